@@ -26,9 +26,9 @@ from bench.machine import this_machine
 from pgassay.plan.design import make_plan
 from pgassay.plan.model import Plan, PlannedTrial
 from pgassay.plan.store import plan_to_json
-from pgassay.samples.files import write_atomically
 from pgassay.samples.run_directory import RunDirectory
-from pgassay.samples.tables import TABLES, parquet
+from pgassay.samples.storage.files import write_atomically
+from pgassay.samples.storage.tables import TABLES, parquet
 from pgassay.spec.parse import parse_spec
 from pgassay.trials.model.record import Checkpoint, TrialRecord
 

@@ -12,7 +12,7 @@ import sys
 
 from bench.sampling.samplers import opened
 from pgassay import _core
-from pgassay.samples.tables import TABLES, as_table, parquet
+from pgassay.samples.storage.tables import TABLES, as_table, parquet
 
 asked = json.loads(sys.argv[1])
 load = _core.Load(json.dumps(asked["load"]))

@@ -12,7 +12,7 @@ import random
 import resource
 import sys
 
-from pgassay.samples.tables import as_table, parquet, parquet_of
+from pgassay.samples.storage.tables import as_table, parquet, parquet_of
 from pgassay.trials.guards.foreign_sessions import foreign_load
 from pgassay.trials.model.columns import COUNTERS, WAITS
 from pgassay.trials.model.record import Columns

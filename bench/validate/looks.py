@@ -1,6 +1,6 @@
 """Analyses a simulated run after each block, as `pgassay run` does.
 
-Enters: a plan, its trials in the order of blocks. Leaves: the analysis at which the run ends.
+Enters: a plan, its trials in the order of blocks. Leaves: the verdicts at which the run ends.
 Never: decides anything itself; pgassay's stopping rule and analysis do.
 """
 
@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import groupby
 
-from pgassay.analysis.analyse import analyse
+from pgassay.analysis.judge import verdicts
 from pgassay.analysis.model import Analysis, TrialMeasures
 from pgassay.plan.model import Plan
 
 
 def conclude(plan: Plan, trials: Iterable[TrialMeasures]) -> tuple[Analysis, int]:
-    """The analysis and block at which the run ends; later trials are not simulated."""
+    """The verdicts and block at which the run ends; later trials are not simulated."""
     seen: list[TrialMeasures] = []
     analysis: Analysis | None = None
     ends_here = False
@@ -23,7 +23,7 @@ def conclude(plan: Plan, trials: Iterable[TrialMeasures]) -> tuple[Analysis, int
         seen += own
         ends_here = plan.may_stop_after(block)
         if ends_here:
-            analysis = analyse("?", plan, seen, before=analysis)
+            analysis = verdicts(plan, seen, before=analysis)
             if analysis.may_end():
                 return analysis, block
-    return analysis if analysis and ends_here else analyse("?", plan, seen), plan.last_block
+    return analysis if analysis and ends_here else verdicts(plan, seen), plan.last_block

@@ -19,10 +19,10 @@ from pgassay.analysis.observation.summary import summarise_observation
 from pgassay.commit import commit
 from pgassay.errors import RunDirectoryError
 from pgassay.report.context import ObservationContext
-from pgassay.report.html import render_html
-from pgassay.report.observed_object import render_object
-from pgassay.samples.files import lost_storage_is_a_trial_error
+from pgassay.report.formats.html import render_html
+from pgassay.report.objects.observed import render_object
 from pgassay.samples.observation_directory import OBSERVATION, ObservationDirectory
+from pgassay.samples.storage.files import lost_storage_is_a_trial_error
 from pgassay.server.connection.session import as_target_error
 from pgassay.server.existing.observed import ObservedServer
 from pgassay.trials.environment.description import describe_environment

@@ -10,20 +10,20 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
-from pgassay.analysis.analyse import answered
 from pgassay.analysis.curves.steadiness import sufficient_warmup_s
 from pgassay.analysis.gates.model import Gate
+from pgassay.analysis.judge import answered
 from pgassay.analysis.measures.readings import TrialReadings
 from pgassay.analysis.noise.prior_runs import conditions_of, record_of
 from pgassay.errors import PgassayError
 from pgassay.findings.diagnosis.rule_file import known_rules
 from pgassay.plan.design import make_plan
 from pgassay.reporting import Outcome, report_run
-from pgassay.samples.files import lost_storage_is_a_trial_error
 from pgassay.samples.journal import JOURNAL, open_changes
 from pgassay.samples.noise_history import add_noise_record
 from pgassay.samples.profiles import PROFILES
 from pgassay.samples.run_directory import RunDirectory
+from pgassay.samples.storage.files import lost_storage_is_a_trial_error
 from pgassay.samples.stored_design import store_design
 from pgassay.samples.unfinished import pending_undo
 from pgassay.server.hosts.placement import Placement, resolve_placement

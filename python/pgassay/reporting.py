@@ -28,10 +28,10 @@ from pgassay.analysis.measures.readings import TrialReadings
 from pgassay.analysis.verdicts.drift import drift_caveats
 from pgassay.errors import RunDirectoryError
 from pgassay.findings.registry import find
-from pgassay.report.analysis_object import render_json
 from pgassay.report.context import ReportContext
 from pgassay.report.flame_graphs import flame_graphs
-from pgassay.report.html import render_html
+from pgassay.report.formats.html import render_html
+from pgassay.report.objects.analysis import render_json
 from pgassay.report.repeat_command import repeat_command
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.samples.stored_design import stored_plan

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from pgassay.analysis.analyse import answered
 from pgassay.analysis.gates.model import Gate
+from pgassay.analysis.judge import answered
 from pgassay.analysis.measures.readings import TrialReadings
 from pgassay.errors import RunDirectoryError
 from pgassay.pipeline import carry_out

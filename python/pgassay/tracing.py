@@ -22,8 +22,8 @@ from pgassay.analysis.trace.model import TraceCost
 from pgassay.analysis.trace.summary import summarise_trace
 from pgassay.errors import SetupError, TargetError
 from pgassay.report.context import TraceContext
-from pgassay.report.html import render_html
-from pgassay.samples.stored_fields import TRACE_SCHEMA
+from pgassay.report.formats.html import render_html
+from pgassay.samples.storage.stored_fields import TRACE_SCHEMA
 from pgassay.samples.trace_directory import PROGRAM, TraceDirectory, TraceWriter
 from pgassay.server.connection.session import as_target_error
 from pgassay.server.existing.observed import ObservedServer

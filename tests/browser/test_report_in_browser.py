@@ -18,7 +18,7 @@ from pgassay.analysis.measures.courses.chart_series import mean_by_second
 from pgassay.analysis.measures.courses.chart_spans import Event, Span
 from pgassay.findings.model import FindingKind
 from pgassay.report.context import ReportContext
-from pgassay.report.html import render_html
+from pgassay.report.formats.html import render_html
 
 CHARTS = [
     *("effect", "throughput", "latency_curve", "quantiles"),

@@ -1,6 +1,6 @@
-"""The analysis of a run: verdicts first, then curves, then the noise; and whether it may end.
+"""The analysis of a run: verdicts first, then curves, then the noise.
 
-Enters: the plan, the measures and courses of its trials. Leaves: an `Analysis`, or yes or no.
+Enters: the plan, the measures and courses of its trials. Leaves: an `Analysis`.
 Never: reads a file (`measures/` does), or lets a later stage change a verdict.
 """
 
@@ -13,18 +13,10 @@ from typing import Any
 from pgassay.analysis.classic.view import classic_view
 from pgassay.analysis.compare.accounting import account
 from pgassay.analysis.compare.alternating.carry_over import (
-    carry_over,
     carry_over_caveats,
-    outweighed,
-    suspected,
 )
 from pgassay.analysis.compare.alternating.round_effects import round_effects
-from pgassay.analysis.compare.contrasts import block_table
 from pgassay.analysis.compare.factorial import factorial_effects
-from pgassay.analysis.compare.levels import compare_levels, with_joint_p
-from pgassay.analysis.compare.model import CarryOver, IntervalKind, Verdict, Withdrawn
-from pgassay.analysis.compare.rule import loads_compared, rule_of
-from pgassay.analysis.compare.secondary_verdicts import corrected
 from pgassay.analysis.curves.association import associations
 from pgassay.analysis.curves.checkpoints.causes import checkpoint_causes
 from pgassay.analysis.curves.checkpoints.effect import checkpoint_effects
@@ -36,6 +28,7 @@ from pgassay.analysis.curves.load_curve import load_curves
 from pgassay.analysis.curves.modes.latency_modes import latency_modes
 from pgassay.analysis.curves.steadiness import steadiness_caveats, step_courses
 from pgassay.analysis.curves.withheld import Withheld
+from pgassay.analysis.judge import judge
 from pgassay.analysis.measures.asked import ArmAsked
 from pgassay.analysis.measures.buffer_cache import buffer_caches
 from pgassay.analysis.measures.courses.even_series import EvenSeries
@@ -44,7 +37,6 @@ from pgassay.analysis.measures.courses.trial_course import TrialCourse
 from pgassay.analysis.measures.model import Caveat, TrialMeasures
 from pgassay.analysis.measures.plans import SeenPlan
 from pgassay.analysis.measures.signals import TrialSignals, by_arm
-from pgassay.analysis.measures.spread import with_deviations
 from pgassay.analysis.measures.statements import TrialStatements
 from pgassay.analysis.measures.variants import summarise_variants
 from pgassay.analysis.methods.tables import method_cells
@@ -55,32 +47,21 @@ from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.statements.plans import plans_by_arm
 from pgassay.analysis.statements.use import statement_use
 from pgassay.analysis.trade_offs.weigh import trade_offs
-from pgassay.analysis.verdicts.arm_summary import summarise_arms
 from pgassay.analysis.verdicts.checkpoint_cost import checkpoint_cost_caveats
-from pgassay.analysis.verdicts.idle_rounds import IdleRounds, idle_rounds, round_caveats
+from pgassay.analysis.verdicts.idle_rounds import round_caveats
 from pgassay.analysis.verdicts.left_out_trials import (
-    LostTrials,
     idle_trial_caveats,
-    idle_trials,
-    levels_withdrawn,
     lost_trial_caveats,
-    lost_trials,
 )
 from pgassay.analysis.verdicts.position import position_caveats
 from pgassay.analysis.verdicts.run_caveats import (
     failure_caveats,
     invalid_trial_caveats,
-    missing_trials,
     run_caveats,
     unfinished_caveats,
 )
 from pgassay.analysis.verdicts.withdrawal import (
-    Level,
-    Withdrawal,
     withdraw_effects,
-    withdraw_idle,
-    withdraw_set_by_load,
-    withdraw_verdicts,
 )
 from pgassay.plan.model import Plan
 from pgassay.samples.profiles import StoredProfiles
@@ -93,81 +74,43 @@ def analyse(
     finished: Sequence[TrialMeasures],
     drift: Sequence[Caveat] = (),
     failed: Sequence[FailedTrial] = (),
-    before: Analysis | None = None,
 ) -> Analysis:
     """Compare every level with its factor's baseline, on every metric, overall and by load.
 
     Invalid trials enter no figure, and a block that lacks one is incomplete. `failed` are trials
-    that ended with an error and were not stored. `before` is the analysis of the same run at its
-    look before, if it is at hand: then nothing is computed for earlier looks again.
+    that ended with an error and were not stored.
     """
-    rule, loads = rule_of(plan), loads_compared(plan.step_levels())
-    trials = sorted((t for t in finished if not t.invalid), key=_place)
-    if not plan.calibrates and not plan.alternates:
-        trials = with_deviations(trials)
-    invalid = sorted((t for t in finished if t.invalid), key=_place)
-    tables = {load: block_table(METRICS[plan.metric], trials, plan, load) for load in loads}
-    idle = idle_trials(plan, trials, loads)
-    comparisons = withdraw_idle(
-        compare_levels(plan, trials, rule, tables), levels_withdrawn(idle, trials)
-    )
-    if rule.interval is IntervalKind.T:
-        comparisons = with_joint_p(plan, tables, comparisons)
-    earlier = None if before is None else before.carry_over
-    carried = carry_over(plan, trials, comparisons, earlier)
-    rounds = idle_rounds(plan, trials)
-    lost = lost_trials(plan, invalid, failed)
-    missing = missing_trials(plan, finished)
-    withdrawn = _withdrawn(plan, missing, lost, rounds, carried)
-    if plan.calibrates:  # an A/A run gives no verdicts
-        comparisons = tuple(
-            replace(c, verdict=Verdict.CALIBRATION, blocks_to_decide=None) for c in comparisons
-        )
-    else:
-        given = withdraw_set_by_load(withdraw_verdicts(comparisons, withdrawn), plan)
-        comparisons = corrected(given, plan, rule)
-    idle_levels = {level for one in idle if one.step is None for level in one.takes}
+    judged = judge(plan, finished, failed)
+    found, tables = judged.verdicts, judged.tables
+    trials, comparisons = found.trials, found.comparisons
     factorial = withdraw_effects(
-        factorial_effects(plan, METRICS[plan.metric], tables[None], rule),
+        factorial_effects(plan, METRICS[plan.metric], tables[None], judged.rule),
         plan.arms,
-        withdrawn.keys() | idle_levels,
+        judged.withdrawn.keys()
+        | {x for one in found.standstills if one.step is None for x in one.takes},
     )
-    complete = _complete_blocks(plan, trials)
-    return Analysis(
+    return replace(
+        found,
         question=question,
-        metric=plan.metric,
-        smallest_effect=plan.smallest_effect,
-        endpoints=plan.endpoints,
-        interval=rule.interval,
-        rule=rule,
-        simultaneous=rule.simultaneous,
-        blocks=complete,
-        arms=summarise_arms(plan.arms, trials),
-        trials=tuple(trials),
-        invalid_trials=tuple(invalid),
-        comparisons=comparisons,
         accounting=account(plan, trials, comparisons),
         trade_offs=trade_offs(plan, trials, comparisons),
-        standstills=idle,
         variants=() if plan.alternates else summarise_variants(trials),
-        carry_over=carried,
-        carry_over_suspected=bool(suspected(carried) - withdrawn.keys()),
         round_effects=round_effects(plan, trials),
         interactions=factorial.interactions,
         simple_effects=factorial.simple_effects,
         trends=factorial.trends,
         arm_effects=factorial.arm_effects,
         warnings=(
-            *invalid_trial_caveats(invalid, trials),
+            *invalid_trial_caveats(found.invalid_trials, trials),
             *drift,
-            *carry_over_caveats(carried),
-            *round_caveats(plan, trials, rounds),
+            *carry_over_caveats(found.carry_over),
+            *round_caveats(plan, trials, judged.rounds),
             *position_caveats(METRICS[plan.metric], tables[None], plan.smallest_effect),
-            *idle_trial_caveats(idle, plan.step_unit),
-            *lost_trial_caveats(plan.arms, lost, failed),
-            *unfinished_caveats(missing),
+            *idle_trial_caveats(found.standstills, plan.step_unit),
+            *lost_trial_caveats(plan.arms, judged.lost, failed),
+            *unfinished_caveats(judged.missing),
             *failure_caveats(plan, trials),
-            *run_caveats(plan, trials, comparisons, complete),
+            *run_caveats(plan, trials, comparisons, found.blocks),
         ),
     )
 
@@ -306,50 +249,3 @@ def with_noise(
         return replace(analysis, calibration=calibration)
     caveat = Caveat("calibration", "too few complete blocks, or trials that do not differ at all")
     return replace(analysis, warnings=(*analysis.warnings, caveat))
-
-
-def _withdrawn(
-    plan: Plan,
-    missing: int,
-    lost: LostTrials,
-    rounds: IdleRounds,
-    carried: Sequence[CarryOver],
-) -> dict[Level, Withdrawal]:
-    """Levels whose verdicts are not given on any metric; of several reasons the last one counts."""
-    if plan.calibrates:
-        return {}
-    every = [(factor.name, level) for factor in plan.factors for level in factor.levels[1:]]
-    found: dict[Level, Withdrawal] = {}
-    if missing:
-        found |= dict.fromkeys(every, Withdrawal(Withdrawn.UNFINISHED, for_good=False))
-    found |= dict.fromkeys(lost.takes, Withdrawal(Withdrawn.LOST_TRIALS, for_good=False))
-    if rounds.forbid_a_verdict:
-        found |= dict.fromkeys(every, Withdrawal(Withdrawn.IDLE_ROUNDS, rounds.for_good))
-    found |= dict.fromkeys(outweighed(carried), Withdrawal(Withdrawn.CARRY_OVER, for_good=True))
-    return found
-
-
-def _place(trial: TrialMeasures) -> tuple[int, int]:
-    """By block and position: a repeated trial has a high number and belongs to its block."""
-    return trial.block, trial.position
-
-
-def _complete_blocks(plan: Plan, trials: Sequence[TrialMeasures]) -> int:
-    arms: dict[int, set[str]] = {}
-    for trial in trials:
-        arms.setdefault(trial.block, set()).add(trial.arm)
-    whole = len(plan.block(1))
-    return sum(len(done) == whole for done in arms.values())
-
-
-def answered(
-    plan: Plan, block: int, measures: Sequence[TrialMeasures], failed: Sequence[FailedTrial] = ()
-) -> bool:
-    """Whether a run ends with this block; a single arm, and A/A, have no question to leave open."""
-    if not plan.may_stop_after(block):
-        return False
-    if plan.calibrates or not plan.factors:
-        return True
-    # A resumed run judges a finished block by what was known when it was run.
-    until_then = [one for one in failed if one.block <= block]
-    return analyse(plan.question, plan, measures, failed=until_then).may_end()

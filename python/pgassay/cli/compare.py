@@ -59,10 +59,10 @@ def compare(
     from pgassay.cli.terminal import console
     from pgassay.cli.terminal.gates import gates_of, settle
     from pgassay.comparing import compare_stored
-    from pgassay.report.apart_object import render_apart_json
-    from pgassay.report.html import render_html
-    from pgassay.report.markdown import render_markdown
-    from pgassay.samples.files import write_atomically
+    from pgassay.report.formats.html import render_html
+    from pgassay.report.formats.markdown import render_markdown
+    from pgassay.report.objects.apart import render_apart_json
+    from pgassay.samples.storage.files import write_atomically
 
     render = {"html": render_html, "md": render_markdown, "json": render_apart_json}
     question = Question(_share(run_spread), force=force, gates=gates_of(gate))
@@ -112,9 +112,9 @@ def _print_summary(context: ApartContext) -> None:
     from pgassay.cli.terminal.console import counted, labelled, out, plain
     from pgassay.cli.terminal.gates import print_gates
     from pgassay.cli.terminal.summary import print_table_of
-    from pgassay.report.apart_summary import caveats, facts, forced, headlines
     from pgassay.report.sections.apart.differences import verdict_table
     from pgassay.report.sections.apart.record import condition_table
+    from pgassay.report.summaries.apart import caveats, facts, forced, headlines
 
     out.print()
     out.print(f"[bold]{plain(context.title)}[/bold]")

@@ -15,7 +15,7 @@ from pgassay.cli.terminal.options import GateTexts, GateUndecided, Lang, Quiet, 
 
 if TYPE_CHECKING:
     from pgassay.analysis.gates.model import Gate, GateResult
-    from pgassay.report.formats import AnyContext
+    from pgassay.report.formats.registry import AnyContext
 
 
 def report(
@@ -88,8 +88,8 @@ def _refuse_gates_without_comparison(gates: Sequence[Gate], run: Path) -> None:
 
 def _write_as(output_format: str, context: AnyContext, out: Path | None, *, pictures: bool) -> None:
     """The report in this format, in a file or folder, or on stdout."""
-    from pgassay.report.formats import rendered
-    from pgassay.report.markdown import illustrated_markdown
+    from pgassay.report.formats.markdown import illustrated_markdown
+    from pgassay.report.formats.registry import rendered
 
     if pictures and out is not None:
         text, drawings = illustrated_markdown(context, out.stem)
@@ -152,8 +152,8 @@ def _write_csv_files(context: AnyContext, folder: Path) -> None:
     from pgassay.cli.terminal.console import err
     from pgassay.durable import make_directory
     from pgassay.errors import RunDirectoryError
-    from pgassay.report.csv_files import csv_files
-    from pgassay.samples.files import clear_errors, write_atomically
+    from pgassay.report.formats.csv_files import csv_files
+    from pgassay.samples.storage.files import clear_errors, write_atomically
 
     if folder.is_file():
         raise RunDirectoryError(
@@ -169,7 +169,7 @@ def _write_csv_files(context: AnyContext, folder: Path) -> None:
 
 def _write(out: Path, content: bytes) -> None:
     from pgassay.cli.terminal.console import err
-    from pgassay.samples.files import write_atomically
+    from pgassay.samples.storage.files import write_atomically
 
     write_atomically(out, content)
     err.print(f"written: {out}", markup=False)

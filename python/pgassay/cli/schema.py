@@ -28,7 +28,7 @@ def schema(
         found = {"$schema": "https://json-schema.org/draft/2020-12/schema", **found}
         found["title"] = "pgassay experiment"
     else:
-        from pgassay.report.json_schemas import json_schema
+        from pgassay.report.objects.schemas import json_schema
 
         found = json_schema(name)
     typer.echo(json.dumps(found, indent=2))

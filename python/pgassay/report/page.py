@@ -11,17 +11,20 @@ from typing import Any, Literal
 
 from pgassay.analysis.measures.model import Importance
 from pgassay.language import decimals, tr
-from pgassay.report import apart_summary, headline, observation_summary, trace_summary
 from pgassay.report.charts.style import arm_styles
 from pgassay.report.context import ApartContext, ObservationContext, ReportContext, TraceContext
 from pgassay.report.environment import created_at, server_version
-from pgassay.report.headline import Headline
 from pgassay.report.section import Content, Section
 from pgassay.report.sections import RUN_PARTS, RUN_SECTIONS
 from pgassay.report.sections.apart import APART_SECTIONS
 from pgassay.report.sections.observation import OBSERVATION_SECTIONS
 from pgassay.report.sections.record.method import caveats_of, caveats_that_matter
 from pgassay.report.sections.trace import TRACE_SECTIONS
+from pgassay.report.summaries import apart as apart_summary
+from pgassay.report.summaries import headline
+from pgassay.report.summaries import observation as observation_summary
+from pgassay.report.summaries import trace as trace_summary
+from pgassay.report.summaries.headline import Headline
 
 Form = Literal["html", "md"]
 AnyContext = ReportContext | ObservationContext | TraceContext | ApartContext

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from pgassay.samples.tables import TABLES
+from pgassay.samples.storage.tables import TABLES
 
 _KINDS = {
     "text": pa.string(),

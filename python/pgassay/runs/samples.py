@@ -16,7 +16,7 @@ from pyarrow import fs
 from pgassay.errors import RunDirectoryError
 from pgassay.runs.columns import sampled
 from pgassay.runs.rows import directory
-from pgassay.samples.tables import TABLES
+from pgassay.samples.storage.tables import TABLES
 
 _FORMAT = ds.ParquetFileFormat()
 _HERE = fs.LocalFileSystem()

@@ -12,7 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from pgassay.errors import PgassayError
-from pgassay.samples.files import append_line, clear_errors
+from pgassay.samples.storage.files import append_line, clear_errors
 from pgassay.trials.model.record import FailedTrial
 
 FAILED = "failed.jsonl"

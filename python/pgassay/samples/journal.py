@@ -15,9 +15,9 @@ from dataclasses import asdict, fields
 from pathlib import Path
 
 from pgassay.errors import PgassayError, RunDirectoryError
-from pgassay.samples.files import append_line
 from pgassay.samples.journal_entries import JOURNAL as JOURNAL
 from pgassay.samples.journal_entries import journal_entries, open_entries
+from pgassay.samples.storage.files import append_line
 from pgassay.server.protocol import Change
 
 _FIELDS = tuple(field.name for field in fields(Change))

@@ -23,11 +23,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pgassay.durable import make_directory, sync_directory
-from pgassay.samples.files import clear_errors, write_atomically
-from pgassay.samples.json_files import as_json, checked_file
 from pgassay.samples.run_directory import RunDirectory, StoredTrial
-from pgassay.samples.stored_fields import SEGMENT_SCHEMA
-from pgassay.samples.tables import TABLES, as_table, logged_tables, packing
+from pgassay.samples.storage.files import clear_errors, write_atomically
+from pgassay.samples.storage.json_files import as_json, checked_file
+from pgassay.samples.storage.stored_fields import SEGMENT_SCHEMA
+from pgassay.samples.storage.tables import TABLES, as_table, logged_tables, packing
 from pgassay.spec.secrets.redaction import redacted_value
 from pgassay.trials.model.record import Columns, Piece, SegmentEnd
 

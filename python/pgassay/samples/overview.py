@@ -16,8 +16,8 @@ from enum import StrEnum
 from pathlib import Path
 
 from pgassay.samples.journal_entries import JOURNAL, open_entries
-from pgassay.samples.json_head import head_of, object_in, values_of
 from pgassay.samples.run_summary import SUMMARY, summary_of
+from pgassay.samples.storage.json_head import head_of, object_in, values_of
 
 PLAN = "plan.json"
 OBSERVATION = "observation.json"

@@ -16,9 +16,9 @@ from typing import Any
 
 from pgassay.durable import make_directory
 from pgassay.errors import RunDirectoryError
-from pgassay.samples.files import clear_errors, write_atomically
-from pgassay.samples.json_files import as_json, checked_file
-from pgassay.samples.stored_fields import PROFILES_SCHEMA
+from pgassay.samples.storage.files import clear_errors, write_atomically
+from pgassay.samples.storage.json_files import as_json, checked_file
+from pgassay.samples.storage.stored_fields import PROFILES_SCHEMA
 from pgassay.trials.profile.model import Profile
 
 PROFILES, INDEX = "profiles", "profiles.json"

@@ -14,10 +14,10 @@ from pathlib import Path
 from shlex import quote
 
 from pgassay.errors import RunDirectoryError
-from pgassay.samples.files import clear_errors
 from pgassay.samples.journal_entries import JOURNAL, open_entries
-from pgassay.samples.json_head import values_of
 from pgassay.samples.overview import OBSERVATION, PLAN
+from pgassay.samples.storage.files import clear_errors
+from pgassay.samples.storage.json_head import values_of
 from pgassay.samples.unfinished import locked
 
 TRACE = "trace.json"

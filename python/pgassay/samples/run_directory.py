@@ -26,13 +26,13 @@ import pyarrow as pa
 from pgassay.durable import make_directory, sync_directory
 from pgassay.errors import RunDirectoryError
 from pgassay.samples.failed_trials import FAILED, failed_trials, note_failed
-from pgassay.samples.files import clear_errors, make_empty, write_atomically
-from pgassay.samples.histogram_layout import with_layout
 from pgassay.samples.journal import JOURNAL, FileJournal, open_changes
-from pgassay.samples.json_files import as_json, checked_file, parsed_file, read_text
 from pgassay.samples.profiles import PROFILES, ProfileDirectory
-from pgassay.samples.stored_fields import STATEMENTS_SCHEMA, TRIAL_SCHEMA
-from pgassay.samples.tables import (
+from pgassay.samples.storage.files import clear_errors, make_empty, write_atomically
+from pgassay.samples.storage.histogram_layout import with_layout
+from pgassay.samples.storage.json_files import as_json, checked_file, parsed_file, read_text
+from pgassay.samples.storage.stored_fields import STATEMENTS_SCHEMA, TRIAL_SCHEMA
+from pgassay.samples.storage.tables import (
     TABLES,
     ByColumn,
     as_table,

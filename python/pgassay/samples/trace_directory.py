@@ -22,10 +22,10 @@ import pyarrow.parquet as pq
 
 from pgassay.durable import OWNER_ONLY
 from pgassay.errors import RunDirectoryError
-from pgassay.samples.files import clear_errors, make_empty, write_atomically
-from pgassay.samples.json_files import as_json, checked_file
-from pgassay.samples.stored_fields import TRACE_SCHEMA
-from pgassay.samples.tables import packing
+from pgassay.samples.storage.files import clear_errors, make_empty, write_atomically
+from pgassay.samples.storage.json_files import as_json, checked_file
+from pgassay.samples.storage.stored_fields import TRACE_SCHEMA
+from pgassay.samples.storage.tables import packing
 from pgassay.trials.model.columns import WORD
 from pgassay.trials.trace.output import PhaseEvent, PointReading
 

@@ -15,8 +15,8 @@ from pathlib import Path
 from shlex import quote
 
 from pgassay.errors import RunDirectoryError
-from pgassay.samples.files import clear_errors
 from pgassay.samples.journal import JOURNAL, open_changes
+from pgassay.samples.storage.files import clear_errors
 
 
 @contextmanager

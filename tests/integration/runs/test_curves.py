@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pgassay.samples.tables import read_table
+from pgassay.samples.storage.tables import read_table
 from support.runs.command import pgassay
 
 SPEC = """

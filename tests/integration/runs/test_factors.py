@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from pgassay.report.markdown import render_markdown
+from pgassay.report.formats.markdown import render_markdown
 from pgassay.reporting import analyse_run
 from pgassay.samples.run_directory import RunDirectory
 from support.runs.broken import assert_no_server_left, assert_nothing_open, prints_of, watched

@@ -12,7 +12,7 @@ import pytest
 
 from pgassay.analysis.reading.plan_shape import shape_of
 from pgassay.plan.design import make_plan
-from pgassay.report.html import render_html
+from pgassay.report.formats.html import render_html
 from pgassay.reporting import analyse_run
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.server.connection.session import resolve

@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from pgassay.samples.stored_fields import TRACE_SCHEMA
+from pgassay.samples.storage.stored_fields import TRACE_SCHEMA
 from pgassay.samples.trace_directory import TraceDirectory, TraceWriter
 from pgassay.trials.trace.output import PhaseEvent, PointReading
 

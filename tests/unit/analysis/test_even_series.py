@@ -17,7 +17,7 @@ from pgassay.analysis.measures.courses.even_series import (
 )
 from pgassay.analysis.reading.counters import CounterSeries
 from pgassay.analysis.waits.wait_profile import WaitProfile
-from pgassay.samples.tables import TABLES
+from pgassay.samples.storage.tables import TABLES
 from support.synthetic.directories import synthetic_run
 from support.synthetic.even import Array
 from support.synthetic.segments import NOTHING, S, waits

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from pgassay.analysis.reading.logged import logged_in
-from pgassay.report.markdown import render_markdown
+from pgassay.report.formats.markdown import render_markdown
 from pgassay.reporting import analyse_run
 from pgassay.samples.run_directory import RunDirectory
 from support.synthetic.directories import synthetic_run

@@ -20,8 +20,8 @@ from pgassay.analysis.reading.counters import CounterSeries
 from pgassay.analysis.reading.histograms import Histogram
 from pgassay.analysis.reading.metrics import METRICS, class_of
 from pgassay.analysis.waits.wait_profile import WaitProfile
-from pgassay.samples.histogram_layout import HistogramLayout, layout_in
-from pgassay.samples.tables import TABLES
+from pgassay.samples.storage.histogram_layout import HistogramLayout, layout_in
+from pgassay.samples.storage.tables import TABLES
 from pgassay.trials.model.columns import COUNTERS, LOAD, WAITS
 from support.synthetic.directories import BASE_TPS, SPEC, synthetic_run
 

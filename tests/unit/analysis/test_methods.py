@@ -20,9 +20,9 @@ from pgassay.analysis.methods.model import CellFigure, MethodCell
 from pgassay.analysis.model import Analysis, StepMeasures, TrialMeasures
 from pgassay.plan.design import make_plan
 from pgassay.plan.model import Plan
-from pgassay.report.analysis_object import render_json
-from pgassay.report.html import render_html
-from pgassay.report.markdown import render_markdown
+from pgassay.report.formats.html import render_html
+from pgassay.report.formats.markdown import render_markdown
+from pgassay.report.objects.analysis import render_json
 from pgassay.report.tables.methods import method_table, not_measured
 from pgassay.reporting import analyse_run
 from pgassay.spec.parse import parse_spec

@@ -14,7 +14,7 @@ from pgassay.analysis.reading.binned import MOST_BINS, CounterTrack, LevelTrack,
 from pgassay.analysis.reading.counters import CounterSeries
 from pgassay.errors import RunDirectoryError
 from pgassay.samples.observation_directory import ObservationDirectory
-from pgassay.samples.tables import TABLES, as_table
+from pgassay.samples.storage.tables import TABLES, as_table
 from pgassay.trials.checkpoints.combined import CheckpointFollower
 from pgassay.trials.model.record import Checkpoint, Piece
 from pgassay.trials.server_log.events import LogEvent

@@ -11,8 +11,8 @@ import pytest
 from pgassay.analysis.profiles.functions import profiles_of
 from pgassay.analysis.profiles.model import Profiles
 from pgassay.errors import RunDirectoryError
-from pgassay.report.html import render_html
-from pgassay.report.markdown import render_markdown
+from pgassay.report.formats.html import render_html
+from pgassay.report.formats.markdown import render_markdown
 from pgassay.reporting import analyse_run
 from pgassay.samples.profiles import ProfileDirectory, StoredProfiles
 from pgassay.trials.profile.files import difference_files, files_of

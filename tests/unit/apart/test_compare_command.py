@@ -12,8 +12,8 @@ import pytest
 from pgassay.analysis.apart.compare import Question
 from pgassay.comparing import compare_stored
 from pgassay.errors import RunDirectoryError
-from pgassay.report.html import render_html
-from pgassay.report.markdown import render_markdown
+from pgassay.report.formats.html import render_html
+from pgassay.report.formats.markdown import render_markdown
 from pgassay.samples.run_directory import RunDirectory
 from support.runs.command import last_line, pgassay
 from support.runs.json_page import documented

@@ -1,4 +1,4 @@
-"""The simulated looks of a run give what the run itself gives, which knows no analysis before."""
+"""The simulated looks of a run give what the run itself gives, which knows no look before."""
 
 from __future__ import annotations
 
@@ -8,17 +8,23 @@ from bench.validate.looks import conclude
 from bench.validate.switchback_errors import World, each_trial, make_design
 
 from pgassay.analysis.analyse import analyse
+from pgassay.analysis.judge import verdicts
 
 
 @pytest.mark.parametrize("lasts_s", [0.0, 1.0])
-def test_an_analysis_after_another_is_that_of_all_looks(lasts_s: float) -> None:
+def test_a_look_after_another_is_that_of_all_looks_and_of_the_whole_analysis(
+    lasts_s: float,
+) -> None:
     world = World("made up", effect=0.1, lasts_s=lasts_s)
     found = set()
     for seed in range(4):
         plan = make_design(4, 8, 16, seed)
         trials = list(each_trial(plan, world, np.random.default_rng(seed)))
-        analysis, block = conclude(plan, trials)
-        whole = analyse("?", plan, [trial for trial in trials if trial.block <= block])
-        assert analysis == whole
+        at_end, block = conclude(plan, trials)
+        until_then = [trial for trial in trials if trial.block <= block]
+        assert at_end == verdicts(plan, until_then)
+        whole = analyse("?", plan, until_then)
+        assert at_end.verdicts() == whole.verdicts()
+        assert at_end.carry_over == whole.carry_over
         found |= {test.found_after for test in whole.carry_over}
     assert len(found) > 1 or not lasts_s

@@ -10,7 +10,7 @@ import pytest
 
 from pgassay.findings.model import FindingKind
 from pgassay.plan.design import make_plan
-from pgassay.report.html import render_html
+from pgassay.report.formats.html import render_html
 from pgassay.reporting import analyse_run
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.spec.parse import parse_spec

@@ -11,10 +11,10 @@ import pytest
 
 from browser.reports import STEPS, synthetic_context
 from pgassay.report.context import ReportContext
-from pgassay.report.csv_files import csv_files, render_csv
 from pgassay.report.data_tables.csv_text import trials_csv
 from pgassay.report.data_tables.formulas import inert
 from pgassay.report.data_tables.tables import tables_of
+from pgassay.report.formats.csv_files import csv_files, render_csv
 from pgassay.tracing import read_trace_context
 from support.runs.command import last_line, pgassay
 from support.synthetic.directories import synthetic_run

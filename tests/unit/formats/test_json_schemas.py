@@ -12,10 +12,10 @@ import pytest
 from browser.reports import NO_FACTORS, STEPS, TWO_FACTORS, synthetic_context
 from pgassay.analysis.gates.grammar import parse_gates
 from pgassay.analysis.gates.judge import judge_gates
-from pgassay.report.analysis_object import render_json
 from pgassay.report.context import ReportContext
-from pgassay.report.json_schemas import json_schema
-from pgassay.report.run_object import run_object
+from pgassay.report.objects.analysis import render_json
+from pgassay.report.objects.run import run_object
+from pgassay.report.objects.schemas import json_schema
 from support.json_schema import mistakes
 from support.runs.command import pgassay
 from support.runs.json_page import documented

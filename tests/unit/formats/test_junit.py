@@ -15,7 +15,7 @@ from pgassay.analysis.gates.judge import judge_gates
 from pgassay.analysis.model import Verdict
 from pgassay.findings.registry import find
 from pgassay.report.context import ReportContext
-from pgassay.report.junit import Case, junit_xml, render_junit
+from pgassay.report.formats.junit import Case, junit_xml, render_junit
 from support.synthetic.hostile import FORMULA, hostile_context
 
 FEW = STEPS.replace("_blocks = 6", "_blocks = 2")

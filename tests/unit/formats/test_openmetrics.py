@@ -15,7 +15,7 @@ from browser.reports import NO_FACTORS, STEPS, synthetic_context
 from pgassay.analysis.gates.grammar import parse_gates
 from pgassay.analysis.gates.judge import judge_gates
 from pgassay.report.context import ReportContext
-from pgassay.report.openmetrics import render_openmetrics
+from pgassay.report.formats.openmetrics import render_openmetrics
 from support.runs.command import last_line, pgassay
 from support.synthetic.hostile import FORMULA, hostile_context
 from support.synthetic.traces import synthetic_trace

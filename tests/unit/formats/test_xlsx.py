@@ -15,7 +15,7 @@ import pytest
 from browser.reports import synthetic_context
 from pgassay.report.context import ReportContext
 from pgassay.report.data_tables.tables import tables_of
-from pgassay.report.workbook import render_xlsx
+from pgassay.report.formats.workbook import render_xlsx
 from pgassay.tracing import read_trace_context
 from support.runs.command import pgassay
 from support.synthetic.directories import synthetic_run

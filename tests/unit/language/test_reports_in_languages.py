@@ -17,8 +17,8 @@ from pgassay.cli.terminal.language import require_words
 from pgassay.errors import SetupError
 from pgassay.language import speaking
 from pgassay.report.brief.render import render_brief
-from pgassay.report.html import render_html
-from pgassay.report.markdown import render_markdown
+from pgassay.report.formats.html import render_html
+from pgassay.report.formats.markdown import render_markdown
 
 MESSAGES = {one.text for one in all_messages()}
 _UNSEEN = re.compile(r"<script>.*?</script>|<style>.*?</style>|<pre.*?</pre>", re.DOTALL)

@@ -10,7 +10,7 @@ import pytest
 from pgassay.analysis.measures.courses.latencies import GRID_STEP, place_ms
 from pgassay.analysis.reading.histograms import Histogram
 from pgassay.analysis.statistics.modes import Modes, find_modes
-from pgassay.samples.histogram_layout import HistogramLayout
+from pgassay.samples.storage.histogram_layout import HistogramLayout
 from support.synthetic.latencies import PLACES, Array, Drawn, arm_of, mixture, on_grid
 
 EDGES_NS = np.array([1e6 * place_ms(at) for at in range(PLACES + 1)])

@@ -14,8 +14,8 @@ from pgassay.analysis.statistics.values import Estimate
 from pgassay.findings.model import Confidence, Finding, FindingKind
 from pgassay.findings.registry import find
 from pgassay.report.context import ReportContext
-from pgassay.report.html import render_html
-from pgassay.report.markdown import render_markdown
+from pgassay.report.formats.html import render_html
+from pgassay.report.formats.markdown import render_markdown
 
 ALWAYS = Estimate(100.0, None, None)
 FAST = LatencyMode(

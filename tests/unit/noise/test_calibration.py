@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from bench.validate.courses import course_of, inert_noise
 
-from pgassay.analysis.analyse import answered
 from pgassay.analysis.compare.contrasts import BlockTable
+from pgassay.analysis.judge import answered
 from pgassay.analysis.model import Verdict
 from pgassay.analysis.noise.aa_run import host_steadiness
 from pgassay.analysis.noise.model import Noise, RunTrend
@@ -25,8 +25,8 @@ from pgassay.plan.design import make_plan
 from pgassay.plan.model import Plan
 from pgassay.plan.store import plan_from_json, plan_to_json
 from pgassay.report.context import ReportContext
-from pgassay.report.markdown import render_markdown
-from pgassay.report.run_object import run_object
+from pgassay.report.formats.markdown import render_markdown
+from pgassay.report.objects.run import run_object
 from pgassay.reporting import report_run
 from pgassay.spec.parse import parse_spec
 from support.synthetic.directories import SPEC, synthetic_run

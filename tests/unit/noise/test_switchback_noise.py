@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 from bench.validate.switchback_errors import World, make_trials
 
-from pgassay.analysis.analyse import analyse, answered, with_noise
+from pgassay.analysis.analyse import analyse, with_noise
 from pgassay.analysis.compare.rule import rule_of
 from pgassay.analysis.compare.simulated_runs import Spreading
+from pgassay.analysis.judge import answered
 from pgassay.analysis.model import Analysis, StepMeasures, Verdict
 from pgassay.analysis.noise.model import SwitchbackNoise
 from pgassay.analysis.noise.power import outlook

@@ -11,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import special
 
-from pgassay.analysis.analyse import analyse, answered
+from pgassay.analysis.analyse import analyse
 from pgassay.analysis.compare.estimate import estimate
 from pgassay.analysis.compare.rule import Rule, rule_of
+from pgassay.analysis.judge import answered
 from pgassay.analysis.model import IntervalKind
 from pgassay.analysis.statistics import sequential
 from pgassay.analysis.statistics.sequential import bounds, critical_t_at, spent

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pgassay.report
 from browser.reports import synthetic_context
-from pgassay.report.html import render_html
+from pgassay.report.formats.html import render_html
 from pgassay.report.svg.model import Axis, Band, Box, Figure, Line, Panel, Points
 from pgassay.report.tables.chart_data import chart_data
 

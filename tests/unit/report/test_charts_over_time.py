@@ -17,13 +17,13 @@ from pgassay.analysis.measures.courses.chart_spans import Event, Span
 from pgassay.analysis.measures.signals import ArmSignals, TrialSignals
 from pgassay.plan.design import make_plan
 from pgassay.plan.model import Arm
-from pgassay.report.charts.happenings import happenings
-from pgassay.report.charts.host import host_chart
-from pgassay.report.charts.sessions import pareto_chart, sessions_chart
+from pgassay.report.charts.over_time.happenings import happenings
+from pgassay.report.charts.over_time.host import host_chart
+from pgassay.report.charts.over_time.sessions import pareto_chart, sessions_chart
+from pgassay.report.charts.over_time.throughput import throughput_chart, trial_axis
 from pgassay.report.charts.style import arm_styles
-from pgassay.report.charts.throughput import throughput_chart, trial_axis
 from pgassay.report.context import ReportContext
-from pgassay.report.html import render_html
+from pgassay.report.formats.html import render_html
 from pgassay.report.sections.behaviour.ranked_sessions import ranked_sessions
 from pgassay.report.svg.model import Band, Box, Line, Panel, Points
 from pgassay.spec.parse import parse_spec

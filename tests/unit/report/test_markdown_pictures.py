@@ -8,7 +8,7 @@ from urllib.parse import unquote
 from xml.etree import ElementTree
 
 from browser.reports import HOSTILE_SPEC, synthetic_context
-from pgassay.report.markdown import illustrated_markdown, render_markdown
+from pgassay.report.formats.markdown import illustrated_markdown, render_markdown
 
 
 def test_every_chart_is_a_file_that_the_text_links_to(tmp_path: Path) -> None:

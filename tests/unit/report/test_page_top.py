@@ -18,10 +18,10 @@ from pgassay.analysis.measures.model import ScenarioMeasures
 from pgassay.analysis.reading.setting_sizes import setting_bytes, setting_text
 from pgassay.language import LANGUAGES, speaking
 from pgassay.report.context import ReportContext
-from pgassay.report.headline import Headline, facts, headlines
-from pgassay.report.html import render_html
+from pgassay.report.formats.html import render_html
 from pgassay.report.sections.record.settings import settings_table
 from pgassay.report.sections.record.workload import mix_table
+from pgassay.report.summaries.headline import Headline, facts, headlines
 from pgassay.report.workload import workload_words
 
 MB = 1024**2

@@ -13,8 +13,8 @@ from pgassay.analysis.classic.view import classic_view
 from pgassay.analysis.measures.courses.even_series import EvenSeries
 from pgassay.analysis.measures.signals import ArmSignals, TrialSignals
 from pgassay.report.context import ReportContext
-from pgassay.report.html import render_html
-from pgassay.report.markdown import render_markdown
+from pgassay.report.formats.html import render_html
+from pgassay.report.formats.markdown import render_markdown
 from support.synthetic.even import even
 
 ENVIRONMENT = {

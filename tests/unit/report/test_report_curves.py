@@ -25,12 +25,12 @@ from pgassay.analysis.curves.model import (
 from pgassay.analysis.statistics.values import Estimate
 from pgassay.findings.model import FindingKind
 from pgassay.findings.registry import find
-from pgassay.report.charts.load_curve import by_load_chart, load_curve_chart
-from pgassay.report.charts.quantiles import quantiles_chart
+from pgassay.report.charts.effects.load_curve import by_load_chart, load_curve_chart
+from pgassay.report.charts.latency.quantiles import quantiles_chart
 from pgassay.report.charts.style import arm_styles
 from pgassay.report.context import ReportContext
-from pgassay.report.html import render_html
-from pgassay.report.markdown import render_markdown
+from pgassay.report.formats.html import render_html
+from pgassay.report.formats.markdown import render_markdown
 from pgassay.report.svg.draw import WIDE_PX, draw
 
 LOADS = (1.0, 8.0, 64.0)

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from browser.reports import HOSTILE, HOSTILE_IMAGE, THREE_LEVELS, TWO_FACTORS, synthetic_context
-from pgassay.report.charts.interactions import interaction_chart, pairs_left_out
+from pgassay.report.charts.effects.interactions import interaction_chart, pairs_left_out
 from pgassay.report.context import ReportContext
-from pgassay.report.headline import facts
-from pgassay.report.html import render_html
-from pgassay.report.markdown import render_markdown
+from pgassay.report.formats.html import render_html
+from pgassay.report.formats.markdown import render_markdown
+from pgassay.report.summaries.headline import facts
 from pgassay.report.svg.draw import WIDE_PX, draw
 from pgassay.report.svg.model import Line
 

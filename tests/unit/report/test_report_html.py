@@ -26,10 +26,10 @@ from pgassay.analysis.measures.courses.chart_spans import Event, Span
 from pgassay.analysis.model import Analysis, Caveat
 from pgassay.findings.model import FindingKind
 from pgassay.findings.registry import find
-from pgassay.report.charts.effect import effect_chart, runs_out
+from pgassay.report.charts.effects.effect import effect_chart, runs_out
 from pgassay.report.context import ReportContext
-from pgassay.report.html import render_html
-from pgassay.report.markdown import render_markdown
+from pgassay.report.formats.html import render_html
+from pgassay.report.formats.markdown import render_markdown
 from pgassay.report.tables.chart_data import chart_data
 from pgassay.report.tables.host import host_tables_of_run
 from support.synthetic.directories import SPEC

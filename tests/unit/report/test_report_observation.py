@@ -12,13 +12,13 @@ import pytest
 from pgassay.analysis.observation.model import ObservationSummary
 from pgassay.analysis.observation.standby_lag import Unknown
 from pgassay.analysis.observation.statements import Statement
-from pgassay.report.charts.observed import throughput_chart
+from pgassay.report.charts.over_time.observed import throughput_chart
 from pgassay.report.context import ObservationContext
-from pgassay.report.html import render_html
-from pgassay.report.markdown import render_markdown
-from pgassay.report.observation_summary import facts
-from pgassay.report.observed_object import render_object, summary_object
+from pgassay.report.formats.html import render_html
+from pgassay.report.formats.markdown import render_markdown
+from pgassay.report.objects.observed import render_object, summary_object
 from pgassay.report.sections.observation.waits import class_table, event_table
+from pgassay.report.summaries.observation import facts
 from pgassay.report.svg.draw import draw
 from pgassay.report.svg.model import Line
 from support.runs.json_page import documented

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from pgassay.analysis.analyse import analyse
-from pgassay.report.html import render_html
-from pgassay.report.markdown import render_markdown
+from pgassay.report.formats.html import render_html
+from pgassay.report.formats.markdown import render_markdown
 from pgassay.report.sections.record.servers import servers
 from pgassay.reporting import analyse_run
 from support.synthetic.directories import synthetic_run

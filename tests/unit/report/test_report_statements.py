@@ -14,8 +14,8 @@ from pgassay.analysis.statements.plans import plans_by_arm
 from pgassay.analysis.statements.use import statement_use
 from pgassay.findings.registry import find
 from pgassay.report.context import ReportContext
-from pgassay.report.html import render_html
-from pgassay.report.markdown import render_markdown
+from pgassay.report.formats.html import render_html
+from pgassay.report.formats.markdown import render_markdown
 from support.synthetic.plans import scan, seen, seen_in
 
 HOSTILE = "SELECT '</script><script>alert(1)</script>' AS \"a|b`\", '\u202egnp' -- <img src=x>"

@@ -14,10 +14,10 @@ from browser.reports import HOSTILE_SPEC, NO_FACTORS, STEPS, synthetic_context
 from pgassay.analysis.model import Caveat, VariantSummary
 from pgassay.findings.model import Evidence, Finding, FindingKind
 from pgassay.findings.registry import find
-from pgassay.report.analysis_object import render_json
 from pgassay.report.context import ReportContext
-from pgassay.report.html import render_html
-from pgassay.report.markdown import render_markdown
+from pgassay.report.formats.html import render_html
+from pgassay.report.formats.markdown import render_markdown
+from pgassay.report.objects.analysis import render_json
 from pgassay.report.sections.answer.effect import verdict_table
 from pgassay.report.sections.record.trials import trial_table
 from pgassay.report.tables.cells import ABSENT, evidence, probability

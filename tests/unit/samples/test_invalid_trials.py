@@ -12,8 +12,8 @@ import pytest
 
 from pgassay.analysis.model import Analysis
 from pgassay.plan.model import Plan
-from pgassay.report.markdown import render_markdown
-from pgassay.report.run_object import run_object
+from pgassay.report.formats.markdown import render_markdown
+from pgassay.report.objects.run import run_object
 from pgassay.report.sections.record.trials import trial_table
 from pgassay.reporting import analyse_run, report_run
 from pgassay.samples.run_directory import RunDirectory

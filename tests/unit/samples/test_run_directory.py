@@ -11,10 +11,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from pgassay.errors import RunDirectoryError, StorageFull
-from pgassay.samples import files
 from pgassay.samples.journal import FileJournal, open_changes
 from pgassay.samples.run_directory import MOST_STATEMENTS, RunDirectory, default_run_path
-from pgassay.samples.tables import TABLES
+from pgassay.samples.storage import files
+from pgassay.samples.storage.tables import TABLES
 from pgassay.server.protocol import Change
 from support.runs.command import pgassay
 from support.synthetic.directories import synthetic_run

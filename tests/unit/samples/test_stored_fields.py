@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from pgassay.errors import RunDirectoryError
 from pgassay.reporting import analyse_run
 from pgassay.samples.run_directory import RunDirectory
-from pgassay.samples.stored_fields import SEGMENT_SCHEMA, TRIAL_SCHEMA, misfit
+from pgassay.samples.storage.stored_fields import SEGMENT_SCHEMA, TRIAL_SCHEMA, misfit
 from pgassay.trials.model.record import PLANS_SCHEMA
 from support.synthetic.directories import synthetic_run
 

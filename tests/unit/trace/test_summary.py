@@ -11,7 +11,7 @@ from pgassay.analysis.trace.checkpoints import checkpoints_of
 from pgassay.analysis.trace.cost import Window, cost_of
 from pgassay.analysis.trace.model import TraceSummary
 from pgassay.analysis.trace.summary import summarise_trace
-from pgassay.report.markdown import render_markdown
+from pgassay.report.formats.markdown import render_markdown
 from pgassay.tracing import read_trace_context
 from support.runs.command import pgassay
 from support.runs.json_page import documented

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pgassay.samples.tables import as_table, parquet, parquet_of
+from pgassay.samples.storage.tables import as_table, parquet, parquet_of
 from pgassay.trials.guards.foreign_sessions import foreign_load
 from pgassay.trials.model import packed
 from pgassay.trials.model.columns import COUNTERS, WAITS

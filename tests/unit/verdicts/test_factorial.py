@@ -33,7 +33,7 @@ from pgassay.findings.registry import find
 from pgassay.plan.design import make_plan
 from pgassay.plan.factorial.numeric_levels import scores_of
 from pgassay.plan.model import Factor, Plan, PlannedTrial
-from pgassay.report.run_object import run_object
+from pgassay.report.objects.run import run_object
 from pgassay.spec.parse import parse_spec
 
 BLOCKS = 8

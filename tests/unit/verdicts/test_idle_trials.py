@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pgassay.analysis.analyse import analyse, answered
+from pgassay.analysis.analyse import analyse
 from pgassay.analysis.compare.model import Withdrawn
+from pgassay.analysis.judge import answered
 from pgassay.analysis.model import StepMeasures, TrialMeasures, Verdict
 from pgassay.findings.model import FindingKind
 from pgassay.findings.registry import find

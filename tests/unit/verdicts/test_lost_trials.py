@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from pgassay.analysis.analyse import analyse, answered, with_curves
+from pgassay.analysis.analyse import analyse, with_curves
 from pgassay.analysis.compare.model import Withdrawn
+from pgassay.analysis.judge import answered
 from pgassay.analysis.model import Analysis, TrialMeasures, Verdict
 from pgassay.findings.registry import find
 from pgassay.plan.model import Plan

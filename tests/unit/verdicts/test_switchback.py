@@ -73,7 +73,7 @@ def test_swapping_the_arms_turns_the_sign_of_the_effect() -> None:
 def test_an_effect_that_outlasts_its_slice_withdraws_the_verdict_and_says_so() -> None:
     plan = make_design(6, 6, 64, 1)
     world = World("half after a second", effect=0.2, lasts_s=1.44)
-    analysis, _ = conclude(plan, make_trials(plan, world, np.random.default_rng(5)))
+    analysis = analyse("?", plan, make_trials(plan, world, np.random.default_rng(5)))
     (verdict,) = analysis.verdicts()
     assert any(test.found for test in analysis.carry_over)
     assert any(warning.kind == "carry-over" for warning in analysis.warnings)

@@ -12,7 +12,7 @@ their interval, which in a sequential run holds at every look, excludes zero.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -161,12 +161,18 @@ Tables = Mapping[float | None, BlockTable]
 
 
 def compare_levels(
-    plan: Plan, trials: Sequence[TrialMeasures], rule: Rule, primary: Tables
+    plan: Plan,
+    trials: Sequence[TrialMeasures],
+    rule: Rule,
+    primary: Tables,
+    metrics: Container[str] = METRICS,
 ) -> list[Comparison]:
-    """All comparisons, metric by metric."""
+    """All comparisons of these metrics, metric by metric."""
     found = []
     rules = {one.metric: rule.of_endpoint(one, of=len(plan.endpoints)) for one in plan.endpoints}
     for metric in _measured(trials):
+        if metric.name not in metrics:
+            continue
         tables = primary
         if metric.name != plan.metric:
             tables = {step: block_table(metric, trials, plan, step) for step in primary}

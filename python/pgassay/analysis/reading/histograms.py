@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from pgassay.samples.histogram_layout import HistogramLayout, layout_in
+from pgassay.samples.storage.histogram_layout import HistogramLayout, layout_in
 
 CURVE_SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
 """The quantiles of a latency curve: the deciles, and the slow end."""

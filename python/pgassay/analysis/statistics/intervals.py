@@ -22,8 +22,12 @@ from pgassay.analysis.statistics.values import Estimate, Interval
 
 def mean_with_interval(values: NDArray[np.float64], alpha: float = 0.05) -> Estimate:
     """The mean with Student's t interval; without bounds for one value or equal values."""
-    freedom = max(len(values) - 1, 1)
-    return mean_estimate(values, float(special.stdtrit(freedom, 1 - alpha / 2)))
+    return mean_estimate(values, student(len(values), alpha))
+
+
+def student(count: int, alpha: float = 0.05) -> float:
+    """How many standard errors of a mean of `count` values Student's t interval reaches."""
+    return float(special.stdtrit(max(count - 1, 1), 1 - alpha / 2))
 
 
 def mean_estimate(values: NDArray[np.float64], critical: float) -> Estimate:
@@ -43,11 +47,12 @@ def mean_within(values: NDArray[np.float64], critical: float) -> Interval | None
 
 
 def standard_error(values: NDArray[np.float64]) -> float | None:
-    """Of the mean; None for one value or equal values."""
+    """Of the mean; None for one value or equal values, or where their squares are no numbers."""
     if len(values) < 2:
         return None
-    spread = float(np.std(values, ddof=1))
-    if spread <= 1e-12 * float(np.max(np.abs(values))):
+    with np.errstate(over="ignore"):
+        spread = float(np.std(values, ddof=1))
+    if not math.isfinite(spread) or spread <= 1e-12 * float(np.max(np.abs(values))):
         return None
     return spread / math.sqrt(len(values))
 

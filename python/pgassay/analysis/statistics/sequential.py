@@ -66,8 +66,9 @@ _FEWEST_CROSSINGS = 100
 """Fewest simulated runs that a bound is set by."""
 
 
+@lru_cache(maxsize=4096)
 def critical_t_at(
-    n: int, alpha: float, looks: Sequence[int], spending: Spending, units: float | None = None
+    n: int, alpha: float, looks: tuple[int, ...], spending: Spending, units: float | None = None
 ) -> float:
     """|t| that n block differences must exceed, two-sided, with looks at these blocks.
 
@@ -83,7 +84,7 @@ def critical_t_at(
     at = min(n, last)
     before = tuple(look for look in looks if look < at)
     # Bounds of the first looks do not depend on later ones: one simulation serves all looks.
-    seen = tuple(looks) if at in looks else (*before, at)
+    seen = looks if at in looks else (*before, at)
     if units > n:
         # So many values have almost no small-sample error: the bounds for a known variance do.
         z = bounds(tuple(look / last for look in seen), alpha, spending)[len(before)]

@@ -1,4 +1,4 @@
-"""The mean of each metric over an arm's trials.
+"""The mean of each metric over an arm's trials, with its interval.
 
 Enters: the plan's arms, the trials that count. Leaves: an `ArmSummary` per arm.
 Never: compares arms.
@@ -8,8 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from pgassay.analysis.measures.model import TrialMeasures
 from pgassay.analysis.reading.metrics import METRICS
+from pgassay.analysis.statistics.intervals import mean_within, student
 from pgassay.analysis.verdicts.model import ArmSummary
 from pgassay.plan.model import Arm
 
@@ -28,13 +31,16 @@ def summarise_arms(arms: Sequence[Arm], trials: Sequence[TrialMeasures]) -> tupl
     summaries = []
     for arm in arms:
         own = by_arm[arm.id]
-        names = set[str]().union(*own)
-        means = {
-            name: sum(known) / len(known)
-            for name in METRICS
-            if name in names and (known := [v[name] for v in own if name in v])
+        by_metric = {
+            name: known for name in METRICS if (known := [v[name] for v in own if name in v])
         }
-        summaries.append(ArmSummary(arm.id, arm.label, arm.levels, len(own), means))
+        means = {name: sum(known) / len(known) for name, known in by_metric.items()}
+        intervals = {
+            name: ends
+            for name, known in by_metric.items()
+            if (ends := mean_within(np.array(known), student(len(known))))
+        }
+        summaries.append(ArmSummary(arm.id, arm.label, arm.levels, len(own), means, intervals))
     return tuple(summaries)
 
 

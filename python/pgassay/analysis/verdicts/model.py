@@ -6,7 +6,9 @@ Enters: nothing. Leaves: frozen dataclasses. Never: computes.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from pgassay.analysis.statistics.values import Interval
 
 
 @dataclass(frozen=True)
@@ -18,6 +20,8 @@ class ArmSummary:
     levels: Mapping[str, str]
     trials: int
     means: Mapping[str, float]
+    intervals: Mapping[str, Interval] = field(default_factory=dict)
+    """95 % interval of a mean by Student's t over the trials; none of one trial or equal values."""
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from pgassay.errors import SpecError
-from pgassay.samples.files import write_atomically
+from pgassay.samples.storage.files import write_atomically
 from pgassay.trials.model.record import Columns
 
 _COPIED = (
@@ -42,7 +42,7 @@ def check_intervals_file(path: Path | None) -> None:
 def write_intervals(path: Path, columns: Columns) -> None:
     """The rows under the schema of load.parquet; lists are JSON in CSV."""
     # pyarrow takes half a second to load, which a load without a file need not wait for.
-    from pgassay.samples.tables import as_table, parquet
+    from pgassay.samples.storage.tables import as_table, parquet
     from pgassay.trials.model.columns import LOAD
 
     table = as_table(columns, LOAD)

@@ -24,7 +24,7 @@ from pgassay.cli.terminal.summary import print_observation
 from pgassay.doctor.access import target_table
 from pgassay.errors import ExitCode, SpecError
 from pgassay.observation import Outcome, Request, observe
-from pgassay.report.observed_object import summary_object
+from pgassay.report.objects.observed import summary_object
 from pgassay.samples.observation_directory import ObservationDirectory
 from pgassay.samples.run_directory import default_run_path
 from pgassay.samples.unfinished import locked

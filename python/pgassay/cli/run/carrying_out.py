@@ -22,7 +22,7 @@ from pgassay.cli.terminal.summary import expectation_of, print_expectation, prin
 from pgassay.errors import PgassayError, RunDirectoryError, SetupError, SpecError
 from pgassay.pipeline import run_experiment
 from pgassay.plan.design import make_plan
-from pgassay.report.run_object import run_object
+from pgassay.report.objects.run import run_object
 from pgassay.reporting import Outcome
 from pgassay.resume import resume as resume_run
 from pgassay.samples.journal import JOURNAL, open_changes

@@ -19,8 +19,8 @@ from pgassay.errors import SetupError
 from pgassay.findings.wording import quantity
 from pgassay.observation import read_context
 from pgassay.report.context import ReportContext
-from pgassay.report.observed_object import summary_object
-from pgassay.report.run_object import run_object
+from pgassay.report.objects.observed import summary_object
+from pgassay.report.objects.run import run_object
 from pgassay.reporting import analyse_run
 from pgassay.samples.observation_directory import ObservationDirectory, is_observation
 from pgassay.samples.run_directory import RunDirectory

@@ -17,7 +17,7 @@ from pgassay.errors import SetupError
 from pgassay.runs.catalogue import TABLES, descriptions
 from pgassay.runs.database import RunsDatabase
 from pgassay.runs.folder import run_paths
-from pgassay.samples.files import write_atomically
+from pgassay.samples.storage.files import write_atomically
 
 _MOST_ROWS = 1000
 """On stdout, as a table."""

@@ -22,12 +22,12 @@ from pgassay.findings.answer.factors import certainty
 from pgassay.findings.model import Finding, FindingKind
 from pgassay.findings.noise.forecast import expectation_lines
 from pgassay.plan.model import Plan
-from pgassay.report import trace_summary
 from pgassay.report.context import ObservationContext, ReportContext, TraceContext
 from pgassay.report.environment import not_measured
-from pgassay.report.observation_summary import caveats, facts
 from pgassay.report.sections.observation.waits import event_table
 from pgassay.report.sections.trace.figures import around, points_table
+from pgassay.report.summaries import trace as trace_summary
+from pgassay.report.summaries.observation import caveats, facts
 from pgassay.report.tables.table import Table as ReportTable
 from pgassay.samples.noise_history import noise_records
 from pgassay.spec.experiment import Spec

@@ -20,7 +20,7 @@ from pgassay.cli.terminal.durations import seconds_of
 from pgassay.cli.terminal.stopping import first_signal_ends
 from pgassay.cli.terminal.summary import print_trace
 from pgassay.errors import ExitCode, SpecError
-from pgassay.report.traced_object import trace_object
+from pgassay.report.objects.traced import trace_object
 from pgassay.samples.run_directory import default_run_path
 from pgassay.samples.trace_directory import TraceDirectory
 from pgassay.spec.reading.units import clock

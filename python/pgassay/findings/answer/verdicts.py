@@ -5,7 +5,7 @@ Enters: an Analysis. Leaves: a finding for each verdict. Never: decides or chang
 
 from __future__ import annotations
 
-from pgassay.analysis.model import Analysis, Comparison, Verdict
+from pgassay.analysis.model import Analysis, ArmSummary, Comparison, Verdict
 from pgassay.analysis.reading.metrics import METRICS, Metric
 from pgassay.analysis.verdicts.left_out_trials import describe_idle
 from pgassay.findings.answer.endpoints import badge, with_endpoints
@@ -18,9 +18,10 @@ from pgassay.findings.wording import (
     quantity,
     signed_percent,
     slow_range,
+    spaced,
     texts_of,
 )
-from pgassay.language import Message, decimals, tr
+from pgassay.language import Message, decimals, ntr, tr
 
 _TEXTS = texts_of(__name__)
 
@@ -126,19 +127,37 @@ def _idle(comparison: Comparison, analysis: Analysis) -> str:
 
 
 def _single_arm(analysis: Analysis) -> list[Finding]:
-    """The mean of the primary metric of each arm, where nothing was compared."""
+    """The primary metric and the tail of each arm, where nothing was compared."""
     metric = METRICS[analysis.metric]
+    tail = METRICS["response_p99" if metric.name.startswith("response") else "latency_p99"]
+    arms = [arm for arm in analysis.arms if metric.name in arm.means]
     return [
         Finding(
             FindingKind.VERDICT,
             Message("measured"),
-            tr(
-                "{arm}: {value} over {trials} trials.",
-                arm=arm.label,
-                value=quantity(arm.means[metric.name], metric),
-                trials=arm.trials,
-            ),
+            _measured(arm, metric, tail if tail.name in arm.means else None, alone=len(arms) == 1),
         )
-        for arm in analysis.arms
-        if metric.name in arm.means
+        for arm in arms
     ]
+
+
+def _measured(arm: ArmSummary, metric: Metric, tail: Metric | None, *, alone: bool) -> str:
+    """Such as `Throughput 742 tps (95 % CI 738 to 746), 99th percentile … 4.2 ms; 6 trials.`"""
+    values = f"{metric.title} {_mean_of(metric, arm)}"
+    if tail not in (metric, None):
+        values = tr(
+            "{first}, {second}", first=values, second=f"{tail.title.lower()} {_mean_of(tail, arm)}"
+        )
+    text = ntr(
+        "{values}; mean of {n} trial.", "{values}; mean of {n} trials.", arm.trials, values=values
+    )
+    return text if alone else tr("{arm}: {text}", arm=arm.label, text=text)
+
+
+def _mean_of(metric: Metric, arm: ArmSummary) -> str:
+    ends = arm.intervals.get(metric.name)
+    if ends is None:
+        return quantity(arm.means[metric.name], metric)
+    low, high = (spaced(end, metric.digits) for end in ends)
+    value = quantity(arm.means[metric.name], metric)
+    return tr("{value} (95 % CI {low} to {high})", value=value, low=low, high=high)

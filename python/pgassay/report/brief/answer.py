@@ -23,10 +23,10 @@ from pgassay.findings.wording import (
     signed_percent,
 )
 from pgassay.language import Message, decimals, tr
-from pgassay.report import headline
 from pgassay.report.brief.fitting import texts
 from pgassay.report.context import ReportContext
 from pgassay.report.sections.record.method import caveats_of
+from pgassay.report.summaries import headline
 from pgassay.report.tables.cells import ABSENT, change, evidence, interval_of, means, subject
 
 _ARM_METRICS = {

@@ -11,11 +11,11 @@ from typing import Any
 from pgassay.analysis.reading.setting_sizes import setting_text
 from pgassay.language import Message, decimals, tr
 from pgassay.plan.description import combinations_line, mode_in_force, order_of, plots_line
-from pgassay.report import headline
 from pgassay.report.brief.fitting import texts
 from pgassay.report.brief.lines import pair_line, pair_lines
 from pgassay.report.context import ReportContext
 from pgassay.report.environment import environment_lists, not_measured
+from pgassay.report.summaries import headline
 from pgassay.spec.secrets.redaction import shown_of
 
 _SETTINGS = Message("Server settings other than the defaults")

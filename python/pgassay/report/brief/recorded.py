@@ -10,14 +10,15 @@ from collections.abc import Iterator
 from pgassay.analysis.reading.plain_text import one_line
 from pgassay.findings.wording import latency, plain_number, spaced
 from pgassay.language import Message, decimals, tr
-from pgassay.report import observation_summary, trace_summary
 from pgassay.report.brief.fitting import texts
 from pgassay.report.brief.lines import number_line, number_lines, pair_line
 from pgassay.report.brief.record import environment_lines, not_measured_lines, setting_lines
 from pgassay.report.context import ObservationContext, TraceContext
 from pgassay.report.data_tables.observed import COURSE_UNITS
+from pgassay.report.summaries import observation as observation_summary
+from pgassay.report.summaries import trace as trace_summary
+from pgassay.report.summaries.trace import microseconds, point_name
 from pgassay.report.tables.cells import moment
-from pgassay.report.trace_summary import microseconds, point_name
 
 _MOST_STATEMENTS = 20
 _MOST_CHECKPOINTS = 12

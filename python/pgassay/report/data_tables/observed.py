@@ -13,7 +13,7 @@ from pgassay.report.context import ObservationContext
 from pgassay.report.data_tables.model import DataColumn, DataTable, blank, moment, table_of
 from pgassay.report.data_tables.record import environment_rows, setting_rows
 from pgassay.report.data_tables.recorded import classic_rows, host_rows
-from pgassay.report.observation_summary import caveats, facts
+from pgassay.report.summaries.observation import caveats, facts
 
 COURSE_UNITS = {
     "tps": "1/s",

@@ -10,7 +10,7 @@ from typing import Any
 
 from pgassay.report.context import TraceContext
 from pgassay.report.data_tables.model import DataTable, moment, table_of
-from pgassay.report.trace_summary import caveats, facts
+from pgassay.report.summaries.trace import caveats, facts
 
 
 def trace_tables(context: TraceContext) -> Iterator[DataTable]:

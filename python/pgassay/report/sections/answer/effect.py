@@ -10,7 +10,7 @@ from pgassay.findings.answer.endpoints import endpoint_title
 from pgassay.findings.model import FindingKind
 from pgassay.findings.wording import signed_percent
 from pgassay.language import Message, ntr
-from pgassay.report.charts.effect import effect_chart, runs_out
+from pgassay.report.charts.effects.effect import effect_chart, runs_out
 from pgassay.report.charts.style import TONES
 from pgassay.report.context import ReportContext
 from pgassay.report.section import Content, section

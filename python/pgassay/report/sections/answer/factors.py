@@ -12,7 +12,7 @@ from pgassay.findings.model import FindingKind
 from pgassay.findings.wording import signed_percent
 from pgassay.language import Message, tr
 from pgassay.plan.description import aliases
-from pgassay.report.charts.interactions import interaction_chart, pairs_left_out
+from pgassay.report.charts.effects.interactions import interaction_chart, pairs_left_out
 from pgassay.report.charts.style import TONES
 from pgassay.report.context import ReportContext
 from pgassay.report.section import Content, section

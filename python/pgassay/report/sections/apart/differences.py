@@ -13,7 +13,7 @@ from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.answer.endpoints import endpoint_title
 from pgassay.findings.apart.verdicts import spread_text
 from pgassay.language import Message, decimals, tr
-from pgassay.report.charts.apart import differences_chart
+from pgassay.report.charts.effects.apart import differences_chart
 from pgassay.report.charts.style import TONES
 from pgassay.report.context import ApartContext
 from pgassay.report.section import Content, section

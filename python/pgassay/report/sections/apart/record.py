@@ -10,10 +10,10 @@ from dataclasses import replace
 from pgassay.analysis.apart.model import ApartRun
 from pgassay.findings.apart.verdicts import limits as limits_of
 from pgassay.language import Message, tr
-from pgassay.report.apart_summary import caveats
 from pgassay.report.context import ApartContext
 from pgassay.report.environment import created_at, server_version
 from pgassay.report.section import Content, section
+from pgassay.report.summaries.apart import caveats
 from pgassay.report.tables.cells import ABSENT
 from pgassay.report.tables.table import Column, Table, table
 

@@ -11,8 +11,8 @@ from pgassay.analysis.curves.checkpoints.model import TimeShare
 from pgassay.analysis.statistics.values import Estimate
 from pgassay.findings.wording import count, milliseconds, plain_number, size
 from pgassay.language import Message, decimals, tr
-from pgassay.report.charts.checkpoint_signals import signals_chart
-from pgassay.report.charts.checkpoints import checkpoints_chart
+from pgassay.report.charts.checkpoints.signals import signals_chart
+from pgassay.report.charts.checkpoints.throughput import checkpoints_chart
 from pgassay.report.charts.style import arm_styles
 from pgassay.report.context import ReportContext
 from pgassay.report.section import Content, section

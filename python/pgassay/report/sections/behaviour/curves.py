@@ -9,9 +9,9 @@ from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.statistics.values import Estimate
 from pgassay.findings.wording import latency, plain_number, signed_percent
 from pgassay.language import Message, decimals, tr
-from pgassay.report.charts.latency_curve import latency_curve_chart
-from pgassay.report.charts.load_curve import by_load_chart, load_curve_chart
-from pgassay.report.charts.quantiles import quantiles_chart, without_band
+from pgassay.report.charts.effects.load_curve import by_load_chart, load_curve_chart
+from pgassay.report.charts.latency.curve import latency_curve_chart
+from pgassay.report.charts.latency.quantiles import quantiles_chart, without_band
 from pgassay.report.charts.style import arm_styles
 from pgassay.report.context import ReportContext
 from pgassay.report.section import Content, section

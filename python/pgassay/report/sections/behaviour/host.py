@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pgassay.language import Message, tr
-from pgassay.report.charts.host import host_chart
+from pgassay.report.charts.over_time.host import host_chart
 from pgassay.report.charts.style import arm_styles
 from pgassay.report.context import ReportContext
 from pgassay.report.section import Content, section

@@ -10,7 +10,7 @@ from pgassay.analysis.measures.courses.latencies import ALL
 from pgassay.analysis.statistics.values import Estimate
 from pgassay.findings.wording import latency, plain_number, significant
 from pgassay.language import Message, tr
-from pgassay.report.charts.modes import modes_chart, panels_of
+from pgassay.report.charts.latency.modes import modes_chart, panels_of
 from pgassay.report.charts.style import arm_styles
 from pgassay.report.context import ReportContext
 from pgassay.report.section import Content, section

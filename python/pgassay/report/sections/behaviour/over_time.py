@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from pgassay.findings.wording import correlation
 from pgassay.language import Message, decimals, tr
+from pgassay.report.charts.over_time.throughput import has_rows, throughput_chart
 from pgassay.report.charts.style import arm_styles
-from pgassay.report.charts.throughput import has_rows, throughput_chart
 from pgassay.report.context import ReportContext
 from pgassay.report.section import Content, section
 from pgassay.report.svg.draw import shows_zero

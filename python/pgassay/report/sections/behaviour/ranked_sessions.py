@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pgassay.analysis.measures.courses.chart_series import ChartSeries
 from pgassay.language import Message, tr
-from pgassay.report.charts.sessions import Ranked
+from pgassay.report.charts.over_time.sessions import Ranked
 from pgassay.report.context import ReportContext
 from pgassay.report.sections.behaviour.statements import statement_name
 

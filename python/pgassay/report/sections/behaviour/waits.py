@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from pgassay.language import decimals, tr
-from pgassay.report.charts.sessions import pareto_chart, sessions_chart
+from pgassay.report.charts.over_time.sessions import pareto_chart, sessions_chart
 from pgassay.report.charts.style import arm_styles
 from pgassay.report.charts.waits import waits_chart
 from pgassay.report.context import ReportContext

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from pgassay.findings.wording import spaced
 from pgassay.language import decimals
-from pgassay.report import observation_summary
 from pgassay.report.context import ObservationContext
 from pgassay.report.section import Content, section
+from pgassay.report.summaries import observation as observation_summary
 
 
 @section("observation/caveats", "Caveats")

@@ -7,7 +7,7 @@ Never: joins a line over a gap, draws a lag that is not known, or shows an unrea
 from __future__ import annotations
 
 from pgassay.language import Message
-from pgassay.report.charts.observed import (
+from pgassay.report.charts.over_time.observed import (
     disks_chart,
     processors_chart,
     standby_chart,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.wording import signed_percent
 from pgassay.language import Message, decimals, tr
-from pgassay.report.charts.rounds import rounds_chart
+from pgassay.report.charts.effects.rounds import rounds_chart
 from pgassay.report.context import ReportContext
 from pgassay.report.section import Content, section
 from pgassay.report.tables.cells import ABSENT, interval, measured, whole

@@ -12,8 +12,8 @@ from pgassay.analysis.curves.model import Steadiness
 from pgassay.analysis.model import TrialMeasures
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.language import Message, decimals, tr
+from pgassay.report.charts.over_time.trial_order import trial_order_chart
 from pgassay.report.charts.style import arm_styles
-from pgassay.report.charts.trial_order import trial_order_chart
 from pgassay.report.context import ReportContext
 from pgassay.report.data_tables.csv_text import trials_csv
 from pgassay.report.section import Content, section

@@ -12,8 +12,8 @@ from pgassay.analysis.measures.asked import ArmAsked
 from pgassay.findings.wording import spaced
 from pgassay.language import Message, ntr
 from pgassay.report.context import ReportContext
-from pgassay.report.headline import load
 from pgassay.report.section import Content, section
+from pgassay.report.summaries.headline import load
 from pgassay.report.tables.cells import ABSENT
 from pgassay.report.tables.table import Column, Table, table
 from pgassay.report.workload import workload_words

@@ -13,9 +13,9 @@ from pgassay.findings.wording import plain_number, spaced
 from pgassay.language import Message, decimals, tr
 from pgassay.report.context import TraceContext
 from pgassay.report.section import Content, section
+from pgassay.report.summaries.trace import microseconds, point_name
 from pgassay.report.tables.cells import ABSENT, moment
 from pgassay.report.tables.table import Column, Table, table
-from pgassay.report.trace_summary import microseconds, point_name
 
 _MOST_POINTS = 40
 _MOST_CHECKPOINTS = 10

@@ -5,9 +5,9 @@ Enters: the context. Leaves: sentences. Never: computes.
 
 from __future__ import annotations
 
-from pgassay.report import trace_summary
 from pgassay.report.context import TraceContext
 from pgassay.report.section import Content, section
+from pgassay.report.summaries import trace as trace_summary
 from pgassay.trials.trace.points import meaning
 
 

@@ -5,7 +5,7 @@ Enters: the context. Leaves: charts. Never: draws more points than a reader can 
 
 from __future__ import annotations
 
-from pgassay.report.charts.trace import (
+from pgassay.report.charts.over_time.trace import (
     MOST_LINES,
     heat_map,
     in_it_chart,
@@ -14,7 +14,7 @@ from pgassay.report.charts.trace import (
 )
 from pgassay.report.context import TraceContext
 from pgassay.report.section import Content, section
-from pgassay.report.trace_summary import point_name
+from pgassay.report.summaries.trace import point_name
 
 _MOST_MAPS = 3
 

@@ -17,8 +17,8 @@ from pgassay.analysis.model import SCHEMA, Analysis, TrialMeasures, not_stored
 from pgassay.analysis.noise.model import Calibration
 from pgassay.findings.model import Finding
 from pgassay.findings.noise.fitness import Fitness
-from pgassay.report.run_object import ENDPOINT_FIELDS, ESTIMATE_FIELDS, VERDICT_FIELDS
-from pgassay.report.run_object import SCHEMA as RUN_SCHEMA
+from pgassay.report.objects.run import ENDPOINT_FIELDS, ESTIMATE_FIELDS, VERDICT_FIELDS
+from pgassay.report.objects.run import SCHEMA as RUN_SCHEMA
 
 Schema = dict[str, Any]
 _REF = "#/$defs/"

@@ -20,8 +20,8 @@ from pgassay.analysis.measures.courses.chart_series import ChartSeries
 from pgassay.analysis.reading.metrics import WAIT_CLASSES
 from pgassay.language import decimals, tr
 from pgassay.plan.model import Plan
+from pgassay.report.charts.over_time.throughput import TIME_ZOOM, background, trial_axis
 from pgassay.report.charts.style import CLASS_COLOURS, GREY, ArmStyle
-from pgassay.report.charts.throughput import TIME_ZOOM, background, trial_axis
 from pgassay.report.svg.model import Axis, Band, Box, Figure, Panel, Text
 
 _PLOT_PX = 130

@@ -10,10 +10,10 @@ import json
 from dataclasses import asdict
 from typing import Any
 
-from pgassay.report.analysis_object import finite
 from pgassay.report.context import TraceContext
-from pgassay.report.trace_summary import caveats
-from pgassay.samples.stored_fields import TRACE_SCHEMA
+from pgassay.report.objects.analysis import finite
+from pgassay.report.summaries.trace import caveats
+from pgassay.samples.storage.stored_fields import TRACE_SCHEMA
 
 _DESCRIBED = ("server", "server_version", "ended_by", "what", "ways", "missing", "unmatched")
 _BY_SECOND = ("times_ns", "tps_course", "courses")

@@ -12,7 +12,7 @@ from pgassay.analysis.model import Analysis
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.wording import quantity, signed_percent
 from pgassay.language import decimals, tr
-from pgassay.report.charts.quantiles import key_of_levels
+from pgassay.report.charts.latency.quantiles import key_of_levels
 from pgassay.report.charts.style import (
     ArmStyle,
     dotted,

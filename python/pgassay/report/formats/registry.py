@@ -10,17 +10,17 @@ from collections.abc import Callable
 from typing import Any
 
 from pgassay.errors import RunDirectoryError
-from pgassay.report.analysis_object import render_json
 from pgassay.report.brief.render import render_brief
 from pgassay.report.context import ObservationContext, ReportContext, TraceContext
-from pgassay.report.csv_files import render_csv
-from pgassay.report.html import render_html
-from pgassay.report.junit import render_junit
-from pgassay.report.markdown import render_markdown
-from pgassay.report.observed_object import render_object
-from pgassay.report.openmetrics import render_openmetrics
-from pgassay.report.traced_object import render_trace_object
-from pgassay.report.workbook import render_xlsx
+from pgassay.report.formats.csv_files import render_csv
+from pgassay.report.formats.html import render_html
+from pgassay.report.formats.junit import render_junit
+from pgassay.report.formats.markdown import render_markdown
+from pgassay.report.formats.openmetrics import render_openmetrics
+from pgassay.report.formats.workbook import render_xlsx
+from pgassay.report.objects.analysis import render_json
+from pgassay.report.objects.observed import render_object
+from pgassay.report.objects.traced import render_trace_object
 
 AnyContext = ReportContext | ObservationContext | TraceContext
 _KINDS: dict[type, str] = {ObservationContext: "an observation", TraceContext: "a trace"}

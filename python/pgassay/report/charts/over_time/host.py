@@ -14,8 +14,8 @@ from pgassay.analysis.measures.courses.chart_samples import Course, SampledCours
 from pgassay.analysis.measures.courses.chart_series import ChartSeries
 from pgassay.language import Message, tr
 from pgassay.plan.model import Plan
+from pgassay.report.charts.over_time.throughput import TIME_ZOOM, background, trial_axis
 from pgassay.report.charts.style import ArmStyle
-from pgassay.report.charts.throughput import TIME_ZOOM, background, trial_axis
 from pgassay.report.svg.model import Axis, Figure, Line, Panel
 
 _PLOT_PX = 74

@@ -10,9 +10,9 @@ import json
 from dataclasses import asdict
 from typing import Any
 
-from pgassay.report.analysis_object import fields, finite
 from pgassay.report.context import ObservationContext
-from pgassay.report.observation_summary import caveats
+from pgassay.report.objects.analysis import fields, finite
+from pgassay.report.summaries.observation import caveats
 
 SCHEMA = "pgassay.observed/1"
 

@@ -12,7 +12,7 @@ from pgassay.findings.apart.verdicts import badge_of, sentence_of, spread_senten
 from pgassay.language import decimals, tr
 from pgassay.report.charts.style import TONES
 from pgassay.report.context import ApartContext
-from pgassay.report.headline import Headline
+from pgassay.report.summaries.headline import Headline
 
 
 def headlines(context: ApartContext) -> tuple[Headline, ...]:

@@ -10,11 +10,11 @@ from typing import Any
 
 from pgassay.analysis.apart.model import ApartAnalysis, RunDifference
 from pgassay.findings.apart.verdicts import badge_of, limits, spread_text
-from pgassay.report.analysis_object import fields, finite
-from pgassay.report.apart_summary import caveats
 from pgassay.report.context import ApartContext
 from pgassay.report.environment import created_at, server_version
-from pgassay.report.gates_object import gates_object
+from pgassay.report.objects.analysis import fields, finite
+from pgassay.report.objects.gates import gates_object
+from pgassay.report.summaries.apart import caveats
 
 SCHEMA = "pgassay.compare/1"
 _FIGURES = (

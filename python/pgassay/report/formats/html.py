@@ -65,7 +65,7 @@ def _digest(script: str) -> str:
 @cache
 def _asset(name: str) -> str:
     """One of the page's own files."""
-    return (files(__package__) / "templates" / name).read_text("utf-8")
+    return (files("pgassay.report") / "templates" / name).read_text("utf-8")
 
 
 @cache

@@ -15,7 +15,7 @@ from pgassay.analysis.measures.courses.chart_series import (
 )
 from pgassay.language import decimals, tr
 from pgassay.plan.model import Plan
-from pgassay.report.charts.happenings import happenings
+from pgassay.report.charts.over_time.happenings import happenings
 from pgassay.report.charts.style import ArmStyle, dotted, shade
 from pgassay.report.svg.model import Axis, Figure, Line, Mark, Panel, Text
 

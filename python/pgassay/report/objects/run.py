@@ -14,9 +14,9 @@ from pgassay.analysis.model import Analysis, Comparison
 from pgassay.findings.answer.endpoints import badge
 from pgassay.findings.model import FindingKind
 from pgassay.findings.noise.fitness import fitness_of
-from pgassay.report.analysis_object import fields
 from pgassay.report.context import ReportContext
-from pgassay.report.gates_object import gates_object
+from pgassay.report.objects.analysis import fields
+from pgassay.report.objects.gates import gates_object
 
 SCHEMA = "pgassay.run/1"
 

@@ -16,7 +16,7 @@ from typing import Any
 from pgassay.analysis.model import SCHEMA, Analysis, not_stored
 from pgassay.findings.model import Finding
 from pgassay.report.context import ReportContext
-from pgassay.report.gates_object import gates_object
+from pgassay.report.objects.gates import gates_object
 from pgassay.samples.run_summary import SUMMARY, summary_of
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from pgassay.errors import RunDirectoryError
-from pgassay.samples.stored_fields import misfit
+from pgassay.samples.storage.stored_fields import misfit
 
 
 def as_json(value: Mapping[str, Any]) -> bytes:

@@ -18,10 +18,10 @@ from pgassay.analysis.reading.plain_text import visible
 from pgassay.findings.answer.endpoints import endpoint_sentence
 from pgassay.findings.answer.gates import gate_lines
 from pgassay.findings.model import FindingKind
-from pgassay.report import headline
 from pgassay.report.context import ReportContext
 from pgassay.report.data_tables.model import moment
 from pgassay.report.data_tables.trials import every_trial
+from pgassay.report.summaries import headline
 
 Outcome = Literal["passed", "failed", "skipped", "error"]
 _ELEMENTS = {"failed": "failure", "skipped": "skipped", "error": "error"}

@@ -1,0 +1,178 @@
+"""The verdicts of a run, and whether it may end with them.
+
+Enters: the plan, the measures of its trials. Leaves: an `Analysis` of verdicts, or yes or no.
+Never: describes what else the trials show (`analyse.py` does).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from pgassay.analysis.compare.alternating.carry_over import (
+    carry_over,
+    outweighed,
+    suspected,
+)
+from pgassay.analysis.compare.contrasts import block_table
+from pgassay.analysis.compare.levels import Tables, compare_levels, with_joint_p
+from pgassay.analysis.compare.model import CarryOver, IntervalKind, Verdict, Withdrawn
+from pgassay.analysis.compare.rule import Rule, loads_compared, rule_of
+from pgassay.analysis.compare.secondary_verdicts import corrected
+from pgassay.analysis.measures.model import TrialMeasures
+from pgassay.analysis.measures.spread import with_deviations
+from pgassay.analysis.model import Analysis
+from pgassay.analysis.reading.metrics import METRICS
+from pgassay.analysis.verdicts.arm_summary import summarise_arms
+from pgassay.analysis.verdicts.idle_rounds import IdleRounds, idle_rounds
+from pgassay.analysis.verdicts.left_out_trials import (
+    LostTrials,
+    idle_trials,
+    levels_withdrawn,
+    lost_trials,
+)
+from pgassay.analysis.verdicts.run_caveats import (
+    missing_trials,
+)
+from pgassay.analysis.verdicts.withdrawal import (
+    Level,
+    Withdrawal,
+    withdraw_idle,
+    withdraw_set_by_load,
+    withdraw_verdicts,
+)
+from pgassay.plan.model import Plan
+from pgassay.trials.model.record import FailedTrial
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The verdicts, and what they rest on."""
+
+    verdicts: Analysis
+    rule: Rule
+    tables: Tables
+    rounds: IdleRounds
+    lost: LostTrials
+    missing: int
+    withdrawn: Mapping[Level, Withdrawal]
+
+
+def judge(
+    plan: Plan,
+    finished: Sequence[TrialMeasures],
+    failed: Sequence[FailedTrial] = (),
+    before: Analysis | None = None,
+    *,
+    of_verdicts_only: bool = False,
+) -> Judged:
+    """Every comparison; of verdicts only, those of the primary metric and the endpoints."""
+    rule, loads = rule_of(plan), loads_compared(plan.step_levels())
+    trials = sorted((t for t in finished if not t.invalid), key=_place)
+    if not plan.calibrates and not plan.alternates and not of_verdicts_only:
+        trials = with_deviations(trials)
+    invalid = sorted((t for t in finished if t.invalid), key=_place)
+    tables = {load: block_table(METRICS[plan.metric], trials, plan, load) for load in loads}
+    idle = idle_trials(plan, trials, loads)
+    metrics = (
+        {plan.metric, *(one.metric for one in plan.endpoints)} if of_verdicts_only else METRICS
+    )
+    comparisons = withdraw_idle(
+        compare_levels(plan, trials, rule, tables, metrics), levels_withdrawn(idle, trials)
+    )
+    if rule.interval is IntervalKind.T:
+        comparisons = with_joint_p(plan, tables, comparisons)
+    earlier = None if before is None else before.carry_over
+    carried = carry_over(plan, trials, comparisons, earlier)
+    rounds = idle_rounds(plan, trials)
+    lost = lost_trials(plan, invalid, failed)
+    missing = missing_trials(plan, finished)
+    withdrawn = _withdrawn(plan, missing, lost, rounds, carried)
+    if plan.calibrates:  # an A/A run gives no verdicts
+        comparisons = tuple(
+            replace(c, verdict=Verdict.CALIBRATION, blocks_to_decide=None) for c in comparisons
+        )
+    else:
+        given = withdraw_set_by_load(withdraw_verdicts(comparisons, withdrawn), plan)
+        comparisons = corrected(given, plan, rule)
+    found = Analysis(
+        question=plan.question,
+        metric=plan.metric,
+        smallest_effect=plan.smallest_effect,
+        endpoints=plan.endpoints,
+        interval=rule.interval,
+        rule=rule,
+        simultaneous=rule.simultaneous,
+        blocks=_complete_blocks(plan, trials),
+        arms=summarise_arms(plan.arms, () if of_verdicts_only else trials),
+        trials=tuple(trials),
+        invalid_trials=tuple(invalid),
+        comparisons=comparisons,
+        warnings=(),
+        standstills=idle,
+        carry_over=carried,
+        carry_over_suspected=bool(suspected(carried) - withdrawn.keys()),
+    )
+    return Judged(found, rule, tables, rounds, lost, missing, withdrawn)
+
+
+def verdicts(
+    plan: Plan,
+    finished: Sequence[TrialMeasures],
+    failed: Sequence[FailedTrial] = (),
+    before: Analysis | None = None,
+) -> Analysis:
+    """What `analyse` says of the primary metric and the endpoints, in a fraction of the time.
+
+    The rest of the analysis is empty, and arms have no means. A run needs no more at a look.
+    `before` is the same at the look before, if it is at hand: then nothing is computed for earlier
+    looks again.
+    """
+    return judge(plan, finished, failed, before, of_verdicts_only=True).verdicts
+
+
+def answered(
+    plan: Plan, block: int, measures: Sequence[TrialMeasures], failed: Sequence[FailedTrial] = ()
+) -> bool:
+    """Whether a run ends with this block; a single arm, and A/A, have no question to leave open."""
+    if not plan.may_stop_after(block):
+        return False
+    if plan.calibrates or not plan.factors:
+        return True
+    # A resumed run judges a finished block by what was known when it was run.
+    until_then = [one for one in failed if one.block <= block]
+    return verdicts(plan, measures, until_then).may_end()
+
+
+def _withdrawn(
+    plan: Plan,
+    missing: int,
+    lost: LostTrials,
+    rounds: IdleRounds,
+    carried: Sequence[CarryOver],
+) -> dict[Level, Withdrawal]:
+    """Levels whose verdicts are not given on any metric; of several reasons the last one counts."""
+    if plan.calibrates:
+        return {}
+    every = [(factor.name, level) for factor in plan.factors for level in factor.levels[1:]]
+    found: dict[Level, Withdrawal] = {}
+    if missing:
+        found |= dict.fromkeys(every, Withdrawal(Withdrawn.UNFINISHED, for_good=False))
+    found |= dict.fromkeys(lost.takes, Withdrawal(Withdrawn.LOST_TRIALS, for_good=False))
+    if rounds.forbid_a_verdict:
+        found |= dict.fromkeys(every, Withdrawal(Withdrawn.IDLE_ROUNDS, rounds.for_good))
+    found |= dict.fromkeys(outweighed(carried), Withdrawal(Withdrawn.CARRY_OVER, for_good=True))
+    return found
+
+
+def _place(trial: TrialMeasures) -> tuple[int, int]:
+    """By block and position: a repeated trial has a high number and belongs to its block."""
+    return trial.block, trial.position
+
+
+def _complete_blocks(plan: Plan, trials: Sequence[TrialMeasures]) -> int:
+    arms: dict[int, set[str]] = {}
+    for trial in trials:
+        arms.setdefault(trial.block, set()).add(trial.arm)
+    whole = len(plan.block(1))
+    return sum(len(done) == whole for done in arms.values())

@@ -1,0 +1,1 @@
+"""Charts whose x axis is time."""

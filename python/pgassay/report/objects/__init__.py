@@ -1,0 +1,1 @@
+"""Reports as JSON objects, and their schemas."""

@@ -1,0 +1,1 @@
+"""How values are written to and read from single files."""
