@@ -9,7 +9,7 @@ NATIVE := $(shell find crates -name '*.rs' -o -name 'Cargo.toml') Cargo.toml Car
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export CARGO_TERM_COLOR := never
 
-.PHONY: build demo test test-all lint docs messages pictures bench validate validate-real dist format requirements clean
+.PHONY: build demo test test-all lint docs messages pictures studies bench validate validate-real dist format requirements clean
 
 build: $(VENV)/.built
 
@@ -65,6 +65,10 @@ messages: build
 pictures: build
 	test -n "$(RUN)" || { rm -rf target/demo && $(BIN)/pgassay demo --out target/demo; }
 	PYTHONPATH=tests $(BIN)/python -m tools.pictures $(or $(RUN),target/demo)
+
+# The pages of docs/studies; `make studies NAME=swappiness` runs that study first, and RUN=DIR takes a stored run.
+studies: build
+	$(BIN)/python -m tools.studies $(NAME) $(if $(RUN),--run $(RUN))
 
 bench: build
 	$(BIN)/python -m bench.engine

@@ -18,6 +18,7 @@ from typer.core import TyperCommand, TyperGroup
 
 COMMANDS = {
     "demo": ("demo", "Run a short experiment on a temporary server, to see what pgassay does."),
+    "study": ("study.command", "Look at ready experiments on known questions, and run them."),
     "new": ("new.command", "Write an experiment file, by a few questions or by flags."),
     "run": ("run.command", "Run an experiment and report its verdict."),
     "plan": ("plan.command", "Show what `run` would do: arms, order, changes, time and risks."),

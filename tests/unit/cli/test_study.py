@@ -1,0 +1,60 @@
+"""`pgassay study`: the list, the texts and the files of the ready studies; wrong calls."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from pgassay.studies.catalogue import names
+from support.runs.command import pgassay
+from support.runs.json_page import documented
+
+NAME = "checkpoint-timeout-write-heavy"
+
+
+def test_the_list_has_every_study_with_its_time_and_its_source() -> None:
+    shown = pgassay("study", "list").stdout
+    assert [line.split()[0] for line in shown.splitlines() if line[0] != " "] == names()
+    assert "checkpoint_timeout under a write-heavy load; about 13 min" in shown
+    assert "Postgres DBA (Dzen)" in shown
+
+
+def test_a_study_is_shown_with_what_is_expected_what_was_found_and_how_to_run_it() -> None:
+    shown = pgassay("study", "show", NAME).stdout
+    for label in ("question", "hypothesis", "mechanism", "found there", "mind", "limits"):
+        assert f"\n{label} " in shown
+    assert f"pgassay study run {NAME} --full" in shown
+
+
+def test_the_file_of_a_form_is_printed_alone_and_has_no_open_size() -> None:
+    printed = pgassay("study", "show", NAME, "--file", "full").stdout
+    assert printed.startswith("question = ")
+    assert "{{" not in printed
+
+
+def test_the_keys_of_studies_as_json_are_the_documented_ones() -> None:
+    found = json.loads(pgassay("study", "list", "--json").stdout)
+    assert set(found) == {"schema", "studies"}
+    assert [one["name"] for one in found["studies"]] == names()
+    assert set(found["studies"][0]) == documented("`studies[]`", found["schema"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["run"], "name the study"),
+        (["show", "nothing-like-it"], "there is no study 'nothing-like-it'"),
+        (["list", NAME], "`study list` takes no name"),
+        (["list", "--full"], "`study list` takes no --full; drop it"),
+        (["show", NAME, "--out", "x"], "`study show` takes no --out; drop it"),
+        (["run", NAME, "--file", "quick"], "`study run` takes no --file; drop it"),
+    ],
+)
+def test_a_call_that_does_not_fit_is_refused_in_one_line(
+    arguments: list[str], problem: str
+) -> None:
+    done = pgassay("study", *arguments)
+    assert done.returncode == 1
+    assert problem in done.stderr
+    assert done.stderr.count("\n") == 1

@@ -1,0 +1,1 @@
+"""The pages of docs/studies, and the runs that they show."""

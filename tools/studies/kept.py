@@ -1,0 +1,104 @@
+"""What is kept of a study's run: the object that its page is made of, and the brief.
+
+Enters: a study, a stored run. Leaves: NAME.json and NAME.txt in docs/studies/results.
+Never: has a path or a name of the machine of the run.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from pgassay.errors import SetupError
+from pgassay.findings.model import FindingKind
+from pgassay.report.brief.render import render_brief
+from pgassay.report.context import ReportContext
+from pgassay.report.environment import created_at, server_version
+from pgassay.report.objects.run import run_object
+from pgassay.reporting import analyse_run
+from pgassay.samples.run_directory import RunDirectory
+from pgassay.studies.catalogue import Form, Study
+
+RESULTS = Path(__file__).parents[2] / "docs" / "studies" / "results"
+SHOWN = {
+    "answer": (FindingKind.VERDICT, FindingKind.INTERACTION, FindingKind.TREND),
+    "reasons": (FindingKind.EXPLANATION, FindingKind.DIAGNOSIS),
+    "caveats": (FindingKind.WARNING,),
+}
+FIGURES = (
+    "tps", "latency_mean", "latency_p99", "wal_bytes_per_tx", "wal_fpi_per_tx",
+    "blocks_hit_per_tx", "blocks_read_per_tx", "server_cpu_ms_per_tx",
+)  # fmt: skip
+"""Means over an arm's trials that a page has a column for."""
+
+
+def keep(study: Study, path: Path) -> None:
+    """Analyse the run anew and keep what the page needs."""
+    run = RunDirectory.open(path)
+    context = replace(analyse_run(run), run_name=study.name)
+    if context.question != study.texts.question:
+        raise SetupError(f"{path}: asks {context.question!r}, which is not {study.name}'s question")
+    made = json.dumps(kept_of(study, context), indent=1, ensure_ascii=False) + "\n"
+    RESULTS.mkdir(exist_ok=True)
+    for ending, text in (("json", made), ("txt", render_brief(context))):
+        file = RESULTS / f"{study.name}.{ending}"
+        file.write_text(_scrubbed(text, path, study.name), "utf-8")
+        print(f"{file.relative_to(RESULTS.parents[2])}: {file.stat().st_size / 1000:.0f} kB")
+
+
+def kept_of(study: Study, context: ReportContext) -> dict[str, Any]:
+    """The object: what the run says in sentences, its figures, its machine."""
+    analysis = context.analysis
+    noise = analysis.noise.metrics if analysis.noise else ()
+    return {
+        "study": study.name,
+        "form": _form(study, context.spec_text),
+        "metric": analysis.metric,
+        "made": created_at(context.environment)[:10],
+        "pgassay": context.version,
+        "server": server_version(context.environment),
+        "machine": _machine(context.environment.get("host") or {}),
+        "experiment": context.spec_text,
+        **{name: _texts(context, kinds) for name, kinds in SHOWN.items()},
+        "noise": [
+            {"metric": one.metric, "trial_sd": one.trial_sd, "ci95": one.trial_sd_ci95}
+            for one in noise
+        ],
+        "arms": [
+            {
+                "label": arm.label,
+                "trials": arm.trials,
+                **{name: arm.means.get(name) for name in FIGURES},
+            }
+            for arm in analysis.arms
+        ],
+        "gone_wrong": [asdict(one) for one in analysis.invalid_trials],
+        "run": run_object(study.name, context),
+    }
+
+
+def _texts(context: ReportContext, kinds: tuple[FindingKind, ...]) -> list[str]:
+    return list(dict.fromkeys(str(one.text) for kind in kinds for one in context.of_kind(kind)))
+
+
+def _form(study: Study, text: str) -> str:
+    """Which experiment file was run; a changed one is `shortened`, as for a trial of the tool."""
+    return next((str(form) for form in Form if study.experiment(form) == text), "shortened")
+
+
+def _machine(host: dict[str, Any]) -> str:
+    """Such as `2 × AMD EPYC, 24 GB, Linux 6.18, ext4`."""
+    memory = f"{host.get('memory_bytes', 0) / 2**30:.0f} GB"
+    storage = ((host.get("storage") or {}).get("data") or {}).get("file_system")
+    kernel = ".".join(str(host.get("kernel", "")).split("-")[0].split(".")[:2])
+    parts = (f"{host.get('cpus')} × {host.get('cpu')}", memory, kernel, storage)
+    return ", ".join(part for part in parts if part)
+
+
+def _scrubbed(text: str, path: Path, name: str) -> str:
+    """Without the run's path, however it is written."""
+    for written in (str(path.resolve()), str(path)):
+        text = text.replace(written, name)
+    return text
