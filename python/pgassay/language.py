@@ -13,20 +13,29 @@ from __future__ import annotations
 
 import gettext
 import io
-from collections.abc import Collection, Iterator
+import re
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
 from importlib.resources import files
-from typing import Any, Literal, TypeVar, cast, get_args
+from string import Formatter
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, cast, get_args
 
 from pgassay.errors import SetupError
+
+if TYPE_CHECKING:
+    from babel.messages.catalog import Catalog
 
 Language = Literal["en", "ru", "zh"]
 LANGUAGES: tuple[Language, ...] = get_args(Language)
 _HTML_CODES = {"zh": "zh-Hans"}
 _SEPARATORS = {"en": ("\u202f", "."), "ru": ("\u202f", ","), "zh": (",", ".")}
 """Between thousands, before decimals."""
+_JOINTS = {"zh": ("\u3001", "\uff1b")}
+"""Between the items of a list, between clauses; `, ` and `; ` elsewhere."""
+STORED = "stored"
+"""The context of messages that are stored in English."""
 T = TypeVar("T")
 _in_force: ContextVar[str] = ContextVar("language", default="en")
 
@@ -64,6 +73,26 @@ def tr(text: str, /, context: str = "", **values: Any) -> str:
 def ntr(singular: str, plural: str, n: int, /, **values: Any) -> str:
     """A message about a number of things, which is `{n}` in it."""
     return catalogue().ngettext(singular, plural, n).format(n=n, **values)
+
+
+def stored(text: str) -> str:
+    """A sentence that is stored in English (plan.json, trial.json); reports show it by `retold`."""
+    return text
+
+
+def retold(text: str) -> str:
+    """A stored sentence in the language in force; as it is where no message fits it."""
+    return text if language() == "en" else _retold(language(), str.__str__(text))
+
+
+def listed(items: Iterable[object]) -> str:
+    """Items in one line, as the language in force separates them."""
+    return _JOINTS.get(language(), (", ", "; "))[0].join(map(str, items))
+
+
+def clauses(items: Iterable[object]) -> str:
+    """Clauses, or items that hold commas, in one line."""
+    return _JOINTS.get(language(), (", ", "; "))[1].join(map(str, items))
 
 
 class Message(str):
@@ -142,11 +171,66 @@ def _catalogue(language: str) -> gettext.NullTranslations:
     if language == "en":
         return gettext.NullTranslations()
     from babel.messages.mofile import write_mo  # takes a tenth of a second, which English saves
+
+    compiled = io.BytesIO()
+    write_mo(compiled, _read(language))
+    compiled.seek(0)
+    return gettext.GNUTranslations(compiled)
+
+
+@cache
+def _read(language: str) -> Catalog:
     from babel.messages.pofile import read_po
 
     with (files(__package__) / "languages" / f"{language}.po").open("rb") as file:
-        found = read_po(file, locale=language)
-    compiled = io.BytesIO()
-    write_mo(compiled, found)
-    compiled.seek(0)
-    return gettext.GNUTranslations(compiled)
+        return read_po(file, locale=language)
+
+
+class _Template(NamedTuple):
+    """A message that is stored with its values in it."""
+
+    pattern: re.Pattern[str]
+    numbers: frozenset[str]
+    """Names of the values that are numbers."""
+    translation: str
+
+
+@cache
+def _templates(language: str) -> tuple[_Template, ...]:
+    """Those with the most words of their own first."""
+    found = [one for one in _read(language) if one.context == STORED and one.string]
+    found.sort(key=lambda one: -sum(len(words) for words, *_ in Formatter().parse(str(one.id))))
+    return tuple(_template(str(one.id), str(one.string)) for one in found)
+
+
+def _template(text: str, translation: str) -> _Template:
+    pattern, seen, numbers = "", set[str](), set[str]()
+    for words, name, spec, _ in Formatter().parse(text):
+        pattern += re.escape(words)
+        if name is None:
+            continue
+        if name in seen:
+            pattern += f"(?P={name})"
+            continue
+        seen.add(name)
+        if spec:
+            numbers.add(name)
+        pattern += f"(?P<{name}>{_NUMBER if spec else '.+?'})"
+    return _Template(re.compile(pattern, re.DOTALL), frozenset(numbers), translation)
+
+
+_NUMBER = r"[-+\u2212]?[\d.,]*\d(?:e[-+]?\d+)?"
+
+
+@cache
+def _retold(language: str, text: str) -> str:
+    for one in _templates(language):
+        if (found := one.pattern.fullmatch(text)) is not None:
+            said = ""
+            for words, name, _, _ in Formatter().parse(one.translation):
+                said += words
+                if name is not None:
+                    value = found[name]
+                    said += localised(value) if name in one.numbers else _retold(language, value)
+            return said
+    return text

@@ -55,6 +55,8 @@ def compare(
     written = _format_of(output_format, out)
     is_printed = as_json or (output_format is not None and out is None)
     require_words(lang, "json" if as_json else written if is_printed or out else "the table")
+    if out is not None and not out.parent.is_dir():
+        raise SetupError(f"--out {out}: there is no folder {out.parent}; make it first")
     from pgassay.analysis.apart.compare import Question
     from pgassay.cli.terminal import console
     from pgassay.cli.terminal.gates import gates_of, settle
@@ -118,10 +120,8 @@ def _print_summary(context: ApartContext) -> None:
 
     out.print()
     out.print(f"[bold]{plain(context.title)}[/bold]")
-    for text in forced(context):
-        labelled("- ", text, "bold red")
     for one in headlines(context):
-        labelled(f"{one.badge.upper()}  ", one.text, "bold")
+        labelled(f"{one.badge.upper()}  ", one.text, "bold red" if one.tone == "worse" else "bold")
     out.print()
     print_table_of(verdict_table(context))
     out.print()

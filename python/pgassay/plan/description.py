@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from pgassay.language import Message, decimals, tr
+from pgassay.language import Message, decimals, listed, retold, tr
 from pgassay.plan.factorial.aliases import alias_lines
 from pgassay.plan.factorial.combinations import ROMAN
 from pgassay.plan.model import Plan
@@ -70,7 +70,7 @@ def plots_line(plan: Plan) -> str:
     if plan.plots == "split":
         many = len(plan.whole_plots(1))
         size = len(plan.arms) / many
-        stuck = ", ".join(_constant_inside(plan))
+        stuck = listed(_constant_inside(plan))
         note = (
             tr("; in this fraction {stuck} does not change within a whole plot either", stuck=stuck)
             if stuck
@@ -82,13 +82,13 @@ def plots_line(plan: Plan) -> str:
             "{plots_reason}{note}",
             many=many,
             size=decimals(size, "g"),
-            items=", ".join(plan.hard),
-            plots_reason=plan.plots_reason,
+            items=listed(plan.hard),
+            plots_reason=retold(plan.plots_reason),
             note=note,
         )
     return tr(
         "complete: all arms of a block in one random order; {plots_reason}",
-        plots_reason=plan.plots_reason,
+        plots_reason=retold(plan.plots_reason),
     )
 
 
@@ -119,7 +119,7 @@ def mode_in_force(plan: Plan) -> tuple[str, ...]:
     """The mode, and why it was chosen."""
     if not plan.factors:
         return ()
-    lines = [f"{plan.mode}: {plan.mode_reason}"]
+    lines = [f"{plan.mode}: {retold(plan.mode_reason)}"]
     if plan.alternates:
         lengths = dict.fromkeys(t.slice_s for t in plan.trials if t.slice_s)
         slices = tr(" and ").join(
@@ -147,7 +147,7 @@ def _modes_refused(plan: Plan) -> tuple[str, ...]:
     if not plan.factors:
         return ()
     return tuple(
-        tr("not {name}: {why}", name=name, why=why)
+        tr("not {name}: {why}", name=name, why=retold(why))
         for name, why in plan.modes_refused.items()
         if why not in plan.mode_reason
     )
@@ -172,7 +172,7 @@ def order_of(plan: Plan, block: int) -> str:
         (trial,) = plan.block(block)
         rounds = rounds_of(plan, trial)
         first = " | ".join(" ".join(arms) for arms in rounds[:3])
-        places = ", ".join(
+        places = listed(
             tr("{arm} in {number}", arm=arm, number=number)
             for arm, number in trial.directories.items()
         )

@@ -16,6 +16,7 @@ from fnmatch import fnmatchcase
 from functools import cache
 from importlib.resources import files
 
+from pgassay.language import stored
 from pgassay.plan.model import Factor
 from pgassay.plan.plots import is_hard_to_change
 from pgassay.plan.switchback import (
@@ -35,7 +36,7 @@ def built_apart(groups: Iterable[Iterable[str]]) -> Iterator[str]:
     """A sentence if arms have data of several builds; in each group the servers that share one."""
     named = [", ".join(dict.fromkeys(group)) for group in groups]
     if len(named) > 1:
-        yield (
+        yield stored(
             "the arms exchange directories, but not data: servers that differ in file format or"
             f" extensions build their own ({' / '.join(named)}), so a lasting difference of the"
             " data as built would look like an effect of the arm"
@@ -59,16 +60,18 @@ def _saves_restarts(factor: Factor) -> bool:
 def why_no_duet(file: ExperimentFile, factors: Sequence[Factor]) -> str | None:
     """Why a duet is not valid, if it is not."""
     if file.loads_existing:
-        return 'each arm needs its own server; reset.level = "snapshot" makes copies of this one'
+        return stored(
+            'each arm needs its own server; reset.level = "snapshot" makes copies of this one'
+        )
     for factor in factors:
         problem = _why_not(factor, file.load)
         if problem is not None:
-            return f"{factor.name}: {problem}"
+            return stored(f"{factor.name}: {problem}")
     problem = why_load_cannot_alternate(file.load)
     if problem is not None:
         return problem
     if file.load.rate is not None:
-        return "load.rate is for all servers together and cannot be split between them"
+        return stored("load.rate is for all servers together and cannot be split between them")
     return why_slices_do_not_fit(file.load, file.design.slice, factors, MOST_SERVERS)
 
 
@@ -80,7 +83,9 @@ def _why_not(factor: Factor, load: LoadTable) -> str | None:
         return kind.no_duet
     for pattern, reason in background().items():
         if kind.applied is Applied.SETTING and fnmatchcase(factor.name, pattern):
-            return f"it changes work that goes on in the slices of the other servers: {reason}"
+            return stored(
+                f"it changes work that goes on in the slices of the other servers: {reason}"
+            )
     return None
 
 

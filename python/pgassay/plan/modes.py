@@ -18,6 +18,7 @@ from functools import cache
 from importlib.resources import files
 
 from pgassay.errors import SpecError
+from pgassay.language import stored
 from pgassay.plan.duet import is_worth_while, why_no_duet
 from pgassay.plan.model import Factor
 from pgassay.plan.switchback import (
@@ -37,7 +38,7 @@ MOST_ARMS = 8
 LEAST_TRIALS, MOST_TRIALS = 4, 24
 """Default blocks of a switchback: at least two for each length of short slices, and enough with
 long ones to show that arms are equivalent (docs/measured/validation-switchback.md)."""
-_UNKNOWN = (
+_UNKNOWN = stored(
     "it belongs to an extension or another version, so only the server can say whether a session"
     " can change it"
 )
@@ -58,7 +59,7 @@ def choose_mode(file: ExperimentFile, factors: Sequence[Factor]) -> ChosenMode:
     if not factors:
         if asked in (SWITCHBACK, DUET):
             raise SpecError("there is no factor to alternate", key="design.mode")
-        return ChosenMode(BLOCKS, "a single arm")
+        return ChosenMode(BLOCKS, stored("a single arm"))
     problem = why_no_switchback(file, factors)
     problems = {SWITCHBACK: problem, DUET: why_no_duet(file, factors)}
     refused = {name: why for name, why in problems.items() if why is not None}
@@ -69,36 +70,47 @@ def choose_mode(file: ExperimentFile, factors: Sequence[Factor]) -> ChosenMode:
                 raise SpecError(
                     f'not valid here: {refused[asked]}; write mode = "blocks"', key="design.mode"
                 )
-            return ChosenMode(asked, "as asked", refused)
+            return ChosenMode(asked, stored("as asked"), refused)
         case "auto" if problem is None:
-            return ChosenMode(
-                SWITCHBACK,
-                f"every factor can change within a session{_or_by_reloads(factors)}: slow drift of"
-                " the host cancels within each trial, so fewer trials are needed; costs and waits"
-                ' per arm are measured only with mode = "blocks"',
-            )
+            by_reloads = any(takes_reloads(factor) for factor in factors)
+            return ChosenMode(SWITCHBACK, _EASY_OR_RELOADED if by_reloads else _EASY)
         case "auto" if may_be_a_duet:
-            return ChosenMode(
-                DUET,
-                "a factor takes a restart, so each arm has its own server and the load alternates"
-                " between them: slow drift of the host cancels within each trial; costs and waits"
-                ' per arm are measured only with mode = "blocks"',
-                refused,
-            )
+            return ChosenMode(DUET, _HARD, refused)
+        case "auto" if DUET in refused:
+            why = stored(f"switchback is not valid: {problem}")
+            return ChosenMode(BLOCKS, why, refused)
         case "auto":
-            asked_only = "" if DUET in refused else '; mode = "duet" is valid'
-            return ChosenMode(BLOCKS, f"switchback is not valid: {problem}{asked_only}", refused)
+            why = stored(f'switchback is not valid: {problem}; mode = "duet" is valid')
+            return ChosenMode(BLOCKS, why, refused)
+        case _ if problem is None:
+            return ChosenMode(BLOCKS, _BLOCKS_OR_SWITCHBACK, refused)
         case _:
-            cheaper = "" if problem else '; switchback is valid too, and quicker: mode = "auto"'
-            if problem and may_be_a_duet:
-                cheaper = '; duet is valid too, and cancels drift of the host: mode = "auto"'
-            return ChosenMode(
-                BLOCKS, f"one arm per trial, each from the same starting state{cheaper}", refused
-            )
+            return ChosenMode(BLOCKS, _BLOCKS_OR_DUET if may_be_a_duet else _BLOCKS, refused)
 
 
-def _or_by_reloads(factors: Sequence[Factor]) -> str:
-    return " or by a reload" if any(takes_reloads(factor) for factor in factors) else ""
+_EASY = stored(
+    "every factor can change within a session: slow drift of the host cancels within each trial, so"
+    ' fewer trials are needed; costs and waits per arm are measured only with mode = "blocks"'
+)
+_EASY_OR_RELOADED = stored(
+    "every factor can change within a session or by a reload: slow drift of the host cancels within"
+    " each trial, so fewer trials are needed; costs and waits per arm are measured only with mode ="
+    ' "blocks"'
+)
+_HARD = stored(
+    "a factor takes a restart, so each arm has its own server and the load alternates between them:"
+    " slow drift of the host cancels within each trial; costs and waits per arm are measured only"
+    ' with mode = "blocks"'
+)
+_BLOCKS = stored("one arm per trial, each from the same starting state")
+_BLOCKS_OR_SWITCHBACK = stored(
+    "one arm per trial, each from the same starting state; switchback is valid too, and quicker:"
+    ' mode = "auto"'
+)
+_BLOCKS_OR_DUET = stored(
+    "one arm per trial, each from the same starting state; duet is valid too, and cancels drift of"
+    ' the host: mode = "auto"'
+)
 
 
 def blocks_of(design: DesignTable, mode: str) -> tuple[int, int]:
@@ -130,12 +142,12 @@ def why_no_switchback(file: ExperimentFile, factors: Sequence[Factor]) -> str | 
     for factor in factors:
         problem = _why_not(factor, load, file.target)
         if problem is not None:
-            return f"{factor.name}: {problem}"
+            return stored(f"{factor.name}: {problem}")
     problem = why_load_cannot_alternate(load)
     if problem is not None:
         return problem
     if design.stopping == "group-sequential":
-        return 'stopping = "group-sequential" needs mode = "blocks"'
+        return stored('stopping = "group-sequential" needs mode = "blocks"')
     return why_slices_do_not_fit(load, design.slice, factors, MOST_ARMS)
 
 
@@ -148,11 +160,11 @@ def _why_not(factor: Factor, load: LoadTable, target: TargetTable) -> str | None
             return kind.no_switchback_of.get(factor.name, kind.no_switchback)
     for pattern, reason in carries_over().items():
         if fnmatchcase(factor.name, pattern):
-            return f"its effect outlasts a slice: {reason}"
+            return stored(f"its effect outlasts a slice: {reason}")
     if takes_reloads(factor):
         if target.settings_at == "server":
             return None
-        return 'it is a setting of the whole server, which takes settings_at = "server"'
+        return stored('it is a setting of the whole server, which takes settings_at = "server"')
     major = None if target.is_existing or target.bin else target.version or CATALOGUED[-1]
     if not is_known(factor.name, major):
         return _UNKNOWN

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from pgassay.language import stored
 from pgassay.plan.model import Arm, Factor
 from pgassay.spec.factors.kinds import KINDS
 from pgassay.spec.model import ExperimentFile
@@ -53,22 +54,25 @@ def choose_plots(
     if len(factors) < 2 or not hard or not easy:
         return Plots(False, hard, _nothing_to_split(factors, hard))
     if wanted == "split":
-        return Plots(True, hard, f"as asked: {names} changes only between whole plots")
+        why = stored(f"as asked: {names} changes only between whole plots")
+        return Plots(True, hard, why)
     if wanted == "complete":
-        return Plots(False, hard, "as asked: all orders of a block's arms are equally likely")
+        why = stored("as asked: all orders of a block's arms are equally likely")
+        return Plots(False, hard, why)
     if every_trial:
-        why = "the reset restarts the server before every trial, so whole plots would save nothing"
+        why = stored(
+            "the reset restarts the server before every trial, so whole plots would save nothing"
+        )
         return Plots(False, hard, why)
     others = ", ".join(easy)
-    return Plots(True, hard, f"a change of {names} takes a restart, a change of {others} does not")
+    why = stored(f"a change of {names} takes a restart, a change of {others} does not")
+    return Plots(True, hard, why)
 
 
 def _nothing_to_split(factors: Sequence[Factor], hard: Sequence[str]) -> str:
     if len(factors) < 2:
-        return "with fewer than two factors there is nothing to split"
-    if hard:
-        return "every factor takes a restart"
-    return "no factor takes a restart"
+        return stored("with fewer than two factors there is nothing to split")
+    return stored("every factor takes a restart" if hard else "no factor takes a restart")
 
 
 def whole_plots(arms: Sequence[Arm], hard: Sequence[str]) -> tuple[tuple[Arm, ...], ...]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from pgassay.language import stored
 from pgassay.plan.modes import DUET, LEAST_TRIALS, MOST_TRIALS, SWITCHBACK, blocks_of
 from pgassay.plan.steps import Step, steps_of
 from pgassay.plan.switchback import LONG_S, ROUNDS_OF_LONG, long_slice, slice_lengths
@@ -29,7 +30,7 @@ SURE_OF_CARRY_OVER = 12
 SHOWS_SLOW_EFFECTS_S = 6.0
 """Slices from which on the default number of trials mostly shows equivalence where there is one
 (docs/measured/validation-switchback.md)."""
-NO_CHECKPOINTS = "trials may have no checkpoint"
+NO_CHECKPOINTS = stored("trials may have no checkpoint")
 """Words of a risk that the analysis settles by counting checkpoints; plan.json has only texts."""
 CYCLE_MINIMUM = 3.0
 """With so many checkpoint intervals in a trial it hardly matters when in one it begins
@@ -45,7 +46,7 @@ def find_risks(
     alternates = mode in (SWITCHBACK, DUET)
     return tuple(
         _checkpoint_phase(file, steps)
-        + [f"reset level {file.reset_rule().level}: {d}" for d in file.reset_rule().level.differs]
+        + _resets(file.reset_rule().level)
         + _aliased(resolution)
         + (
             _few_trials(file.design)
@@ -62,14 +63,21 @@ def find_risks(
     )
 
 
+def _resets(level: ResetLevel) -> list[str]:
+    return [stored(f"reset level {level}: {differs}") for differs in level.differs]
+
+
 def _few_trials(design: DesignTable) -> list[str]:
     """Of a switchback."""
     least, _ = blocks_of(design, SWITCHBACK)
     if least >= LEAST_TRIALS:
         return []
     return [
-        f"with {least} trials little is known of how much the effect differs from trial to trial,"
-        f" so the verdict holds for these trials only; write min_blocks = {LEAST_TRIALS} or more"
+        stored(
+            f"with {least} trials little is known of how much the effect differs from trial to"
+            " trial, so the verdict holds for these trials only; write min_blocks ="
+            f" {LEAST_TRIALS} or more"
+        )
     ]
 
 
@@ -77,9 +85,11 @@ def _long_slices(slice_s: float) -> list[str]:
     if slice_s <= LONG_S:
         return []
     return [
-        f"slices of {slice_s:g} s are long: slow changes of the host differ more from slice to"
-        " slice, and a trial holds fewer slices; 0.5 to 2 s are enough unless a setting takes"
-        " longer to have its effect",
+        stored(
+            f"slices of {slice_s:g} s are long: slow changes of the host differ more from slice to"
+            " slice, and a trial holds fewer slices; 0.5 to 2 s are enough unless a setting takes"
+            " longer to have its effect"
+        )
     ]
 
 
@@ -93,11 +103,14 @@ def _no_equivalence(file: ExperimentFile, steps: Sequence[Step], arms: int) -> l
     if most >= MOST_TRIALS and longest >= SHOWS_SLOW_EFFECTS_S:
         return []
     step_s = max(measured_s, SHOWS_SLOW_EFFECTS_S * ROUNDS_OF_LONG * arms)
+    wanted = max(most, MOST_TRIALS)
     return [
-        f"if the arms do not differ, this run will probably end undecided: up to {most} trials with"
-        f" slices of up to {longest:g} s cannot show that no effect is hidden that takes seconds to"
-        f' build up; to have a good chance of a verdict "equivalent", write load.step ='
-        f' "{step_s:g}s" or more and max_blocks = {max(most, MOST_TRIALS)} or more'
+        stored(
+            f"if the arms do not differ, this run will probably end undecided: up to {most} trials"
+            f" with slices of up to {longest:g} s cannot show that no effect is hidden that takes"
+            ' seconds to build up; to have a good chance of a verdict "equivalent", write'
+            f' load.step = "{step_s:g}s" or more and max_blocks = {wanted} or more'
+        )
     ]
 
 
@@ -109,34 +122,43 @@ def _weak_on_carry_over(design: DesignTable, mode: str) -> list[str]:
     least, most = blocks_of(design, mode)
     if stopping_of(design.stopping, least, most) != "fixed" or most >= SURE_OF_CARRY_OVER:
         return []
-    trials = f"{most} trials are" if most > 1 else "one trial is"
+    trials = stored(f"{most} trials are") if most > 1 else stored("one trial is")
+    sure = SURE_OF_CARRY_OVER
     return [
-        f"{trials} too few to detect reliably whether effects outlast their slice, which makes"
-        " them look smaller than they are: if an effect of 10 % halves within a second, 6 trials of"
-        f" 32 s detect it in half of all runs, {SURE_OF_CARRY_OVER} in nearly all, and smaller"
-        f" effects less often; run {SURE_OF_CARRY_OVER} trials or more, let the run decide the"
-        " number (remove max_blocks), or make design.slice longer"
+        stored(
+            f"{trials} too few to detect reliably whether effects outlast their slice, which makes"
+            " them look smaller than they are: if an effect of 10 % halves within a second, 6"
+            f" trials of 32 s detect it in half of all runs, {sure} in nearly all, and smaller"
+            f" effects less often; run {sure} trials or more, let the run decide the number"
+            " (remove max_blocks), or make design.slice longer"
+        )
     ]
 
 
 def _side_by_side(file: ExperimentFile, factors: Sequence[Written]) -> list[str]:
     """Of a duet."""
     found = [
-        "waits, WAL, checkpoints and the server's log are stored only for the first arm's server;"
-        " all servers are sampled in the same way"
+        stored(
+            "waits, WAL, checkpoints and the server's log are stored only for the first arm's"
+            " server; all servers are sampled in the same way"
+        )
     ]
     level = file.reset_rule().level
     if level is not ResetLevel.SNAPSHOT:
         found.append(
-            f"reset level {level}: each arm keeps its own data directory, built by its own server:"
-            " a lasting difference of these directories would look like an effect of the arm; with"
-            ' reset.level = "snapshot" the arms exchange directories'
+            stored(
+                f"reset level {level}: each arm keeps its own data directory, built by its own"
+                " server: a lasting difference of these directories would look like an effect of"
+                ' the arm; with reset.level = "snapshot" the arms exchange directories'
+            )
         )
     if any(factor.name == "shared_buffers" for factor in factors):
         found.append(
-            "shared_buffers is varied, and the servers share the host's memory: what one takes for"
-            ' its buffers is missing from the page cache of all; mode = "blocks" runs one server'
-            " at a time"
+            stored(
+                "shared_buffers is varied, and the servers share the host's memory: what one takes"
+                ' for its buffers is missing from the page cache of all; mode = "blocks" runs one'
+                " server at a time"
+            )
         )
     return found
 
@@ -145,8 +167,10 @@ def _aliased(resolution: int | None) -> list[str]:
     if resolution != 3:
         return []
     return [
-        "in a fraction of resolution III what looks like the effect of one factor may be an"
-        " interaction of two others; confirm effects with resolution = 4 or all combinations"
+        stored(
+            "in a fraction of resolution III what looks like the effect of one factor may be an"
+            " interaction of two others; confirm effects with resolution = 4 or all combinations"
+        )
     ]
 
 
@@ -162,11 +186,18 @@ def _checkpoint_phase(file: ExperimentFile, steps: Sequence[Step]) -> list[str]:
         partial = [c for c in cycles if length < CYCLE_MINIMUM * c and length % c]
         if partial:
             whole = length == sum(lengths)
-            what = f"{length:g} s of measurement" if whole else f"a step of {length:g} s"
+            what = (
+                stored(f"{length:g} s of measurement")
+                if whole
+                else stored(f"a step of {length:g} s")
+            )
+            lengths_s, fitting = ", ".join(f"{c:g} s" for c in partial), _fitting(cycles)
             return [
-                f"checkpoint_timeout is varied, and {what} is not a whole number of"
-                f" {', '.join(f'{c:g} s' for c in partial)} cycles: which part of a cycle is"
-                f" measured changes the result; make load.step {_fitting(cycles)}"
+                stored(
+                    f"checkpoint_timeout is varied, and {what} is not a whole number of"
+                    f" {lengths_s} cycles: which part of a cycle is measured changes the result;"
+                    f" make load.step {fitting}"
+                )
             ]
     return []
 
@@ -176,8 +207,8 @@ def _fitting(cycles: Sequence[float]) -> str:
     common = math.lcm(*(round(cycle) for cycle in cycles))
     several = CYCLE_MINIMUM * max(cycles)
     if common <= several:
-        return f"{common} s or a multiple, which is whole cycles of every level"
-    return f"{several:g} s or more, {CYCLE_MINIMUM:g} of the longest cycles"
+        return stored(f"{common} s or a multiple, which is whole cycles of every level")
+    return stored(f"{several:g} s or more, {CYCLE_MINIMUM:g} of the longest cycles")
 
 
 def _no_checkpoints(held: str, measured_s: float) -> list[str]:
@@ -185,9 +216,11 @@ def _no_checkpoints(held: str, measured_s: float) -> list[str]:
     if _seconds(held) <= measured_s:
         return []
     return [
-        f"checkpoint_timeout = {held} is longer than the {measured_s:g} s that a trial measures, so"
-        f" {NO_CHECKPOINTS}: the verdict is about the time between checkpoints; if"
-        " checkpoints matter, measure longer or shorten checkpoint_timeout for all arms"
+        stored(
+            f"checkpoint_timeout = {held} is longer than the {measured_s:g} s that a trial"
+            f" measures, so {NO_CHECKPOINTS}: the verdict is about the time between checkpoints; if"
+            " checkpoints matter, measure longer or shorten checkpoint_timeout for all arms"
+        )
     ]
 
 
@@ -195,9 +228,12 @@ def _ordered_steps(steps: Sequence[Step], order: str) -> list[str]:
     if len({(step.clients, step.rate) for step in steps}) < 2 or order == "shuffled":
         return []
     return [
-        "the steps of the load come in the same order in every trial, so what changes with time"
-        " (caches, growing tables, checkpoints) looks like an effect of the load; arms are compared"
-        ' fairly at each step; to compare steps with each other write order = "shuffled"'
+        stored(
+            "the steps of the load come in the same order in every trial, so what changes with time"
+            " (caches, growing tables, checkpoints) looks like an effect of the load; arms are"
+            " compared fairly at each step; to compare steps with each other write order ="
+            ' "shuffled"'
+        )
     ]
 
 
@@ -214,14 +250,18 @@ def _too_few_blocks(design: DesignTable, factors: Sequence[Written]) -> list[str
         if smallest <= 0.05:
             return []
         return [
-            f"with {design.min_blocks} blocks the sign-flip p cannot be below {smallest:g}, so the"
-            " verdict rests on the confidence interval alone, which assumes normally distributed"
-            " differences; write min_blocks = 6 or more"
+            stored(
+                f"with {design.min_blocks} blocks the sign-flip p cannot be below {smallest:g}, so"
+                " the verdict rests on the confidence interval alone, which assumes normally"
+                " distributed differences; write min_blocks = 6 or more"
+            )
         ]
     if design.max_blocks < FEWEST_BLOCKS:
         return [
-            f"with at most {design.max_blocks} blocks a verdict assumes that block differences are"
-            f" normally distributed; write max_blocks = {FEWEST_BLOCKS} or more"
+            stored(
+                f"with at most {design.max_blocks} blocks a verdict assumes that block differences"
+                f" are normally distributed; write max_blocks = {FEWEST_BLOCKS} or more"
+            )
         ]
     return []
 
@@ -231,8 +271,10 @@ def _short_steps(steps: Sequence[Step]) -> list[str]:
     if shortest >= 5.0:
         return []
     return [
-        f"steps of {shortest:g} s are short: the start of the load and a single checkpoint change"
-        " the result a lot, and the verdict holds for such short loads only"
+        stored(
+            f"steps of {shortest:g} s are short: the start of the load and a single checkpoint"
+            " change the result a lot, and the verdict holds for such short loads only"
+        )
     ]
 
 
@@ -241,8 +283,10 @@ def _secrets(workload: Workload) -> list[str]:
     texts = [("schema.sql", workload.schema_sql), ("data.sql", workload.data_sql)]
     texts += [(scenario.file, scenario.script) for scenario in workload.scenarios]
     return [
-        f"{name} line {line} holds what looks like a password; workload.json in the run directory"
-        " keeps a copy of it"
+        stored(
+            f"{name} line {line} holds what looks like a password; workload.json in the run"
+            " directory keeps a copy of it"
+        )
         for name, text in texts
         if (line := secret_line(text)) is not None
     ]

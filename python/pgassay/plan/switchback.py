@@ -19,6 +19,7 @@ import math
 import random
 from collections.abc import Sequence
 
+from pgassay.language import stored
 from pgassay.plan.model import ALL_ARMS, Factor, Plan, PlannedTrial
 from pgassay.plan.steps import steps_of
 from pgassay.spec.load.slices import SHORTEST_S
@@ -47,16 +48,16 @@ def slice_lengths(asked: float) -> tuple[float, float]:
 def why_load_cannot_alternate(load: LoadTable) -> str | None:
     """Why the load cannot change from arm to arm within a trial, if it cannot."""
     if load.command is not None:
-        return "a program (load.command) cannot change arms during a trial"
+        return stored("a program (load.command) cannot change arms during a trial")
     if load.slices is not None:
-        return "[load.slices] already alternates variants"
+        return stored("[load.slices] already alternates variants")
     return None
 
 
 def why_scripts_cannot_alternate(load: LoadTable) -> str | None:
     """Why scripts and weights cannot change from slice to slice, if they cannot."""
     if load.pools == "per_scenario":
-        return 'with pools = "per_scenario" each scenario keeps its connections'
+        return stored('with pools = "per_scenario" each scenario keeps its connections')
     return None
 
 
@@ -67,13 +68,13 @@ def why_slices_do_not_fit(
     arms = math.prod(len(factor.levels) for factor in factors)
     measured = [step for step in steps_of(load) if step.measured]
     if len(measured) > 1:
-        return "a trial has several steps, and slices need a constant load"
+        return stored("a trial has several steps, and slices need a constant load")
     if arms > most_arms:
-        return f"{arms} arms make rounds too long; {most_arms} at most can alternate"
+        return stored(f"{arms} arms make rounds too long; {most_arms} at most can alternate")
     longest = max(slice_lengths(slice_s))
     needed_s = FEWEST_ROUNDS * arms * longest
     if measured[0].duration_s < needed_s:
-        return (
+        return stored(
             f"a step of {measured[0].duration_s:g} s holds fewer than {FEWEST_ROUNDS} rounds of"
             f" {arms} slices of {longest:g} s; make load.step {needed_s:g}s or more"
         )

@@ -18,7 +18,7 @@ from pgassay.analysis.model import Analysis
 from pgassay.analysis.observation.model import ObservationSummary
 from pgassay.analysis.trace.model import TraceSummary
 from pgassay.findings.model import Finding, FindingKind
-from pgassay.language import tr
+from pgassay.language import listed, tr
 from pgassay.plan.model import Plan
 
 
@@ -139,7 +139,7 @@ class ApartContext:
     def title(self) -> str:
         """Such as `new against old`."""
         baseline, *others = (side.name for side in self.analysis.sides)
-        return tr("{others} against {baseline}", others=", ".join(others), baseline=baseline)
+        return tr("{others} against {baseline}", others=listed(others), baseline=baseline)
 
     @property
     def gates(self) -> tuple[GateResult, ...]:

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from pgassay.analysis.reading.setting_sizes import setting_text
 from pgassay.findings.wording import size
-from pgassay.language import Message, tr
+from pgassay.language import Message, clauses, listed, retold, tr
 
 _ABSENT = Message("not known")
 _ELSEWHERE = (
@@ -63,9 +63,9 @@ def not_measured(environment: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
 
 def _not_measured(one: Mapping[str, Any]) -> tuple[str, str]:
     servers = one.get("servers")
-    where = f" ({', '.join(map(str, servers))})" if isinstance(servers, list) else ""
-    text = "; ".join(str(one[part]) for part in ("found", "fix") if one.get(part))
-    return f"{_text('', one.get('name'))}{where}", text
+    where = f" ({listed(servers)})" if isinstance(servers, list) else ""
+    text = clauses(retold(str(one[part])) for part in ("found", "fix") if one.get(part))
+    return f"{retold(_text('', one.get('name')))}{where}", text
 
 
 def _sizes(stored: Any) -> Iterator[tuple[str, str]]:
@@ -74,15 +74,16 @@ def _sizes(stored: Any) -> Iterator[tuple[str, str]]:
         if not isinstance(found, Mapping):
             continue
         if "total_bytes" in found:
-            yield str(data), tr("{value} in all", value=_text("_bytes", found["total_bytes"]))
+            value = _text("_bytes", found["total_bytes"])
+            yield retold(str(data)), tr("{value} in all", value=value)
         if "reason" in found:
-            yield str(data), str(found["reason"])
+            yield retold(str(data)), retold(str(found["reason"]))
         largest = found.get("largest")
         for one in largest[:_MOST_SIZES] if isinstance(largest, list) else ():
             if isinstance(one, Mapping):
                 name, kind = (_text("", one.get(part)) for part in ("name", "kind"))
                 size = _text("_bytes", one.get("size_bytes"))
-                yield f"{_text('', one.get('schema'))}.{name}", f"{size} ({kind})"
+                yield f"{_text('', one.get('schema'))}.{name}", f"{size} ({_words_of(kind)})"
 
 
 def server_version(environment: Mapping[str, Any]) -> str:
@@ -114,7 +115,7 @@ def _settings(settings: Any) -> tuple[tuple[str, str], ...]:
 def _rows(value: Any) -> tuple[tuple[str, str], ...]:
     if isinstance(value, Mapping):
         return tuple(_flat(value))
-    return () if value is None else (("value", _text("", value)),)
+    return () if value is None else ((_words_of("value"), _text("", value)),)
 
 
 def _flat(value: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
@@ -129,7 +130,14 @@ def _flat(value: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str
             unit = "_bytes" if name.endswith("_bytes") and _is_number(inner) else ""
             plain = name.removesuffix(unit)
             # A kernel setting keeps the name that sysctl uses.
-            yield plain if "." in plain else plain.replace("_", " "), _text(name, inner)
+            yield plain if "." in plain else _words_of(plain), _text(name, inner)
+
+
+def _words_of(keys: str) -> str:
+    """Such as `file system, path`; a key that has no message is a name, such as of a disk."""
+    return listed(
+        tr(key.replace("_", " "), context="key of environment.json") for key in keys.split(", ")
+    )
 
 
 def _text(name: str, value: Any) -> str:
@@ -140,10 +148,10 @@ def _text(name: str, value: Any) -> str:
     if _is_number(value) and name.endswith("_bytes"):
         return size(float(value))
     if isinstance(value, list | tuple):
-        return ", ".join(_text("", inner) for inner in value) or "(none)"
+        return listed(_text("", inner) for inner in value) or tr("(none)")
     if isinstance(value, Mapping):
-        return ", ".join(f"{key} = {text}" for key, text in _flat(value)) or "(none)"
-    return str(value) or "(empty)"
+        return listed(f"{key} = {text}" for key, text in _flat(value)) or tr("(none)")
+    return retold(str(value)) or tr("(empty)")
 
 
 def _is_number(value: Any) -> bool:

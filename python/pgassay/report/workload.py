@@ -10,7 +10,7 @@ from typing import Any
 
 from pgassay.analysis.reading.setting_sizes import setting_bytes
 from pgassay.findings.wording import size
-from pgassay.language import tr
+from pgassay.language import clauses, retold, tr
 from pgassay.report.context import ReportContext
 
 
@@ -20,8 +20,10 @@ def workload_words(context: ReportContext) -> str:
     # Where data were made, their sizes are stored under the same name.
     data = context.environment.get("sizes")
     found = data if isinstance(data, Mapping) else {}
-    words = [f"{name}{_data(found.get(name), context)}" for name in names or map(str, found)]
-    return "; ".join(words)
+    words = [
+        f"{retold(name)}{_data(found.get(name), context)}" for name in names or map(str, found)
+    ]
+    return clauses(words)
 
 
 def _data(sizes: Any, context: ReportContext) -> str:

@@ -123,7 +123,17 @@ def test_a_meaningless_comparison_is_refused_in_one_line_unless_forced(
     assert str(refused.value).endswith("--force does it all the same")
     forced = compare_stored([runs["yesterday"], other], Question(force=True))
     assert said in "; ".join(forced.analysis.forced)
-    assert "is meaningless and was forced" in render_markdown(forced)
+    page = render_markdown(forced)
+    assert "**FORCED** The comparison is meaningless and was forced: " in page
+    assert ", NOT COMPARABLE**" in page
+    assert "NOT RANDOMISED**" not in page
+
+
+def test_a_report_into_a_missing_folder_is_refused_before_anything_is_read(tmp_path: Path) -> None:
+    out = tmp_path / "missing" / "report.html"
+    done = pgassay("compare", "no-run", "no-other", "--out", out)
+    assert done.returncode == 1
+    assert f"there is no folder {out.parent}; make it first" in last_line(done.stderr)
 
 
 def test_other_scripts_or_weights_of_the_same_workload_are_another_workload(

@@ -32,6 +32,7 @@ from pgassay.report.context import ReportContext
 from pgassay.report.formats.html import render_html
 from pgassay.report.formats.markdown import render_markdown
 from pgassay.report.svg.draw import WIDE_PX, draw
+from pgassay.report.svg.model import Line
 
 LOADS = (1.0, 8.0, 64.0)
 BY_LOAD = EffectByLoad(
@@ -191,6 +192,14 @@ def test_a_point_without_an_interval_is_hollow_and_has_no_bar(context: ReportCon
     assert drawing.count("h8M-4") == 2
     assert "no interval yet" in drawing
     assert "A hollow symbol has no interval yet." in render_html(context)
+
+
+def test_a_band_of_a_single_quantile_is_a_bar(context: ReportContext) -> None:
+    alone = replace(SHIFT, band95_pct=(None, (-1.0, 1.2), None))
+    figure = quantiles_chart(replace(context.analysis, quantile_shifts=(alone,)))
+    assert figure is not None
+    lines = [mark for mark in figure.panels[0].marks if isinstance(mark, Line)]
+    assert [one.y for one in lines if len(set(one.x)) == 1] == [(-1.0, 1.2)]
 
 
 def test_captions_name_only_what_is_drawn(context: ReportContext) -> None:

@@ -15,7 +15,7 @@ from pgassay.language import messages_of
 
 LIMITS: dict[str, Any] = messages_of(
     tomllib.loads((files(__package__) / "classic.toml").read_text("utf-8")),
-    ("labels", "types", "disk_type", "hit_labels"),
+    ("labels", "types", "disk_type", "hit_labels", "rule"),
 )
 
 

@@ -25,7 +25,7 @@ from pgassay.analysis.measures.courses.trial_course import TrialCourse
 from pgassay.analysis.measures.model import Caveat, Importance
 from pgassay.analysis.statistics.intervals import mean_estimate
 from pgassay.analysis.statistics.values import ratio_pct
-from pgassay.language import decimals, tr
+from pgassay.language import clauses, decimals, tr
 from pgassay.plan.model import Plan
 
 _FEWEST = 4
@@ -86,7 +86,7 @@ def _of_arms(plan: Plan, changes: dict[tuple[int, str], NDArray[np.float64]]) ->
             tr(
                 "throughput changes from the first half of the measured time to the second "
                 "({items}): the trials had not settled; make load.warmup or load.step longer",
-                items="; ".join(moved),
+                items=clauses(moved),
             ),
         )
 

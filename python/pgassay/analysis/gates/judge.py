@@ -17,6 +17,7 @@ from pgassay.analysis.gates.model import Gate, GateCheck, GateOutcome, GateResul
 from pgassay.analysis.model import Analysis
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.statistics.values import Interval
+from pgassay.language import localised, tr
 from pgassay.plan.model import Endpoint
 
 Ninety = Callable[[Comparison], Comparison]
@@ -86,8 +87,9 @@ def _outcome(
         return GateOutcome.HOLDS, ""
     if lies_beyond(fails_by, gate.limit, above=not gate.above):
         return GateOutcome.FAILED, ""
-    limit = f"{gate.limit:+g} {'points' if METRICS[comparison.metric].unit == '%' else '%'}"
-    return GateOutcome.UNDECIDED, texts["open"]["contains"].format(limit=limit.replace("-", "−"))
+    unit = tr("points") if METRICS[comparison.metric].unit == "%" else "%"
+    limit = f"{localised(f'{gate.limit:+g}')} {unit}"
+    return GateOutcome.UNDECIDED, texts["open"]["contains"].format(limit=limit)
 
 
 def lies_beyond(interval: Interval, limit: float, *, above: bool) -> bool:

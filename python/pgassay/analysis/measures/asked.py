@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pgassay.errors import SpecError
+from pgassay.language import stored
 from pgassay.plan.model import Plan
 from pgassay.spec.arms.apply_levels import spec_of_arm
 from pgassay.spec.parse import load_spec
@@ -50,7 +51,7 @@ def asked_of(run: Path, plan: Plan) -> tuple[ArmAsked, ...]:
                     {**held, **arm.settings},
                     {one.name: one.script for one in run_scripts},
                     {one.name: one.weight for one in run_scripts},
-                    f"{own.workload.name} at scale {own.file.workload.scale}",
+                    stored(f"{own.workload.name} at scale {own.file.workload.scale}"),
                     own.workload.title,
                     "\n".join(own.workload.building_sql(own.file.workload.scale)),
                 )

@@ -35,6 +35,7 @@ from pgassay.analysis.measures.spread import throughput_variation
 from pgassay.analysis.measures.variants import measure_variants
 from pgassay.analysis.reading.histograms import CURVE_SHARES, QUANTILES, Histogram, Of
 from pgassay.analysis.reading.metrics import TO_BEGIN, UNACCOUNTED, WAIT_CLASSES
+from pgassay.language import stored
 from pgassay.plan.model import Plan
 from pgassay.samples.run_directory import StoredTrial
 
@@ -267,7 +268,7 @@ def _damaged(sources: TrialSources) -> Iterator[Caveat]:
     """A caveat for each table with stored values that are not finite."""
     for name, series in (("postgres", sources.postgres), ("host", sources.host)):
         if series.damaged:
-            text = (
+            text = stored(
                 f"{series.damaged} values in {name}.parquet are not finite numbers and are left out"
             )
             yield Caveat("damaged-samples", text)
@@ -276,8 +277,8 @@ def _damaged(sources: TrialSources) -> Iterator[Caveat]:
 def _warnings(summary: Mapping[str, Any], whole: StepMeasures) -> list[Caveat]:
     found = [Caveat("trial", text) for text in summary["warnings"]]
     if whole.transactions == 0:
-        found.append(Caveat("no-transactions", "not one transaction succeeded"))
+        found.append(Caveat("no-transactions", stored("not one transaction succeeded")))
     failed = whole.values.get("failed_share", 0.0)
     if failed > 1.0:
-        found.append(Caveat("failures", f"{failed:.1f} % of transactions failed"))
+        found.append(Caveat("failures", stored(f"{failed:.1f} % of transactions failed")))
     return found

@@ -14,7 +14,7 @@ from typing import Any
 
 from pgassay.analysis.measures.asked import ArmAsked
 from pgassay.analysis.measures.model import Caveat, Importance, TrialMeasures
-from pgassay.language import Message, decimals, tr
+from pgassay.language import Message, decimals, listed, tr
 from pgassay.plan.model import Arm, Plan
 from pgassay.spec.reading.units import clock, to_base
 from pgassay.spec.settings.catalogue import CATALOGUED, catalogue
@@ -89,7 +89,7 @@ _SOME = Message(
 
 def _named(arms: Sequence[Arm]) -> str:
     names = [arm.label for arm in arms[:3]] + [tr("others")] * (len(arms) > 3)
-    return tr(" and ").join(filter(None, (", ".join(names[:-1]), names[-1])))
+    return tr(" and ").join(filter(None, (listed(names[:-1]), names[-1])))
 
 
 def _checkpoints(arm: Arm, trials: Sequence[TrialMeasures]) -> float | None:

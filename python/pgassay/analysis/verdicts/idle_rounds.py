@@ -19,7 +19,7 @@ from pgassay.analysis.compare.alternating.rounds import FEWEST_ROUNDS
 from pgassay.analysis.compare.contrasts import all_rounds
 from pgassay.analysis.measures.model import Caveat, TrialMeasures
 from pgassay.analysis.reading.metrics import METRICS
-from pgassay.language import tr
+from pgassay.language import listed, tr
 from pgassay.plan.model import Arm, Plan
 from pgassay.plan.switchback import rounds_of
 
@@ -122,9 +122,7 @@ def rounds_that_count(plan: Plan, trials: Sequence[TrialMeasures]) -> dict[int, 
 
 
 def _idle_text(arms: Sequence[Arm], idle: IdleRounds) -> str:
-    by_arm = ", ".join(
-        tr("{value} of {arm}", value=idle.idle[arm.id], arm=arm.label) for arm in arms
-    )
+    by_arm = listed(tr("{value} of {arm}", value=idle.idle[arm.id], arm=arm.label) for arm in arms)
     text = tr(
         "{lost} of {rounds} rounds are left out, because nothing was committed in one "
         "of their slices ({by_arm})",

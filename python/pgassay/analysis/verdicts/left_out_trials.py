@@ -21,7 +21,7 @@ from pgassay.analysis.compare.contrasts import main_effect
 from pgassay.analysis.measures.model import Caveat, TrialMeasures
 from pgassay.analysis.verdicts.model import IdleTrials
 from pgassay.analysis.verdicts.withdrawal import Level, LevelAt
-from pgassay.language import decimals, ntr, tr
+from pgassay.language import clauses, decimals, listed, ntr, tr
 from pgassay.plan.model import Arm, Plan
 from pgassay.trials.model.record import FailedTrial
 
@@ -68,7 +68,7 @@ def idle_trial_caveats(found: Sequence[IdleTrials], step_unit: str) -> Iterator[
             continue
         text = tr("no transaction succeeded in {idle}", idle=describe_idle(one, step_unit))
         if one.takes:
-            named = ", ".join(f"{factor} = {level}" for factor, level in one.takes)
+            named = listed(f"{factor} = {level}" for factor, level in one.takes)
             text += tr(
                 "; judging that arm by its other trials would be biased, so there is no "
                 "verdict of {named}: find out what blocks it",
@@ -160,17 +160,17 @@ def lost_trial_caveats(
                 "{n} trials ended with an error and gave no figures{by_arm}: {items}{more}",
                 len(failed),
                 by_arm=_by_arm(arms, failed),
-                items="; ".join(reasons[:_MOST_REASONS]),
+                items=clauses(reasons[:_MOST_REASONS]),
                 more=more,
             ),
         )
     if lost.too_often:
-        counts = ", ".join(
+        counts = listed(
             tr("{value} of {arm}", value=lost.of[arm.id], arm=arm.label) for arm in arms
         )
         text = tr("one arm lost more trials than chance explains ({counts})", counts=counts)
         if lost.takes:
-            named = ", ".join(f"{factor} = {level}" for factor, level in lost.takes)
+            named = listed(f"{factor} = {level}" for factor, level in lost.takes)
             text += tr(
                 "; judging it by the trials that succeeded would be biased, so there is no "
                 "verdict of {named}: find out what makes its trials fail",
@@ -181,7 +181,7 @@ def lost_trial_caveats(
 
 def _by_arm(arms: Sequence[Arm], failed: Sequence[FailedTrial]) -> str:
     counts = {arm.label: sum(one.arm == arm.id for one in failed) for arm in arms}
-    named = ", ".join(
+    named = listed(
         tr("{count} of {label}", count=count, label=label)
         for label, count in counts.items()
         if count

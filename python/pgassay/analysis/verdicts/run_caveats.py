@@ -15,7 +15,7 @@ from pgassay.analysis.compare.model import Comparison, Withdrawn
 from pgassay.analysis.measures.model import Caveat, Importance, TrialMeasures
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.verdicts.idle_rounds import rounds_that_count
-from pgassay.language import decimals, ntr, tr
+from pgassay.language import clauses, decimals, listed, ntr, retold, tr
 from pgassay.plan.model import Arm, Plan
 from pgassay.plan.risks import NO_CHECKPOINTS
 
@@ -34,7 +34,7 @@ def invalid_trial_caveats(
         text = tr(
             "trial {number} does not count: {items}",
             number=trial.number,
-            items="; ".join(trial.invalid),
+            items=clauses(map(retold, trial.invalid)),
         )
         importance = Importance.SIZE
         if trial.number in replaced:
@@ -108,9 +108,7 @@ def _named(numbers: Sequence[int], of: int) -> str:
         return tr("all {of} trials", of=of)
     if len(numbers) > _MOST_NUMBERS:
         return tr("{number} of {of} trials", number=len(numbers), of=of)
-    return ntr(
-        "trial {numbers}", "trials {numbers}", len(numbers), numbers=", ".join(map(str, numbers))
-    )
+    return ntr("trial {numbers}", "trials {numbers}", len(numbers), numbers=listed(numbers))
 
 
 def _of_comparisons(
@@ -158,7 +156,7 @@ def failure_caveats(plan: Plan, trials: Sequence[TrialMeasures]) -> Iterator[Cav
     difference = max(shares.values()) - min(shares.values())
     if difference < min(_LARGEST_DIFFERENCE, plan.smallest_effect / 2):
         return
-    by_arm = ", ".join(
+    by_arm = listed(
         tr("{share} % of {label}", share=decimals(100 * share, ".1f"), label=label)
         for label, share in shares.items()
     )
@@ -229,7 +227,7 @@ def unmeasured(arms: Sequence[Arm], trials: Sequence[TrialMeasures]) -> Iterator
                 if len(without) > _MOST_ARMS
                 else ""
             )
-            named = "; ".join(without[:_MOST_ARMS]) + more
+            named = clauses(without[:_MOST_ARMS]) + more
             text = tr(
                 "{title} was not measured for {named}, so it is not compared",
                 title=METRICS[name].title,

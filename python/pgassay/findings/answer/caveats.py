@@ -16,7 +16,7 @@ from pgassay.analysis.measures.model import Caveat, Importance
 from pgassay.analysis.model import Analysis
 from pgassay.findings.model import Finding, FindingKind
 from pgassay.findings.wording import texts_of
-from pgassay.language import tr
+from pgassay.language import listed, retold, tr
 
 _RULES = texts_of(__name__)
 
@@ -31,7 +31,7 @@ def find(analysis: Analysis) -> list[Finding]:
 def _finding(caveat: Caveat, analysis: Analysis) -> Finding:
     rule = _rule_of(caveat)
     importance = caveat.importance or Importance(rule.get("importance", Importance.SIZE))
-    text = caveat.text
+    text = retold(caveat.text)
     if rule.get("disturbs"):
         unequal = _unequal(caveat, analysis)
         if unequal:
@@ -65,7 +65,7 @@ def _unequal(caveat: Caveat, analysis: Analysis) -> str:
     )
     if len(arms) < 2 or smallest * len(arms) >= _RULES["unequal_p"]:
         return ""
-    return ", ".join(
+    return listed(
         tr(
             "{count} of {of} trials of {label}",
             count=counts[label],

@@ -14,7 +14,7 @@ from pgassay.analysis.compare.rule import rule_of
 from pgassay.analysis.model import Analysis, Comparison, Verdict
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.wording import bare_interval, signed_percent, texts_of
-from pgassay.language import Message, decimals, localised, tr
+from pgassay.language import Message, clauses, decimals, listed, localised, tr
 from pgassay.plan.model import Endpoint, Plan
 
 _TEXTS = texts_of(__name__)
@@ -33,7 +33,7 @@ def badge(verdict: Comparison, analysis: Analysis) -> str:
         for one, _ in analysis.beside(verdict)
         if contradicts(one, verdict)
     ]
-    return ", ".join([str(text), *contrary]) if contrary else text
+    return listed([str(text), *contrary]) if contrary else text
 
 
 def contradicts(endpoint: Comparison, verdict: Comparison) -> bool:
@@ -74,7 +74,7 @@ def price(plan: Plan) -> str:
     """What the endpoints of a plan cost each other in power; empty where there are none."""
     if not plan.endpoints or not plan.factors:
         return ""
-    named = ", ".join(
+    named = listed(
         tr("{value} (margin {margin})", value=_TEXTS["names"][one.metric], margin=_margin(one))
         for one in plan.endpoints
     )
@@ -84,7 +84,7 @@ def price(plan: Plan) -> str:
     together = rule.of_endpoint(plan.endpoints[0], of=count)
     needed = [each.critical(blocks, blocks, 0.05) + _NINE_OF_TEN for each in (together, rule)]
     text: str = _TEXTS["price"]["several"]
-    return f"{named}: {text.format(times=f'{needed[0] / needed[1]:.2f}')}"
+    return f"{named}: {text.format(times=decimals(needed[0] / needed[1], '.2f'))}"
 
 
 def _margin(endpoint: Endpoint) -> str:
@@ -102,7 +102,7 @@ def _clauses(verdict: Comparison, analysis: Analysis) -> str:
     if not found:
         return ""
     first = tr(", but ") if contradicts(found[0][0], verdict) else "; "
-    return first + "; ".join(_clause(one, endpoint) for one, endpoint in found)
+    return first + clauses(_clause(one, endpoint) for one, endpoint in found)
 
 
 def _clause(one: Comparison, endpoint: Endpoint) -> str:

@@ -23,7 +23,7 @@ from pgassay.findings.wording import (
     signed_percent,
     texts_of,
 )
-from pgassay.language import decimals, tr
+from pgassay.language import decimals, listed, tr
 
 _TEXTS = texts_of(__name__)
 _FAMILIES = {
@@ -119,6 +119,4 @@ def certainty(estimate: Estimate) -> str:
         ("p ≤ ", estimate.p_looks),
         (tr("e-value "), estimate.e_value),
     )
-    return ", ".join(
-        f"{name}{decimals(value, '.3g')}" for name, value in figures if value is not None
-    )
+    return listed(f"{name}{decimals(value, '.3g')}" for name, value in figures if value is not None)

@@ -15,9 +15,10 @@ from pgassay.language import decimals, tr
 _TEXTS = texts_of(__name__)
 
 
-def badge_of(found: RunDifference) -> str:
-    """Such as `worse, not randomised`."""
-    return str(_TEXTS["badge"]).format(verdict=tr(found.comparison.verdict.value))
+def badge_of(found: RunDifference, *, forced: bool) -> str:
+    """Such as `worse, not randomised`; of a comparison that was forced `worse, not comparable`."""
+    badge = _TEXTS["forced_badge" if forced else "badge"]
+    return str(badge).format(verdict=tr(found.comparison.verdict.value))
 
 
 def sentence_of(found: RunDifference, analysis: ApartAnalysis) -> tuple[str, str]:

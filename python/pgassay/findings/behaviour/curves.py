@@ -14,7 +14,7 @@ from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.statistics.values import Interval
 from pgassay.findings.model import Finding, FindingKind
 from pgassay.findings.wording import bounds, plain_number, quantity, signed_percent, texts_of
-from pgassay.language import decimals, tr
+from pgassay.language import decimals, listed, tr
 
 _TEXTS = texts_of(__name__)
 
@@ -145,4 +145,4 @@ def clear_ranges(
                 size = signed_percent(least)
             parts.append(f"{way} {where(begin, at - 1)} ({size})")
         begin = at
-    return ", ".join(parts), "all" if len(set(signs)) == 1 else "rest"
+    return listed(parts), "all" if len(set(signs)) == 1 else "rest"

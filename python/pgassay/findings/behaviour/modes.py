@@ -13,7 +13,7 @@ from pgassay.analysis.model import Analysis
 from pgassay.findings.behaviour.mode_queues import confirmation, queued_pct, queued_sentence
 from pgassay.findings.model import Confidence, Evidence, Finding, FindingKind
 from pgassay.findings.wording import bounds, latency, plain_number, texts_of
-from pgassay.language import tr
+from pgassay.language import listed, tr
 
 _TEXTS = texts_of(__name__)
 _CLIENT = "Client:ClientRead"
@@ -101,7 +101,7 @@ def _mode(mode: LatencyMode) -> str:
 
 def _listed(parts: list[str]) -> str:
     return (
-        tr("{items} and {last}", items=", ".join(parts[:-1]), last=parts[-1])
+        tr("{items} and {last}", items=listed(parts[:-1]), last=parts[-1])
         if len(parts) > 1
         else parts[0]
     )

@@ -17,7 +17,7 @@ from pgassay.analysis.statements.model import StatementEffect, StatementPlan, St
 from pgassay.findings.model import Confidence, Evidence, Finding, FindingKind
 from pgassay.findings.next_spec import next_spec
 from pgassay.findings.wording import milliseconds, signed_milliseconds, texts_of
-from pgassay.language import Message, tr
+from pgassay.language import Message, clauses, listed, tr
 
 _TEXTS = texts_of(__name__)
 _SHARED = texts_of("pgassay.findings.limits")
@@ -131,7 +131,7 @@ def _divisions(sizes: Iterable[int]) -> float:
 
 
 def _named(plans: Sequence[StatementPlan], statement: StatementPlans, analysis: Analysis) -> str:
-    return ", ".join(
+    return listed(
         _TEXTS["plan"].format(
             nodes=_nodes(plan, plans), arms=arms_of(plan, statement, analysis, counted=False)
         )
@@ -158,7 +158,7 @@ def arms_of(
                 else ""
             )
             names[name + few] = None
-    return "; ".join(names)
+    return clauses(names)
 
 
 def _nodes(plan: StatementPlan, plans: Sequence[StatementPlan]) -> str:

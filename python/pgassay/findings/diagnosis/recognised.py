@@ -15,7 +15,7 @@ from pgassay.findings.diagnosis.rule_file import Sign, known_rules
 from pgassay.findings.model import Confidence, Evidence, Finding, FindingKind
 from pgassay.findings.next_spec import next_spec
 from pgassay.findings.wording import count, size, texts_of
-from pgassay.language import decimals, tr
+from pgassay.language import clauses, decimals, listed, tr
 
 _RULES = texts_of(__name__)
 _SHARED = texts_of("pgassay.findings.limits")
@@ -112,7 +112,7 @@ def _doubts(arm: RuleInArm, judgement: Judgement) -> list[str]:
     if sum(one.holds for one in helps) < judgement.rule.supporting:
         required += [one for one in helps if not one.holds]
     if required:
-        missing = "; ".join(_lower(tr(one.sign.title)) for one in required)
+        missing = clauses(_lower(tr(one.sign.title)) for one in required)
         said.append(_TEXTS["partly"].format(missing=missing))
     trials = len(arm.facts.signals.trials)
     if trials < _SHARED["least_trials"]:
@@ -123,8 +123,8 @@ def _doubts(arm: RuleInArm, judgement: Judgement) -> list[str]:
 def _listed(arms: Sequence[str]) -> str:
     most = _LIMITS["most_arms"]
     if len(arms) <= most:
-        return "; ".join(arms)
-    return _TEXTS["and_more"].format(arms="; ".join(arms[:most]), more=len(arms) - most)
+        return clauses(arms)
+    return _TEXTS["and_more"].format(arms=clauses(arms[:most]), more=len(arms) - most)
 
 
 def _figure(one: SignInArm) -> str:
@@ -148,7 +148,7 @@ def _figure(one: SignInArm) -> str:
 
 def _limit(sign: Sign) -> str:
     ends = [("≥", sign.least), ("≤", sign.most)]
-    return ", ".join(f"{way} {shown(end, sign.unit)}" for way, end in ends if end is not None)
+    return listed(f"{way} {shown(end, sign.unit)}" for way, end in ends if end is not None)
 
 
 def _contrasted(contrast: ArmContrast, labels: Mapping[str, str]) -> Evidence:

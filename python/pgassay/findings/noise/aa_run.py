@@ -20,7 +20,7 @@ from pgassay.findings.noise.forecast import (
     title_of,
 )
 from pgassay.findings.wording import texts_of
-from pgassay.language import decimals, tr
+from pgassay.language import clauses, decimals, tr
 
 _TEXTS = texts_of(__name__)
 
@@ -36,7 +36,7 @@ def calibration_findings(found: Calibration, smallest_effect: float) -> list[Fin
     """Noise, detectable effect, time to decide, advice; then fitness, check by check."""
     checked = checks(found, smallest_effect)
     worst = max((state for state, _, _ in checked), key=list(Fitness).index, default=Fitness.FIT)
-    reasons = "; ".join(str(text) for state, _, text in checked if state is worst)
+    reasons = clauses(str(text) for state, _, text in checked if state is worst)
     form = "instead" if found.in_blocks_instead else "own"
     texts = [
         (_TEXTS["noise"]["title"], _noise(found)),

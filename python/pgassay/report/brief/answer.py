@@ -22,7 +22,7 @@ from pgassay.findings.wording import (
     signed_milliseconds,
     signed_percent,
 )
-from pgassay.language import Message, decimals, tr
+from pgassay.language import Message, clauses, decimals, tr
 from pgassay.report.brief.fitting import texts
 from pgassay.report.context import ReportContext
 from pgassay.report.sections.record.method import caveats_of
@@ -105,7 +105,7 @@ def _figure(one: Comparison) -> str:
     ]
     if (proof := evidence(one)) != ABSENT:
         words.append(proof)
-    return "; ".join([*words, tr(one.verdict.value)])
+    return clauses([*words, tr(one.verdict.value)])
 
 
 def _interval(one: Comparison) -> str:
@@ -199,7 +199,7 @@ def _basis(one: Finding) -> Iterator[str]:
     ]
     more = len(figures) - _MOST_EVIDENCE
     if figures:
-        listed = "; ".join(figures[:_MOST_EVIDENCE])
+        listed = clauses(figures[:_MOST_EVIDENCE])
         yield tr(
             "  evidence: {listed}{more}",
             listed=listed,

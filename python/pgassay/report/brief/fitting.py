@@ -13,11 +13,14 @@ from importlib.resources import files
 from typing import Any
 
 from pgassay.analysis.reading.plain_text import visible
-from pgassay.language import messages_of
+from pgassay.language import language, messages_of
 from pgassay.spec.secrets.redaction import redacted
 
-_PLAIN = str.maketrans({"\u202f": None, "\u00a0": " ", "\u2212": "-", "\u2013": "-", "\u2019": "'"})
-"""Typography that means nothing in plain text: thousands stand together, minus is a hyphen."""
+_SPACES = {"\u202f": None, "\u00a0": " "}
+_PLAIN = str.maketrans({**_SPACES, "\u2212": "-", "\u2013": "-", "\u2019": "'"})
+"""Typography that means nothing in plain text: thousands stand together. An English text is ASCII,
+so its minus is a hyphen."""
+_PLAIN_ELSEWHERE = str.maketrans(_SPACES)
 _NOTE = 60
 """Characters that the note on what was left out may take."""
 
@@ -53,7 +56,7 @@ def _lines(given: Sequence[str]) -> list[str]:
 
 
 def _plain(text: str) -> str:
-    return visible(text).translate(_PLAIN)
+    return visible(text).translate(_PLAIN if language() == "en" else _PLAIN_ELSEWHERE)
 
 
 def _length(lines: Sequence[str]) -> int:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from pgassay.language import decimals, tr
+from pgassay.language import clauses, decimals, tr
 
 _WIDTH = 160
 """Of a line of several names: short enough to be left out by itself."""
@@ -15,18 +15,18 @@ _WIDTH = 160
 
 def pair_line(pairs: Iterable[tuple[str, str]]) -> str:
     """Names with their values in one line."""
-    return "; ".join(f"{name} = {value}" for name, value in pairs)
+    return clauses(f"{name} = {value}" for name, value in pairs)
 
 
 def pair_lines(title: str, pairs: Iterable[tuple[str, str]]) -> list[str]:
     """The same in several lines, the first with a title."""
-    lines = [f"{title}: "]
+    lines, end = [f"{title}: "], clauses(("", ""))
     for name, value in pairs:
-        text = f"{name} = {value}; "
+        text = f"{name} = {value}{end}"
         if len(lines[-1]) + len(text) > _WIDTH and not lines[-1].endswith(": "):
             lines.append("  ")
         lines[-1] += text
-    return [line.rstrip("; ") for line in lines]
+    return [line.rstrip(f"{end} ") for line in lines]
 
 
 def number_line(

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pgassay.analysis.reading.setting_sizes import setting_text
-from pgassay.language import Message, decimals, tr
+from pgassay.language import Message, clauses, decimals, listed, retold, tr
 from pgassay.plan.description import combinations_line, mode_in_force, order_of, plots_line
 from pgassay.report.brief.fitting import texts
 from pgassay.report.brief.lines import pair_line, pair_lines
@@ -84,7 +84,7 @@ def _design(context: ReportContext) -> Iterator[str]:
             "Factor {factor} ({kind}): {list}; baseline first",
             factor=factor.name,
             kind=factor.kind,
-            list=", ".join(factor.levels),
+            list=listed(factor.levels),
         )
     if len(plan.factors) > 1:
         yield tr(
@@ -103,7 +103,7 @@ def _design(context: ReportContext) -> Iterator[str]:
         )
         for step in plan.steps
     )
-    yield tr("A trial: {steps}; {order}", steps=", ".join(steps), order=_ORDERS[plan.order])
+    yield tr("A trial: {steps}; {order}", steps=listed(steps), order=_ORDERS[plan.order])
     yield tr(
         "Stopping: {stops}; {min_blocks} to {max_blocks} blocks; seed {seed}",
         stops=plan.stops,
@@ -119,7 +119,7 @@ def _design(context: ReportContext) -> Iterator[str]:
         yield tr(
             "Trial {number} does not count: {list}",
             number=trial.number,
-            list="; ".join(trial.invalid),
+            list=clauses(map(retold, trial.invalid)),
         )
 
 
@@ -140,17 +140,13 @@ def _workload(context: ReportContext) -> Iterator[str]:
         shares = (
             f"{name} {decimals(100 * count / every, '.1f')} %" for name, count in done.items()
         )
-        yield tr("Scenarios by transactions of all trials: {list}", list=", ".join(shares))
+        yield tr("Scenarios by transactions of all trials: {list}", list=listed(shares))
     seen: dict[tuple[str, str], list[str]] = {}
     for arm in context.analysis.asked:
         for name, script in arm.scripts.items():
             seen.setdefault((name, script), []).append(arm.arm)
     for (name, script), arms in seen.items():
-        of = (
-            ""
-            if len(arms) == len(context.analysis.asked)
-            else tr(" of {list}", list=", ".join(arms))
-        )
+        of = "" if len(arms) == len(context.analysis.asked) else tr(" of {list}", list=listed(arms))
         lines = (line.strip() for line in script.splitlines())
         yield f"{name}{of}: {' '.join(line for line in lines if line and line[:2] != '--')}"
 

@@ -136,15 +136,29 @@ def line_with_band(
     words: Sequence[str],
     arm: str = "",
 ) -> tuple[Mark, ...]:
-    """A line through points with their words, behind it its band where there is one."""
+    """A line through points with their words, behind it its band where there is one.
+
+    A band of a single place, which has no width, is a bar.
+    """
     lows = [None if band is None else band[0] for band in bands]
     highs = [None if band is None else band[1] for band in bands]
     size = 6.0 if len(places) <= 60 else 2.5
+    bars = (
+        Line((places[at], places[at]), ends, colour, width=2.0, opacity=0.7, arm=arm)
+        for at, ends in enumerate(bands)
+        if ends is not None and _stands_alone(bands, at)
+    )
     return (
         Band(places, lows, highs, colour, arm=arm),
+        *bars,
         Line(places, values, colour, width=2.5, arm=arm),
         Points(places, values, colour, words, size=size, arm=arm),
     )
+
+
+def _stands_alone(bands: Sequence[Interval | None], at: int) -> bool:
+    """Whether no neighbour of a place has a band."""
+    return all(ends is None for ends in (*bands[max(0, at - 1) : at], *bands[at + 1 : at + 2]))
 
 
 def shade_blocks(blocks: Sequence[int]) -> tuple[list[Mark], dict[int, float]]:

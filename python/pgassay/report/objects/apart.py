@@ -39,7 +39,7 @@ def render_apart_json(context: ApartContext) -> str:
         "verdicts": [
             {
                 **_difference(one),
-                "badge": badge_of(one),
+                "badge": badge_of(one, forced=bool(analysis.forced)),
                 "endpoints": [
                     {**_difference(found), "margin_pct": 100.0 * endpoint.margin}
                     for found, endpoint in analysis.beside(one)

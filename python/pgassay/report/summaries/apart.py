@@ -16,15 +16,18 @@ from pgassay.report.summaries.headline import Headline
 
 
 def headlines(context: ApartContext) -> tuple[Headline, ...]:
-    """The verdicts over whole trials."""
+    """That the comparison was forced, if it was; the verdicts over whole trials."""
+    warned = [Headline(tr("forced"), TONES[Verdict.WORSE], text) for text in forced(context)]
     found = []
     for one in context.analysis.verdicts():
         if one.comparison.step is None:
             claim, interval = sentence_of(one, context.analysis)
             text = f"{claim} {interval}".rstrip() + "."
-            found.append(Headline(badge_of(one), TONES[one.comparison.verdict], text))
+            badge = badge_of(one, forced=bool(warned))
+            tone = TONES[Verdict.UNDECIDED if warned else one.comparison.verdict]
+            found.append(Headline(badge, tone, text))
     nothing = tr("The runs share no figure of the primary metric, so there is no result.")
-    return tuple(found) or (Headline(tr("no result"), TONES[Verdict.UNDECIDED], nothing),)
+    return (*warned, *(found or [Headline(tr("no result"), TONES[Verdict.UNDECIDED], nothing)]))
 
 
 def facts(context: ApartContext) -> tuple[tuple[str, str], ...]:

@@ -15,7 +15,7 @@ from pgassay.analysis.model import IntervalKind, Verdict
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.model import Finding, FindingKind
 from pgassay.findings.wording import quantity
-from pgassay.language import Message, decimals, tr
+from pgassay.language import Message, decimals, listed, tr
 from pgassay.plan.model import Plan
 from pgassay.report.charts.style import TONES
 from pgassay.report.context import ReportContext
@@ -113,11 +113,11 @@ def _means(context: ReportContext) -> Iterator[tuple[str, str]]:
 def load(plan: Plan) -> str:
     """Such as `8 clients`, or `4, 8, 16 clients`."""
     measured = [step for step in plan.steps if step.measured]
-    clients = ", ".join(dict.fromkeys(decimals(step.clients, "g") for step in measured))
+    clients = listed(dict.fromkeys(decimals(step.clients, "g") for step in measured))
     rates = list(dict.fromkeys(decimals(step.rate, "g") for step in measured if step.rate))
     words = tr("1 client") if clients == "1" else tr("{clients} clients", clients=clients)
     return (
-        tr("{words}, {list} transactions per second asked for", words=words, list=", ".join(rates))
+        tr("{words}, {list} transactions per second asked for", words=words, list=listed(rates))
         if rates
         else words
     )
@@ -162,7 +162,7 @@ def _blocks(context: ReportContext) -> str:
         return tr(
             "{done} complete, evaluated after {list}",
             done=done,
-            list=", ".join(map(str, plan.looks)),
+            list=listed(map(str, plan.looks)),
         )
     if plan.min_blocks == plan.max_blocks:
         return tr(

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from pgassay.analysis.observation.model import ObservationSummary
 from pgassay.findings.wording import size, spaced
-from pgassay.language import Message, decimals, tr
+from pgassay.language import Message, clauses, decimals, listed, retold, tr
 from pgassay.report.context import ObservationContext
 from pgassay.report.tables.cells import moment
 from pgassay.spec.reading.units import clock
@@ -57,7 +57,7 @@ def facts(context: ObservationContext) -> tuple[tuple[str, str], ...]:
         if name in averages
     ]
     if shares:
-        found.append((tr("Host processors"), ", ".join(shares)))
+        found.append((tr("Host processors"), listed(shares)))
     if "wal" in averages:
         found.append((tr("WAL"), tr("{value}/s", value=size(averages["wal"]))))
     found.append((tr("Checkpoints"), str(len(observed.checkpoints))))
@@ -84,13 +84,13 @@ def _behind(observed: ObservationSummary) -> Iterator[tuple[str, str]]:
             part = tr(" for {value} s", value=spaced(unknown.seconds, 0)) if name in average else ""
             texts.append(tr("unknown{part}: {cause}", part=part, cause=_UNKNOWN[unknown.cause]))
         if texts:
-            yield words, "; ".join(texts)
+            yield words, clauses(texts)
 
 
 def caveats(context: ObservationContext) -> list[str]:
     """What is missing or was sampled less often, one line each."""
     observed = context.observed
-    found = list(observed.warnings)
+    found = [retold(text) for text in observed.warnings]
     skipped, ticks = observed.cost.get("rested_ticks", 0.0), observed.cost.get("wait_ticks", 0.0)
     if skipped:
         found.append(

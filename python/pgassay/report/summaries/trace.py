@@ -12,7 +12,7 @@ from typing import Any
 
 from pgassay.analysis.trace.model import PointSummary
 from pgassay.findings.wording import signed_percent, spaced
-from pgassay.language import Message, decimals, tr
+from pgassay.language import Message, clauses, decimals, listed, tr
 from pgassay.report.context import TraceContext
 from pgassay.spec.reading.units import clock
 from pgassay.trials.trace.points import titles
@@ -72,7 +72,7 @@ def cost_text(context: TraceContext) -> str:
     )
     if cost is None:
         return text
-    changes = "; ".join(
+    changes = clauses(
         f"{words} {_change(cost[name])}"
         for name, words in (("tps", tr("throughput")), ("cpu_per_tx_us", tr("CPU per transaction")))
     )
@@ -109,7 +109,7 @@ def ways(context: TraceContext) -> list[tuple[str, str]]:
     found: dict[str, list[str]] = {}
     for point, way in context.described["ways"].items():
         found.setdefault(_WAYS[way], []).append(titles().get(point, tr("checkpoint phases")))
-    return [(words, ", ".join(points)) for words, points in found.items()]
+    return [(words, listed(points)) for words, points in found.items()]
 
 
 def caveats(context: TraceContext) -> list[str]:

@@ -12,7 +12,7 @@ from pgassay.analysis.host.columns import COLUMNS
 from pgassay.analysis.host.windows import by_arm
 from pgassay.analysis.model import Figures, HostWindow
 from pgassay.findings.wording import spaced
-from pgassay.language import Message, tr
+from pgassay.language import Message, listed, tr
 from pgassay.report.context import ReportContext
 from pgassay.report.tables.cells import ABSENT, moment
 from pgassay.report.tables.table import Column, Row, Table, row_of
@@ -31,7 +31,7 @@ def _turned(found: Table) -> Table:
     columns = (
         Column(found.label, "heading"),
         Column(Message("Meaning"), "text"),
-        *(Column(", ".join(cell.text for cell in row.cells[:names])) for row in found.rows),
+        *(Column(listed(cell.text for cell in row.cells[:names])) for row in found.rows),
     )
     rows = (
         row_of((column.title, column.full_title, *(row.cells[at] for row in found.rows)))

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.trade_offs.model import Criterion, LevelFigure, TradeOff
 from pgassay.findings.wording import quantity
-from pgassay.language import Message, tr
+from pgassay.language import Message, listed, tr
 from pgassay.report.tables.cells import ABSENT, with_interval
 from pgassay.report.tables.table import Cell, Column, Table, table
 
@@ -39,9 +39,9 @@ def _best(one: TradeOff, criterion: Criterion) -> str:
     if len(criterion.best) == len(one.levels):
         return ABSENT
     if criterion.in_order:
-        return ", ".join(criterion.best)
+        return listed(criterion.best)
     return tr(
-        "not {list}", list=", ".join(level for level in one.levels if level not in criterion.best)
+        "not {list}", list=listed(level for level in one.levels if level not in criterion.best)
     )
 
 

@@ -15,6 +15,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from pgassay.language import stored
 from pgassay.trials.checkpoints.requested import ASKED_FOR
 from pgassay.trials.guards.fingerprint import Fingerprint
 from pgassay.trials.guards.foreign_sessions import BASE_BACKUP
@@ -130,7 +131,7 @@ def _base_backup(evidence: Evidence, limits: Limits) -> GuardResult | None:
 def _maintenance(evidence: Evidence, limits: Limits) -> GuardResult | None:
     commands = set(evidence.maintenance) - {BASE_BACKUP}
     if evidence.before.foreign_maintenance or evidence.after.foreign_maintenance:
-        commands = commands or {"VACUUM or ANALYZE"}
+        commands = commands or {stored("VACUUM or ANALYZE")}
     if not commands:
         return None
     return _found("maintenance", limits, commands=", ".join(sorted(commands)))
@@ -256,8 +257,8 @@ def _changes(before: Mapping[str, str], after: Mapping[str, str]) -> str:
         f"{name} {before.get(name, 'absent')} → {after.get(name, 'absent')}"
         for name in changed[:_MOST_NAMED]
     ]
-    more = len(changed) - len(named)
-    return ", ".join(named) + (f" and {more} more" if more else "")
+    more, first = len(changed) - len(named), ", ".join(named)
+    return stored(f"{first} and {more} more") if more else first
 
 
 def _found(name: str, limits: Limits, **words: str) -> GuardResult:

@@ -18,6 +18,7 @@ from typing import Any
 import psycopg
 from psycopg import sql
 
+from pgassay.language import stored
 from pgassay.server.connection.own_role import own_role
 from pgassay.server.hosts.block_devices import (
     Mount,
@@ -31,7 +32,7 @@ from pgassay.server.hosts.host import Host, HostUnreachable, is_there, text_of
 from pgassay.server.protocol import Connection, ServerFacts
 from pgassay.server.statements import statement
 
-_UNSPLIT = "sessions in the queue for a processor are counted as on it"
+_UNSPLIT = stored("sessions in the queue for a processor are counted as on it")
 _FILE_SYSTEM = "file_system"
 
 
@@ -79,7 +80,8 @@ def host_sources(host: Host, session: Connection, facts: ServerFacts) -> HostSou
     try:
         return _sources(host, session, facts)
     except HostUnreachable as error:
-        return HostSources((), notes=(f"the server's host was not observed: {error}",))
+        why = stored(f"the server's host was not observed: {error}")
+        return HostSources((), notes=(why,))
 
 
 def _sources(host: Host, session: Connection, facts: ServerFacts) -> HostSources:
@@ -89,15 +91,15 @@ def _sources(host: Host, session: Connection, facts: ServerFacts) -> HostSources
         if is_there(host, Path(file["path"])):
             found.append(_as_configured(file))
         else:
-            fix = f"; {file['needs']}" if "needs" in file else ""
-            notes.append(f"{file['path']} is missing: reported without it{fix}")
+            path, fix = file["path"], f"; {file['needs']}" if "needs" in file else ""
+            notes.append(stored(f"{path} is missing: reported without it") + fix)
     postmaster = _postmaster(host, session.info.backend_pid)
     if postmaster is not None:
         found += control_group_files(host, postmaster, mounts)
         if not is_there(host, Path(f"/proc/{postmaster}/schedstat")):
-            notes.append(f"/proc/PID/schedstat is missing: {_UNSPLIT}")
+            notes.append(stored(f"/proc/PID/schedstat is missing: {_UNSPLIT}"))
     else:
-        notes.append(f"the server's processes are not visible on {host.label}: {_UNSPLIT}")
+        notes.append(stored(f"the server's processes are not visible on {host.label}: {_UNSPLIT}"))
     storage = _storage(host, facts, mounts)
     for place in storage.values():
         if place.mount and place.path not in [f["path"] for f in found]:
@@ -179,7 +181,9 @@ def _postmaster(host: Host, backend: int) -> int | None:
 
 
 _READ = "SELECT pg_catalog.pg_read_file(%s, 0, 1048576, true) IS NOT NULL"
-UNSEEN = "the server's host is not measured: its processors, memory and disks are not in the report"
+UNSEEN = stored(
+    "the server's host is not measured: its processors, memory and disks are not in the report"
+)
 
 
 def grants(role: str) -> str:

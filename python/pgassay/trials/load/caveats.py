@@ -11,11 +11,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pgassay.errors import TrialError
+from pgassay.language import stored
 from pgassay.plan.steps import Step
 
 _CLIENT_BOUND = 0.9
 """Share of its threads' time the engine may burn before it, not the server, is the limit."""
-CLIENT_LIMITED = (
+CLIENT_LIMITED = stored(
     "the load engine was the limit, not the server: its threads had no CPU left, or began"
     " transactions late on idle connections; raise load.threads (-j), or give it more CPU"
 )
@@ -42,20 +43,34 @@ def load_caveats(
     if is_client_limited(result, threads):
         found.append(CLIENT_LIMITED)
     if result["lost_connections"]:
-        found.append(f"{_counted(result['lost_connections'], 'connection')} lost")
+        count = result["lost_connections"]
+        found.append(
+            stored(f"{count} connection was lost")
+            if count == 1
+            else stored(f"{count} connections were lost")
+        )
     if result.get("outages"):
         found.append(_away(result["outages"], result["connections"]["count"]))
     if result["failed"]:
-        first = result["first_error"]
+        failed, first = result["failed"], result["first_error"]
+        sqlstate, message = first["sqlstate"], first["message"]
         found.append(
-            f"{result['failed']} transaction{'s' * (result['failed'] != 1)} failed;"
-            f" first {first['sqlstate']}: {first['message']}"
+            stored(f"{failed} transaction failed; first {sqlstate}: {message}")
+            if failed == 1
+            else stored(f"{failed} transactions failed; first {sqlstate}: {message}")
         )
     if result.get("skipped"):
-        skipped = _counted(result["skipped"], "transaction")
+        count = result["skipped"]
+        skipped = (
+            stored(f"{count} transaction was")
+            if count == 1
+            else stored(f"{count} transactions were")
+        )
         found.append(
-            f"{skipped} skipped: later than the latency limit; they have no response time, so the"
-            " load looks faster than it was"
+            stored(
+                f"{skipped} skipped: later than the latency limit; they have no response time, so"
+                " the load looks faster than it was"
+            )
         )
     of_slices = slice_caveats(result.get("slices", ()), arms_alternate=arms_alternate)
     return [*found, *_unfinished(result), *of_slices]
@@ -72,50 +87,72 @@ def _unfinished(result: Mapping[str, Any]) -> list[str]:
     count = result["unfinished"]
     share = count / (count + result["transactions"])
     if counted_ms is not None and share < _TOO_FEW_FOR_P99:
-        effect = "too few to change p99"
+        effect = stored("too few to change p99")
     else:
-        hidden = "" if counted_ms is None else ", so p99 looks better than it was"
+        longest_s = longest_ms / 1e3
         effect = (
-            f"the slowest had run for {longest_ms / 1e3:.2f} s{hidden}; let the load run longer"
+            stored(f"the slowest had run for {longest_s:.2f} s; let the load run longer")
+            if counted_ms is None
+            else stored(
+                f"the slowest had run for {longest_s:.2f} s, so p99 looks better than it was; let"
+                " the load run longer"
+            )
         )
-    were = "transaction was" if count == 1 else "transactions were"
-    counted = "is" if count == 1 else "are"
+    percent = 100 * share
     return [
-        f"{count} {were} still running when the load ended and {counted} not counted"
-        f" ({100 * share:.3g} % of all; {effect})"
+        stored(
+            f"{count} transaction was still running when the load ended and is not counted"
+            f" ({percent:.3g} % of all; {effect})"
+        )
+        if count == 1
+        else stored(
+            f"{count} transactions were still running when the load ended and are not counted"
+            f" ({percent:.3g} % of all; {effect})"
+        )
     ]
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what} was" if count == 1 else f"{count} {what}s were"
 
 
 def _away(outages: Sequence[Mapping[str, Any]], connections: int) -> str:
     """A server that is gone takes all connections with it; a backend that ends takes one."""
     seconds = sum(one["end_ns"] - one["start_ns"] for one in outages) / 1e9
     most = min(max(one["connections"] for one in outages), connections)
-    who = "all connections" if most == connections else f"{most} of {connections} connections"
-    if len(outages) == 1:
-        return f"{who} away once, {seconds:.2f} s"
-    return f"{who} away at most, {len(outages)} times, {seconds:.2f} s in all"
+    who = (
+        stored("all connections")
+        if most == connections
+        else stored(f"{most} of {connections} connections")
+    )
+    times = len(outages)
+    if times == 1:
+        return stored(f"{who} away once, {seconds:.2f} s")
+    return stored(f"{who} away at most, {times} times, {seconds:.2f} s in all")
 
 
 def slice_caveats(slices: Sequence[Mapping[str, Any]], *, arms_alternate: bool) -> list[str]:
     """Caveats of the figures of variants, or of arms."""
-    what, key = ("arm", "design.slice") if arms_alternate else ("variant", "load.slices.length")
     found = []
     own = sum(one["transactions"] + one["failed"] for one in slices)
     crossing = sum(one["crossing"] for one in slices)
     if crossing > _CROSSING_SHARE * (own + crossing):
+        every = own + crossing
         found.append(
-            f"{crossing} of {own + crossing} transactions ran across a slice switch and count for"
-            f" no {what}; mostly these are the long ones, so make {key} longer"
+            stored(
+                f"{crossing} of {every} transactions ran across a slice switch and count for no"
+                " arm; mostly these are the long ones, so make design.slice longer"
+            )
+            if arms_alternate
+            else stored(
+                f"{crossing} of {every} transactions ran across a slice switch and count for no"
+                " variant; mostly these are the long ones, so make load.slices.length longer"
+            )
         )
     late = sorted(one["edge_lag_ms"] for one in slices)
     if late and late[len(late) // 2] > _EDGE_MS:
+        late_ms = late[len(late) // 2]
         found.append(
-            f"median delay of slice switches on idle connections: {late[len(late) // 2]:.1f} ms;"
-            " the client has too little CPU"
+            stored(
+                f"median delay of slice switches on idle connections: {late_ms:.1f} ms; the client"
+                " has too little CPU"
+            )
         )
     return found
 
@@ -134,7 +171,7 @@ def missed_rate(step: Mapping[str, Any], steps: Sequence[Step]) -> str | None:
     by_chance = _RATE_SIGMAS * math.sqrt(asked / seconds)
     if reached >= asked - max(_RATE_SLACK * asked, by_chance):
         return None
-    return (
+    return stored(
         f"the rate was not reached: {asked:.10g} transactions a second were asked for,"
         f" {reached:.1f} done; the server, the clients or the network could not follow, so"
         " transactions queue, and their response times grow with the length of the trial"

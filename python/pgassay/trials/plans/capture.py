@@ -16,6 +16,7 @@ from psycopg import sql
 
 from pgassay import _core
 from pgassay.errors import ConnectionRefused, TargetError
+from pgassay.language import stored
 from pgassay.plan.model import ALL_ARMS, Arm, Plan
 from pgassay.server.connection.session import connect, one_line
 from pgassay.server.protocol import Connection, ConnectionParameters
@@ -32,8 +33,8 @@ _MOST_STATEMENTS = 200
 _MOST_CHARACTERS = 200_000
 """Of one plan, as JSON: some two hundred partitions."""
 _NAME = b"pgassay_plan"
-_NO_PLAN = "the server makes no plan for such a command"
-_TOO_LARGE = f"its plan has more than {_MOST_CHARACTERS // 1000} kB"
+_NO_PLAN = stored("the server makes no plan for such a command")
+_TOO_LARGE = stored(f"its plan has more than {_MOST_CHARACTERS // 1000} kB")
 _PRUNED = '"Subplans Removed"'
 _SHOWS_PRUNED_FROM = 160000
 """Before EXPLAIN (GENERIC_PLAN), partitions are left out that NULL as parameter rules out."""
@@ -75,7 +76,7 @@ def _plans_of_arm(arm: Arm, spec: Spec, server: ConnectionParameters) -> dict[st
             session.execute(statement("plans/generic_plans"), prepare=False)
             found.extend({**each, **_explained(session, each["sql"])} for each in _statements(spec))
     except (psycopg.Error, ConnectionRefused, TargetError) as error:
-        described["note"] = f"the plans could not be read: {one_line(error)}"
+        described["note"] = stored(f"the plans could not be read: {one_line(error)}")
     return described
 
 
@@ -107,7 +108,8 @@ def _explained(session: Connection, text: str) -> dict[str, Any]:
     except psycopg.OperationalError:
         if session.broken or session.closed:
             raise
-        return {"reason": f"it took more than {_STATEMENT_LIMIT_S:g} s to plan, or to be locked"}
+        limit_s = _STATEMENT_LIMIT_S
+        return {"reason": stored(f"it took more than {limit_s:g} s to plan, or to be locked")}
     except psycopg.Error as error:
         return {"reason": one_line(error)}
     if plan is None:

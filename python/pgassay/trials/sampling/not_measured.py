@@ -16,6 +16,7 @@ from typing import Any
 import psycopg
 
 from pgassay.errors import TargetError
+from pgassay.language import stored
 from pgassay.server.connection.session import connect
 from pgassay.server.hosts.host import Host
 from pgassay.server.protocol import Connection, ConnectionParameters
@@ -70,24 +71,24 @@ def check_extensions(
         if query.is_for(extensions):
             checks.append(Check(query.extension, "ok", f"kept of every trial, as {query.name}"))
         elif query.sql_with(extensions) is not None and found is not None:
-            lack = f"version {found.version}: {query.name} lack what {query.extension_floor} has"
+            version, floor = found.version, query.extension_floor
+            lack = stored(f"version {version}: {query.name} lack what {floor} has")
             checks.append(Check(query.extension, "note", lack, update))
         elif found is not None:
-            lack = f"version {found.version} is too old: {query.oldest.extension_floor} is needed"
+            version, floor = found.version, query.oldest.extension_floor
+            lack = stored(f"version {version} is too old: {floor} is needed")
             checks.append(Check(query.extension, "note", lack, update))
         else:
             fix = f"CREATE EXTENSION {query.extension};"
             if query.is_preloaded and query.extension not in preloaded:
                 fix = f"shared_preload_libraries = '{query.extension}', restart, then {fix}"
-            checks.append(
-                Check(
-                    query.extension, "note", f"not installed in this database: no {query.name}", fix
-                )
-            )
+            lack = stored(f"not installed in this database: no {query.name}")
+            checks.append(Check(query.extension, "note", lack, fix))
     for name, query in queries_from_later_on(version_num).items():
         if name in _RESETS:
             continue
-        found_from = f"read from PostgreSQL {query.floor // 10000} on: no {name}"
+        major = query.floor // 10000
+        found_from = stored(f"read from PostgreSQL {major} on: no {name}")
         checks.append(Check(query.extension or f"pg_stat_{name}", "note", found_from))
     return checks
 
@@ -96,48 +97,51 @@ def _logged(settings: Mapping[str, Any]) -> Iterator[Check]:
     """Events that the server does not write."""
     if not settings["checkpoints"]:
         yield Check(
-            "checkpoints in the log",
+            stored("checkpoints in the log"),
             "note",
-            "log_checkpoints is off: they are known to a second, without their figures",
+            stored("log_checkpoints is off: they are known to a second, without their figures"),
             f"ALTER SYSTEM SET log_checkpoints = on; {_RELOAD}",
         )
     autovacuum = settings["autovacuum_ms"]
     if autovacuum != 0:
-        over = "none" if autovacuum < 0 else f"only those over {autovacuum / 1000:g} s"
+        over_s = autovacuum / 1000
         yield Check(
-            "autovacuum in the log",
+            stored("autovacuum in the log"),
             "note",
-            f"of its runs {over} are logged",
+            stored("of its runs none are logged")
+            if autovacuum < 0
+            else stored(f"of its runs only those over {over_s:g} s are logged"),
             f"ALTER SYSTEM SET log_autovacuum_min_duration = 0; {_RELOAD}",
         )
     if settings["temp_kb"] < 0:
         yield Check(
-            "temporary files in the log",
+            stored("temporary files in the log"),
             "note",
-            "log_temp_files is off: only their sums by database are known",
+            stored("log_temp_files is off: only their sums by database are known"),
             f"ALTER SYSTEM SET log_temp_files = 0; {_RELOAD}",
         )
     if not settings["lock_waits"]:
         yield Check(
-            "lock waits in the log",
+            stored("lock waits in the log"),
             "note",
-            "log_lock_waits is off: waits are sampled, not logged one by one",
+            stored("log_lock_waits is off: waits are sampled, not logged one by one"),
             f"ALTER SYSTEM SET log_lock_waits = on; {_RELOAD}",
         )
-    if not knows_language(settings["language"]):
+    language = settings["language"]
+    if not knows_language(language):
         yield Check(
-            "language of the log",
+            stored("language of the log"),
             "note",
-            f"lc_messages is {settings['language']}: messages are read in English and Russian",
+            stored(f"lc_messages is {language}: messages are read in English and Russian"),
             f"ALTER SYSTEM SET lc_messages = 'C'; {_RELOAD}",
         )
 
 
 _QUERY_IDS = "compute_query_id"
 _ANYWHERE = "ALTER SYSTEM SET {name} = {value}; SELECT pg_reload_conf();"
-_OURS = '{name} = "{value}" in [settings.postgres]'
-_EXTENSION_OF_OURS = "a PostgreSQL that has it (target.bin); pgassay creates it"
-_PRELOADED_OF_OURS = (
+_OURS = stored('{name} = "{value}" in [settings.postgres]')
+_EXTENSION_OF_OURS = stored("a PostgreSQL that has it (target.bin); pgassay creates it")
+_PRELOADED_OF_OURS = stored(
     "a PostgreSQL that has it (target.bin), and {name} in shared_preload_libraries of"
     " [settings.postgres]; pgassay creates it"
 )

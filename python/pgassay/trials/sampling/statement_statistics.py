@@ -15,6 +15,7 @@ import psycopg
 
 from pgassay import _core
 from pgassay.errors import ConnectionRefused, TargetError
+from pgassay.language import stored
 from pgassay.server.protocol import Connection
 from pgassay.trials.model.columns import COUNTERS
 from pgassay.trials.model.record import Columns
@@ -53,16 +54,18 @@ SINCE = "since_us"
 """Not a count: when the server began to count this one (17 and later)."""
 _FOR_EVER = ("42", "0A")
 """Classes of SQLSTATEs: what is missing, not allowed or not built in stays so; others may pass."""
-_WAS_RESET = (
-    "{} was reset while it was followed: for the time between two readings it has no figures"
+_WAS_RESET = stored(
+    "{extension} was reset while it was followed: for the time between two readings it has no"
+    " figures"
 )
-_NOT_BY_PROCESS = (
-    "{0} does not record processes ({0}.profile_pid is off), so the waits of clients cannot be"
-    " separated from the server's own: ALTER SYSTEM SET {0}.profile_pid = on, then reload"
+_NOT_BY_PROCESS = stored(
+    "{extension} does not record processes ({extension}.profile_pid is off), so the waits of"
+    " clients cannot be separated from the server's own: ALTER SYSTEM SET {extension}.profile_pid ="
+    " on, then reload"
 )
-_EVICTS = (
-    "{0} evicted statements to make room while it was followed: figures of seldom ones are too"
-    " small or missing; raise {0}.max"
+_EVICTS = stored(
+    "{extension} evicted statements to make room while it was followed: figures of seldom ones are"
+    " too small or missing; raise {extension}.max"
 )
 
 
@@ -140,10 +143,10 @@ class _Readings:
         if first is not None and last is not None:
             was_reset = last.reset_us != first.reset_us or last.evictions < first.evictions
             if was_reset or _fell(began, ended, self._counted):
-                self._note(_WAS_RESET.format(self._counted.extension))
+                self._note(_WAS_RESET.format(extension=self._counted.extension))
                 return {name: [] for name in _COLUMNS}
             if last.evictions > first.evictions:
-                self._note(_EVICTS.format(self._counted.extension))
+                self._note(_EVICTS.format(extension=self._counted.extension))
         return changed(began.at_ns, began.values, ended.at_ns, ended.values, counted=self._counted)
 
     def _read(self) -> _Reading | None:
@@ -154,7 +157,7 @@ class _Readings:
                 before = self._resets(session)
                 # Not set: it is not preloaded, which the values themselves will say.
                 if before is not None and before.by_process is False:
-                    self._note(_NOT_BY_PROCESS.format(self._counted.extension))
+                    self._note(_NOT_BY_PROCESS.format(extension=self._counted.extension))
                     return None
                 cursor = session.execute(self._sql.encode(), prepare=False)
                 names = [column.name for column in cursor.description or ()][1:]
@@ -166,7 +169,7 @@ class _Readings:
             # The server may be back by the next time, or have an answer within its time limit;
             # what is installed but not preloaded, or not permitted to this role, stays so.
             said = str(error).splitlines()[0]
-            self._note(f"{self._counted.extension} could not be read: {said}")
+            self._note(stored(f"{self._counted.extension} could not be read: {said}"))
             if isinstance(error, psycopg.Error) and (error.sqlstate or "")[:2] in _FOR_EVER:
                 self._sql = None
             return None

@@ -14,6 +14,7 @@ from typing import Any
 
 from psycopg.rows import dict_row
 
+from pgassay.language import stored
 from pgassay.server.connection.own_role import own_role
 from pgassay.server.hosts.host import Host
 from pgassay.server.hosts.local import HERE
@@ -95,12 +96,12 @@ def find_place(
     forms = _forms(settings)
     if not forms:
         return Missing(
-            f"the log goes to {settings['destination']}, which is no file",
+            stored(f"the log goes to {settings['destination']}, which is no file"),
             f"ALTER SYSTEM SET log_destination = 'stderr'; {_RELOAD}",
         )
     if forms == ["stderr"] and line_pattern(settings["prefix"]) is None:
         return Missing(
-            "log_line_prefix has no time",
+            stored("log_line_prefix has no time"),
             f"ALTER SYSTEM SET log_line_prefix = '%m [%p] %e %q%u@%d '; {_RELOAD}",
         )
     process = backend_process(settings, host, machine)
@@ -109,7 +110,7 @@ def find_place(
     here = process is not None and not process.host.name
     if not settings["may_ask"]:
         return Missing(
-            "this role may not ask for the log's file",
+            stored("this role may not ask for the log's file"),
             _grants(session, settings, reading=not here),
         )
     for form in forms:
@@ -118,11 +119,13 @@ def find_place(
             return found
     if not (settings["may_read"] and settings["may_list"]):
         return Missing(
-            "this role may not list and read the log's files",
+            stored("this role may not list and read the log's files"),
             _grants(session, settings, reading=True),
         )
     return Missing(
-        "the log's file cannot be read over the connection: it is outside the data directory",
+        stored(
+            "the log's file cannot be read over the connection: it is outside the data directory"
+        ),
         f"GRANT pg_read_server_files TO {own_role(session)};",
     )
 
@@ -143,20 +146,26 @@ def _standard_error(
         files = HostFiles(HERE, own_file.parent, own_file.stat().st_uid, lambda: own_file.name)
         return Place("stderr", str(own_file), files, own_file.name, settings)
     if process is None:
-        return Missing("logging_collector is off and the server is on another host", _COLLECT)
+        why = stored("logging_collector is off and the server is on another host")
+        return Missing(why, _COLLECT)
     there = f" of {process.host.label}" if process.host.name else ""
     fix = f"{_COLLECT_THERE}, or give target.sudo = true" if there else _COLLECT
     target = process.standard_error()
     if target is None:
         return Missing(
-            "logging_collector is off, and the server's standard error is no file"
-            f"{there} that this account may see",
+            stored(
+                "logging_collector is off, and the server's standard error is no file"
+                f"{there} that this account may see"
+            ),
             fix,
         )
     path = process.own_file(target)
     if path is None:
         return Missing(
-            f"the server's standard error is {target}{there}, which this account cannot read", fix
+            stored(
+                f"the server's standard error is {target}{there}, which this account cannot read"
+            ),
+            fix,
         )
     files = process.files(path, lambda: path.name)
     return Place("stderr", process.described(path), files, path.name, settings)

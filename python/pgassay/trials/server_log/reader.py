@@ -15,6 +15,7 @@ import psycopg
 
 from pgassay import _core
 from pgassay.errors import TargetError
+from pgassay.language import stored
 from pgassay.server.hosts.host import Host
 from pgassay.server.protocol import Connection
 from pgassay.server.statements import statement
@@ -81,19 +82,23 @@ class ServerLog:
             with connect() as session:
                 found = find_place(session, connect, host, own_file, machine)
                 if isinstance(found, Missing):
-                    self._notes.append(f"the server's log is not read: {found.reason}; {found.fix}")
+                    why = f"{found.reason}; {found.fix}"
+                    self._notes.append(stored(f"the server's log is not read: {why}"))
                     return
                 self._clock = _log_clock(session)
             self._follower = found.follow()
             self._place = found
         except (psycopg.Error, TargetError, LogUnreadable, OSError) as error:
-            self._notes.append(f"the server's log is not read: {str(error).splitlines()[0]}")
+            why = str(error).splitlines()[0]
+            self._notes.append(stored(f"the server's log is not read: {why}"))
             return
         self._form = _form_of(found, self._clock)
         if not found.settings["checkpoints"]:
             self._notes.append(
-                "log_checkpoints is off: checkpoints are known by the server's counters, to a "
-                "second; ALTER SYSTEM SET log_checkpoints = on; SELECT pg_reload_conf();"
+                stored(
+                    "log_checkpoints is off: checkpoints are known by the server's counters, to a "
+                    "second; ALTER SYSTEM SET log_checkpoints = on; SELECT pg_reload_conf();"
+                )
             )
 
     @property
@@ -119,7 +124,7 @@ class ServerLog:
                     tally.add(entry)
         except (LogUnreadable, OSError) as error:
             # What was read counts; what is held of an entry may not go on where reading does.
-            notes.append(f"the server's log could not be read to its end: {error}")
+            notes.append(stored(f"the server's log could not be read to its end: {error}"))
             goes_on, whole = False, False
             if not read:
                 return LogReading(None, self.has_checkpoints, tuple(notes), has_gaps=True)
@@ -173,26 +178,31 @@ def _notes_on(described: dict[str, Any], place: Place) -> list[str]:
     unread = described["unread_lines"]
     if unread:
         found.append(
-            f"{unread} line{'s' if unread != 1 else ''} of the server's log could not be parsed"
+            stored(f"{unread} line of the server's log could not be parsed")
+            if unread == 1
+            else stored(f"{unread} lines of the server's log could not be parsed")
         )
         language = place.settings["language"]
         if not knows_language(language):
             found.append(
-                f"lc_messages is {language}: messages are read in English and Russian; "
-                "ALTER SYSTEM SET lc_messages = 'C'; SELECT pg_reload_conf();"
+                stored(
+                    f"lc_messages is {language}: messages are read in English and Russian; "
+                    "ALTER SYSTEM SET lc_messages = 'C'; SELECT pg_reload_conf();"
+                )
             )
     if described["entries_without_time"]:
-        found.append("entries of the server's log have an unknown time zone")
+        found.append(stored("entries of the server's log have an unknown time zone"))
     if described["bytes_passed_over"]:
         size = described["bytes_passed_over"] / 2**20
-        found.append(f"the server's log grew too fast: {size:.0f} MB of it were not read")
+        found.append(stored(f"the server's log grew too fast: {size:.0f} MB of it were not read"))
     if described["cut_short"]:
         found.append(
-            "another program truncated or removed the server's log (logrotate's copytruncate?):"
-            " entries since the reading before are missing"
+            stored(
+                "another program truncated or removed the server's log (logrotate's copytruncate?):"
+                " entries since the reading before are missing"
+            )
         )
     if described["events_left_out"]:
-        found.append(
-            f"{described['events_left_out']} events of the server's log were not kept: too many"
-        )
+        left_out = described["events_left_out"]
+        found.append(stored(f"{left_out} events of the server's log were not kept: too many"))
     return found

@@ -18,6 +18,7 @@ import psycopg
 
 from pgassay import _core
 from pgassay.errors import TargetError
+from pgassay.language import stored
 from pgassay.server.protocol import Connection
 from pgassay.server.statements import statement
 
@@ -93,10 +94,13 @@ class ServerClock:
         sure = sum(r.uncertainty_ns for r in (self._readings[:1] + self._readings[-1:]))
         if abs(self.drift_ns) <= max(_DRIFT_REPORTED_NS, sure):
             return ()
+        drift_ms = self.drift_ns / 1e6
         return (
-            f"the server's clock drifted by {self.drift_ns / 1e6:+.0f} ms against this machine's; "
-            "times of its log are corrected linearly; "
-            "synchronise the clocks of both hosts (chrony, NTP)",
+            stored(
+                f"the server's clock drifted by {drift_ms:+.0f} ms against this machine's; times"
+                " of its log are corrected linearly; synchronise the clocks of both hosts (chrony,"
+                " NTP)"
+            ),
         )
 
     def described(self) -> dict[str, Any]:

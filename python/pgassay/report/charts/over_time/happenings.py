@@ -14,7 +14,7 @@ import numpy as np
 
 from pgassay.analysis.measures.courses.chart_series import ChartSeries
 from pgassay.analysis.measures.courses.chart_spans import FAILED, Span
-from pgassay.language import Message, decimals, tr
+from pgassay.language import Message, decimals, listed, tr
 from pgassay.report.charts.style import ArmStyle
 from pgassay.report.log_events import event_words
 from pgassay.report.svg.model import Axis, Box, Line, Mark, Panel, Points
@@ -166,7 +166,7 @@ def _events(
         parts.append(tr("other events in the server’s log"))
     if any(trial.pauses for trial in series):
         parts.append(tr("pauses of sampling (bars)"))
-    up = Axis(", ".join(parts), low=len(arms) - 0.5, high=-0.5, ticks=(), grid=False)
+    up = Axis(listed(parts), low=len(arms) - 0.5, high=-0.5, ticks=(), grid=False)
     panel = Panel(across, up, _EVENTS_PX * len(arms))
     panel.add(*marks)
     return panel

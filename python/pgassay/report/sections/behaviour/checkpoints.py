@@ -10,7 +10,7 @@ import math
 from pgassay.analysis.curves.checkpoints.model import TimeShare
 from pgassay.analysis.statistics.values import Estimate
 from pgassay.findings.wording import count, milliseconds, plain_number, size
-from pgassay.language import Message, decimals, tr
+from pgassay.language import Message, decimals, listed, tr
 from pgassay.report.charts.checkpoints.signals import signals_chart
 from pgassay.report.charts.checkpoints.throughput import checkpoints_chart
 from pgassay.report.charts.style import arm_styles
@@ -122,7 +122,7 @@ def _refusals(context: ReportContext) -> tuple[str, ...]:
     for effect in context.analysis.checkpoint_effects:
         arms.setdefault(effect.refused or "", []).append(context.labels[effect.arm])
     return tuple(
-        tr("No profile of {arms}: {reason}.", arms=", ".join(labels), reason=reason)
+        tr("No profile of {arms}: {reason}.", arms=listed(labels), reason=reason)
         for reason, labels in arms.items()
     )
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.statistics.values import Estimate
 from pgassay.findings.wording import latency, plain_number, signed_percent
-from pgassay.language import Message, decimals, tr
+from pgassay.language import Message, decimals, listed, tr
 from pgassay.report.charts.effects.load_curve import by_load_chart, load_curve_chart
 from pgassay.report.charts.latency.curve import latency_curve_chart
 from pgassay.report.charts.latency.quantiles import quantiles_chart, without_band
@@ -53,7 +53,16 @@ def by_load(context: ReportContext) -> Content | None:
         "without_band": tuple(dict.fromkeys(e.refused for e in analysis.by_load if e.refused)),
         "knees": knee_table(context),
         "loads": _load_table(context),
+        "decides": _DECIDES,
     }
+
+
+_DECIDES = Message(
+    "Whether levels differ at one load is decided by the verdicts, not by this band: their"
+    " intervals are corrected for all verdicts, for when the run could stop and for positions in a"
+    " block; the band is corrected only for the loads that it joins, and for levels. So one of the"
+    " two may exclude zero where the other does not."
+)
 
 
 def _load_table(context: ReportContext) -> Table:
@@ -124,7 +133,7 @@ def quantiles(context: ReportContext) -> Content | None:
         "latencies": _latency_table(context),
         "chart": chart,
         "without_band": tuple(dict.fromkeys(one.refused for one in whole if one.refused)),
-        "quantiles_without_band": ", ".join(
+        "quantiles_without_band": listed(
             (f"{one.factor} = {one.level}, " if len(whole) > 1 else "")
             + f"{decimals(100 * share, 'g')} %"
             for one in whole

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pgassay.language import Message, tr
+from pgassay.language import Message, listed, tr
 from pgassay.report.charts.over_time.host import host_chart
 from pgassay.report.charts.style import arm_styles
 from pgassay.report.context import ReportContext
@@ -42,14 +42,14 @@ def _holds(storage: Mapping[str, Any]) -> dict[str, str]:
     for role, place in storage.items():
         for device in dict.fromkeys((*place.get("devices", ()), *place.get("disks", ()))):
             found.setdefault(device, []).append(_ROLES.get(role, role))
-    return {device: ", ".join(roles) for device, roles in found.items()}
+    return {device: listed(roles) for device, roles in found.items()}
 
 
 def _places(storage: Mapping[str, Any]) -> list[str]:
     """Such as `data and WAL: ext4 at / on vda`."""
     found: dict[str, list[str]] = {}
     for role, place in storage.items():
-        devices = ", ".join(place.get("devices", ())) or tr("a device that was not found")
+        devices = listed(place.get("devices", ())) or tr("a device that was not found")
         words = tr(
             "{file_system} at {mount} on {devices}",
             file_system=place.get("file_system") or tr("a file system"),

@@ -9,7 +9,7 @@ from pgassay.analysis.curves.modes.model import LatencyMode, LatencyModes
 from pgassay.analysis.measures.courses.latencies import ALL
 from pgassay.analysis.statistics.values import Estimate
 from pgassay.findings.wording import latency, plain_number, significant
-from pgassay.language import Message, tr
+from pgassay.language import Message, listed, tr
 from pgassay.report.charts.latency.modes import modes_chart, panels_of
 from pgassay.report.charts.style import arm_styles
 from pgassay.report.context import ReportContext
@@ -74,8 +74,7 @@ def mode_table(context: ReportContext, found: list[LatencyModes]) -> Table:
             names[one.arm],
             *_figures(mode),
             _points(mode.at_checkpoints_points),
-            ", ".join(f"{w.event} {plain_number(w.share_pct.value)} %" for w in mode.waits)
-            or ABSENT,
+            listed(f"{w.event} {plain_number(w.share_pct.value)} %" for w in mode.waits) or ABSENT,
             latency(one.mean_ms.value),
             f"{plain_number(one.near_mean_pct.value)} %",
         )
@@ -98,7 +97,7 @@ def mixture_table(context: ReportContext, found: list[LatencyModes]) -> Table:
         (
             names[one.arm],
             *_figures(mode),
-            ", ".join(
+            listed(
                 f"{name} {plain_number(share)} %" for name, share in mode.scenarios if share >= 1
             ),
         )

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pgassay.analysis.reading.plain_text import one_line, visible
 from pgassay.analysis.statements.model import StatementPlan, StatementPlans
 from pgassay.findings.behaviour.plans import arms_of
-from pgassay.language import tr
+from pgassay.language import listed, retold, tr
 from pgassay.report.context import ReportContext
 from pgassay.report.section import Content, section
 
@@ -83,5 +83,5 @@ def _without_plan(found: Sequence[StatementPlans]) -> list[tuple[str, str]]:
     by_reason: dict[str, dict[str, None]] = {}
     for one in found:
         if not one.plans:
-            by_reason.setdefault(tr(visible(one.reason)), {})[one_line(one.sql, 60)] = None
-    return [(reason, ", ".join(texts)) for reason, texts in by_reason.items()]
+            by_reason.setdefault(retold(visible(one.reason)), {})[one_line(one.sql, 60)] = None
+    return [(reason, listed(texts)) for reason, texts in by_reason.items()]

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pgassay.analysis.reading.plain_text import one_line, visible
 from pgassay.analysis.statements.model import StatementCosts, StatementUse
 from pgassay.findings.wording import milliseconds, signed_milliseconds, size
-from pgassay.language import Message, decimals, tr
+from pgassay.language import Message, decimals, listed, tr
 from pgassay.plan.model import ALL_ARMS
 from pgassay.report.charts.style import arm_styles
 from pgassay.report.context import ReportContext
@@ -149,7 +149,7 @@ def _figures(costs: StatementCosts) -> Iterator[str]:
     ):
         yield _number(value)
     yield size(costs.wal_bytes_per_call)
-    yield ", ".join(
+    yield listed(
         f"{event} {decimals(value, '.2f')}" for event, value in costs.waits if value >= _FEW
     )
 

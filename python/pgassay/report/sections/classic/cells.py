@@ -15,7 +15,7 @@ from typing import Any
 from pgassay.analysis.classic.model import Agreement, ClassicArm, ClassicView
 from pgassay.analysis.reading.plain_text import one_line
 from pgassay.findings.wording import correlation
-from pgassay.language import Message, messages_of
+from pgassay.language import Message, localised, messages_of
 from pgassay.report.tables.cells import ABSENT
 from pgassay.report.tables.table import Cell, Column, Table, table
 
@@ -64,7 +64,7 @@ def labelled(value: float | None, form: str, label: str | None) -> str:
     """Such as `99.2 % OK`."""
     if value is None:
         return NOT_MEASURED
-    return f"{form.format(value)} {label or ''}".strip()
+    return f"{localised(form.format(value))} {label or ''}".strip()
 
 
 def r_text(value: float | None) -> str:

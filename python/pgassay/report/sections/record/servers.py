@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pgassay.language import tr
+from pgassay.language import listed, tr
 from pgassay.report.context import ReportContext
 from pgassay.report.section import Content, section
 from pgassay.report.tables.cells import ABSENT, whole
@@ -29,7 +29,7 @@ def servers(context: ReportContext) -> Content | None:
     return {
         "servers": _table(names, servers, differing, data),
         "has_settings": bool(differing),
-        "only": [(name, ", ".join(of_some[name])) for name in names if of_some.get(name)],
+        "only": [(name, listed(of_some[name])) for name in names if of_some.get(name)],
     }
 
 

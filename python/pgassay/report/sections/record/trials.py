@@ -11,7 +11,7 @@ import base64
 from pgassay.analysis.curves.model import Steadiness
 from pgassay.analysis.model import TrialMeasures
 from pgassay.analysis.reading.metrics import METRICS
-from pgassay.language import Message, decimals, tr
+from pgassay.language import Message, clauses, decimals, retold, tr
 from pgassay.report.charts.over_time.trial_order import trial_order_chart
 from pgassay.report.charts.style import arm_styles
 from pgassay.report.context import ReportContext
@@ -66,7 +66,7 @@ def trial_table(context: ReportContext) -> Table:
             arm,
             *(measured(trial.whole.values.get(one.name), one) for one in metrics),
             _checkpoints(trial),
-            "; ".join(_caveats(trial)),
+            clauses(_caveats(trial)),
         )
         rows.append(row_of(cells, "odd" if trial.block % 2 else ""))
     columns = (
@@ -82,8 +82,8 @@ def trial_table(context: ReportContext) -> Table:
 
 def _caveats(trial: TrialMeasures) -> tuple[str, ...]:
     return (
-        *(tr("does not count: {reason}", reason=reason) for reason in trial.invalid),
-        *(warning.text for warning in trial.warnings),
+        *(tr("does not count: {reason}", reason=retold(reason)) for reason in trial.invalid),
+        *(retold(warning.text) for warning in trial.warnings),
     )
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from pgassay.analysis.measures.asked import ArmAsked
 from pgassay.findings.wording import spaced
-from pgassay.language import Message, ntr
+from pgassay.language import Message, clauses, ntr
 from pgassay.report.context import ReportContext
 from pgassay.report.section import Content, section
 from pgassay.report.summaries.headline import load
@@ -94,5 +94,5 @@ def _texts(context: ReportContext, asked: tuple[ArmAsked, ...]) -> Iterator[Text
         for name, script in one.scripts.items():
             arms.setdefault((name, script), []).append(context.labels.get(one.arm, one.arm))
     for (name, script), of in arms.items():
-        whose = "" if len(of) == len(asked) else f" ({'; '.join(of)})"
+        whose = "" if len(of) == len(asked) else f" ({clauses(of)})"
         yield Text(f"{name}{whose}", redacted(script).strip())

@@ -1,0 +1,47 @@
+"""Sentences that runs store in English are told again in the language of a report."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from pgassay.language import clauses, listed, retold, speaking
+
+CARRIED_OVER = (
+    "max_wal_size: its effect outlasts a slice: it changes when checkpoints come, which are minutes"
+    " apart"
+)
+
+
+def test_a_stored_sentence_is_in_the_language_with_its_numbers() -> None:
+    text = (
+        "steps of 2.5 s are short: the start of the load and a single checkpoint change the result"
+        " a lot, and the verdict holds for such short loads only"
+    )
+    with speaking("ru"):
+        assert retold(text).startswith("ступени по 2,5 с коротки")
+    with speaking("zh"):
+        assert retold(text).startswith("2.5 s 的负载阶段很短")
+    assert retold(text) == text
+
+
+@pytest.mark.parametrize("language", ["ru", "zh"])
+def test_a_sentence_inside_another_is_told_again_too(language: str) -> None:
+    with speaking(language):
+        assert re.findall("[a-z_]{2,}", retold(CARRIED_OVER)) == ["max_wal_size"]
+        trial = retold("trial 3: other processes used more than 5 % of the host's processors")
+        assert re.findall("[a-z']{3,}", trial) == ["trial"]
+
+
+def test_what_no_message_fits_and_what_a_user_named_stays() -> None:
+    with speaking("ru"):
+        assert retold("a disk that broke") == "a disk that broke"
+        told = retold("pages=<b>: its effect outlasts a slice: a cache fills over minutes")
+        assert told.startswith("pages=<b>: ")
+
+
+def test_items_and_clauses_are_separated_as_the_language_does() -> None:
+    assert (listed([1, 2]), clauses("ab")) == ("1, 2", "a; b")
+    with speaking("zh"):
+        assert (listed([1, 2]), clauses("ab")) == ("1、2", "a；b")
