@@ -26,7 +26,7 @@ from bench.tables import page, table
 from pgassay.analysis.measures.courses.trial_course import read_course
 
 OUTPUT = MEASURED / "warm-up.md"
-WORKLOADS = ("bank", "bank-read", "bank-write", "pgbench")
+WORKLOADS = ("payments", "payments-read", "payments-write", "pgbench")
 SCALE, CLIENTS = 10, 8
 FIRST_S = 1.0
 """Warm-up of these trials, which is not looked at."""

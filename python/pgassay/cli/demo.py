@@ -20,7 +20,7 @@ def demo(
     """Run a short experiment on a temporary server, to see what pgassay does.
 
     It takes under two minutes. Its question: does a larger max_wal_size, that is
-    more WAL between checkpoints, make a write-heavy bank workload faster?
+    more WAL between checkpoints, make a write-heavy payments workload faster?
     """
     from importlib.resources import files
 

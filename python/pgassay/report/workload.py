@@ -15,7 +15,7 @@ from pgassay.report.context import ReportContext
 
 
 def workload_words(context: ReportContext) -> str:
-    """Such as `bank-write at scale 10, 161.5 MB of data, which fit in shared_buffers`."""
+    """Such as `payments-write at scale 10, 161.5 MB of data, which fit in shared_buffers`."""
     names = list(dict.fromkeys(one.workload for one in context.analysis.asked if one.workload))
     # Where data were made, their sizes are stored under the same name.
     data = context.environment.get("sizes")

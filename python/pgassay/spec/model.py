@@ -84,7 +84,7 @@ class WorkloadTable(Table):
     """The schema, data and scripts of the load."""
 
     use: str = Field(
-        "bank-write",
+        "payments-write",
         description="required in a file: a ready workload, or a folder with workload.toml",
     )
     scale: Annotated[int, Field(ge=1, le=1_000_000)] = Field(

@@ -113,8 +113,8 @@ def _refuse_without_workload(file: ExperimentFile) -> None:
     """A file without a workload is more likely unfinished than meant for the default one."""
     if "use" not in file.workload.model_fields_set and file.factors.workload.use is None:
         raise SpecError(
-            'name the workload: a ready one, such as use = "bank-write", or a folder of your own,'
-            " as docs/workloads.md shows",
+            'name the workload: a ready one, such as use = "payments-write", or a folder of your'
+            " own, as docs/workloads.md shows",
             key="workload.use",
         )
 

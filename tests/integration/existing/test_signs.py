@@ -266,7 +266,7 @@ work_mem = "8MB"
 checkpoint_timeout = ["1min", "10min"]
 log_disconnections = ["off", "on"]
 [workload]
-use = "bank-write"
+use = "payments-write"
 [load]
 clients = 1
 step = "1s"

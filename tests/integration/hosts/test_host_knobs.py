@@ -222,7 +222,7 @@ SPEC = """
 [target]
 allow_host_changes = true
 [workload]
-use = "bank-write"
+use = "payments-write"
 {factors}
 [factors.host]
 "vm.swappiness" = [61, 41]

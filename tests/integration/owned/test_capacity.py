@@ -11,7 +11,7 @@ from support.servers.lab import SECRET, LabServer
 
 OWN = """
 [workload]
-use = "bank-read"
+use = "payments-read"
 scale = 1
 {tables}
 [load]

@@ -45,7 +45,7 @@ class Duet:
 @contextmanager
 def duet(factors: str, base: Path, more: str = "") -> Iterator[Duet]:
     text = (
-        f"{factors}\n[workload]\nuse = 'bank'\n[load]\nclients = 1\nstep = '40s'\n"
+        f"{factors}\n[workload]\nuse = 'payments'\n[load]\nclients = 1\nstep = '40s'\n"
         f"[design]\nmode = 'duet'\nseed = 4\n{more}"
     )
     spec = parse_spec(text, source="lab.toml", beside=Path())

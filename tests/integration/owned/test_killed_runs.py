@@ -78,7 +78,7 @@ def when_starting_with_other_settings(tool: WatchedRun, base: Path) -> None:
 OWNED: dict[str, Phase] = {
     "opening": when_journaled("directory of an owned server"),
     "making the cluster": when_there("run-*/data/global"),
-    "building": when_said("building bank-write"),
+    "building": when_said("building payments-write"),
     "freezing": when_there("run-*/snapshot/base"),
     "resetting": when_said(RESET, later=True),
     "starting with other settings": when_starting_with_other_settings,

@@ -13,7 +13,7 @@ from support.runs.command import pgassay
 
 SPEC = """
 [workload]
-use = "bank-write"
+use = "payments-write"
 [factors.postgres]
 synchronous_commit = ["on", "off"]
 [placement]

@@ -29,7 +29,7 @@ accept = ["commits", "sessions"]
 [reset]
 level = "none"
 [workload]
-use = "bank-write"
+use = "payments-write"
 [factors.postgres]
 work_mem = ["5MB", "9MB"]
 [load]

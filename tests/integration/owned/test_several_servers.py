@@ -52,7 +52,7 @@ def plan_of(target: Target) -> str:
         return "\n".join(row[0] for row in session.execute(FIND).fetchall())
 
 
-@pytest.mark.parametrize("use", ["bank", "pgbench"])
+@pytest.mark.parametrize("use", ["payments", "pgbench"])
 def test_a_workloads_rows_are_the_same_on_every_version(several: Target, use: str) -> None:
     found = {}
     for server in SERVERS:
@@ -79,7 +79,7 @@ def test_one_server_runs_at_a_time_and_each_is_put_back_to_its_own(
         facts = several.choose(Testbed(server))
         versions[server] = facts.version_num // 10000
         assert f"PostgreSQL {facts.version}" in facts.build
-        several.prepare(partial(build, use="bank"), {})
+        several.prepare(partial(build, use="payments"), {})
         several.vary(BTREE)
     assert versions == {"16": 16, "18": 18, "the distribution's": 15}
     for server, schema in [("18", ""), ("16", HOSTILE), ("18", HOSTILE), ("18", "")]:
@@ -129,7 +129,7 @@ def test_a_setting_one_version_lacks_is_refused_with_its_name(several: Target) -
 
 def test_sql_of_a_variant_that_fails_names_its_level(several: Target) -> None:
     several.choose(Testbed("18"))
-    several.prepare(partial(build, use="bank"), {})
+    several.prepare(partial(build, use="payments"), {})
     statements = {"factors.schema, index = gin": "CREATE INDEX ON nix (a)"}
     wrong = SchemaVariant("index = gin", statements)
     with pytest.raises(TargetError, match=r'schema, index = gin: relation "nix" does not'):

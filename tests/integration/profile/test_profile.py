@@ -28,7 +28,7 @@ WAITS = "SELECT pg_sleep(0.01)"
 SPEC = """
 question = "Does it run?"
 [workload]
-use = "bank-write"
+use = "payments-write"
 scale = 1
 {factor}
 [load]

@@ -9,7 +9,7 @@ from support.runs.ci_steps import ACTION, GITLAB, ROOT, github, gitlab, gitlab_s
 
 SPEC = """
 [workload]
-use = "bank-read"
+use = "payments-read"
 [factors.client]
 reconnect = ["never", "each_transaction"]
 [load]

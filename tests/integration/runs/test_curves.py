@@ -12,7 +12,7 @@ from support.runs.command import pgassay
 
 SPEC = """
 [workload]
-use = "bank-write"
+use = "payments-write"
 scale = 1
 [factors.postgres]
 synchronous_commit = ["on", "off"]

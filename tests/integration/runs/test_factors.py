@@ -91,7 +91,7 @@ def test_a_session_that_a_client_cannot_have_is_found_before_the_first_trial(
 ) -> None:
     spec = tmp_path / "lab.toml"
     spec.write_text(
-        "[workload]\nuse = 'bank-write'\n"
+        "[workload]\nuse = 'payments-write'\n"
         "[factors.client.settings]\nsearch_path = ['public', 'a b']\n" + LOAD + DESIGN
     )
     done = pgassay("run", spec, "--out", tmp_path / "run")
@@ -106,7 +106,7 @@ def test_versions_are_compared_and_a_killed_run_of_them_goes_on(
 ) -> None:
     spec, run = tmp_path / "lab.toml", tmp_path / "run"
     spec.write_text(
-        "[workload]\nuse = 'bank-write'\n[factors.target]\nversion = [16, 18]\n" + LOAD + DESIGN
+        "[workload]\nuse = 'payments-write'\n[factors.target]\nversion = [16, 18]\n" + LOAD + DESIGN
     )
     with watched(run, spec) as tool:
         tool.wait_for(lambda: len(tool.finished()) >= 2, "two finished trials")
@@ -157,7 +157,7 @@ def test_a_server_that_cannot_take_part_is_refused_before_any_is_started(
         (missing, "factors.target.bin: /nowhere at all/bin is not a directory"),
         (lacking, "factors.postgres.io_workers: unknown setting of PostgreSQL 15; PostgreSQL 18"),
     ):
-        spec.write_text("[workload]\nuse = 'bank-write'\n" + text + LOAD + DESIGN)
+        spec.write_text("[workload]\nuse = 'payments-write'\n" + text + LOAD + DESIGN)
         out: list[str | Path] = ["--out", tmp_path / "run"] if command == "run" else []
         done = pgassay(command, spec, *out)
         assert done.returncode == 1

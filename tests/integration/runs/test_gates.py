@@ -9,7 +9,7 @@ from support.runs.command import last_line, pgassay
 
 SPEC = """
 [workload]
-use = "bank-read"
+use = "payments-read"
 [factors.client]
 reconnect = ["never", "each_transaction"]
 [load]

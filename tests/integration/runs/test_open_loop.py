@@ -9,7 +9,7 @@ from support.runs.command import pgassay
 
 SPEC = """
 [workload]
-use = "bank-write"
+use = "payments-write"
 [factors.postgres]
 synchronous_commit = ["on", "off"]
 [load]

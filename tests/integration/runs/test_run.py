@@ -42,7 +42,7 @@ max_blocks = {blocks}
 """
 OTHER_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
 DEFAULTS: dict[str, Any] = {
-    "use": "bank-write", "target": "", "factor": 'max_wal_size = ["32MB", "1GB"]',
+    "use": "payments-write", "target": "", "factor": 'max_wal_size = ["32MB", "1GB"]',
     "clients": 4, "step": "1s", "blocks": 2,
 }  # fmt: skip
 

@@ -12,7 +12,7 @@ from support.runs.command import pgassay
 SPEC = """
 question = "Do they work together?"
 [workload]
-use = "bank-write"
+use = "payments-write"
 [factors.postgres]
 shared_buffers = ["16MB", "64MB"]
 synchronous_commit = ["on", "off"]

@@ -31,7 +31,7 @@ from support.servers.lab import LabServer, RecordingJournal
 SPEC = """
 question = "Is it left alone?"
 [workload]
-use = "bank-write"
+use = "payments-write"
 scale = 1
 {target}
 [factors.postgres]

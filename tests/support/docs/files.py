@@ -21,8 +21,8 @@ from pgassay.spec.reading.tables import read_table
 from pgassay.spec.workload.folder import load_workload
 from support.docs.pages import Block
 
-_READY = Path(pgassay.__file__).parent / "workloads" / "bank"
-_ANY_WORKLOAD = '\n[workload]\nuse = "bank-write"\n'
+_READY = Path(pgassay.__file__).parent / "workloads" / "payments"
+_ANY_WORKLOAD = '\n[workload]\nuse = "payments-write"\n'
 
 
 def write_files(blocks: list[Block], folder: Path) -> None:

@@ -27,7 +27,7 @@ from support.runs.forked import start
 SPEC = """
 question = "Does it survive?"
 [workload]
-use = "bank-write"
+use = "payments-write"
 {target}
 [factors.postgres]
 {factor}

@@ -21,7 +21,7 @@ from pgassay.trials.model.record import Checkpoint, TrialRecord
 from pgassay.trials.server_log.events import LogEvent
 
 SPEC = """
-question = "Does a larger max_wal_size help a write-heavy bank?"
+question = "Does a larger max_wal_size help write-heavy payments?"
 [factors.postgres]
 max_wal_size = ["32MB", "4GB"]
 [settings.postgres]

@@ -18,7 +18,7 @@ Shown = Mapping[str, float]
 SPEC = """
 question = "Does B help?"
 [workload]
-use = "bank"
+use = "payments"
 scale = 3
 [factors.postgres]
 commit_delay = [0, 10]

@@ -26,7 +26,7 @@ def test_each_arm_has_its_settings_and_scripts(tmp_path: Path) -> None:
         tmp_path,
         """
         [workload]
-        use = "bank"
+        use = "payments"
         [factors.scenarios]
         balance = ["", "count.sql"]
         [factors.postgres]
@@ -51,7 +51,7 @@ def test_a_program_of_the_users_own_has_no_scripts(tmp_path: Path) -> None:
         tmp_path,
         """
         [workload]
-        use = "bank"
+        use = "payments"
         [load]
         command = ["true"]
         throughput = { pattern = "([0-9]+)" }

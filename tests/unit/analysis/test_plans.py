@@ -85,7 +85,7 @@ def test_a_plan_reads_as_in_the_text_form_of_explain() -> None:
 
 SPEC = """
 [workload]
-use = "bank"
+use = "payments"
 [factors.schema.index]
 none = ""
 by_code = "CREATE INDEX by_code ON account (branch)"
@@ -125,7 +125,7 @@ def test_a_plan_that_is_another_one_in_all_trials_of_an_arm_is_confirmed_and_nam
     assert "enable_indexscan = [true, false]" in finding.confirm
     following = tomllib.loads(finding.next_spec)
     assert following["factors"]["client"]["settings"] == {"enable_indexscan": [True, False]}
-    assert following["workload"] == {"use": "bank"}
+    assert following["workload"] == {"use": "payments"}
 
 
 @pytest.mark.parametrize("trials", [1, 2, 3])

@@ -20,7 +20,7 @@ from pgassay.spec.parse import parse_spec
 from support.synthetic.courses import trials_with
 from support.synthetic.dips import Cause, trials_of_plan
 
-LOAD = '[workload]\nuse = "bank-write"\n[load]\nclients = 8\nstep = "90s"\n'
+LOAD = '[workload]\nuse = "payments-write"\n[load]\nclients = 8\nstep = "90s"\n'
 DESIGN = "[design]\nseed = 1\nmin_blocks = 4\nmax_blocks = 4\n"
 IMAGES = '[factors.postgres]\nfull_page_writes = ["on", "off"]\n'
 
@@ -127,17 +127,17 @@ def test_full_page_writes_are_never_turned_off_on_an_existing_server() -> None:
 
 def test_the_next_experiment_holds_the_factors_of_this_one_at_the_levels_of_the_arm() -> None:
     text = (
-        LOAD.replace('use = "bank-write"\n', "")
-        + '[factors.workload]\nuse = ["bank", "bank-write"]\n'
+        LOAD.replace('use = "payments-write"\n', "")
+        + '[factors.workload]\nuse = ["payments", "payments-write"]\n'
         + '[factors.postgres]\nmax_wal_size = ["1GB", "2GB"]\n'
         + '[settings.postgres]\nfull_page_writes = "on"\n'
         + DESIGN
         + 'mode = "blocks"\n'
     )
-    held = {"workload": "bank-write", "max_wal_size": "2GB"}
+    held = {"workload": "payments-write", "max_wal_size": "2GB"}
     written = next_spec(text, held, "Why?", {"postgres": {"full_page_writes": ["on", "off"]}})
     spec = parse_spec(written, source="next.toml", beside=Path())
-    assert spec.file.workload.use == "bank-write"
+    assert spec.file.workload.use == "payments-write"
     assert spec.file.settings.postgres == {"max_wal_size": "2GB"}
     assert spec.question == "Why?"
     assert (

@@ -64,7 +64,7 @@ def test_the_schema_and_the_plan_are_json(tmp_path: Path) -> None:
     assert json.loads(pgassay("schema").stdout)["title"] == "pgassay experiment"
     spec = tmp_path / "lab.toml"
     spec.write_text(
-        "[workload]\nuse = 'bank-write'\n"
+        "[workload]\nuse = 'payments-write'\n"
         "[factors.postgres]\nfsync = ['on', 'off']\n[design]\nseed = 4\n"
     )
     plan = json.loads(pgassay("plan", str(spec), "--json").stdout)
@@ -78,7 +78,7 @@ def test_the_schema_and_the_plan_are_json(tmp_path: Path) -> None:
 def test_a_plan_as_json_has_settings_that_all_arms_share_and_the_placement(tmp_path: Path) -> None:
     spec = tmp_path / "lab.toml"
     spec.write_text(
-        "[workload]\nuse = 'bank-write'\n"
+        "[workload]\nuse = 'payments-write'\n"
         "[target]\nallow_host_changes = true\n"
         "[settings.postgres]\nwork_mem = '5MB'\n"
         "[settings.host]\n'vm.swappiness' = 10\n[placement]\nclient = '0'\n"

@@ -95,8 +95,8 @@ def test_questions_make_the_file_and_an_answer_that_does_not_fit_is_asked_again(
             ("is not one of", ""),
             ("Setting to vary", "wal_compression"),
             ("is varied already", ""),
-            ("Workload", "bank-wrote"),
-            ("did you mean bank-write?", ""),
+            ("Workload", "payments-wrote"),
+            ("did you mean payments-write?", ""),
             ("Scale", "0"),
             ("greater than or equal to 1", "2"),
             ("Clients", "many"),
@@ -118,7 +118,7 @@ def test_questions_make_the_file_and_an_answer_that_does_not_fit_is_asked_again(
 
 
 def test_what_a_flag_says_is_not_asked(tmp_path: Path) -> None:
-    flags = ["--postgres", "18", "--vary", "jit=on,off", "--workload", "bank", "--scale", "1",
+    flags = ["--postgres", "18", "--vary", "jit=on,off", "--workload", "payments", "--scale", "1",
              "--clients", "1", "--step", "5s", "--smallest-effect", "2%"]  # fmt: skip
     shown, status = talk(["new", tmp_path / "x.toml", *flags], [("Question", "")])
     assert status == 0

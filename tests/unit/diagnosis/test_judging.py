@@ -145,7 +145,7 @@ def test_the_next_experiment_is_the_runs_own_with_the_rules_factor() -> None:
     assert asked["factors"] == {"postgres": {"work_mem": ["4MB", "64MB", "256MB"]}}
     assert asked["settings"] == {"postgres": {"commit_delay": 0}}
     assert (asked["workload"], asked["load"]) == (
-        {"use": "bank", "scale": 3},
+        {"use": "payments", "scale": 3},
         {"clients": 8, "step": "10s"},
     )
     read_table(ExperimentFile, text, "next.toml")
@@ -168,7 +168,7 @@ def test_there_is_no_next_experiment_where_the_run_had_that_factor_itself() -> N
 
 
 def test_the_next_experiment_says_where_its_paths_begin() -> None:
-    spec = SPEC.replace('use = "bank"', 'use = "./shop"')
+    spec = SPEC.replace('use = "payments"', 'use = "./shop"')
 
     text = _one(analysis_with(_spills([5e6] * 4), spec_text=spec)).next_spec
 

@@ -203,7 +203,7 @@ def test_a_gate_on_what_compares_nothing_is_refused(tmp_path: Path) -> None:
         assert (done.returncode, done.stderr.count("\n")) == (1, 1)
         assert said in done.stderr
     spec = tmp_path / "alone.toml"
-    spec.write_text(single + "[workload]\nuse = 'bank-write'\n")
+    spec.write_text(single + "[workload]\nuse = 'payments-write'\n")
     done = pgassay("run", spec, "--gate", "throughput>-2%", "--out", tmp_path / "never")
     assert (done.returncode, (tmp_path / "never").exists()) == (1, False)
     assert "pgassay compare" in done.stderr

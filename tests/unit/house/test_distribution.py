@@ -55,7 +55,7 @@ def wheel_without(missing: str, folder: Path) -> Path:
     [
         "pgassay/_core.abi3.so",
         "pgassay/cli/new/experiment.toml.j2",
-        "pgassay/workloads/bank/schema.sql",
+        "pgassay/workloads/payments/schema.sql",
         "pgassay-0.1.0.data/data/share/man/man1/pgassay-run.1",
     ],
 )

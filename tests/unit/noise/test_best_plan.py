@@ -17,7 +17,7 @@ from pgassay.spec.parse import parse_spec
 SPEC = """
 question = "?"
 [workload]
-use = "bank"
+use = "payments"
 [factors.postgres]
 work_mem = ["4MB", "64MB"]
 [load]

@@ -261,7 +261,7 @@ def test_plan_shows_the_forecast_and_its_json_contains_it(
     tmp_path: Path, floor: NoiseFloor
 ) -> None:
     path = tmp_path / "spec.toml"
-    path.write_text(SEQUENTIAL + '[workload]\nuse = "bank-write"\n')
+    path.write_text(SEQUENTIAL + '[workload]\nuse = "payments-write"\n')
     add_noise_record(record_of(conditions_of(spec_of()), floor))
     printed = " ".join(pgassay("plan", path).stdout.split())
     assert "a prior run of this load here" in printed

@@ -184,7 +184,7 @@ def test_a_trial_run_again_is_in_no_whole_plot() -> None:
 def test_a_plan_of_several_factors_shows_design_aliases_plots_and_restarts(tmp_path: Path) -> None:
     spec = tmp_path / "several.toml"
     spec.write_text(
-        "[workload]\nuse = 'bank-write'\n"
+        "[workload]\nuse = 'payments-write'\n"
         "[factors.postgres]\nshared_buffers = ['64MB', '1GB']\njit = ['on', 'off']\n"
         "work_mem = ['4MB', '8MB']\n[design]\ncombinations = 'fraction'\nresolution = 3\n"
         "plots = 'split'\nseed = 2\n"

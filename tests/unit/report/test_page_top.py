@@ -25,7 +25,7 @@ from pgassay.report.summaries.headline import Headline, facts, headlines
 from pgassay.report.workload import workload_words
 
 MB = 1024**2
-NAME = "bank-write at scale 10"
+NAME = "payments-write at scale 10"
 
 
 def asked(arm: str, buffers: str | None = "512MB", script: str = "SELECT 1;") -> ArmAsked:

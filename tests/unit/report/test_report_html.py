@@ -199,7 +199,7 @@ def test_a_partly_known_environment_is_shown_as_far_as_known(better: ReportConte
         "new": [1, None, {"a": True}],
         "not_seen": [{"name": None}, "text"],
         "sizes": {
-            "bank": {"largest": [{"schema": "public", "name": "account", "size_bytes": 2**30}]},
+            "payments": {"largest": [{"schema": "public", "name": "account", "size_bytes": 2**30}]},
             "shop": {"reason": "permission denied"},
             "odd": None,
         },

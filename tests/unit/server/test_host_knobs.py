@@ -122,7 +122,7 @@ def test_a_plan_of_before_other_kinds_of_factors_is_still_read() -> None:
 def test_a_plan_lists_every_change_to_the_host_first(tmp_path: Path) -> None:
     file = tmp_path / "lab.toml"
     file.write_text(
-        "[workload]\nuse = 'bank-write'\n"
+        "[workload]\nuse = 'payments-write'\n"
         + ALLOWED
         + FACTORS
         + "[settings.host]\n'vm.dirty_ratio' = 7"
@@ -137,7 +137,7 @@ def test_a_plan_lists_every_change_to_the_host_first(tmp_path: Path) -> None:
 def test_a_plan_reports_a_knob_that_this_host_lacks(tmp_path: Path) -> None:
     file = tmp_path / "lab.toml"
     file.write_text(
-        "[workload]\nuse = 'bank-write'\n" + ALLOWED + "[settings.host]\n'vm.no_such_knob' = 7"
+        "[workload]\nuse = 'payments-write'\n" + ALLOWED + "[settings.host]\n'vm.no_such_knob' = 7"
     )
     shown = pgassay("plan", file)
     assert shown.returncode == 0, shown.stderr

@@ -82,7 +82,7 @@ def test_an_arm_can_have_levels_of_all_kinds_and_is_stored_with_them() -> None:
         ([16, 18, "/usr/lib/postgresql/16/bin"], ["embedded 16", "embedded 18", "16"]),
         (["transfer.sql", "sub/transfer.sql"], ["transfer", "sub/transfer"]),
         (["", "a b/c'd.sql"], ["as it is", "c'd"]),
-        (["bank-read", "./mine"], ["bank-read", "mine"]),
+        (["payments-read", "./mine"], ["payments-read", "mine"]),
     ],
 )
 def test_a_path_is_named_by_the_shortest_ending_that_differs(
@@ -145,19 +145,19 @@ def test_a_path_is_named_by_the_shortest_ending_that_differs(
         ),
         (EXISTING + "[factors.target]\nversion = [16, 18]", r"drop target\.dsn"),
         (EXISTING + "[factors.workload]\nscale = [1, 2]", "different data, which takes a server"),
-        (EXISTING + "[factors.workload]\nuse = ['bank', 'pgbench']", "different data, which"),
+        (EXISTING + "[factors.workload]\nuse = ['payments', 'pgbench']", "different data, which"),
         (EXISTING + "[factors.schema]\ni.a = ''\ni.b = 'SELECT 1'", "'b' needs SQL that undoes it"),
         (
             "[target]\ndsn = 'host=/tmp'\n[factors.schema]\ni.a = ''\ni.b = 'SELECT 1'",
             r"factors\.schema\.i: .* only with target\.allow_changes = true",
         ),
-        ("[factors.workload]\nuse = ['bank', 'bnak-read']", "neither a ready workload"),
+        ("[factors.workload]\nuse = ['payments', 'paymnets-read']", "neither a ready workload"),
         (
-            "[factors.workload]\nuse = ['bank', 'bank-read']\n[workload]\nuse = 'bank'",
+            "[factors.workload]\nuse = ['payments', 'payments-read']\n[workload]\nuse = 'payments'",
             r"also given as workload\.use",
         ),
         ("[factors.scenarios]\ntransfr = ['', 'x.sql']", "there is no script 'x.sql'"),
-        ("[factors.weights]\ntransfr = [1, 2]", r"bank-write has no scenario 'transfr'; did you"),
+        ("[factors.weights]\ntransfr = [1, 2]", r"payments-write has no scenario 'transfr'; did you"),
         ("[factors.weights]\ntransfer = [1, 0]", r"factors\.weights\.transfer: a weight is above"),
         ("[factors.weights]\ntransfer = [1, -2]", "pools"),
         ("[factors.schema.i]\na = ''\nb = ' '", "'a' and 'b' are the same level"),
@@ -230,7 +230,7 @@ def test_no_think_time_can_be_a_level() -> None:
 def test_arms_share_a_testbed_if_server_data_and_schema_are_the_same() -> None:
     spec = parsed(
         "[factors.target]\nversion = [16, 18]\n[factors.workload]\n"
-        "use = ['bank-read', 'bank-write', 'pgbench']\n" + INDEX
+        "use = ['payments-read', 'payments-write', 'pgbench']\n" + INDEX
     )
     testbeds = testbeds_of(spec, make_plan(spec))
     assert len(testbeds.of_arm) == 12

@@ -81,7 +81,7 @@ def test_plan_reports_server_and_client_on_one_cpu_as_a_risk(tmp_path: Path) -> 
     own = min(os.sched_getaffinity(0))
     file = tmp_path / "lab.toml"
     file.write_text(
-        "[workload]\nuse = 'bank-write'\n"
+        "[workload]\nuse = 'payments-write'\n"
         f"[placement]\nserver = {own}\nclient = {own}\nsampler_nice = 3\n"
     )
     shown = pgassay("plan", file)

@@ -31,7 +31,7 @@ def parsed(text: str) -> Spec:
 def test_without_factors_there_is_one_arm_on_the_embedded_server() -> None:
     spec = parsed("")
     assert spec.file.factors.postgres == {}
-    assert spec.workload.name == "bank-write"
+    assert spec.workload.name == "payments-write"
     assert spec.file.load.clients == (8,)
 
 
@@ -187,7 +187,7 @@ def test_names_of_settings_ignore_case() -> None:
         ("[target]\ndsn = 'not a dsn'", "not a connection string that libpq can read"),
         ("[load]\nstep = '1e400s'", "load.step"),
         ("[workload]\nuse = '~nobody-here/x'", "workload.use"),
-        ("[workload]\nuse = 'bank-wite'", "did you mean bank-write?"),
+        ("[workload]\nuse = 'payments-wite'", "did you mean payments-write?"),
         ("[design]\nmin_blocks = 8\nmax_blocks = 7", "max_blocks (7) is less than min_blocks (8)"),
         ("[design]\nsmallest_effect = '2'", "write a share such as '2%' or 0.02"),
         ("[factors.kernel]\nswappiness = [1, 2]", "factors.kernel: unknown key"),
@@ -247,10 +247,10 @@ def test_a_file_without_a_workload_is_refused_with_an_example(tmp_path: Path) ->
     file = tmp_path / "lab.toml"
     for text in ("", "[workload]\nscale = 5\n"):
         file.write_text(text)
-        with pytest.raises(SpecError, match=r'use: name the.*use = "bank-write"'):
+        with pytest.raises(SpecError, match=r'use: name the.*use = "payments-write"'):
             load_spec(file)
-    file.write_text("[factors.workload]\nuse = ['bank-read', 'bank-write']\n")
-    assert load_spec(file).workload.name == "bank-read"
+    file.write_text("[factors.workload]\nuse = ['payments-read', 'payments-write']\n")
+    assert load_spec(file).workload.name == "payments-read"
 
 
 def test_the_example_of_the_workloads_page_is_a_complete_experiment(tmp_path: Path) -> None:
@@ -283,7 +283,7 @@ def test_a_workload_with_a_missing_script_names_the_script(tmp_path: Path) -> No
 
 
 def test_every_ready_workload_can_be_loaded() -> None:
-    assert {"bank", "bank-read", "bank-write", "pgbench"} <= set(ready_workloads())
+    assert {"payments", "payments-read", "payments-write", "pgbench"} <= set(ready_workloads())
     for name in ready_workloads():
         assert parsed(f"[workload]\nuse = '{name}'").workload.scenarios
 
@@ -329,8 +329,8 @@ def test_the_published_schema_takes_durations_and_ranges_as_text() -> None:
 
 
 def test_a_stored_run_is_read_with_its_stored_scripts(tmp_path: Path) -> None:
-    spec = parsed("[workload]\nuse = 'bank'\n[design]\nseed = 5\n")
-    (tmp_path / "spec.toml").write_text(spec.text.replace("'bank'", "'gone'"))
+    spec = parsed("[workload]\nuse = 'payments'\n[design]\nseed = 5\n")
+    (tmp_path / "spec.toml").write_text(spec.text.replace("'payments'", "'gone'"))
     stored = materials_to_json(spec.workload, spec.variants, Path("/lab"))
     (tmp_path / "workload.json").write_text(json.dumps(stored))
     with pytest.raises(SpecError, match="'gone' is neither"):

@@ -59,7 +59,7 @@ def _content(run: ApartRun) -> Any:
 
 
 def _workload_name(run: ApartRun) -> str:
-    named = run.workload.get("name") or _in(run.spec, "workload", "use", "bank-write")
+    named = run.workload.get("name") or _in(run.spec, "workload", "use", "payments-write")
     return str(named)
 
 

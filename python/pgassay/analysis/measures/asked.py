@@ -29,7 +29,7 @@ class ArmAsked:
     weights: Mapping[str, float] = field(default_factory=dict)
     """By scenario: its share of transactions; below zero, how many connections it has."""
     workload: str = ""
-    """Such as `bank-write at scale 10`."""
+    """Such as `payments-write at scale 10`."""
     title: str = ""
     """Of the workload."""
     data_sql: str = ""

@@ -110,7 +110,7 @@ def scale(text: str) -> int:
         number = int(text)
     except ValueError:
         raise SpecError(f"{text!r} is not a whole number") from None
-    return _check({"workload": {"use": "bank", "scale": number}}).workload.scale
+    return _check({"workload": {"use": "payments", "scale": number}}).workload.scale
 
 
 def clients(text: str) -> int | str | list[int]:

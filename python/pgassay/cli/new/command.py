@@ -45,7 +45,7 @@ def new(
         option("--vary", "NAME=VALUE,VALUE of a setting, first the baseline; repeatable."),
     ] = None,
     workload: Annotated[
-        str | None, option("--workload", "A ready workload, or a folder [bank-write].")
+        str | None, option("--workload", "A ready workload, or a folder [payments-write].")
     ] = None,
     scale: Annotated[str | None, option("--scale", "Size of the data [10].")] = None,
     clients: Annotated[

@@ -55,7 +55,7 @@ def plan_of(text: str, path: Path) -> Plan:
 def fits_sessions(answers: Answers) -> bool:
     """Whether the factors can be varied in the load's sessions, with no change of the server."""
     usual = replace(
-        answers, mode=SWITCHBACK, workload="bank-write", clients=1, step="60s", effect="2%"
+        answers, mode=SWITCHBACK, workload="payments-write", clients=1, step="60s", effect="2%"
     )
     try:
         plan_of(file_text(usual, {}, ""), Path("experiment.toml"))

@@ -20,7 +20,7 @@ class Dataset:
     """Data that are built once and then restored for every trial that needs them."""
 
     name: str
-    """Such as `bank-read at scale 10`."""
+    """Such as `payments-read at scale 10`."""
     schema_sql: str
     data_sql: str
 
