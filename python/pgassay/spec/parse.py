@@ -21,7 +21,7 @@ from pgassay.spec.reading.tables import read_table
 from pgassay.spec.reading.texts import text_of
 from pgassay.spec.secrets.redaction import secret_line
 from pgassay.spec.stored import WORKLOAD_COPY, stored_materials
-from pgassay.spec.workload.folder import Workload, load_workload
+from pgassay.spec.workload.folder import Workload, load_workload, workload_folder
 
 
 def load_spec(
@@ -83,7 +83,9 @@ def parse_spec(
     except SpecError as error:
         raise SpecError(error.problem, file=source, key=error.key) from None
     if materials is None:
-        variants = read_variants(file.factors, beside, file=source)
+        named = next(iter((file.factors.workload.use or {}).values()), file.workload.use)
+        own = workload_folder(named, beside)
+        variants = read_variants(file.factors, beside, own, file=source)
         first = next(iter(variants.workloads.values()), None)
         materials = (first or load_workload(file.workload.use, beside, file=source), variants)
     given = seed if seed is not None else file.design.seed

@@ -111,7 +111,9 @@ def test_a_setting_that_keeps_the_server_down_is_named_with_the_servers_reason(
     ("size", "where"),
     [
         pytest.param("30m", "initdb failed: ", marks=pytest.mark.heavy),
-        pytest.param("60m", "building payments-write at scale 1: data.sql: ", marks=pytest.mark.heavy),
+        pytest.param(
+            "60m", "building payments-write at scale 1: data.sql: ", marks=pytest.mark.heavy
+        ),
         ("100m", "could not be copied: "),
         ("175m", "2 of 2 connections were lost"),
     ],

@@ -57,7 +57,9 @@ def test_an_aa_run_of_a_switchback_calibrates_rounds_of_slices_beside_trials(
     tmp_path: Path,
 ) -> None:
     spec, run = tmp_path / "spec.toml", tmp_path / "run"
-    text = SPEC.replace('use = "payments-write"', 'use = "payments-read"').replace("max_blocks = 4\n", "")
+    text = SPEC.replace('use = "payments-write"', 'use = "payments-read"').replace(
+        "max_blocks = 4\n", ""
+    )
     text = text.replace("min_blocks = 2", 'mode = "switchback"\nslice = "250ms"\nmin_blocks = 2')
     spec.write_text(text.replace('step = "1s"', 'step = "8s"'))
     done = pgassay("run", spec, "--aa", "--out", run, "--json")

@@ -108,7 +108,10 @@ def test_each_gate_ends_with_its_status(runs: dict[str, Path]) -> None:
         (SPEC.replace("clients = 8", "clients = 4"), "other load: 8 clients for 2 s and 4 cl"),
         (SPEC.replace('step = "2s"', 'step = "3s"'), "other load: 8 clients for 2 s and 8 cl"),
         (SPEC + "[workload]\nscale = 7\n", "other scale: 1 and 7"),
-        (SPEC + "[workload]\nuse = 'payments-read'\n", "other workload: payments-write and payments-read"),
+        (
+            SPEC + "[workload]\nuse = 'payments-read'\n",
+            "other workload: payments-write and payments-read",
+        ),
         (SPEC + "metric = 'latency_p95'\n", "other primary metric: tps and latency_p95"),
         (SPEC.replace('"32MB", "4GB"', '"1GB", "2GB"'), "no arm in common (max_wal_size = 32MB"),
     ],

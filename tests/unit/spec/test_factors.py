@@ -157,7 +157,10 @@ def test_a_path_is_named_by_the_shortest_ending_that_differs(
             r"also given as workload\.use",
         ),
         ("[factors.scenarios]\ntransfr = ['', 'x.sql']", "there is no script 'x.sql'"),
-        ("[factors.weights]\ntransfr = [1, 2]", r"payments-write has no scenario 'transfr'; did you"),
+        (
+            "[factors.weights]\ntransfr = [1, 2]",
+            r"payments-write has no scenario 'transfr'; did you",
+        ),
         ("[factors.weights]\ntransfer = [1, 0]", r"factors\.weights\.transfer: a weight is above"),
         ("[factors.weights]\ntransfer = [1, -2]", "pools"),
         ("[factors.schema.i]\na = ''\nb = ' '", "'a' and 'b' are the same level"),

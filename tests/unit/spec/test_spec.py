@@ -16,7 +16,7 @@ from pgassay.spec.experiment import Spec
 from pgassay.spec.model import ExperimentFile
 from pgassay.spec.parse import load_spec, parse_spec
 from pgassay.spec.stored import materials_to_json
-from pgassay.spec.workload.folder import WorkloadFile, ready_workloads
+from pgassay.spec.workload.folder import WorkloadFile
 from pgassay.trials.load.trial_load import check_load
 from support.load.workloads_page import write_example
 from support.runs.command import shop_workload
@@ -280,12 +280,6 @@ def test_a_workload_with_a_missing_script_names_the_script(tmp_path: Path) -> No
     (tmp_path / "lab.toml").write_text("[workload]\nuse = 'shop'\n")
     with pytest.raises(SpecError, match=r"buy\.sql: there is no such file"):
         load_spec(tmp_path / "lab.toml")
-
-
-def test_every_ready_workload_can_be_loaded() -> None:
-    assert {"payments", "payments-read", "payments-write", "pgbench"} <= set(ready_workloads())
-    for name in ready_workloads():
-        assert parsed(f"[workload]\nuse = '{name}'").workload.scenarios
 
 
 def test_a_seed_is_drawn_unless_the_file_has_one() -> None:

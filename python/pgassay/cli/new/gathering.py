@@ -24,7 +24,13 @@ from pgassay.spec.workload.folder import ready_workloads
 
 Value = TypeVar("Value")
 VERSIONS = {"16": 16, "18": 18}
-DEFAULTS = {"workload": "payments-write", "scale": "10", "clients": "8", "step": "60s", "effect": "2%"}
+DEFAULTS = {
+    "workload": "payments-write",
+    "scale": "10",
+    "clients": "8",
+    "step": "60s",
+    "effect": "2%",
+}
 _FLAGS = {"effect": "--smallest-effect", "server": "--dsn"}
 
 

@@ -1,12 +1,13 @@
 """Read the files that levels name: workloads, scripts, and SQL of schema variants.
 
-Enters: the factors of an experiment file and its folder, or the object that a run stored.
+Enters: the factors of an experiment file, its folder and that of its workload, or the object that a
+run stored.
 Leaves: frozen `Variants`, or a SpecError that names the key. Never: parses scripts or runs SQL.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -59,8 +60,12 @@ class Variants:
         return {name: value for name, value in asdict(self).items() if value}
 
 
-def read_variants(factors: FactorsTable, beside: Path, *, file: str) -> Variants:
-    """Read every file the levels name; `beside` is the experiment file's folder."""
+def read_variants(factors: FactorsTable, beside: Path, workload: Path, *, file: str) -> Variants:
+    """Read every file the levels name; `beside` is the experiment file's folder.
+
+    Scripts and SQL that are not there are those of the folder `workload`.
+    """
+    folders = (beside, workload)
     return Variants(
         workloads={
             name: load_workload(use, beside, file=file, key="factors.workload.use")
@@ -68,14 +73,14 @@ def read_variants(factors: FactorsTable, beside: Path, *, file: str) -> Variants
         },
         scripts={
             scenario: {
-                name: _script(text, beside, file, f"factors.scenarios.{scenario}")
+                name: _script(text, folders, file, f"factors.scenarios.{scenario}")
                 for name, text in levels.items()
             }
             for scenario, levels in factors.scenarios.items()
         },
         schema={
             factor: {
-                name: _schema_sql(level, beside, file, f"factors.schema.{factor}")
+                name: _schema_sql(level, folders, file, f"factors.schema.{factor}")
                 for name, level in levels.items()
             }
             for factor, levels in factors.schema_.items()
@@ -107,29 +112,29 @@ def with_script(scenario: Scenario, script: Script | None) -> Scenario:
     return Scenario(scenario.name, script.file, script.script, scenario.weight)
 
 
-def _script(text: str, beside: Path, file: str, key: str) -> Script | None:
+def _script(text: str, folders: Sequence[Path], file: str, key: str) -> Script | None:
     """The script of that file; None for "", the workload's own."""
     if not text:
         return None
-    path = path_from(text, beside)
-    if not path.is_file():
+    path = _found(text, folders)
+    if path is None:
         raise SpecError(
-            f'there is no script {text!r} (relative to the experiment file); write "" for the'
-            " workload's own script",
+            f"there is no script {text!r} beside the experiment file or in the workload's folder;"
+            ' write "" for the workload\'s own script',
             file=file,
             key=key,
         )
     return Script(text, text_of(path))
 
 
-def _schema_sql(level: SchemaLevel, beside: Path, file: str, key: str) -> SchemaSql:
+def _schema_sql(level: SchemaLevel, folders: Sequence[Path], file: str, key: str) -> SchemaSql:
     found = []
     for text in (level.sql, level.undo):
         if text is None or not _is_file_name(text):
             found.append(text)
             continue
-        path = path_from(text.strip(), beside)
-        if not path.is_file():
+        path = _found(text.strip(), folders)
+        if path is None:
             raise SpecError(f"there is no file {text.strip()!r}", file=file, key=key)
         content = text_of(path)
         line = secret_line(content)
@@ -144,6 +149,11 @@ def _schema_sql(level: SchemaLevel, beside: Path, file: str, key: str) -> Schema
     if "\0" in sql:
         raise SpecError("holds a zero byte", file=file, key=key)
     return SchemaSql(sql, found[1])
+
+
+def _found(text: str, folders: Sequence[Path]) -> Path | None:
+    paths = (path_from(text, folder) for folder in folders)
+    return next((path for path in paths if path.is_file()), None)
 
 
 def _is_file_name(text: str) -> bool:

@@ -99,14 +99,19 @@ def ready_workloads() -> dict[str, str]:
     return found
 
 
+def workload_folder(use: str, beside: Path) -> Path:
+    """The folder of the workload named `use`, which may not exist."""
+    if "/" not in use and (_READY / use / "workload.toml").is_file():
+        return _READY / use
+    return path_from(use, beside)
+
+
 def load_workload(use: str, beside: Path, *, file: str, key: str = "workload.use") -> Workload:
     """The workload named `use`: ready, or a folder relative to `beside`.
 
     `file` is the experiment file and `key` the place in it, for error messages.
     """
-    folder = _READY / use if "/" not in use and use not in (".", "..") else None
-    if folder is None or not (folder / "workload.toml").is_file():
-        folder = path_from(use, beside)
+    folder = workload_folder(use, beside)
     if not (folder / "workload.toml").is_file():
         hint = did_you_mean(use, ready_workloads())
         raise SpecError(

@@ -1,0 +1,10 @@
+-- Account, teller and branch are drawn separately, and locked in this order by every session.
+\set aid random(1, 100000 * :scale)
+\set tid random(1, 10 * :scale)
+\set bid random(1, 1 * :scale)
+\set delta random(-5000, 5000)
+BEGIN;
+UPDATE pgbench_accounts SET abalance = abalance + :delta WHERE aid = :aid;
+UPDATE pgbench_tellers SET tbalance = tbalance + :delta WHERE tid = :tid;
+UPDATE pgbench_branches SET bbalance = bbalance + :delta WHERE bid = :bid;
+COMMIT;

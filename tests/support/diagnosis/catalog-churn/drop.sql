@@ -1,5 +1,0 @@
-BEGIN;
-CREATE TEMPORARY TABLE work (id int PRIMARY KEY, value text) ON COMMIT DROP;
-INSERT INTO work SELECT id, value FROM source LIMIT 10;
-SELECT count(*) FROM work;
-COMMIT;

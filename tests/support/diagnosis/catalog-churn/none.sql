@@ -1,1 +1,0 @@
-SELECT count(*) FROM (SELECT id, value FROM source LIMIT 10) AS work;

@@ -1,4 +1,0 @@
-CREATE TABLE source (
-    id    int  NOT NULL,
-    value text NOT NULL
-);

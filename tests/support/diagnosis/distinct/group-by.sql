@@ -1,1 +1,0 @@
-SELECT count(*) FROM (SELECT id FROM item GROUP BY id) AS once;

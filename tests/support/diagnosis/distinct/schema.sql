@@ -1,3 +1,0 @@
-CREATE TABLE item (
-    id int NOT NULL
-);

@@ -1,2 +1,0 @@
-\set id random(1, 10000)
-SELECT month FROM part WHERE id = :id;
