@@ -25,6 +25,7 @@ from bench import MEASURED
 from bench.tables import page, rate, table
 from bench.validate.looks import conclude
 from bench.validate.parallel import spread
+from pgassay.analysis.analyse import analyse
 from pgassay.analysis.compare.model import Dependence, Estimate
 from pgassay.analysis.model import (
     Analysis,
@@ -191,7 +192,9 @@ def simulate(design: Design, noise: str, runs: int, part: int = 0) -> Counts:
     found: Counts = {}
     for run in range(runs):
         plan = _plan_of(DESIGNS.index(design), run)
-        analysis, _ = conclude(plan, make_trials(design, plan, noise, source))
+        trials = make_trials(design, plan, noise, source)
+        _, block = conclude(plan, trials)
+        analysis = analyse("?", plan, [trial for trial in trials if trial.block <= block])
         for kind, is_wrong in wrong(analysis, plan, design).items():
             if is_wrong is not None:
                 hits, of = found.get(kind, (0, 0))
