@@ -7,6 +7,7 @@ Never: analyses; what a run says was said when it was kept.
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ def page(study: Study) -> str:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters["flowing"] = lambda text: " ".join(text.split())
+    environment.filters["flowing"] = _flowing
     return environment.get_template(_TEMPLATE).render(
         study=study.texts,
         name=study.name,
@@ -61,3 +62,8 @@ def _hit_ratio(arm: dict[str, Any]) -> str:
     if hit is None or read is None or hit + read == 0:
         return "–"
     return f"{100 * hit / (hit + read):.1f}"
+
+
+def _flowing(text: str) -> str:
+    """As one line; no-break spaces stay."""
+    return re.sub(r"[ \n]+", " ", text.strip())

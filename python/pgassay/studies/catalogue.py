@@ -46,7 +46,7 @@ class StudyFile(Table):
     )
     quick: str = Field(description="what the quick form scales, and what it keeps")
     limits: str = Field(description="what this study cannot tell")
-    needs: tuple[str, ...] = Field((), description="what the host must allow")
+    needs: list[str] = Field([], description="what the host must allow")
     compared: str | None = Field(
         None, description="how the stored run compares with the source; written after that run"
     )
