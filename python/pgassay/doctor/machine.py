@@ -12,6 +12,7 @@ from pgassay.doctor.host import check_files
 from pgassay.errors import PgassayError
 from pgassay.server.hosts.account import server_account
 from pgassay.server.hosts.local import HERE
+from pgassay.server.hosts.memory_group import parent_group
 from pgassay.server.owned.installation import DEFAULT_MAJOR, WHEELS, embedded_installation
 from pgassay.server.owned.readable_copy import runnable_by
 from pgassay.trials.model.check import Check
@@ -22,14 +23,28 @@ _PERF = "profiles"
 
 
 def check_machine() -> list[Check]:
-    """The native module, the embedded servers, the host's counters, perf."""
+    """The native module, the embedded servers, the host's counters, control groups, perf."""
     return [
         Check("native module", "ok", Path(_core.__file__ or "built in").name),
         *(_check_embedded(major) for major in sorted(WHEELS, reverse=True)),
         *check_files(HERE),
+        _check_memory_limit(),
         _check_perf(),
         _check_tracing(),
     ]
+
+
+def _check_memory_limit() -> Check:
+    name = "memory limit"
+    try:
+        parent, controller = parent_group()
+    except PgassayError as error:
+        found, _, fix = str(error).partition("; ")
+        return Check(name, "note", f"placement.server_memory: {found}", fix)
+    version = 1 if controller else 2
+    return Check(
+        name, "ok", f"placement.server_memory: control groups version {version}, below {parent}"
+    )
 
 
 def _check_perf() -> Check:

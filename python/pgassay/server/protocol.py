@@ -17,6 +17,7 @@ import psycopg
 
 from pgassay.server.connection.libpq import for_engine
 from pgassay.server.hosts.host import Host
+from pgassay.server.hosts.memory_group import MemoryUse
 from pgassay.spec.server.reset import Caches
 from pgassay.spec.server.reset import ResetLevel as ResetLevel
 
@@ -267,7 +268,8 @@ class ResetReport:
     host: Mapping[str, str] = field(default_factory=dict)
     """Each knob of the host asked for, as read back."""
     placement: Mapping[str, str] = field(default_factory=dict)
-    """Where the owned server runs, as its postmaster's /proc says; empty where it was not asked."""
+    """Where the owned server runs, and within which memory, as /proc and its control group say;
+    empty where it was not asked."""
     phases: Mapping[str, float] = field(default_factory=dict)
     """What was done, in its order, with the seconds each took."""
     caches: CacheState | None = None
@@ -346,6 +348,10 @@ class Target(Protocol):
 
     def host_as_found(self) -> Mapping[str, str]:
         """What each knob of the host was when it was checked."""
+        ...
+
+    def memory_use(self) -> MemoryUse | None:
+        """What the server's control group counts; None where pgassay has not made one."""
         ...
 
     def parameters(self) -> ConnectionParameters:

@@ -202,10 +202,12 @@ class ExperimentFile(Table):
     @model_validator(mode="after")
     def _may_change(self) -> ExperimentFile:
         place = self.placement
-        if self.loads_existing and (place.server or place.server_nice is not None):
+        of_server = (place.server, place.server_nice, place.server_memory)
+        if self.loads_existing and any(one is not None for one in of_server):
             raise ValueError(
-                "placement.server and server_nice are for servers that pgassay starts; pin an"
-                " existing server in its systemd unit (CPUAffinity=, Nice=)"
+                "placement.server, server_nice and server_memory are for servers that pgassay"
+                " starts; set an existing server's in its systemd unit (CPUAffinity=, Nice=,"
+                " MemoryMax=)"
             )
         knobs = [*self.factors.host, *self.settings.host]
         if knobs and not (self.target.allow_host_changes and self._server_may_change()):

@@ -116,6 +116,17 @@ def test_caches_over_the_hosts_memory_are_refused_and_of_several_servers_all_tog
         refuse_lacking(both, side_by_side=True)
 
 
+def test_caches_as_large_as_a_servers_own_limit_are_refused_and_a_duet_has_two_limits() -> None:
+    server = Capacity(SETTINGS, memory=8 * GIB, limit=GIB)
+    (problem,) = problems(asked(shared_buffers="1GB"), server)
+    assert problem == (
+        "shared_buffers of 1GB do not fit into placement.server_memory = 1GB; make them smaller,"
+        " or raise it"
+    )
+    both = [(asked(None, arm, shared_buffers="768MB"), server) for arm in ("one", "two")]
+    assert list(lacking(both, side_by_side=True)) == []
+
+
 def test_settings_that_keep_a_server_from_starting_together_are_refused_with_the_fix() -> None:
     server = Capacity(SETTINGS | {"max_wal_senders": setting("max_wal_senders", "10")})
     (problem,) = problems(asked(wal_level="minimal"), server)

@@ -49,8 +49,8 @@ def test_an_invalid_cpu_list_is_refused(wrong: str) -> None:
 
 
 def test_placement_of_an_existing_server_is_refused() -> None:
-    for line in ("server = '0'", "server_nice = 3"):
-        with pytest.raises(SpecError, match=r"placement\.server and server_nice are for servers"):
+    for line in ("server = '0'", "server_nice = 3", "server_memory = '1GB'"):
+        with pytest.raises(SpecError, match=r"server_nice and server_memory are for servers"):
             table(line, "[target]\ndsn = 'service=lab'")
     assert table("client = '0'", "[target]\ndsn = 'service=lab'").client == "0"
 

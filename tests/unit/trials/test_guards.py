@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from pgassay.errors import SetupError
+from pgassay.server.hosts.memory_group import MemoryUse
 from pgassay.trials.checkpoints.requested import ASKED_FOR
 from pgassay.trials.guards.fingerprint import Fingerprint
 from pgassay.trials.guards.foreign_sessions import (
@@ -19,6 +20,7 @@ from pgassay.trials.guards.foreign_sessions import (
 )
 from pgassay.trials.guards.guards import (
     Evidence,
+    GuardResult,
     caveats_among,
     judge,
     validity_of,
@@ -269,3 +271,16 @@ def test_upkeep_of_other_sessions_counts_in_the_measured_time_alone() -> None:
         zip(("time_ns", "source", "object"), map(list, zip(*seen, strict=True)), strict=True)
     )
     assert foreign_maintenance(counters, (10, 20)) == {"ANALYZE", "BASE_BACKUP"}
+
+
+def test_a_process_killed_for_memory_or_another_limit_makes_a_trial_invalid() -> None:
+    def after(memory: MemoryUse) -> list[GuardResult]:
+        before = replace(CALM, memory=MemoryUse(2**30, 5, 1))
+        return judge(replace(QUIET, before=before, after=replace(before, memory=memory)))
+
+    assert after(MemoryUse(2**30, 9, 1)) == []
+    (killed,) = after(MemoryUse(2**30, 9, 2))
+    assert (killed.guard, killed.grade) == ("out-of-memory", "invalid")
+    assert "used up placement.server_memory = 1GB; raise it, or lower shared_buffers" in killed.text
+    (moved,) = after(MemoryUse(2**31, 5, 1))
+    assert moved.text == "the limit of the server's memory changed in the trial: 1GB → 2GB"

@@ -46,6 +46,7 @@ def preview_server(spec: Spec, plan: Plan) -> Preview | None:
             ),
             demands=demands,
             side_by_side=plan.side_by_side,
+            server_memory=spec.file.placement.server_memory,
         )
     return preview_existing(
         target.dsn,

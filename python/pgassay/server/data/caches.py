@@ -13,6 +13,7 @@ from pathlib import Path
 import psycopg
 from psycopg import sql
 
+from pgassay.language import stored
 from pgassay.server.hosts import page_cache
 from pgassay.server.protocol import CacheState, Connection
 from pgassay.server.statements import statement
@@ -45,15 +46,36 @@ def caveat(state: CacheState | None) -> str | None:
     )
 
 
-def warm(session: Connection, directories: Sequence[Path] = ()) -> CacheState:
+def outside_caveat(cached_share: float | None) -> str | None:
+    """Why a limit of the server's memory may limit less than it should; None where it does not.
+
+    `cached_share` is that of the data in the host's cache when the server started.
+    """
+    if cached_share is None:
+        return stored(
+            "server_memory: whether the host's cache held the data at the start is not known"
+        )
+    if cached_share <= STILL_CACHED_AT_MOST:
+        return None
+    percent = 100 * cached_share
+    return stored(
+        f"server_memory limits less than it says: the host's cache held {percent:.0f} % of the data"
+        " when the server started, and does not charge them to it"
+    )
+
+
+def warm(
+    session: Connection, directories: Sequence[Path] = (), *, by_server: bool = False
+) -> CacheState:
     """Read tables and indexes: into shared buffers as far as they fit, else into the host's cache.
 
-    `directories` are those of the data, where this user may read them.
+    `directories` are those of the data, where this user may read them; with `by_server` it is the
+    server that reads, to whose memory the pages are then charged.
     """
     blocks = prewarm(session)
     if blocks is not None:
         how = f"pg_prewarm: {blocks} blocks into shared buffers"
-    elif directories:
+    elif directories and not by_server:
         page_cache.read(directories)
         how = "files read into the host's cache; there is no pg_prewarm for shared buffers"
     else:

@@ -89,13 +89,16 @@ def vacuum(connected: Callable[[], Connection]) -> None:
 
 
 def settle_owned(
-    session: Connection, rule: ResetRule, data: Path, phases: Phases
+    session: Connection, rule: ResetRule, data: Path, phases: Phases, *, limited: bool = False
 ) -> CacheState | None:
-    """Do what follows the start of an owned server: caches, statistics, CHECKPOINT."""
+    """Do what follows the start of an owned server: caches, statistics, CHECKPOINT.
+
+    `limited` says that its memory is: then only what it reads itself counts.
+    """
     state = None
     if rule.caches is Caches.WARM:
         with phases("caches"):
-            state = warm(session, data_directories(data))
+            state = warm(session, data_directories(data), by_server=limited)
     if rule.level is not ResetLevel.NONE:
         with phases("statistics"):
             session.execute(statement("data/reset_statistics"))

@@ -21,6 +21,7 @@ from pgassay.server.protocol import Connection, Context, Setting
 from pgassay.server.settings.contradictions import AS_MADE, contradictions
 from pgassay.server.statements import statement
 from pgassay.spec.reading.units import to_base
+from pgassay.spec.server.placement import memory_text
 
 _BUFFERS, _MOST = "shared_buffers", "max_connections"
 _KEPT, _RESERVED = "superuser_reserved_connections", "reserved_connections"
@@ -44,6 +45,8 @@ class Capacity:
     settings: Known
     memory: int | None = None
     """Bytes of its host, or of its control group."""
+    limit: int | None = None
+    """Bytes of the control group that pgassay starts it in, if it does."""
     superuser: bool = True
     uses_reserved: bool = True
     others: int = 0
@@ -66,23 +69,31 @@ def capacity_of(
     own: int,
     *,
     in_own_database: bool = False,
+    limit: int | None = None,
 ) -> Capacity:
     """The capacity of a session's server; the load's sessions are of the same role, and of the same
     database unless it runs in one of pgassay's own."""
     row = session.execute(statement("existing/connection_room")).fetchone()
     if row is None:
-        return Capacity(settings, memory, own=own)
+        return Capacity(settings, memory, limit, own=own)
     superuser, uses_reserved, others, of_role, by_role, of_database, in_database = row
     bounds = [(f"role {session.info.user}", of_role, by_role)]
     if not in_own_database:
         bounds.append((f"database {session.info.dbname}", of_database, in_database))
     limits = [Limit(of, most, count) for of, most, count in bounds if most is not None]
     return Capacity(
-        settings, memory, superuser, uses_reserved, others, () if superuser else tuple(limits), own
+        settings,
+        memory,
+        limit,
+        superuser,
+        uses_reserved,
+        others,
+        () if superuser else tuple(limits),
+        own,
     )
 
 
-def capacity_of_a_new_server(memory: int | None) -> Capacity:
+def capacity_of_a_new_server(memory: int | None, limit: int | None = None) -> Capacity:
     """The capacity of a server that is still to be made: what initdb writes by default."""
     as_made = {
         _BUFFERS: ("16384", "8kB"),
@@ -97,6 +108,7 @@ def capacity_of_a_new_server(memory: int | None) -> Capacity:
             for name, (value, unit) in as_made.items()
         },
         memory,
+        limit,
     )
 
 
@@ -137,6 +149,11 @@ def _lacking_memory(demand: Demand, capacity: Capacity) -> Iterator[str]:
         yield (
             f"shared_buffers of {size / _GIB:.1f} GiB are more than the server's host lets it have,"
             f" which is {capacity.memory / _GIB:.1f} GiB; make them smaller"
+        )
+    elif capacity.limit is not None and size >= capacity.limit:
+        yield (
+            f"shared_buffers of {memory_text(size)} do not fit into placement.server_memory ="
+            f" {memory_text(capacity.limit)}; make them smaller, or raise it"
         )
 
 

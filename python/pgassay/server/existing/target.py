@@ -37,6 +37,7 @@ from pgassay.server.existing.requirements import (
 from pgassay.server.existing.signs import look_for_signs, refuse_signs
 from pgassay.server.existing.system_settings import SystemSettings
 from pgassay.server.hosts.host import Host
+from pgassay.server.hosts.memory_group import MemoryUse
 from pgassay.server.hosts.server_process import ServerProcess, find_server_process
 from pgassay.server.knobs.host_knobs import HostKnobs
 from pgassay.server.protocol import (
@@ -236,6 +237,9 @@ class ExistingTarget:
 
     def host_as_found(self) -> Mapping[str, str]:
         return self._host.found
+
+    def memory_use(self) -> MemoryUse | None:
+        return None
 
     def parameters(self) -> ConnectionParameters:
         parameters, _ = self._opened()

@@ -1,4 +1,4 @@
-"""The machine that a server runs on: commands, files, devices, CPUs.
+"""The machine that a server runs on: commands, files, devices, CPUs, memory.
 
 Decisions of this room:
 
@@ -8,4 +8,6 @@ Decisions of this room:
   killed run leaves none behind.
 - CPU placement is inherited: a process is started from a thread that is already in place, so that
   no instruction of it runs elsewhere and the engine need not know of placement.
+- A server whose memory is limited enters its control group before it is executed, and finds no page
+  of its data in the host's cache: what is cached already is charged to whoever read it.
 """

@@ -15,7 +15,7 @@ import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from pgassay.errors import SetupError, TargetError
 
@@ -24,6 +24,8 @@ USER_VARIABLE = "PGASSAY_SERVER_USER"
 # allocator or a private libc is chosen through these. Everything else is left behind.
 # Debian's pg_ctlcluster looks for its clusters where the last one says.
 KEPT_VARIABLES = ("PATH", "TZ", "LD_LIBRARY_PATH", "LD_PRELOAD", "PG_CLUSTER_CONF_ROOT")
+_ENTERING = 'echo 0 >&0 && exec "$@" </dev/null'
+"""Shell: enter the control group whose cgroup.procs is standard input, and be the command."""
 
 
 @dataclass(frozen=True)
@@ -45,10 +47,12 @@ class Account:
         text: str | None = None,
         libraries: Path | None = None,
         environment: Mapping[str, str] | None = None,
+        enters: Path | None = None,
     ) -> subprocess.CompletedProcess[str]:
         """Run a command to its end; `text` is its standard input, its exit status is not judged.
 
-        With an `environment` it has that instead of a clean one.
+        With an `environment` it has that instead of a clean one. `enters` is the cgroup.procs of a
+        control group that it is in from its beginning, with all that it starts.
         """
         if environment is None:
             environment = clean_environment(os.environ, libraries)
@@ -56,10 +60,15 @@ class Account:
         if self.switches:
             identity = {"user": self.uid, "group": self.gid, "extra_groups": self.groups}
         words = [str(word) for word in command]
+        given: int | IO[bytes] = subprocess.DEVNULL if text is None else subprocess.PIPE
         try:
+            if enters is not None:
+                # Opened by us: the kernel asks for the rights of who opened the file.
+                given = enters.open("wb", buffering=0)
+                words = ["/bin/sh", "-c", _ENTERING, "sh", *words]
             process = subprocess.Popen(
                 words,
-                stdin=subprocess.DEVNULL if text is None else subprocess.PIPE,
+                stdin=given,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 text=True,
@@ -74,6 +83,9 @@ class Account:
             return subprocess.CompletedProcess(words, 126, "", f"{words[0]}: {error.strerror}")
         except OSError as error:
             return subprocess.CompletedProcess(words, 127, "", f"{words[0]}: {error.strerror}")
+        finally:
+            if not isinstance(given, int):
+                given.close()
         with closing_pipes(process):
             try:
                 output, errors = process.communicate(text, timeout=limit_s)

@@ -13,7 +13,7 @@ from pgassay.server.hosts.block_devices import Mount
 from pgassay.server.hosts.host import Host, is_there, text_of
 
 SOURCE = "cgroup"
-_MEMORY_LIMIT = {"": "memory.max", "memory": "memory.limit_in_bytes"}
+MEMORY_LIMIT = {"": "memory.max", "memory": "memory.limit_in_bytes"}
 """Controller → the file; version 2 has one tree for all."""
 _VERSION_2 = (
     ("cpu.stat", "cpu", "pairs"),
@@ -50,10 +50,18 @@ def control_group_files(host: Host, pid: int, mounts: Sequence[Mount]) -> list[d
 
 def memory_limit_files(host: Host, pid: int, mounts: Sequence[Mount]) -> Iterator[Path]:
     """The limit of each group that a process is in, up to the mount: the tightest holds."""
+    for controller, groups in memory_groups(host, pid, mounts):
+        yield from (one / MEMORY_LIMIT[controller] for one in groups)
+
+
+def memory_groups(
+    host: Host, pid: int, mounts: Sequence[Mount]
+) -> Iterator[tuple[str, list[Path]]]:
+    """Controller (none in version 2) → a process's group and those above it, up to the mount."""
     for controller, mount, directory in _groups(host, pid, mounts):
-        if controller in _MEMORY_LIMIT:
+        if controller in MEMORY_LIMIT:
             above = [one for one in directory.parents if one.is_relative_to(mount.point)]
-            yield from (one / _MEMORY_LIMIT[controller] for one in (directory, *above))
+            yield controller, [directory, *above]
 
 
 def parse_groups(text: str) -> Iterator[tuple[str, str]]:

@@ -15,7 +15,13 @@ from typing import TypeVar
 
 from pgassay.errors import SpecError, TargetError
 from pgassay.server.protocol import NOTHING
-from pgassay.spec.server.placement import PlacementTable, as_list, cpus_in, node_in
+from pgassay.spec.server.placement import (
+    PlacementTable,
+    as_list,
+    cpus_in,
+    memory_text,
+    node_in,
+)
 
 ONLINE = Path("/sys/devices/system/cpu/online")
 NODES = Path("/sys/devices/system/node")
@@ -31,11 +37,16 @@ class Place:
 
     cpus: frozenset[int] | None = None
     nice: int | None = None
+    memory_bytes: int | None = None
+    """Limit of a control group of its own; only a server has one (memory_group.py)."""
 
     @property
     def label(self) -> str:
         cpus = [] if self.cpus is None else [f"CPUs {as_list(self.cpus)}"]
-        return ", ".join(cpus + ([] if self.nice is None else [f"nice {self.nice}"]))
+        nice = [] if self.nice is None else [f"nice {self.nice}"]
+        limit = self.memory_bytes
+        memory = [] if limit is None else [f"memory {memory_text(limit)}"]
+        return ", ".join(cpus + nice + memory)
 
 
 @dataclass(frozen=True)
@@ -148,10 +159,11 @@ def confirm_place(what: str, place: Place | None, tasks: Collection[int]) -> dic
 def _place(table: PlacementTable, part: str) -> Place | None:
     listed: str | None = getattr(table, part)
     nice: int | None = getattr(table, f"{part}_nice")
-    if listed is None and nice is None:
+    memory_bytes = table.server_memory if part == "server" else None
+    if listed is None and nice is None and memory_bytes is None:
         return None
     cpus = None if listed is None else _cpus(listed, f"placement.{part}")
-    place = Place(cpus, nice)
+    place = Place(cpus, nice, memory_bytes)
     try:
         allowed = run_in(place, lambda: os.sched_getaffinity(0))
     except OSError as error:

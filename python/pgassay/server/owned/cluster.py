@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pgassay.errors import TargetError
+from pgassay.server.hosts import page_cache
 from pgassay.server.hosts.account import last_line
 from pgassay.server.hosts.placement import Place, confirm_place, run_in
 from pgassay.server.owned.installation import Installation
@@ -37,10 +38,16 @@ class Cluster:
     workspace: Workspace
     place: Place | None = None
     """Processors and priority of the postmaster; its children inherit them."""
+    cached_outside: float | None = 0.0
+    """Share of the data that the host's cache held at the last start, and that so is not charged to
+    the server's control group; None where that is unknown."""
+    _copied: bool = False
+    """Whether the data were copied since the last start, by a process outside of that group."""
 
     def create(self, settings: Mapping[str, str] = NOTHING) -> None:
         """Replace the data directory by a new one from initdb, with the settings pgassay needs,
         and others."""
+        self._copied = True
         self._remove(self._data)
         # C and not the machine's locale: the same order of text, at the same cost, everywhere
         # and in every version.
@@ -63,6 +70,7 @@ class Cluster:
         `settings` are those of the other server; what pgassay needs overrides them. Subscriptions
         stay idle: their publisher would take the copy for the subscriber that it knows.
         """
+        self._copied = True
         ours = self._base_configuration()
         files = {
             "postgresql.conf": f"{lines(settings)}include = '{BASE_FILE}'\n",
@@ -87,14 +95,31 @@ class Cluster:
         # A killed postmaster that was not reaped still counts as alive to who reads the lock file.
         for left in space.socket_directory.glob(".s.PGSQL.*"):
             left.unlink(missing_ok=True)
+        enters = None if space.memory is None else space.memory.entrance
+        if enters is not None and self._copied:
+            # What the server would find cached it would read without being charged for it.
+            page_cache.drop([self._data])
+            self.cached_outside = page_cache.cached_share([self._data])
+        self._copied = False
         run_in(
             self.place,
-            lambda: start(self.installation, space.account, self._data, space.log_file, limit_s),
+            lambda: start(
+                self.installation, space.account, self._data, space.log_file, limit_s, enters
+            ),
         )
+
+    def limit_memory(self, *, lifted: bool = False) -> None:
+        """Put the limit of the server's memory in force, where it has one, or lift it."""
+        if self.workspace.memory is not None:
+            self.workspace.memory.limit(lifted=lifted)
 
     def placed(self) -> dict[str, str]:
         """Where the server's processes run, confirmed to be the place asked for."""
-        return confirm_place("server", self.place, working_in(self._data)) if self.place else {}
+        if self.place is None:
+            return {}
+        tasks, memory = working_in(self._data), self.workspace.memory
+        limited = {} if memory is None else memory.confirmed(tasks)
+        return confirm_place("server", self.place, tasks) | limited
 
     def stop(self, *, gently: bool) -> None:
         """Stop with a shutdown checkpoint, or at once where the data will be replaced anyway."""
@@ -110,6 +135,7 @@ class Cluster:
     def thaw(self, snapshot: Path) -> None:
         """Replace the data directory by a copy of a snapshot, of this or another workspace; the
         server is down."""
+        self._copied = True
         self._remove(self._data)
         self._copy(snapshot, self._data)
 

@@ -37,13 +37,20 @@ class StartError(TargetError):
 
 
 def start(
-    installation: Installation, account: Account, data: Path, log_file: Path, limit_s: int
+    installation: Installation,
+    account: Account,
+    data: Path,
+    log_file: Path,
+    limit_s: int,
+    enters: Path | None = None,
 ) -> None:
-    """Start and wait until the server takes connections."""
+    """Start and wait until the server takes connections; `enters` as in `Account.run`."""
     before = _size(log_file)
     command: list[str | Path] = [installation.program("pg_ctl"), "start", "-s", "-w"]
     command += ["-t", str(limit_s), "-D", data, "-l", log_file]
-    result = account.run(command, limit_s=limit_s + 15, libraries=installation.libraries)
+    result = account.run(
+        command, limit_s=limit_s + 15, libraries=installation.libraries, enters=enters
+    )
     if result.returncode == 0:
         return
     end_servers(data)

@@ -14,6 +14,7 @@ from typing import LiteralString
 from pgassay.errors import SettingRejected, TargetError
 from pgassay.server.hosts.host import Host
 from pgassay.server.hosts.local import HERE
+from pgassay.server.hosts.memory_group import MemoryUse
 from pgassay.server.owned.target import Directory, OwnedTarget
 from pgassay.server.protocol import (
     NOTHING,
@@ -135,6 +136,9 @@ class SeveralTargets:
 
     def host_as_found(self) -> Mapping[str, str]:
         return self._chosen.host_as_found()
+
+    def memory_use(self) -> MemoryUse | None:
+        return self._chosen.memory_use()
 
     def parameters(self) -> ConnectionParameters:
         return self._chosen.parameters()

@@ -8,20 +8,19 @@ Never: touches another server; everything it makes is in one directory, gone aft
 
 from __future__ import annotations
 
-import shlex
-import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, LiteralString, NamedTuple
 
 from pgassay.errors import RestoreFailed, SettingRejected, TargetError
 from pgassay.server.connection.session import as_target_error, connect, version_text
-from pgassay.server.data.caches import caveat, cool
+from pgassay.server.data.caches import caveat, cool, outside_caveat
 from pgassay.server.data.extensions import PREWARM, create_extensions
 from pgassay.server.data.reset import Phases, RestartFactors, settle_owned, vacuum
 from pgassay.server.hosts.account import server_account
 from pgassay.server.hosts.host import Host
 from pgassay.server.hosts.local import HERE
+from pgassay.server.hosts.memory_group import MemoryUse, group_named
 from pgassay.server.hosts.placement import Place
 from pgassay.server.knobs.host_knobs import HostKnobs
 from pgassay.server.owned.cluster import Cluster
@@ -32,9 +31,9 @@ from pgassay.server.owned.settings_in_force import SettingsInForce
 from pgassay.server.owned.snapshots import AS_BUILT, Snapshots
 from pgassay.server.owned.workspace import (
     Workspace,
-    aside_of,
     base_directory,
     make_workspace,
+    making_of,
     new_name,
     sweep,
 )
@@ -114,17 +113,13 @@ class OwnedTarget:
         refuse_killed_run_on(HERE)
         installation = runnable_by(self._origin.installation(), account)
         name = new_name()
-        directory = base / name
-        paths = [directory, f"{directory}.owner", aside_of(directory)]
-        change = Change(
-            id=uuid.uuid4().hex,
-            what=f"directory of an owned server: {directory}",
-            do=shlex.join(["mkdir", str(directory)]),
-            undo=shlex.join(["rm", "-rf", *map(str, paths)]),
-        )
+        limit = None if self._place is None else self._place.memory_bytes
+        memory = None if limit is None else group_named(name, limit)
+        change = making_of(base / name, memory)
         self._made = change
         self._journal.record(change)
-        cluster = Cluster(installation, make_workspace(account, base, name), self._place)
+        workspace = make_workspace(account, base, name, memory)
+        cluster = Cluster(installation, workspace, self._place)
         self._cluster = cluster
         self._in_force = SettingsInForce(
             cluster,
@@ -179,6 +174,7 @@ class OwnedTarget:
     ) -> None:
         cluster = self._opened()
         self.check_settings(held)
+        cluster.limit_memory(lifted=True)
         if self._built:
             # Another workload must not find the roles, settings or WAL of the one before.
             self._ready = False
@@ -273,6 +269,7 @@ class OwnedTarget:
             with phases("copy"):
                 self._snapshots.thaw(cluster, self._chosen)
         knobs = self._host.apply({**self._held_host, **host}, cluster.workspace.directory)
+        cluster.limit_memory()  # after the knobs, of which it takes one over
         caches = None
         if self._rule.caches is Caches.COLD:
             with phases("caches"):
@@ -284,9 +281,11 @@ class OwnedTarget:
             as_target_error("settling the server before a trial"),
             connect(self._for_control(), statement_limit_s=0) as session,
         ):
-            caches = settle_owned(session, self._rule, cluster.workspace.data, phases) or caches
+            data, limited = cluster.workspace.data, cluster.workspace.memory is not None
+            caches = settle_owned(session, self._rule, data, phases, limited=limited) or caches
             shown = show(session, wanted)
-        notes += [text for text in [caveat(caches)] if text is not None]
+        found = [caveat(caches), outside_caveat(cluster.cached_outside)]
+        notes += [text for text in found if text is not None]
         caveats, self._caveats = self._caveats, ()
         return ResetReport(
             level=level,
@@ -309,6 +308,10 @@ class OwnedTarget:
 
     def host_as_found(self) -> Mapping[str, str]:
         return self._host.found
+
+    def memory_use(self) -> MemoryUse | None:
+        group = self._opened().workspace.memory
+        return None if group is None else group.use()
 
     def parameters(self) -> ConnectionParameters:
         return self._origin.for_load(self._opened())

@@ -17,10 +17,12 @@ import fcntl
 import json
 import os
 import secrets
+import shlex
 import shutil
 import stat
 import tempfile
 import time
+import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,7 +31,9 @@ import platformdirs
 
 from pgassay.errors import SetupError, TargetError
 from pgassay.server.hosts.account import Account, account_named
+from pgassay.server.hosts.memory_group import MemoryGroup, remove_group
 from pgassay.server.owned.postmaster import POLL_S, end_programs, end_servers
+from pgassay.server.protocol import Change
 
 DATA_VARIABLE = "PGASSAY_DATA"
 ROOT_BASE = Path("/var/lib/pgassay")
@@ -48,6 +52,8 @@ class Workspace:
     owner_file: Path
     socket_directory: Path
     lock: int = field(repr=False)
+    memory: MemoryGroup | None = None
+    """The control group that its server runs in, where its memory is limited."""
 
     @property
     def data(self) -> Path:
@@ -69,6 +75,8 @@ class Workspace:
     def remove(self) -> None:
         """End what still runs in it, remove it, and release the lock."""
         remove_directories(self.account, self.directory, self.socket_directory)
+        if self.memory is not None:
+            remove_group(self.memory.path)
         self.owner_file.unlink(missing_ok=True)
         if self.lock >= 0:
             os.close(self.lock)
@@ -119,17 +127,22 @@ def base_directory(account: Account, environment: Mapping[str, str] = os.environ
     return base
 
 
-def make_workspace(account: Account, base: Path, name: str) -> Workspace:
-    """A fresh directory `name` under `base`, locked before it exists."""
+def make_workspace(
+    account: Account, base: Path, name: str, memory: MemoryGroup | None = None
+) -> Workspace:
+    """A fresh directory `name` under `base`, locked before it exists, with its control group."""
     owner_file = base / f"{name}.owner"
     lock = _locked(owner_file)
     directory = owner_file.with_suffix("")
-    workspace = Workspace(account, directory, owner_file, directory / "socket", lock)
+    socket_directory = directory / "socket"
+    workspace = Workspace(account, directory, owner_file, socket_directory, lock, memory)
     try:
         if len(os.fsencode(workspace.socket_directory / SOCKET_NAME)) >= SOCKET_BYTES:
             workspace.socket_directory = Path(tempfile.mkdtemp(prefix="pgassay-", dir="/tmp"))
             os.chown(workspace.socket_directory, account.uid, account.gid)
         _write_owner(lock, workspace)
+        if memory is not None:
+            memory.make()
         directory.mkdir(mode=0o700)
         os.chown(directory, account.uid, account.gid)
         if workspace.socket_directory.parent == directory:
@@ -143,6 +156,18 @@ def make_workspace(account: Account, base: Path, name: str) -> Workspace:
             ) from None
         raise
     return workspace
+
+
+def making_of(directory: Path, memory: MemoryGroup | None) -> Change:
+    """How the making of a workspace is journaled."""
+    paths = [directory, f"{directory}.owner", aside_of(directory)]
+    and_group = "" if memory is None else f" && {shlex.join(['rmdir', str(memory.path)])}"
+    return Change(
+        id=uuid.uuid4().hex,
+        what=f"directory of an owned server: {directory}",
+        do=shlex.join(["mkdir", str(directory)]),
+        undo=shlex.join(["rm", "-rf", *map(str, paths)]) + and_group,
+    )
 
 
 def new_name() -> str:
@@ -175,6 +200,8 @@ def _sweep_one(owner_file: Path) -> list[Path]:
             end_programs(directory, account.uid)
             end_programs(aside_of(directory), os.geteuid())
             remove_directories(account, directory, Path(owner["socket"]))
+            if "memory_group" in owner:
+                remove_group(Path(owner["memory_group"]))
         owner_file.unlink()
         return [directory]
     finally:
@@ -238,6 +265,7 @@ def _write_owner(lock: int, workspace: Workspace) -> None:
     owner = {
         "account": workspace.account.name,
         "socket": str(workspace.socket_directory),
+        **({} if workspace.memory is None else {"memory_group": str(workspace.memory.path)}),
     }
     os.pwrite(lock, json.dumps(owner).encode(), 0)
     os.fsync(lock)

@@ -33,6 +33,7 @@ def preview_copy(
     copies: int,
     demands: Iterable[Demand] = (),
     side_by_side: bool = False,
+    server_memory: int | None = None,
 ) -> Preview:
     """Look at the server as a run would; `copies` of its data must fit on this host's disk."""
     with look(dsn) as (session, parameters):
@@ -41,6 +42,7 @@ def preview_copy(
         capacity = Capacity(
             read_settings(session),
             memory_of(HERE, os.getpid()),
+            server_memory,
             own=own_sessions(is_ours=True, sees_host=True),
         )
         asked = [(demand, capacity) for demand in demands]

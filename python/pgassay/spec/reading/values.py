@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
-from pgassay.spec.reading.units import duration_s
+from pgassay.spec.reading.units import duration_s, to_base
 
 
 def _percent(value: Any) -> float:
@@ -30,6 +30,13 @@ def _duration(value: Any) -> float:
     if not isinstance(value, str | int | float):
         raise ValueError("write a duration such as '90s' or '10min'")
     return duration_s(value)
+
+
+def _memory_bytes(value: Any) -> int:
+    # A bare number is refused: PostgreSQL reads it in a unit of each setting's own.
+    if not isinstance(value, str) or value.strip().isdigit():
+        raise ValueError("write an amount of memory such as '1GB' or '512MB'")
+    return int(to_base(value, "B", "integer"))
 
 
 def busy_poll_s(value: Any) -> float:
@@ -58,6 +65,12 @@ Duration = Annotated[
     BeforeValidator(_duration),
     Field(gt=0, allow_inf_nan=False),
     WithJsonSchema({"type": ["string", "number"], "description": "seconds, or '90s', '10min'"}),
+]
+MemorySize = Annotated[
+    int,
+    BeforeValidator(_memory_bytes),
+    Field(gt=0),
+    WithJsonSchema({"type": "string", "description": "such as '1GB' or '512MB'"}),
 ]
 Share = Annotated[
     float,

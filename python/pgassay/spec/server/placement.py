@@ -1,7 +1,7 @@
-"""The `[placement]` table: on which CPUs the server, the client and the samplers run.
+"""The `[placement]` table: the CPUs of server, client and samplers, the memory of the server.
 
 Enters: the table that tomllib made. Leaves: the checked table, CPU lists in one spelling.
-Never: knows which CPUs a host has.
+Never: knows which CPUs, or how much memory, a host has.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from pgassay.spec.reading.values import Table
+from pgassay.spec.reading.values import MemorySize, Table
 
 _PART = re.compile(r"(\d+)(?:-(\d+))?")
 _NODE = re.compile(r"node:(\d+)")
@@ -57,6 +57,14 @@ def as_list(cpus: Iterable[int]) -> str:
     return ",".join(f"{a}" if a == b else f"{a}-{b}" for a, b in runs)
 
 
+def memory_text(size: int) -> str:
+    """Bytes as PostgreSQL writes them, such as `1536MB`."""
+    for unit, factor in (("GB", 2**30), ("MB", 2**20), ("kB", 2**10)):
+        if size % factor == 0 and size:
+            return f"{size // factor}{unit}"
+    return f"{size}B"
+
+
 CpuList = Annotated[
     str,
     BeforeValidator(_cpu_list),
@@ -66,7 +74,8 @@ Niceness = Annotated[int, Field(ge=-20, le=19)]
 
 
 class PlacementTable(Table):
-    """CPUs and niceness of each part of an experiment; left out, the kernel decides."""
+    """CPUs and niceness of each part of an experiment, the server's memory; left out, the kernel
+    decides."""
 
     server: CpuList | None = Field(None, description="CPUs of the server that pgassay starts")
     client: CpuList | None = Field(None, description="CPUs of the load")
@@ -74,3 +83,6 @@ class PlacementTable(Table):
     server_nice: Niceness | None = Field(None, description="niceness of that server")
     client_nice: Niceness | None = Field(None, description="niceness of the load")
     sampler_nice: Niceness | None = Field(None, description="niceness of the samplers")
+    server_memory: MemorySize | None = Field(
+        None, description="most memory of that server, its share of the page cache included"
+    )

@@ -18,6 +18,7 @@ from psycopg.rows import dict_row
 
 from pgassay.errors import TargetError
 from pgassay.server.connection.session import as_target_error
+from pgassay.server.hosts.memory_group import MemoryUse
 from pgassay.server.protocol import Connection, ServerFacts, Target
 from pgassay.server.settings.values import read_settings
 from pgassay.server.statements import statement
@@ -54,6 +55,8 @@ class Fingerprint:
     """Why a host that should be looked at was not."""
     redo_position: int | None = None
     """Where the last checkpoint began in the WAL, in bytes; None where that may not be asked."""
+    memory: MemoryUse | None = None
+    """What the control group counts that the server was started in, if one was asked for."""
 
     def described(self, before: Fingerprint | None = None) -> dict[str, Any]:
         """For trial.json; of a second reading, only the settings that changed since `before`."""
@@ -90,6 +93,7 @@ def take_fingerprint(target: Target, facts: ServerFacts) -> Fingerprint:
         postmaster=None if reading is None else reading.postmaster,
         host_unseen=unseen,
         redo_position=redo_position,
+        memory=target.memory_use(),
     )
 
 

@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from pgassay.language import stored
+from pgassay.server.hosts.memory_group import MemoryUse
+from pgassay.spec.server.placement import memory_text
 from pgassay.trials.checkpoints.requested import ASKED_FOR
 from pgassay.trials.guards.fingerprint import Fingerprint
 from pgassay.trials.guards.foreign_sessions import BASE_BACKUP
@@ -189,6 +191,26 @@ def _steal(evidence: Evidence, limits: Limits) -> GuardResult | None:
     return _graded("steal", share, limits)
 
 
+def killed_for_memory(
+    before: MemoryUse | None, after: MemoryUse | None, limits: Limits
+) -> GuardResult | None:
+    """The result where the kernel killed a process of the server between two readings."""
+    if before is None or after is None or after.oom_kills <= before.oom_kills:
+        return None
+    limit = "none" if after.limit_bytes is None else memory_text(after.limit_bytes)
+    return _found("out-of-memory", limits, limit=limit)
+
+
+def _memory(evidence: Evidence, limits: Limits) -> GuardResult | None:
+    before, after = evidence.before.memory, evidence.after.memory
+    if before is None or after is None:
+        return None
+    if before.limit_bytes != after.limit_bytes:
+        both = [one.limit_bytes or 0 for one in (before, after)]
+        return _found("memory-limit", limits, changes=" → ".join(map(memory_text, both)))
+    return killed_for_memory(before, after, limits)
+
+
 def _throttled(evidence: Evidence, limits: Limits) -> GuardResult | None:
     if evidence.hosts is None:
         return None
@@ -242,6 +264,7 @@ _GUARDS: tuple[Callable[[Evidence, Limits], GuardResult | None], ...] = (
     _foreign_sessions,
     _foreign_cpu,
     _steal,
+    _memory,
     _throttled,
     _disk,
     _clock_step,

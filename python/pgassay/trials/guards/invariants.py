@@ -22,7 +22,7 @@ from pgassay.trials.guards.foreign_sessions import (
     foreign_maintenance,
     measured_window,
 )
-from pgassay.trials.guards.guards import Evidence, GuardResult, judge
+from pgassay.trials.guards.guards import Evidence, GuardResult, judge, killed_for_memory
 from pgassay.trials.guards.thresholds import Limits, overlaid
 from pgassay.trials.host.host_reading import read_host
 from pgassay.trials.host.processor_times import (
@@ -74,6 +74,12 @@ class InvariantWatch:
     def postmaster(self) -> int | None:
         """The server's process id on its host; None where that is unknown."""
         return self._before.postmaster
+
+    def killed_for_memory(self) -> str:
+        """Whether the kernel has killed a process of the server since, in words; else empty."""
+        before, now = self._before.memory, self._target.memory_use()
+        found = killed_for_memory(before, now, self._limits)
+        return "" if found is None else found.text
 
     @contextmanager
     def processors_counted(self, others: Collection[int | None] = ()) -> Iterator[None]:

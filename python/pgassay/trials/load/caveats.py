@@ -189,12 +189,18 @@ _FAILED_AT_MOST = 0.5
 """Share of transactions that may fail before a trial measures failures, not the load."""
 
 
-def refuse_failed(trial_number: int, result: Mapping[str, Any], crash: str) -> None:
-    """Refuse a load whose server went away, or in which most transactions failed."""
+def refuse_failed(
+    trial_number: int, result: Mapping[str, Any], crash: str, killed: str = ""
+) -> None:
+    """Refuse a load whose server went away, or in which most transactions failed.
+
+    `killed` says that the kernel killed a process of the server, and why.
+    """
     done, failed, lost = (result[name] for name in ("transactions", "failed", "lost_connections"))
     if lost and not result.get("outages"):
         count = result["connections"]["count"]
-        what = f"{lost} of {count} connections were lost; is the server still up?"
+        why = killed or "is the server still up?"
+        what = f"{lost} of {count} connections were lost; {why}"
     elif done == 0:
         what = "not one transaction succeeded"
     elif failed > _FAILED_AT_MOST * (done + failed):

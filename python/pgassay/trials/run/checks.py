@@ -24,6 +24,7 @@ from pgassay.server.existing.capacity import (
 from pgassay.server.hosts.local import HERE
 from pgassay.server.hosts.memory_limit import memory_of
 from pgassay.server.owned.installation import Installation, embedded_installation, installation_at
+from pgassay.server.owned.limited_memory import check_server_memory
 from pgassay.server.protocol import ServerFacts, Target, Testbed
 from pgassay.server.settings.changeable import refuse_in_sessions
 from pgassay.spec.arms.apply_levels import spec_of_arm
@@ -64,9 +65,18 @@ def check_servers(spec: Spec) -> None:
 
 def check_new_servers(spec: Spec, plan: Plan) -> None:
     """Refuse arms that need more than this host has, for servers that pgassay will start."""
-    if spec.file.target.is_existing:
+    if spec.file.loads_existing:
         return
-    capacity = capacity_of_a_new_server(memory_of(HERE, os.getpid()))
+    limit = spec.file.placement.server_memory
+    if limit is not None:
+        try:
+            check_server_memory(limit)
+        except SetupError as error:
+            key = "placement.server_memory"
+            raise SpecError(str(error), file=spec.source, key=key) from None
+    if spec.file.copies_existing:
+        return
+    capacity = capacity_of_a_new_server(memory_of(HERE, os.getpid()), limit)
     asked = [(demand, capacity) for demand in demands_of(spec, plan).values()]
     refuse_lacking(asked, side_by_side=plan.side_by_side)
 
@@ -101,15 +111,18 @@ def _check_session_settings(plan: Plan, target: Target) -> None:
 def _capacity(file: ExperimentFile, target: Target, facts: ServerFacts) -> Capacity:
     """Of the chosen server, as its first start has left it."""
     host, is_ours = target.host(), not file.loads_existing
+    limit = file.placement.server_memory
     # A process id is known to be the server's only where pgassay controls the service.
     known_host = host if is_ours or access_of(file.target).control is not None else None
     with as_target_error("looking at the server"), connect(target.parameters()) as session:
+        pid = session.info.backend_pid if limit is None else os.getpid()
         return capacity_of(
             session,
             facts.settings,
-            None if known_host is None else memory_of(known_host, session.info.backend_pid),
+            None if known_host is None else memory_of(known_host, pid),
             own_sessions(is_ours=is_ours, sees_host=host is not None),
             in_own_database=is_ours or file.reset_rule().level is ResetLevel.TEMPLATE,
+            limit=limit,
         )
 
 

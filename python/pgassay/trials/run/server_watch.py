@@ -158,6 +158,10 @@ class TrialWatch(ServerWatch):
         self.checkpoints: KnownCheckpoints = follower.end_period(self.logged, last=True)
         return self.logged.crash
 
+    def killed_for_memory(self) -> str:
+        """Whether the kernel killed a process of the server in the load, in words; else empty."""
+        return self.invariants.killed_for_memory()
+
     def judge(
         self, conditions: Conditions, load: Mapping[str, Any], reloading: Mapping[str, Any]
     ) -> list[GuardResult]:

@@ -94,7 +94,8 @@ def _run(trial: PlannedTrial, context: TrialContext, *, resumed: bool) -> TrialR
     )
     result, reloading = _run_load(trial, context, watches, load)
     crashes = [watch.read_log() for watch in watches]
-    refuse_failed(trial.number, result, next(filter(None, crashes), ""))
+    killed = next(filter(None, (watch.killed_for_memory() for watch in watches)), "")
+    refuse_failed(trial.number, result, next(filter(None, crashes), ""), killed)
     results = list(_guard_results(watches, context.spec, result, reloading))
     # When everything of the load has been read, so that nothing of it is of our making.
     plans = plans_of_trial(context.spec, plan, reached)

@@ -1,0 +1,201 @@
+"""A memory control group for one server: made, limited, read and removed.
+
+Enters: this host, a name, a limit in bytes. Leaves: a group below pgassay's own that a server is
+started in, what the kernel counts for it, and no group after `remove`.
+Never: moves pgassay itself, enables a controller, or removes a group that has processes.
+
+The kernel charges to the group all memory of its processes, shared buffers included, and every page
+of a file that they are the first to touch. It does not charge huge pages of vm.nr_hugepages, and
+nothing that another process had brought into the host's page cache before.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import time
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+
+from pgassay.errors import SetupError, TargetError
+from pgassay.server.hosts.block_devices import read_mounts
+from pgassay.server.hosts.control_groups import MEMORY_LIMIT, memory_groups
+from pgassay.server.hosts.host import Host, text_of
+from pgassay.server.hosts.local import HERE
+from pgassay.spec.server.placement import memory_text
+
+PREFIX = "pgassay-"
+ENTRANCE = "cgroup.procs"
+REMOVE_LIMIT_S = 10.0
+POLL_S = 0.05
+_SWAPPINESS = Path("/proc/sys/vm/swappiness")
+_NO_LIMIT = {"": "max", "memory": "-1"}
+_BY_SYSTEMD = "run pgassay as root, or by `systemd-run --user --scope pgassay ...`"
+
+
+@dataclass(frozen=True)
+class MemoryUse:
+    """What the kernel says of a group."""
+
+    limit_bytes: int | None
+    """None where there is none."""
+    limit_reached: int
+    """How often the limit was reached, so that pages had to be freed first."""
+    oom_kills: int
+    """Processes of the group that the kernel killed because nothing could be freed."""
+
+
+@dataclass(frozen=True)
+class MemoryGroup:
+    """The group of one server."""
+
+    path: Path
+    controller: str
+    """Empty in version 2, which has one tree for all controllers; else `memory`."""
+    limit_bytes: int
+
+    @property
+    def entrance(self) -> Path:
+        """The file through which a process enters."""
+        return self.path / ENTRANCE
+
+    def make(self) -> None:
+        """Make it, without a limit so far."""
+        try:
+            self.path.mkdir()
+        except OSError as error:
+            raise SetupError(
+                f"placement.server_memory: the control group {self.path} cannot be made"
+                f" ({error.strerror}); {_BY_SYSTEMD}"
+            ) from None
+
+    def limit(self, *, lifted: bool = False) -> None:
+        """Put the limit in force, or lift it."""
+        # Version 1 keeps a swappiness for each group, and does not use the host's for it.
+        if self.controller:
+            self._write("memory.swappiness", text_of(HERE, _SWAPPINESS) or "60")
+        value = _NO_LIMIT[self.controller] if lifted else str(self.limit_bytes)
+        self._write(MEMORY_LIMIT[self.controller], value)
+
+    def confirmed(self, tasks: Collection[int]) -> dict[str, str]:
+        """Limit and group, read back; TargetError where one of these processes is elsewhere."""
+        for task in tasks:
+            groups = text_of(HERE, Path(f"/proc/{task}/cgroup"))
+            if groups is not None and f"/{self.path.name}" not in groups:
+                raise TargetError(
+                    f"placement.server_memory: process {task} of the server is not in the control"
+                    f" group {self.path}; does a service manager of this host move it?"
+                )
+        limit = self.use().limit_bytes
+        page = os.sysconf("SC_PAGESIZE")
+        if limit != self.limit_bytes // page * page:
+            found = "no limit" if limit is None else memory_text(limit)
+            raise TargetError(
+                f"placement.server_memory: asked for {memory_text(self.limit_bytes)}, but"
+                f" {self.path} has {found}"
+            )
+        return {"memory": memory_text(self.limit_bytes), "memory_group": str(self.path)}
+
+    def use(self) -> MemoryUse:
+        """What the kernel counts now."""
+        limit = self._read(MEMORY_LIMIT[self.controller])
+        known = limit.isdigit() and int(limit) < 2**62  # version 1 writes none as a huge number
+        events = _pairs(self._read("memory.oom_control" if self.controller else "memory.events"))
+        if self.controller:
+            events["max"] = self._read("memory.failcnt")
+        return MemoryUse(
+            limit_bytes=int(limit) if known else None,
+            limit_reached=int(events.get("max", "0")),
+            oom_kills=int(events.get("oom_kill", "0")),
+        )
+
+    def _read(self, name: str) -> str:
+        try:
+            return HERE.read(self.path / name).decode().strip()
+        except OSError as error:
+            raise TargetError(
+                f"placement.server_memory: {self.path / name} cannot be read ({error.strerror})"
+            ) from None
+
+    def _write(self, name: str, value: str) -> None:
+        try:
+            HERE.write(self.path / name, value)
+        except OSError as error:
+            more = "; the server uses more already" if error.errno == errno.EBUSY else ""
+            raise TargetError(
+                f"placement.server_memory: the kernel refuses {value} in {self.path / name}"
+                f" ({error.strerror}){more}"
+            ) from None
+
+
+def group_named(name: str, limit_bytes: int) -> MemoryGroup:
+    """The group that a server of that name gets; not made yet."""
+    parent, controller = parent_group()
+    return MemoryGroup(parent / f"{PREFIX}{name}", controller, limit_bytes)
+
+
+def parent_group(host: Host = HERE) -> tuple[Path, str]:
+    """The group that others can be made in, and its controller; SetupError with the fix.
+
+    It is pgassay's own or, where that cannot have any, the nearest above it: in version 2 a group
+    with processes gives its children no controllers.
+    """
+    seen: list[Path] = []
+    for controller, groups in memory_groups(host, os.getpid(), read_mounts(host)):
+        fitting = [one for one in groups if controller or _gives_memory(host, one)]
+        for group in fitting:
+            if _may_make_in(host, group):
+                return group, controller
+        seen += fitting or groups
+        if fitting:
+            raise SetupError(
+                f"this user may not make a control group in {fitting[0]}; {_BY_SYSTEMD}"
+            )
+    roots = [one for one in seen if "memory" in (text_of(host, one / "cgroup.controllers") or "")]
+    if not roots:
+        raise SetupError(
+            "this host has no control groups for memory; boot it with cgroup_enable=memory, or in"
+            " a container mount /sys/fs/cgroup"
+        )
+    raise SetupError(
+        f"no group above pgassay gives its children the memory controller; as root: echo +memory >"
+        f" {roots[-1] / 'cgroup.subtree_control'}"
+    )
+
+
+def remove_group(path: Path) -> None:
+    """Remove a group whose processes have ended; one that is gone is fine."""
+    end = time.monotonic() + REMOVE_LIMIT_S
+    while True:
+        try:
+            path.rmdir()
+            return
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            # A process that was just killed leaves its group a moment later.
+            if error.errno != errno.EBUSY or time.monotonic() > end:
+                raise TargetError(
+                    f"the control group {path} could not be removed ({error.strerror}); remove it"
+                    f" with: rmdir {path}"
+                ) from None
+        time.sleep(POLL_S)
+
+
+def _gives_memory(host: Host, group: Path) -> bool:
+    return "memory" in (text_of(host, group / "cgroup.subtree_control") or "").split()
+
+
+def _may_make_in(host: Host, group: Path) -> bool:
+    try:
+        host.check_writable(group / ENTRANCE)  # who enters a group below needs it too
+    except OSError:
+        return False
+    return os.access(group, os.W_OK | os.X_OK)
+
+
+def _pairs(text: str) -> dict[str, str]:
+    """Lines of a name and a number."""
+    found = (line.split() for line in text.splitlines())
+    return {words[0]: words[1] for words in found if len(words) == 2}
