@@ -16,7 +16,6 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.signal import lfilter
 
 from pgassay.analysis.measures.model import TrialMeasures
 from pgassay.analysis.measures.slices import CUT
@@ -90,6 +89,8 @@ def _seen(aims: Array, slice_s: float, time_s: float) -> Array:
     """The mean over the kept part of every slice of what moves towards the slices' own values."""
     if time_s == 0.0 or not len(aims):
         return aims
+    from scipy.signal import lfilter  # half a second to load, which only a switchback needs
+
     left = math.exp(-slice_s / time_s)
     at_end = lfilter([1.0 - left], [1.0, -left], aims)
     before = np.concatenate([[0.0], at_end[:-1]])
