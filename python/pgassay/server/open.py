@@ -27,6 +27,7 @@ from pgassay.server.owned.several_targets import SeveralTargets
 from pgassay.server.owned.target import OwnedTarget
 from pgassay.server.protocol import Journal, Target, Testbed
 from pgassay.spec.server.reset import EXISTING_RULE, OWNED_RULE, ResetRule
+from pgassay.spec.workload.installed import InstalledTables
 
 COPIED: LiteralString = "copied"
 
@@ -43,6 +44,7 @@ def make_target(
     access: Access = SQL_ONLY,
     rule: ResetRule | None = None,
     copy: ServerCopy | None = None,
+    installed: InstalledTables | None = None,
 ) -> Target:
     """The embedded server, that of a bin directory, a copy of an existing one, or that itself.
 
@@ -61,6 +63,7 @@ def make_target(
             accept=accept,
             access=access,
             rule=rule or EXISTING_RULE,
+            installed=installed,
         )
     installation, kind = _installation(bin if bin is not None else version, version)
     return OwnedTarget(

@@ -197,6 +197,20 @@ def test_a_workload_folder_is_found_from_the_folder_of_the_file(tmp_path: Path) 
     planned(file)
 
 
+def test_the_file_has_what_its_workload_needs(tmp_path: Path) -> None:
+    file = tmp_path / "experiment.toml"
+    assert pgassay("new", file, "--workload", "airline").returncode == 0
+    assert tomllib.loads(file.read_text())["load"]["pools"] == "per_scenario"
+    planned(file)
+    options = ("--workload", "airline-installed", "--dsn", "service=lab", "--no-connect", "--force")
+    done = pgassay("new", file, *options)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert tomllib.loads(file.read_text())["reset"] == {"level": "none"}
+    done = pgassay("new", file, "--workload", "airline-installed", "--force")
+    assert done.returncode == 1
+    assert "name that server in target.dsn" in " ".join(done.stderr.split())
+
+
 @given(st.text(), st.text())
 def test_any_text_comes_back_from_toml_as_it_was(name: str, value: str) -> None:
     written = f"{toml_key(name)} = {toml_literal([value, {name: value}])}"

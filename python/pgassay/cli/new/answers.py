@@ -40,6 +40,10 @@ class Answers:
     step: str = ""
     effect: str = ""
     question: str = ""
+    has_own_connections: bool = False
+    """Whether a scenario of the workload has a number of connections for itself."""
+    is_installed: bool = False
+    """Whether the workload's tables are on the server already."""
 
     @property
     def target(self) -> dict[str, Any]:

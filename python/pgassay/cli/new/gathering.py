@@ -20,7 +20,7 @@ from pgassay.cli.terminal.console import err, plain
 from pgassay.errors import PgassayError, SpecError
 from pgassay.plan.modes import SWITCHBACK
 from pgassay.spec.reading.suggest import did_you_mean
-from pgassay.spec.workload.folder import ready_workloads
+from pgassay.spec.workload.folder import load_workload, ready_workloads
 
 Value = TypeVar("Value")
 VERSIONS = {"16": 16, "18": 18}
@@ -76,6 +76,9 @@ class Gathering:
             terminal.tell(ready_workloads().items())
         found = self.answers
         found.workload = self._one("workload", lambda text: check.workload(text, self.beside))
+        loaded = load_workload(found.workload, self.beside, file="")
+        found.has_own_connections = any(one.weight < 0 for one in loaded.scenarios)
+        found.is_installed = loaded.installed is not None
         found.scale = self._one("scale", check.scale)
         found.clients = self._one("clients", check.clients)
         found.step = self._one("step", check.step)

@@ -45,6 +45,7 @@ def preview_server(spec: Spec, plan: Plan) -> Preview | None:
                 side_by_side=plan.side_by_side,
             ),
             demands=demands,
+            installed=spec.workload.installed,
             side_by_side=plan.side_by_side,
             server_memory=spec.file.placement.server_memory,
         )
@@ -54,6 +55,7 @@ def preview_server(spec: Spec, plan: Plan) -> Preview | None:
         settings=server_settings(spec.file, plan.factors),
         in_sessions=session_settings(plan.factors),
         building_sql=spec.workload.building_sql(spec.file.workload.scale),
+        installed=spec.workload.installed,
         access=access_of(target),
         rule=spec.file.reset_rule(),
         allow_changes=target.allow_changes,

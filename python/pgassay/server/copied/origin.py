@@ -18,10 +18,12 @@ from pgassay.errors import TargetError
 from pgassay.server.connection.session import as_target_error, connect
 from pgassay.server.copied.base_backup import BaseBackup
 from pgassay.server.copied.source import Source, find_source
+from pgassay.server.data.installed_tables import search_path_option
 from pgassay.server.data.schema import DROP, SCHEMA, SEARCH_PATH, vacuum_schema
 from pgassay.server.owned.cluster import Cluster
 from pgassay.server.owned.installation import Installation
 from pgassay.server.protocol import NOTHING, Connection, ConnectionParameters
+from pgassay.spec.workload.installed import InstalledTables
 
 
 def copies_of(servers: int, schema_variants: int, *, side_by_side: bool = False) -> int:
@@ -44,10 +46,12 @@ class ServerCopy:
         schema_variants: int = 0,
         side_by_side: bool = False,
         overrides: Mapping[str, str] = NOTHING,
+        installed: InstalledTables | None = None,
     ) -> None:
         """`overrides` replace settings of the original from the first start on: this host may have
         less memory than the original's."""
         self._overrides = overrides
+        self._path = SEARCH_PATH if installed is None else search_path_option(installed)
         self._dsn = dsn
         self._accept = frozenset(accept)
         self._bin = bin_directory
@@ -87,13 +91,13 @@ class ServerCopy:
 
     def for_load(self, cluster: Cluster) -> ConnectionParameters:
         source = self._source.parameters
-        options = f"{source.options} {SEARCH_PATH}".strip()
+        options = f"{source.options} {self._path}".strip()
         here = cluster.parameters(source.dbname)
         return replace(here, user=source.user, options=options)
 
     def for_control(self, cluster: Cluster) -> ConnectionParameters:
         here = cluster.parameters(self._source.parameters.dbname)
-        return replace(here, user=self._source.superuser, options=SEARCH_PATH)
+        return replace(here, user=self._source.superuser, options=self._path)
 
     def vacuum(self, session: Connection) -> None:
         """The workload's tables alone: the others stay as they are on the source."""

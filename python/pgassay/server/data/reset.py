@@ -19,12 +19,14 @@ from pathlib import Path
 from pgassay.errors import TargetError
 from pgassay.server.connection.session import as_target_error
 from pgassay.server.data.caches import caveat, cool, warm
+from pgassay.server.data.installed_tables import vacuum_installed
 from pgassay.server.data.schema import checkpoint, vacuum_schema
 from pgassay.server.hosts.page_cache import readable
 from pgassay.server.protocol import CacheState, Connection, Context, Setting
 from pgassay.server.settings.values import find
 from pgassay.server.statements import statement
 from pgassay.spec.server.reset import Caches, ResetLevel, ResetRule
+from pgassay.spec.workload.installed import InstalledTables
 
 
 class Phases:
@@ -108,17 +110,26 @@ def settle_owned(
 
 
 def settle_existing(
-    session: Connection, rule: ResetRule, data: Path | None, phases: Phases
+    session: Connection,
+    rule: ResetRule,
+    data: Path | None,
+    phases: Phases,
+    installed: InstalledTables | None = None,
 ) -> tuple[list[str], CacheState | None]:
     """VACUUM, caches and CHECKPOINT on an existing server; notes on what was left out.
 
-    `data` is its data directory, where it is on this host and may be known.
+    `data` is its data directory, where it is on this host and may be known; `installed` are the
+    tables of a workload that made none.
     """
     notes: list[str] = []
     state = None
     if rule.level is ResetLevel.VACUUM:
         with phases("vacuum"):
-            notes += vacuum_schema(session)
+            notes += (
+                vacuum_schema(session)
+                if installed is None
+                else vacuum_installed(session, installed)
+            )
     if rule.caches is not Caches.AS_IS:
         with phases("caches"):
             folders = database_directories(session, data)

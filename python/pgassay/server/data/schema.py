@@ -7,12 +7,14 @@ nothing after `drop`. Never: touches a schema of the same name without that mark
 from __future__ import annotations
 
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import psycopg
 from psycopg import sql
 
 from pgassay.errors import TargetError
-from pgassay.server.connection.session import identity, target_failure
+from pgassay.server.connection.session import as_target_error, identity, target_failure
 from pgassay.server.protocol import Change, Connection, Journal
 from pgassay.server.statements import statement
 from pgassay.server.undo.change_record import this_machine
@@ -135,8 +137,9 @@ def checkpoint(session: Connection) -> list[str]:
     return []
 
 
-def vacuum_schema(session: Connection) -> list[str]:
-    """VACUUM (FREEZE, ANALYZE) of the workload's tables; what the server warned of."""
+@contextmanager
+def warnings_noted(session: Connection) -> Iterator[list[str]]:
+    """What the server warns of meanwhile."""
     notes: list[str] = []
 
     def note(diagnostic: psycopg.errors.Diagnostic) -> None:
@@ -145,6 +148,14 @@ def vacuum_schema(session: Connection) -> list[str]:
 
     session.add_notice_handler(note)
     try:
+        yield notes
+    finally:
+        session.remove_notice_handler(note)
+
+
+def vacuum_schema(session: Connection) -> list[str]:
+    """VACUUM (FREEZE, ANALYZE) of the workload's tables; what the server warned of."""
+    with as_target_error("settling the server between trials"), warnings_noted(session) as notes:
         rows = session.execute(statement("data/schema_tables"), (SCHEMA,)).fetchall()
         for command, partitioned in (("VACUUM (FREEZE, ANALYZE) {}", False), ("ANALYZE {}", True)):
             names = [
@@ -152,8 +163,4 @@ def vacuum_schema(session: Connection) -> list[str]:
             ]
             if names:
                 session.execute(sql.SQL(command).format(sql.SQL(", ").join(names)))
-    except psycopg.Error as error:
-        raise target_failure(error, "settling the server between trials") from error
-    finally:
-        session.remove_notice_handler(note)
     return notes

@@ -31,8 +31,12 @@ Open = Callable[[], Connection]
 class ExistingData:
     """The schema, the database and the schema variants of one run."""
 
-    def __init__(self, journal: Journal, rule: ResetRule) -> None:
+    def __init__(
+        self, journal: Journal, rule: ResetRule, *, builds: bool = True, marks: bool = True
+    ) -> None:
+        """`builds` unless the tables are there; `marks` the server by a schema even then."""
         self._rule = rule
+        self._builds, self._marks = builds, marks
         self._schema = WorkloadSchema(journal)
         self._database = TemplateDatabase(journal)
         self.variants = SchemaVariants(journal)
@@ -47,21 +51,27 @@ class ExistingData:
         return [*self.variants.left, *self._schema.left, *self._database.left]
 
     def make(self, control: Open, session: Open) -> None:
-        """Make an empty schema; `control` opens the user's database, `session` the workload's."""
+        """Make an empty schema, if the workload builds its data, or as a mark; `control` opens the
+        user's database, `session` the workload's."""
         self.is_built = False
         if self._rule.level is ResetLevel.TEMPLATE:
             self.at = None
             self._database.make(control())
             self.at = self._database.template
-        with session() as opened:
-            make_schema(opened) if self.at else self._schema.create(opened)
+        if self.at and self._builds:
+            with session() as opened:
+                make_schema(opened)
+        elif not self.at and (self._builds or self._marks):
+            with session() as opened:
+                self._schema.create(opened)
 
     def build(self, control: Open, session: Open, build: Callable[[Connection], None]) -> None:
         """Build the data in the empty schema; errors of `build` pass through."""
-        with session() as opened:
-            build(opened)
-        with session() as opened:
-            settle(opened)
+        if self._builds:
+            with session() as opened:
+                build(opened)
+            with session() as opened:
+                settle(opened)
         if self.at:
             self.at = None
             self._database.freeze(control())

@@ -25,6 +25,7 @@ from pgassay.server.connection.session import (
     resolve,
     server_row,
 )
+from pgassay.server.data.installed_tables import search_path_option
 from pgassay.server.data.reset import Phases, refuse_unreadable, settle_existing
 from pgassay.server.data.schema import SEARCH_PATH, refuse_elsewhere, refuse_foreign
 from pgassay.server.existing.access import SQL_ONLY, Access, refuse_late_knobs
@@ -59,6 +60,7 @@ from pgassay.server.undo.change_record import RecordedJournal
 from pgassay.server.undo.killed_run import explained, refuse_killed_run, refuse_killed_run_on
 from pgassay.server.undo.undoing import undo_each
 from pgassay.spec.server.reset import EXISTING_RULE, Caches, ResetRule
+from pgassay.spec.workload.installed import InstalledTables
 
 
 class ExistingTarget:
@@ -75,6 +77,7 @@ class ExistingTarget:
         accept: Collection[str] = (),
         access: Access = SQL_ONLY,
         rule: ResetRule = EXISTING_RULE,
+        installed: InstalledTables | None = None,
     ) -> None:
         self.kind = access.kind
         self._rule = rule
@@ -89,7 +92,11 @@ class ExistingTarget:
         self._parameters: ConnectionParameters | None = None
         self._control: Connection | None = None
         self._settings: SystemSettings | None = None
-        self._data = ExistingData(self._journal, rule)
+        self._installed = installed
+        self._path = SEARCH_PATH if installed is None else search_path_option(installed)
+        self._data = ExistingData(
+            self._journal, rule, builds=installed is None, marks=allow_changes
+        )
         self._host = HostKnobs(journal, self._machine)
         self._facts: ServerFacts | None = None
         self._held: dict[str, str] = {}
@@ -214,7 +221,9 @@ class ExistingTarget:
             self._unlimited() as session,
         ):
             self._data.variants.bring(session, self._data.variant)
-            said, caches = settle_existing(session, self._rule, self._data_here, phases)
+            said, caches = settle_existing(
+                session, self._rule, self._data_here, phases, self._installed
+            )
             shown = show(session, wanted)
         return ResetReport(
             level=self._rule.level,
@@ -243,7 +252,7 @@ class ExistingTarget:
 
     def parameters(self) -> ConnectionParameters:
         parameters, _ = self._opened()
-        options = f"{parameters.options} {SEARCH_PATH}".strip()
+        options = f"{parameters.options} {self._path}".strip()
         return replace(parameters, options=options, dbname=self._data.at or parameters.dbname)
 
     def connect(self) -> Connection:

@@ -15,7 +15,9 @@ from pgassay.errors import TargetError
 from pgassay.plan.demands import Demand
 from pgassay.server.copied.room import room_for, sized
 from pgassay.server.copied.source import look, problems, signs_of_users, source_of
+from pgassay.server.data.installed_tables import refuse_missing
 from pgassay.server.existing.capacity import Capacity, lacking, own_sessions
+from pgassay.server.existing.requirements import refusals_of
 from pgassay.server.hosts.account import server_account
 from pgassay.server.hosts.local import HERE
 from pgassay.server.hosts.memory_limit import memory_of
@@ -23,6 +25,7 @@ from pgassay.server.owned.workspace import disk_of_workspaces
 from pgassay.server.preview.model import PlannedChange, Preview
 from pgassay.server.protocol import Connection, ConnectionParameters
 from pgassay.server.settings.values import read_settings
+from pgassay.spec.workload.installed import InstalledTables
 
 
 def preview_copy(
@@ -34,6 +37,7 @@ def preview_copy(
     demands: Iterable[Demand] = (),
     side_by_side: bool = False,
     server_memory: int | None = None,
+    installed: InstalledTables | None = None,
 ) -> Preview:
     """Look at the server as a run would; `copies` of its data must fit on this host's disk."""
     with look(dsn) as (session, parameters):
@@ -47,6 +51,8 @@ def preview_copy(
         )
         asked = [(demand, capacity) for demand in demands]
         found = [*problems(session, parameters, bin_directory=bin_directory, copies=copies)]
+        if installed is not None:
+            found += refusals_of([lambda: refuse_missing(session, installed)])
         return Preview(
             server=parameters.label,
             version=session.info.parameter_status("server_version") or "?",

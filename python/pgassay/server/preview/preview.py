@@ -22,6 +22,7 @@ from pgassay.server.connection.session import (
     resolve,
     server_row,
 )
+from pgassay.server.data.installed_tables import refuse_missing
 from pgassay.server.data.reset import refuse_unreadable
 from pgassay.server.data.schema import SCHEMA, refuse_elsewhere, refuse_foreign
 from pgassay.server.data.template_database import refuse_uncopied
@@ -46,6 +47,7 @@ from pgassay.server.undo.killed_run import explained, refuse_killed_run
 from pgassay.server.undo.run_lock import refuse_other_runs
 from pgassay.spec.secrets.redaction import shown_of
 from pgassay.spec.server.reset import EXISTING_RULE, Caches, ResetRule
+from pgassay.spec.workload.installed import InstalledTables
 
 _CREATES = re.compile(
     r"\bCREATE\s+(?:OR\s+REPLACE\s+)?((?:[A-Z]+\s+){0,3}?)"
@@ -64,6 +66,7 @@ def preview_existing(
     settings: Mapping[str, Sequence[str]],
     in_sessions: Mapping[str, Sequence[str]] = NOTHING,
     building_sql: Sequence[str],
+    installed: InstalledTables | None = None,
     access: Access = SQL_ONLY,
     rule: ResetRule = EXISTING_RULE,
     allow_changes: bool = False,
@@ -111,6 +114,7 @@ def preview_existing(
                     parameters=parameters,
                     allow_changes=allow_changes,
                     restarts=restarts,
+                    installed=installed,
                 ),
                 *on_host.refusals,
                 *lacking(asked, side_by_side=False),
@@ -118,7 +122,7 @@ def preview_existing(
             changes=(
                 *_setting_changes(session, settings, access.scope(session)),
                 *_restarts(session, settings, access, for_knobs=restarts_for_knobs),
-                *_data_changes(session, building_sql, rule),
+                *_data_changes(session, building_sql, rule, installed, marks=allow_changes),
             ),
             data_directory=None if data is None else str(data),
             sees_host=access.reaches_host or is_here(session),
@@ -154,6 +158,7 @@ def _refusals(
     parameters: ConnectionParameters,
     allow_changes: bool,
     restarts: bool,
+    installed: InstalledTables | None,
 ) -> Iterator[str]:
     """What would stop a run beside its signs, its host and its demands."""
 
@@ -168,6 +173,8 @@ def _refusals(
         checks.append(lambda: refuse_uncopied(session))
     if allow_changes:
         checks.append(lambda: refuse_elsewhere(session))
+    if installed is not None:
+        checks.append(lambda: refuse_missing(session, installed))
     if rule.caches is Caches.COLD:
         checks.append(lambda: refuse_unreadable(session, _data_here(session, access)))
     for name, values in settings.items():
@@ -211,13 +218,22 @@ def _setting_changes(
 
 
 def _data_changes(
-    session: Connection, building_sql: Sequence[str], rule: ResetRule
+    session: Connection,
+    building_sql: Sequence[str],
+    rule: ResetRule,
+    installed: InstalledTables | None,
+    *,
+    marks: bool,
 ) -> Iterator[PlannedChange]:
     where = session.info.dbname
     if rule.level is ResetLevel.TEMPLATE:
         yield from _database_changes(session)
         where = "the copy"
-    yield PlannedChange("server", f"CREATE SCHEMA {SCHEMA} in database {where}", "at once")
+    elif installed is not None:
+        written = f"what the scripts write to {', '.join(installed.tables)} stays there"
+        yield PlannedChange("server", written, "in every trial")
+    if installed is None or (marks and rule.level is not ResetLevel.TEMPLATE):
+        yield PlannedChange("server", f"CREATE SCHEMA {SCHEMA} in database {where}", "at once")
     for text in building_sql:
         for match in _CREATES.finditer(re.sub(r"--[^\n]*", "", text)):
             kind = " ".join(f"{match[1]}{match[2]}".upper().split())

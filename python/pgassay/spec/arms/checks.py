@@ -32,6 +32,7 @@ def check_factors(spec: Spec, majors: Majors) -> None:
         _names_are_distinct(factors)
         _given_once(file)
         _sslmode_has_tls(file)
+        _installed_tables(spec)
         _existing_server_has_one_dataset(spec)
         for name, levels in spec.variants.schema.items():
             _schema_levels(f"factors.schema.{name}", levels, file)
@@ -103,6 +104,43 @@ def _sslmode_has_tls(file: ExperimentFile) -> None:
             "a server that pgassay starts is reached by a Unix socket, which has no TLS; name a"
             " server with TLS by target.dsn",
             key="load.sslmode" if file.load.sslmode else "factors.client.sslmode",
+        )
+
+
+def _installed_tables(spec: Spec) -> None:
+    """Tables that pgassay does not make are on a server that exists; what happens to them before
+    each trial is the user's choice."""
+    file = spec.file
+    workloads = (spec.workload, *spec.variants.workloads.values())
+    found = {one.installed for one in workloads}
+    if found == {None}:
+        return
+    key = "workload.use" if file.factors.workload.use is None else "factors.workload.use"
+    if len(found) > 1:
+        raise SpecError(
+            'its levels use different tables; workloads with data = "installed" are compared with'
+            " each other if their tables and schemas are the same",
+            key=key,
+        )
+    if not file.target.is_existing:
+        raise SpecError(
+            f"{spec.workload.name!r} uses tables that are on a server already, and makes none; name"
+            " that server in target.dsn",
+            key=key,
+        )
+    if file.reset.level is None:
+        raise SpecError(
+            f"{spec.workload.name!r} uses tables that are there already, so say what is done before"
+            ' every trial: "none" leaves them as the trial before did, "vacuum" vacuums them,'
+            ' "template" runs on copies of the database, "snapshot" on a copy of the server',
+            key="reset.level",
+        )
+    varied = next(iter(spec.variants.schema), None)
+    if varied is not None and not file.copies_existing:
+        raise SpecError(
+            'would change tables that pgassay did not make; write reset.level = "snapshot", which'
+            " changes a copy of the server",
+            key=f"factors.schema.{varied}",
         )
 
 

@@ -16,7 +16,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
 from pgassay.errors import SpecError
 from pgassay.spec.reading.suggest import did_you_mean
@@ -24,9 +24,11 @@ from pgassay.spec.reading.tables import read_table
 from pgassay.spec.reading.texts import path_from, text_of
 from pgassay.spec.reading.values import Duration, Table
 from pgassay.spec.secrets.redaction import sql_secret_line
+from pgassay.spec.workload.installed import INSTALLED, InstalledTables
 
 _SCALE = re.compile(r"(?<!:):scale\b")
 _READY = Path(str(files("pgassay") / "workloads"))
+Names = Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Field(strict=False)]
 
 
 class ScenarioTable(Table):
@@ -49,13 +51,35 @@ class WorkloadFile(Table):
     """workload.toml."""
 
     title: str = Field(description="one line that reports show; required")
-    data: str | None = Field(None, description="folder with schema.sql and data.sql")
+    data: str | None = Field(
+        None, description="folder with schema.sql and data.sql; installed: the tables are there"
+    )
+    tables: Names = Field((), description="of installed data: the tables that the scripts use")
+    schemas: Names = Field((), description="of installed data: where names are looked up")
     warmup: Duration | None = Field(
         None, description="time of load before measuring, where load.warmup says none"
     )
     scenarios: Annotated[dict[str, ScenarioTable], Field(min_length=1)] = Field(
         description="the scenarios by name; required"
     )
+
+    @model_validator(mode="after")
+    def _tables_of_installed_data(self) -> WorkloadFile:
+        if self.data == INSTALLED and not self.tables:
+            raise ValueError(
+                'data = "installed" needs tables: a list of those that the scripts use, which is'
+                " checked before the first trial"
+            )
+        if self.data != INSTALLED and (self.tables or self.schemas):
+            raise ValueError(
+                'tables and schemas belong to data = "installed"; write it, or drop them'
+            )
+        return self
+
+    @property
+    def installed(self) -> InstalledTables | None:
+        """The tables that must be there, if this workload makes none."""
+        return InstalledTables(self.tables, self.schemas) if self.data == INSTALLED else None
 
 
 @dataclass(frozen=True)
@@ -79,6 +103,8 @@ class Workload:
     scenarios: tuple[Scenario, ...]
     warmup_s: float | None = None
     """How long it takes to reach its level after a reset, if the workload says so."""
+    installed: InstalledTables | None = None
+    """The tables it needs on the server, if it makes none itself."""
 
     def building_sql(self, scale: int) -> tuple[str, str]:
         """Schema and data statements at a scale."""
@@ -121,24 +147,35 @@ def load_workload(use: str, beside: Path, *, file: str, key: str = "workload.use
         )
     source = folder / "workload.toml"
     table = read_table(WorkloadFile, text_of(source), str(source))
-    data = _data_folder(table, folder, source)
+    schema_sql, data_sql = _building_sql(table, folder, source)
     return Workload(
         name=folder.resolve().name,
         title=table.title,
-        schema_sql=_sql(data / "schema.sql"),
-        data_sql=_sql(data / "data.sql"),
+        schema_sql=schema_sql,
+        data_sql=data_sql,
         scenarios=tuple(
             Scenario(name, scenario.file, _sql(folder / scenario.file), scenario.weight)
             for name, scenario in table.scenarios.items()
         ),
         warmup_s=table.warmup,
+        installed=table.installed,
     )
 
 
 def workload_from_json(stored: Mapping[str, Any]) -> Workload:
     """The workload of a JSON object with its fields; KeyError or TypeError if it is not one."""
     scenarios = tuple(Scenario(**scenario) for scenario in stored["scenarios"])
-    return Workload(**{**stored, "scenarios": scenarios})
+    written = stored.get("installed")
+    installed = written and InstalledTables(tuple(written["tables"]), tuple(written["schemas"]))
+    return Workload(**{**stored, "scenarios": scenarios, "installed": installed})
+
+
+def _building_sql(table: WorkloadFile, folder: Path, source: Path) -> tuple[str, str]:
+    """schema.sql and data.sql; both empty where nothing is to be built."""
+    if table.installed is not None:
+        return "", ""
+    data = _data_folder(table, folder, source)
+    return _sql(data / "schema.sql"), _sql(data / "data.sql")
 
 
 def _data_folder(table: WorkloadFile, folder: Path, source: Path) -> Path:

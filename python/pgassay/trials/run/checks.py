@@ -13,6 +13,7 @@ from pgassay.errors import ConnectionRefused, SetupError, SpecError
 from pgassay.plan.demands import demands_of
 from pgassay.plan.model import Plan
 from pgassay.server.connection.session import as_target_error, connect
+from pgassay.server.data.installed_tables import refuse_missing
 from pgassay.server.existing.access import access_of
 from pgassay.server.existing.capacity import (
     Capacity,
@@ -93,6 +94,7 @@ def check_arms(spec: Spec, plan: Plan, target: Target, testbeds: Testbeds) -> No
         if testbed not in capacities:
             capacities[testbed] = _capacity(spec.file, target, facts)
             _check_session_settings(plan, target)
+            _check_installed(target, testbeds)
         target.check_settings({**held, **arm.settings})
         target.check_host({**held_host, **arm.knobs})
         asked.append((demands[arm.id], capacities[testbed]))
@@ -106,6 +108,17 @@ def _check_session_settings(plan: Plan, target: Target) -> None:
     with as_target_error("checking settings"), connect(target.parameters()) as session:
         for settings in wanted:
             refuse_in_sessions(session, dict(settings))
+
+
+def _check_installed(target: Target, testbeds: Testbeds) -> None:
+    """As the load's sessions will look for them: on a copy that is not as a superuser."""
+    for installed in {dataset.installed for dataset in testbeds.datasets.values()}:
+        if installed is not None:
+            with (
+                as_target_error("looking for the workload's tables"),
+                connect(target.parameters()) as session,
+            ):
+                refuse_missing(session, installed)
 
 
 def _capacity(file: ExperimentFile, target: Target, facts: ServerFacts) -> Capacity:

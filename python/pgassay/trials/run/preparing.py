@@ -83,7 +83,8 @@ def prepare(
         target.choose(testbed)
         name = f"{dataset.name}{_place(testbed)}"
         # A later server of a duet may share what the first one has built.
-        listener.preparing(f"{'preparing' if found.copies else 'building'} {name}")
+        is_there = bool(found.copies) or dataset.installed is not None
+        listener.preparing(f"{'preparing' if is_there else 'building'} {name}")
         target.prepare(builder(dataset, plan.seed), held, held_host)
         found.servers.setdefault(testbed.server, target.facts())
         _look(target, name, testbed.server, found, is_ours=is_ours, varied=varied)

@@ -23,6 +23,7 @@ def target_of(
 ) -> Target:
     """`folder` is that of the experiment file: relative paths begin there."""
     table, servers = file.target, file.factors.target.servers()
+    installed = next(iter(testbeds.datasets.values())).installed
     path = None if table.bin is None else path_from(table.bin, folder)
     copy = None
     if file.copies_existing:
@@ -33,6 +34,7 @@ def target_of(
             servers=len(testbeds.datasets),
             schema_variants=len(testbeds.schema_variants),
             side_by_side=testbeds.side_by_side,
+            installed=installed,
             overrides={
                 **file.settings.postgres,
                 **{name: levels[0] for name, levels in file.factors.postgres.items()},
@@ -63,5 +65,6 @@ def target_of(
         journal=journal,
         place=place,
         access=access_of(table),
+        installed=installed,
         rule=file.reset_rule(),
     )

@@ -13,6 +13,7 @@ from pgassay.plan.model import ALL_ARMS, Arm, Plan
 from pgassay.server.protocol import SchemaVariant, Testbed
 from pgassay.spec.arms.apply_levels import schema_of_arm, spec_of_arm
 from pgassay.spec.experiment import Spec
+from pgassay.spec.workload.installed import InstalledTables
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,8 @@ class Dataset:
     """Such as `payments-read at scale 10`."""
     schema_sql: str
     data_sql: str
+    installed: InstalledTables | None = None
+    """The tables that are there already, where nothing is built."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,7 @@ def testbeds_of(spec: Spec, plan: Plan) -> Testbeds:
         data = "" if built == next(iter(known)) else name
         variant = _variant(spec, arm)
         base = Testbed(arm.server, data, arm=arm.id if plan.side_by_side else "")
-        datasets.setdefault(base, Dataset(name, *built))
+        datasets.setdefault(base, Dataset(name, *built, one.workload.installed))
         if variant is not None:
             variants.setdefault(base, {})[variant.name] = variant
         schema = "" if variant is None else variant.name

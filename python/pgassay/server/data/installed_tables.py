@@ -1,0 +1,80 @@
+"""Tables that were on the server before the run, whose workload makes none of its own.
+
+Enters: a session, the names of tables and schemas. Leaves: the search path of sessions; a
+TargetError where tables are missing or closed; after `vacuum_installed` the tables vacuumed.
+Never: makes, fills or drops a table.
+"""
+
+from __future__ import annotations
+
+import re
+
+import psycopg
+from psycopg import sql
+
+from pgassay.errors import TargetError
+from pgassay.server.connection.session import as_target_error, one_line
+from pgassay.server.data.schema import warnings_noted
+from pgassay.server.protocol import Connection
+from pgassay.server.statements import statement
+from pgassay.spec.workload.installed import InstalledTables
+
+
+def search_path_option(installed: InstalledTables) -> str:
+    """The option of a session that finds the tables; empty for the user's own search path."""
+    if not installed.schemas:
+        return ""
+    # The server splits options at white space, which a backslash keeps.
+    return "-c search_path=" + re.sub(r"([\\\s])", r"\\\1", _path(installed))
+
+
+def refuse_missing(session: Connection, installed: InstalledTables) -> None:
+    """Stop where a table is missing, or closed to this user; in a session of any search path."""
+    missing, closed = [], []
+    where = f"database {session.info.dbname}"
+    with session.transaction():
+        if installed.schemas:
+            where = f"{', '.join(installed.schemas)} of {where}"
+            session.execute(
+                "SELECT pg_catalog.set_config('search_path', %s, true)", (_path(installed),)
+            )
+        for table in installed.tables:
+            try:
+                with session.transaction():
+                    _, relation, is_open, _ = _found(session, [table])[0]
+            except psycopg.Error as error:  # such as a schema that is closed to this user
+                raise TargetError(f"workload.toml, tables: {table}: {one_line(error)}") from None
+            if relation is None:
+                missing.append(table)
+            elif not is_open:
+                closed.append(table)
+    if missing:
+        raise TargetError(
+            f"workload.toml, tables: {', '.join(missing)}: not there in {where}; name the database"
+            " by dbname= in target.dsn, or change tables or schemas"
+        )
+    if closed:
+        names, user = ", ".join(closed), session.info.user
+        raise TargetError(
+            f"workload.toml, tables: {user} may not read {names} in {where}; their owner can"
+            f" GRANT SELECT ON {names} TO {sql.Identifier(user).as_string(session)}"
+        )
+
+
+def vacuum_installed(session: Connection, installed: InstalledTables) -> list[str]:
+    """VACUUM (FREEZE, ANALYZE) of the tables, in a session of their search path; what the server
+    warned of."""
+    with as_target_error("VACUUM before a trial"), warnings_noted(session) as notes:
+        found = _found(session, list(installed.tables))
+        names = [relation for _, relation, _, is_table in found if relation and is_table]
+        if names:  # as regclass shows them: quoted where they need it
+            session.execute(f"VACUUM (FREEZE, ANALYZE) {', '.join(names)}".encode())
+    return notes
+
+
+def _found(session: Connection, tables: list[str]) -> list[tuple[str, str | None, bool, bool]]:
+    return session.execute(statement("data/installed_tables"), (tables,)).fetchall()
+
+
+def _path(installed: InstalledTables) -> str:
+    return ",".join('"' + name.replace('"', '""') + '"' for name in installed.schemas)
