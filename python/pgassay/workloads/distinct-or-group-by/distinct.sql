@@ -1,1 +1,1 @@
-SELECT count(*) FROM (SELECT DISTINCT id FROM item) AS once;
+SELECT count(*) FROM (SELECT DISTINCT id FROM item ORDER BY id) AS once;
