@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from pgassay.spec.experiment import Spec
 from pgassay.spec.model import ExperimentFile
 from pgassay.spec.parse import load_spec, parse_spec
 from pgassay.spec.stored import materials_to_json
-from pgassay.spec.workload.folder import WorkloadFile
+from pgassay.spec.workload.folder import WorkloadFile, workload_from_json
 from pgassay.trials.load.trial_load import check_load
 from support.load.workloads_page import write_example
 from support.runs.command import shop_workload
@@ -280,6 +281,23 @@ def test_a_workload_with_a_missing_script_names_the_script(tmp_path: Path) -> No
     (tmp_path / "lab.toml").write_text("[workload]\nuse = 'shop'\n")
     with pytest.raises(SpecError, match=r"buy\.sql: there is no such file"):
         load_spec(tmp_path / "lab.toml")
+
+
+def test_a_check_whose_file_is_missing_is_one_line_with_file_and_key(tmp_path: Path) -> None:
+    folder = shop_workload(tmp_path, "SELECT 1;")
+    with (folder / "workload.toml").open("a") as file:
+        file.write("[checks]\nno-debt = 'no-debt.sql'\n")
+    (tmp_path / "lab.toml").write_text("[workload]\nuse = 'shop'\nscale = 3\n")
+    with pytest.raises(SpecError) as refused:
+        load_spec(tmp_path / "lab.toml")
+    shown = str(refused.value)
+    assert shown.startswith(f"{folder / 'workload.toml'}: checks.no-debt: there is no file ")
+    assert shown.endswith("no-debt.sql'")
+    (folder / "no-debt.sql").write_text("SELECT id FROM item WHERE id > :scale")
+    workload = load_spec(tmp_path / "lab.toml").workload
+    (check,) = workload.checks_at(3)
+    assert (check.name, check.sql) == ("no-debt", "SELECT id FROM item WHERE id > 3")
+    assert workload_from_json(json.loads(json.dumps(asdict(workload)))) == workload
 
 
 def test_a_seed_is_drawn_unless_the_file_has_one() -> None:

@@ -161,6 +161,7 @@ def test_a_quiet_trial_leaves_nothing_to_say_though_its_data_has_grown() -> None
         (elsewhere(clock_offset_ns=None), {}),
         (host_afterwards(clock_offset_ns=10**18 + 2 * 10**9), {}),
         (afterwards(host=None, host_unseen="ssh db1: gone"), {"host-unseen": "doubt"}),
+        (replace(QUIET, violations={"no-debt": "id = 7"}), {"consistency": "invalid"}),
     ],
 )  # fmt: skip
 def test_each_guard_finds_what_it_is_for_and_nothing_else(
@@ -175,6 +176,11 @@ def test_what_changed_is_named_with_its_values_and_a_long_list_is_cut() -> None:
     many = {f"s{number}": "on" for number in range(6)}
     (remark,) = judge(afterwards(settings={**CALM.settings, **many}))
     assert remark.text.endswith("s0 absent → on, s1 absent → on, s2 absent → on and 3 more")
+
+
+def test_violated_checks_of_the_data_are_named_with_the_row_that_breaks_them() -> None:
+    (remark,) = judge(replace(QUIET, violations={"no-debt": "id = 7, {x} = %s", "all": "n = 1"}))
+    assert remark.text.endswith("workload found: no-debt (id = 7, {x} = %s), all (n = 1)")
 
 
 def test_a_caveat_leaves_a_trial_valid() -> None:

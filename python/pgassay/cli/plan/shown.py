@@ -127,6 +127,9 @@ def _print_load(spec: Spec, drawn: Plan) -> None:
             if scenario.weight < 0:
                 alone = counted(round(-scenario.weight), "connection")
                 labelled("            ", f"{scenario.name}: {alone} that run nothing else")
+    if spec.workload.checks:
+        names = ", ".join(check.name for check in spec.workload.checks)
+        labelled("checks    ", f"of the data after each load: {names}")
     order = "" if drawn.order == "ordered" else ", in an order drawn for every block"
     labelled("trial     ", ", ".join(_step(step) for step in drawn.steps) + order)
 

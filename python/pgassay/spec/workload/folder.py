@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any
@@ -62,6 +62,9 @@ class WorkloadFile(Table):
     scenarios: Annotated[dict[str, ScenarioTable], Field(min_length=1)] = Field(
         description="the scenarios by name; required"
     )
+    checks: dict[str, str] = Field(
+        {}, description="queries for rows that must not be there after a load, NAME = file"
+    )
 
     @model_validator(mode="after")
     def _tables_of_installed_data(self) -> WorkloadFile:
@@ -93,6 +96,15 @@ class Scenario:
 
 
 @dataclass(frozen=True)
+class DataCheck:
+    """A query that returns the rows which break a rule of the data."""
+
+    name: str
+    file: str
+    sql: str
+
+
+@dataclass(frozen=True)
 class Workload:
     """The data of a server and the scripts that run on it."""
 
@@ -105,10 +117,15 @@ class Workload:
     """How long it takes to reach its level after a reset, if the workload says so."""
     installed: InstalledTables | None = None
     """The tables it needs on the server, if it makes none itself."""
+    checks: tuple[DataCheck, ...] = ()
 
     def building_sql(self, scale: int) -> tuple[str, str]:
         """Schema and data statements at a scale."""
         return with_scale(self.schema_sql, scale), with_scale(self.data_sql, scale)
+
+    def checks_at(self, scale: int) -> tuple[DataCheck, ...]:
+        """The checks of its data at a scale."""
+        return tuple(replace(one, sql=with_scale(one.sql, scale)) for one in self.checks)
 
 
 def with_scale(sql: str, scale: int) -> str:
@@ -159,6 +176,10 @@ def load_workload(use: str, beside: Path, *, file: str, key: str = "workload.use
         ),
         warmup_s=table.warmup,
         installed=table.installed,
+        checks=tuple(
+            DataCheck(name, one, _sql_of_check(folder / one, name, source))
+            for name, one in table.checks.items()
+        ),
     )
 
 
@@ -167,7 +188,9 @@ def workload_from_json(stored: Mapping[str, Any]) -> Workload:
     scenarios = tuple(Scenario(**scenario) for scenario in stored["scenarios"])
     written = stored.get("installed")
     installed = written and InstalledTables(tuple(written["tables"]), tuple(written["schemas"]))
-    return Workload(**{**stored, "scenarios": scenarios, "installed": installed})
+    checks = tuple(DataCheck(**check) for check in stored.get("checks", ()))
+    found = {"scenarios": scenarios, "installed": installed, "checks": checks}
+    return Workload(**{**stored, **found})
 
 
 def _building_sql(table: WorkloadFile, folder: Path, source: Path) -> tuple[str, str]:
@@ -185,6 +208,12 @@ def _data_folder(table: WorkloadFile, folder: Path, source: Path) -> Path:
         if (candidate / "schema.sql").is_file():
             return candidate
     raise SpecError(f"{table.data!r} holds no schema.sql", file=str(source), key="data")
+
+
+def _sql_of_check(path: Path, name: str, source: Path) -> str:
+    if not path.is_file():
+        raise SpecError(f"there is no file {str(path)!r}", file=str(source), key=f"checks.{name}")
+    return _sql(path)
 
 
 def _sql(path: Path) -> str:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from pgassay.language import stored
@@ -69,6 +69,8 @@ class Evidence:
     """Commands of other sessions that were under way in the measured time."""
     late_reloads: float | None = None
     """Share of slices to which a setting of the whole server came late, or early."""
+    violations: Mapping[str, str] = field(default_factory=dict)
+    """Check of the data → the first row that breaks it."""
 
     @property
     def hosts(self) -> tuple[HostState, HostState] | None:
@@ -171,6 +173,13 @@ def _wal_checkpoint(evidence: Evidence, limits: Limits) -> GuardResult | None:
     return _found("wal-checkpoint", limits) if causes & {"wal", "requested"} else None
 
 
+def _consistency(evidence: Evidence, limits: Limits) -> GuardResult | None:
+    if not evidence.violations:
+        return None
+    named = [f"{name} ({row})" for name, row in evidence.violations.items()]
+    return _found("consistency", limits, violations=_listed(named))
+
+
 def _foreign_sessions(evidence: Evidence, limits: Limits) -> GuardResult | None:
     load, before = evidence.foreign_load, evidence.before.foreign_active
     if load is None:
@@ -261,6 +270,7 @@ _GUARDS: tuple[Callable[[Evidence, Limits], GuardResult | None], ...] = (
     _forced_checkpoint,
     _asked_checkpoint,
     _wal_checkpoint,
+    _consistency,
     _foreign_sessions,
     _foreign_cpu,
     _steal,
@@ -277,11 +287,15 @@ def _changes(before: Mapping[str, str], after: Mapping[str, str]) -> str:
     """Such as `vm.swappiness 60 → 1`; the first few."""
     changed = [n for n in sorted({*before, *after}) if before.get(n) != after.get(n)]
     named = [
-        f"{name} {before.get(name, 'absent')} → {after.get(name, 'absent')}"
-        for name in changed[:_MOST_NAMED]
+        f"{name} {before.get(name, 'absent')} → {after.get(name, 'absent')}" for name in changed
     ]
-    more, first = len(changed) - len(named), ", ".join(named)
-    return stored(f"{first} and {more} more") if more else first
+    return _listed(named)
+
+
+def _listed(texts: Sequence[str]) -> str:
+    """The first few."""
+    first, more = ", ".join(texts[:_MOST_NAMED]), len(texts) - _MOST_NAMED
+    return stored(f"{first} and {more} more") if more > 0 else first
 
 
 def _found(name: str, limits: Limits, **words: str) -> GuardResult:

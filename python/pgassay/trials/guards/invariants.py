@@ -15,7 +15,9 @@ from pgassay.errors import TargetError
 from pgassay.plan.model import Arm
 from pgassay.server.protocol import NOTHING, ServerFacts, Target
 from pgassay.spec.experiment import Spec
+from pgassay.spec.workload.folder import DataCheck
 from pgassay.trials.checkpoints.requested import DECIDED_BY, with_asked_for
+from pgassay.trials.guards.consistency import Consistency, check_data
 from pgassay.trials.guards.fingerprint import take_fingerprint
 from pgassay.trials.guards.foreign_sessions import (
     foreign_load,
@@ -47,6 +49,8 @@ class Conditions:
     """The load's scripts; None for a program of the user's, which may do anything."""
     arms_alternate: bool = False
     """Whether the arms' settings alternate on this server during the trial."""
+    checks: Sequence[DataCheck] = ()
+    """Those of the workload, at its scale."""
 
 
 def conditions_of(spec: Spec, arm: Arm) -> Conditions:
@@ -57,6 +61,7 @@ def conditions_of(spec: Spec, arm: Arm) -> Conditions:
         varied=spec.file.factors.postgres.keys(),
         scripts=[one.script for one in spec.workload.scenarios] if is_engine else None,
         arms_alternate=arm.alternating,
+        checks=spec.workload.checks_at(spec.file.workload.scale),
     )
 
 
@@ -69,6 +74,7 @@ class InvariantWatch:
         self._own_limits, self._limits = own_limits, overlaid(own_limits)
         self._before = self._after = take_fingerprint(target, facts)
         self._processors: ProcessorSplit | None = None
+        self._consistency = Consistency()
 
     @property
     def postmaster(self) -> int | None:
@@ -80,6 +86,11 @@ class InvariantWatch:
         before, now = self._before.memory, self._target.memory_use()
         found = killed_for_memory(before, now, self._limits)
         return "" if found is None else found.text
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Why checks of the data say nothing, one line each."""
+        return tuple(self._consistency.notes)
 
     @contextmanager
     def processors_counted(self, others: Collection[int | None] = ()) -> Iterator[None]:
@@ -102,6 +113,8 @@ class InvariantWatch:
     ) -> list[GuardResult]:
         """Take the second fingerprint and judge the trial; `load` is the result of its load."""
         self._after = take_fingerprint(self._target, self._facts)
+        # Last, because these queries may read whole tables.
+        self._consistency = check_data(conditions.checks, self._target.parameters())
         window = measured_window(load["steps"])
         host = self._target.host()
         is_engine = conditions.scripts is not None
@@ -130,6 +143,7 @@ class InvariantWatch:
                 if reloading
                 else None
             ),
+            violations=self._consistency.violations,
         )
         return judge(evidence, self._limits)
 
@@ -150,6 +164,7 @@ class InvariantWatch:
         return {
             "before": self._before.described(),
             "after": self._after.described(self._before),
+            "checks_held": list(self._consistency.held),
             "own_thresholds": {guard: dict(limit) for guard, limit in self._own_limits.items()},
             "processors": self._processors
             and {name: round(seconds, 3) for name, seconds in asdict(self._processors).items()},

@@ -207,4 +207,5 @@ class TrialWatch(ServerWatch):
 
     def notes(self) -> tuple[str, ...]:
         """What could not be read, or only in part; one line each."""
-        return self.notes_on(self.logged, self.checkpoints, *self.server.reset.notes)
+        notes = (*self.server.reset.notes, *self.invariants.notes)
+        return self.notes_on(self.logged, self.checkpoints, *notes)

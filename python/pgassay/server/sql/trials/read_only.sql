@@ -1,0 +1,2 @@
+-- This session can write nothing.
+SET default_transaction_read_only = on

@@ -1,0 +1,116 @@
+"""Asks whether the data are still consistent after a trial's load: the checks of its workload.
+
+Enters: the checks, where the server is reached. Leaves: for each check that found a row that row in
+words, and a note on each that could not be finished. Never: writes, or works while a load is
+measured.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import psycopg
+
+from pgassay.errors import ConnectionRefused, TargetError
+from pgassay.language import stored
+from pgassay.server.connection.session import connect, one_line
+from pgassay.server.protocol import Connection, ConnectionParameters
+from pgassay.server.statements import statement
+from pgassay.spec.workload.folder import DataCheck
+
+CHECK_LIMIT_S = 10.0
+ALL_LIMIT_S = 30.0
+"""After it no other check begins: the next trial waits for them."""
+_CURSOR = "pgassay_check"
+_MOST_CHARACTERS = 40
+"""Of one value."""
+_MOST_COLUMNS = 8
+
+
+@dataclass
+class Consistency:
+    """What the checks of one server found."""
+
+    violations: dict[str, str] = field(default_factory=dict)
+    """Check → the first row that it found."""
+    notes: list[str] = field(default_factory=list)
+    """On each check that says nothing, and why."""
+    held: list[str] = field(default_factory=list)
+
+
+def check_data(
+    checks: Sequence[DataCheck],
+    server: ConnectionParameters,
+    *,
+    limit_s: float = CHECK_LIMIT_S,
+    all_limit_s: float = ALL_LIMIT_S,
+) -> Consistency:
+    """Run each check in one session, which can write nothing; without checks there is none."""
+    found = Consistency()
+    if not checks:
+        return found
+    end = time.monotonic() + all_limit_s
+    try:
+        with connect(server, statement_limit_s=limit_s, lasts_s=all_limit_s + limit_s) as session:
+            session.execute(statement("trials/read_only"), prepare=False)
+            for check in checks:
+                if time.monotonic() >= end:
+                    found.notes.append(
+                        stored(
+                            f"check {check.name} of the data was not run: those before it took"
+                            f" {all_limit_s:g} s"
+                        )
+                    )
+                else:
+                    _check(session, check, found, limit_s)
+    except (psycopg.Error, ConnectionRefused, TargetError) as error:
+        found.notes.append(
+            stored(f"the checks of the data could not be finished: {one_line(error)}")
+        )
+    return found
+
+
+def _check(session: Connection, check: DataCheck, found: Consistency, limit_s: float) -> None:
+    try:
+        row = _first_row(session, check.sql)
+    except psycopg.errors.QueryCanceled:
+        found.notes.append(
+            stored(
+                f"check {check.name} of the data was not finished: it takes more than {limit_s:g} s"
+            )
+        )
+    except psycopg.Error as error:
+        if session.broken or session.closed:
+            raise
+        found.notes.append(
+            stored(f"check {check.name} of the data could not be run: {one_line(error)}")
+        )
+    else:
+        if row:
+            found.violations[check.name] = row
+        else:
+            found.held.append(check.name)
+
+
+def _first_row(session: Connection, query: str) -> str:
+    """In words; empty if there is none. A cursor, because there may be millions of them."""
+    with session.transaction(), session.cursor(_CURSOR) as cursor:
+        cursor.execute(query.encode())
+        row = cursor.fetchone()
+        if row is None:
+            return ""
+        columns = [column.name for column in cursor.description or ()]
+        values = [
+            f"{_short(name)} = {_short(value)}" for name, value in zip(columns, row, strict=True)
+        ]
+        more = ", …" if len(values) > _MOST_COLUMNS else ""
+        return ", ".join(values[:_MOST_COLUMNS]) + more or "a row without columns"
+
+
+def _short(value: object) -> str:
+    """In one line, without characters that a terminal obeys."""
+    text = "NULL" if value is None else str(value)
+    shown = "".join(one if one.isprintable() else " " for one in text[: _MOST_CHARACTERS + 1])
+    return shown if len(shown) <= _MOST_CHARACTERS else f"{shown[:_MOST_CHARACTERS]}…"
