@@ -128,7 +128,9 @@ def test_a_single_arm_several_factors_and_hostile_names_have_one(tmp_path: Path)
         one,
     )
     two = parts_of(render_brief(synthetic_context(tmp_path / "two", TWO_FACTORS)))
-    assert "interaction " in two["ANSWER"]
+    assert "interaction: " in two["ANSWER"]
+    assert "undecided: neither" not in one
+    assert "Order of arms" not in one
     assert "all 4 combinations" in two["DESIGN"]
     hostile = render_brief(hostile_context(tmp_path / "hostile"))
     assert len(hostile) <= LIMIT

@@ -14,8 +14,9 @@ import numpy as np
 from pgassay.analysis.classic.figures import Array, Figures
 from pgassay.analysis.classic.limits import LIMITS
 from pgassay.analysis.classic.model import ClassicCorrelation, DirtyPages, DiskType, RuleShare
+from pgassay.language import Message, tr
 
-_ROLES = {"wal": "WAL"}
+_ROLES = {"data": Message("data"), "wal": Message("WAL"), "log": Message("log")}
 
 
 def rule_shares(
@@ -104,7 +105,7 @@ def _honest(iops: ClassicCorrelation | None, moved: ClassicCorrelation | None) -
 def _roles(storage: Mapping[str, Any], disk: str) -> tuple[str, ...]:
     """Such as `data on /srv`."""
     return tuple(
-        f"{_ROLES.get(role, role)} on {one.get('mount', '?')}"
+        tr("{role} on {mount}", role=_ROLES.get(role, role), mount=one.get("mount", "?"))
         for role, one in storage.items()
         if isinstance(one, Mapping)
         and disk in (*(one.get("devices") or ()), *(one.get("disks") or ()))

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from pgassay.analysis.reading.counters import CounterSeries
 from pgassay.analysis.reading.metrics import WAIT_CLASSES, class_of
 from pgassay.analysis.waits.cpu_queue import OF_THE_LOAD, CpuQueue
+from pgassay.language import Message
 
 Times = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -203,9 +204,12 @@ class WaitProfile:
         }
         (share,) = self._queued_share(np.array([start_ns, end_ns]))
         if share > 0.0 and "CPU" in found:
-            found["CPU queue"] = found["CPU"] * float(share)
-            found["CPU"] -= found["CPU queue"]
+            found[_QUEUED] = found["CPU"] * float(share)
+            found["CPU"] -= found[_QUEUED]
         return found
+
+
+_QUEUED = Message("CPU queue")
 
 
 def _encoded(column: pa.ChunkedArray) -> tuple[list[str | None], NDArray[np.int64]]:

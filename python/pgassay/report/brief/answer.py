@@ -6,6 +6,7 @@ are.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from pgassay.analysis.compare.accounting import Accounting, TimePart
@@ -22,7 +23,7 @@ from pgassay.findings.wording import (
     signed_milliseconds,
     signed_percent,
 )
-from pgassay.language import Message, clauses, decimals, tr
+from pgassay.language import Message, clauses, decimals, language, tr
 from pgassay.report.brief.fitting import texts
 from pgassay.report.context import ReportContext
 from pgassay.report.sections.record.method import caveats_of
@@ -52,7 +53,7 @@ _LEAST_PART = 0.005
 def answer_parts(context: ReportContext) -> dict[str, list[str]]:
     """By name of `parts.toml`."""
     margin = f"{decimals(100 * context.analysis.smallest_effect, 'g')} %"
-    meaning = texts()["meaning"]["run"].strip()
+    meaning = texts()["meaning"]["run" if context.plan.factors else "single"].strip()
     return {
         "question": [context.title],
         "answer": list(_answers(context)),
@@ -74,8 +75,15 @@ def _answers(context: ReportContext) -> Iterator[str]:
     for one in found:
         if one.comparison is None or one.comparison.step is None:
             yield f"{one.title}: {one.text}"
-    for kind in (FindingKind.INTERACTION, FindingKind.TREND, FindingKind.CALIBRATION):
-        yield from (f"{kind} {one.title}: {one.text}" for one in context.of_kind(kind))
+    for kind in _KINDS:
+        yield from (f"{_KINDS[kind]}: {one.text}" for one in context.of_kind(kind))
+
+
+_KINDS = {
+    FindingKind.INTERACTION: Message("interaction"),
+    FindingKind.TREND: Message("trend"),
+    FindingKind.CALIBRATION: Message("calibration"),
+}
 
 
 def _figures(context: ReportContext) -> Iterator[str]:
@@ -184,11 +192,24 @@ def _clear(one: Comparison) -> str:
 
 
 def _findings(context: ReportContext) -> Iterator[str]:
+    said: set[str] = set()
     for one in context.of_kind(FindingKind.DIAGNOSIS):
-        yield f"- [{tr(one.confidence or 'not rated')}] {one.title}: {one.text}"
+        text = _not_yet(one.text, said)
+        yield f"- [{tr(one.confidence or 'not rated')}] {one.title}: {text}"
         yield from _basis(one)
     for one in context.of_kind(FindingKind.OBSERVATION):
-        yield tr("- [described] {one}", one=one.text)
+        if text := _not_yet(one.text, said):
+            yield tr("- [described] {one}", one=text)
+
+
+_SENTENCE_ENDS = re.compile(r"(?<=[.!?])\s+|(?<=\u3002)")
+
+
+def _not_yet(text: str, said: set[str]) -> str:
+    """Its sentences that no finding before has said; they are added to those said."""
+    found = [one for one in _SENTENCE_ENDS.split(text) if one and one not in said]
+    said.update(found)
+    return ("" if language() == "zh" else " ").join(found)
 
 
 def _basis(one: Finding) -> Iterator[str]:
@@ -256,7 +277,7 @@ def _arms(context: ReportContext) -> Iterator[str]:
     for arm in analysis.arms:
         means = (_mean(arm.means.get(name), name) for name in metrics)
         last = [signed_percent(effects[arm.id]) if arm.id in effects else "-"] if effects else []
-        yield " | ".join((arm.id, arm.label, str(arm.trials), *means, *last))
+        yield " | ".join((arm.id, str(arm.label), str(arm.trials), *means, *last))
 
 
 def _mean(value: float | None, name: str) -> str:

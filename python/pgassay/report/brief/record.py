@@ -5,7 +5,7 @@ Enters: the context. Leaves: part → its lines. Never: relies on a key of envir
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from pgassay.analysis.reading.setting_sizes import setting_text
@@ -50,18 +50,20 @@ def environment_lines(environment: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def setting_lines(environment: Mapping[str, Any]) -> list[str]:
+def setting_lines(environment: Mapping[str, Any], besides: Collection[str] = ()) -> list[str]:
     """Settings that are not the default, then defaults that matter in most runs."""
     own = {
         name: value
         for one in environment_lists(environment)
         if one.title == _SETTINGS
         for name, value in one.rows
+        if name not in besides
     }
     server = environment.get("server")
     every = server.get("every_setting") if isinstance(server, Mapping) else None
     every = every if isinstance(every, Mapping) else {}
-    keys = [name for name in texts()["key_settings"] if name in every and name not in own]
+    known = {*own, *besides}
+    keys = [name for name in texts()["key_settings"] if name in every and name not in known]
     defaults = {name: setting_text(str(dict(every[name]).get("value"))) for name in keys}
     return [
         line
@@ -78,7 +80,7 @@ def not_measured_lines(environment: Mapping[str, Any]) -> list[str]:
 
 def _design(context: ReportContext) -> Iterator[str]:
     plan = context.plan
-    yield pair_line(headline.facts(context))
+    yield pair_line(headline.design_facts(context))
     for factor in plan.factors:
         yield tr(
             "Factor {factor} ({kind}): {list}; baseline first",
@@ -103,18 +105,18 @@ def _design(context: ReportContext) -> Iterator[str]:
         )
         for step in plan.steps
     )
-    yield tr("A trial: {steps}; {order}", steps=listed(steps), order=_ORDERS[plan.order])
-    yield tr(
-        "Stopping: {stops}; {min_blocks} to {max_blocks} blocks; seed {seed}",
-        stops=plan.stops,
-        min_blocks=plan.min_blocks,
-        max_blocks=plan.max_blocks,
-        seed=plan.seed,
-    )
-    orders = [order_of(plan, block) for block in range(1, min(plan.max_blocks, _MOST_BLOCKS) + 1)]
-    yield tr(
-        "Order of arms in blocks 1 to {number}: {list}", number=len(orders), list=" / ".join(orders)
-    )
+    if len(plan.step_levels()) > 1:
+        yield tr("A trial: {steps}; {order}", steps=listed(steps), order=_ORDERS[plan.order])
+    else:
+        yield tr("A trial: {steps}", steps=listed(steps))
+    if plan.factors:
+        last = min(plan.max_blocks, _MOST_BLOCKS)
+        yield tr(
+            "Order of arms in blocks 1 to {number} (seed {seed}): {list}",
+            number=last,
+            seed=plan.seed,
+            list=" / ".join(order_of(plan, block) for block in range(1, last + 1)),
+        )
     for trial in context.analysis.invalid_trials:
         yield tr(
             "Trial {number} does not count: {list}",
@@ -152,12 +154,24 @@ def _workload(context: ReportContext) -> Iterator[str]:
 
 
 def _settings(context: ReportContext) -> Iterator[str]:
+    """What arms differ in, then what is the same in all of them."""
     asked = {one.arm: one.settings for one in context.analysis.asked}
-    for arm in context.plan.arms:
-        own = {**asked.get(arm.id, {}), **arm.settings, **arm.session_settings, **arm.knobs}
+    of_arm = {
+        arm.id: {**asked.get(arm.id, {}), **arm.settings, **arm.session_settings, **arm.knobs}
+        for arm in context.plan.arms
+    }
+    first = next(iter(of_arm.values()), {})
+    same = {k: v for k, v in first.items() if all(own.get(k) == v for own in of_arm.values())}
+    for arm, every in of_arm.items():
+        own = {name: value for name, value in every.items() if name not in same}
         if own:
-            yield f"{arm.id}: {pair_line((name, shown_of(name, v)) for name, v in own.items())}"
-    yield from setting_lines(context.environment)
+            yield f"{arm}: {pair_line((name, shown_of(name, v)) for name, v in own.items())}"
+    if same:
+        yield from pair_lines(
+            tr("The experiment"), ((name, shown_of(name, v)) for name, v in same.items())
+        )
+    asked_for = {name for own in of_arm.values() for name in own}
+    yield from setting_lines(context.environment, asked_for)
 
 
 def _repeat(context: ReportContext) -> Iterator[str]:

@@ -93,11 +93,15 @@ def facts(context: ReportContext) -> tuple[tuple[str, str], ...]:
                 ),
             )
         )
-    return (
-        *found,
-        (tr("Blocks"), _blocks(context)),
-        (tr("Trials"), _trials(context)),
-    )
+    if plan.factors:
+        found.append((tr("Blocks"), _blocks(context)))
+    return (*found, (tr("Trials"), _trials(context)))
+
+
+def design_facts(context: ReportContext) -> list[tuple[str, str]]:
+    """The same without the figures of the verdicts and their interval."""
+    besides = {*(name for name, _ in _means(context)), tr("Interval")}
+    return [(name, value) for name, value in facts(context) if name not in besides]
 
 
 def _means(context: ReportContext) -> Iterator[tuple[str, str]]:

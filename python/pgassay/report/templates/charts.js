@@ -282,7 +282,7 @@
   });
   let opened = [];
   addEventListener("beforeprint", function () {
-    opened = Array.from(document.querySelectorAll("details:not([open]):not(.numbers)"));
+    opened = Array.from(document.querySelectorAll(".printed:not([open])"));
     opened.forEach((details) => { details.open = true; });
   });
   addEventListener("afterprint", () => opened.forEach((details) => { details.open = false; }));

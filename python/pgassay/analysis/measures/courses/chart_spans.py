@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from pgassay.analysis.reading.logged import ERRORS
 from pgassay.analysis.waits.wait_profile import usual_ns
+from pgassay.language import tr
 from pgassay.samples.run_directory import StoredTrial
 
 FAILED = "failed"
@@ -69,7 +70,8 @@ def vacuum_spans(trial: StoredTrial, zero_ns: int) -> tuple[Span, ...]:
     for row in events.to_pylist():
         end = (row["time_ns"] - zero_ns) / 1e9
         took = dict(row["figures"] or ()).get("elapsed_s") or 0.0
-        found.append(Span(end - took, end, f"{row['kind']} of {row['object']}"))
+        what = tr("{kind} of {table}", kind=row["kind"], table=row["object"])
+        found.append(Span(end - took, end, what))
     return tuple(found)
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from pgassay.analysis.measures.courses.chart_series import ChartSeries
 from pgassay.analysis.measures.courses.chart_spans import FAILED, Span
+from pgassay.findings.wording import spaced
 from pgassay.language import Message, decimals, listed, tr
 from pgassay.report.charts.style import ArmStyle
 from pgassay.report.log_events import event_words
@@ -100,14 +101,14 @@ def _title(what: str, one: Span) -> str:
 
 def _time(one: Span) -> str:
     if one.end_s is None:
-        return tr("from {start_s} s, end unknown", start_s=decimals(one.start_s, ".1f"))
+        return tr("from {start_s} s, end unknown", start_s=spaced(one.start_s, 1))
     synced = (
         tr(", fsync {sync_s} s", sync_s=decimals(one.sync_s, ".1f")) if one.sync_s >= 0.05 else ""
     )
     return tr(
         "{start_s} to {end_s} s{synced}",
-        start_s=decimals(one.start_s, ".1f"),
-        end_s=decimals(one.end_s, ".1f"),
+        start_s=spaced(one.start_s, 1),
+        end_s=spaced(one.end_s, 1),
         synced=synced,
     )
 

@@ -121,6 +121,8 @@ def _refusals(context: ReportContext) -> tuple[str, ...]:
     arms: dict[str, list[str]] = {}
     for effect in context.analysis.checkpoint_effects:
         arms.setdefault(effect.refused or "", []).append(context.labels[effect.arm])
+    if len(context.analysis.arms) == 1:
+        return tuple(tr("No profile: {reason}.", reason=reason) for reason in arms)
     return tuple(
         tr("No profile of {arms}: {reason}.", arms=listed(labels), reason=reason)
         for reason, labels in arms.items()

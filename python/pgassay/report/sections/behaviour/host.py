@@ -57,4 +57,4 @@ def _places(storage: Mapping[str, Any]) -> list[str]:
             devices=devices,
         )
         found.setdefault(words, []).append(_ROLES.get(role, role))
-    return [f"{', '.join(roles)}: {words}" for words, roles in found.items()]
+    return [f"{listed(roles)}: {words}" for words, roles in found.items()]

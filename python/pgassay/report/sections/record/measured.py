@@ -6,12 +6,14 @@ Enters: the context. Leaves: tables. Never: computes an estimate.
 from __future__ import annotations
 
 from pgassay.analysis.model import Comparison
-from pgassay.analysis.reading.metrics import METRICS
+from pgassay.analysis.reading.metrics import METRICS, Metric
+from pgassay.analysis.verdicts.model import ArmSummary
 from pgassay.language import Message, tr
 from pgassay.report.context import ReportContext
 from pgassay.report.section import Content, section
 from pgassay.report.tables.by_arm import arm_table, log_event_table
 from pgassay.report.tables.cells import (
+    ABSENT,
     ESTIMATE_COLUMNS,
     INTERVAL,
     SIGN_FLIP,
@@ -73,13 +75,30 @@ def everything(context: ReportContext) -> Content | None:
 
 
 def _mean_table(context: ReportContext) -> Table:
+    """Of a single arm also their intervals, which no comparison shows."""
     arms = context.analysis.arms
-    rows = [
-        (metric.title, [measured(arm.means.get(metric.name), metric) for arm in arms])
-        for metric in METRICS.values()
-        if any(metric.name in arm.means for arm in arms)
-    ]
-    return arm_table(context, tr("Mean of the trials"), rows)
+    found = [one for one in METRICS.values() if any(one.name in arm.means for arm in arms)]
+    if len(arms) == 1:
+        (arm,) = arms
+        columns = (
+            Column(tr("Mean of the trials"), "heading"),
+            Column(Message("Mean")),
+            Column(INTERVAL),
+        )
+        rows = [(one.title, measured(arm.means[one.name], one), _ends(arm, one)) for one in found]
+        return table(columns, rows)
+    return arm_table(
+        context,
+        tr("Mean of the trials"),
+        [(one.title, [measured(arm.means.get(one.name), one) for arm in arms]) for one in found],
+    )
+
+
+def _ends(arm: ArmSummary, metric: Metric) -> str:
+    if metric.name not in arm.intervals:
+        return ABSENT
+    low, high = (measured(end, metric) for end in arm.intervals[metric.name])
+    return tr("{low} to {high}", low=low, high=high)
 
 
 def comparison_table(context: ReportContext) -> Table:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from pgassay.analysis.measures.asked import ArmAsked
 from pgassay.findings.wording import spaced
-from pgassay.language import Message, clauses, ntr
+from pgassay.language import Message, clauses, ntr, retold
 from pgassay.report.context import ReportContext
 from pgassay.report.section import Content, section
 from pgassay.report.summaries.headline import load
@@ -40,7 +40,7 @@ def workload(context: ReportContext) -> Content | None:
         "mix": mix_table(context),
         "scripts": tuple(_texts(context, asked)),
         "data": tuple(
-            Text(one.workload, redacted(one.data_sql).strip())
+            Text(retold(one.workload), redacted(one.data_sql).strip())
             for one in {one.data_sql: one for one in asked}.values()
         ),
     }
