@@ -10,11 +10,15 @@ import pytest
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
+from pgassay.server.connection.session import connect
 from pgassay.server.copied.origin import ServerCopy
+from pgassay.server.data.installed_tables import refuse_missing
 from pgassay.server.open import make_several
 from pgassay.server.owned.target import OwnedTarget
 from pgassay.server.protocol import Connection, SchemaVariant, Testbed
+from pgassay.spec.workload.installed import InstalledTables
 from support.servers.debian import DebianServer
+from support.servers.existing import nothing
 from support.servers.lab import SECRET, LabServer, RecordingJournal, scalar
 
 ACCEPTED = ("commits", "sessions")
@@ -148,6 +152,27 @@ def test_the_load_has_the_users_role_and_database_and_no_password_is_written(
         assert not [path for path in held if SECRET.encode() in path.read_bytes()]
     assert "--no-password" in said.read_text()
     assert SECRET not in said.read_text()
+
+
+@pytest.mark.parametrize("original", ["embedded-18"], indirect=True)
+def test_an_index_on_tables_that_are_there_already_is_tried_on_the_copy_alone(
+    original: tuple[str, Callable[[], Connection]], own_base: Path, journal: RecordingJournal
+) -> None:
+    dsn, admin = original
+    theirs = InstalledTables(("orders",), ("public",))
+    with closing(copy_of(dsn, journal, installed=theirs, schema_variants=1)) as target:
+        target.open()
+        with connect(target.parameters()) as session:
+            refuse_missing(session, theirs)
+        target.prepare(nothing, {})
+        target.vary(SchemaVariant("indexed", {"index": "CREATE INDEX one ON orders (i)"}))
+        target.choose(Testbed(schema="indexed"))
+        target.reset({})
+        with closing(target.connect()) as session:
+            assert scalar(session, "SELECT to_regclass('public.one')::text") == "one"
+    with admin() as session:
+        assert scalar(session, "SELECT to_regclass('public.one')") is None
+    assert list(own_base.iterdir()) == []
 
 
 def recording_programs(server: LabServer, folder: Path) -> tuple[Path, Path]:

@@ -126,7 +126,8 @@ def _print_load(spec: Spec, drawn: Plan) -> None:
         for scenario in spec.workload.scenarios:
             if scenario.weight < 0:
                 alone = counted(round(-scenario.weight), "connection")
-                labelled("            ", f"{scenario.name}: {alone} that run nothing else")
+                runs = "runs" if scenario.weight == -1 else "run"
+                labelled("            ", f"{scenario.name}: {alone} that {runs} nothing else")
     if spec.workload.checks:
         names = ", ".join(check.name for check in spec.workload.checks)
         labelled("checks    ", f"of the data after each load: {names}")
