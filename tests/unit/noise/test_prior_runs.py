@@ -77,6 +77,18 @@ def test_the_factor_does_not_matter_but_the_load_does(floor: NoiseFloor) -> None
     assert expected(other_load, [record]).known_from == "other loads"
 
 
+def test_of_many_other_loads_the_middle_half_counts(floor: NoiseFloor) -> None:
+    record = record_of(conditions_of(spec_of()), floor)
+    tps = record["metrics"]["tps"]
+    others = [
+        {**record, "metrics": {"tps": {**tps, "trial_sd": sd, "second_sd": None, "start_sd": None}}}
+        for sd in (0.0004, 0.01, 0.02, 0.56)
+    ]
+    found = expected(SEQUENTIAL.replace("clients = 8", "clients = 2"), others)
+    assert found.runs == 4
+    assert [case.trial_sd for case in found.cases] == pytest.approx([0.01, 0.02], rel=0.01)
+
+
 TURNS = SEQUENTIAL.replace('max_wal_size = ["32MB", "4GB"]', 'work_mem = ["4MB", "64MB"]').replace(
     "[design]", '[design]\nmode = "switchback"\nslice = 0.25'
 )
