@@ -236,6 +236,15 @@ def test_arrow_keys_show_values_and_plus_zooms(browser: Browser, report: Path) -
     assert is_zoomed
 
 
+def test_paper_has_the_tables_that_are_open_and_the_numbers_of_verdicts(
+    browser: Browser, report: Path
+) -> None:
+    with browser.open(report) as tab:
+        tab.evaluate("dispatchEvent(new Event('beforeprint'))")
+        assert tab.evaluate("document.querySelectorAll('details.printed:not([open])').length") == 0
+        assert tab.evaluate("document.querySelectorAll('#trials details[open]').length") == 0
+
+
 def test_every_chart_is_in_the_page_without_a_script(report: Path) -> None:
     html = re.sub(r"<script>.*?</script>", "", report.read_text("utf-8"), flags=re.DOTALL)
     assert {chart: _marks(html, chart) > 0 for chart in CHARTS} == dict.fromkeys(CHARTS, True)

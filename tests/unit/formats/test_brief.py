@@ -120,6 +120,21 @@ def test_no_secret_is_in_it(context: ReportContext) -> None:
     assert "postgresql://bench:***@db1/bench" in text
 
 
+def test_a_sentence_that_two_findings_share_is_there_once(context: ReportContext) -> None:
+    both = (
+        Finding(FindingKind.DIAGNOSIS, "t", "It has 2.5 ms. It queues.", confidence=None),
+        Finding(FindingKind.OBSERVATION, "t", "It queues. It waits.", rule="modes"),
+    )
+    found = parts_of(render_brief(replace(context, findings=both)))["FINDINGS"]
+    assert found == "- [not rated] t: It has 2.5 ms. It queues.\n- [described] It waits."
+
+
+def test_a_setting_is_there_once_with_its_arms_or_the_experiment(context: ReportContext) -> None:
+    found = parts_of(render_brief(context))["SETTINGS"]
+    assert found.count("max_wal_size") == 2
+    assert found.startswith("a1: max_wal_size = 32MB\na2: max_wal_size = 4GB\n")
+
+
 def test_a_single_arm_several_factors_and_hostile_names_have_one(tmp_path: Path) -> None:
     one = render_brief(synthetic_context(tmp_path / "one", NO_FACTORS))
     assert re.search(

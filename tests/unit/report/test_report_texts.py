@@ -36,6 +36,13 @@ def test_markdown_begins_with_the_question_and_the_verdict(better: ReportContext
     assert "\n\n\n" not in text
 
 
+def test_a_single_arm_has_every_figure_with_its_interval(tmp_path: Path) -> None:
+    page = render_html(synthetic_context(tmp_path / "run", NO_FACTORS))
+    table = page.split('<section id="measured">', 1)[1].split("</table>", 1)[0]
+    assert re.search(r"Mean latency</th><td[^>]*>[\d.]+ ms</td><td[^>]*>[\d.]+ ms to ", table)
+    assert "<dt>Blocks</dt>" not in page
+
+
 @pytest.mark.parametrize("spec_text", [STEPS, NO_FACTORS])
 def test_markdown_tables_have_a_cell_for_every_column(spec_text: str, tmp_path: Path) -> None:
     text = render_markdown(synthetic_context(tmp_path, spec_text))

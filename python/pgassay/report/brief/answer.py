@@ -23,7 +23,7 @@ from pgassay.findings.wording import (
     signed_milliseconds,
     signed_percent,
 )
-from pgassay.language import Message, clauses, decimals, language, tr
+from pgassay.language import Message, clauses, decimals, language, listed, tr
 from pgassay.report.brief.fitting import texts
 from pgassay.report.context import ReportContext
 from pgassay.report.sections.record.method import caveats_of
@@ -140,10 +140,8 @@ def _why(context: ReportContext) -> Iterator[str]:
     costs = [one.comparison for one in found if one.comparison is not None]
     for one in costs[:_MOST_DIFFERENCES]:
         before, after = means(one)
-        yield (
-            f"- {subject(one)}: {METRICS[one.metric].title} {before} -> {after},"
-            f" {change(one)} ({_interval(one)}), {_clear(one)}"
-        )
+        figures = (f"{before} -> {after}", f"{change(one)} ({_interval(one)})", _clear(one))
+        yield f"- {subject(one)}: {METRICS[one.metric].title} {listed(figures)}"
 
     yield from (line for one in context.analysis.accounting for line in _parts(one))
 
@@ -220,10 +218,9 @@ def _basis(one: Finding) -> Iterator[str]:
     ]
     more = len(figures) - _MOST_EVIDENCE
     if figures:
-        listed = clauses(figures[:_MOST_EVIDENCE])
         yield tr(
             "  evidence: {listed}{more}",
-            listed=listed,
+            listed=clauses(figures[:_MOST_EVIDENCE]),
             more=tr("; and {more} more figures", more=more) if more > 0 else "",
         )
     if one.confirm:

@@ -16,7 +16,7 @@ from jinja2 import Environment
 from markupsafe import Markup
 
 from pgassay.commit import commit
-from pgassay.language import html_code
+from pgassay.language import html_code, retold
 from pgassay.report.page import AnyContext, page_of
 from pgassay.report.svg.draw import NARROW_PX, WIDE_PX, draw
 from pgassay.report.svg.model import Figure
@@ -44,7 +44,7 @@ def render_html(context: AnyContext) -> str:
         css=Markup(_asset("style.css")),  # noqa: S704 - our own file
         script=Markup(script),  # noqa: S704 - our own file
         script_digest=_digest(script),
-        commit=commit(),
+        commit=retold(commit()),
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pgassay.analysis.model import Verdict
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.apart.verdicts import badge_of, sentence_of, spread_sentence
-from pgassay.language import decimals, tr
+from pgassay.language import decimals, listed, tr
 from pgassay.report.charts.style import TONES
 from pgassay.report.context import ApartContext
 from pgassay.report.summaries.headline import Headline
@@ -37,7 +37,7 @@ def facts(context: ApartContext) -> tuple[tuple[str, str], ...]:
     direction = {"higher": tr("higher is better"), "lower": tr("lower is better")}.get(metric.good)
     spreads = dict.fromkeys(words for one in analysis.verdicts() if (words := spread_sentence(one)))
     found = [
-        (tr("Primary metric"), f"{metric.title}, {direction}" if direction else metric.title),
+        (tr("Primary metric"), listed([metric.title, direction] if direction else [metric.title])),
         (
             tr("Smallest effect that matters"),
             f"±\xa0{decimals(100 * analysis.smallest_effect, 'g')}\xa0%",

@@ -71,7 +71,7 @@ def facts(context: ReportContext) -> tuple[tuple[str, str], ...]:
         *_means(context),
         (tr("Load"), load(plan)),
         *(((tr("Workload"), words),) if (words := workload_words(context)) else ()),
-        (tr("Primary metric"), f"{metric.title}, {direction}" if direction else metric.title),
+        (tr("Primary metric"), listed([metric.title, direction] if direction else [metric.title])),
     ]
     if plan.factors:
         found += [

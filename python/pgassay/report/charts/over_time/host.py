@@ -27,6 +27,7 @@ _PROCESSORS = {
     "iowait": Message("processors, idle with a disk request pending (iowait)"),
     "steal": Message("processors, taken by other guests of the machine (steal)"),
 }
+_PARTS = {"user": Message("user"), "system": Message("system")}
 _DISKS = (
     ("read", Message("read, MB per second"), Message("MB/s"), _MB),
     ("written", Message("written, MB per second"), Message("MB/s"), _MB),
@@ -65,7 +66,7 @@ def host_chart(
             plan,
             styles,
             across,
-            _Shown(f"{title}, %", tr("CPU {part}", part=part), "%"),
+            _Shown(f"{title}, %", tr("CPU {part}", part=_PARTS.get(part, part)), "%"),
             _processor(part),
         )
         for part, title in _PROCESSORS.items()

@@ -1,0 +1,33 @@
+"""A Russian or Chinese report has no English words but names, those of names.txt."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from html import unescape
+from pathlib import Path
+
+import pytest
+
+from browser.reports import NO_FACTORS, STEPS, synthetic_context
+from pgassay.language import speaking
+from pgassay.report.formats.html import render_html
+from pgassay.report.formats.markdown import render_markdown
+
+_NO_TEXT = re.compile(r"<(script|style|pre|code)\b.*?</\1>|```.*?```|https?://\S+", re.DOTALL)
+_TEXT = re.compile(r'>([^<]+)<|(?:aria-label|title|data-name)="([^"]*)"')
+_WORD = re.compile(r"(?<![\w.\-/=_\[{:%])[A-Za-z]?[a-z’']{2,}(?![\w=_(./:\-])")
+NAMES = frozenset((Path(__file__).parent / "names.txt").read_text("utf-8").split())
+"""Settings and programs, statisticians, columns of vmstat and iostat, units."""
+
+
+@pytest.mark.parametrize("language", ["ru", "zh"])
+@pytest.mark.parametrize("spec", [STEPS, NO_FACTORS])
+def test_no_english_word_is_left_but_names(language: str, spec: str, tmp_path: Path) -> None:
+    with speaking(language):
+        made = replace(synthetic_context(tmp_path, spec), question="?", environment={})
+        page = _NO_TEXT.sub(" ", render_html(made))
+        texts = [unescape(one) for both in _TEXT.findall(page) for one in both if one]
+        texts += _NO_TEXT.sub(" ", render_markdown(made)).split("\n")
+    left = {word: text for text in texts for word in _WORD.findall(text) if word not in NAMES}
+    assert left == {}
