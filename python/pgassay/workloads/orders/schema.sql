@@ -1,7 +1,9 @@
 -- Derived from the TPC-C specification; results are not comparable to published TPC results.
 -- A warehouse has 10 districts, a district 3000 customers; every warehouse stocks 100 000 products.
 -- There are no foreign keys: the checks of the workload say whether the tables agree.
--- Every transaction changes a row of these two tables, so that space for its new version is left.
+--
+-- All clients change the few rows of warehouse and district. The filler gives each row a page of its
+-- own, with room for its versions: so these tables do not grow in a trial, which would change plans.
 CREATE TABLE warehouse (
     id            int           NOT NULL,
     name          text          NOT NULL,
@@ -9,8 +11,9 @@ CREATE TABLE warehouse (
     city          text          NOT NULL,
     zip           text          NOT NULL,
     tax           numeric(4,4)  NOT NULL,
-    received      numeric(14,2) NOT NULL
-) WITH (fillfactor = 20);
+    received      numeric(14,2) NOT NULL,
+    filler        char(450)     NOT NULL DEFAULT ''
+) WITH (fillfactor = 10);
 
 CREATE TABLE district (
     warehouse_id  int           NOT NULL,
@@ -21,8 +24,9 @@ CREATE TABLE district (
     zip           text          NOT NULL,
     tax           numeric(4,4)  NOT NULL,
     received      numeric(14,2) NOT NULL,
-    next_purchase int           NOT NULL
-) WITH (fillfactor = 20);
+    next_purchase int           NOT NULL,
+    filler        char(450)     NOT NULL DEFAULT ''
+) WITH (fillfactor = 10);
 
 CREATE TABLE customer (
     warehouse_id  int           NOT NULL,
