@@ -7,7 +7,7 @@ Never: has a path or a name of the machine of the run.
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -74,7 +74,6 @@ def kept_of(study: Study, context: ReportContext) -> dict[str, Any]:
             }
             for arm in analysis.arms
         ],
-        "gone_wrong": [asdict(one) for one in analysis.invalid_trials],
         "run": run_object(study.name, context),
     }
 
