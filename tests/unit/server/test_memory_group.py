@@ -10,6 +10,7 @@ from pgassay.errors import SetupError, SpecError, TargetError
 from pgassay.server.hosts import memory_group
 from pgassay.server.hosts.local import LocalHost
 from pgassay.server.hosts.memory_group import MemoryGroup, MemoryUse, parent_group, remove_group
+from pgassay.server.knobs.swappiness import without_effect
 from pgassay.server.owned import limited_memory
 from pgassay.server.owned.limited_memory import check_server_memory
 from pgassay.spec.parse import parse_spec
@@ -155,3 +156,31 @@ def test_a_limit_above_the_hosts_memory_or_for_data_in_memory_is_refused(
     monkeypatch.setenv("PGASSAY_DATA", "/dev/shm/none")  # noqa: S108 (not made)
     with pytest.raises(SetupError, match=r"is in memory \(tmpfs\).* in PGASSAY_DATA"):
         check_server_memory(2**20)
+
+
+class Swapping(Grouped):
+    """The same with or without swap."""
+
+    swaps = "Filename Type Size\n"
+
+    def read(self, path: Path, offset: int = 0) -> bytes:
+        return self.swaps.encode() if path.name == "swaps" else super().read(path, offset)
+
+
+def test_swappiness_that_cannot_reach_the_server_is_a_caveat(tmp_path: Path) -> None:
+    def reasons(kind: str, swaps: str, **how: bool) -> list[str]:
+        host = Swapping(tmp_path, kind)
+        host.swaps += swaps
+        of_ours = {"starts_server": True, "limits_memory": False} | how
+        return without_effect(["vm.swappiness"], host, **of_ours)
+
+    (none,) = reasons("cgroup2", "")
+    assert "no swap" in none
+    (own,) = reasons("cgroup", "/dev/sda2 partition 100\n")
+    assert "with placement.server_memory pgassay sets it" in own
+    swap = "/dev/sda2 partition 100\n"
+    assert reasons("cgroup", swap, limits_memory=True) == []
+    assert reasons("cgroup", swap, starts_server=False) == []
+    assert reasons("cgroup2", swap) == []
+    others = Swapping(tmp_path, "cgroup")
+    assert without_effect([], others, starts_server=True, limits_memory=False) == []

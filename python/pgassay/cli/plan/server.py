@@ -16,6 +16,7 @@ from pgassay.server.copied.origin import copies_of
 from pgassay.server.existing.access import access_of
 from pgassay.server.hosts.account import server_account
 from pgassay.server.knobs.knob_files import refusals_on
+from pgassay.server.knobs.swappiness import without_effect
 from pgassay.server.owned.workspace import disk_of_workspaces
 from pgassay.server.preview.copy import preview_copy
 from pgassay.server.preview.model import Preview
@@ -65,7 +66,7 @@ def preview_server(spec: Spec, plan: Plan) -> Preview | None:
 
 
 def knobs_refused(spec: Spec, preview: Preview | None) -> list[str]:
-    """Knobs of the server's host that it would refuse, a line each."""
+    """Knobs of the server's host that it would refuse, or that do nothing there; a line each."""
     held = {name: (value,) for name, value in spec.file.settings.host.items()}
     wanted = {**held, **spec.file.factors.host}
     if not wanted:
@@ -76,8 +77,17 @@ def knobs_refused(spec: Spec, preview: Preview | None) -> list[str]:
     elif preview.data_directory is not None:
         data = Path(preview.data_directory)
     host = access_of(spec.file.target).host()
+    file = spec.file
     try:
-        return refusals_on(wanted, data, host)
+        return [
+            *refusals_on(wanted, data, host),
+            *without_effect(
+                wanted,
+                host,
+                starts_server=not file.loads_existing,
+                limits_memory=file.placement.server_memory is not None,
+            ),
+        ]
     finally:
         host.close()
 

@@ -16,6 +16,7 @@ from pgassay.plan.duet import built_apart
 from pgassay.plan.model import Arm, Plan
 from pgassay.server.connection.session import as_target_error, identity
 from pgassay.server.hosts.placement import Placement
+from pgassay.server.knobs.swappiness import without_effect
 from pgassay.server.protocol import Connection, ServerFacts, Target, Testbed
 from pgassay.spec.experiment import Spec
 from pgassay.trials.environment.description import describe_environment
@@ -105,11 +106,25 @@ def prepare(
     found.caveats = (
         *built_unlike(found.servers),
         *(text for name, by_server in found.contents.items() for text in unlike(name, by_server)),
+        *_idle_knobs(spec, target),
         *built_apart([arm.server for arm in arms] for arms in found.copies.values()),
     )
     for text in found.caveats:
         listener.warned(text)
     return found
+
+
+def _idle_knobs(spec: Spec, target: Target) -> list[str]:
+    """Why a knob of the host does nothing to the server."""
+    file, host = spec.file, target.host()
+    if host is None:
+        return []
+    return without_effect(
+        {*file.settings.host, *file.factors.host},
+        host,
+        starts_server=not file.loads_existing,
+        limits_memory=file.placement.server_memory is not None,
+    )
 
 
 def _place(testbed: Testbed) -> str:

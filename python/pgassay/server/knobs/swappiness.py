@@ -1,0 +1,47 @@
+"""Whether vm.swappiness can do anything to the server.
+
+Enters: its host, whether pgassay starts the server and limits its memory. Leaves: a sentence for
+each reason why it cannot. Never: fails; what the host does not say is no reason.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection
+from pathlib import Path
+
+from pgassay.language import stored
+from pgassay.server.hosts.block_devices import read_mounts
+from pgassay.server.hosts.control_groups import memory_groups
+from pgassay.server.hosts.host import Host, text_of
+
+SWAPPINESS = "vm.swappiness"
+_SWAPS = Path("/proc/swaps")
+
+
+def without_effect(
+    knobs: Collection[str], host: Host, *, starts_server: bool, limits_memory: bool
+) -> list[str]:
+    """Why that knob, if it is among those of an experiment, changes nothing."""
+    if SWAPPINESS not in knobs:
+        return []
+    found = []
+    swaps = text_of(host, _SWAPS)
+    if swaps is not None and len(swaps.splitlines()) < 2:
+        found.append(
+            stored("vm.swappiness does nothing on this host, which has no swap; swapon adds some")
+        )
+    if starts_server and not limits_memory and _has_its_own(host):
+        found.append(
+            stored(
+                "vm.swappiness does not reach the server: control groups of version 1 have one of"
+                " their own; with placement.server_memory pgassay sets it in the server's group"
+            )
+        )
+    return found
+
+
+def _has_its_own(host: Host) -> bool:
+    """Whether a server that pgassay starts is in a group below the root of a version 1 tree."""
+    trees = memory_groups(host, os.getpid(), read_mounts(host))
+    return any(controller and len(groups) > 1 for controller, groups in trees)
