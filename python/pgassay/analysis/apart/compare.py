@@ -26,6 +26,7 @@ from pgassay.analysis.measures.model import TrialMeasures
 from pgassay.analysis.reading.metrics import METRICS, Metric
 from pgassay.analysis.verdicts.withdrawal import withdraw_set_by_load
 from pgassay.errors import RunDirectoryError
+from pgassay.language import stored
 
 _OF_A_RUN = ("tps_deviation",)
 """Metrics that compare a trial with its own run."""
@@ -45,7 +46,7 @@ def compare_runs(sides: Sequence[Side], question: Question) -> ApartAnalysis:
     """The first side is the baseline; raises where the comparison is meaningless and not forced."""
     matched, forced = match_arms(sides), reasons_against(sides)
     if not matched.common:
-        forced.append(f"no arm in common ({' | '.join(matched.left_out)})")
+        forced.append(stored(f"no arm in common ({' | '.join(matched.left_out)})"))
         matched = first_arms(sides)
     if forced and not question.force:
         raise RunDirectoryError(
@@ -189,7 +190,7 @@ def _caveats(sides: Sequence[Side]) -> list[str]:
         planned = sum(trial.block <= run.plan.min_blocks for trial in run.plan.trials)
         if len(run.trials) + run.invalid < planned:
             done = len(run.trials) + run.invalid
-            found.append(f"{run.name} is not finished: {done} of {planned} trials")
+            found.append(stored(f"{run.name} is not finished: {done} of {planned} trials"))
         if run.invalid:
-            found.append(f"{run.name} has {run.invalid} trials that do not count")
+            found.append(stored(f"{run.name} has {run.invalid} trials that do not count"))
     return found

@@ -14,6 +14,7 @@ from typing import Any
 
 from pgassay.analysis.apart.model import ApartRun, ConditionDifference, Side
 from pgassay.analysis.reading.setting_sizes import setting_text
+from pgassay.language import stored
 from pgassay.spec.secrets.redaction import redacted
 
 _LIMITS = tomllib.loads((files(__package__) / "conditions.toml").read_text("utf-8"))
@@ -34,17 +35,23 @@ def reasons_against(sides: Sequence[Side]) -> list[str]:
 def _reasons(first: ApartRun, other: ApartRun) -> Iterator[str]:
     names = [_workload_name(run) for run in (first, other)]
     if _content(first) != _content(other):
-        same = "the scripts, weights or data of {} differ" if names[0] == names[1] else None
-        yield same.format(names[0]) if same else f"other workload: {names[0]} and {names[1]}"
+        one, another = names
+        if one == another:
+            yield stored(f"the scripts, weights or data of {one} differ")
+        else:
+            yield stored(f"other workload: {one} and {another}")
     scales = [_in(run.spec, "workload", "scale", 1) for run in (first, other)]
     if scales[0] != scales[1]:
-        yield f"other scale: {scales[0]} and {scales[1]}"
+        one, another = scales
+        yield stored(f"other scale: {one} and {another}")
     loads = [_load(run) for run in (first, other)]
     if loads[0] != loads[1]:
-        yield f"other load: {loads[0]} and {loads[1]}"
+        one, another = loads
+        yield stored(f"other load: {one} and {another}")
     metrics = [run.plan.metric for run in (first, other)]
     if metrics[0] != metrics[1]:
-        yield f"other primary metric: {metrics[0]} and {metrics[1]}"
+        one, another = metrics
+        yield stored(f"other primary metric: {one} and {another}")
 
 
 def _content(run: ApartRun) -> Any:
@@ -68,8 +75,12 @@ def _load(run: ApartRun) -> str:
     steps = []
     for step in run.plan.steps:
         if step.measured:
-            rate = "" if step.rate is None else f" at {step.rate:g} tps"
-            steps.append(f"{step.clients} clients{rate} for {step.duration_s:g} s")
+            clients, rate, duration_s = step.clients, step.rate, step.duration_s
+            steps.append(
+                stored(f"{clients} clients for {duration_s:g} s")
+                if rate is None
+                else stored(f"{clients} clients at {rate:g} tps for {duration_s:g} s")
+            )
     command = _in(run.spec, "load", "command", None)
     others = [f", {n} {_text(v)}" for n in _MORE if (v := _in(run.spec, "load", n, None))]
     made = "" if command is None else f" by {redacted(_text(command))}"

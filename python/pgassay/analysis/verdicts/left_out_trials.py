@@ -21,7 +21,7 @@ from pgassay.analysis.compare.contrasts import main_effect
 from pgassay.analysis.measures.model import Caveat, TrialMeasures
 from pgassay.analysis.verdicts.model import IdleTrials
 from pgassay.analysis.verdicts.withdrawal import Level, LevelAt
-from pgassay.language import clauses, decimals, listed, ntr, tr
+from pgassay.language import clauses, decimals, listed, ntr, retold, tr
 from pgassay.plan.model import Arm, Plan
 from pgassay.trials.model.record import FailedTrial
 
@@ -160,7 +160,7 @@ def lost_trial_caveats(
                 "{n} trials ended with an error and gave no figures{by_arm}: {items}{more}",
                 len(failed),
                 by_arm=_by_arm(arms, failed),
-                items=clauses(reasons[:_MOST_REASONS]),
+                items=clauses(map(retold, reasons[:_MOST_REASONS])),
                 more=more,
             ),
         )

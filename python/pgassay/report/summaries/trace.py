@@ -12,7 +12,7 @@ from typing import Any
 
 from pgassay.analysis.trace.model import PointSummary
 from pgassay.findings.wording import signed_percent, spaced
-from pgassay.language import Message, clauses, decimals, listed, tr
+from pgassay.language import Message, clauses, decimals, listed, retold, tr
 from pgassay.report.context import TraceContext
 from pgassay.spec.reading.units import clock
 from pgassay.trials.trace.points import titles
@@ -115,7 +115,7 @@ def ways(context: TraceContext) -> list[tuple[str, str]]:
 def caveats(context: TraceContext) -> list[str]:
     """What is missing, lost or doubtful, one line each."""
     described, traced = context.described, context.traced
-    found = [tr("not traced: {line}", line=line) for line in described["missing"]]
+    found = [tr("not traced: {line}", line=retold(line)) for line in described["missing"]]
     if described["ended_by"] == "tracer":
         found.append(
             tr("bpftrace ended before its time: {complaint}", complaint=described["complaint"])

@@ -199,19 +199,21 @@ def refuse_failed(
     done, failed, lost = (result[name] for name in ("transactions", "failed", "lost_connections"))
     if lost and not result.get("outages"):
         count = result["connections"]["count"]
-        why = killed or "is the server still up?"
-        what = f"{lost} of {count} connections were lost; {why}"
+        why = killed or stored("is the server still up?")
+        what = stored(f"{lost} of {count} connections were lost; {why}")
     elif done == 0:
-        what = "not one transaction succeeded"
+        what = stored("not one transaction succeeded")
     elif failed > _FAILED_AT_MOST * (done + failed):
-        what = f"{failed} of {done + failed} transactions failed"
+        every = done + failed
+        what = stored(f"{failed} of {every} transactions failed")
     else:
         return
     first = result.get("first_error")
-    reason = (
-        f"the first error was {first['sqlstate']} in {first['scenario']}: {first['message']}"
-        if first
-        else "there was no error; is a step long enough for one transaction?"
-    )
-    logged = f"; the server's log says: {crash}" if crash else ""
-    raise TrialError(f"trial {trial_number}: {what}; {reason}{logged}")
+    if first:
+        sqlstate, scenario, message = first["sqlstate"], first["scenario"], first["message"]
+        reason = stored(f"the first error was {sqlstate} in {scenario}: {message}")
+    else:
+        reason = stored("there was no error; is a step long enough for one transaction?")
+    if crash:
+        reason = stored(f"{reason}; the server's log says: {crash}")
+    raise TrialError(stored(f"trial {trial_number}: {what}; {reason}"))

@@ -20,6 +20,7 @@ from typing import BinaryIO, Self
 
 from pgassay.errors import SetupError, TrialError
 from pgassay.interruption import interruptions_deferred
+from pgassay.language import stored
 
 PARANOID = Path("/proc/sys/kernel/perf_event_paranoid")
 INSTALL = "on Debian: apt install linux-perf; on Ubuntu: linux-tools-$(uname -r); on Fedora: perf"
@@ -131,8 +132,10 @@ class Recording:
             raise
         if tried >= _TRIES:
             self.notes.append(
-                "sessions came and went while perf started, so those are missing that opened in the"
-                " second before the profile and lasted"
+                stored(
+                    "sessions came and went while perf started, so those are missing that opened in"
+                    " the second before the profile and lasted"
+                )
             )
         return self
 
@@ -204,9 +207,11 @@ class Recording:
         self._data.unlink(missing_ok=True)
         lost = _LOST.search(log + done.stderr)
         if lost is not None:
-            self.notes.append(f"perf could not keep up and lost {lost[1]} % of the samples")
+            share = lost[1]
+            self.notes.append(stored(f"perf could not keep up and lost {share} % of the samples"))
         if "size limit reached" in log:
-            self.notes.append(f"the profile ended early, at {MOST_BYTES} of stacks: lower its hz")
+            early = stored(f"the profile ended early, at {MOST_BYTES} of stacks: lower its hz")
+            self.notes.append(early)
         return self._text
 
 

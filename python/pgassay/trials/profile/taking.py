@@ -17,6 +17,7 @@ from pathlib import Path
 
 from pgassay import _core
 from pgassay.errors import TrialError
+from pgassay.language import stored
 from pgassay.trials.profile.model import Kind, Profile
 from pgassay.trials.profile.perf import SWITCHES, Recording, sees_kernel
 from pgassay.trials.profile.processes import Processes
@@ -134,16 +135,20 @@ def _at(counted: list[tuple[int, float]], time_ns: int) -> float:
 
 
 def _notes(found: dict[str, int]) -> Iterator[str]:
-    unnamed, cut_off = (found[name] / max(found["samples"], 1) for name in ("unnamed", "cut_off"))
-    if unnamed > _UNNAMED_SHARE:
-        yield (
-            f"{unnamed:.0%} of the samples are in functions without a name: install the server's"
+    unnamed, cut_off = (
+        100 * found[name] / max(found["samples"], 1) for name in ("unnamed", "cut_off")
+    )
+    if unnamed > 100 * _UNNAMED_SHARE:
+        yield stored(
+            f"{unnamed:.0f} % of the samples are in functions without a name: install the server's"
             " debug symbols (on Debian: postgresql-VERSION-dbgsym)"
         )
-    if cut_off > _CUT_OFF_SHARE:
-        yield f"{cut_off:.0%} of the stacks were deeper than the part that is copied of them"
+    if cut_off > 100 * _CUT_OFF_SHARE:
+        yield stored(
+            f"{cut_off:.0f} % of the stacks were deeper than the part that is copied of them"
+        )
     if not sees_kernel():
-        yield (
+        yield stored(
             "functions of the kernel are left out, because this user may not see them: run pgassay"
             " as root, or: sysctl kernel.perf_event_paranoid=1"
         )

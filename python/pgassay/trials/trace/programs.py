@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
+from pgassay.language import stored
 from pgassay.trials.trace.points import pair_cost_ns
 from pgassay.trials.trace.server import TracedServer
 
@@ -119,10 +120,11 @@ def choose(server: TracedServer, parts: Sequence[str]) -> Chosen:
 
 
 def _why_not(point: str, fitting: Sequence[Program], server: TracedServer) -> str:
-    lacking = [f"{one.lacks(server)[0]} ({one.way})" for one in fitting]
-    return (
-        f"{point}: this server has no {' or '.join(lacking) or 'known probe'};"
-        " use a build with --enable-dtrace, as Debian's and PGDG's packages are"
+    lacking = " / ".join(f"{one.lacks(server)[0]} ({one.way})" for one in fitting)
+    found = lacking or stored("known probe")
+    return stored(
+        f"{point}: this server has no {found}; use a build with --enable-dtrace, as Debian's and"
+        " PGDG's packages are"
     )
 
 

@@ -106,7 +106,7 @@ def _stacked(observed: ObservationSummary) -> Iterator[Mark]:
         colour = CLASS_COLOURS.get(wait_class.name, GREY)
         # A stacked area has no holes; a gap is shaded instead.
         above = [low + (value or 0.0) for low, value in zip(below, course, strict=True)]
-        yield Band(x, below, above, colour, opacity=0.85, name=wait_class.title)
+        yield Band(x, below, above, colour, opacity=0.85, name=tr(wait_class.title))
         below = above
 
 
