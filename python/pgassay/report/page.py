@@ -125,7 +125,7 @@ def _page_of_apart(context: ApartContext, form: Form) -> Page:
         notes=(tr("made apart, not randomised"),),
         headlines=apart_summary.headlines(context),
         facts=apart_summary.facts(context),
-        doubts=apart_summary.caveats(context),
+        doubts=apart_summary.caveats(context)[len(apart_summary.forced(context)) :],
         caveats=len(apart_summary.caveats(context)),
         shared={"context": context},
         sections=tuple(_applying(APART_SECTIONS, context, form)),

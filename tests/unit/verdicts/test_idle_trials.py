@@ -39,6 +39,13 @@ def test_an_arm_that_is_idle_in_three_of_nine_blocks_is_not_judged_by_the_other_
     assert a2.means["tps"] == pytest.approx(1030.0 * 6 / 9, rel=0.01), "a failed trial has 0 tps"
 
 
+def test_the_interval_of_a_mean_that_cannot_be_negative_begins_at_zero_at_the_least() -> None:
+    plan = plan_of()
+    idle = trials_of(plan, {}, [("a2", block) for block in range(1, 9)])
+    low, high = analyse("?", plan, idle).arms[1].intervals["tps"]
+    assert (low, high > 0.0) == (0.0, True)
+
+
 def test_one_idle_trial_withdraws_all_metrics_but_the_failed_share() -> None:
     plan = plan_of()
     analysis = analyse("?", plan, trials_of(plan, {"a2": 0.03}, [("a2", 4)]))

@@ -36,7 +36,8 @@ def summarise_arms(arms: Sequence[Arm], trials: Sequence[TrialMeasures]) -> tupl
         }
         means = {name: sum(known) / len(known) for name, known in by_metric.items()}
         intervals = {
-            name: ends
+            # A ratio is never below zero, so its mean is not either.
+            name: (max(ends[0], 0.0), ends[1]) if METRICS[name].scale == "ratio" else ends
             for name, known in by_metric.items()
             if (ends := mean_within(np.array(known), student(len(known))))
         }

@@ -22,7 +22,7 @@ def headlines(context: ApartContext) -> tuple[Headline, ...]:
     for one in context.analysis.verdicts():
         if one.comparison.step is None:
             claim, interval = sentence_of(one, context.analysis)
-            text = f"{claim} {interval}".rstrip() + "."
+            text = tr("{text}.", text=f"{claim} {interval}".rstrip())
             badge = badge_of(one, forced=bool(warned))
             tone = TONES[Verdict.UNDECIDED if warned else one.comparison.verdict]
             found.append(Headline(badge, tone, text))
