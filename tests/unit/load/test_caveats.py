@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from pgassay.errors import TrialError
 from pgassay.plan.steps import Step
-from pgassay.trials.load.caveats import load_caveats
+from pgassay.trials.load.caveats import load_caveats, refuse_failed
 
 OUTAGE = {"start_ns": 1_000_000_000, "end_ns": 1_500_000_000, "connections": 2}
 STEPS = (Step(2, 10.0, measured=True, rate=1000.0),)
@@ -101,3 +102,14 @@ def test_in_a_switchback_the_advice_names_design_slice() -> None:
     lossy = result(slices=[a_slice(80, 20, 1.0)])
     (caveat,) = load_caveats(lossy, STEPS, 1, arms_alternate=True)
     assert "count for no arm; mostly these are the long ones, so make design.slice longer" in caveat
+
+
+def test_a_load_whose_server_was_killed_for_memory_says_so_before_its_first_error() -> None:
+    lost = result(lost_connections=4, first_error=None)
+    with pytest.raises(TrialError, match=r"4 of 4 connections were lost; is the server still up\?"):
+        refuse_failed(3, lost, "")
+    with pytest.raises(TrialError, match="4 of 4 connections were lost; killed for memory; there"):
+        refuse_failed(3, lost, "", "killed for memory")
+    failed = result(0, first_error=None)
+    with pytest.raises(TrialError, match=r"succeeded; killed for memory; the .* says: signal 9"):
+        refuse_failed(3, failed, "signal 9", "killed for memory")

@@ -201,6 +201,7 @@ def refuse_failed(
         count = result["connections"]["count"]
         why = killed or stored("is the server still up?")
         what = stored(f"{lost} of {count} connections were lost; {why}")
+        killed = ""  # as said
     elif done == 0:
         what = stored("not one transaction succeeded")
     elif failed > _FAILED_AT_MOST * (done + failed):
@@ -209,7 +210,9 @@ def refuse_failed(
     else:
         return
     first = result.get("first_error")
-    if first:
+    if killed:
+        reason = killed  # the first error only follows from it
+    elif first:
         sqlstate, scenario, message = first["sqlstate"], first["scenario"], first["message"]
         reason = stored(f"the first error was {sqlstate} in {scenario}: {message}")
     else:
