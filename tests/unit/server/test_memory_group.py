@@ -121,6 +121,16 @@ def test_a_process_outside_of_the_group_is_reported(tmp_path: Path) -> None:
         MemoryGroup(tmp_path / "pgassay-run-x", "", GIB).confirmed([1])
 
 
+def test_a_process_that_ends_meanwhile_is_not_taken_for_one_outside(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = iter(["0::/", None])  # as an ending process shows for a moment
+    monkeypatch.setattr(memory_group, "text_of", lambda *_: next(seen))
+    (tmp_path / "memory.max").write_text(str(GIB))
+    (tmp_path / "memory.events").write_text("")
+    assert MemoryGroup(tmp_path, "", GIB).confirmed([7])["memory"] == "1GB"
+
+
 def test_a_group_that_is_gone_counts_as_removed_and_one_in_use_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -28,6 +28,7 @@ from pgassay.spec.server.placement import memory_text
 PREFIX = "pgassay-"
 ENTRANCE = "cgroup.procs"
 REMOVE_LIMIT_S = 10.0
+ENDING_LIMIT_S = 2.0
 POLL_S = 0.05
 _SWAPPINESS = Path("/proc/sys/vm/swappiness")
 _NO_LIMIT = {"": "max", "memory": "-1"}
@@ -81,8 +82,7 @@ class MemoryGroup:
     def confirmed(self, tasks: Collection[int]) -> dict[str, str]:
         """Limit and group, read back; TargetError where one of these processes is elsewhere."""
         for task in tasks:
-            groups = text_of(HERE, Path(f"/proc/{task}/cgroup"))
-            if groups is not None and f"/{self.path.name}" not in groups:
+            if self._lacks(task):
                 raise TargetError(
                     f"placement.server_memory: process {task} of the server is not in the control"
                     f" group {self.path}; does a service manager of this host move it?"
@@ -96,6 +96,17 @@ class MemoryGroup:
                 f" {self.path} has {found}"
             )
         return {"memory": memory_text(self.limit_bytes), "memory_group": str(self.path)}
+
+    def _lacks(self, task: int) -> bool:
+        """Whether a process is elsewhere to stay; one that ends is, until it is gone."""
+        deadline = time.monotonic() + ENDING_LIMIT_S
+        while True:
+            groups = text_of(HERE, Path(f"/proc/{task}/cgroup"))
+            if groups is None or f"/{self.path.name}" in groups:
+                return False
+            if time.monotonic() > deadline:
+                return True
+            time.sleep(POLL_S)
 
     def use(self) -> MemoryUse:
         """What the kernel counts now."""
