@@ -7,6 +7,7 @@ Never: has a path or a name of the machine of the run.
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,8 @@ FIGURES = (
     "blocks_hit_per_tx", "blocks_read_per_tx", "server_cpu_ms_per_tx",
 )  # fmt: skip
 """Means over an arm's trials that a page has a column for."""
+_SERVER = re.compile(r"(?:/[\w.@+-]+)+/run-[0-9a-f]{12}")
+"""The folder of a server that pgassay started."""
 
 
 def keep(study: Study, path: Path) -> None:
@@ -97,7 +100,7 @@ def _machine(host: dict[str, Any]) -> str:
 
 
 def _scrubbed(text: str, path: Path, name: str) -> str:
-    """Without the run's path, however it is written."""
+    """Without the path of the run, however it is written, and that of its servers."""
     for written in (str(path.resolve()), str(path)):
         text = text.replace(written, name)
-    return text
+    return _SERVER.sub("SERVER", text)

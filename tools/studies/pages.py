@@ -54,7 +54,7 @@ def _rounded(value: float | None) -> str:
     """Three significant digits; a dash where it was not measured."""
     if value is None:
         return "–"
-    return f"{value:,.0f}".replace(",", " ") if abs(value) >= 100 else f"{value:.3g}"
+    return f"{value:,.0f}".replace(",", "\u202f") if abs(value) >= 100 else f"{value:.3g}"
 
 
 def _hit_ratio(arm: dict[str, Any]) -> str:
