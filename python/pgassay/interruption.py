@@ -5,7 +5,7 @@ Enters: signals. Leaves: KeyboardInterrupt where the signal arrives, and again a
 
 Python discards what a signal handler raises while a weak reference's callback or a `__del__` runs
 and prints "Exception ignored in"; importing modules runs many of these. So the request is
-remembered, and code that is about to start something long asks for it.
+remembered, code that is about to start something long asks for it, and nothing is printed.
 
 A child process that starts must be known before anything is raised, or nobody ends it: code that
 starts one does so inside `interruptions_deferred`.
@@ -14,6 +14,7 @@ starts one does so inside `interruptions_deferred`.
 from __future__ import annotations
 
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -27,6 +28,7 @@ _deferred = False
 def handle_signals() -> None:
     """From now on each of `SIGNALS` is a request to stop."""
     _interrupted.clear()
+    sys.unraisablehook = _print_unless_interrupted
     for number in SIGNALS:
         signal.signal(number, _interrupt)
 
@@ -54,3 +56,8 @@ def _interrupt(*_: object) -> None:
     _interrupted.set()
     if not _deferred:
         raise KeyboardInterrupt
+
+
+def _print_unless_interrupted(discarded: sys.UnraisableHookArgs) -> None:
+    if not (_interrupted.is_set() and issubclass(discarded.exc_type, KeyboardInterrupt)):
+        sys.__unraisablehook__(discarded)
