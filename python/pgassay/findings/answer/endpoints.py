@@ -101,7 +101,7 @@ def _clauses(verdict: Comparison, analysis: Analysis) -> str:
     )
     if not found:
         return ""
-    first = tr(", but ") if contradicts(found[0][0], verdict) else "; "
+    first = tr(", but ") if contradicts(found[0][0], verdict) else clauses(("", ""))
     return first + clauses(_clause(one, endpoint) for one, endpoint in found)
 
 

@@ -11,7 +11,7 @@ from pgassay.analysis.gates.grammar import gate_texts
 from pgassay.analysis.gates.model import GateCheck, GateOutcome, GateResult
 from pgassay.analysis.statistics.values import Interval
 from pgassay.findings.wording import signed_bound
-from pgassay.language import tr
+from pgassay.language import clauses, tr
 
 
 def gate_lines(results: Sequence[GateResult]) -> list[tuple[GateOutcome, str]]:
@@ -42,7 +42,7 @@ def check_words(check: GateCheck, limit: float) -> str:
             interval=interval,
         )
     )
-    return f"{words}; {check.reason}" if check.reason else words
+    return clauses([words, check.reason]) if check.reason else words
 
 
 def change_text(check: GateCheck, limit: float) -> str:

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from pgassay.analysis.apart.model import ApartRun
 from pgassay.findings.apart.verdicts import limits as limits_of
-from pgassay.language import Message, tr
+from pgassay.language import Message, clauses, tr
 from pgassay.report.context import ApartContext
 from pgassay.report.environment import created_at, server_version
 from pgassay.report.section import Content, section
@@ -66,4 +66,4 @@ def runs(context: ApartContext) -> Content:
 def _arms(run: ApartRun) -> str:
     if run.plan.calibrates:
         return tr("one arm by two names (A/A)")
-    return "; ".join(arm.label for arm in run.plan.arms)
+    return clauses(arm.label for arm in run.plan.arms)
