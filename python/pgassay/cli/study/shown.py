@@ -28,6 +28,7 @@ _LABELS = {
 }
 """Keys of study.toml, in the order they are read in, and their labels."""
 _WIDTH = 13
+_BELOW = "    "
 
 
 def show_studies(*, as_json: bool) -> None:
@@ -39,9 +40,9 @@ def show_studies(*, as_json: bool) -> None:
     widest = max(len(one.name) for one in every) + 2
     for one in every:
         labelled(one.name.ljust(widest), f"{one.texts.title}; {takes(one, Form.QUICK)}")
-        labelled(" " * widest, one.texts.source, "dim")
+        labelled(_BELOW, one.texts.source)
         for need in one.texts.needs:
-            labelled(" " * widest, f"needs {need}", "dim")
+            labelled(_BELOW, f"needs {need}")
 
 
 def show_study(one: Study, *, as_json: bool) -> None:
