@@ -122,14 +122,15 @@ def test_our_vmstat_agrees_with_the_real_one(tmp_path: Path) -> None:
     for name in ("us", "sy", "id", "wa", "st"):
         assert is_among(theirs[name], [one[name] for one in found], margin=2, share=0), name
     for name in ("swpd", "free", "buff", "cache"):
-        # Other tests' servers take and give back memory by the 100 MB, also between two readings
-        # of ours, so a single line may lie outside all of them.
+        # Other tests' servers take and give back memory by the 100 MB, and drop files from the page
+        # cache, also between two readings of ours, so single lines may lie outside all of them. A
+        # column with another meaning would differ in every line.
         agreeing = [
             at
             for at, line in lines
             if is_among(line[name], levels(ours, at, name), margin=20_000, share=0.02)
         ]
-        assert len(agreeing) > SECONDS // 2, name
+        assert len(agreeing) >= SECONDS // 2, name
 
 
 def levels(ours: HostColumns, at: int, name: str) -> list[float | None]:

@@ -17,6 +17,9 @@ def test_the_sql_that_pages_tell_to_run_is_accepted_by_a_server(lab_server: LabS
     ]  # fmt: skip
     with lab_server.admin() as session:
         session.execute("CREATE ROLE pgassay")
+        # What the demo database of docs/workloads.md has.
+        session.execute("CREATE SCHEMA bookings")
+        session.execute("CREATE TABLE bookings.flights (flight_id int NOT NULL)")
         for block in found:
             for _, statement in _core.script_statements(block.place, block.text):
                 session.execute(statement)
