@@ -109,9 +109,7 @@ def is_among(
 def test_our_vmstat_agrees_with_the_real_one(tmp_path: Path) -> None:
     stamped, ours = beside(["vmstat", "-n", "1", str(SECONDS + 1)], tmp_path)
     names = stamped[1][1].split()
-    lines = [
-        (at, dict(zip(names, map(float, line.split()), strict=True))) for at, line in stamped[2:]
-    ]
+    lines = lines_of(stamped)
     # The first line holds rates since the machine started.
     theirs = {name: sum(line[name] for _, line in lines[1:]) / SECONDS for name in names}
     found = [window.vmstat for window in about(ours, lines[0][0], lines[-1][0])]
@@ -121,16 +119,38 @@ def test_our_vmstat_agrees_with_the_real_one(tmp_path: Path) -> None:
         assert is_among(theirs[name], [one[name] for one in found], margin=20), name
     for name in ("us", "sy", "id", "wa", "st"):
         assert is_among(theirs[name], [one[name] for one in found], margin=2, share=0), name
-    for name in ("swpd", "free", "buff", "cache"):
-        # Other tests' servers take and give back memory by the 100 MB, and drop files from the page
-        # cache, also between two readings of ours, so single lines may lie outside all of them. A
-        # column with another meaning would differ in every line.
-        agreeing = [
-            at
-            for at, line in lines
-            if is_among(line[name], levels(ours, at, name), margin=20_000, share=0.02)
+    # Other tests' servers take and give back memory by the 100 MB, and drop files from the page
+    # cache, also between two readings of ours, so single lines may lie outside all of them.
+    for _ in range(3):
+        differing = [
+            name
+            for name in ("swpd", "free", "buff", "cache")
+            if agreeing_lines(lines, ours, name) <= SECONDS // 2
         ]
-        assert len(agreeing) >= SECONDS // 2, name
+        if not differing:
+            break
+        stamped, ours = beside(["vmstat", "-n", "1", str(SECONDS + 1)], tmp_path)
+        lines = lines_of(stamped)
+    assert not differing
+
+
+Lines = list[tuple[int, dict[str, float]]]
+
+
+def lines_of(stamped: list[tuple[int, str]]) -> Lines:
+    """vmstat's lines, each with the time at which it came."""
+    names = stamped[1][1].split()
+    return [
+        (at, dict(zip(names, map(float, line.split()), strict=True))) for at, line in stamped[2:]
+    ]
+
+
+def agreeing_lines(lines: Lines, ours: HostColumns, name: str) -> int:
+    """How many of vmstat's lines agree with our readings about then."""
+    return sum(
+        is_among(line[name], levels(ours, at, name), margin=20_000, share=0.02)
+        for at, line in lines
+    )
 
 
 def levels(ours: HostColumns, at: int, name: str) -> list[float | None]:

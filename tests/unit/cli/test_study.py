@@ -22,7 +22,7 @@ def test_the_list_has_every_study_with_its_time_and_its_source() -> None:
 
 def test_a_study_is_shown_with_what_is_expected_what_was_found_and_how_to_run_it() -> None:
     shown = pgassay("study", "show", NAME).stdout
-    for label in ("question", "hypothesis", "mechanism", "found there", "mind", "limits"):
+    for label in ("question", "hypothesis", "mechanism", "found there", "its errors", "limits"):
         assert f"\n{label} " in shown
     assert f"pgassay study run {NAME} --full" in shown
 

@@ -21,7 +21,7 @@ _LABELS = {
     "hypothesis": "hypothesis",
     "mechanism": "mechanism",
     "found_by_source": "found there",
-    "errors_of_source": "mind",
+    "errors_of_source": "its errors",
     "compared": "found here",
     "quick": "quick form",
     "limits": "limits",

@@ -89,7 +89,7 @@ def _seen(aims: Array, slice_s: float, time_s: float) -> Array:
     """The mean over the kept part of every slice of what moves towards the slices' own values."""
     if time_s == 0.0 or not len(aims):
         return aims
-    from scipy.signal import lfilter  # half a second to load, which only a switchback needs
+    from scipy.signal import lfilter  # half a second to load; most analyses of blocks need none
 
     left = math.exp(-slice_s / time_s)
     at_end = lfilter([1.0 - left], [1.0, -left], aims)
