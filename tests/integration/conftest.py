@@ -135,3 +135,14 @@ def ssh_config(sshd: Sshd, monkeypatch: pytest.MonkeyPatch) -> Sshd:
     """ssh of this test and of the tools it starts goes there."""
     monkeypatch.setenv("PGASSAY_SSH_CONFIG", str(sshd.config()))
     return sshd
+
+
+@pytest.fixture
+def disk_base(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Owned servers lie below it, on a disk: a file system in memory is never cold, keeps its pages
+    whatever the limit, and truncates and syncs in no time."""
+    base = Path(tempfile.mkdtemp(prefix="pgassay-test-", dir="/var/tmp"))
+    base.chmod(0o711)
+    monkeypatch.setenv("PGASSAY_DATA", str(base))
+    yield base
+    shutil.rmtree(base)

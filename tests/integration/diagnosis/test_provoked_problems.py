@@ -9,9 +9,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import tempfile
 import tomllib
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -24,16 +22,6 @@ _PROVOKED = tomllib.loads((_EXPERIMENTS / "provoked.toml").read_text("utf-8"))
 _LIMIT_S = 400.0
 """A run takes less than a minute on a machine of its own; beside other tests several."""
 _DEBIAN = '\n[target]\nbin = "/usr/lib/postgresql/15/bin"\n'
-
-
-@pytest.fixture
-def disk_base(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """The targets' servers lie on a disk: in memory, files are truncated and synced in no time."""
-    base = Path(tempfile.mkdtemp(prefix="pgassay-test-", dir="/var/tmp"))
-    base.chmod(0o711)
-    monkeypatch.setenv("PGASSAY_DATA", str(base))
-    yield base
-    shutil.rmtree(base)
 
 
 @pytest.mark.heavy

@@ -3,9 +3,9 @@ nothing is left of its control group."""
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -52,14 +52,12 @@ def parent() -> Path:
         pytest.skip(str(error))
 
 
-@pytest.fixture
-def disk_base(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """On a disk: what lies in a file system in memory has no other place to go."""
-    base = Path(tempfile.mkdtemp(prefix="pgassay-test-", dir="/var/tmp"))
-    base.chmod(0o711)
-    monkeypatch.setenv("PGASSAY_DATA", str(base))
-    yield base
-    shutil.rmtree(base)
+@pytest.fixture(autouse=True)
+def one_at_a_time() -> Iterator[None]:
+    """These tests count the control groups of this host."""
+    with Path(tempfile.gettempdir(), "pgassay-test-memory.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def limited(journal: RecordingJournal) -> OwnedTarget:

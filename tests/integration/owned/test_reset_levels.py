@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -35,16 +32,6 @@ def build(session: Connection) -> None:
 def ask(target: OwnedTarget, query: str) -> Any:
     with target.connect() as session:
         return scalar(session, query)
-
-
-@pytest.fixture
-def disk_base(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """On a disk: what lies in a file system in memory is never cold."""
-    base = Path(tempfile.mkdtemp(prefix="pgassay-test-", dir="/var/tmp"))
-    base.chmod(0o711)
-    monkeypatch.setenv("PGASSAY_DATA", str(base))
-    yield base
-    shutil.rmtree(base)
 
 
 def ready(installation: Installation, rule: ResetRule) -> OwnedTarget:
