@@ -1,7 +1,8 @@
 """A folder of many runs, made without a server.
 
 Enters: a folder, how many runs. Leaves: that many analysed run directories in it, which share the
-files of their samples (hard links) and differ in name, date and question. Never: measures anything.
+files of their samples (hard links), or have none, and differ in name, date and question.
+Never: measures anything.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ _FIRST = datetime(2026, 1, 1, tzinfo=UTC)
 _PLAN, _ENVIRONMENT = "plan.json", "environment.json"
 
 
-def make_many_runs(folder: Path, number: int, *, blocks: int = BLOCKS) -> list[Path]:
+def make_many_runs(
+    folder: Path, number: int, *, blocks: int = BLOCKS, samples: bool = True
+) -> list[Path]:
     """Runs of two arms, each as long as those of `pgassay demo`."""
     template = RunDirectory.create(folder / ".template")
     make_run(template, blocks, SECONDS, SERIES)
@@ -31,6 +34,9 @@ def make_many_runs(folder: Path, number: int, *, blocks: int = BLOCKS) -> list[P
     template.write_json(_ENVIRONMENT, {**environment, "server": server})
     report_run(template)
     (template.path / "report.html").unlink()
+    if not samples:
+        for trial in template.path.glob("trials/*/*"):
+            trial.unlink()
     runs = [_copied(template.path, folder / f"run-{n:04d}", n) for n in range(number)]
     shutil.rmtree(template.path)
     return runs

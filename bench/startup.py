@@ -1,4 +1,4 @@
-"""The CPU that commands spend on starting, beside `python -c pass`: `python -m bench.startup`.
+"""What commands take from start to end, beside `python -c pass`: `python -m bench.startup`.
 
 Enters: how many rounds. Leaves: docs/measured/startup-times.md. Never: asserts anything; that no
 command imports a heavy library for its help is asserted in tests/unit/cli/test_help.py.
@@ -12,6 +12,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,28 +23,36 @@ from bench.many_runs import make_many_runs
 from bench.tables import page, table
 
 OUTPUT = MEASURED / "startup-times.md"
-RUNS_LISTED = 1000
+RUNS_ASKED, RUNS_LISTED = 1_000, 10_000
+"""How many have samples; and how many have only the files that `list` and the table `runs` read."""
 BASE = "python -c pass"
 
 
-def commands(runs: Path) -> dict[str, Sequence[str]]:
+def commands(asked: Path, listed: Path) -> dict[str, Sequence[str]]:
     """What is started, by the name it has in the table."""
     own = [sys.executable, "-m", "pgassay"]
     return {
         BASE: [sys.executable, "-c", "pass"],
         "pgassay --help": [*own, "--help"],
-        f"pgassay list ({RUNS_LISTED:,} runs)": [*own, "list", str(runs)],
-        f"pgassay sql, verdicts ({RUNS_LISTED:,} runs)": [
+        f"pgassay list ({RUNS_ASKED:,} runs)": [*own, "list", str(asked)],
+        f"pgassay list ({RUNS_LISTED:,} runs)": [*own, "list", str(listed)],
+        f"pgassay sql, runs ({RUNS_LISTED:,} runs)": [
+            *own,
+            "sql",
+            "select state, verdict, count(*) from runs group by all",
+            str(listed),
+        ],
+        f"pgassay sql, verdicts ({RUNS_ASKED:,} runs)": [
             *own,
             "sql",
             "select verdict, count(*) from verdicts group by 1",
-            str(runs),
+            str(asked),
         ],
-        f"pgassay sql, waits ({RUNS_LISTED:,} runs)": [
+        f"pgassay sql, waits ({RUNS_ASKED:,} runs)": [
             *own,
             "sql",
             "select wait_event, count(*) from waits group by 1",
-            str(runs),
+            str(asked),
         ],
         "import pgassay": [sys.executable, "-c", "import pgassay"],
         "pgassay load --help": [*own, "load", "--help"],
@@ -54,25 +63,28 @@ def commands(runs: Path) -> dict[str, Sequence[str]]:
     }
 
 
-def cpu_ms(words: Sequence[str]) -> float:
-    """User and system time of one process and its children."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+def taken_ms(words: Sequence[str]) -> tuple[float, float]:
+    """Milliseconds of one process and its children: user and system time, and by the clock."""
+    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     subprocess.run(words, capture_output=True, check=False, timeout=300)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return 1e3 * (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    after, ended = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    cpu_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return 1e3 * cpu_s, 1e3 * (ended - began)
 
 
-def measured(rounds: int) -> Mapping[str, list[float]]:
-    """Milliseconds of each command, one after the other in every round."""
+def measured(rounds: int) -> Mapping[str, list[tuple[float, float]]]:
+    """What each command took, one after the other in every round."""
     with tempfile.TemporaryDirectory() as folder:
-        make_many_runs(Path(folder), RUNS_LISTED)
-        started = commands(Path(folder))
+        asked, listed = Path(folder, "asked"), Path(folder, "listed")
+        make_many_runs(asked, RUNS_ASKED)
+        make_many_runs(listed, RUNS_LISTED, samples=False)
+        started = commands(asked, listed)
         for words in started.values():  # byte code and file cache
-            cpu_ms(words)
-        found: dict[str, list[float]] = {name: [] for name in started}
+            taken_ms(words)
+        found: dict[str, list[tuple[float, float]]] = {name: [] for name in started}
         for _ in range(rounds):
             for name, words in started.items():
-                found[name].append(cpu_ms(words))
+                found[name].append(taken_ms(words))
     return found
 
 
@@ -83,23 +95,28 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=OUTPUT)
     options = parser.parse_args()
     found = measured(options.rounds)
-    rows = [
-        (
-            name,
-            f"{statistics.median(times):.0f}",
-            f"{min(times):.0f} to {max(times):.0f}",
-            f"{statistics.median(a / b for a, b in zip(times, found[BASE], strict=True)):.1f}",
+    rows = []
+    for name, times in found.items():
+        cpu, clock = zip(*times, strict=True)
+        ratios = [one[0] / base[0] for one, base in zip(times, found[BASE], strict=True)]
+        rows.append(
+            (
+                name,
+                f"{statistics.median(cpu):.0f}",
+                f"{min(cpu):.0f} to {max(cpu):.0f}",
+                f"{statistics.median(clock):.0f}",
+                f"{statistics.median(ratios):.1f}",
+            )
         )
-        for name, times in found.items()
-    ]
     about = (
-        "Made by `make bench`: user and system time from the start of a process to its end, median"
-        f" of {options.rounds} rounds. The ratio is to `{BASE}` in the same round.\n\n"
+        "Made by `make bench`: user and system time from the start of a process to its end, and the"
+        f" time by the clock, medians of {options.rounds} rounds. The ratio is to `{BASE}` in the"
+        " same round.\n\n"
         f"{datetime.now(UTC):%Y-%m-%d}; {this_machine()}; Python {sys.version.split()[0]};"
         f" load average {load_average():.1f}."
     )
-    head = ("command", "CPU, ms", "least to most", "× `python -c pass`")
-    options.out.write_text(page("CPU time of starting", about, {"": table(head, rows)}), "utf-8")
+    head = ("command", "CPU, ms", "least to most", "clock, ms", "CPU × `python -c pass`")
+    options.out.write_text(page("Times of starting", about, {"": table(head, rows)}), "utf-8")
     print(f"written: {options.out}", file=sys.stderr)
 
 

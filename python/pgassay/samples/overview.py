@@ -17,12 +17,15 @@ from pathlib import Path
 
 from pgassay.samples.journal_entries import JOURNAL, open_entries
 from pgassay.samples.run_summary import SUMMARY, summary_of
-from pgassay.samples.storage.json_head import head_of, object_in, values_of
+from pgassay.samples.storage.json_head import first_values_of, object_in, values_of
 
 PLAN = "plan.json"
 OBSERVATION = "observation.json"
 ANALYSIS = "analysis.json"
 ENVIRONMENT = "environment.json"
+TRIALS = "trials"
+HEAD_KEYS = {PLAN: "question", OBSERVATION: "server", ENVIRONMENT: "created_at", ANALYSIS: SUMMARY}
+"""File → the key of it that is read here, which stands near its beginning."""
 
 
 class State(StrEnum):
@@ -62,8 +65,12 @@ class RunOverview:
 
 def runs_in(folder: Path) -> list[RunOverview]:
     """The runs and observations directly in a folder, oldest first."""
-    paths = {found.parent for name in (PLAN, OBSERVATION) for found in folder.glob(f"*/{name}")}
-    runs = [overview_of(path) for path in paths]
+    runs = []
+    for path in folder.iterdir():
+        with suppress(OSError):  # no directory, or one of somebody else
+            contents = _contents_of(path)
+            if not contents.names.isdisjoint((PLAN, OBSERVATION)):
+                runs.append(_overview_of(path, contents))
     never = datetime.min.replace(tzinfo=UTC)
     return sorted(runs, key=lambda run: (run.started or never, run.path))
 
@@ -71,8 +78,40 @@ def runs_in(folder: Path) -> list[RunOverview]:
 def overview_of(path: Path) -> RunOverview:
     """One of them; a damaged run must not hide the others, so nothing is raised."""
     try:
-        state, started = _state(path), _started(path)
-        if (path / OBSERVATION).is_file():
+        return _overview_of(path, _contents_of(path))
+    except OSError:
+        return RunOverview(path, State.UNREADABLE)
+
+
+@dataclass(frozen=True)
+class _Contents:
+    """What a look at a directory shows: no file of it is opened to learn that it is not there."""
+
+    names: frozenset[str]
+    is_running: bool
+    """Whether a process holds the directory's lock."""
+
+
+def _contents_of(path: Path) -> _Contents:
+    directory = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        with os.scandir(directory) as entries:
+            names = frozenset(entry.name for entry in entries)
+        try:
+            fcntl.flock(directory, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return _Contents(names, is_running=True)
+        except OSError:  # a file system without locks
+            pass
+        return _Contents(names, is_running=False)
+    finally:
+        os.close(directory)
+
+
+def _overview_of(path: Path, contents: _Contents) -> RunOverview:
+    try:
+        state, started = _state(path, contents), _started(path, contents)
+        if OBSERVATION in contents.names:
             server = values_of(path / OBSERVATION, "server").get("server", "")
             return RunOverview(
                 path,
@@ -83,41 +122,32 @@ def overview_of(path: Path) -> RunOverview:
                 verdicts=("observation",),
             )
         question = str(values_of(path / PLAN, "question").get("question", ""))
-        trials = sum(1 for one in (path / "trials").glob("[0-9]*") if one.name.isdigit())
-        found = RunOverview(path, state, started, question, trials)
-        return _with_verdict(found) if (path / ANALYSIS).is_file() else found
+        found = RunOverview(path, state, started, question, _trials_in(path))
+        return _with_verdict(found) if ANALYSIS in contents.names else found
     except (OSError, ValueError, KeyError, TypeError):
         return RunOverview(path, State.UNREADABLE)
 
 
-def _state(path: Path) -> State:
-    if _is_running(path):
+def _trials_in(path: Path) -> int:
+    with suppress(FileNotFoundError, NotADirectoryError), os.scandir(path / TRIALS) as entries:
+        return sum(entry.name.isdigit() for entry in entries)
+    return 0
+
+
+def _state(path: Path, contents: _Contents) -> State:
+    if contents.is_running:
         return State.RUNNING
-    if open_entries(path / JOURNAL):
+    if JOURNAL in contents.names and open_entries(path / JOURNAL):
         return State.CHANGES_LEFT
-    return State.FINISHED if (path / ANALYSIS).is_file() else State.UNFINISHED
+    return State.FINISHED if ANALYSIS in contents.names else State.UNFINISHED
 
 
-def _is_running(path: Path) -> bool:
-    """Whether a process holds the directory's lock."""
-    try:
-        directory = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-    except OSError:
-        return False
-    try:
-        fcntl.flock(directory, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except OSError as error:
-        return isinstance(error, BlockingIOError)
-    finally:
-        os.close(directory)
-    return False
-
-
-def _started(path: Path) -> datetime | None:
+def _started(path: Path, contents: _Contents) -> datetime | None:
     """When the server was first described; for want of that, when the plan was written."""
-    with suppress(OSError, ValueError, KeyError, TypeError):
-        environment = values_of(path / ENVIRONMENT, "created_at")
-        return datetime.fromisoformat(environment["created_at"])
+    if ENVIRONMENT in contents.names:
+        with suppress(OSError, ValueError, KeyError, TypeError):
+            environment = values_of(path / ENVIRONMENT, "created_at")
+            return datetime.fromisoformat(environment["created_at"])
     for name in (PLAN, OBSERVATION):
         with suppress(OSError):
             return datetime.fromtimestamp((path / name).stat().st_mtime, UTC)
@@ -127,7 +157,7 @@ def _started(path: Path) -> datetime | None:
 def _with_verdict(run: RunOverview) -> RunOverview:
     """With its verdicts, and the effect that the first is about."""
     path = run.path / ANALYSIS
-    found = head_of(path).get(SUMMARY) or summary_of(object_in(path))
+    found = first_values_of(path, SUMMARY).get(SUMMARY) or summary_of(object_in(path))
     if not found["verdicts"]:
         raise ValueError("an analysis without a verdict")
     return replace(

@@ -21,7 +21,7 @@ from pgassay.samples.storage.json_head import values_of
 from pgassay.samples.unfinished import locked
 
 TRACE = "trace.json"
-_MARKS = (PLAN, OBSERVATION, TRACE)
+MARKS = (PLAN, OBSERVATION, TRACE)
 """Each says by its `schema` that the directory is of pgassay."""
 
 
@@ -42,7 +42,7 @@ def removable(path: Path) -> Removable:
     if not path.is_dir():
         raise RunDirectoryError(f"{path}: is not a directory; `pgassay list` shows stored runs")
     path = path.resolve()
-    mark = next((path / name for name in _MARKS if _is_ours(path / name)), None)
+    mark = next((path / name for name in MARKS if _is_ours(path / name)), None)
     if mark is None:
         raise RunDirectoryError(
             f"{path}: is not a run, observation or trace of pgassay (it has no {PLAN},"

@@ -31,7 +31,7 @@ def one_line(text: str) -> str:
 
 
 def _printable(text: str) -> str:
-    return "".join(c if c.isprintable() else " " for c in text)
+    return text if text.isprintable() else "".join(c if c.isprintable() else " " for c in text)
 
 
 _BELOW = "  "

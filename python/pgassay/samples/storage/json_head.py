@@ -12,24 +12,32 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-_HEAD_BYTES = 8192
+HEAD_BYTES = 8192
 _DECODER = json.JSONDecoder()
 _BLANK = " \t\r\n"
 
 
 def values_of(path: Path, *names: str) -> dict[str, Any]:
     """Those of the keys that the object has; ValueError where the file holds no object."""
-    head = head_of(path)
-    found = head if all(name in head for name in names) else object_in(path)
-    return {name: found[name] for name in names if name in found}
+    found = first_values_of(path, *names)
+    if len(found) < len(names):
+        whole = object_in(path)
+        found = {name: whole[name] for name in names if name in whole}
+    return found
 
 
-def head_of(path: Path) -> dict[str, Any]:
-    """The keys and values that are whole in the first kilobytes of the file."""
-    with path.open("rb") as file:
+def first_values_of(path: Path, *names: str) -> dict[str, Any]:
+    """Those of the keys whose values are whole in the first kilobytes of the file."""
+    with path.open("rb", buffering=0) as file:
         # A character may be cut in two where they end.
-        head = codecs.getincrementaldecoder("utf-8")().decode(file.read(_HEAD_BYTES))
-    return dict(_first_pairs(head))
+        head = codecs.getincrementaldecoder("utf-8")().decode(file.read(HEAD_BYTES))
+    found: dict[str, Any] = {}
+    for key, value in _first_pairs(head):
+        if key in names:
+            found[key] = value
+            if len(found) == len(names):  # what follows need not be decoded
+                break
+    return found
 
 
 def object_in(path: Path) -> dict[str, Any]:
