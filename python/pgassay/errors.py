@@ -21,6 +21,7 @@ Never: a traceback for the user; `cli.main` prints the message and exits with `e
 from __future__ import annotations
 
 from enum import IntEnum
+from typing import Any
 
 
 class ExitCode(IntEnum):
@@ -39,6 +40,19 @@ class PgassayError(Exception):
     """The root of every error this project raises on purpose."""
 
     exit_code: ExitCode = ExitCode.USAGE
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Errors pass between processes as they are, whatever their `__init__` takes."""
+        return _as_it_was, (type(self), self.args, self.__dict__)
+
+
+def _as_it_was(
+    kind: type[PgassayError], args: tuple[Any, ...], state: dict[str, Any]
+) -> PgassayError:
+    error = kind.__new__(kind, *args)
+    error.args = args
+    error.__dict__.update(state)
+    return error
 
 
 class SpecError(PgassayError):

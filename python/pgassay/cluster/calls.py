@@ -1,0 +1,86 @@
+"""Calls of actors, many at a time.
+
+Enters: actors, a method and its arguments. Leaves: what the methods return, in order, or the error
+that one raised. Never: waits for ever; an actor that is gone or silent is an `ActorLost`.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pgassay.errors import PgassayError, SetupError
+
+
+class ActorLost(PgassayError):
+    """Actors that ended, or do not answer any more."""
+
+    def __init__(self, places: Sequence[int], why: str) -> None:
+        self.places = tuple(places)
+        """Which of those that were called."""
+        super().__init__(why)
+
+
+@dataclass(frozen=True)
+class Actor:
+    """A handle of an actor."""
+
+    ray: Any
+    handle: Any
+
+    def ask(self, method: str, arguments: Sequence[Any] = ()) -> Any:
+        """Begin a call; what it returns comes by `answers_of`."""
+        return getattr(self.handle, method).remote(*arguments)
+
+    def end(self) -> None:
+        """End its process."""
+        self.ray.kill(self.handle)
+
+
+def answers(calls: Sequence[tuple[Actor, str, Sequence[Any]]], limit_s: float) -> list[Any]:
+    """All of them at the same time; raises what a method raised, else ActorLost.
+
+    An error that an actor raised goes before the loss of another, which may follow from it.
+    """
+    asked = [actor.ask(method, arguments) for actor, method, arguments in calls]
+    found: list[Any] = []
+    lost: dict[int, str] = {}
+    raised: BaseException | None = None
+    deadline = time.monotonic() + limit_s
+    for place, (call, reference) in enumerate(zip(calls, asked, strict=True)):
+        ray = call[0].ray
+        try:
+            left_s = max(deadline - time.monotonic(), 0.0)
+            found.append(ray.get(reference, timeout=left_s))
+        except ray.exceptions.GetTimeoutError:
+            lost[place] = f"no answer within {limit_s:g} s"
+        except ray.exceptions.RayTaskError as error:
+            raised = raised or _cause(error)
+        except ray.exceptions.RayError as error:
+            lost[place] = _line(error)
+    if raised is not None:
+        raise raised
+    if lost:
+        raise ActorLost(tuple(lost), next(iter(lost.values())))
+    return found
+
+
+def _cause(error: Any) -> BaseException:
+    """What the method raised; an error of ours is raised again as it was."""
+    cause = getattr(error, "cause", None)
+    if isinstance(cause, PgassayError | KeyboardInterrupt):
+        return cause
+    return SetupError(f"on a node of the Ray cluster: {type(cause).__name__}: {cause}")
+
+
+def _line(error: BaseException) -> str:
+    """The line of Ray's message that says what happened: of a traceback, the error."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    errors = [line for line in lines if re.match(r"[\w.]*(Error|Exception): ", line)]
+    line = (errors[-1:] or lines[:1] or [type(error).__name__])[0]
+    if "No module named 'pgassay" in line:
+        return f"{line}; install this pgassay on every node, for the Python that Ray runs there"
+    return line

@@ -1,0 +1,91 @@
+"""Joins a Ray cluster and leaves it.
+
+Enters: an address as users write it. Leaves: a `Cluster` while the block lasts. Never: starts or
+stops the nodes of a cluster that is there; installs signal handlers.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from pgassay.cluster.nodes import Cluster
+from pgassay.errors import SetupError
+from pgassay.interruption import SIGNALS
+
+EXTRA = "pgassay[ray]"
+LOCAL = "local"
+"""The address of a cluster of this machine alone, which ends with the run."""
+
+
+@contextmanager
+def joined(address: str) -> Iterator[Cluster]:
+    """The cluster at `auto` (the one that this machine is a node of), HOST:PORT or `local`.
+
+    Raises SetupError where Ray is not installed or no cluster is there.
+    """
+    ray = _ray()
+    if ray.is_initialized():  # of a program that uses pgassay as a library
+        yield Cluster(ray)
+        return
+    with _signals_kept():
+        try:
+            ray.init(
+                address=address,
+                namespace="pgassay",
+                log_to_driver=False,
+                logging_level=logging.ERROR,
+                **({"include_dashboard": False} if address == LOCAL else {}),
+            )
+        except (ConnectionError, RuntimeError, ValueError, OSError) as error:
+            raise SetupError(_refusal(address, error)) from None
+    try:
+        yield Cluster(ray)
+    finally:
+        with _signals_kept():
+            ray.shutdown()
+
+
+def _ray() -> Any:
+    # Read by Ray when it is imported: nothing is reported to its makers, no notice is printed.
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+    try:
+        import ray
+    except ImportError:
+        raise SetupError(f"this takes Ray, which is not installed: pip install '{EXTRA}'") from None
+    return ray
+
+
+def _refusal(address: str, error: Exception) -> str:
+    why = next(
+        (line.strip() for line in str(error).splitlines() if line.strip()), "no reason given"
+    )
+    if address == "auto":
+        return (
+            f"no Ray cluster has this machine as a node ({why}); join one with"
+            " `ray start --address=HEAD:6379`, or begin one with `ray start --head`"
+        )
+    return (
+        f"the Ray cluster at {address} cannot be joined ({why}); this machine must be a node of it:"
+        f" `ray start --address={address}`"
+    )
+
+
+@contextmanager
+def _signals_kept() -> Iterator[None]:
+    """Ray sets its own handler of SIGTERM, which would end a run without putting anything back."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.getsignal(number) for number in SIGNALS}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

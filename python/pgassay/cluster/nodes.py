@@ -1,0 +1,125 @@
+"""The nodes of a cluster, and actors spread over them.
+
+Enters: how many actors of which class, and what each needs. Leaves: one actor on each node. Never:
+puts two of them on one node, or waits for nodes that may never come.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from pgassay.cluster.calls import Actor
+from pgassay.errors import SetupError
+
+PLACING_S = 30.0
+"""A free node takes an actor within a second or two; one that is just starting, somewhat longer."""
+CALLS_AT_A_TIME = 4
+"""So that an actor answers while a long call of it is under way."""
+
+
+@dataclass(frozen=True)
+class Node:
+    """One machine, or one raylet on a machine that has several."""
+
+    id: str
+    name: str
+    cpus: float
+
+
+class Cluster:
+    """A cluster that this process has joined."""
+
+    def __init__(self, ray: Any) -> None:
+        self._ray = ray
+
+    def nodes(self) -> list[Node]:
+        """Those that are alive, by name."""
+        alive = [one for one in self._ray.nodes() if one["Alive"]]
+        found = [
+            Node(
+                str(one["NodeID"]),
+                str(one["NodeManagerHostname"] or one["NodeManagerAddress"]),
+                float(one["Resources"].get("CPU", 0.0)),
+            )
+            for one in alive
+        ]
+        return sorted(found, key=lambda node: (node.name, node.id))
+
+    def own_node(self) -> str:
+        """The id of the node that this process is on."""
+        return str(self._ray.get_runtime_context().get_node_id())
+
+    @contextmanager
+    def spread(
+        self, kind: type, count: int | None, *, cpus: int, resource: str | None = None
+    ) -> Iterator[list[Actor]]:
+        """An actor of a class on each of `count` nodes, on every node where that is None; they end
+        with the block.
+
+        Each takes `cpus` processors of its node, and one unit of a custom `resource`, by which a
+        cluster says which of its nodes are meant. Raises SetupError where so many are not free.
+        """
+        wanted = {"CPU": float(cpus)} | ({resource: 1.0} if resource else {})
+        fitting = self._fitting(wanted)
+        if not fitting or (count is not None and count > len(fitting)):
+            raise SetupError(self._too_few(count, wanted, len(fitting)))
+        from ray.util.placement_group import placement_group, remove_placement_group
+        from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
+
+        group = placement_group([wanted] * (count or len(fitting)), strategy="STRICT_SPREAD")
+        actors: list[Actor] = []
+        try:
+            if not group.wait(PLACING_S):
+                raise SetupError(self._too_few(count, wanted, None))
+            made = self._ray.remote(kind)
+            for place in range(group.bundle_count):
+                handle = made.options(
+                    num_cpus=cpus,
+                    max_restarts=0,
+                    max_concurrency=CALLS_AT_A_TIME,
+                    scheduling_strategy=PlacementGroupSchedulingStrategy(
+                        group, placement_group_bundle_index=place
+                    ),
+                ).remote()
+                actors.append(Actor(self._ray, handle))
+            yield actors
+        finally:
+            for actor in actors:
+                actor.end()
+            remove_placement_group(group)
+
+    def on_node(self, kind: type, node: str, *arguments: Any) -> Actor:
+        """An actor of a class on that one node, which takes no processor of it."""
+        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+        made = self._ray.remote(kind).options(
+            num_cpus=0,
+            max_restarts=0,
+            scheduling_strategy=NodeAffinitySchedulingStrategy(node, soft=False),
+        )
+        return Actor(self._ray, made.remote(*arguments))
+
+    def _fitting(self, wanted: dict[str, float]) -> list[str]:
+        return [
+            str(one["NodeID"])
+            for one in self._ray.nodes()
+            if one["Alive"]
+            and all(one["Resources"].get(name, 0.0) >= amount for name, amount in wanted.items())
+        ]
+
+    def _too_few(self, count: int | None, wanted: dict[str, float], fitting: int | None) -> str:
+        needs = " and ".join(f"{amount:g} {name}" for name, amount in wanted.items())
+        asked = "every node" if count is None else f"{count} nodes"
+        there = len(self.nodes())
+        if fitting is None:
+            return (
+                f"{asked} of the Ray cluster should give {needs} each, and something else holds"
+                " them; `ray status` shows what"
+            )
+        return (
+            f"{asked} of the Ray cluster should give {needs} each, and only {fitting} of its"
+            f" {there} nodes can; start more with `ray start --address=…`"
+        )

@@ -1,0 +1,1 @@
+"""Ray clusters of several nodes on this machine."""

@@ -1,0 +1,51 @@
+"""A Ray cluster of several nodes on this machine.
+
+Enters: what each node has. Leaves: its address while the block lasts, nodes that can be killed.
+Never: joins it; leaves a process of it running.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
+
+_STORE_BYTES = 80 * 1024 * 1024
+"""Ray's smallest object store."""
+
+
+class RayNodes:
+    """Ray's own test cluster: the first node is the head."""
+
+    def __init__(self, cpus: Sequence[int], resources: Sequence[Mapping[str, float]]) -> None:
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+        os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+        # Its processes import what this one can, also from a tree that is not installed.
+        os.environ["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
+        from ray.cluster_utils import Cluster
+
+        self._cluster: Any = Cluster()
+        self.nodes: list[Any] = [
+            self._cluster.add_node(
+                num_cpus=count,
+                resources=dict(own),
+                object_store_memory=_STORE_BYTES,
+                include_dashboard=False,
+            )
+            for count, own in zip(cpus, resources, strict=True)
+        ]
+
+    @property
+    def address(self) -> str:
+        return str(self._cluster.address)
+
+    def kill(self, place: int) -> None:
+        """As if its machine lost power."""
+        self._cluster.remove_node(self.nodes[place], allow_graceful=False)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._cluster.shutdown()

@@ -1,0 +1,27 @@
+"""What a node does in tests of a cluster.
+
+Enters: calls. Leaves: answers, slow ones, errors. Never: uses anything of pgassay but its errors.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+from pgassay.errors import SettingRejected
+
+
+class Worker:
+    """An actor."""
+
+    def process(self) -> int:
+        return os.getpid()
+
+    def slow(self, seconds: float) -> tuple[float, float]:
+        """When it began and ended, by the clock of this machine."""
+        began = time.time()
+        time.sleep(seconds)
+        return began, time.time()
+
+    def refuse(self) -> None:
+        raise SettingRejected("work_mem", "work_mem: too much", sqlstate="22023")
