@@ -16,6 +16,9 @@ from typing import Any
 from pgassay import __version__
 from pgassay.analysis.apart.compare import Question, compare_runs
 from pgassay.analysis.apart.model import ApartRun, Side
+from pgassay.analysis.measures.courses.chart_series import chart_series
+from pgassay.analysis.measures.courses.latencies import read_latencies
+from pgassay.analysis.measures.sources import TrialSources
 from pgassay.analysis.measures.trial import measure_trial
 from pgassay.errors import PgassayError, RunDirectoryError
 from pgassay.report.context import ApartContext
@@ -24,13 +27,17 @@ from pgassay.samples.stored_design import stored_plan
 from pgassay.spec.stored import WORKLOAD_COPY
 
 
-def compare_stored(paths: Sequence[Path], question: Question) -> ApartContext:
-    """The first path is the baseline."""
+def compare_stored(
+    paths: Sequence[Path], question: Question, *, has_charts: bool = True
+) -> ApartContext:
+    """The first path is the baseline. Without charts less is read of each trial."""
     if len(paths) < 2:
         raise RunDirectoryError("name two runs or more; the first is the baseline")
     _refuse_twice(paths)
     names = _names(paths)
-    sides = [Side(name, tuple(_side(path))) for name, path in zip(names, paths, strict=True)]
+    sides = [
+        Side(name, tuple(_side(path, has_charts))) for name, path in zip(names, paths, strict=True)
+    ]
     _refuse_copies(sides)
     return ApartContext(compare_runs(sides, question), __version__)
 
@@ -73,26 +80,38 @@ def _runs_of(path: Path) -> list[Path]:
     return sorted(found.parent for found in path.glob(f"*/{RunDirectory.DESCRIBED_BY}")) or [path]
 
 
-def _side(path: Path) -> Iterator[ApartRun]:
+def _side(path: Path, has_charts: bool) -> Iterator[ApartRun]:
     for found in _runs_of(path):
-        yield read_run(RunDirectory.open(found))
+        yield _read_run(RunDirectory.open(found), has_charts)
 
 
-def read_run(run: RunDirectory) -> ApartRun:
+def _read_run(run: RunDirectory, has_charts: bool) -> ApartRun:
     """What is compared of one run."""
     plan = stored_plan(run)
-    measured = [measure_trial(trial, plan=plan) for trial in run.trials()]
-    valid = tuple(sorted((t for t in measured if not t.invalid), key=lambda t: t.number))
+    valid, series, latencies, invalid = [], [], [], 0
+    for trial in run.trials():
+        sources = TrialSources(trial)
+        measured = measure_trial(trial, sources, plan=plan)
+        if measured.invalid:
+            invalid += 1
+            continue
+        valid.append(measured)
+        # A switchback is refused later; its latencies are of all arms.
+        if has_charts and not plan.alternates:
+            series.append(chart_series(trial, sources))
+            latencies.append(read_latencies(trial, sources))
     if not valid:
         raise RunDirectoryError(f"{run.path}: holds no finished trial that counts")
     return ApartRun(
         name=run.path.resolve().name,
         plan=plan,
-        trials=valid,
-        invalid=len(measured) - len(valid),
+        trials=tuple(sorted(valid, key=lambda trial: trial.number)),
+        invalid=invalid,
         workload=run.read_json(WORKLOAD_COPY) if run.has(WORKLOAD_COPY) else {},
         spec=_spec_of(run),
         environment=run.environment(),
+        series=tuple(series),
+        latencies=tuple(latencies),
     )
 
 

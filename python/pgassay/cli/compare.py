@@ -38,6 +38,9 @@ def compare(
     out: Annotated[
         Path | None, option("--out", "File to write the report to; its ending says the format.")
     ] = None,
+    pictures: Annotated[
+        bool, option("--pictures", "With --out FILE.md: its charts as SVG files beside it.")
+    ] = False,
     force: Annotated[
         bool, option("--force", "Compare although workload, load, metric or arms differ.")
     ] = False,
@@ -57,21 +60,29 @@ def compare(
     require_words(lang, "json" if as_json else written if is_printed or out else "the table")
     if out is not None and not out.parent.is_dir():
         raise SetupError(f"--out {out}: there is no folder {out.parent}; make it first")
+    if pictures and (written != "md" or out is None):
+        raise SetupError("--pictures takes --out FILE.md: its files lie beside the text")
     from pgassay.analysis.apart.compare import Question
     from pgassay.cli.terminal import console
     from pgassay.cli.terminal.gates import gates_of, settle
     from pgassay.comparing import compare_stored
     from pgassay.report.formats.html import render_html
-    from pgassay.report.formats.markdown import render_markdown
+    from pgassay.report.formats.markdown import illustrated_markdown, render_markdown
     from pgassay.report.objects.apart import render_apart_json
     from pgassay.samples.storage.files import write_atomically
 
     render = {"html": render_html, "md": render_markdown, "json": render_apart_json}
     question = Question(_share(run_spread), force=force, gates=gates_of(gate))
     with speaking(lang):
-        context = compare_stored(runs, question)
+        has_charts = written != "json" and (output_format is not None or out is not None)
+        context = compare_stored(runs, question, has_charts=has_charts)
     with speaking(lang):
-        if out is not None:
+        if pictures and out is not None:
+            page, drawings = illustrated_markdown(context, out.stem)
+            for name, drawing in drawings.items():
+                write_atomically(out.parent / name, drawing.encode())
+            write_atomically(out, page.encode())
+        elif out is not None:
             write_atomically(out, render[written](context).encode())
         text = render["json" if as_json else written](context) if is_printed else ""
     with console.silenced(quiet, console.out, console.err):

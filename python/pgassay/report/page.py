@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from pgassay.analysis.measures.model import Importance
 from pgassay.language import decimals, tr
-from pgassay.report.charts.style import arm_styles
+from pgassay.report.charts.style import arm_styles, side_styles
 from pgassay.report.context import ApartContext, ObservationContext, ReportContext, TraceContext
 from pgassay.report.environment import created_at, server_version
 from pgassay.report.section import Content, Section
@@ -127,7 +127,10 @@ def _page_of_apart(context: ApartContext, form: Form) -> Page:
         facts=apart_summary.facts(context),
         doubts=apart_summary.caveats(context)[len(apart_summary.forced(context)) :],
         caveats=len(apart_summary.caveats(context)),
-        shared={"context": context},
+        shared={
+            "context": context,
+            "sides": tuple(side_styles(side.name for side in context.analysis.sides).values()),
+        },
         sections=tuple(_applying(APART_SECTIONS, context, form)),
     )
 

@@ -14,15 +14,16 @@ from dataclasses import dataclass, replace
 
 from pgassay.analysis.apart.arms import CommonArm, Matched, first_arms, match_arms
 from pgassay.analysis.apart.conditions import condition_differences, reasons_against
-from pgassay.analysis.apart.estimate import Asked, difference_of, scaled
+from pgassay.analysis.apart.curves import curves_by_arm
+from pgassay.analysis.apart.estimate import Asked, difference_of
 from pgassay.analysis.apart.model import ApartAnalysis, RunDifference, Side
-from pgassay.analysis.apart.spread import Values, unrest
+from pgassay.analysis.apart.spread import unrest
+from pgassay.analysis.apart.values import trials_of, values_of
 from pgassay.analysis.compare.model import Comparison, IntervalKind, Verdict, Withdrawn
 from pgassay.analysis.compare.rule import Rule, loads_compared
 from pgassay.analysis.compare.secondary_verdicts import corrected
 from pgassay.analysis.gates.judge import judge, ninety_of
 from pgassay.analysis.gates.model import Gate
-from pgassay.analysis.measures.model import TrialMeasures
 from pgassay.analysis.reading.metrics import METRICS, Metric
 from pgassay.analysis.verdicts.withdrawal import withdraw_set_by_load
 from pgassay.errors import RunDirectoryError
@@ -81,6 +82,9 @@ def compare_runs(sides: Sequence[Side], question: Question) -> ApartAnalysis:
         forced=tuple(forced),
         caveats=tuple(_caveats(sides)),
         gates=judge(question.gates, given, ninety),
+        curves=curves_by_arm(
+            sides, matched.common, sorted(load for load in loads if load is not None)
+        ),
     )
 
 
@@ -105,13 +109,13 @@ def _differences(
     rules = {one.metric: rule.of_endpoint(one, of=len(plan.endpoints)) for one in plan.endpoints}
     found, primary = [], METRICS[plan.metric]
     noisy = {
-        arm.label: unrest(primary.name, _values(sides, arm, primary, None))
+        arm.label: unrest(primary.name, values_of(sides, arm, primary, None))
         for arm in matched.common
     }
     for metric in _measured(sides):
         for arm in matched.common:
             for step in loads:
-                values = _values(sides, arm, metric, step)
+                values = values_of(sides, arm, metric, step)
                 for at, side in enumerate(sides[1:], start=1):
                     asked = Asked(
                         metric, arm.label, side.name, sides[0].name, step, plan.step_unit,
@@ -123,26 +127,6 @@ def _differences(
     return found
 
 
-def _values(
-    sides: Sequence[Side], arm: CommonArm, metric: Metric, step: float | None
-) -> list[list[Values]]:
-    """By side and run: the trials' values on the scale of comparison."""
-    found, place = list[list[Values]](), 0
-    for side in sides:
-        of_side = []
-        for run in side.runs:
-            measured = (one.at(step) for one in _trials(run.trials, arm, place))
-            values = (one.values.get(metric.name) for one in measured if one is not None)
-            of_side.append(scaled(metric, [value for value in values if value is not None]))
-            place += 1
-        found.append(of_side)
-    return found
-
-
-def _trials(trials: Sequence[TrialMeasures], arm: CommonArm, place: int) -> list[TrialMeasures]:
-    return [trial for trial in trials if trial.arm in arm.ids[place]]
-
-
 def _unless_idle(
     found: RunDifference, sides: Sequence[Side], arm: CommonArm, at: int, step: float | None
 ) -> RunDifference:
@@ -150,7 +134,7 @@ def _unless_idle(
     place = 0
     for number, side in enumerate(sides):
         for run in side.runs:
-            steps = [one.at(step) for one in _trials(run.trials, arm, place)]
+            steps = [one.at(step) for one in trials_of(run.trials, arm, place)]
             if number in (0, at) and any(s is not None and s.transactions == 0 for s in steps):
                 withdrawn = replace(
                     found.comparison,

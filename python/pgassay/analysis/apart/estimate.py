@@ -11,14 +11,12 @@ is that of trials inside runs plus the spread that is stated or assumed.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
 from scipy import special
 
 from pgassay.analysis.apart.model import RunDifference, RunSpread, SpreadSource
-from pgassay.analysis.apart.spread import Sides, Values, Within, run_spread, within
+from pgassay.analysis.apart.spread import Sides, Within, run_spread, within
 from pgassay.analysis.compare.estimate import (
     BlockEstimate,
     both,
@@ -200,9 +198,3 @@ def _interval(mean: float, error: float, critical: float) -> Interval | None:
 
 def _student_p(t: float, degrees: float) -> float:
     return float(2.0 * special.stdtr(degrees, -abs(t)))
-
-
-def scaled(metric: Metric, values: Sequence[float]) -> Values:
-    """The values on the scale of comparison; what has no logarithm is left out."""
-    found = np.array(values, dtype=np.float64)
-    return np.log(found[found > 0.0]) if metric.scale == "ratio" else found

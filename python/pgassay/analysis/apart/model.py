@@ -11,7 +11,10 @@ from enum import StrEnum
 from typing import Any
 
 from pgassay.analysis.compare.model import Comparison
+from pgassay.analysis.curves.latency_curve import ArmLatencyCurve
 from pgassay.analysis.gates.model import GateResult
+from pgassay.analysis.measures.courses.chart_series import ChartSeries
+from pgassay.analysis.measures.courses.latencies import TrialLatencies
 from pgassay.analysis.measures.model import TrialMeasures
 from pgassay.analysis.statistics.values import Interval
 from pgassay.plan.model import Endpoint, Plan
@@ -32,6 +35,9 @@ class ApartRun:
     """spec.toml, as written."""
     environment: Mapping[str, Any] = field(default_factory=dict)
     """environment.json; any part of it may be missing."""
+    series: tuple[ChartSeries, ...] = ()
+    """Of these trials; empty where no charts are asked for, as is `latencies`."""
+    latencies: tuple[TrialLatencies, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -93,6 +99,34 @@ class ConditionDifference:
 
 
 @dataclass(frozen=True)
+class AtLoad:
+    """One metric of the trials of a side at one load."""
+
+    side: str
+    metric: str
+    load: float
+    mean: float
+    """Of the means of runs, as in a `Comparison`."""
+    low: float
+    """The lowest of the trials, as `high` the highest."""
+    high: float
+
+
+@dataclass(frozen=True)
+class ArmCurves:
+    """How one arm went in every side: a description of the runs, which decides nothing."""
+
+    arm: str
+    """Its label; empty where runs of one arm are compared."""
+    series: tuple[ChartSeries, ...]
+    """Trials, each with the name of its side for an arm."""
+    latencies: tuple[ArmLatencyCurve, ...]
+    """By scenario and side, whose name is the arm of the curve."""
+    by_load: tuple[AtLoad, ...]
+    """Throughput and the slow end of latency by side and load; empty for a single load."""
+
+
+@dataclass(frozen=True)
 class ApartAnalysis:
     """Everything said of runs made apart; the first side is the baseline."""
 
@@ -110,6 +144,8 @@ class ApartAnalysis:
     """Why the comparison is meaningless, where it was made all the same."""
     caveats: tuple[str, ...]
     gates: tuple[GateResult, ...] = ()
+    curves: tuple[ArmCurves, ...] = ()
+    """By arm."""
 
     @property
     def comparisons(self) -> tuple[Comparison, ...]:

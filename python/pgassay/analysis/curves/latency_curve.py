@@ -6,7 +6,7 @@ Never: extrapolates: a quantile is given where at least ten transactions were sl
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,14 +56,21 @@ class ArmLatencyCurve:
 
 def latency_curves(plan: Plan, trials: Sequence[TrialLatencies]) -> tuple[ArmLatencyCurve, ...]:
     """All scenarios together first, then each by itself, the arms in the plan's order."""
-    names = sorted({name for trial in trials for name in trial.scenarios} - {ALL})
+    return curves_of_groups(
+        {arm.id: [trial for trial in trials if trial.arm == arm.id] for arm in plan.arms}
+    )
+
+
+def curves_of_groups(groups: Mapping[str, Sequence[TrialLatencies]]) -> tuple[ArmLatencyCurve, ...]:
+    """The same of any trials that belong together, by the name that their curve has for its arm."""
+    names = sorted({name for own in groups.values() for one in own for name in one.scenarios})
+    names = [name for name in names if name != ALL]
     found = []
     for name in (ALL, *(names if len(names) > 1 else ())):
-        for arm in plan.arms:
-            own = [trial for trial in trials if trial.arm == arm.id]
+        for group, own in groups.items():
             of_it = [one for trial in own if (one := _scenario(trial, name)) is not None]
             if of_it:
-                found.append(_curve(name, arm.id, own[0].step, of_it))
+                found.append(_curve(name, group, own[0].step, of_it))
     return tuple(found)
 
 

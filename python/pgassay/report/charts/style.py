@@ -78,18 +78,24 @@ class ArmStyle:
 
 def arm_styles(arms: Sequence[Arm]) -> dict[str, ArmStyle]:
     """Arm id → its look; from the eighth arm on, colours repeat with another dash and symbol."""
-    styles = {}
-    for index, arm in enumerate(arms):
-        turn, place = divmod(index, len(ARM_COLOURS))
-        styles[arm.id] = ArmStyle(
-            arm.id,
-            arm.label,
-            " · ".join(arm.levels.values()) if len(arm.levels) > 1 else arm.label,
-            ARM_COLOURS[place],
-            _DASHES[turn % len(_DASHES)],
-            _SYMBOLS[turn % len(_SYMBOLS)],
-        )
-    return styles
+    shorts = (" · ".join(a.levels.values()) if len(a.levels) > 1 else a.label for a in arms)
+    return {
+        arm.id: _style(at, arm.id, arm.label, short)
+        for at, (arm, short) in enumerate(zip(arms, shorts, strict=True))
+    }
+
+
+def side_styles(names: Iterable[str]) -> dict[str, ArmStyle]:
+    """The same of runs made apart: name of a side → its look."""
+    return {name: _style(at, name, name, name) for at, name in enumerate(names)}
+
+
+def _style(index: int, id_: str, label: str, short: str) -> ArmStyle:
+    turn, place = divmod(index, len(ARM_COLOURS))
+    return ArmStyle(
+        id_, label, short, ARM_COLOURS[place],
+        _DASHES[turn % len(_DASHES)], _SYMBOLS[turn % len(_SYMBOLS)],
+    )  # fmt: skip
 
 
 def level_colour(index: int) -> str:

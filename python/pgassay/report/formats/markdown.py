@@ -7,7 +7,7 @@ SVG files. Never: writes a file.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -15,7 +15,8 @@ from urllib.parse import quote
 
 from jinja2 import Environment
 
-from pgassay.report.charts.style import arm_styles
+from pgassay.report.charts.style import ArmStyle, arm_styles, side_styles
+from pgassay.report.context import ApartContext
 from pgassay.report.page import AnyContext, page_of
 from pgassay.report.section import Content, Section
 from pgassay.report.svg.draw import WIDE_PX, draw
@@ -47,9 +48,8 @@ class Pictures:
             if isinstance(figure, Figure):
                 name = f"{self.stem}-{section.anchor}{'' if part == 'chart' else f'-{part}'}.svg"
                 title = section.title
-                self.files[name] = draw(
-                    figure, WIDE_PX, section.anchor, title, self.arms, _AROUND_PX
-                )
+                key = self.arms if figure.has_arms else ()
+                self.files[name] = draw(figure, WIDE_PX, section.anchor, title, key, _AROUND_PX)
                 links.append(f"![{_literal(title)}]({quote(name)})\n\n")
         return "".join(links)
 
@@ -71,10 +71,16 @@ def render_markdown(context: AnyContext, pictures: Pictures | None = None) -> st
 
 def illustrated_markdown(context: AnyContext, stem: str) -> tuple[str, dict[str, str]]:
     """The text with links to its charts, and these as SVG files by their names."""
-    plan = getattr(context, "plan", None)
-    styles = arm_styles(plan.arms).values() if plan is not None and len(plan.arms) > 1 else ()
-    pictures = Pictures(stem, [(one.short, one.colour) for one in styles])
+    pictures = Pictures(stem, [(one.short, one.colour) for one in _styles_of(context)])
     return render_markdown(context, pictures), pictures.files
+
+
+def _styles_of(context: AnyContext) -> Iterable[ArmStyle]:
+    """Of what the key names: arms, or the sides of a comparison; where there are several."""
+    if isinstance(context, ApartContext):
+        return side_styles(side.name for side in context.analysis.sides).values()
+    plan = getattr(context, "plan", None)
+    return arm_styles(plan.arms).values() if plan is not None and len(plan.arms) > 1 else ()
 
 
 def _literal(value: Any) -> str:

@@ -171,6 +171,8 @@ class Figure:
     """Names and colours, where the arms' key above the chart does not apply."""
     zoom: str = ""
     """Charts with the same word are zoomed together along x; empty: no zoom."""
+    has_arms: bool = True
+    """Whether the arms' key applies to it, which a picture has inside."""
 
     @property
     def runs_out(self) -> bool:

@@ -80,6 +80,20 @@ def p99_by_second(series: Sequence[ChartSeries], arm: str) -> list[tuple[float, 
     return found
 
 
+Timed = tuple[Sequence[float], Sequence[float | None]]
+"""Offsets, and a value at each."""
+
+
+def range_by_second(courses: Sequence[Timed]) -> list[tuple[float, float | None, float | None]]:
+    """(offset, lowest, highest of the trials' courses), up to the shortest."""
+    found: list[tuple[float, float | None, float | None]] = []
+    for points in zip(*(zip(*course, strict=True) for course in courses), strict=False):
+        known = [value for _, value in points if value is not None]
+        offset = sum(at for at, _ in points) / len(points)
+        found.append((offset, min(known, default=None), max(known, default=None)))
+    return found
+
+
 def chart_series(trial: StoredTrial, sources: TrialSources | None = None) -> ChartSeries:
     """The series of one trial."""
     sources = sources or TrialSources(trial)

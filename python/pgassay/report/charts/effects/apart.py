@@ -42,7 +42,7 @@ def differences_chart(analysis: ApartAnalysis) -> Figure | None:
     )
     for at, one in enumerate(judged):
         panel.add(*_row(at, one, margin))
-    return Figure([panel])
+    return Figure([panel], has_arms=False)
 
 
 def _row(at: int, one: RunDifference, margin: float) -> Iterator[Mark]:

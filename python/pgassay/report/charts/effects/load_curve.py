@@ -35,7 +35,7 @@ def load_curve_chart(analysis: Analysis, styles: Mapping[str, ArmStyle]) -> Figu
     bounds = (end for each in curves for ends in each.interval95 if ends for end in ends)
     _, highest = limits([0.0, *_throughputs(curves)], bounds)
     panel = Panel(
-        _loads(curves[0].clients, tr("clients")),
+        loads_axis(curves[0].clients, tr("clients")),
         Axis(tr("transactions per second"), low=0.0, high=highest),
         _PLOT_PX,
     )
@@ -102,7 +102,7 @@ def by_load_chart(analysis: Analysis) -> Figure | None:
         (end for each in effects for ends in each.band95_pct if ends for end in ends),
     )
     panel = Panel(
-        _loads(effects[0].loads, effects[0].step_unit),
+        loads_axis(effects[0].loads, effects[0].step_unit),
         Axis(
             tr("change of {metric}{better}", metric=metric.title.lower(), better=better),
             low=low,
@@ -143,6 +143,7 @@ def _throughputs(curves: Sequence[LoadCurve]) -> Iterator[float]:
                 yield curve.fit.knee_tps.value
 
 
-def _loads(loads: Sequence[float], unit: str) -> Axis:
+def loads_axis(loads: Sequence[float], unit: str) -> Axis:
+    """The loads of the steps, each named."""
     ticks = [(load, decimals(load, "g")) for load in loads]
     return Axis(unit, kind="log" if min(loads) > 0 else "linear", ticks=ticks)

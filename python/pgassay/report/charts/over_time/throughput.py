@@ -1,7 +1,8 @@
 """Throughput and latency, second by second.
 
 Enters: the trials' series. Leaves: a chart with a panel of each on one time axis, a thin line per
-trial, a thick one per arm, the warm-up shaded, and rows of what happened. Never: smooths.
+trial or a band from the lowest to the highest, a thick line per arm, the warm-up shaded, and rows
+of what happened. Never: smooths.
 """
 
 from __future__ import annotations
@@ -10,14 +11,16 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pgassay.analysis.measures.courses.chart_series import (
     ChartSeries,
+    Timed,
     mean_by_second,
     p99_by_second,
+    range_by_second,
 )
 from pgassay.language import decimals, tr
 from pgassay.plan.model import Plan
 from pgassay.report.charts.over_time.happenings import happenings
 from pgassay.report.charts.style import ArmStyle, dotted, shade
-from pgassay.report.svg.model import Axis, Figure, Line, Mark, Panel, Text
+from pgassay.report.svg.model import Axis, Band, Figure, Line, Mark, Panel, Text
 
 TIME_ZOOM = "trial"
 """Charts over the time of a trial are zoomed together."""
@@ -29,16 +32,20 @@ _LABELLED_STEPS = 3
 
 
 def throughput_chart(
-    series: Sequence[ChartSeries], plan: Plan, styles: Mapping[str, ArmStyle]
+    series: Sequence[ChartSeries],
+    plan: Plan,
+    styles: Mapping[str, ArmStyle],
+    *,
+    has_bands: bool = False,
 ) -> Figure | None:
-    """The chart, or None where no trial has a second."""
+    """The chart, or None where no trial has a second; trials are lines, or bands of each arm."""
     drawn = [trial for trial in series if trial.offset_s and trial.arm in styles]
     if not drawn:
         return None
     across = trial_axis(drawn)
     panels = [Panel(across, Axis(tr("transactions per second")), _TPS_PX)]
-    panels[0].add(*background(drawn, plan, _TPS_PX), *_throughput(drawn, styles))
-    if latencies := list(_latencies(drawn, styles)):
+    panels[0].add(*background(drawn, plan, _TPS_PX), *_throughput(drawn, styles, has_bands))
+    if latencies := list(_latencies(drawn, styles, has_bands)):
         what = tr("response time") if drawn[0].latency.of == "response" else tr("latency")
         up = Axis(tr("99th percentile of {what}, milliseconds", what=what), kind="log")
         panels.append(Panel(across, up, _LATENCY_PX))
@@ -87,9 +94,11 @@ def background(
         begin += step.duration_s
 
 
-def _throughput(series: Sequence[ChartSeries], styles: Mapping[str, ArmStyle]) -> Iterator[Mark]:
-    for trial in series:
-        yield _thin(trial.offset_s, trial.tps, styles[trial.arm], len(series))
+def _throughput(
+    series: Sequence[ChartSeries], styles: Mapping[str, ArmStyle], has_bands: bool
+) -> Iterator[Mark]:
+    courses = [(trial.arm, (trial.offset_s, trial.tps)) for trial in series]
+    yield from _trials(courses, styles, has_bands)
     for arm in styles:
         points = mean_by_second(series, arm)
         yield from _thick(
@@ -97,11 +106,11 @@ def _throughput(series: Sequence[ChartSeries], styles: Mapping[str, ArmStyle]) -
         )
 
 
-def _latencies(series: Sequence[ChartSeries], styles: Mapping[str, ArmStyle]) -> Iterator[Mark]:
-    for trial in series:
-        course = trial.latency
-        if course.offset_s:
-            yield _thin(course.offset_s, course.p99_ms, styles[trial.arm], len(series))
+def _latencies(
+    series: Sequence[ChartSeries], styles: Mapping[str, ArmStyle], has_bands: bool
+) -> Iterator[Mark]:
+    courses = [(trial.arm, (trial.latency.offset_s, trial.latency.p99_ms)) for trial in series]
+    yield from _trials([one for one in courses if one[1][0]], styles, has_bands)
     for arm in styles:
         points = p99_by_second(series, arm)
         yield from _thick(
@@ -109,11 +118,20 @@ def _latencies(series: Sequence[ChartSeries], styles: Mapping[str, ArmStyle]) ->
         )
 
 
-def _thin(
-    offsets: Sequence[float], values: Sequence[float | None], style: ArmStyle, trials: int
-) -> Line:
-    opacity = next(share for most, share in _OPACITY if trials <= most)
-    return Line(offsets, values, style.colour, width=1.0, opacity=opacity, arm=style.id)
+def _trials(
+    courses: Sequence[tuple[str, Timed]], styles: Mapping[str, ArmStyle], has_bands: bool
+) -> Iterator[Line | Band]:
+    """A thin line for each trial, or a band for each arm that has several."""
+    if not has_bands:
+        opacity = next(share for most, share in _OPACITY if len(courses) <= most)
+        for arm, (x, y) in courses:
+            yield Line(x, y, styles[arm].colour, width=1.0, opacity=opacity, arm=arm)
+        return
+    for arm, style in styles.items():
+        own = [course for of, course in courses if of == arm]
+        if len(own) > 1:
+            offsets, low, high = zip(*range_by_second(own), strict=True)
+            yield Band(offsets, low, high, style.colour, arm=arm)
 
 
 def _thick(

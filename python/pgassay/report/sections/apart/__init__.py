@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from pgassay.report.section import Section
 from pgassay.report.sections.answer.gates import gates
-from pgassay.report.sections.apart import differences, record
+from pgassay.report.sections.apart import curves, differences, record
 
 APART_SECTIONS: tuple[Section, ...] = (
     gates,
     differences.verdicts,
+    curves.by_load,
     record.limits,
     record.conditions,
+    curves.throughput,
+    curves.quantiles,
     differences.everything,
     record.runs,
 )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.statistics.values import Estimate
-from pgassay.findings.wording import latency, plain_number, signed_percent
+from pgassay.findings.wording import plain_number, signed_percent
 from pgassay.language import Message, decimals, listed, tr
 from pgassay.report.charts.effects.load_curve import by_load_chart, load_curve_chart
 from pgassay.report.charts.latency.curve import latency_curve_chart
@@ -16,7 +16,7 @@ from pgassay.report.charts.style import arm_styles
 from pgassay.report.context import ReportContext
 from pgassay.report.section import Content, section
 from pgassay.report.tables.cells import ABSENT, between, interval
-from pgassay.report.tables.cells import whole as whole_number
+from pgassay.report.tables.latencies import latency_table
 from pgassay.report.tables.table import Column, Table, table
 
 _LOADS = (
@@ -30,8 +30,6 @@ _KNEES = (
     Column(Message("Knee (95\xa0% interval)"), "text"),
     *map(Column, map(Message, ("Contention σ", "Coherence κ", "Misfit"))),
 )
-_SHARES = (0.5, 0.9, 0.95, 0.99, 0.999)
-"""Columns of the table of latencies."""
 
 
 @section("behaviour/by_load", "From load to load")
@@ -143,24 +141,6 @@ def quantiles(context: ReportContext) -> Content | None:
 
 
 def _latency_table(context: ReportContext) -> Table:
-    curves, names = context.analysis.latency_curves, context.labels
-    several = len({one.scenario for one in curves}) > 1
-    rows = [
-        (
-            one.scenario or tr("all scenarios"),
-            names[one.arm],
-            *(ABSENT if ms is None else latency(ms) for ms in map(one.at, _SHARES)),
-            latency(one.max_ms),
-            whole_number(one.transactions),
-        )
-        for one in curves
-    ]
-    columns = (
-        Column(Message("Scenario"), "group"),
-        Column(Message("Arm"), "heading"),
-        *(Column(tr("p{share}", share=decimals(100 * share, "g"))) for share in _SHARES),
-        Column(Message("Longest")),
-        Column(Message("Transactions")),
-    )
-    found = table(columns, rows)
-    return found if several else found.without("Scenario")
+    names = context.labels
+    rows = [((names[one.arm],), one) for one in context.analysis.latency_curves]
+    return latency_table([Column(Message("Arm"), "heading")], rows)
