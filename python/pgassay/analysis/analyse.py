@@ -16,6 +16,7 @@ from pgassay.analysis.compare.alternating.carry_over import (
     carry_over_caveats,
 )
 from pgassay.analysis.compare.alternating.round_effects import round_effects
+from pgassay.analysis.compare.by_server import effects_by_server
 from pgassay.analysis.compare.factorial import factorial_effects
 from pgassay.analysis.curves.association import associations
 from pgassay.analysis.curves.checkpoints.causes import checkpoint_causes
@@ -60,6 +61,7 @@ from pgassay.analysis.verdicts.run_caveats import (
     run_caveats,
     unfinished_caveats,
 )
+from pgassay.analysis.verdicts.servers import server_caveats, unlike_server_caveats
 from pgassay.analysis.verdicts.withdrawal import (
     withdraw_effects,
 )
@@ -89,6 +91,7 @@ def analyse(
         judged.withdrawn.keys()
         | {x for one in found.standstills if one.step is None for x in one.takes},
     )
+    by_server = effects_by_server(plan, trials, found.verdicts(), tables, judged.rule)
     return replace(
         found,
         question=question,
@@ -100,12 +103,14 @@ def analyse(
         simple_effects=factorial.simple_effects,
         trends=factorial.trends,
         arm_effects=factorial.arm_effects,
+        by_server=by_server,
         warnings=(
             *invalid_trial_caveats(found.invalid_trials, trials),
             *drift,
             *carry_over_caveats(found.carry_over),
             *round_caveats(plan, trials, judged.rounds),
             *position_caveats(METRICS[plan.metric], tables[None], plan.smallest_effect),
+            *server_caveats(by_server),
             *idle_trial_caveats(found.standstills, plan.step_unit),
             *lost_trial_caveats(plan.arms, judged.lost, failed),
             *unfinished_caveats(judged.missing),
@@ -178,6 +183,7 @@ def with_signals(
         warnings=(
             *analysis.warnings,
             *checkpoint_cost_caveats(plan, analysis.trials, environment, asked),
+            *unlike_server_caveats(environment),
         ),
         methods=method_cells(plan, analysis.trials, analysis.comparisons, arms, environment),
         buffer_cache=buffer_caches(arms),

@@ -20,6 +20,7 @@ from pgassay.analysis.compare.model import CarryOver, IntervalKind, Verdict, Wit
 from pgassay.analysis.compare.rule import Rule, loads_compared, rule_of
 from pgassay.analysis.compare.secondary_verdicts import corrected
 from pgassay.analysis.measures.model import TrialMeasures
+from pgassay.analysis.measures.one_server import of_one_server
 from pgassay.analysis.measures.spread import with_deviations
 from pgassay.analysis.model import Analysis
 from pgassay.analysis.reading.metrics import METRICS
@@ -68,6 +69,7 @@ def judge(
 ) -> Judged:
     """Every comparison; of verdicts only, those of the primary metric and the endpoints."""
     rule, loads = rule_of(plan), loads_compared(plan.step_levels())
+    finished = of_one_server(finished)
     trials = sorted((t for t in finished if not t.invalid), key=_place)
     if not plan.calibrates and not plan.alternates and not of_verdicts_only:
         trials = with_deviations(trials)

@@ -14,6 +14,7 @@ from pgassay.analysis.classic.model import ClassicView
 from pgassay.analysis.compare.accounting import Accounting
 from pgassay.analysis.compare.model import (
     ArmEffect,
+    ByServer,
     CarryOver,
     CarryOverTest,
     Comparison,
@@ -121,6 +122,8 @@ class Analysis:
     simple_effects: tuple[SimpleEffect, ...] = ()
     trends: tuple[Trend, ...] = ()
     arm_effects: tuple[ArmEffect, ...] = ()
+    by_server: tuple[ByServer, ...] = ()
+    """Of a fleet: the effect of each verdict on each server."""
     carry_over: tuple[CarryOver, ...] = ()
     carry_over_suspected: bool = False
     """It is not found, and yet so likely that a run which can go on does."""

@@ -15,6 +15,7 @@ from pgassay.findings.answer import (
     caveats,
     explanations,
     factors,
+    servers,
     time_parts,
     trade_offs,
     verdicts,
@@ -35,6 +36,7 @@ from pgassay.findings.noise import aa_run
 RULES: tuple[Callable[[Analysis], list[Finding]], ...] = (
     verdicts.find,
     factors.find,
+    servers.find,
     aa_run.find,
     time_parts.find,
     explanations.find,

@@ -258,6 +258,7 @@ def _summary(record: TrialRecord) -> dict[str, Any]:
         "warnings": list(record.warnings),
         "validity": {"valid": record.validity.valid, "reasons": list(record.validity.reasons)},
         "repeats": record.repeats,
+        **({"server": record.server} if record.server else {}),
         "fingerprint": dict(record.fingerprint),
         **({"reloading": dict(record.reloading)} if record.reloading else {}),
     }

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Literal
 
 from pgassay.language import Message
 
@@ -117,7 +118,11 @@ class Comparison:
     @property
     def load(self) -> str:
         """Such as `8 clients` or `whole trial`."""
-        return Message("whole trial") if self.step is None else f"{self.step:g} {self.step_unit}"
+        return _load(self.step, self.step_unit)
+
+
+def _load(step: float | None, unit: str) -> str:
+    return Message("whole trial") if step is None else f"{step:g} {unit}"
 
 
 @dataclass(frozen=True)
@@ -216,6 +221,50 @@ class Interaction:
     """In a fraction: the interactions that are confounded with this one."""
     estimate: Estimate
     verdict: Dependence
+
+
+@dataclass(frozen=True)
+class ServerEffect:
+    """A level against its baseline, on one server of a fleet."""
+
+    server: str
+    blocks: int
+    effect_pct: float | None
+    ci95_pct: tuple[float, float] | None
+    """Holds together with those of all servers and verdicts at 95 %."""
+
+
+@dataclass(frozen=True)
+class HeterogeneityTest:
+    """Whether effects differ between servers by more than blocks of one server do."""
+
+    by: Literal["permutation", "F"]
+    """How p was found: over all ways to deal the blocks to the servers, or by F's distribution."""
+    f: float
+    freedom: tuple[float, float]
+    """Degrees of freedom between and within servers."""
+    p: float
+
+
+@dataclass(frozen=True)
+class ByServer:
+    """A verdict's effect on each server of a fleet: the interaction of server and arm."""
+
+    metric: str
+    factor: str
+    baseline: str
+    level: str
+    step: float | None
+    step_unit: str
+    servers: tuple[ServerEffect, ...]
+    test: HeterogeneityTest | None
+    """None where no server has two blocks."""
+    verdict: Dependence
+
+    @property
+    def load(self) -> str:
+        """Such as `8 clients` or `whole trial`."""
+        return _load(self.step, self.step_unit)
 
 
 @dataclass(frozen=True)

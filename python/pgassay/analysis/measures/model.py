@@ -145,6 +145,8 @@ class TrialMeasures:
     turns: tuple[SliceMeasures, ...] = ()
     """The slices of whole rounds, in a switchback or duet."""
     scenarios: tuple[ScenarioMeasures, ...] = ()
+    server: str = ""
+    """Of a fleet: the server that it ran on."""
 
     def at(self, level: float | None) -> StepMeasures | None:
         """The step at this level; None for the whole trial."""

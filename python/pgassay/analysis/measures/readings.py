@@ -7,7 +7,7 @@ statements, plans and latencies of its trials. Never: holds the samples of more 
 from __future__ import annotations
 
 import statistics
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pgassay.analysis.measures.courses.chart_series import ChartSeries, chart_series
@@ -15,6 +15,7 @@ from pgassay.analysis.measures.courses.even_series import EvenSeries, read_even_
 from pgassay.analysis.measures.courses.latencies import TrialLatencies, read_latencies
 from pgassay.analysis.measures.courses.trial_course import TrialCourse, read_course
 from pgassay.analysis.measures.model import TrialMeasures
+from pgassay.analysis.measures.one_server import of_one_server
 from pgassay.analysis.measures.plans import SeenPlan, read_plans
 from pgassay.analysis.measures.signals import TrialSignals, read_signals
 from pgassay.analysis.measures.sources import TrialSources
@@ -60,8 +61,12 @@ class TrialReadings:
         return self._known[number]
 
     def every(self) -> list[TrialReading]:
-        """All finished trials, by their numbers."""
-        return [self.of(number) for number in self.run.finished()]
+        """All finished trials, by their numbers; of a block those of one server count."""
+        found = [self.of(number) for number in self.run.finished()]
+        counted = of_one_server([one.measures for one in found])
+        return [
+            replace(one, measures=measures) for one, measures in zip(found, counted, strict=True)
+        ]
 
     def environment(self) -> dict[str, Any]:
         """environment.json, with the median duration of the resets."""

@@ -115,6 +115,7 @@ def measure_trial(
         is_repeated=bool(reasons) and summary.get("repeats") is None,
         host=_host(sources, whole),
         scenarios=measure_scenarios(steps, sources.load),
+        server=summary.get("server") or "",
     )
 
 

@@ -7,7 +7,8 @@ A trial without a commit has no throughput and no latency to compare. Leaving it
 the outcome: an arm that hangs now and then would be judged only by the trials in which it does not
 (`idle_rounds.py` does the same for switchbacks and duets). An invalid trial is run again, and a run
 is resumed at the trial that ended with an error. That is harmless as long as every arm loses trials
-equally often; a trial that was tried several times counts once.
+equally often; a trial that was tried several times counts once. Trials of a block that another
+server ran again are not lost.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from scipy import special
 
 from pgassay.analysis.compare.contrasts import main_effect
 from pgassay.analysis.measures.model import Caveat, TrialMeasures
+from pgassay.analysis.measures.one_server import RUN_AGAIN
 from pgassay.analysis.verdicts.model import IdleTrials
 from pgassay.analysis.verdicts.withdrawal import Level, LevelAt
 from pgassay.language import clauses, decimals, listed, ntr, retold, tr
@@ -128,7 +130,9 @@ def lost_trials(
     plan: Plan, invalid: Sequence[TrialMeasures], failed: Sequence[FailedTrial]
 ) -> LostTrials:
     """Counts them; nothing is counted where every trial has all arms."""
-    both: tuple[TrialMeasures | FailedTrial, ...] = (*invalid, *failed)
+    # Which trials of a block had run when its server was lost says nothing of their arms.
+    own = (one for one in invalid if one.invalid != (RUN_AGAIN,))
+    both: tuple[TrialMeasures | FailedTrial, ...] = (*own, *failed)
     planned = {(one.repeats or one.number, one.arm) for one in both}
     of = {arm.id: sum(of_arm == arm.id for _, of_arm in planned) for arm in plan.arms}
     all_lost, arms = sum(of.values()), len(of)

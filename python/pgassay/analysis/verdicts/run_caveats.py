@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from pgassay.analysis.compare.alternating.rounds import FEWEST_ROUNDS
 from pgassay.analysis.compare.model import Comparison, Withdrawn
 from pgassay.analysis.measures.model import Caveat, Importance, TrialMeasures
+from pgassay.analysis.measures.one_server import is_left_out
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.verdicts.idle_rounds import rounds_that_count
 from pgassay.language import clauses, decimals, listed, ntr, retold, tr
@@ -188,9 +189,11 @@ def missing_trials(plan: Plan, finished: Sequence[TrialMeasures]) -> int:
     if plan.stops != "fixed" or plan.calibrates or not plan.factors:
         return 0
     planned = {trial.number for trial in plan.trials if trial.block <= plan.min_blocks}
-    repeated = {trial.repeats for trial in finished}
-    to_repeat = {t.number for t in finished if t.is_repeated and t.number in planned}
-    return len(planned - {trial.number for trial in finished}) + len(to_repeat - repeated)
+    counted = [trial for trial in finished if not is_left_out(trial)]
+    repeated = {trial.repeats for trial in counted}
+    to_repeat = {t.number for t in counted if t.is_repeated and t.number in planned}
+    done = {trial.repeats or trial.number for trial in counted}
+    return len(planned - done) + len(to_repeat - repeated)
 
 
 def unfinished_caveats(missing: int) -> Iterator[Caveat]:

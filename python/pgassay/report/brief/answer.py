@@ -28,7 +28,15 @@ from pgassay.report.brief.fitting import texts
 from pgassay.report.context import ReportContext
 from pgassay.report.sections.record.method import caveats_of
 from pgassay.report.summaries import headline
-from pgassay.report.tables.cells import ABSENT, change, evidence, interval_of, means, subject
+from pgassay.report.tables.cells import (
+    ABSENT,
+    change,
+    evidence,
+    interval_of,
+    means,
+    subject,
+    with_interval,
+)
 
 _ARM_METRICS = {
     "tps": Message("tps"),
@@ -98,6 +106,12 @@ def _figures(context: ReportContext) -> Iterator[str]:
         )
         yield tr("- {value}; primary", value=_figure(verdict))
         yield from (f"- {_figure(one)}" for one, _ in analysis.beside(verdict))
+    for found in analysis.by_server:
+        yield tr("{factor} = {level} by server, {load}:", **vars(found), load=found.load)
+        for effect in found.servers:
+            blocks = tr("{blocks} blocks", blocks=effect.blocks)
+            figures = with_interval(effect.effect_pct, effect.ci95_pct)
+            yield f"- {effect.server}: {clauses([figures, blocks])}"
 
 
 def _figure(one: Comparison) -> str:

@@ -40,6 +40,7 @@ def answer_tables(context: ReportContext) -> Iterator[DataTable]:
             for one in analysis.arm_effects
         ),
     )
+    yield table_of("server_effects", _server_effects(context))
     yield table_of("time_parts", (row for one in analysis.accounting for row in _parts(one)))
 
 
@@ -104,6 +105,18 @@ def _block_effects(context: ReportContext) -> Iterator[dict[str, Any]]:
     for one in context.analysis.comparisons:
         for nth, effect in enumerate(one.block_effects_pct, 1):
             yield {**vars(one), "nth": nth, "effect_pct": effect}
+
+
+def _server_effects(context: ReportContext) -> Iterator[dict[str, Any]]:
+    for one in context.analysis.by_server:
+        for effect in one.servers:
+            yield {
+                **{name: getattr(one, name) for name in _COMPARED},
+                **vars(effect),
+                **ends("ci95", effect.ci95_pct, "_pct"),
+                "p_differ": None if one.test is None else one.test.p,
+                "differ": one.verdict,
+            }
 
 
 def _estimate(one: Estimate) -> dict[str, Any]:

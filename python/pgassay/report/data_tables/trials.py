@@ -76,6 +76,7 @@ def _trial(context: ReportContext, trial: TrialMeasures, order: int) -> dict[str
         "trial": trial.number,
         "block": trial.block,
         "position": trial.position,
+        "server": trial.server or None,
         "arm": trial.arm,
         "label": label_of(context, trial.arm),
         "step_unit": context.plan.step_unit,

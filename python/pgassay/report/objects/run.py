@@ -62,6 +62,7 @@ def run_object(run: str, context: ReportContext) -> dict[str, Any]:
             _judged(one, "metric", "factor", "lowest", "highest", "per_doubling_pct")
             for one in analysis.trends
         ],
+        "by_server": [asdict(one) for one in analysis.by_server],
         "warnings": list(dict.fromkeys(one.text for one in context.of_kind(FindingKind.WARNING))),
         "not_seen": list(context.environment.get("not_seen") or []),
         "invalid_trials": [

@@ -123,6 +123,7 @@ def _run(types: _Types) -> tuple[str, Schema]:
         "interactions": _list(_object(types.some(Interaction, interaction) | judged)),
         "simple_effects": _list(_object(types.some(SimpleEffect, simple) | estimate)),
         "trends": _list(_object(types.some(Trend, trend) | judged)),
+        "by_server": of_analysis["by_server"],
         "warnings": _list(_TEXT),
         "not_seen": _list(_OBJECT),
         "invalid_trials": _list(_object({**invalid, "reasons": _list(_TEXT)})),

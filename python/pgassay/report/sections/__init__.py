@@ -10,7 +10,15 @@ from __future__ import annotations
 
 from pgassay.language import Message
 from pgassay.report.section import Section
-from pgassay.report.sections.answer import diagnosis, effect, factors, gates, trade_offs, why
+from pgassay.report.sections.answer import (
+    by_server,
+    diagnosis,
+    effect,
+    factors,
+    gates,
+    trade_offs,
+    why,
+)
 from pgassay.report.sections.behaviour import (
     buffer_cache,
     checkpoints,
@@ -33,6 +41,7 @@ RUN_PARTS: tuple[tuple[str, tuple[Section, ...]], ...] = (
         (
             effect.calibration,
             effect.effect,
+            by_server.by_server,
             gates.gates,
             factors.interactions,
             factors.trends,

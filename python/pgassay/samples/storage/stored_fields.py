@@ -80,6 +80,7 @@ _TRIAL: Form = {
     "warnings": [str],
     "validity?": {"reasons?": [str]},
     "repeats?": int,
+    "server?": str,
     "fingerprint?": {
         "before?": _LOOK,
         "after?": _LOOK,

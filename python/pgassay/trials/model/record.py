@@ -123,6 +123,8 @@ class TrialRecord:
     """The object of plans.json; empty where the plans of statements were not asked for."""
     statements: Mapping[str, str] = field(default_factory=dict)
     """queryid → text of the statements that took most."""
+    server: str = ""
+    """Of a fleet: the name of the server that it ran on."""
 
 
 _AMOUNT = re.compile(r"[-+]?\d[\d.,]*(?= (?:ms|s|kB|MB|GB)\b)")

@@ -63,6 +63,7 @@ def trial_table(context: ReportContext) -> Table:
         arm = Cell(names.get(trial.arm, trial.arm), "arm", colour)
         cells: tuple[str | Cell, ...] = (
             *map(str, (trial.number, trial.block, trial.position)),
+            trial.server,
             arm,
             *(measured(trial.whole.values.get(one.name), one) for one in metrics),
             _checkpoints(trial),
@@ -71,13 +72,15 @@ def trial_table(context: ReportContext) -> Table:
         rows.append(row_of(cells, "odd" if trial.block % 2 else ""))
     columns = (
         *map(Column, map(Message, ("Trial", "Block", "Position"))),
+        Column(Message("Server"), "text"),
         Column(Message("Arm"), "text"),
         *(Column(one.title) for one in metrics),
         Column(Message("Checkpoints")),
         Column(Message("Caveats"), "text"),
     )
     found = Table(columns, tuple(rows))
-    return found if any(found.column("Caveats")) else found.without("Caveats")
+    empty = (name for name in ("Server", "Caveats") if not any(found.column(name)))
+    return found.without(*empty)
 
 
 def _caveats(trial: TrialMeasures) -> tuple[str, ...]:
