@@ -33,6 +33,16 @@ def handle_signals() -> None:
         signal.signal(number, _interrupt)
 
 
+def request_stop() -> None:
+    """The same request, of a caller in another process."""
+    _interrupted.set()
+
+
+def forget_request() -> None:
+    """What was asked to stop has stopped; what is put back now is not to be broken off."""
+    _interrupted.clear()
+
+
 def raise_if_interrupted() -> None:
     """Raise KeyboardInterrupt if a request has come, even if its exception was discarded."""
     if _interrupted.is_set():

@@ -17,6 +17,7 @@ from pgassay.analysis.measures.readings import TrialReadings
 from pgassay.analysis.noise.prior_runs import conditions_of, record_of
 from pgassay.errors import PgassayError
 from pgassay.findings.diagnosis.rule_file import known_rules
+from pgassay.fleet import run_on_fleet
 from pgassay.plan.design import make_plan
 from pgassay.reporting import Outcome, report_run
 from pgassay.samples.journal import JOURNAL, open_changes
@@ -58,7 +59,8 @@ def run_experiment(
     known_rules()  # a mistake in a user's own rule is said now, not after the last trial
     placement = resolve_placement(spec.file.placement, spec.file.settings.host)
     plan = make_plan(spec, calibrates=calibrates)
-    check_new_servers(spec, plan)
+    if spec.file.target.fleet is None:  # else each node checks its own
+        check_new_servers(spec, plan)
     listener.planned(plan)
     for warning in placement.warnings:
         listener.warned(warning)
@@ -77,6 +79,12 @@ def carry_out(
 ) -> Outcome:
     """Run the trials of the plan that are not finished yet, and report on all of them."""
     plan = readings.plan
+    fleet = spec.file.target.fleet
+    if fleet is not None:
+        with lost_storage_is_a_trial_error():
+            run_on_fleet(spec, fleet, run, listener, readings, so_far or RunSoFar())
+        listener.preparing("writing the report")
+        return report_run(run, readings, gates)
     testbeds = testbeds_of(spec, plan)
     target = target_of(spec.file, spec.folder, testbeds, run.journal(), placement.server)
     trials = TrialContext(

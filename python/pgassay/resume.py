@@ -14,6 +14,7 @@ from pgassay.analysis.gates.model import Gate
 from pgassay.analysis.judge import answered
 from pgassay.analysis.measures.readings import TrialReadings
 from pgassay.errors import RunDirectoryError
+from pgassay.fleet import is_over
 from pgassay.pipeline import carry_out
 from pgassay.plan.design import make_plan
 from pgassay.plan.model import Plan
@@ -51,7 +52,8 @@ def resume(
     clear_unfinished(run.path)
     finished = {number: run.trial(number).validity() for number in run.finished()}
     readings = TrialReadings(run, plan)
-    if _is_over(readings, finished):
+    on_fleet = spec.file.target.fleet is not None
+    if is_over(readings) if on_fleet else _is_over(readings, finished):
         return _as_reported(readings, listener, gates)
     listener.planned(plan)
     listener.preparing(f"resuming after {len(finished)} finished trials")

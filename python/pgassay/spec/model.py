@@ -21,6 +21,7 @@ from pgassay.spec.profile import ProfileTable
 from pgassay.spec.reading.values import Duration, SettingValue, Share, Table
 from pgassay.spec.secrets.passwords import refuse_password
 from pgassay.spec.server.access import HostAccess
+from pgassay.spec.server.fleet import FleetTable, refuse_beside_fleet
 from pgassay.spec.server.host_knobs import DottedNames
 from pgassay.spec.server.placement import PlacementTable
 from pgassay.spec.server.reset import ResetLevel, ResetRule, ResetTable, rule_for
@@ -52,6 +53,8 @@ class TargetTable(HostAccess):
     accept: Annotated[tuple[str, ...], Field(strict=False), WithJsonSchema(_ACCEPTABLE)] = Field(
         (), description="existing server: signs of production that may be there"
     )
+
+    fleet: FleetTable | None = None
 
     _no_password = model_validator(mode="before")(
         lambda table: {**table, "dsn": _dsn(table["dsn"])} if "dsn" in table else table
@@ -198,6 +201,11 @@ class ExperimentFile(Table):
     reset: ResetTable = Field(default_factory=ResetTable)
     profile: ProfileTable | None = None
     design: DesignTable = Field(default_factory=DesignTable)
+
+    @model_validator(mode="after")
+    def _fits_a_fleet(self) -> ExperimentFile:
+        refuse_beside_fleet(self)
+        return self
 
     @model_validator(mode="after")
     def _may_change(self) -> ExperimentFile:

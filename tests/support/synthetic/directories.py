@@ -87,13 +87,14 @@ def synthetic_run(
     for trial in plan.trials:
         if trial.block <= (blocks or plan.max_blocks):
             effect = (effects or {}).get(trial.arm, 0.0)
-            run.write_trial(_record(trial, plan, effect, noise, source))
+            run.write_trial(record_of(trial, plan, effect, noise, source))
     return run, spec, plan
 
 
-def _record(
+def record_of(
     trial: PlannedTrial, plan: Plan, effect: float, noise: float, source: np.random.Generator
 ) -> TrialRecord:
+    """The record of a trial whose arm has this effect, a logarithm."""
     arm = plan.arm(trial.arm)
     tps = BASE_TPS * math.exp(effect + noise * source.standard_normal())
     zero = START_NS + trial.number * 60_000_000_000

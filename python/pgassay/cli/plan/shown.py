@@ -149,6 +149,10 @@ def _target(spec: Spec, drawn: Plan) -> str:
             f"{len(drawn.arms)} servers started by pgassay{copies}, one for each arm, all running"
             " at once"
         )
+    fleet = target.fleet
+    if fleet is not None:
+        count = "every node" if fleet.count is None else f"each of {fleet.count} nodes"
+        return f"a server started by pgassay on {count} of the Ray cluster ({fleet.ray})"
     servers = spec.file.factors.target.servers()
     if servers:
         return f"{len(servers)} servers started by pgassay, one at a time"

@@ -132,6 +132,17 @@ class RunProgress(LiveView, ProgressListener):
             style=None if tps is not None else "yellow",
         )
 
+    def trial_of_fleet(
+        self, trial: PlannedTrial, label: str, server: str, tps: float | None
+    ) -> None:
+        """A trial of one of several servers has ended and is stored."""
+        shown = f"{'no tps' if tps is None else f'{tps:,.0f} tps':>13}"
+        err.print(
+            f"block {trial.block:>2}  trial {trial.number:>3}  {shown}  {plain(label)}"
+            f"  on {plain(server)}",
+            style=None if tps is not None else "yellow",
+        )
+
     def warned(self, text: str) -> None:
         """Print a warning."""
         warn(text)

@@ -18,7 +18,8 @@ from pgassay.spec.secrets.redaction import hides, redacted
 from pgassay.trials.environment.description import describe_server, with_unit
 
 _OF_EACH_SERVER = frozenset({
-    "config_file", "data_directory", "external_pid_file", "hba_file", "ident_file",
+    "cluster_name", "config_file", "data_directory", "external_pid_file", "hba_file", "ident_file",
+    "listen_addresses", "log_directory", "log_filename", "port",
     "server_version", "server_version_num", "unix_socket_directories",
 })  # fmt: skip
 """Settings in which any two servers differ."""

@@ -31,5 +31,10 @@ class ProgressListener:
     def trial_ended(self, trial: PlannedTrial, tps: float | None) -> None:
         """A trial is over and stored."""
 
+    def trial_of_fleet(
+        self, trial: PlannedTrial, label: str, server: str, tps: float | None
+    ) -> None:
+        """A trial is over and stored that ran on one of several servers, beside others."""
+
     def warned(self, text: str) -> None:
         """Something worth a line."""

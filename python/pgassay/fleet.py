@@ -1,0 +1,305 @@
+"""Carries out the blocks of a run on the servers of a fleet.
+
+Enters: a spec with `[target.fleet]`, a run directory, what is stored of the run. Leaves: its
+trials, stored as they end, and environment.json. Never: begins a block when the question is
+answered, or ends a run because a server was lost while another one is there.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+from pgassay.analysis.judge import answered
+from pgassay.analysis.measures.readings import TrialReadings
+from pgassay.cluster.calls import Actor, ActorLost, answers
+from pgassay.cluster.joining import joined
+from pgassay.errors import PgassayError, SetupError, SpecError, TrialError
+from pgassay.interruption import raise_if_interrupted
+from pgassay.plan.model import Plan, PlannedTrial
+from pgassay.samples.run_directory import RunDirectory
+from pgassay.spec.experiment import Spec
+from pgassay.spec.server.fleet import FleetTable
+from pgassay.trials.environment.server_differences import describe_servers
+from pgassay.trials.fleet.block_on import Kept, block_on, planned_number
+from pgassay.trials.fleet.member import Member, MemberLost, OpenedMember
+from pgassay.trials.fleet.schedule import Schedule
+from pgassay.trials.model.record import FailedTrial, TrialRecord
+from pgassay.trials.run.progress import ProgressListener
+from pgassay.trials.run.resumed import RunSoFar
+
+_OPENING_S = 86_400.0
+"""Data may take hours to build; a node that dies meanwhile is noticed by itself."""
+_SPARE_S = 3_600.0
+"""Beyond ten times its planned length a trial is taken for lost."""
+_CLOSING_S = 300.0
+_LOOK_S = 0.2
+
+
+class Runner(Protocol):
+    """A server of the fleet that is ready."""
+
+    @property
+    def name(self) -> str:
+        """By which trials are stored."""
+        ...
+
+    def run(self, trial: PlannedTrial, known_texts: frozenset[str], resumed: bool) -> TrialRecord:
+        """One trial; raises MemberLost or ActorLost where the server is gone."""
+        ...
+
+
+@dataclass(frozen=True)
+class _OnNode:
+    """A member on a node of the cluster."""
+
+    name: str
+    actor: Actor
+    limit_s: float
+
+    def run(self, trial: PlannedTrial, known_texts: frozenset[str], resumed: bool) -> TrialRecord:
+        call = (self.actor, "run", (trial, known_texts, resumed))
+        record: TrialRecord = answers([call], self.limit_s)[0]
+        return record
+
+
+def run_on_fleet(
+    spec: Spec,
+    table: FleetTable,
+    run: RunDirectory,
+    listener: ProgressListener,
+    readings: TrialReadings,
+    so_far: RunSoFar,
+) -> None:
+    """Open the servers, run the blocks that are left, close the servers."""
+    plan = readings.plan
+    if plan.mode != "blocks":
+        raise SpecError(
+            f"a fleet runs whole blocks, and the mode is {plan.mode}; drop --mode, or target.fleet",
+            file=spec.source,
+            key="target.fleet",
+        )
+    listener.preparing("starting a server on each node of the fleet")
+    with (
+        joined(table.ray) as cluster,
+        cluster.spread(Member, table.count, cpus=1) as actors,
+        _closed_at_the_end(actors, listener),
+    ):
+        opened: list[OpenedMember] = answers(
+            [(actor, "open", (spec, plan)) for actor in actors], _OPENING_S
+        )
+        names = distinct([one.node for one in opened])
+        for name, one in zip(names, opened, strict=True):
+            for text in one.warnings:
+                listener.warned(f"{name}: {text}")
+        found = dict(zip(names, opened, strict=True))
+        environment = fleet_environment(found)
+        environment["reset"] = spec.file.reset_rule().described()
+        run.write_json("environment.json", _continued(so_far, environment))
+        limit_s = _SPARE_S + 10.0 * plan.trial_s
+        members = [_OnNode(name, actor, limit_s) for name, actor in zip(names, actors, strict=True)]
+        run_blocks(members, run, listener, readings)
+
+
+@contextmanager
+def _closed_at_the_end(actors: Sequence[Actor], listener: ProgressListener) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        listener.preparing("stopping the servers of the fleet")
+        for method in ("stop", "close"):
+            for actor in actors:
+                with suppress(PgassayError):
+                    # A node that is gone has nothing to close; the next run there clears it.
+                    answers([(actor, method, ())], _CLOSING_S)
+
+
+def distinct(nodes: Sequence[str]) -> list[str]:
+    """A name for the server of each node; several raylets may share a machine."""
+    found: list[str] = []
+    for node in nodes:
+        again = sum(name == node or name.startswith(f"{node} (") for name in found)
+        found.append(f"{node} ({again + 1})" if again else node)
+    return found
+
+
+def fleet_environment(members: Mapping[str, OpenedMember]) -> dict[str, Any]:
+    """environment.json of all of them; refuses servers of different versions."""
+    versions = {name: one.facts.version for name, one in members.items()}
+    if len(set(versions.values())) > 1:
+        named = ", ".join(f"{version} ({name})" for name, version in versions.items())
+        raise SetupError(
+            f"the servers of the fleet are of different versions: {named}; install the same on"
+            " every node"
+        )
+    first = next(iter(members.values())).environment
+    return {
+        **first,
+        **describe_servers({name: one.facts for name, one in members.items()}),
+        "fleet": {name: {"host": one.environment["host"]} for name, one in members.items()},
+    }
+
+
+def _continued(so_far: RunSoFar, now: dict[str, Any]) -> dict[str, Any]:
+    """The environment to store; of servers that are there now and were before, what must stay the
+    same is compared. A run may go on with other nodes."""
+    before = so_far.environment
+    if not before:
+        return so_far.continued(now)
+    common = before.get("servers", {}).keys() & now.get("servers", {}).keys()
+
+    def compared(environment: Mapping[str, Any]) -> dict[str, Any]:
+        servers = {name: environment["servers"][name] for name in sorted(common)}
+        return {**environment, "host": {}, "servers": servers}
+
+    notes = replace(so_far, environment=compared(before)).continued(compared(now))
+    every = {part: {**now.get(part, {}), **before.get(part, {})} for part in ("servers", "fleet")}
+    return {**before, **every, "resumed": notes["resumed"]}
+
+
+def kept_trials(run: RunDirectory) -> dict[int, Kept]:
+    """The stored trials, with the servers they ran on."""
+    return {
+        number: Kept(run.trial(number).summary().get("server") or "", run.trial(number).validity())
+        for number in run.finished()
+    }
+
+
+@dataclass(frozen=True)
+class _Event:
+    """What a member's thread has to say: a record, or how its block ended."""
+
+    server: str
+    trial: PlannedTrial | None = None
+    record: TrialRecord | None = None
+    error: BaseException | None = None
+
+
+def run_blocks(
+    members: Sequence[Runner],
+    run: RunDirectory,
+    listener: ProgressListener,
+    readings: TrialReadings,
+) -> None:
+    """Run blocks until the question is answered, no block is left, or no server is."""
+    plan, kept = readings.plan, kept_trials(run)
+    by_name = {member.name: member for member in members}
+    schedule = Schedule(plan, by_name, kept)
+    events: queue.Queue[_Event] = queue.Queue()
+    failure: BaseException | None = None
+    _judge(schedule, readings, kept)
+    while True:
+        for server in schedule.free if failure is None else ():
+            block = schedule.begin(server)
+            if block is not None:
+                listener.preparing(f"block {block} begins on {server}")
+                arguments = (by_name[server], block, plan, dict(kept), run, events)
+                threading.Thread(target=_run_block, args=arguments, daemon=True).start()
+        if not schedule.running:
+            break
+        event = _next(events)
+        if event.record is not None and event.trial is not None:
+            _store(event.record, event.trial, run, listener, readings, kept)
+        elif event.error is None:
+            schedule.finished(event.server)
+            _judge(schedule, readings, kept)
+        elif isinstance(event.error, MemberLost | ActorLost):
+            block = schedule.lost(event.server)
+            _note(event, run)
+            listener.warned(
+                f"{event.server} is lost: {event.error}; block {block} is run again on another"
+                " server"
+            )
+        else:  # as with one server, a trial that fails by itself ends the run
+            schedule.lost(event.server)
+            _note(event, run)
+            failure = failure or event.error
+    if failure is not None:
+        raise failure
+    if not schedule.is_over:
+        raise TrialError(
+            "no server of the fleet is left; finished trials are kept, and"
+            f" `pgassay run --resume {run.path}` goes on when there are nodes again"
+        )
+
+
+def _next(events: queue.Queue[_Event]) -> _Event:
+    while True:
+        raise_if_interrupted()
+        with suppress(queue.Empty):
+            return events.get(timeout=_LOOK_S)
+
+
+def _run_block(
+    member: Runner,
+    block: int,
+    plan: Plan,
+    kept: Mapping[int, Kept],
+    run: RunDirectory,
+    events: queue.Queue[_Event],
+) -> None:
+    """In a thread of the member's own; the only one that calls it."""
+    begun: PlannedTrial | None = None
+
+    def run_trial(trial: PlannedTrial, resumed: bool) -> TrialRecord:
+        nonlocal begun
+        begun = trial
+        record = member.run(trial, frozenset(run.statements()), resumed)
+        return replace(record, server=member.name)
+
+    try:
+        for trial, record in block_on(block, plan, member.name, kept, run_trial):
+            events.put(_Event(member.name, trial, record))
+        events.put(_Event(member.name))
+    except BaseException as error:
+        events.put(_Event(member.name, begun, error=error))
+
+
+def _store(
+    record: TrialRecord,
+    trial: PlannedTrial,
+    run: RunDirectory,
+    listener: ProgressListener,
+    readings: TrialReadings,
+    kept: dict[int, Kept],
+) -> None:
+    run.write_trial(record)
+    kept[record.number] = Kept(record.server, record.validity)
+    tps = readings.of(record.number).measures.whole.values.get("tps")
+    listener.trial_of_fleet(trial, readings.plan.arm(trial.arm).label, record.server, tps)
+    if not record.validity.valid:
+        reasons = "; ".join(record.validity.reasons)
+        listener.warned(f"trial {record.number} does not count: {reasons}")
+
+
+def _note(event: _Event, run: RunDirectory) -> None:
+    trial = event.trial
+    if trial is not None:
+        reason = f"{event.server}: {event.error}"
+        run.note_failed(FailedTrial(trial.number, trial.block, trial.arm, reason, trial.repeats))
+
+
+def _judge(schedule: Schedule, readings: TrialReadings, kept: Mapping[int, Kept]) -> None:
+    """Look at the blocks that are finished up to some number, in their order."""
+    plan = readings.plan
+    for block in schedule.to_judge():
+        numbers = {trial.number for trial in plan.trials if trial.block <= block}
+        measures = [
+            readings.of(number).measures
+            for number in sorted(kept)
+            if planned_number(plan, number) in numbers
+        ]
+        if answered(plan, block, measures, readings.run.failed()):
+            schedule.answered()
+
+
+def is_over(readings: TrialReadings) -> bool:
+    """Whether a stored run needs no more trials."""
+    kept = kept_trials(readings.run)
+    schedule = Schedule(readings.plan, (), kept)
+    _judge(schedule, readings, kept)
+    return schedule.is_over

@@ -1,0 +1,156 @@
+"""One server of a fleet, in a process on its own node.
+
+Enters: a spec and its plan; planned trials, one at a time. Leaves: what was found while the server
+was prepared, and the record of each trial. Never: stores a record, runs two trials at once, or
+leaves its server behind when it is closed.
+"""
+
+from __future__ import annotations
+
+import platform
+import tempfile
+import threading
+from collections.abc import Collection
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from pgassay.errors import PgassayError, TargetError, TrialError
+from pgassay.interruption import forget_request, request_stop
+from pgassay.plan.model import Plan, PlannedTrial
+from pgassay.server.hosts.placement import resolve_placement
+from pgassay.server.protocol import Change, ServerFacts
+from pgassay.spec.experiment import Spec
+from pgassay.trials.model.record import FailedTrial, TrialRecord
+from pgassay.trials.run.checks import check_arms, check_experiment, check_new_servers
+from pgassay.trials.run.preparing import prepare
+from pgassay.trials.run.progress import ProgressListener
+from pgassay.trials.run.target import target_of
+from pgassay.trials.run.testbeds import testbeds_of
+from pgassay.trials.run.trial import TrialContext, run_trial
+
+
+class MemberLost(TargetError):
+    """A server of a fleet that does not answer any more."""
+
+
+@dataclass(frozen=True)
+class OpenedMember:
+    """A server that is ready for trials."""
+
+    node: str
+    """The name of its machine."""
+    facts: ServerFacts
+    environment: dict[str, Any]
+    warnings: tuple[str, ...]
+
+
+class NoJournal:
+    """Of a server of our own nothing is to be undone: the next run on its node removes it."""
+
+    place = run = ""
+
+    def record(self, change: Change) -> None:
+        """Nothing is kept."""
+
+    def undone(self, change_id: str) -> None:
+        """Nothing was."""
+
+
+class _Warnings(ProgressListener):
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def warned(self, text: str) -> None:
+        self.texts.append(text)
+
+
+class Member:
+    """An actor: `open`, then `run` once per trial, then `close`; `stop` from beside."""
+
+    def __init__(self) -> None:
+        self._one_at_a_time = threading.Lock()
+        self._files = tempfile.TemporaryDirectory(prefix="pgassay-load-")
+        self._trials: TrialContext | None = None
+
+    def open(self, spec: Spec, plan: Plan) -> OpenedMember:
+        """Start the server, build the data; closed again where that fails."""
+        with self._one_at_a_time:
+            check_experiment(spec)
+            check_new_servers(spec, plan)
+            placement = resolve_placement(spec.file.placement, spec.file.settings.host)
+            testbeds, warnings = testbeds_of(spec, plan), _Warnings()
+            target = target_of(spec.file, spec.folder, testbeds, NoJournal(), placement.server)
+            try:
+                target.open()
+                check_arms(spec, plan, target, testbeds)
+                found = prepare(spec, plan, target, testbeds, warnings)
+                environment = found.environment(target, placement)
+                facts = target.facts()
+            except BaseException:
+                target.close()
+                raise
+            self._trials = TrialContext(
+                spec,
+                plan,
+                target,
+                testbeds,
+                ProgressListener(),
+                self._output_folder,
+                _not_noted,
+                placement,
+                caveats=found.caveats,
+            )
+            warned = (*placement.warnings, *warnings.texts)
+            return OpenedMember(platform.node() or "node", facts, environment, warned)
+
+    def run(self, trial: PlannedTrial, known_texts: Collection[str], resumed: bool) -> TrialRecord:
+        """One trial. Raises MemberLost where the server is gone, else what the trial raised."""
+        with self._one_at_a_time:
+            trials = self._opened()
+            context = replace(trials, known_texts=lambda: known_texts)
+            try:
+                return run_trial(trial, context, resumed=resumed)
+            except KeyboardInterrupt:
+                # Ray would take it for its own, of which the caller learns nothing.
+                raise TrialError(f"trial {trial.number}: stopped") from None
+            except PgassayError as error:
+                if isinstance(error.__cause__, TargetError) or not self._answers():
+                    raise MemberLost(str(error)) from None
+                raise
+
+    def stop(self) -> None:
+        """Break off the trial that runs."""
+        request_stop()
+
+    def close(self) -> None:
+        """Stop and remove the server, when its trial has ended."""
+        with self._one_at_a_time:
+            forget_request()
+            trials, self._trials = self._trials, None
+            try:
+                if trials is not None:
+                    trials.target.close()
+            finally:
+                self._files.cleanup()
+
+    def _opened(self) -> TrialContext:
+        if self._trials is None:
+            raise TargetError("the server of this node is not open")
+        return self._trials
+
+    def _answers(self) -> bool:
+        with suppress(PgassayError):
+            self._opened().target.connect().close()
+            return True
+        return False
+
+    def _output_folder(self, number: int) -> Path:
+        folder = Path(self._files.name) / f"{number:04d}"
+        folder.mkdir(exist_ok=True)
+        return folder
+
+
+def _not_noted(trial: FailedTrial) -> None:
+    """The process that began the run notes it."""
