@@ -113,3 +113,10 @@ def test_a_load_whose_server_was_killed_for_memory_says_so_before_its_first_erro
     failed = result(0, first_error=None)
     with pytest.raises(TrialError, match=r"succeeded; killed for memory; the .* says: signal 9"):
         refuse_failed(3, failed, "signal 9", "killed for memory")
+
+
+def test_connections_that_were_lost_in_the_warm_up_are_not_counted_among_none() -> None:
+    lost = result(0, lost_connections=1, first_error=None, connections={"count": 0})
+    words = r"trial 3: connections were lost before measuring began \(1\); killed for memory; "
+    with pytest.raises(TrialError, match=words):
+        refuse_failed(3, lost, "", "killed for memory")

@@ -62,6 +62,9 @@ def test_a_host_that_cannot_make_groups_is_told_what_would_help(tmp_path: Path) 
         parent_group(Grouped(tmp_path, ""))
     with pytest.raises(SetupError, match=rf"echo \+memory > {tmp_path}/cgroup.subtree_control"):
         parent_group(Grouped(tmp_path, "cgroup2"))
+    (tmp_path / "cgroup.type").touch()  # which the kernel's own root lacks
+    with pytest.raises(SetupError, match=r"container's processes to a group below .*, then echo"):
+        parent_group(Grouped(tmp_path, "cgroup2"))
     closed = Grouped(tmp_path, "cgroup2", gives=("a",), closed="a")
     with pytest.raises(SetupError, match=rf"in {tmp_path}/a; run pgassay as root, or by `systemd"):
         parent_group(closed)
@@ -182,7 +185,7 @@ def test_swappiness_that_cannot_reach_the_server_is_a_caveat(tmp_path: Path) -> 
         host = Swapping(tmp_path, kind)
         host.swaps += swaps
         of_ours = {"starts_server": True, "limits_memory": False} | how
-        return without_effect(["vm.swappiness"], host, **of_ours)
+        return without_effect(["vm.swappiness"], host, **of_ours, running=7)
 
     (none,) = reasons("cgroup2", "")
     assert "no swap" in none
@@ -190,7 +193,9 @@ def test_swappiness_that_cannot_reach_the_server_is_a_caveat(tmp_path: Path) -> 
     assert "with placement.server_memory pgassay sets it" in own
     swap = "/dev/sda2 partition 100\n"
     assert reasons("cgroup", swap, limits_memory=True) == []
-    assert reasons("cgroup", swap, starts_server=False) == []
+    (theirs,) = reasons("cgroup", swap, starts_server=False)
+    assert theirs.endswith(f"one of its own, {tmp_path}/a/lab/memory.swappiness")
     assert reasons("cgroup2", swap) == []
+    assert reasons("cgroup2", swap, starts_server=False) == []
     others = Swapping(tmp_path, "cgroup")
     assert without_effect([], others, starts_server=True, limits_memory=False) == []

@@ -21,7 +21,7 @@ from pathlib import Path
 from pgassay.errors import SetupError, TargetError
 from pgassay.server.hosts.block_devices import read_mounts
 from pgassay.server.hosts.control_groups import MEMORY_LIMIT, memory_groups
-from pgassay.server.hosts.host import Host, text_of
+from pgassay.server.hosts.host import Host, is_there, text_of
 from pgassay.server.hosts.local import HERE
 from pgassay.spec.server.placement import memory_text
 
@@ -32,6 +32,7 @@ ENDING_LIMIT_S = 2.0
 POLL_S = 0.05
 _SWAPPINESS = Path("/proc/sys/vm/swappiness")
 _NO_LIMIT = {"": "max", "memory": "-1"}
+_IN_A_CONTAINER = "move the container's processes to a group below (docs/host.md), then "
 _BY_SYSTEMD = "run pgassay as root, or by `systemd-run --user --scope pgassay ...`"
 
 
@@ -169,9 +170,11 @@ def parent_group(host: Host = HERE) -> tuple[Path, str]:
             "this host has no control groups for memory; boot it with cgroup_enable=memory, or in"
             " a container mount /sys/fs/cgroup"
         )
+    # Only the kernel's root may have processes beside groups with controllers, and it has no type.
+    first = "" if not is_there(host, roots[-1] / "cgroup.type") else _IN_A_CONTAINER
     raise SetupError(
-        f"no group above pgassay gives its children the memory controller; as root: echo +memory >"
-        f" {roots[-1] / 'cgroup.subtree_control'}"
+        f"no group above pgassay gives its children the memory controller; as root: {first}echo"
+        f" +memory > {roots[-1] / 'cgroup.subtree_control'}"
     )
 
 

@@ -1,7 +1,8 @@
 """Whether vm.swappiness can do anything to the server.
 
-Enters: its host, whether pgassay starts the server and limits its memory. Leaves: a sentence for
-each reason why it cannot. Never: fails; what the host does not say is no reason.
+Enters: its host, whether pgassay starts the server and limits its memory, else a process of it.
+Leaves: a sentence for each reason why it cannot. Never: fails; what the host does not say is no
+reason.
 """
 
 from __future__ import annotations
@@ -20,9 +21,17 @@ _SWAPS = Path("/proc/swaps")
 
 
 def without_effect(
-    knobs: Collection[str], host: Host, *, starts_server: bool, limits_memory: bool
+    knobs: Collection[str],
+    host: Host,
+    *,
+    starts_server: bool,
+    limits_memory: bool,
+    running: int | None = None,
 ) -> list[str]:
-    """Why that knob, if it is among those of an experiment, changes nothing."""
+    """Why that knob, if it is among those of an experiment, changes nothing.
+
+    `running` is a process of a server that exists; None where that is unknown.
+    """
     if SWAPPINESS not in knobs:
         return []
     found = []
@@ -31,17 +40,25 @@ def without_effect(
         found.append(
             stored("vm.swappiness does nothing on this host, which has no swap; swapon adds some")
         )
-    if starts_server and not limits_memory and _has_its_own(host):
+    if starts_server and not limits_memory and _its_own(host, os.getpid()):
         found.append(
             stored(
                 "vm.swappiness does not reach the server: control groups of version 1 have one of"
                 " their own; with placement.server_memory pgassay sets it in the server's group"
             )
         )
+    if not starts_server and running is not None and (file := _its_own(host, running)):
+        found.append(
+            stored(
+                "vm.swappiness does not reach the server: its control group, of version 1, has one"
+                f" of its own, {file}"
+            )
+        )
     return found
 
 
-def _has_its_own(host: Host) -> bool:
-    """Whether a server that pgassay starts is in a group below the root of a version 1 tree."""
-    trees = memory_groups(host, os.getpid(), read_mounts(host))
-    return any(controller and len(groups) > 1 for controller, groups in trees)
+def _its_own(host: Host, process: int) -> Path | None:
+    """The file with the value of a process's group below the root of a version 1 tree."""
+    trees = memory_groups(host, process, read_mounts(host))
+    below = (groups[0] for controller, groups in trees if controller and len(groups) > 1)
+    return next((group / "memory.swappiness" for group in below), None)

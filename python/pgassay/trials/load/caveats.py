@@ -200,7 +200,11 @@ def refuse_failed(
     if lost and not result.get("outages"):
         count = result["connections"]["count"]
         why = killed or stored("is the server still up?")
-        what = stored(f"{lost} of {count} connections were lost; {why}")
+        what = (
+            stored(f"{lost} of {count} connections were lost; {why}")
+            if lost <= count  # which counts those that took part in a measured step
+            else stored(f"connections were lost before measuring began ({lost}); {why}")
+        )
         killed = ""  # as said
     elif done == 0:
         what = stored("not one transaction succeeded")

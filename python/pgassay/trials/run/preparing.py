@@ -9,13 +9,17 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+from pgassay.errors import TargetError
 from pgassay.plan.duet import built_apart
 from pgassay.plan.model import Arm, Plan
 from pgassay.server.connection.session import as_target_error, identity
+from pgassay.server.hosts.host import Host
 from pgassay.server.hosts.placement import Placement
+from pgassay.server.hosts.server_process import postmaster_of
 from pgassay.server.knobs.swappiness import without_effect
 from pgassay.server.protocol import Connection, ServerFacts, Target, Testbed
 from pgassay.spec.experiment import Spec
@@ -117,14 +121,22 @@ def prepare(
 def _idle_knobs(spec: Spec, target: Target) -> list[str]:
     """Why a knob of the host does nothing to the server."""
     file, host = spec.file, target.host()
-    if host is None:
+    knobs = {*file.settings.host, *file.factors.host}
+    if host is None or not knobs:
         return []
     return without_effect(
-        {*file.settings.host, *file.factors.host},
+        knobs,
         host,
         starts_server=not file.loads_existing,
         limits_memory=file.placement.server_memory is not None,
+        running=_postmaster(target, host) if file.loads_existing else None,
     )
+
+
+def _postmaster(target: Target, host: Host) -> int | None:
+    with suppress(TargetError), target.connect() as session:
+        return postmaster_of(session, session.info.backend_pid, host)
+    return None
 
 
 def _place(testbed: Testbed) -> str:
