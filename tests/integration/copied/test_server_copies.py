@@ -10,6 +10,7 @@ import pytest
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
+from pgassay.errors import TargetError
 from pgassay.server.connection.session import connect
 from pgassay.server.copied.origin import ServerCopy
 from pgassay.server.data.installed_tables import refuse_missing
@@ -172,6 +173,12 @@ def test_an_index_on_tables_that_are_there_already_is_tried_on_the_copy_alone(
             assert scalar(session, "SELECT to_regclass('public.one')::text") == "one"
     with admin() as session:
         assert scalar(session, "SELECT to_regclass('public.one')") is None
+        session.execute("CREATE UNLOGGED TABLE fleeting (i int)")
+        theirs = InstalledTables(("orders", "fleeting"), ("public",))
+        refuse_missing(session, theirs)
+        with pytest.raises(TargetError, match=r"fleeting: unlogged in public of .*, so a"):
+            refuse_missing(session, theirs, copied=True)
+        session.execute("DROP TABLE fleeting")
     assert list(own_base.iterdir()) == []
 
 

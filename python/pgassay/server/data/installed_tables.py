@@ -8,6 +8,7 @@ Never: makes, fills or drops a table.
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 import psycopg
 from psycopg import sql
@@ -20,6 +21,16 @@ from pgassay.server.statements import statement
 from pgassay.spec.workload.installed import InstalledTables
 
 
+class _Found(NamedTuple):
+    """What a session finds under a name."""
+
+    name: str
+    relation: str | None
+    is_readable: bool
+    is_table: bool
+    is_unlogged: bool
+
+
 def search_path_option(installed: InstalledTables) -> str:
     """The option of a session that finds the tables; empty for the user's own search path."""
     if not installed.schemas:
@@ -28,9 +39,12 @@ def search_path_option(installed: InstalledTables) -> str:
     return "-c search_path=" + re.sub(r"([\\\s])", r"\\\1", _path(installed))
 
 
-def refuse_missing(session: Connection, installed: InstalledTables) -> None:
-    """Stop where a table is missing, or closed to this user; in a session of any search path."""
-    missing, closed = [], []
+def refuse_missing(
+    session: Connection, installed: InstalledTables, *, copied: bool = False
+) -> None:
+    """Stop where a table is missing, closed to this user, or empty because the server is `copied`;
+    in a session of any search path."""
+    missing, closed, unlogged = [], [], []
     where = f"database {session.info.dbname}"
     with session.transaction():
         if installed.schemas:
@@ -41,13 +55,15 @@ def refuse_missing(session: Connection, installed: InstalledTables) -> None:
         for table in installed.tables:
             try:
                 with session.transaction():
-                    _, relation, is_open, _ = _found(session, [table])[0]
+                    found = _found(session, [table])[0]
             except psycopg.Error as error:  # such as a schema that is closed to this user
                 raise TargetError(f"workload.toml, tables: {table}: {one_line(error)}") from None
-            if relation is None:
+            if found.relation is None:
                 missing.append(table)
-            elif not is_open:
+            elif not found.is_readable:
                 closed.append(table)
+            elif found.is_unlogged and copied:
+                unlogged.append(table)
     if missing:
         raise TargetError(
             f"workload.toml, tables: {', '.join(missing)}: not there in {where}; name the database"
@@ -59,6 +75,11 @@ def refuse_missing(session: Connection, installed: InstalledTables) -> None:
             f"workload.toml, tables: {user} may not read {names} in {where}; their owner can"
             f" GRANT SELECT ON {names} TO {sql.Identifier(user).as_string(session)}"
         )
+    if unlogged:
+        raise TargetError(
+            f"workload.toml, tables: {', '.join(unlogged)}: unlogged in {where}, so a copy of the"
+            " server has them empty; ALTER TABLE ... SET LOGGED, or reset.level = template or none"
+        )
 
 
 def vacuum_installed(session: Connection, installed: InstalledTables) -> list[str]:
@@ -66,14 +87,15 @@ def vacuum_installed(session: Connection, installed: InstalledTables) -> list[st
     warned of."""
     with as_target_error("VACUUM before a trial"), warnings_noted(session) as notes:
         found = _found(session, list(installed.tables))
-        names = [relation for _, relation, _, is_table in found if relation and is_table]
+        names = [one.relation for one in found if one.relation and one.is_table]
         if names:  # as regclass shows them: quoted where they need it
             session.execute(f"VACUUM (FREEZE, ANALYZE) {', '.join(names)}".encode())
     return notes
 
 
-def _found(session: Connection, tables: list[str]) -> list[tuple[str, str | None, bool, bool]]:
-    return session.execute(statement("data/installed_tables"), (tables,)).fetchall()
+def _found(session: Connection, tables: list[str]) -> list[_Found]:
+    rows = session.execute(statement("data/installed_tables"), (tables,)).fetchall()
+    return [_Found(*row) for row in rows]
 
 
 def _path(installed: InstalledTables) -> str:

@@ -52,7 +52,7 @@ def preview_copy(
         asked = [(demand, capacity) for demand in demands]
         found = [*problems(session, parameters, bin_directory=bin_directory, copies=copies)]
         if installed is not None:
-            found += refusals_of([lambda: refuse_missing(session, installed)])
+            found += refusals_of([lambda: refuse_missing(session, installed, copied=True)])
         return Preview(
             server=parameters.label,
             version=session.info.parameter_status("server_version") or "?",

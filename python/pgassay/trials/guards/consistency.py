@@ -20,9 +20,10 @@ from pgassay.server.protocol import Connection, ConnectionParameters
 from pgassay.server.statements import statement
 from pgassay.spec.workload.folder import DataCheck
 
-CHECK_LIMIT_S = 10.0
 ALL_LIMIT_S = 30.0
-"""After it no other check begins: the next trial waits for them."""
+"""At least: else as long as the load. After it no other check begins, as the next trial waits."""
+_SHARE_OF_ONE = 3
+"""A check gets this part of the time for all."""
 _CURSOR = "pgassay_check"
 _MOST_CHARACTERS = 40
 """Of one value."""
@@ -44,13 +45,15 @@ def check_data(
     checks: Sequence[DataCheck],
     server: ConnectionParameters,
     *,
-    limit_s: float = CHECK_LIMIT_S,
+    limit_s: float | None = None,
     all_limit_s: float = ALL_LIMIT_S,
 ) -> Consistency:
     """Run each check in one session, which can write nothing; without checks there is none."""
     found = Consistency()
     if not checks:
         return found
+    if limit_s is None:
+        limit_s = float(max(1, round(all_limit_s / _SHARE_OF_ONE)))
     end = time.monotonic() + all_limit_s
     try:
         with connect(server, statement_limit_s=limit_s, lasts_s=all_limit_s + limit_s) as session:

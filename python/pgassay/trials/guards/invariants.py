@@ -17,7 +17,7 @@ from pgassay.server.protocol import NOTHING, ServerFacts, Target
 from pgassay.spec.experiment import Spec
 from pgassay.spec.workload.folder import DataCheck
 from pgassay.trials.checkpoints.requested import DECIDED_BY, with_asked_for
-from pgassay.trials.guards.consistency import Consistency, check_data
+from pgassay.trials.guards.consistency import ALL_LIMIT_S, Consistency, check_data
 from pgassay.trials.guards.fingerprint import take_fingerprint
 from pgassay.trials.guards.foreign_sessions import (
     foreign_load,
@@ -113,9 +113,13 @@ class InvariantWatch:
     ) -> list[GuardResult]:
         """Take the second fingerprint and judge the trial; `load` is the result of its load."""
         self._after = take_fingerprint(self._target, self._facts)
-        # Last, because these queries may read whole tables.
-        self._consistency = check_data(conditions.checks, self._target.parameters())
         window = measured_window(load["steps"])
+        # Last, because these queries may read whole tables.
+        self._consistency = check_data(
+            conditions.checks,
+            self._target.parameters(),
+            all_limit_s=max(ALL_LIMIT_S, round((window[1] - window[0]) / 1e9)),
+        )
         host = self._target.host()
         is_engine = conditions.scripts is not None
         fewest = self._limits["foreign-sessions"]["fewest_samples"]

@@ -94,7 +94,7 @@ def check_arms(spec: Spec, plan: Plan, target: Target, testbeds: Testbeds) -> No
         if testbed not in capacities:
             capacities[testbed] = _capacity(spec.file, target, facts)
             _check_session_settings(plan, target)
-            _check_installed(target, testbeds)
+            _check_installed(target, testbeds, copied=spec.file.copies_existing)
         target.check_settings({**held, **arm.settings})
         target.check_host({**held_host, **arm.knobs})
         asked.append((demands[arm.id], capacities[testbed]))
@@ -110,7 +110,7 @@ def _check_session_settings(plan: Plan, target: Target) -> None:
             refuse_in_sessions(session, dict(settings))
 
 
-def _check_installed(target: Target, testbeds: Testbeds) -> None:
+def _check_installed(target: Target, testbeds: Testbeds, *, copied: bool) -> None:
     """As the load's sessions will look for them: on a copy that is not as a superuser."""
     for installed in {dataset.installed for dataset in testbeds.datasets.values()}:
         if installed is not None:
@@ -118,7 +118,7 @@ def _check_installed(target: Target, testbeds: Testbeds) -> None:
                 as_target_error("looking for the workload's tables"),
                 connect(target.parameters()) as session,
             ):
-                refuse_missing(session, installed)
+                refuse_missing(session, installed, copied=copied)
 
 
 def _capacity(file: ExperimentFile, target: Target, facts: ServerFacts) -> Capacity:
