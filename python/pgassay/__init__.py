@@ -15,7 +15,10 @@ __all__ = ["__version__", "open_run", "sql"]
 
 
 def open_run(path: str | PathLike[str]) -> Run:
-    """A stored run or observation: its tables (`.verdicts`, `.trials`, …) and JSON files."""
+    """A stored run or observation: its tables (`.verdicts`, `.trials`, …) and JSON files.
+
+    `path` may be a URL of a store.
+    """
     from pathlib import Path
 
     from pgassay.runs.run import Run
@@ -26,16 +29,19 @@ def open_run(path: str | PathLike[str]) -> Run:
 def sql(query: str, folder: str | PathLike[str] = "pgassay-runs") -> pa.Table:
     """The answer to a question to all runs of a folder, as `pgassay sql` gives it.
 
-    A run that cannot be read is left out, with a warning.
+    `folder` may be a URL of a store. A run that cannot be read is left out, with a warning.
     """
     import warnings
     from pathlib import Path
 
+    from pgassay.runs.catalogue import wanted_by
     from pgassay.runs.database import RunsDatabase
     from pgassay.runs.folder import run_paths
+    from pgassay.stores.fetching import fetched
 
     def unreadable(path: Path, why: str) -> None:
         warnings.warn(f"left out: {why}", stacklevel=2)
 
-    with RunsDatabase(run_paths(Path(folder)), unreadable).answer(query) as answer:
+    paths = run_paths(fetched(Path(folder), wanted_by(query)))
+    with RunsDatabase(paths, unreadable).answer(query) as answer:
         return answer.read_all()

@@ -28,7 +28,8 @@ def compare(
         list[Path],
         typer.Argument(
             metavar="RUN",
-            help="Two run directories or more, the baseline first; a folder of runs is one side.",
+            help="Two run directories or URLs or more, the baseline first; a folder of runs is one"
+            " side.",
         ),
     ],
     output_format: Annotated[
@@ -70,12 +71,15 @@ def compare(
     from pgassay.report.formats.markdown import illustrated_markdown, render_markdown
     from pgassay.report.objects.apart import render_apart_json
     from pgassay.samples.storage.files import write_atomically
+    from pgassay.stores.fetching import fetched
+    from pgassay.stores.wanted import TO_ANALYSE
 
     render = {"html": render_html, "md": render_markdown, "json": render_apart_json}
     question = Question(_share(run_spread), force=force, gates=gates_of(gate))
     with speaking(lang):
         has_charts = written != "json" and (output_format is not None or out is not None)
-        context = compare_stored(runs, question, has_charts=has_charts)
+        here = [fetched(run, TO_ANALYSE) for run in runs]
+        context = compare_stored(here, question, has_charts=has_charts)
     with speaking(lang):
         if pictures and out is not None:
             page, drawings = illustrated_markdown(context, out.stem)

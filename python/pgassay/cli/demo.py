@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pgassay.cli.terminal.options import Json, Out, Plain, Quiet
+from pgassay.cli.terminal.options import Json, Plain, Quiet, RunOut
 
 
 def demo(
-    out: Out = None,
+    out: RunOut = None,
     no_live: Plain = False,
     quiet: Quiet = False,
     as_json: Json = False,

@@ -17,6 +17,7 @@ from pgassay.cli.terminal.console import err, one_line, out
 from pgassay.cli.terminal.options import Json, option
 from pgassay.errors import RunDirectoryError
 from pgassay.samples.overview import RunOverview, State, runs_in
+from pgassay.stores.address import local_path, shown, url_of
 
 RUNS_FOLDER = "pgassay-runs"
 _GAP = "  "
@@ -48,9 +49,9 @@ class VerdictName(StrEnum):
 
 
 def list_runs(
-    folder: Annotated[Path, typer.Argument(help="A folder that holds run directories.")] = Path(
-        RUNS_FOLDER
-    ),
+    folder: Annotated[
+        Path, typer.Argument(help="A folder that holds run directories, or its URL.")
+    ] = Path(RUNS_FOLDER),
     state: Annotated[
         list[StateName] | None,
         option("--state", f"Only runs in this state: {', '.join(StateName)}; repeatable."),
@@ -71,6 +72,12 @@ def list_runs(
     as_json: Json = False,
 ) -> None:
     """List the runs in a folder: date, state, verdict and effect."""
+    if url_of(folder):
+        from pgassay.stores.fetching import fetched
+        from pgassay.stores.wanted import OVERVIEW
+
+        folder = fetched(folder, OVERVIEW)
+    folder = local_path(folder)
     if not folder.is_dir():
         raise RunDirectoryError(
             f"{folder}: there is no such folder; name the folder that holds your runs"
@@ -84,15 +91,15 @@ def list_runs(
         typer.echo(json.dumps({"schema": "pgassay.list/1", "runs": found}))
         return
     if not runs:
-        none = f"none of the {len(every)} runs in {folder} is like this"
-        err.print(none if every else f"no runs in {folder}", markup=False)
+        none = f"none of the {len(every)} runs in {shown(folder)} is like this"
+        err.print(none if every else f"no runs in {shown(folder)}", markup=False)
         return
     typer.echo("\n".join(lines(runs, out.width)))  # rich takes a second for ten thousand lines
     for run in runs:
         if run.state is State.CHANGES_LEFT:
             err.print(
-                f"{run.path}: its run was killed and left changes on its server;"
-                f" `pgassay recover {run.path}` undoes them",
+                f"{shown(run.path)}: its run was killed and left changes on its server;"
+                f" `pgassay recover {shown(run.path)}` undoes them",
                 markup=False,
             )
 
@@ -114,7 +121,7 @@ def lines(runs: list[RunOverview], width: int) -> list[str]:
     """One line per run below a line of headings; the path comes last and is never cut."""
     rows = [("started", "result", "effect", "trials"), *(_cells(run) for run in runs)]
     widths = [max(len(row[at]) for row in rows) for at in range(4)]
-    paths = ["run", *(one_line(str(run.path)) for run in runs)]
+    paths = ["run", *(one_line(shown(run.path)) for run in runs)]
     questions = ["question", *(one_line(run.question) for run in runs)]
     taken = sum(widths) + 5 * len(_GAP) + max(map(len, paths))
     longest = max(map(len, questions))
@@ -146,7 +153,7 @@ def _object(run: RunOverview) -> dict[str, Any]:
         State.UNREADABLE if run.state is State.UNREADABLE else State.UNFINISHED
     )
     return {
-        "run": str(run.path),
+        "run": shown(run.path),
         "question": run.question,
         "trials": run.trials,
         "verdict": verdict,

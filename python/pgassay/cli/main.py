@@ -98,7 +98,9 @@ def _run() -> int:
 def _fail(message: str, code: ExitCode, excerpt: str = "") -> ExitCode:
     with suppress(OSError):  # the terminal may be gone
         if message:
-            print(f"pgassay: {redacted(' '.join(message.split()))}", file=sys.stderr)
+            from pgassay.stores.address import with_urls
+
+            print(f"pgassay: {redacted(with_urls(' '.join(message.split())))}", file=sys.stderr)
         if excerpt:
             print(redacted(excerpt), file=sys.stderr)
     return code

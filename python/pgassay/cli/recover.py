@@ -13,17 +13,25 @@ import typer
 
 
 def recover(
-    run: Annotated[Path, typer.Argument(help="A run directory.")],
+    run: Annotated[Path, typer.Argument(help="A run directory or its URL.")],
 ) -> None:
     """Undo what a killed run left changed on its server."""
-    from pgassay.cli.terminal.console import out, plain
+    from pgassay.cli.terminal.console import err, out, plain, warn
     from pgassay.recovery import undo_what_is_left
     from pgassay.samples.run_directory import RunDirectory
     from pgassay.samples.unfinished import locked
+    from pgassay.stores.address import local_path, url_of
+    from pgassay.stores.mirrored_run import MirroredRun
 
-    directory = RunDirectory.open(run)
+    url = url_of(run)
+    if url is None:
+        directory = RunDirectory.open(local_path(run))
+    else:
+        directory = MirroredRun.of_this_machine(url, warn)
     with locked(directory.path):
         changes, left_alone = undo_what_is_left(directory)
+        if isinstance(directory, MirroredRun):
+            err.print(directory.finish(), markup=False)
     if not changes:
         out.print("nothing to undo")
     for what in dict.fromkeys(change.what for change in reversed(changes)):

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 
 def report(
-    run: Annotated[Path, typer.Argument(help="Directory of a run, an observation or a trace.")],
+    run: Annotated[
+        Path, typer.Argument(help="Directory or URL of a run, an observation or a trace.")
+    ],
     output_format: Annotated[
         Literal["html", "md", "json", "csv", "xlsx", "openmetrics", "junit", "brief"],
         option(
@@ -47,29 +49,50 @@ def report(
     from pgassay.cli.terminal.gates import gates_of, settle
     from pgassay.cli.terminal.language import require_words
     from pgassay.errors import RunDirectoryError, SetupError
-    from pgassay.language import speaking
+    from pgassay.stores.fetching import written_back
+    from pgassay.stores.wanted import TO_ANALYSE
 
     require_words(lang, output_format)
     if out is not None and output_format != "csv" and not out.parent.is_dir():
         raise RunDirectoryError(f"{out.parent}: there is no such folder; make it first")
-    if lang != "en" and output_format == "html":
-        out = out or run / f"report.{lang}.html"
     if pictures and (output_format != "md" or out is None):
         raise SetupError("--pictures takes --format md and --out: its files lie beside the text")
     gates = gates_of(gate)
-    if gates:
-        _refuse_gates_without_comparison(gates, run)
-    with console.silenced(quiet, console.out, console.err):
-        if output_format == "html" and out is None:
-            context = _report_beside(run, gates)
-        else:
-            if output_format == "xlsx" and out is None:
-                out = run / "report.xlsx"
-            with speaking(lang):
-                context = _context_of(run, gates)
-                _write_as(output_format, context, out, pictures=pictures)
+    with (
+        console.silenced(quiet, console.out, console.err),
+        written_back(
+            run, TO_ANALYSE, lambda url: console.err.print(f"written: {url}", markup=False)
+        ) as here,
+    ):
+        context = _reported(here, output_format, out, lang, gates, pictures=pictures)
     judged: tuple[GateResult, ...] = getattr(context, "gates", ())
     settle(judged, gate_undecided)
+
+
+def _reported(
+    run: Path,
+    output_format: str,
+    out: Path | None,
+    lang: Lang,
+    gates: Sequence[Gate],
+    *,
+    pictures: bool,
+) -> AnyContext:
+    """Write the report, and return what it says."""
+    from pgassay.language import speaking
+
+    if gates:
+        _refuse_gates_without_comparison(gates, run)
+    if lang != "en" and output_format == "html":
+        out = out or run / f"report.{lang}.html"
+    if output_format == "html" and out is None:
+        return _report_beside(run, gates)
+    if output_format == "xlsx" and out is None:
+        out = run / "report.xlsx"
+    with speaking(lang):
+        context = _context_of(run, gates)
+        _write_as(output_format, context, out, pictures=pictures)
+    return context
 
 
 def _refuse_gates_without_comparison(gates: Sequence[Gate], run: Path) -> None:

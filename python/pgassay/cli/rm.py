@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def rm(
     runs: Annotated[
-        list[Path], typer.Argument(help="Directories of runs, observations or traces.")
+        list[Path], typer.Argument(help="Directories or URLs of runs, observations or traces.")
     ],
     yes: Annotated[bool, option("--yes -y", "Remove without asking.")] = False,
     dry_run: Annotated[bool, option("--dry-run", "Say what would be removed, and stop.")] = False,
@@ -31,9 +31,7 @@ def rm(
 
     What is running, or has changes on a server that are not undone, is refused.
     """
-    from pgassay.samples.removal import removable, remove
-
-    found = {one.path: one for one in map(removable, runs)}  # named twice, it is removed once
+    found = {one.path: one for one in map(_checked, runs)}  # named twice, it is removed once
     lines = {path: _described(one) for path, one in found.items()}
     if dry_run:
         for line in lines.values():
@@ -49,16 +47,33 @@ def rm(
             err.print("nothing was removed", markup=False)
             return
     for path, one in found.items():
-        remove(one)
+        _remove(one)
         out.print(f"removed {lines[path]}", markup=False)
+
+
+def _checked(run: Path) -> Removable:
+    from pgassay.samples.removal import removable
+    from pgassay.stores.address import local_path, url_of
+    from pgassay.stores.removing import removable_of
+
+    url = url_of(run)
+    return removable(local_path(run)) if url is None else removable_of(url)
+
+
+def _remove(found: Removable) -> None:
+    from pgassay.samples.removal import remove
+    from pgassay.stores.removing import StoredRemovable, remove_stored
+
+    remove_stored(found) if isinstance(found, StoredRemovable) else remove(found)
 
 
 def _described(found: Removable) -> str:
     from pgassay.samples.overview import overview_of
     from pgassay.samples.removal import TRACE
+    from pgassay.stores.address import shown
 
     about = "trace"
     if found.mark.name != TRACE:
         run = overview_of(found.path)
         about = ", ".join(filter(None, (run.state, run.badge, run.question)))
-    return one_line(f"{found.path} ({found.bytes / 1e6:,.1f} MB; {about})")
+    return one_line(f"{shown(found.path)} ({found.bytes / 1e6:,.1f} MB; {about})")

@@ -5,11 +5,13 @@ Enters: paths of runs. Leaves: tables and datasets. Never: knows who asks, SQL o
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, reduce
 from importlib.resources import files
+from operator import or_
 from pathlib import Path
 from shlex import quote
 from typing import TypeAlias
@@ -21,6 +23,10 @@ from pgassay.errors import PgassayError, RunDirectoryError
 from pgassay.runs import columns, rows
 from pgassay.runs.rows import Row
 from pgassay.runs.samples import check_files, dataset
+from pgassay.samples.journal_entries import JOURNAL
+from pgassay.samples.overview import ANALYSIS, ENVIRONMENT, OBSERVATION, PLAN
+from pgassay.samples.run_directory import STATEMENTS
+from pgassay.stores.wanted import Wanted
 
 Found: TypeAlias = "pa.Table | ds.Dataset"
 Told = Callable[[Path, str], None]
@@ -33,6 +39,8 @@ class RunTable:
 
     name: str
     schema: pa.Schema
+    reads: Wanted
+    """Files of a run that its rows are made of."""
     of_run: Callable[[Path], Iterator[Row]] | None = None
     """Of one run; None where the rows are samples."""
     file: str = ""
@@ -89,21 +97,46 @@ _SAMPLED = {
     "checkpoints": "checkpoints",
     "events": "events",
 }
+_ANALYSED = Wanted((PLAN, OBSERVATION, ANALYSIS))
+_DESCRIBED = Wanted((PLAN, OBSERVATION, ENVIRONMENT))
 TABLES: Mapping[str, RunTable] = {
     one.name: one
     for one in (
-        RunTable("runs", columns.RUNS, rows.runs),
-        RunTable("verdicts", columns.COMPARISONS, rows.verdicts),
-        RunTable("comparisons", columns.COMPARISONS, rows.comparisons),
-        RunTable("arms", columns.ARMS, rows.arms),
-        RunTable("trials", columns.TRIALS, rows.trials),
-        RunTable("metrics", columns.METRICS, rows.metrics),
-        *(RunTable(name, columns.sampled(file), file=file) for name, file in _SAMPLED.items()),
-        RunTable("statements", columns.STATEMENTS, rows.statements),
-        RunTable("settings", columns.SETTINGS, rows.settings),
-        RunTable("environment", columns.ENVIRONMENT, rows.environment),
+        RunTable("runs", columns.RUNS, _DESCRIBED | Wanted((JOURNAL,), (ANALYSIS,)), rows.runs),
+        RunTable("verdicts", columns.COMPARISONS, _ANALYSED, rows.verdicts),
+        RunTable("comparisons", columns.COMPARISONS, _ANALYSED, rows.comparisons),
+        RunTable("arms", columns.ARMS, Wanted((PLAN, OBSERVATION)), rows.arms),
+        RunTable(
+            "trials", columns.TRIALS, Wanted((PLAN, OBSERVATION, "*/trial.json")), rows.trials
+        ),
+        RunTable("metrics", columns.METRICS, _ANALYSED, rows.metrics),
+        *(
+            RunTable(
+                name,
+                columns.sampled(file),
+                Wanted((PLAN, OBSERVATION, f"*/{file}.parquet")),
+                file=file,
+            )
+            for name, file in _SAMPLED.items()
+        ),
+        RunTable(
+            "statements", columns.STATEMENTS, _ANALYSED | Wanted((STATEMENTS,)), rows.statements
+        ),
+        RunTable("settings", columns.SETTINGS, _DESCRIBED, rows.settings),
+        RunTable("environment", columns.ENVIRONMENT, _DESCRIBED, rows.environment),
     )
 }
+
+
+def meant_by(query: str) -> list[RunTable]:
+    """The tables that a query may mean."""
+    words = {word.lower() for word in re.findall(r"\w+", query)}
+    return [table for table in TABLES.values() if table.name in words]
+
+
+def wanted_by(query: str) -> Wanted:
+    """The files of runs that a query may need."""
+    return reduce(or_, (table.reads for table in meant_by(query)), Wanted((PLAN, OBSERVATION)))
 
 
 @cache

@@ -6,7 +6,6 @@ a file or a connection, or change anything: DuckDB is given tables and locked be
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,7 +15,7 @@ import duckdb
 import pyarrow as pa
 
 from pgassay.errors import PgassayError, SetupError
-from pgassay.runs.catalogue import TABLES, RunTable, Told
+from pgassay.runs.catalogue import TABLES, RunTable, Told, meant_by
 
 _READS = {"SELECT", "EXPLAIN", "MULTI"}
 """Kinds of statement that only read; the last is what DuckDB makes of a PIVOT."""
@@ -58,12 +57,11 @@ class RunsDatabase:
 
     def _register(self, database: duckdb.DuckDBPyConnection, query: str) -> list[RunTable]:
         """Every table; only those that the query may mean have rows."""
-        words = {word.lower() for word in re.findall(r"\w+", query)}
+        meant = meant_by(query)
         for table in TABLES.values():
-            meant = table.name in words
-            rows = table.of_readable(self._paths, self._unreadable) if meant else None
+            rows = table.of_readable(self._paths, self._unreadable) if table in meant else None
             database.register(table.name, table.schema.empty_table() if rows is None else rows)
-        return [table for table in TABLES.values() if table.name in words]
+        return meant
 
     def _drop_damaged(self, tables: Sequence[RunTable]) -> bool:
         """Leave out the runs whose samples cannot be read; whether there are any."""

@@ -14,6 +14,7 @@ from pgassay.samples.observation_directory import ObservationDirectory, is_obser
 from pgassay.samples.overview import ANALYSIS, OBSERVATION, PLAN, overview_of
 from pgassay.samples.run_directory import ENVIRONMENT, RunDirectory, StoredTrial
 from pgassay.samples.storage.json_files import parsed_file
+from pgassay.stores.address import shown
 
 Row = Mapping[str, Any]
 
@@ -28,7 +29,7 @@ def runs(path: Path) -> Iterator[Row]:
     found, environment = overview_of(path), _json(path, ENVIRONMENT)
     host, server = environment.get("host") or {}, environment.get("server") or {}
     yield {
-        "path": str(path),
+        "path": shown(path),
         "kind": "observation" if is_observation(path) else "run",
         "state": found.state.value,
         "question": found.question,

@@ -1,7 +1,7 @@
 """A stored run as a Python object.
 
-Enters: the path of a run or observation. Leaves: tables of pyarrow and objects of its JSON files,
-each read when it is asked for. Never: analyses, writes a file, or needs pandas or polars.
+Enters: the path or URL of a run or observation. Leaves: tables of pyarrow and objects of its JSON
+files, each read when it is asked for. Never: analyses, writes a file, or needs pandas or polars.
 """
 
 from __future__ import annotations
@@ -17,7 +17,10 @@ import pyarrow.dataset as ds
 from pgassay.errors import RunDirectoryError
 from pgassay.runs import rows
 from pgassay.runs.catalogue import TABLES
-from pgassay.samples.overview import ANALYSIS, overview_of
+from pgassay.samples.overview import ANALYSIS, ENVIRONMENT, OBSERVATION, PLAN, overview_of
+from pgassay.stores.address import shown, url_of
+from pgassay.stores.fetching import fetched
+from pgassay.stores.wanted import OVERVIEW, Wanted
 
 
 class Run:
@@ -30,7 +33,8 @@ class Run:
     """
 
     def __init__(self, path: Path) -> None:
-        self.path = path.resolve()
+        self._in_store = path if url_of(path) else None
+        self.path = fetched(path, OVERVIEW).resolve()
         rows.directory(self.path)  # refuses what is no run
 
     def __repr__(self) -> str:
@@ -44,40 +48,41 @@ class Run:
     @property
     def question(self) -> str:
         """What it asks."""
-        return overview_of(self.path).question
+        return overview_of(self._with(OVERVIEW)).question
 
     @property
     def state(self) -> str:
         """`finished`, `running`, `unfinished`, `changes left` or `unreadable`."""
-        return overview_of(self.path).state.value
+        return overview_of(self._with(OVERVIEW)).state.value
 
     @property
     def started(self) -> datetime | None:
         """When it began."""
-        return overview_of(self.path).started
+        return overview_of(self._with(OVERVIEW)).started
 
     @property
     def spec(self) -> str:
         """The text of its experiment file."""
-        return rows.directory(self.path).read_text("spec.toml")
+        return rows.directory(self._with(Wanted(("spec.toml",)))).read_text("spec.toml")
 
     @property
     def plan(self) -> dict[str, Any]:
         """plan.json; of an observation, observation.json."""
-        return rows.described(self.path)
+        return rows.described(self._with(Wanted((PLAN, OBSERVATION))))
 
     @property
     def environment(self) -> dict[str, Any]:
         """environment.json: server, settings, host, data."""
-        return rows.directory(self.path).environment()
+        return rows.directory(self._with(Wanted((ENVIRONMENT,)))).environment()
 
     @property
     def analysis(self) -> dict[str, Any]:
         """analysis.json: `pgassay.analysis/1`, of an observation `pgassay.observed/1`."""
-        run = rows.directory(self.path)
+        run = rows.directory(self._with(Wanted((ANALYSIS,))))
         if not run.has(ANALYSIS):
             raise RunDirectoryError(
-                f"{self.path}: has no {ANALYSIS}; `pgassay report {quote(str(self.path))}` makes it"
+                f"{shown(self.path)}: has no {ANALYSIS}; `pgassay report {quote(shown(self.path))}`"
+                " makes it"
             )
         return run.read_json(ANALYSIS)
 
@@ -151,6 +156,11 @@ class Run:
         if name not in TABLES:
             raise RunDirectoryError(f"{name!r} is no table of a run; known are {', '.join(TABLES)}")
         found = TABLES[name]
-        found.check(self.path)
-        read = found.of([self.path])
+        path = self._with(found.reads)
+        found.check(path)
+        read = found.of([path])
         return read.to_table() if isinstance(read, ds.Dataset) else read
+
+    def _with(self, wanted: Wanted) -> Path:
+        """Its directory with these files: of a run in a store, a copy as it is now."""
+        return fetched(self._in_store, wanted) if self._in_store else self.path

@@ -42,21 +42,21 @@ def removable(path: Path) -> Removable:
     if not path.is_dir():
         raise RunDirectoryError(f"{path}: is not a directory; `pgassay list` shows stored runs")
     path = path.resolve()
-    mark = next((path / name for name in MARKS if _is_ours(path / name)), None)
+    mark = mark_in(path)
     if mark is None:
         raise RunDirectoryError(
             f"{path}: is not a run, observation or trace of pgassay (it has no {PLAN},"
             f" {OBSERVATION} or {TRACE}); name a directory that `pgassay list` shows"
         )
     with locked(path):
-        _refuse_changes_left(path)
+        refuse_changes_left(path)
     return Removable(path, mark, _bytes_in(path))
 
 
 def remove(found: Removable) -> None:
     """Remove it."""
     with locked(found.path):
-        _refuse_changes_left(found.path)  # a resumed run may have made some since the check
+        refuse_changes_left(found.path)  # a resumed run may have made some since the check
         try:
             for entry in list(os.scandir(found.path)):
                 if entry.is_dir(follow_symlinks=False):
@@ -70,6 +70,11 @@ def remove(found: Removable) -> None:
             ) from None
 
 
+def mark_in(path: Path) -> Path | None:
+    """The file that shows that a directory is of pgassay."""
+    return next((path / name for name in MARKS if _is_ours(path / name)), None)
+
+
 def _is_ours(mark: Path) -> bool:
     try:
         return str(values_of(mark, "schema").get("schema", "")).startswith("pgassay.")
@@ -77,7 +82,8 @@ def _is_ours(mark: Path) -> bool:
         return False
 
 
-def _refuse_changes_left(path: Path) -> None:
+def refuse_changes_left(path: Path) -> None:
+    """What its run changed must be undone first."""
     if open_entries(path / JOURNAL):
         raise RunDirectoryError(
             f"{path}: its run left changes on a server or host, which only this directory can undo;"

@@ -93,6 +93,11 @@ class RunDirectory:
             raise RunDirectoryError(f"{path}: is not a {cls.KIND} (it has no {cls.DESCRIBED_BY})")
         return cls(path)
 
+    @property
+    def place(self) -> str:
+        """What people and programs name it by."""
+        return str(self.path)
+
     def journal(self) -> FileJournal:
         """The journal of changes to the target."""
         return FileJournal(self.path / JOURNAL)

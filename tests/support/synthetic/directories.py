@@ -7,6 +7,7 @@ would have written it. Never: measures anything.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -65,6 +66,7 @@ def synthetic_run(
     noise: float = 0.01,
     seed: int = 1,
     calibrates: bool = False,
+    create: Callable[[Path], RunDirectory] = RunDirectory.create,
 ) -> tuple[RunDirectory, Spec, Plan]:
     """A finished run; `effects` maps arm id to its true log effect on throughput.
 
@@ -72,7 +74,7 @@ def synthetic_run(
     """
     spec = parse_spec(spec_text, source="spec.toml", beside=Path())
     plan = make_plan(spec, calibrates=calibrates)
-    run = RunDirectory.create(path)
+    run = create(path)
     run.write_text("spec.toml", spec.text)
     run.write_json("plan.json", plan_to_json(plan))
     run.write_json(

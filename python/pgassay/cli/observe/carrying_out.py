@@ -28,6 +28,7 @@ from pgassay.report.objects.observed import summary_object
 from pgassay.samples.observation_directory import ObservationDirectory
 from pgassay.samples.run_directory import default_run_path
 from pgassay.samples.unfinished import locked
+from pgassay.stores.address import refuse_url
 
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(kB|MB|GB|TB)\s*")
 _BYTES = {"kB": 2**10, "MB": 2**20, "GB": 2**30, "TB": 2**40}
@@ -36,6 +37,7 @@ _BYTES = {"kB": 2**10, "MB": 2**20, "GB": 2**30, "TB": 2**40}
 def carry_out(given: Mapping[str, Any]) -> None:
     """Record, report and print; `given` is option → value."""
     asked = SimpleNamespace(**given)
+    refuse_url(asked.out, "observe")
     dsn = connection_string(asked.database, asked.host, asked.port, asked.user, asked.dbname)
     if asked.ssh is not None or asked.sudo:
         target_table({"dsn": dsn, "ssh": asked.ssh, "sudo": asked.sudo})

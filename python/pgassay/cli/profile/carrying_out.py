@@ -25,6 +25,7 @@ from pgassay.profiling import Request, profile_server
 from pgassay.samples.profiles import ProfileDirectory
 from pgassay.samples.run_directory import default_run_path
 from pgassay.samples.storage.files import refuse_used
+from pgassay.stores.address import refuse_url
 from pgassay.trials.profile.model import COST, TITLES, Profile
 
 SCHEMA = "pgassay.profile/1"
@@ -34,6 +35,7 @@ _SHOWN = 10
 def carry_out(given: Mapping[str, Any]) -> None:
     """Profile, store and print; `given` is option → value."""
     asked = SimpleNamespace(**given)
+    refuse_url(asked.out, "profile")
     dsn = connection_string(asked.database, asked.host, asked.port, asked.user, asked.dbname)
     request = Request(seconds_of("--duration", asked.duration, 1, 600), asked.hz, asked.off_cpu)
     path = asked.out or default_run_path("profile")

@@ -16,7 +16,7 @@ import typer
 
 from pgassay.analysis.gates.model import Gate
 from pgassay.cli.run.progress import RunProgress
-from pgassay.cli.terminal.console import counted, err, silenced
+from pgassay.cli.terminal.console import counted, err, silenced, warn
 from pgassay.cli.terminal.gates import refuse_without_comparison
 from pgassay.cli.terminal.summary import expectation_of, print_expectation, print_summary
 from pgassay.errors import PgassayError, RunDirectoryError, SetupError, SpecError
@@ -30,6 +30,8 @@ from pgassay.samples.run_directory import RunDirectory
 from pgassay.samples.stored_design import stored_plan
 from pgassay.samples.unfinished import locked, pending_undo
 from pgassay.spec.experiment import Spec
+from pgassay.stores.address import local_path, url_of
+from pgassay.stores.mirrored_run import MirroredRun
 
 REFUSALS = (SpecError, SetupError, RunDirectoryError)
 """Errors that end a resumption before it has changed anything."""
@@ -47,7 +49,7 @@ def follow(
     """Run with progress on stderr; if it ends early, say what is kept."""
     plan = make_plan(spec, calibrates=calibrates)
     refuse_without_comparison(gates, plan, Path(spec.source))
-    run = RunDirectory.create(path)
+    run = _created(path, spec)
 
     def forecast() -> None:
         if not calibrates:
@@ -55,7 +57,9 @@ def follow(
 
     progress = RunProgress(live=live and not quiet, forecast=forecast)
     with locked(run.path), _saying_what_is_kept(run), silenced(quiet, err), progress:
-        return run_experiment(spec, run, progress, calibrates=calibrates, gates=gates)
+        outcome = run_experiment(spec, run, progress, calibrates=calibrates, gates=gates)
+        _finish(run)
+        return outcome
 
 
 def go_on(
@@ -69,14 +73,8 @@ def go_on(
 ) -> Outcome:
     """Resume a run; an experiment file given beside --out must be the one the run was made with."""
     path = out or given
-    spec_path = None if path.is_dir() and path == given else given
-    if not path.is_dir() and (path.parent / "plan.json").is_file():
-        path = path.parent  # the run's own spec.toml
-    elif not path.is_dir():
-        raise RunDirectoryError(
-            f"{path}: is not a run directory; give --resume the folder that holds plan.json"
-        )
-    run = RunDirectory.open(path)
+    spec_path = None if path == given and (url_of(path) or path.is_dir()) else given
+    run = _begun(path)
     refuse_without_comparison(gates, stored_plan(run), path)
     with (
         locked(run.path),
@@ -84,7 +82,38 @@ def go_on(
         silenced(quiet, err),
         RunProgress(live=live and not quiet) as progress,
     ):
-        return resume_run(run, spec_path, accept, progress, gates)
+        outcome = resume_run(run, spec_path, accept, progress, gates)
+        _finish(run)
+        return outcome
+
+
+def _created(path: Path, spec: Spec) -> RunDirectory:
+    """A new run directory; for a URL, here too, and what is complete goes into the store."""
+    url = url_of(path)
+    if url is None:
+        return RunDirectory.create(local_path(path))
+    return MirroredRun.begin(url, spec.text, warn)
+
+
+def _begun(path: Path) -> RunDirectory:
+    """The directory of a run that is not finished."""
+    url = url_of(path)
+    if url is not None:
+        return MirroredRun.again(url, warn)
+    path = local_path(path)
+    if not path.is_dir() and (path.parent / "plan.json").is_file():
+        path = path.parent  # the run's own spec.toml
+    elif not path.is_dir():
+        raise RunDirectoryError(
+            f"{path}: is not a run directory; give --resume the folder that holds plan.json"
+        )
+    return RunDirectory.open(path)
+
+
+def _finish(run: RunDirectory) -> None:
+    """Store what a run has for a store."""
+    if isinstance(run, MirroredRun):
+        err.print(run.finish(), markup=False)
 
 
 @contextmanager
@@ -105,7 +134,8 @@ def _saying_what_is_kept(
 
 def _print_what_is_kept(run: RunDirectory) -> None:
     kept = sum(1 for _ in run.trials())
-    where = quote(str(run.path))
+    where = quote(run.place)
+    _finish(run)
     if kept:
         trials = counted(kept, "finished trial")
         err.print(f"{trials} kept; `pgassay report {where}` analyses the run so far", markup=False)
@@ -119,6 +149,7 @@ def _print_what_is_kept(run: RunDirectory) -> None:
 def conclude(outcome: Outcome, *, as_json: bool) -> None:
     """The result on stdout."""
     if as_json:
-        typer.echo(json.dumps(run_object(str(outcome.run.path), outcome.context)))
+        typer.echo(json.dumps(run_object(outcome.run.place, outcome.context)))
     else:
-        print_summary(outcome.context, outcome.report)
+        report = outcome.report if outcome.report.exists() else f"{outcome.run.place}/report.html"
+        print_summary(outcome.context, report)

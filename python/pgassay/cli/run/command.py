@@ -11,7 +11,15 @@ from typing import Annotated
 
 import typer
 
-from pgassay.cli.terminal.options import GateTexts, GateUndecided, Json, Out, Plain, Quiet, option
+from pgassay.cli.terminal.options import (
+    GateTexts,
+    GateUndecided,
+    Json,
+    Plain,
+    Quiet,
+    RunOut,
+    option,
+)
 from pgassay.errors import SetupError
 from pgassay.spec.mode import Mode
 
@@ -20,7 +28,7 @@ def run(
     spec: Annotated[
         Path, typer.Argument(help="The experiment file; with --resume, the run directory.")
     ],
-    out: Out = None,
+    out: RunOut = None,
     seed: Annotated[
         int | None, option("--seed", "Use this seed, not the file's design.seed.", min=0)
     ] = None,

@@ -15,7 +15,7 @@ from pgassay.cli.terminal.options import Json, option
 
 
 def show(
-    run: Annotated[Path, typer.Argument(help="Directory of a run or an observation.")],
+    run: Annotated[Path, typer.Argument(help="Directory or URL of a run or an observation.")],
     host: Annotated[
         Program | None,
         option("--host", "The server's host, second by second, as this program shows it."),

@@ -24,6 +24,9 @@ from pgassay.report.objects.run import run_object
 from pgassay.reporting import analyse_run
 from pgassay.samples.observation_directory import ObservationDirectory, is_observation
 from pgassay.samples.run_directory import RunDirectory
+from pgassay.stores.address import shown
+from pgassay.stores.fetching import fetched
+from pgassay.stores.wanted import EVERYTHING
 
 _CLOSED = {"latency_mean": "mean", "latency_p99": "p99"}
 _OPEN = {"response_mean": "response", "response_p99": "resp. p99"}
@@ -33,6 +36,7 @@ _COSTS = {"wal_bytes_per_tx": "WAL/tx", "checkpoints_per_min": "checkpoints/min"
 
 def show_run(run: Path, host: Program | None, trial: int | None, *, as_json: bool) -> None:
     """A run, an observation, or with `host` the figures of the server's host."""
+    run = fetched(run, EVERYTHING)
     observed = is_observation(run)
     if trial is not None and observed:
         raise SetupError(f"{run} is an observation, which has no trials; drop --trial")
@@ -45,13 +49,13 @@ def show_run(run: Path, host: Program | None, trial: int | None, *, as_json: boo
     if observed:
         observation = read_context(ObservationDirectory.open(run))
         if as_json:
-            typer.echo(json.dumps(summary_object(str(run), observation)))
+            typer.echo(json.dumps(summary_object(shown(run), observation)))
         else:
             print_observation(observation, report)
         return
     context = analyse_run(RunDirectory.open(run))
     if as_json:
-        typer.echo(json.dumps(run_object(str(run), context)))
+        typer.echo(json.dumps(run_object(shown(run), context)))
     else:
         _print_trials(context)
         print_summary(context, report)

@@ -14,10 +14,12 @@ from pgassay.cli.sql.command import Format
 from pgassay.cli.sql.formats import as_parquet, as_table, text_of
 from pgassay.cli.terminal.console import err, labelled, out, warn
 from pgassay.errors import SetupError
-from pgassay.runs.catalogue import TABLES, descriptions
+from pgassay.runs.catalogue import TABLES, descriptions, wanted_by
 from pgassay.runs.database import RunsDatabase
 from pgassay.runs.folder import run_paths
 from pgassay.samples.storage.files import write_atomically
+from pgassay.stores.address import with_urls
+from pgassay.stores.fetching import fetched
 
 _MOST_ROWS = 1000
 """On stdout, as a table."""
@@ -35,7 +37,8 @@ def print_answer(query: str, folder: Path, output_format: Format, to: Path | Non
     """Ask, and give the answer in this format."""
     if output_format == "parquet" and to is None:
         raise SetupError("--format parquet needs a file; name one with --out")
-    database = RunsDatabase(run_paths(folder), lambda path, why: warn(f"left out: {why}"))
+    paths = run_paths(fetched(folder, wanted_by(query)))
+    database = RunsDatabase(paths, lambda path, why: warn(f"left out: {with_urls(why)}"))
     with database.answer(query) as answer:
         if to is not None:
             write_atomically(to, _content(answer, output_format))

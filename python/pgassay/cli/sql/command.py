@@ -23,9 +23,9 @@ def sql(
         str | None,
         typer.Argument(help="A query; - reads it from stdin. Without one, the tables are listed."),
     ] = None,
-    folder: Annotated[Path, typer.Argument(help="A folder of runs, or one run.")] = Path(
-        RUNS_FOLDER
-    ),
+    folder: Annotated[
+        Path, typer.Argument(help="A folder of runs, or one run; a path or URL.")
+    ] = Path(RUNS_FOLDER),
     output_format: Annotated[Format, option("--format", "How to print the answer.")] = "table",
     out: Annotated[Path | None, option("--out", "File to write.")] = None,
 ) -> None:

@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from pgassay.cli.terminal.options import Json, Out, Plain, Quiet, option
+from pgassay.cli.terminal.options import Json, Plain, Quiet, RunOut, option
 from pgassay.errors import SetupError
 
 
@@ -58,7 +58,7 @@ def study(
     full: Annotated[
         bool, option("--full", "plan, run: with the source's own durations, which takes hours.")
     ] = False,
-    out: Out = None,
+    out: RunOut = None,
     no_live: Plain = False,
     quiet: Quiet = False,
     as_json: Json = False,

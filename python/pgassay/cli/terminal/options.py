@@ -17,6 +17,9 @@ def option(names: str, text: str, panel: str | None = None, **limits: Any) -> An
 
 
 Out = Annotated[Path | None, option("--out", "Directory to create [pgassay-runs/…].")]
+RunOut = Annotated[
+    Path | None, option("--out", "Directory to create, or a URL such as s3://… [pgassay-runs/…].")
+]
 Json = Annotated[bool, option("--json", "Print one JSON object.")]
 Plain = Annotated[bool, option("--plain", "Print lines instead of a live view.")]
 Quiet = Annotated[bool, option("-q --quiet", "Print nothing but errors and the result.")]

@@ -61,7 +61,7 @@ def print_expectation(console: Console, found: Expectation | None, plan: Plan) -
         labelled(f"{label:<9} ", sentence, console=console)
 
 
-def print_summary(context: ReportContext, report: Path | None) -> None:
+def print_summary(context: ReportContext, report: Path | str | None) -> None:
     """Everything a DBA needs before opening the report."""
     out.print()
     out.print(f"[bold]{plain(context.question)}[/bold]")

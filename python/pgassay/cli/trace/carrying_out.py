@@ -24,6 +24,7 @@ from pgassay.report.objects.traced import trace_object
 from pgassay.samples.run_directory import default_run_path
 from pgassay.samples.trace_directory import TraceDirectory
 from pgassay.spec.reading.units import clock
+from pgassay.stores.address import refuse_url
 from pgassay.tracing import DEFAULT_S, MOST_S, TraceRequest, trace
 from pgassay.trials.trace.points import titles
 from pgassay.trials.trace.programs import PARTS, Chosen, Program
@@ -35,6 +36,7 @@ _LINE_EVERY_S = 10.0
 def carry_out(given: Mapping[str, Any]) -> None:
     """Trace, report and print; `given` is option → value."""
     asked = SimpleNamespace(**given)
+    refuse_url(asked.out, "trace")
     dsn = connection_string(asked.database, asked.host, asked.port, asked.user, asked.dbname)
     request = TraceRequest(
         parts=_parts(asked.what),

@@ -1,0 +1,65 @@
+"""The library that knows object stores.
+
+Enters: a URL. Leaves: an open file system of fsspec and the path in it; the library's errors as one
+line. Never: is told a password, or decides how often the library tries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from pgassay.errors import PgassayError, RunDirectoryError, SetupError
+from pgassay.spec.secrets.redaction import redacted
+
+if TYPE_CHECKING:
+    from fsspec import AbstractFileSystem
+
+_CHANGING = (
+    "ETag", "etag", "md5Hash", "generation", "LastModified", "last_modified", "updated", "mtime",
+    "created", "size",
+)  # fmt: skip
+"""What stores say of an object that is another after it was written again."""
+
+
+def opened(url: str) -> tuple[AbstractFileSystem, str]:
+    """A file system, and the path in it."""
+    try:
+        from fsspec.core import url_to_fs
+    except ImportError:
+        raise SetupError(
+            f"{url}: reading and writing object stores takes the extra `remote`:"
+            " pip install 'pgassay[remote]'"
+        ) from None
+    try:
+        system, path = url_to_fs(url)
+    except ImportError as error:  # it names the package
+        raise SetupError(f"{url}: {_line(error)}") from None
+    except ValueError as error:
+        raise SetupError(f"{url}: is neither a path nor a URL of a store: {_line(error)}") from None
+    except Exception as error:
+        raise SetupError(f"{url}: cannot be opened: {_line(error)}") from None
+    system.invalidate_cache()  # of listings; what is there is asked now
+    return system, path
+
+
+@contextmanager
+def clear_errors(url: str, what: str = "cannot be read") -> Iterator[None]:
+    """One line for whatever the library raises: every store has errors of its own."""
+    try:
+        yield
+    except PgassayError:
+        raise
+    except Exception as error:
+        raise RunDirectoryError(f"{url}: {what}: {_line(error)}") from None
+
+
+def version_of(found: Mapping[str, Any]) -> str:
+    """A text that changes when an object of a listing is written again."""
+    return " ".join(str(found[key]) for key in _CHANGING if found.get(key) is not None)
+
+
+def _line(error: BaseException) -> str:
+    text = redacted(" ".join(str(error).split()))
+    return text or type(error).__name__
