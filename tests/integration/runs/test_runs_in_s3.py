@@ -1,0 +1,66 @@
+"""A run with an S3 URL, over HTTP: carried out, broken off, read, continued, removed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from support.runs.broken import LOAD, WatchedRun, spec_file
+from support.runs.command import pgassay
+from support.runs.s3 import s3_server
+
+FOLDER = "s3://lab/team/runs"
+RUN = f"{FOLDER}/one"
+
+
+def test_a_run_is_stored_as_it_goes_and_continued_read_and_removed_by_its_url(
+    tmp_path: Path, own_base: Path
+) -> None:
+    del own_base
+    with s3_server(tmp_path) as environment:
+
+        def done(*words: str | Path) -> str:
+            ended = pgassay(*words, **environment)
+            assert ended.returncode == 0, ended.stderr
+            return ended.stdout
+
+        def listed() -> dict[str, Any]:
+            (found,) = json.loads(done("list", FOLDER, "--json"))["runs"]
+            return dict(found)
+
+        working = tmp_path / "data" / "pgassay" / "runs" / "s3" / "lab" / "team" / "runs" / "one"
+        tool = WatchedRun(working, spec_file(tmp_path), "--out", RUN, **environment)
+        try:
+            tool.wait_for(lambda: len(tool.finished()) >= 1, "a finished trial")
+            tool.forget()
+            tool.wait_for(lambda: tool.says(LOAD), "a load")
+            assert listed()["state"] == "unfinished"
+            tool.interrupt()
+            assert tool.end() == 130
+        finally:
+            tool.kill()
+        assert f"pgassay run --resume {RUN}" in tool.text
+        assert str(working) in tool.text
+        kept = listed()["trials"]
+        assert kept >= 1
+        assert "report.html" in done("report", RUN)
+
+        resumed = pgassay("run", "--resume", RUN, "--json", **environment)
+        assert resumed.returncode == 0, resumed.stderr
+        assert f"stored in {RUN}" in resumed.stderr
+        assert json.loads(resumed.stdout)["run"] == RUN
+        assert not working.exists()
+        assert (listed()["state"], listed()["trials"], listed()["run"]) == ("finished", 4, RUN)
+
+        query = "select run, count(*) as n from trials join runs using (run) group by 1"
+        answer = json.loads(done("sql", query, FOLDER, "--format", "json"))
+        assert answer["rows"] == [{"run": "one", "n": 4}]
+        shown = json.loads(done("show", RUN, "--json"))
+        assert shown["verdicts"] == json.loads(resumed.stdout)["verdicts"]
+
+        again = pgassay("run", tmp_path / "lab.toml", "--out", RUN, **environment)
+        assert again.returncode == 1
+        assert "exists already" in again.stderr
+        assert f"removed {RUN} (" in done("rm", RUN, "--yes")
+        assert f"{FOLDER}: there is nothing" in pgassay("list", FOLDER, **environment).stderr
