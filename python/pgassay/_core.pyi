@@ -126,7 +126,8 @@ class Load:
          "exit_on_abort": false,
          "verbose_errors": false,
          "transport": "auto",
-         "busy_poll_us": 0}
+         "busy_poll_us": 0,
+         "share": {"index": 0, "of": 1}}
 
     From `arrivals` on all may be left out; the values shown are then taken, and null for `slices`
     and `log`. `protocol` is simple, extended or prepared; `interval_s` is 0.1 or more.
@@ -186,6 +187,13 @@ class Load:
 
     With `busy_poll_us` a wait looks for answers so long before the thread sleeps, and others on
     its processor go first. Waits that mostly end in vain look ever more rarely.
+
+    With `share` several engines, on as many hosts if you like, run one load: each gets the same
+    configuration but for `index`, and has every `of`-th connection of each server. All else
+    describes the whole load, so a client keeps its number and draws the same random numbers
+    whichever engine has it. Arrivals of an open loop are dealt out to the connections of a step in
+    turn; an engine's connections share those of any of them. `backlog` is of the engine's own. An
+    engine without a connection ends at once; its result has no transactions and lasts 0 s.
     """
 
     def __init__(self, configuration: str) -> None:
@@ -197,8 +205,12 @@ class Load:
         """Keep from now on when each transaction began, for `fold_stacks`; it takes some
         microseconds of each, so it is not for a measured load."""
 
-    def start(self) -> None:
-        """Begin the schedule; returns at once."""
+    def start(self, at_ns: int | None = None) -> None:
+        """Begin the schedule and return at once.
+
+        With `at_ns`, a time of `now_ns`, it begins then, or as soon as it can where that has
+        passed: `started_ns` of the result says when it did.
+        """
     def stop(self) -> None:
         """Ask for an early end: no new transactions; those in flight are finished or, at 5 s, cut.
 

@@ -11,7 +11,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .ok_or("usage: load CONFIGURATION.json")?;
     let load = Load::new(&std::fs::read_to_string(path)?)?;
     load.connect()?;
-    load.start()?;
+    load.start(None)?;
     while !load.wait(Duration::from_secs(1))? {
         eprintln!("{}", serde_json::to_string(&load.progress())?);
     }

@@ -35,6 +35,9 @@
 //! - Arrivals of an open loop are one queue: all threads claim from one seeded sequence under a
 //!   lock held for nanoseconds. Idle connections claim ahead and wait, so no arrival waits
 //!   while a connection is idle, and the sequence does not depend on the number of threads.
+//! - Engines that run shares of one load derive everything from the whole of it and draw all of its
+//!   arrivals, each taking its own: so they need not speak with each other, and a client does the
+//!   same whichever engine has it.
 //! - A transaction belongs to the step in which it ends, and to the slice in which it began and
 //!   ended; one that crosses the edge of a slice has a row for itself, so that sums stay whole.
 //! - Before a slice, a session sets or resets every setting that any variant sets, and discards

@@ -110,8 +110,9 @@ impl Load {
         Ok(())
     }
 
-    /// Begins the schedule and returns.
-    pub fn start(&self) -> Result<(), EngineError> {
+    /// Begins the schedule and returns: at a time of the module's axis, or as soon as possible
+    /// without one or after it.
+    pub fn start(&self, at_ns: Option<i64>) -> Result<(), EngineError> {
         let mut state = self.state();
         let (backend, connections) = match std::mem::replace(&mut *state, State::New) {
             State::Connected(backend, connections) => (backend, connections),
@@ -125,21 +126,23 @@ impl Load {
                 return Err(EngineError::Misuse(message));
             }
         };
-        let start_ns = clock::now_ns() + LEAD_NS;
+        let soonest_ns = clock::now_ns() + LEAD_NS;
+        let start_ns = at_ns.map_or(soonest_ns, |at_ns| at_ns.max(soonest_ns));
         let schedule = Schedule::new(&self.setup.configuration, start_ns);
         let arrivals = Arc::new(Arrivals::new(&self.setup.configuration, &schedule));
-        let mut shares: Vec<Vec<_>> = (0..self.setup.threads).map(|_| Vec::new()).collect();
+        let threads = self.setup.threads;
+        let share = self.setup.configuration.share;
+        let mut by_thread: Vec<Vec<_>> = (0..threads).map(|_| Vec::new()).collect();
         for connection in connections {
             // By ordinal, so that each thread has equally many clients of every server.
-            if let Some(share) =
-                shares.get_mut(connection.0.assignment.ordinal % self.setup.threads)
-            {
-                share.push(connection);
+            let place = share.place(connection.0.assignment.ordinal);
+            if let Some(own) = by_thread.get_mut(place % threads) {
+                own.push(connection);
             }
         }
         let mut workers = Vec::new();
-        for (worker, share) in shares.into_iter().enumerate() {
-            match self.spawn(worker, backend, share, schedule.clone(), &arrivals) {
+        for (worker, own) in by_thread.into_iter().enumerate() {
+            match self.spawn(worker, backend, own, schedule.clone(), &arrivals) {
                 Ok(handle) => workers.push(handle),
                 Err(error) => {
                     // Threads that run already must stop if another cannot start.

@@ -160,7 +160,7 @@ fn a_stop_cuts_what_never_ends_after_the_grace_time() {
     let configuration = configuration(&server, "never;", steps);
     let load = Load::new(&configuration.to_string()).unwrap();
     load.connect().unwrap();
-    load.start().unwrap();
+    load.start(None).unwrap();
     assert!(!load.wait(Duration::from_millis(200)).unwrap());
     assert!(matches!(load.outcome(), Err(EngineError::Misuse(_))));
     let progress = load.progress();
@@ -207,7 +207,7 @@ fn what_is_asked_in_the_wrong_order_is_refused() {
     let server = FakeServer::start();
     let configuration = configuration(&server, "ok;", json!([step(1, 0.05, true)]));
     let load = Load::new(&configuration.to_string()).unwrap();
-    assert!(matches!(load.start(), Err(EngineError::Misuse(_))));
+    assert!(matches!(load.start(None), Err(EngineError::Misuse(_))));
     assert!(matches!(
         load.wait(Duration::ZERO),
         Err(EngineError::Misuse(_))
@@ -215,8 +215,8 @@ fn what_is_asked_in_the_wrong_order_is_refused() {
     assert!(matches!(load.outcome(), Err(EngineError::Misuse(_))));
     load.connect().unwrap();
     assert!(matches!(load.connect(), Err(EngineError::Misuse(_))));
-    load.start().unwrap();
-    assert!(matches!(load.start(), Err(EngineError::Misuse(_))));
+    load.start(None).unwrap();
+    assert!(matches!(load.start(None), Err(EngineError::Misuse(_))));
     assert!(load.wait(Duration::from_secs(20)).unwrap());
     assert_eq!(result(&load), result(&load));
 }

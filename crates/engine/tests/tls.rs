@@ -31,7 +31,7 @@ fn configuration(server: &FakeServer, sslmode: &str, script: &str, clients: usiz
 fn result(configuration: &Value) -> Value {
     let load = Load::new(&configuration.to_string()).unwrap();
     load.connect().unwrap();
-    load.start().unwrap();
+    load.start(None).unwrap();
     assert!(load.wait(Duration::from_secs(20)).unwrap());
     serde_json::from_str(&load.outcome().unwrap().to_json().unwrap()).unwrap()
 }
@@ -144,7 +144,7 @@ fn a_statement_on_an_encrypted_session_is_cancelled_over_tls() {
     let configuration = configuration(&server, "require", "never;", 1);
     let load = Load::new(&configuration.to_string()).unwrap();
     load.connect().unwrap();
-    load.start().unwrap();
+    load.start(None).unwrap();
     while server.count("never;") == 0 {
         std::thread::yield_now();
     }

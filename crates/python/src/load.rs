@@ -63,9 +63,10 @@ impl Load {
         self.0.board().keep_history();
     }
 
-    /// Begin the schedule; returns at once.
-    fn start(&self, py: Python<'_>) -> PyResult<()> {
-        py.detach(|| self.0.start()).map_err(engine_error)
+    /// Begin the schedule, now or at a time of `now_ns`; returns at once.
+    #[pyo3(signature = (at_ns = None))]
+    fn start(&self, py: Python<'_>, at_ns: Option<i64>) -> PyResult<()> {
+        py.detach(|| self.0.start(at_ns)).map_err(engine_error)
     }
 
     /// Ask for an early end.

@@ -45,7 +45,7 @@ impl Client {
             format!(", {percent:.3}% of the maximum time of tries was used")
         });
         let share = share.unwrap_or_default();
-        let number = self.number;
+        let number = self.assignment.number;
         let line = format!("client {number}: {problem}; {end} (try {tries}{share})\n");
         // Standard error may be closed; the load goes on.
         let _ = io::stderr().lock().write_all(line.as_bytes());
@@ -55,7 +55,8 @@ impl Client {
     /// load. These are all but serialization failures and deadlocks.
     pub(super) fn abort(&self, failure: &Failure, problem: &str, context: &mut WorkerContext<'_>) {
         if context.pace.exit_on_abort && !failure.is_retryable() {
-            let problem = format!("client {} was aborted: {problem}", self.number);
+            let number = self.assignment.number;
+            let problem = format!("client {number} was aborted: {problem}");
             context.pace.fatal.get_or_insert(problem);
         }
     }

@@ -63,8 +63,8 @@ pub enum State {
 }
 
 pub struct Client {
-    /// Index among all clients of the load.
-    pub number: usize,
+    /// Index among all clients of this engine: its slot of the board.
+    pub slot: usize,
     /// Index among the clients of its worker.
     pub place: usize,
     pub state: State,
@@ -98,7 +98,7 @@ pub struct Client {
 impl Client {
     #[must_use]
     pub fn new(
-        number: usize,
+        slot: usize,
         assignment: Assignment,
         setup: &Setup,
         key: CancelKey,
@@ -106,7 +106,7 @@ impl Client {
     ) -> Client {
         let seed = setup.configuration.seed;
         Client {
-            number,
+            slot,
             place: 0,
             state: State::Idle,
             done: 0,
@@ -227,7 +227,7 @@ impl Client {
         } else {
             self.abort(&Failure::Connection, problem, context);
         }
-        context.board.leave(self.number);
+        context.board.leave(self.slot);
         if context.pace.reconnect == Reconnect::Never {
             self.is_open = false;
             self.state = State::Gone;

@@ -167,14 +167,14 @@ impl Client {
         }
         if now_ns < self.idle.until_ns {
             self.wake_at(self.idle.until_ns, context);
-            return context.board.leave(self.number);
+            return context.board.leave(self.slot);
         }
         let claim = match self.next(now_ns, context) {
             Next::Never => return self.wait_for_next_edge(context),
             Next::Now => None,
             Next::At(claim) if claim.due_ns > now_ns => {
                 self.wake_at(claim.due_ns, context);
-                return context.board.leave(self.number);
+                return context.board.leave(self.slot);
             }
             Next::At(claim) => Some(claim),
         };
@@ -199,7 +199,7 @@ impl Client {
             context.recorder.drop_arrival(claim.step);
             self.idle.claim = None;
         }
-        context.board.leave(self.number);
+        context.board.leave(self.slot);
     }
 
     pub(super) fn wake_at(&mut self, time_ns: i64, context: &mut WorkerContext<'_>) {
@@ -305,7 +305,7 @@ impl Client {
         };
         // The configuration has fewer than 2^16 scenarios.
         let scenario = u16::try_from(scenario).unwrap_or(u16::MAX);
-        context.board.enter(self.number, scenario);
+        context.board.enter(self.slot, scenario);
         self.proceed(context, output);
     }
 
@@ -360,7 +360,7 @@ impl Client {
         if let Some(log) = &mut context.pace.log
             && context.recorder.is_measured()
         {
-            log.write(now_ns, self.number, self.done, attempt, end);
+            log.write(now_ns, self.assignment.number, self.done, attempt, end);
         }
     }
 }

@@ -45,7 +45,7 @@ impl Client {
         let now_ns = clock::now_ns();
         match answer.session {
             Ok(opened) => {
-                context.board.set_backend(self.number, opened.backend_pid);
+                context.board.set_backend(self.slot, opened.backend_pid);
                 let scenario = self.interpreter.scenario();
                 context
                     .recorder

@@ -5,6 +5,7 @@
 
 mod pools;
 mod shapes;
+mod share;
 mod validate;
 
 use std::collections::BTreeMap;
@@ -17,6 +18,7 @@ use crate::error::EngineError;
 use crate::network::Transport;
 pub use pools::{Assignment, Pools};
 pub use shapes::{Arrivals, Log, Reconnect, Slices, ThinkTime};
+pub use share::Share;
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -71,6 +73,9 @@ pub struct Configuration {
     /// Whether every failure is reported on standard error.
     #[serde(default)]
     pub verbose_errors: bool,
+    /// The part of the load that this engine runs; all else describes the whole load.
+    #[serde(default)]
+    pub share: Share,
 }
 
 fn one() -> u32 {
@@ -166,7 +171,8 @@ pub mod tests {
                 {"clients": 2, "duration_s": 20.0, "measured": true}],
             "transactions_per_client": null,
             "protocol": "prepared", "threads": 1, "seed": 42, "interval_s": 1.0,
-            "variables": {"scale": 10, "rate": 0.5, "name": "x", "flag": true, "none": null}
+            "variables": {"scale": 10, "rate": 0.5, "name": "x", "flag": true, "none": null},
+            "share": {"index": 0, "of": 1}
         })
     }
 
@@ -234,6 +240,16 @@ pub mod tests {
                 "/interval_s",
                 json!(0),
                 "interval_s: 0 is not allowed; give 0.001 s or more",
+            ),
+            (
+                "/share",
+                json!({"index": 0, "of": 0}),
+                "share.of: 0 is not allowed; give 1 or more",
+            ),
+            (
+                "/share",
+                json!({"index": 3, "of": 3}),
+                "share.index: 3 is not allowed; give a number below share.of, 3",
             ),
             (
                 "/transactions_per_client",

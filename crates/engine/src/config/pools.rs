@@ -23,6 +23,8 @@ pub struct Assignment {
     pub pool: usize,
     /// Position within its pool: a step keeps the first ones busy.
     pub rank: usize,
+    /// Number among all connections of the load, from 0.
+    pub number: usize,
     /// Number among the clients of its server, from 0: the `client_id` of scripts.
     pub ordinal: usize,
     /// The variant whose server it is connected to, if each variant has its own server.
@@ -64,28 +66,34 @@ impl Configuration {
             .collect()
     }
 
-    /// The connections to open: as many of each pool as its largest step needs, repeated for
-    /// every server.
+    /// The connections that this engine opens: of each pool as many as its largest step needs,
+    /// repeated for every server; of these its share.
     #[must_use]
     pub fn assignments(&self) -> Vec<Assignment> {
         let of_one = self.assignments_of_one_server();
-        let Some(variants) = self.servers() else {
-            return of_one;
+        let servers: Vec<Option<usize>> = match self.servers() {
+            Some(variants) => (0..variants.len()).map(Some).collect(),
+            None => vec![None],
         };
-        let server_variants = 0..variants.len();
-        server_variants
+        let all = servers
+            .into_iter()
             .flat_map(|server_variant| {
                 of_one.iter().map(move |assignment| Assignment {
-                    server_variant: Some(server_variant),
+                    server_variant,
                     ..*assignment
                 })
             })
+            .enumerate()
+            .map(|(number, assignment)| Assignment {
+                number,
+                ..assignment
+            });
+        all.filter(|assignment| self.share.has(assignment.ordinal))
             .collect()
     }
 
-    /// The connections for one server, in the order of their ordinals.
-    #[must_use]
-    pub fn assignments_of_one_server(&self) -> Vec<Assignment> {
+    /// The largest size of each pool.
+    fn largest_pools(&self) -> Vec<usize> {
         let mut sizes: Vec<usize> = Vec::new();
         for step in &self.steps {
             let wanted = self.pool_sizes(step);
@@ -94,13 +102,32 @@ impl Configuration {
                 *size = wanted.max(*size);
             }
         }
-        let pools = sizes.into_iter().enumerate();
+        sizes
+    }
+
+    /// The ordinal of each pool's first connection.
+    #[must_use]
+    pub fn pool_starts(&self) -> Vec<usize> {
+        let sizes = self.largest_pools();
+        let starts = sizes.iter().scan(0, |next, size| {
+            let start = *next;
+            *next += size;
+            Some(start)
+        });
+        starts.collect()
+    }
+
+    /// All connections of the load to one server, in the order of their ordinals.
+    #[must_use]
+    pub fn assignments_of_one_server(&self) -> Vec<Assignment> {
+        let pools = self.largest_pools().into_iter().enumerate();
         pools
             .flat_map(|(pool, size)| (0..size).map(move |rank| (pool, rank)))
             .enumerate()
             .map(|(ordinal, (pool, rank))| Assignment {
                 pool,
                 rank,
+                number: ordinal,
                 ordinal,
                 server_variant: None,
             })
@@ -133,10 +160,12 @@ mod tests {
         let assignment = Assignment {
             pool: 1,
             rank: 1,
+            number: 7,
             ordinal: 7,
             server_variant: None,
         };
         assert_eq!(configuration.assignments()[7], assignment);
+        assert_eq!(configuration.pool_starts(), [0, 6, 8, 10]);
         let shares = [Some(0.75), Some(0.25), None, None];
         assert_eq!(configuration.pool_shares(), shares);
     }
@@ -158,6 +187,34 @@ mod tests {
                 (number % 8, number % 8)
             );
             assert_eq!(assignment.server_variant, Some(number / 8));
+        }
+    }
+
+    #[test]
+    fn shares_have_every_connection_once_as_one_engine_would_have_it() {
+        for with_servers in [false, true] {
+            let mut json = example();
+            if with_servers {
+                let variant = |name| json!({"name": name, "connection": json["connection"]});
+                json["slices"] = json!({"variants": [variant("a"), variant("b")],
+                    "schedule": [[0, 0.5], [1, 0.5]]});
+            } else {
+                let scenario = |weight: i32| json!({"name": "a", "file": "a", "script": "x", "weight": weight});
+                json["pools"] = json!("per_scenario");
+                json["scenarios"] = [3, 1, -2, 0].map(scenario).into_iter().collect();
+            }
+            let of_share = |index: usize, of: usize| {
+                let mut json = json.clone();
+                json["share"] = json!({"index": index, "of": of});
+                let configuration = Configuration::parse(&json.to_string()).unwrap();
+                configuration.assignments()
+            };
+            for of in [2, 3, 64] {
+                let mut all: Vec<_> = (0..of).flat_map(|index| of_share(index, of)).collect();
+                all.sort_by_key(|assignment| assignment.number);
+                assert_eq!(all, of_share(0, 1));
+            }
+            assert!(of_share(63, 64).is_empty(), "and it may have none");
         }
     }
 

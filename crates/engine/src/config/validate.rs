@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use super::{Configuration, Pools};
+use super::{Configuration, Pools, Share};
 use crate::error::EngineError;
 use crate::script::is_name;
 
@@ -36,6 +36,14 @@ impl Configuration {
         if !(SHORTEST_INTERVAL_S..=LONGEST_S).contains(&self.interval_s) {
             let wanted = format!("{SHORTEST_INTERVAL_S} s or more");
             return Err(wrong("interval_s", self.interval_s, wanted));
+        }
+        let Share { index, of } = self.share;
+        if of == 0 {
+            return Err(wrong("share.of", 0, "1 or more"));
+        }
+        if index >= of {
+            let wanted = format!("a number below share.of, {of}");
+            return Err(wrong("share.index", index, wanted));
         }
         self.validate_shapes()
     }

@@ -102,9 +102,9 @@ impl Outcome {
         reports: Vec<Report>,
     ) -> Outcome {
         let early = reports.iter().map(|report| report.ended_early_ns);
-        // The load ended early only if every worker did.
+        // The load ended early only if every worker did; one without any connection at once.
         let early = early.collect::<Option<Vec<_>>>();
-        let early_ns = early.and_then(|ends| ends.into_iter().max());
+        let early_ns = early.map(|ends| ends.into_iter().max().unwrap_or(schedule.start_ns()));
         let end_ns = times.limit_ns.min(early_ns.unwrap_or(i64::MAX));
         let schedule = schedule.ended_at(end_ns);
         let scenarios = setup.configuration.scenarios.iter();

@@ -4,14 +4,16 @@
 //! time. Never: depends on running transactions, or on which client claims an arrival.
 //!
 //! A load has one process of arrivals (with a pool per scenario: one per pool, by its share),
-//! however many threads run it. An idle client claims the next arrival, ahead of its time if
+//! however many threads run it. Where several engines run the load, each draws all of them; the
+//! arrivals are dealt out to the connections of the pool in turn, and an engine has those of its
+//! connections. An idle client claims the next arrival, ahead of its time if
 //! there is no backlog, and begins when that time comes; a client that becomes idle during a
 //! backlog claims the oldest arrival and begins at once. So arrivals form one queue, first come
 //! first served by all connections of all threads, and none waits while a connection is idle.
 
 use std::sync::{Mutex, PoisonError};
 
-use crate::config::{self, Configuration};
+use crate::config::{self, Configuration, Share};
 use crate::random::{Purpose, Random};
 use crate::schedule::Schedule;
 
@@ -26,15 +28,29 @@ struct Process {
     gap_ns: f64,
     start_ns: i64,
     end_ns: i64,
-    claimed: u64,
-    /// Time of the next arrival since the step's start.
+    turns: Turns,
+    /// The next arrival of this engine: its number in the process,
+    number: u64,
+    /// and its time since the step's start.
     next_ns: f64,
+}
+
+/// Which arrivals of a process are this engine's: they are dealt out, one each, over and over, to
+/// the connections that the step keeps busy.
+#[derive(Debug, Clone, Copy)]
+struct Turns {
+    share: Share,
+    /// Number of the pool's first connection among those of its server.
+    start: usize,
+    /// Connections of the pool in the step.
+    size: usize,
 }
 
 impl Arrivals {
     #[must_use]
     pub fn new(configuration: &Configuration, schedule: &Schedule) -> Arrivals {
         let shares = configuration.pool_shares();
+        let starts = configuration.pool_starts();
         let steps = schedule.steps.iter().enumerate();
         let processes = steps.map(|(number, step)| {
             let process = |(pool, share): (usize, &Option<f64>)| {
@@ -45,14 +61,14 @@ impl Arrivals {
                     number * shares.len() + pool,
                     Purpose::Arrival,
                 );
+                let turns = Turns {
+                    share: configuration.share,
+                    start: *starts.get(pool)?,
+                    size: *step.pools.get(pool)?,
+                };
                 let kind = configuration.arrivals;
-                Some(Mutex::new(Process::new(
-                    kind,
-                    random,
-                    rate,
-                    step.start_ns,
-                    step.end_ns,
-                )))
+                let span = (step.start_ns, step.end_ns);
+                Some(Mutex::new(Process::new(kind, random, rate, span, turns)))
             };
             shares.iter().enumerate().map(process).collect()
         });
@@ -98,23 +114,27 @@ impl Process {
         kind: config::Arrivals,
         mut random: Random,
         rate: f64,
-        start_ns: i64,
-        end_ns: i64,
+        (start_ns, end_ns): (i64, i64),
+        turns: Turns,
     ) -> Process {
         let gap_ns = 1e9 / rate;
         let next_ns = match kind {
             config::Arrivals::Constant => 0.0,
             config::Arrivals::Poisson => gap_ns * random.gap(),
         };
-        Process {
+        let mut process = Process {
             kind,
             random,
             gap_ns,
             start_ns,
-            end_ns,
-            claimed: 0,
+            // Without a connection in this step, an engine has no arrival to look for.
+            end_ns: if turns.are_none() { start_ns } else { end_ns },
+            turns,
+            number: 0,
             next_ns,
-        }
+        };
+        process.skip_others();
+        process
     }
 
     fn time_ns(&self) -> i64 {
@@ -126,13 +146,26 @@ impl Process {
         if time_ns >= self.end_ns {
             return None;
         }
-        self.claimed += 1;
+        self.draw();
+        self.skip_others();
+        Some(time_ns)
+    }
+
+    /// Goes on to the next arrival of the process.
+    fn draw(&mut self) {
+        self.number += 1;
         self.next_ns = match self.kind {
             // A product, because a sum would accumulate rounding errors.
-            config::Arrivals::Constant => self.claimed as f64 * self.gap_ns,
+            config::Arrivals::Constant => self.number as f64 * self.gap_ns,
             config::Arrivals::Poisson => self.next_ns + self.gap_ns * self.random.gap(),
         };
-        Some(time_ns)
+    }
+
+    /// Goes on to the next arrival of this engine, unless the step ends before.
+    fn skip_others(&mut self) {
+        while !self.turns.has(self.number) && self.time_ns() < self.end_ns {
+            self.draw();
+        }
     }
 
     fn unclaimed(&self, end_ns: i64) -> u64 {
@@ -141,7 +174,37 @@ impl Process {
         if time_ns >= end_ns {
             return 0;
         }
-        1 + ((end_ns - time_ns - 1) as f64 / self.gap_ns) as u64
+        let left = 1 + ((end_ns - time_ns - 1) as f64 / self.gap_ns) as u64;
+        self.turns.count(self.number + left) - self.turns.count(self.number)
+    }
+}
+
+impl Turns {
+    fn are_none(self) -> bool {
+        self.of_first(self.size) == 0
+    }
+
+    /// Whether the arrival with this number is this engine's.
+    fn has(self, number: u64) -> bool {
+        let (_, rank) = self.rank(number);
+        self.share.has(self.start + rank)
+    }
+
+    /// How many of the arrivals with numbers below `end` are this engine's.
+    fn count(self, end: u64) -> u64 {
+        let (rounds, rank) = self.rank(end);
+        rounds * self.of_first(self.size) + self.of_first(rank)
+    }
+
+    /// Whole rounds before an arrival, and the rank of the connection whose turn it is.
+    fn rank(self, number: u64) -> (u64, usize) {
+        let size = self.size.max(1) as u64;
+        (number / size, (number % size) as usize)
+    }
+
+    /// How many of the first connections of the pool are this engine's.
+    fn of_first(self, connections: usize) -> u64 {
+        (self.share.count(self.start + connections) - self.share.count(self.start)) as u64
     }
 }
 
@@ -150,8 +213,13 @@ mod tests {
     use super::*;
 
     fn process(kind: config::Arrivals) -> Process {
+        process_of(kind, Share::default(), 0, 1)
+    }
+
+    fn process_of(kind: config::Arrivals, share: Share, start: usize, size: usize) -> Process {
         let random = Random::new(1, 0, Purpose::Arrival);
-        Process::new(kind, random, 1000.0, 5_000, 10_000_005_000)
+        let turns = Turns { share, start, size };
+        Process::new(kind, random, 1000.0, (5_000, 10_000_005_000), turns)
     }
 
     fn times(mut process: Process) -> Vec<i64> {
@@ -178,6 +246,49 @@ mod tests {
         let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
         let variance = gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / gaps.len() as f64;
         assert!((variance.sqrt() / mean - 1.0).abs() < 0.06, "{variance}");
+    }
+
+    #[test]
+    fn shares_have_every_arrival_of_one_engine_once() {
+        for kind in [config::Arrivals::Constant, config::Arrivals::Poisson] {
+            let whole = times(process(kind));
+            for (of, start, size) in [(2, 0, 8), (3, 1, 8), (3, 2, 2), (7, 5, 40), (64, 3, 5)] {
+                let shares =
+                    || (0..of).map(|index| process_of(kind, Share { index, of }, start, size));
+                let mut all: Vec<_> = shares().flat_map(times).collect();
+                all.sort_unstable();
+                assert_eq!(all, whole, "{of} {start} {size}");
+                for (share, process) in shares().enumerate() {
+                    // Rounds of `size`, of which each connection of this engine has one arrival.
+                    let own = (0..size)
+                        .filter(|rank| (start + rank) % of == share)
+                        .count();
+                    let expected = whole.len() as f64 * own as f64 / size as f64;
+                    let found = times(process).len() as f64;
+                    assert!((found - expected).abs() <= own as f64, "{found} {expected}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn each_share_counts_what_it_did_not_claim() {
+        let shares = || {
+            let share = |index| Share { index, of: 3 };
+            (0..3).map(move |index| process_of(config::Arrivals::Constant, share(index), 1, 8))
+        };
+        let unclaimed = |processes: &[Process], end_ns| -> u64 {
+            processes.iter().map(|p| p.unclaimed(end_ns)).sum()
+        };
+        let mut processes: Vec<_> = shares().collect();
+        assert_eq!(unclaimed(&processes, i64::MAX), 10_000);
+        for process in &mut processes {
+            for _ in 0..100 {
+                let _ = process.claim();
+            }
+        }
+        assert_eq!(unclaimed(&processes, i64::MAX), 9_700);
+        assert_eq!(unclaimed(&processes, 0), 0);
     }
 
     #[test]

@@ -25,8 +25,9 @@ pub struct Setup {
     pub program: Program,
     pub variants: Vec<Variant>,
     pub board: Arc<Board>,
-    /// Assignments of the connections, by number.
+    /// Assignments of this engine's connections; the index of each is its slot of the board.
     pub assignments: Vec<Assignment>,
+    /// None without connections.
     pub threads: usize,
     /// The backend that this machine can use for the configured transport.
     backend: Backend,
@@ -39,6 +40,7 @@ impl Setup {
         let names = program.scenarios.iter().map(|s| s.name.clone()).collect();
         let assignments = configuration.assignments();
         let of_one = configuration.assignments_of_one_server().len();
+        let own_of_one = configuration.share.count(of_one);
         let variants = configuration.slices.iter().flat_map(|s| &s.variants);
         let connectors = variants
             .filter_map(|variant| variant.connection.clone())
@@ -48,7 +50,7 @@ impl Setup {
             connectors: connectors.collect(),
             variants: Variant::compile(&configuration)?,
             board: Board::new(assignments.len(), names),
-            threads: configuration.threads.min(of_one),
+            threads: configuration.threads.min(own_of_one),
             backend: configuration.transport.choose()?,
             assignments,
             program,

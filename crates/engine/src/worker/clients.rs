@@ -31,15 +31,15 @@ pub fn open_clients(setup: &Setup) -> Result<Vec<(Client, Stream)>, EngineError>
     let open_some = || {
         let mut opened = Vec::new();
         loop {
-            let number = next.fetch_add(1, Ordering::Relaxed);
-            let Some(assignment) = setup.assignments.get(number) else {
+            let slot = next.fetch_add(1, Ordering::Relaxed);
+            let Some(assignment) = setup.assignments.get(slot) else {
                 return opened;
             };
-            let one = open_client(number, *assignment, setup);
+            let one = open_client(slot, *assignment, setup);
             if one.is_err() {
                 next.store(count, Ordering::Relaxed);
             }
-            opened.push((number, one));
+            opened.push((slot, one));
         }
     };
     let mut opened: Vec<(usize, OpenedClient)> = thread::scope(|scope| {
@@ -55,13 +55,13 @@ pub fn open_clients(setup: &Setup) -> Result<Vec<(Client, Stream)>, EngineError>
         }
         opened
     });
-    opened.sort_by_key(|(number, _)| *number);
+    opened.sort_by_key(|(slot, _)| *slot);
     opened.into_iter().map(|(_, one)| one).collect()
 }
 
-fn open_client(number: usize, assignment: Assignment, setup: &Setup) -> OpenedClient {
+fn open_client(slot: usize, assignment: Assignment, setup: &Setup) -> OpenedClient {
     let opened = open_session(assignment, setup)?;
-    setup.board.set_backend(number, opened.backend_pid);
-    let client = Client::new(number, assignment, setup, opened.key, opened.prepared);
+    setup.board.set_backend(slot, opened.backend_pid);
+    let client = Client::new(slot, assignment, setup, opened.key, opened.prepared);
     Ok((client, opened.stream))
 }

@@ -223,7 +223,7 @@ impl<'p, N: Network> Worker<'p, N> {
             if let Some(lost_ns) = client.lost_ns().filter(|&lost_ns| lost_ns < end_ns) {
                 self.context.recorder.outage(lost_ns, end_ns);
             }
-            self.context.board.leave(client.number);
+            self.context.board.leave(client.slot);
             self.network.remove(place);
         }
         if let Some(log) = self.context.pace.log {
@@ -232,7 +232,7 @@ impl<'p, N: Network> Worker<'p, N> {
         let mut report = self.context.recorder.into_report();
         let connections = self.clients.iter();
         report.connections = connections
-            .filter_map(|client| Some((client.number, client.measured?)))
+            .filter_map(|client| Some((client.assignment.number, client.measured?)))
             .collect();
         report.backend = self.network.name();
         Ok(report)

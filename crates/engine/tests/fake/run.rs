@@ -28,7 +28,7 @@ pub fn step(clients: usize, duration_s: f64, measured: bool) -> Value {
 pub fn finished(configuration: &Value) -> Load {
     let load = Load::new(&configuration.to_string()).unwrap();
     load.connect().unwrap();
-    load.start().unwrap();
+    load.start(None).unwrap();
     assert!(load.wait(Duration::from_secs(20)).unwrap());
     load
 }

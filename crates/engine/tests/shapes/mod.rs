@@ -3,6 +3,7 @@
 mod arrivals;
 mod scripts;
 mod sessions;
+mod shares;
 mod slices;
 
 use std::time::{Duration, Instant};
@@ -18,7 +19,7 @@ pub fn open_step(clients: usize, duration_s: f64, rate: f64) -> Value {
 pub fn run_with(configuration: &Value, meanwhile: impl FnOnce(&Load)) -> Load {
     let load = Load::new(&configuration.to_string()).unwrap();
     load.connect().unwrap();
-    load.start().unwrap();
+    load.start(None).unwrap();
     meanwhile(&load);
     assert!(load.wait(Duration::from_secs(20)).unwrap());
     load
