@@ -193,7 +193,8 @@ class Load:
     describes the whole load, so a client keeps its number and draws the same random numbers
     whichever engine has it. Arrivals of an open loop are dealt out to the connections of a step in
     turn; an engine's connections share those of any of them. `backlog` is of the engine's own. An
-    engine without a connection ends at once; its result has no transactions and lasts 0 s.
+    engine without a connection ends at once; its result has no transactions, lasts 0 s, and its
+    `backend` is empty. `merge` makes one result of them all.
     """
 
     def __init__(self, configuration: str) -> None:
@@ -283,6 +284,37 @@ class Load:
         of their own without a slice, so that the sum of all rows is always the whole.
         Buckets are those of one HDR histogram layout, so rows merge by adding counts.
         """
+    def report(self) -> bytes:
+        """All that this engine counted, for `merge`; once ended. Its times are since the start of
+        the load, so that it does not matter what the clock of another host shows."""
+
+@final
+class Merged:
+    """The reports of the engines that ran shares of one load, as one."""
+
+    def result(self) -> str:
+        """JSON as of `Load.result`, what one engine would have counted of the same transactions.
+
+        Beside it, for each report in their order, what its engine did in measured steps::
+
+            "generators": [{"connections", "transactions", "failed", "client_cpu_s",
+                            "busy_poll_s", "client_limited", "backend"}]
+
+        `client_limited` is true where it is so for any engine, `initial_connect_ms` is the
+        longest, `backlog` the sum, and `backend` names each that was used, as in
+        "epoll, io_uring". The load ended where the last of its engines ended, even if others were
+        stopped before: no transaction that was counted lies after its end.
+        """
+    def intervals(self) -> dict[str, list[object]]:
+        """The columns of `Load.intervals`."""
+
+def merge(configuration: str, started_ns: int, reports: list[bytes]) -> Merged:
+    """Merge what the engines of one load reported (`Load.report`), on all processors.
+
+    `configuration` is that of the load, whichever its `share`; `started_ns` is taken for the time
+    at which all began. Raises ConfigurationError, ScriptError, and CoreError for a report that was
+    made by another version of pgassay, is of another load, or is damaged.
+    """
 
 @final
 class Sampler:

@@ -41,6 +41,10 @@ pub enum EngineError {
     #[error("{0}")]
     Misuse(&'static str),
 
+    /// The report of an engine that cannot be merged with others.
+    #[error("{0}")]
+    Report(String),
+
     #[error("a worker of the load failed, {0}; the load has no result")]
     Worker(String),
 }

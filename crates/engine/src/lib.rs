@@ -12,7 +12,7 @@
 //! - `record`, `log`: counts of transactions; files of pgbench's format.
 //! - `setup`, `sessions`: what all threads share; opening sessions.
 //! - `client`, `worker`: one connection; one thread with its clients.
-//! - `outcome`: what all workers counted, as rows and as JSON.
+//! - `outcome`: what all workers, and all engines of a load, counted: as rows, JSON and bytes.
 //!
 //! Decisions of this crate:
 //!
@@ -38,6 +38,8 @@
 //! - Engines that run shares of one load derive everything from the whole of it and draw all of its
 //!   arrivals, each taking its own: so they need not speak with each other, and a client does the
 //!   same whichever engine has it.
+//! - Reports of engines merge by their place in the schedule, not by time, because the clocks of hosts
+//!   differ; one engine's result is made of its report in the same way.
 //! - A transaction belongs to the step in which it ends, and to the slice in which it began and
 //!   ended; one that crosses the edge of a slice has a row for itself, so that sums stay whole.
 //! - Before a slice, a session sets or resets every setting that any variant sets, and discards
@@ -70,5 +72,5 @@ mod worker;
 
 pub use error::EngineError;
 pub use load::{Load, Progress};
-pub use outcome::{Intervals, LEADING_BITS, Outcome};
+pub use outcome::{Intervals, LEADING_BITS, Outcome, merge};
 pub use script::{check_script, script_statements};

@@ -20,7 +20,7 @@ use crate::client::{Client, Pace, WorkerContext};
 use crate::error::EngineError;
 use crate::log::Log;
 use crate::network::{Backend, BusyPoll, Epoll, Network, Uring};
-use crate::outcome::{LoadTimes, Outcome};
+use crate::outcome::{LoadTimes, Outcome, ShareReport};
 use crate::record::progress::Shared;
 use crate::record::{Recorder, Report, Scope};
 use crate::schedule::Schedule;
@@ -266,16 +266,17 @@ impl Load {
             } = started
             {
                 *state = match join(workers) {
-                    Ok(reports) => State::Ended(Arc::new(Outcome::new(
-                        &self.setup,
-                        schedule,
-                        &arrivals,
-                        LoadTimes {
+                    Ok(reports) => {
+                        let times = LoadTimes {
                             limit_ns: self.shared.limit_ns(),
                             connect_ns: self.connect_ns.load(Ordering::Relaxed),
-                        },
-                        reports,
-                    ))),
+                        };
+                        let report = ShareReport::new(&schedule, &arrivals, times, reports);
+                        let (configuration, program) =
+                            (&self.setup.configuration, &self.setup.program);
+                        let outcome = Outcome::new(configuration, program, &schedule, report);
+                        State::Ended(Arc::new(outcome))
+                    }
                     Err(problem) => State::Failed(problem),
                 };
             }

@@ -1,4 +1,4 @@
-//! `pgassay._core.Load`, `check_script` and `script_statements`.
+//! `pgassay._core.Load`, `merge`, `check_script` and `script_statements`.
 //!
 //! Enters: JSON texts. Leaves: JSON texts, columns, typed exceptions. Never: holds the
 //! interpreter while it connects, waits or sums up.
@@ -6,10 +6,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use pgassay_engine::EngineError;
+use pgassay_engine::{EngineError, Intervals, Outcome};
 use pgassay_session::board::Board;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyList, PyString};
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::{PyBool, PyBytes, PyDict, PyList, PyString};
 
 use crate::errors::{
     ConfigurationError, ConnectionFailed, CoreError, connection_failed, script_error,
@@ -98,39 +99,82 @@ impl Load {
         let intervals = py
             .detach(|| self.0.outcome().map(|outcome| outcome.intervals()))
             .map_err(engine_error)?;
-        let names: Vec<_> = intervals
-            .scenario_names
-            .iter()
-            .map(|name| PyString::new(py, name))
-            .collect();
-        let scenarios = intervals.scenario.iter().map(|&number| names.get(number));
-        let measured = intervals.measured.iter().map(|&flag| PyBool::new(py, flag));
-        let columns = PyDict::new(py);
-        columns.set_item("start_ns", intervals.start_ns)?;
-        columns.set_item("step", intervals.step)?;
-        columns.set_item("slice", intervals.slice)?;
-        columns.set_item("measured", PyList::new(py, measured)?)?;
-        columns.set_item("scenario", PyList::new(py, scenarios)?)?;
-        columns.set_item("transactions", intervals.transactions)?;
-        columns.set_item("failed", intervals.failed)?;
-        columns.set_item("error_sqlstate", intervals.error_sqlstate)?;
-        columns.set_item("error_count", intervals.error_count)?;
-        columns.set_item("retried", intervals.retried)?;
-        columns.set_item("retries", intervals.retries)?;
-        columns.set_item("skipped", intervals.skipped)?;
-        columns.set_item("late", intervals.late)?;
-        columns.set_item("latency_sum_ns", intervals.latency_sum_ns)?;
-        columns.set_item("latency_ns", intervals.latency_ns)?;
-        columns.set_item("latency_count", intervals.latency_count)?;
-        columns.set_item("response_sum_ns", intervals.response_sum_ns)?;
-        columns.set_item("response_ns", intervals.response_ns)?;
-        columns.set_item("response_count", intervals.response_count)?;
-        columns.set_item("lag_sum_ns", intervals.lag_sum_ns)?;
-        columns.set_item("lag_max_ns", intervals.lag_max_ns)?;
-        columns.set_item("connects", intervals.connects)?;
-        columns.set_item("connect_sum_ns", intervals.connect_sum_ns)?;
-        Ok(columns)
+        columns(py, intervals)
     }
+
+    /// What this engine counted, for `merge`; once ended.
+    fn report<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = py
+            .detach(|| self.0.outcome()?.report_bytes())
+            .map_err(engine_error)?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+}
+
+/// The reports of the engines that ran shares of one load, as one.
+#[pyclass(frozen, module = "pgassay._core")]
+pub struct Merged(Outcome);
+
+/// Merge the reports of the engines that ran shares of one load.
+#[pyfunction]
+pub fn merge(
+    py: Python<'_>,
+    configuration: &str,
+    started_ns: i64,
+    reports: Vec<PyBackedBytes>,
+) -> PyResult<Merged> {
+    py.detach(|| pgassay_engine::merge(configuration, started_ns, &reports))
+        .map(Merged)
+        .map_err(engine_error)
+}
+
+#[pymethods]
+impl Merged {
+    /// JSON of the whole, as of `Load.result`.
+    fn result(&self, py: Python<'_>) -> PyResult<String> {
+        json(py.detach(|| self.0.to_json()))
+    }
+
+    /// The columns of `Load.intervals`.
+    fn intervals<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let intervals = py.detach(|| self.0.intervals());
+        columns(py, intervals)
+    }
+}
+
+fn columns(py: Python<'_>, intervals: Intervals) -> PyResult<Bound<'_, PyDict>> {
+    let names: Vec<_> = intervals
+        .scenario_names
+        .iter()
+        .map(|name| PyString::new(py, name))
+        .collect();
+    let scenarios = intervals.scenario.iter().map(|&number| names.get(number));
+    let measured = intervals.measured.iter().map(|&flag| PyBool::new(py, flag));
+    let columns = PyDict::new(py);
+    columns.set_item("start_ns", intervals.start_ns)?;
+    columns.set_item("step", intervals.step)?;
+    columns.set_item("slice", intervals.slice)?;
+    columns.set_item("measured", PyList::new(py, measured)?)?;
+    columns.set_item("scenario", PyList::new(py, scenarios)?)?;
+    columns.set_item("transactions", intervals.transactions)?;
+    columns.set_item("failed", intervals.failed)?;
+    columns.set_item("error_sqlstate", intervals.error_sqlstate)?;
+    columns.set_item("error_count", intervals.error_count)?;
+    columns.set_item("retried", intervals.retried)?;
+    columns.set_item("retries", intervals.retries)?;
+    columns.set_item("skipped", intervals.skipped)?;
+    columns.set_item("late", intervals.late)?;
+    columns.set_item("latency_sum_ns", intervals.latency_sum_ns)?;
+    columns.set_item("latency_ns", intervals.latency_ns)?;
+    columns.set_item("latency_count", intervals.latency_count)?;
+    columns.set_item("response_sum_ns", intervals.response_sum_ns)?;
+    columns.set_item("response_ns", intervals.response_ns)?;
+    columns.set_item("response_count", intervals.response_count)?;
+    columns.set_item("lag_sum_ns", intervals.lag_sum_ns)?;
+    columns.set_item("lag_max_ns", intervals.lag_max_ns)?;
+    columns.set_item("connects", intervals.connects)?;
+    columns.set_item("connect_sum_ns", intervals.connect_sum_ns)?;
+    Ok(columns)
 }
 
 fn json(text: serde_json::Result<String>) -> PyResult<String> {

@@ -62,9 +62,9 @@ impl Outcome {
                         scenario,
                         crosses,
                     };
-                    let row = self.rows.get(&key(false)).unwrap_or(&none);
+                    let row = self.report.rows.get(&key(false)).unwrap_or(&none);
                     columns.push(start_ns, step.measured, &key(false), row);
-                    if let Some(row) = self.rows.get(&key(true)) {
+                    if let Some(row) = self.report.rows.get(&key(true)) {
                         columns.push(start_ns, step.measured, &key(true), row);
                     }
                 }
@@ -98,11 +98,11 @@ impl Intervals {
         self.skipped.push(row.skipped);
         self.late.push(row.late);
         self.latency_sum_ns.push(row.service.total.sum_ns);
-        let (values, counts) = stored(&row.service.buckets);
+        let (values, counts) = stored(row.service.buckets.iter());
         self.latency_ns.push(values);
         self.latency_count.push(counts);
         self.response_sum_ns.push(row.response.total.sum_ns);
-        let (values, counts) = stored(&row.response.buckets);
+        let (values, counts) = stored(row.response.buckets.iter());
         self.response_ns.push(values);
         self.response_count.push(counts);
         self.lag_sum_ns.push(row.lag.sum_ns);
@@ -113,9 +113,9 @@ impl Intervals {
 }
 
 /// The highest value of each used bucket, ascending, and its count.
-fn stored(buckets: &[(u64, u64)]) -> (Vec<u64>, Vec<u64>) {
+fn stored(buckets: impl Iterator<Item = (u64, u64)>) -> (Vec<u64>, Vec<u64>) {
     let (mut highest, mut counts) = (Vec::<u64>::new(), Vec::<u64>::new());
-    for &(value, count) in buckets {
+    for (value, count) in buckets {
         let dropped = (u64::BITS - value.leading_zeros()).saturating_sub(LEADING_BITS);
         let edge = value | ((1 << dropped) - 1);
         match counts.last_mut() {
@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn stored_buckets_are_at_most_four_thousandths_wide_and_lose_no_count() {
         let buckets: Vec<_> = (1..2_000_000).step_by(37).map(|value| (value, 1)).collect();
-        let (highest, counts) = stored(&buckets);
+        let (highest, counts) = stored(buckets.iter().copied());
         assert!(highest.is_sorted_by(|one, next| one < next));
         assert_eq!(counts.iter().sum::<u64>(), buckets.len() as u64);
         let mut values = buckets.iter().map(|(value, _)| *value);
@@ -149,9 +149,9 @@ mod tests {
 
     #[test]
     fn what_nobody_counted_has_no_bucket() {
-        assert_eq!(stored(&[]), (Vec::new(), Vec::new()));
+        assert_eq!(stored([].into_iter()), (Vec::new(), Vec::new()));
         assert_eq!(
-            stored(&[(0, 2), (u64::MAX, 1)]),
+            stored([(0, 2), (u64::MAX, 1)].into_iter()),
             (vec![0, u64::MAX], vec![2, 1])
         );
     }

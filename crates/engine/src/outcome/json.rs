@@ -34,7 +34,9 @@ struct Document<'a> {
     slices: Vec<Slice<'a>>,
     started_ns: i64,
     ended_ns: i64,
-    backend: &'static str,
+    backend: &'a str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    generators: Vec<Generator<'a>>,
     first_error: Option<FirstError<'a>>,
     steps: Vec<Step>,
 }
@@ -78,6 +80,18 @@ struct MeanMax {
 struct Unfinished {
     unfinished: usize,
     unfinished_max_ms: Option<f64>,
+}
+
+/// One of several engines, in measured steps.
+#[derive(Serialize)]
+struct Generator<'a> {
+    connections: usize,
+    transactions: u64,
+    failed: u64,
+    client_cpu_s: f64,
+    busy_poll_s: f64,
+    client_limited: bool,
+    backend: &'a str,
 }
 
 #[derive(Serialize)]
@@ -158,15 +172,17 @@ struct Step {
 
 impl Outcome {
     pub fn to_json(&self) -> Result<String, serde_json::Error> {
-        let steps = self.schedule.steps.iter().zip(&self.steps).enumerate();
-        let measured = || steps.clone().filter(|(_, (step, _))| step.measured);
-        let duration_s = measured().map(|(_, (step, _))| duration_s(step)).sum();
-        let client_cpu_ns: i64 = measured().map(|(_, (_, counts))| counts.cpu_ns).sum();
-        let polled_ns: i64 = measured().map(|(_, (_, counts))| counts.polled_ns).sum();
+        let report = &self.report;
+        let steps = self.schedule.steps.iter().zip(&report.steps);
+        let measured = || steps.clone().filter(|(step, _)| step.measured);
+        let duration_s = measured().map(|(step, _)| duration_s(step)).sum();
+        let client_cpu_ns: i64 = measured().map(|(_, counts)| counts.cpu_ns).sum();
+        let polled_ns: i64 = measured().map(|(_, counts)| counts.polled_ns).sum();
+        let transactions = || report.connections.iter().map(|(_, count)| *count);
         let total = self.sum(|key| self.is_measured(key.position));
         // If steps have several rates: the mean, weighted by time.
         let asked: Option<f64> = measured()
-            .map(|(_, (step, _))| Some(step.rate? * self::duration_s(step)))
+            .map(|(step, _)| Some(step.rate? * self::duration_s(step)))
             .sum();
         let reached =
             asked.map(|_| self.rate_reached(duration_s, |key| self.is_measured(key.position)));
@@ -175,27 +191,28 @@ impl Outcome {
             duration_s,
             client_cpu_s: client_cpu_ns as f64 / 1e9,
             busy_poll_s: polled_ns as f64 / 1e9,
-            client_limited: measured().any(|(index, _)| self.is_client_limited(index)),
+            client_limited: measured().any(|(_, counts)| counts.client_limited),
             rate_asked: asked.map(|asked| per_second(asked, duration_s)),
             rate_reached: reached,
-            backlog: measured().map(|(_, (_, counts))| counts.backlog).sum(),
+            backlog: measured().map(|(_, counts)| counts.backlog).sum(),
             connections: Connections {
-                count: self.connections.len(),
-                min_tx: self.connections.iter().copied().min().unwrap_or(0),
-                max_tx: self.connections.iter().copied().max().unwrap_or(0),
+                count: report.connections.len(),
+                min_tx: transactions().min().unwrap_or(0),
+                max_tx: transactions().max().unwrap_or(0),
             },
             connect_ms: MeanMax::of(total.row.connect),
-            initial_connect_ms: self.connect_ns as f64 / 1e6,
-            lost_connections: self.lost_connections,
+            initial_connect_ms: report.connect_ns as f64 / 1e6,
+            lost_connections: report.lost_connections,
             unfinished: self.unfinished(),
-            latency_with_unfinished_ms: self.latency_with_unfinished(),
+            latency_with_unfinished_ms: self.latency_with_unfinished(&total),
             outages: self.outage_results(),
             scenarios: self.scenario_results(&total, duration_s),
             slices: self.slice_results(),
             started_ns: self.schedule.start_ns(),
             ended_ns: self.schedule.end_ns(),
-            backend: self.backend,
-            first_error: self.first_error.as_ref().map(|error| FirstError {
+            backend: &report.backend,
+            generators: self.generator_results(),
+            first_error: report.first_error.as_ref().map(|error| FirstError {
                 sqlstate: error.failure.name(),
                 message: &error.message,
                 scenario: self.scenarios.get(error.scenario).map_or("", |s| &s.name),
@@ -207,29 +224,35 @@ impl Outcome {
 
     fn unfinished(&self) -> Unfinished {
         Unfinished {
-            unfinished: self.unfinished_ns.len(),
-            unfinished_max_ms: self.unfinished_ns.iter().max().map(|&ns| ns as f64 / 1e6),
+            unfinished: self.report.unfinished_ns.len(),
+            unfinished_max_ms: self
+                .report
+                .unfinished_ns
+                .iter()
+                .max()
+                .map(|&ns| ns as f64 / 1e6),
         }
     }
 
     /// Latency for an objective: unfinished transactions count with the time they had taken.
-    fn latency_with_unfinished(&self) -> Latency {
-        let total = self.sum(|key| self.is_measured(key.position));
+    fn latency_with_unfinished(&self, total: &Sum) -> Latency {
         let is_open = self.schedule.steps.iter().any(|step| step.rate.is_some());
         let counted = if is_open {
-            total.response
+            &total.response
         } else {
-            total.service
+            &total.service
         };
-        Latency::of(&counted.with(&self.unfinished_ns))
+        Latency::of(&counted.with(&self.report.unfinished_ns))
     }
 
     /// Transactions per second of the scenarios that share the rate, without constant connections.
     fn rate_reached(&self, duration_s: f64, wanted: impl Fn(&RowKey) -> bool) -> f64 {
         let is_constant =
             |number: usize| self.scenarios.get(number).is_some_and(|s| s.weight < 0.0);
-        let sum = self.sum(|key| !is_constant(key.scenario) && wanted(key));
-        per_second((sum.row.transactions + sum.row.failed) as f64, duration_s)
+        let rows = self.report.rows.iter();
+        let rows = rows.filter(|(key, _)| !is_constant(key.scenario) && wanted(key));
+        let ended: u64 = rows.map(|(_, row)| row.transactions + row.failed).sum();
+        per_second(ended as f64, duration_s)
     }
 
     fn counts(&self, sum: &Sum, duration_s: f64) -> Counts {
@@ -254,7 +277,8 @@ impl Outcome {
             .map(|(number, scenario)| {
                 let sum = self.sum(|key| key.scenario == number && self.is_measured(key.position));
                 let errors = sum.row.errors.iter();
-                let statements = self.statements.iter().filter(|s| s.scenario == number);
+                let statements = self.commands.iter().zip(&self.report.commands);
+                let statements = statements.filter(|(command, _)| command.scenario == number);
                 Scenario {
                     name: &scenario.name,
                     weight: scenario.weight,
@@ -262,12 +286,15 @@ impl Outcome {
                     errors: errors.map(|(key, count)| (key.name(), *count)).collect(),
                     connect_ms: MeanMax::of(sum.row.connect),
                     statements: statements
-                        .map(|statement| Statement {
-                            command: &statement.command,
-                            line: statement.line,
-                            latency_ms: Latency::of(&statement.latency),
-                            failures: statement.failures,
-                            retries: statement.retries,
+                        .map(|(command, tally)| Statement {
+                            command: &command.text,
+                            line: command.line,
+                            latency_ms: Latency::of(&Distribution::of(
+                                tally.total,
+                                tally.latencies.clone(),
+                            )),
+                            failures: tally.failures,
+                            retries: tally.retries,
                         })
                         .collect(),
                     counts: self.counts(&sum, duration_s),
@@ -277,7 +304,12 @@ impl Outcome {
     }
 
     fn step_results(&self) -> Vec<Step> {
-        let steps = self.schedule.steps.iter().zip(&self.steps).enumerate();
+        let steps = self
+            .schedule
+            .steps
+            .iter()
+            .zip(&self.report.steps)
+            .enumerate();
         steps
             .map(|(index, (step, counts))| {
                 let sum = self.sum(|key| key.position.step == index);
@@ -301,14 +333,14 @@ impl Outcome {
                     },
                     client_cpu_s: counts.cpu_ns as f64 / 1e9,
                     busy_poll_s: counts.polled_ns as f64 / 1e9,
-                    client_limited: self.is_client_limited(index),
+                    client_limited: counts.client_limited,
                 }
             })
             .collect()
     }
 
     fn slice_results(&self) -> Vec<Slice<'_>> {
-        let slices = self.schedule.slices.iter().zip(&self.edge_lag_ns);
+        let slices = self.schedule.slices.iter().zip(&self.report.edge_lag_ns);
         let results = slices.enumerate().map(|(index, (slice, edge_lag_ns))| {
             let own = self.sum_of_slice(index, false);
             let crossing = self.sum_of_slice(index, true).row;
@@ -330,9 +362,25 @@ impl Outcome {
         results.collect()
     }
 
+    fn generator_results(&self) -> Vec<Generator<'_>> {
+        let generators = self.generators.iter();
+        generators
+            .map(|generator| Generator {
+                connections: generator.connections,
+                transactions: generator.transactions,
+                failed: generator.failed,
+                client_cpu_s: generator.cpu_ns as f64 / 1e9,
+                busy_poll_s: generator.polled_ns as f64 / 1e9,
+                client_limited: generator.client_limited,
+                backend: &generator.backend,
+            })
+            .collect()
+    }
+
     fn outage_results(&self) -> Vec<Outage> {
-        let outages = self.outages.iter();
+        let outages = self.outages();
         outages
+            .iter()
             .map(|outage| Outage {
                 start_ns: outage.start_ns,
                 end_ns: outage.end_ns,

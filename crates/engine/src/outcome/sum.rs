@@ -4,7 +4,7 @@
 
 use hdrhistogram::Histogram;
 
-use crate::record::{Row, Total, histogram};
+use crate::record::{Buckets, Row, Total, histogram};
 
 /// Counts and latencies, summed over rows.
 #[derive(Debug, Default)]
@@ -16,7 +16,7 @@ pub struct Sum {
 }
 
 /// Durations and their distribution.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Distribution {
     total: Total,
     histogram: Option<Histogram<u64>>,
@@ -24,19 +24,10 @@ pub struct Distribution {
 
 impl Sum {
     pub fn add(&mut self, row: &Row) {
-        self.row.transactions += row.transactions;
-        self.row.failed += row.failed;
-        self.row.skipped += row.skipped;
-        self.row.late += row.late;
-        self.row.retried += row.retried;
-        self.row.retries += row.retries;
-        self.row.lag.merge(row.lag);
-        self.row.connect.merge(row.connect);
-        for &(failure, count) in &row.errors {
-            self.row.count_error(failure, count);
-        }
-        self.service.add(row.service.total, &row.service.buckets);
-        self.response.add(row.response.total, &row.response.buckets);
+        self.row.add(row);
+        self.service.merge(row.service.total, &row.service.buckets);
+        self.response
+            .merge(row.response.total, &row.response.buckets);
     }
 }
 
@@ -49,30 +40,31 @@ impl Distribution {
         }
     }
 
-    fn add(&mut self, total: Total, buckets: &[(u64, u64)]) {
+    fn merge(&mut self, total: Total, buckets: &Buckets) {
         self.total.merge(total);
-        if buckets.is_empty() {
-            return;
+        for (value, count) in buckets.iter() {
+            self.record(value, count);
         }
+    }
+
+    fn record(&mut self, value: u64, count: u64) {
         if self.histogram.is_none() {
             self.histogram = histogram().ok();
         }
         if let Some(histogram) = &mut self.histogram {
-            for (value, count) in buckets {
-                histogram.saturating_record_n(*value, *count);
-            }
+            histogram.saturating_record_n(value, count);
         }
     }
 
     /// The same with more durations added.
     #[must_use]
-    pub fn with(mut self, durations_ns: &[u64]) -> Distribution {
+    pub fn with(&self, durations_ns: &[u64]) -> Distribution {
+        let mut sum = self.clone();
         for &duration_ns in durations_ns {
-            let mut total = Total::default();
-            total.add(duration_ns);
-            self.add(total, &[(duration_ns, 1)]);
+            sum.total.add(duration_ns);
+            sum.record(duration_ns, 1);
         }
-        self
+        sum
     }
 
     #[must_use]

@@ -5,6 +5,7 @@
 //! transaction that succeeds, or counts one that ends outside the schedule.
 
 mod attempt;
+mod buckets;
 pub mod progress;
 mod report;
 mod row;
@@ -18,9 +19,10 @@ use crate::network::thread_polled_ns;
 use crate::record::progress::Shared;
 use crate::schedule::{Position, Schedule, Slice, Span};
 pub use attempt::{Attempt, Scope};
+pub use buckets::Buckets;
 pub use report::{CommandTally, Failure, FirstError, Report, StepReport};
 use row::Tally;
-pub use row::{Row, RowKey, Total, histogram};
+pub use row::{Row, RowKey, RowSums, Total, histogram};
 
 pub struct Recorder {
     schedule: Schedule,

@@ -6,11 +6,12 @@ use std::collections::BTreeMap;
 
 use hdrhistogram::Histogram;
 use hdrhistogram::errors::CreationError;
+use serde::{Deserialize, Serialize};
 
 use super::row::{HIGHEST_NS, Row, RowKey, Total, growing_histogram};
 
 /// Why a transaction failed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Failure {
     Sqlstate([u8; 5]),
     /// The connection was lost.
@@ -37,7 +38,7 @@ impl Failure {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FirstError {
     pub time_ns: i64,
     pub measured: bool,
@@ -82,9 +83,10 @@ pub struct StepReport {
 }
 
 /// Executions of one command of a script.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct CommandTally {
     pub total: Total,
+    #[serde(with = "growing")]
     pub latencies: Histogram<u64>,
     pub failures: u64,
     pub retries: u64,
@@ -112,5 +114,34 @@ impl CommandTally {
         let _ = self.latencies.add(&other.latencies);
         self.failures += other.failures;
         self.retries += other.retries;
+    }
+}
+
+/// A growing histogram as values and counts.
+mod growing {
+    use hdrhistogram::Histogram;
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use super::growing_histogram;
+
+    pub fn serialize<S: Serializer>(
+        histogram: &Histogram<u64>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        let steps = histogram.iter_recorded();
+        let counts = steps.map(|step| (step.value_iterated_to(), step.count_at_value()));
+        counts.collect::<Vec<_>>().serialize(serializer)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Histogram<u64>, D::Error> {
+        let counts = Vec::<(u64, u64)>::deserialize(deserializer)?;
+        let mut histogram = growing_histogram().map_err(D::Error::custom)?;
+        for (value, count) in counts {
+            histogram.record_n(value, count).map_err(D::Error::custom)?;
+        }
+        Ok(histogram)
     }
 }

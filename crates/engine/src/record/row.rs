@@ -3,12 +3,12 @@
 //! Enters: one transaction at a time. Leaves: a row that merges with those of other workers by
 //! addition. Never: allocates while it counts successes.
 
-use std::collections::BTreeMap;
-
 use hdrhistogram::Histogram;
 use hdrhistogram::errors::CreationError;
+use serde::{Deserialize, Serialize};
 
 use super::Failure;
+use super::buckets::{BucketSums, Buckets};
 use crate::schedule::Position;
 
 /// A histogram of latencies from 100 ns (resolution 64 ns, 0.3 % of 20 µs) to an hour; longer ones
@@ -28,7 +28,7 @@ pub fn growing_histogram() -> Result<Histogram<u64>, CreationError> {
     Ok(histogram)
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct RowKey {
     pub position: Position,
     pub scenario: usize,
@@ -36,7 +36,7 @@ pub struct RowKey {
     pub crosses: bool,
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Row {
     pub transactions: u64,
     pub failed: u64,
@@ -59,14 +59,13 @@ pub struct Row {
 }
 
 /// Durations with their distribution.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Durations {
     pub total: Total,
-    /// The highest value of each used bucket, ascending, and its count.
-    pub buckets: Vec<(u64, u64)>,
+    pub buckets: Buckets,
 }
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Total {
     pub count: u64,
     pub sum_ns: u64,
@@ -97,21 +96,6 @@ impl Total {
     }
 }
 
-impl Durations {
-    fn merge(&mut self, other: &Durations) {
-        self.total.merge(other.total);
-        if self.buckets.is_empty() {
-            self.buckets.clone_from(&other.buckets);
-            return;
-        }
-        let mut merged: BTreeMap<u64, u64> = self.buckets.iter().copied().collect();
-        for (value, count) in &other.buckets {
-            *merged.entry(*value).or_default() += count;
-        }
-        self.buckets = merged.into_iter().collect();
-    }
-}
-
 impl Row {
     pub fn count_error(&mut self, failure: Failure, count: u64) {
         match self.errors.iter_mut().find(|(other, _)| *other == failure) {
@@ -120,21 +104,53 @@ impl Row {
         }
     }
 
-    /// Adds the counts of another worker.
-    pub fn merge(&mut self, other: &Row) {
+    /// Adds the counts of another row, but for its buckets.
+    pub fn add(&mut self, other: &Row) {
         self.transactions += other.transactions;
         self.failed += other.failed;
         self.skipped += other.skipped;
         self.late += other.late;
         self.retried += other.retried;
         self.retries += other.retries;
-        self.service.merge(&other.service);
-        self.response.merge(&other.response);
+        self.service.total.merge(other.service.total);
+        self.response.total.merge(other.response.total);
         self.lag.merge(other.lag);
         self.connect.merge(other.connect);
         for &(failure, count) in &other.errors {
             self.count_error(failure, count);
         }
+    }
+}
+
+/// Adds up the rows of workers or engines.
+pub struct RowSums {
+    row: Row,
+    service: BucketSums,
+    response: BucketSums,
+}
+
+impl RowSums {
+    #[must_use]
+    pub fn new() -> RowSums {
+        RowSums {
+            row: Row::default(),
+            service: BucketSums::new(),
+            response: BucketSums::new(),
+        }
+    }
+
+    pub fn add(&mut self, row: &Row) {
+        self.row.add(row);
+        self.service.add(&row.service.buckets);
+        self.response.add(&row.response.buckets);
+    }
+
+    /// The sum so far; that of the next rows begins anew.
+    pub fn take(&mut self) -> Row {
+        let mut row = std::mem::take(&mut self.row);
+        row.service.buckets = self.service.take();
+        row.response.buckets = self.response.take();
+        row
     }
 }
 
@@ -181,14 +197,13 @@ impl Tally {
     }
 }
 
-fn take_buckets(histogram: &mut Histogram<u32>) -> Vec<(u64, u64)> {
+fn take_buckets(histogram: &mut Histogram<u32>) -> Buckets {
     if histogram.is_empty() {
-        return Vec::new();
+        return Buckets::default();
     }
     let steps = histogram.iter_recorded();
-    let buckets = steps
-        .map(|step| (step.value_iterated_to(), u64::from(step.count_at_value())))
-        .collect();
+    let buckets =
+        Buckets::of(steps.map(|step| (step.value_iterated_to(), u64::from(step.count_at_value()))));
     histogram.reset();
     buckets
 }

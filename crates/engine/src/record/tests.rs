@@ -100,15 +100,15 @@ fn a_stop_ends_the_counting() {
 fn rows_of_workers_merge_to_what_one_worker_would_have_counted() {
     let latencies: Vec<i64> = (0..4000).map(|n| 20_000 + n * n * 7).collect();
     let rows = |parts: &[&[i64]]| {
-        let mut merged = Row::default();
+        let mut sums = RowSums::new();
         for part in parts {
             let mut recorder = recorder(&[(1, 5000)]);
             for latency in *part {
                 recorder.success(10_000, &attempt(0, 10_000, *latency));
             }
-            merged.merge(&recorder.into_report().rows[&key(0, 0, 0)]);
+            sums.add(&recorder.into_report().rows[&key(0, 0, 0)]);
         }
-        merged
+        sums.take()
     };
     let (left, right) = latencies.split_at(1234);
     assert_eq!(rows(&[left, right]), rows(&[&latencies]));

@@ -9,6 +9,8 @@ pub mod timers;
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::config::{Configuration, Slices};
 
 #[derive(Debug, Clone, PartialEq)]
@@ -41,7 +43,7 @@ pub struct Schedule {
 }
 
 /// One interval of one step, as far as it lies in one slice.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Position {
     pub step: usize,
     /// Index within the step: intervals are aligned to its start.
