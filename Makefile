@@ -76,6 +76,7 @@ bench: build
 	$(BIN)/python -m bench.resets
 	$(BIN)/python -m bench.analysis
 	$(BIN)/python -m bench.startup
+	$(BIN)/python -m bench.generators
 
 validate: build
 	$(BIN)/python -m bench.validate
