@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from pgassay.errors import SetupError
-from pgassay.findings.model import FindingKind
+from pgassay.findings.model import Finding, FindingKind
 from pgassay.report.brief.render import render_brief
 from pgassay.report.context import ReportContext
 from pgassay.report.environment import created_at, server_version
@@ -33,6 +33,7 @@ FIGURES = (
     "blocks_hit_per_tx", "blocks_read_per_tx", "server_cpu_ms_per_tx",
 )  # fmt: skip
 """Means over an arm's trials that a page has a column for."""
+_CHANGE = re.compile(r"[\d.\s]+\S* → ")
 _SERVER = re.compile(r"(?:/[\w.@+-]+)+/run-[0-9a-f]{12}")
 """The folder of a server that pgassay started."""
 
@@ -82,7 +83,16 @@ def kept_of(study: Study, context: ReportContext) -> dict[str, Any]:
 
 
 def _texts(context: ReportContext, kinds: tuple[FindingKind, ...]) -> list[str]:
-    return list(dict.fromkeys(str(one.text) for kind in kinds for one in context.of_kind(kind)))
+    return list(dict.fromkeys(_sentence(one) for kind in kinds for one in context.of_kind(kind)))
+
+
+def _sentence(finding: Finding) -> str:
+    """The text of a finding; a mere change, such as `2.8 → 1.4 (−49 %)`, says of what."""
+    if not _CHANGE.match(finding.text):
+        return str(finding.text)
+    about = finding.comparison
+    whose = "" if about is None else f", {about.factor} = {about.level} against {about.baseline}"
+    return f"{finding.title}{whose}: {finding.text}"
 
 
 def _form(study: Study, text: str) -> str:
