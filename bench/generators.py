@@ -26,7 +26,9 @@ from bench.tables import page, table
 from pgassay import _core
 from pgassay.plan.steps import Step
 from pgassay.spec.workload.folder import Scenario
-from pgassay.trials.load.engine import LoadRequest, open_load, run_load
+from pgassay.trials.load.engine import LoadRequest
+from pgassay.trials.load.generators.engine_load import EngineLoad
+from pgassay.trials.load.generators.group import OnThisMachine
 
 OUTPUT = MEASURED / "merging-times.md"
 GENERATORS = (1, 2, 4, 8, 16, 32, 64)
@@ -61,9 +63,9 @@ def one_load(server: Server) -> Load:
         seed=1,
         interval_s=INTERVAL_S,
     )
-    load = open_load(request, server.parameters)
-    result = run_load(load, lambda _: None)
-    report = load.report()
+    this_machine_alone = OnThisMachine()
+    result = EngineLoad(request, server.parameters, this_machine_alone).run(lambda _: None)
+    ((_, report),) = this_machine_alone.each("report", [()], 10)
     configuration = request.configuration(server.parameters)
     rows = _core.merge(configuration, 0, [report]).intervals()["latency_ns"]
     buckets = statistics.mean(len(row) for row in rows if isinstance(row, list))

@@ -212,6 +212,10 @@ class Load:
         With `at_ns`, a time of `now_ns`, it begins then, or as soon as it can where that has
         passed: `started_ns` of the result says when it did.
         """
+    def backends(self) -> list[int]:
+        """The server's processes that serve the connections now."""
+    def started_ns(self) -> int | None:
+        """When the schedule began, of the module's clock; None before."""
     def stop(self) -> None:
         """Ask for an early end: no new transactions; those in flight are finished or, at 5 s, cut.
 

@@ -31,6 +31,7 @@ from pgassay.server.hosts.placement import Placement, resolve_placement
 from pgassay.server.protocol import ServerFacts
 from pgassay.spec.experiment import Spec
 from pgassay.trials.environment.description import describe_environment
+from pgassay.trials.load.generators.group import load_generators
 from pgassay.trials.profile.files import difference_files, files_of, pairs
 from pgassay.trials.profile.model import Profile, difference_stem
 from pgassay.trials.run.block import run_block
@@ -87,23 +88,27 @@ def carry_out(
         return report_run(run, readings, gates)
     testbeds = testbeds_of(spec, plan)
     target = target_of(spec.file, spec.folder, testbeds, run.journal(), placement.server)
-    trials = TrialContext(
-        spec,
-        plan,
-        target,
-        testbeds,
-        listener,
-        run.output_folder,
-        run.note_failed,
-        placement,
-        known_texts=run.statements,
-    )
-    with opened(
-        target,
-        listener,
-        lambda: pending_undo(run.path),
-        lambda: bool(open_changes(run.path / JOURNAL)),
-    ) as facts:
+    with (
+        load_generators(spec.file.load) as generators,
+        opened(
+            target,
+            listener,
+            lambda: pending_undo(run.path),
+            lambda: bool(open_changes(run.path / JOURNAL)),
+        ) as facts,
+    ):
+        trials = TrialContext(
+            spec,
+            plan,
+            target,
+            testbeds,
+            listener,
+            run.output_folder,
+            run.note_failed,
+            placement,
+            known_texts=run.statements,
+            generators=generators,
+        )
         trials = _prepared(trials, run, facts, so_far or RunSoFar())
         with lost_storage_is_a_trial_error():
             _run_blocks(trials, run, readings, so_far or RunSoFar())
@@ -129,6 +134,8 @@ def _prepared(
     found = prepare(spec, trials.plan, target, trials.testbeds, trials.listener)
     environment = found.environment(target, trials.placement)
     environment["reset"] = spec.file.reset_rule().described()
+    if trials.generators.are_remote:
+        environment["load_generators"] = trials.generators.described()
     run.write_json("environment.json", so_far.continued(environment))
     return replace(trials, caveats=found.caveats)
 

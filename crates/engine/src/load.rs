@@ -193,6 +193,16 @@ impl Load {
             })
     }
 
+    /// When the schedule began; `None` before.
+    #[must_use]
+    pub fn started_ns(&self) -> Option<i64> {
+        match &*self.state() {
+            State::Started { schedule, .. } => Some(schedule.start_ns()),
+            State::Ended(outcome) => Some(outcome.schedule.start_ns()),
+            _ => None,
+        }
+    }
+
     /// Asks for an early end.
     pub fn stop(&self) {
         self.shared.limit(clock::now_ns());

@@ -70,6 +70,16 @@ impl Load {
         py.detach(|| self.0.start(at_ns)).map_err(engine_error)
     }
 
+    /// The server's processes that serve the connections now.
+    fn backends(&self) -> Vec<i32> {
+        self.0.board().backends()
+    }
+
+    /// When the schedule began; None before.
+    fn started_ns(&self) -> Option<i64> {
+        self.0.started_ns()
+    }
+
     /// Ask for an early end.
     fn stop(&self) {
         self.0.stop();

@@ -110,6 +110,14 @@ impl Board {
         }
     }
 
+    /// The backends that serve the connections now.
+    #[must_use]
+    pub fn backends(&self) -> Vec<i32> {
+        let words = self.slots.iter().map(|slot| slot.0.load(Ordering::Relaxed));
+        let pids = words.filter_map(|word| u32::try_from(word >> 32).ok());
+        pids.map(u32::cast_signed).filter(|pid| *pid != 0).collect()
+    }
+
     /// A snapshot of the running scenarios, for lookup by pid.
     #[must_use]
     pub fn running(&self) -> Running<'_> {
@@ -202,6 +210,7 @@ mod tests {
         board.set_backend(0, 4711);
         board.set_backend(2, 4000);
         assert_eq!(board.running().scenario(4711), None);
+        assert_eq!(board.backends(), [4711, 4000]);
         board.enter(0, 1);
         board.enter(2, 0);
         let running = board.running();

@@ -24,7 +24,9 @@ from pgassay.server.owned.readable_copy import runnable_by
 from pgassay.server.owned.workspace import make_workspace, new_name
 from pgassay.server.settings.statements import reload
 from pgassay.spec.workload.folder import Scenario
-from pgassay.trials.load.engine import LoadRequest, run_load
+from pgassay.trials.load.engine import LoadRequest
+from pgassay.trials.load.generators.engine_load import EngineLoad
+from pgassay.trials.load.generators.group import OnThisMachine
 from support.servers.certificates import Authority, make_authority
 from support.servers.lab import (
     SECRET,
@@ -138,13 +140,12 @@ def by_the_load(options: dict[str, str]) -> str:
     except ConnectionRefused as error:
         return f"fails: {error}"
     script = "SELECT 1/(SELECT (NOT ssl)::int FROM pg_stat_ssl WHERE pid = pg_backend_pid());"
-    load = _core.Load(load_configuration(options, script).configuration(parameters))
     try:
-        load.connect()
-    except _core.ConnectionFailed as error:
+        load = EngineLoad(load_configuration(options, script), parameters, OnThisMachine())
+    except ConnectionRefused as error:
         return f"fails: {error}"
     # The script divides by zero where the connection has TLS.
-    result = run_load(load, lambda _: None)
+    result = load.run(lambda _: None)
     assert result["transactions"] + result["failed"] == 6
     return "tls" if result["failed"] else "plain"
 
@@ -296,9 +297,8 @@ def test_target_load_and_sampler_connect_where_only_tls_is_allowed(encrypted: Tl
                 "SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()"
             ).fetchone()
             assert row == (True,)
-        load = _core.Load(load_configuration(options).configuration(parameters))
-        load.connect()
-        assert run_load(load, lambda _: None)["transactions"] == 6
+        load = EngineLoad(load_configuration(options), parameters, OnThisMachine())
+        assert load.run(lambda _: None)["transactions"] == 6
         sampler = _core.Sampler(
             json.dumps(
                 {

@@ -9,7 +9,9 @@ import pytest
 from pgassay.plan.steps import Step
 from pgassay.server.protocol import ConnectionParameters
 from pgassay.spec.workload.folder import Scenario, Workload
-from pgassay.trials.load.engine import LoadRequest, open_load, run_load
+from pgassay.trials.load.engine import LoadRequest
+from pgassay.trials.load.generators.engine_load import EngineLoad
+from pgassay.trials.load.generators.group import OnThisMachine
 from support.load.ready import first_major, ready, scripts_of
 from support.servers.lab import LabServer
 from support.servers.pool import on_every_version
@@ -66,5 +68,5 @@ def run_once(script: Scenario, parameters: ConnectionParameters, workload: str) 
             protocol=protocol,
             transactions_per_client=1,
         )
-        result = run_load(open_load(request, parameters), lambda _: None)
+        result = EngineLoad(request, parameters, OnThisMachine()).run(lambda _: None)
         assert (result["first_error"], result["transactions"]) == (None, CLIENTS), script.name

@@ -12,7 +12,9 @@ from pgassay.plan.steps import Step
 from pgassay.server.protocol import ConnectionParameters
 from pgassay.spec.load.slices import SlicesTable
 from pgassay.spec.workload.folder import Scenario
-from pgassay.trials.load.engine import LoadRequest, open_load, run_load
+from pgassay.trials.load.engine import LoadRequest
+from pgassay.trials.load.generators.engine_load import EngineLoad
+from pgassay.trials.load.generators.group import OnThisMachine
 from support.runs.command import pgassay, shop_workload
 from support.servers.lab import SECRET, LabServer
 
@@ -131,7 +133,7 @@ def test_prepared_statements_are_planned_anew_in_each_slice(lab_server: LabServe
     )
     host = lab_server.cluster.parameters("lab").host
     at = ConnectionParameters(host, lab_server.port, "postgres", "lab")
-    result = run_load(open_load(request, at), lambda _: None)
+    result = EngineLoad(request, at, OnThisMachine()).run(lambda _: None)
     assert result["failed"] == 0
     halves: dict[str, list[float]] = {"by index": [], "by table": []}
     for found in result["slices"]:

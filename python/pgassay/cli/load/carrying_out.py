@@ -24,13 +24,9 @@ from pgassay.server.connection.session import resolve
 from pgassay.server.protocol import ConnectionParameters
 from pgassay.spec.secrets.redaction import redacted_value
 from pgassay.spec.workload.scripts import BUILTINS, builtin_script
-from pgassay.trials.load.engine import (
-    LoadRequest,
-    open_load,
-    parse_scripts,
-    run_load,
-)
-from pgassay.trials.load.slices import with_variants
+from pgassay.trials.load.engine import LoadRequest, parse_scripts
+from pgassay.trials.load.generators.engine_load import EngineLoad
+from pgassay.trials.load.generators.group import OnThisMachine
 from pgassay.workloads.pgbench_tables.scale import pgbench_scale
 from pgassay.workloads.pgbench_tables.vacuum import vacuum_pgbench_tables
 
@@ -69,14 +65,14 @@ def carry_out(options: LoadOptions) -> None:
 
 def _run(options: LoadOptions, request: LoadRequest, parameters: ConnectionParameters) -> None:
     server = server_object(parameters) if options.as_json else {}
-    opened = open_load(request, parameters, print_opening)
-    result = run_load(
-        opened, reporter(request, options.progress, with_timestamp=options.progress_timestamp)
+    load = EngineLoad(request, parameters, OnThisMachine(), tell=print_opening)
+    result = load.run(
+        reporter(request, options.progress, with_timestamp=options.progress_timestamp)
     )
     if options.intervals is not None:
-        write_intervals(options.intervals, with_variants(opened.intervals(), result))
+        write_intervals(options.intervals, load.intervals())
     if options.as_json:
-        columns = with_variants(opened.intervals(), result)
+        columns = load.intervals()
         typer.echo(json.dumps(redacted_value(load_object(result, request, columns, server))))
     else:
         print_load(result, request, failures_detailed=options.failures_detailed)

@@ -23,7 +23,9 @@ from pgassay.server.protocol import ConnectionParameters
 from pgassay.spec.load.objective import LATENCIES
 from pgassay.spec.secrets.redaction import redacted_value
 from pgassay.trials.load.caveats import CLIENT_LIMITED, is_client_limited, missed_rate
-from pgassay.trials.load.engine import LoadRequest, open_load, run_load
+from pgassay.trials.load.engine import LoadRequest
+from pgassay.trials.load.generators.engine_load import EngineLoad
+from pgassay.trials.load.generators.group import OnThisMachine
 
 SCHEMA = "pgassay.search/1"
 DISAGREE = (
@@ -47,7 +49,7 @@ def run_search(
 
     def probe(level: float) -> bool:
         asked = _at_level(request, choices.over, level, len(probed))
-        result = run_load(open_load(asked, parameters), lambda _: None)
+        result = EngineLoad(asked, parameters, OnThisMachine()).run(lambda _: None)
         figures = _judged_figures(result)
         missed = any(missed_rate(step, asked.steps) for step in result["steps"])
         held = choices.objective.holds(figures) and not missed

@@ -40,6 +40,7 @@ def check_factors(spec: Spec, majors: Majors) -> None:
         _session_settings(file, majors)
         check_client_levels(spec)
         _profiles_have_an_arm(file)
+        _generators_reach_the_server(file)
     except SpecError as error:
         raise SpecError(error.problem, file=error.file or spec.source, key=error.key) from None
 
@@ -64,6 +65,37 @@ def _profiles_have_an_arm(file: ExperimentFile) -> None:
             f"a profile is taken of one arm, and all arms take turns in a {file.design.mode};"
             ' write design.mode = "blocks", or drop this table',
             key="profile",
+        )
+
+
+def _generators_reach_the_server(file: ExperimentFile) -> None:
+    """Load generators are on other machines, and do nothing but run a trial's load there."""
+    if file.load.generators is None:
+        return
+    key = "load.generators"
+    if not file.loads_existing:
+        raise SpecError(
+            "the servers that pgassay starts listen on this machine alone; name a server that the"
+            " other machines reach by target.dsn, with reset.level other than snapshot",
+            key=key,
+        )
+    if file.design.mode != "blocks":
+        raise SpecError(
+            f"arms that alternate within a trial ({file.design.mode}) take their load from this"
+            ' machine; write design.mode = "blocks", or drop this table',
+            key=key,
+        )
+    if file.profile is not None:
+        raise SpecError(
+            "a profile tells scenarios apart by sessions of this machine; drop this table for the"
+            " profile, or profile",
+            key=key,
+        )
+    if file.placement.client is not None or file.placement.client_nice is not None:
+        raise SpecError(
+            "placement.client and client_nice are for a load of this machine; drop them, or this"
+            " table",
+            key=key,
         )
 
 

@@ -13,6 +13,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from pgassay.spec.load.amounts import STAGE_FORM, Stage, ThinkTime, amounts, is_stages, stages
 from pgassay.spec.load.amounts import think_time as _think_time
+from pgassay.spec.load.generators import GeneratorsTable
 from pgassay.spec.load.slices import SlicesTable
 from pgassay.spec.reading.values import Duration, SettingValue, Table, busy_poll_s
 from pgassay.spec.settings.catalogue import SettingNames
@@ -22,7 +23,7 @@ Rate = Annotated[float, Field(gt=0, le=1e9, allow_inf_nan=False, strict=False)]
 
 ENGINE_KEYS = (
     "threads", "protocol", "arrivals", "latency_limit", "pools", "think_time", "max_tries",
-    "reconnect", "interval", "transport", "busy_poll", "allow_shell", "slices",
+    "reconnect", "interval", "transport", "busy_poll", "allow_shell", "slices", "generators",
 )  # fmt: skip
 """Options of pgassay's engine; a program in `command` has its own."""
 COMMAND_KEYS = ("warmup_command", "throughput", "latency", "time_limit")
@@ -184,6 +185,9 @@ class LoadTable(Table):
     ) = Field(None, description="how long a thread polls for answers before it sleeps")
     allow_shell: bool = Field(
         False, description="scripts may run programs by \\shell and \\setshell"
+    )
+    generators: GeneratorsTable | None = Field(
+        None, description="load generators on several machines; left out, this machine is the one"
     )
     command: Annotated[tuple[str, ...], Field(strict=False, min_length=1)] | None = Field(
         None, description="another program as the load, with its arguments"

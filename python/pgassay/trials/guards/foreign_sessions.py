@@ -7,7 +7,7 @@ Never: takes hidden sessions for none: without pg_monitor the sampler warns that
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from pgassay.trials.model.record import Columns
@@ -33,12 +33,15 @@ def foreign_maintenance(counters: Columns, window: tuple[int, int]) -> set[str]:
 
 
 def foreign_load(
-    waits: Mapping[str, Iterable[Any]], window: tuple[int, int], fewest_samples: int
+    waits: Mapping[str, Iterable[Any]],
+    window: tuple[int, int],
+    fewest_samples: int,
+    own_backends: Collection[int] = (),
 ) -> float | None:
     """Foreign client sessions at work, on average over `window`; None where too few samples are.
 
-    A session of the load was sampled in a scenario at some time, a foreign one never. One that was
-    sampled only once may be the load's, between two transactions.
+    A session of the load was sampled in a scenario at some time, or its process is known; a foreign
+    one never. One that was sampled only once may be the load's, between two transactions.
     """
     start, end = window
     rows = zip(
@@ -46,7 +49,7 @@ def foreign_load(
         strict=True,
     )
     ticks: set[int] = set()
-    own: set[int] = set()
+    own = set(own_backends)
     sampled: dict[int, int] = {}
     for tick, pid, backend_type, state, scenario in rows:
         if scenario is not None:

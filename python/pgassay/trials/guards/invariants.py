@@ -51,9 +51,11 @@ class Conditions:
     """Whether the arms' settings alternate on this server during the trial."""
     checks: Sequence[DataCheck] = ()
     """Those of the workload, at its scale."""
+    own_backends: Collection[int] = ()
+    """The server's processes of the load's connections, as far as they are known."""
 
 
-def conditions_of(spec: Spec, arm: Arm) -> Conditions:
+def conditions_of(spec: Spec, arm: Arm, own_backends: Collection[int] = ()) -> Conditions:
     """`spec` is the arm's own."""
     is_engine = spec.file.load.command is None
     return Conditions(
@@ -62,6 +64,7 @@ def conditions_of(spec: Spec, arm: Arm) -> Conditions:
         scripts=[one.script for one in spec.workload.scenarios] if is_engine else None,
         arms_alternate=arm.alternating,
         checks=spec.workload.checks_at(spec.file.workload.scale),
+        own_backends=own_backends,
     )
 
 
@@ -133,7 +136,9 @@ class InvariantWatch:
             before=self._before,
             after=self._after,
             processors=self._processors,
-            foreign_load=foreign_load(waits, window, fewest) if is_engine else None,
+            foreign_load=(
+                foreign_load(waits, window, fewest, conditions.own_backends) if is_engine else None
+            ),
             # The user's program may do maintenance of its own.
             maintenance=foreign_maintenance(counters, window) if is_engine else (),
             checkpoints=[c for c in checkpoints if window[0] <= c.started_ns < window[1]],

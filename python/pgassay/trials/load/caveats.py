@@ -25,6 +25,8 @@ _RATE_SIGMAS = 4.0
 """Poisson arrivals miss their rate by chance; only what chance cannot explain is a caveat."""
 
 
+_SKEW_MS = 20.0
+"""Generators should begin within this time; a step's first and last interval show more."""
 _EDGE_MS = 5.0
 """Idle connections should switch to the next slice within this time."""
 _CROSSING_SHARE = 0.1
@@ -40,7 +42,10 @@ def load_caveats(
     found = [
         text for step in result.get("steps", ()) if (text := missed_rate(step, steps)) is not None
     ]
-    if is_client_limited(result, threads):
+    generators = result.get("generators", ())
+    if generators:
+        found += generator_caveats(generators)
+    elif is_client_limited(result, threads):
         found.append(CLIENT_LIMITED)
     if result["lost_connections"]:
         count = result["lost_connections"]
@@ -74,6 +79,39 @@ def load_caveats(
         )
     of_slices = slice_caveats(result.get("slices", ()), arms_alternate=arms_alternate)
     return [*found, *_unfinished(result), *of_slices]
+
+
+def generator_caveats(generators: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Of load generators on several machines: which was too slow, or began late."""
+    found = []
+    limited = ", ".join(one["name"] for one in generators if one["client_limited"])
+    if limited:
+        found.append(
+            stored(
+                f"the load generators on {limited} were the limit, not the server: their threads"
+                " had no CPU left, or began transactions late on idle connections; raise"
+                " load.threads, or give the load more machines"
+            )
+        )
+    latest = max(generators, key=lambda one: one["start_skew_ms"] + one["clock_error_ms"])
+    within_ms = latest["start_skew_ms"] + latest["clock_error_ms"]
+    if within_ms > _SKEW_MS:
+        name = latest["name"]
+        found.append(
+            stored(
+                f"the load generator on {name} began up to {within_ms:.0f} ms after the first, so"
+                " steps overlap by as much; the network between the machines is slow"
+            )
+        )
+    return found
+
+
+def lost_generators(lost: Sequence[str]) -> list[str]:
+    """That the load came from fewer machines than the run began with."""
+    if not lost:
+        return []
+    names = ", ".join(lost)
+    return [stored(f"the load came from fewer machines than before: {names} was lost")]
 
 
 def _unfinished(result: Mapping[str, Any]) -> list[str]:

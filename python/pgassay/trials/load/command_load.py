@@ -70,6 +70,7 @@ class CommandLoad:
     """Runs the program once per step."""
 
     native: _core.Load | None = None
+    backends: frozenset[int] = frozenset()
     leading_bits: int | None = None
 
     def __init__(

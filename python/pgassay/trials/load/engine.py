@@ -1,7 +1,7 @@
-"""Runs one load with the engine.
+"""What is asked of the engine, and opening and starting it.
 
-Enters: scenarios, steps, a connection. Leaves: the engine's result and interval columns.
-Never: measures anything itself.
+Enters: scenarios, steps, a connection. Leaves: an engine's load, its connections open.
+Never: measures anything itself, or waits for the load.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from threading import Thread
 from typing import Any
 
 from pgassay import _core
-from pgassay.errors import ConnectionRefused, SpecError, TrialError
+from pgassay.errors import ConnectionRefused, SpecError
 from pgassay.plan.steps import Step
 from pgassay.server.hosts.placement import Place, confirm_place, run_in, threads
 from pgassay.server.protocol import ConnectionParameters
@@ -25,9 +25,8 @@ from pgassay.spec.workload.folder import Scenario
 from pgassay.trials.load.slices import engine_slices
 
 APPLICATION_NAME = "pgassay"
-_POLL_S = 0.2
 _REPORT_EVERY_S = 5.0
-_LAST_S = 8.0
+LAST_S = 8.0
 """Transactions in flight are cut 5 s after a load is stopped, then cancelled."""
 
 
@@ -72,6 +71,8 @@ class LoadRequest:
     verbose_errors: bool | None = None
     servers: Mapping[str, ConnectionParameters] | None = None
     """Name of a variant of `slices` → its server, where each variant has another."""
+    share: tuple[int, int] | None = None
+    """This engine runs share i of n; None: all of it."""
 
     def configuration(self, connection: ConnectionParameters) -> str:
         """The JSON that the engine reads."""
@@ -92,6 +93,7 @@ class LoadRequest:
             "log": _present(asdict(self.log)) if self.log else None,
             "busy_poll_us": None if busy_poll_s is None else round(busy_poll_s * 1e6),
             "slices": engine_slices(self.slices, servers) if self.slices else None,
+            "share": {"index": self.share[0], "of": self.share[1]} if self.share else None,
         }
         always = {"transactions_per_client": self.transactions_per_client}
         return json.dumps(_present(asked) | always)
@@ -158,41 +160,13 @@ def _settle(opening: Future[None], work: Callable[[], None]) -> None:
         opening.set_exception(error)
 
 
-def start_in(load: _core.Load, place: Place | None) -> dict[str, str]:
-    """Start an opened load; where its threads run, as read back."""
+def start_in(load: _core.Load, place: Place | None, at_ns: int | None) -> dict[str, str]:
+    """Start an opened load at that time, or at once; where its threads run, as read back."""
     before = threads()
-    run_in(place, load.start)
+    run_in(place, lambda: load.start(at_ns))
     try:
         return confirm_place("client", place, threads() - before)
     except BaseException:
         load.stop()
-        load.wait(_LAST_S)
+        load.wait(LAST_S)
         raise
-
-
-def run_load(
-    load: _core.Load,
-    watch: Callable[[Mapping[str, Any]], None],
-    start: Callable[[], None] | None = None,
-) -> dict[str, Any]:
-    """Run an opened load to its end; `watch` gets its progress a few times a second.
-
-    Whatever interrupts, the load is stopped before this returns.
-    """
-    (start or load.start)()
-    try:
-        pause_s = _POLL_S
-        while not load.wait(pause_s):
-            progress = json.loads(load.progress())
-            watch(progress)
-            # Read at even times of the load's own clock, so that lines come when they are due.
-            pause_s = _POLL_S - progress["elapsed_s"] % _POLL_S
-    except BaseException:
-        load.stop()
-        load.wait(_LAST_S)
-        raise
-    try:
-        result: dict[str, Any] = json.loads(load.result())
-    except _core.CoreError as error:
-        raise TrialError(f"the load failed: {error}") from None
-    return result

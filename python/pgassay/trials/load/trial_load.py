@@ -14,21 +14,16 @@ from typing import Any, Protocol
 from pgassay import _core
 from pgassay.errors import SpecError
 from pgassay.plan.model import Plan, PlannedTrial
-from pgassay.server.hosts.placement import NOWHERE, Place, Placement
+from pgassay.server.hosts.placement import NOWHERE, Placement
 from pgassay.server.protocol import ConnectionParameters
 from pgassay.spec.arms.apply_levels import spec_of_arm, specs_of_arms
 from pgassay.spec.experiment import Spec
 from pgassay.spec.load.table import LoadTable
 from pgassay.trials.load.client_side import as_the_client
 from pgassay.trials.load.command_load import CommandLoad, CommandRequest, check_command
-from pgassay.trials.load.engine import (
-    LoadRequest,
-    open_load,
-    parse_scripts,
-    run_load,
-    start_in,
-)
-from pgassay.trials.load.slices import with_variants
+from pgassay.trials.load.engine import LoadRequest, parse_scripts
+from pgassay.trials.load.generators.engine_load import EngineLoad
+from pgassay.trials.load.generators.group import Generators
 from pgassay.trials.load.switchback import PARTS, slices_of
 from pgassay.trials.model.record import Columns
 
@@ -65,6 +60,9 @@ class TrialLoad(Protocol):
     leading_bits: int | None
     """Of a latency, so many bits decide its bucket; None where latencies are exact."""
 
+    backends: frozenset[int]
+    """The server's processes of its connections, as far as they are known."""
+
     placed: Mapping[str, str]
     """Where its threads or processes ran, once it has run; empty where no place was asked for."""
 
@@ -81,51 +79,18 @@ class TrialLoad(Protocol):
         """The columns of `Load.intervals`."""
 
 
-class EngineLoad:
-    """pgassay's own engine."""
-
-    leading_bits: int | None = _core.LEADING_BITS
-    kept: tuple[Path, ...] = ()
-
-    def __init__(
-        self, request: LoadRequest, connection: ConnectionParameters, place: Place | None = None
-    ) -> None:
-        self._request = request
-        self._place = place
-        self.placed: Mapping[str, str] = {}
-        self.native: _core.Load | None = None
-        self._load = self.native = open_load(request, connection)
-        self._result: dict[str, Any] = {}
-
-    def run(
-        self, watch: Callable[[Mapping[str, Any]], None], own_transactions: Callable[[], int]
-    ) -> dict[str, Any]:
-        result = run_load(self._load, watch, self._start)
-        for step in result["steps"]:
-            asked = self._request.steps[step["index"]].rate
-            if asked is not None:
-                step.setdefault("rate", asked)
-        self._result = result
-        return result
-
-    def _start(self) -> None:
-        self.placed = start_in(self._load, self._place)
-
-    def intervals(self) -> Columns:
-        return with_variants(self._load.intervals(), self._result)
-
-
 def open_trial_load(
     trial: PlannedTrial,
     whole: Spec,
     plan: Plan,
     servers: Mapping[str, ConnectionParameters],
     output: Callable[[int], Path],
-    placement: Placement = NOWHERE,
+    placement: Placement,
+    generators: Generators,
 ) -> TrialLoad:
     """The load of one trial; `output` makes the folder of a trial's own files.
 
-    `servers` are those of the trial by arm: one alone, or one for each arm.
+    `servers` are those of the trial by arm: one alone, or one for each arm. Raises GeneratorLost.
     """
     clients = {
         arm: as_the_client(server, spec_of_arm(whole, plan.arm(arm).by_kind).file.load)
@@ -136,7 +101,8 @@ def open_trial_load(
     if spec.file.load.command is None:
         of_arms = clients if plan.side_by_side else None
         asked = replace(engine_request(trial, whole, plan, placement), servers=of_arms)
-        return EngineLoad(asked, connection, placement.client)
+        dsn = spec.file.target.dsn or ""
+        return EngineLoad(asked, connection, generators, dsn=dsn, place=placement.client)
     folder = output(trial.number)
     variables = {
         "PGASSAY_SEED": str(plan.trial_seed(trial.block)),

@@ -2,7 +2,7 @@
 
 Enters: a block's number, what all trials of the run have in common, which of them are stored
 already. Leaves: its trials, each as soon as it is there, and the records of those that were run.
-Never: stores a record, or runs a trial a third time.
+Never: stores a record, or runs a trial a third time, but for one that lost a load generator.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from pgassay.plan.model import Plan, PlannedTrial
+from pgassay.trials.load.generators.group import GeneratorLost
 from pgassay.trials.model.record import TrialRecord, Validity
 from pgassay.trials.run.trial import TrialContext, run_trial
 
@@ -26,13 +27,13 @@ def run_block(
         resumed = trial.number - 1 in stored
         record = None
         if trial.number not in known:
-            record = run_trial(trial, context, resumed=resumed)
+            record = _carried_out(trial, context, resumed=resumed)
         yield trial, record
         if record is not None:
             known[trial.number] = record.validity
             _warn(record, "it is run again at the end of its block", context)
     for again in repeats_in(plan, block, known):
-        record = run_trial(again, context) if again.number not in known else None
+        record = _carried_out(again, context) if again.number not in known else None
         yield again, record
         if record is not None:
             _warn(record, "its block stays incomplete", context)
@@ -43,6 +44,20 @@ def repeats_in(plan: Plan, block: int, known: Mapping[int, Validity]) -> list[Pl
     planned = plan.block(block)
     invalid = [trial for trial in planned if not known[trial.number].valid]
     return [plan.again(trial, place) for place, trial in enumerate(invalid, len(planned) + 1)]
+
+
+def _carried_out(
+    trial: PlannedTrial, context: TrialContext, *, resumed: bool = False
+) -> TrialRecord:
+    """One that lost a load generator is run again with those that remain, if the file says so."""
+    while True:
+        try:
+            return run_trial(trial, context, resumed=resumed)
+        except GeneratorLost as lost:
+            if not context.generators.go_on():
+                raise
+            left = ", ".join(context.generators.names)
+            context.listener.warned(f"{lost}; it is run again with those that remain: {left}")
 
 
 def _warn(record: TrialRecord, then: str, context: TrialContext) -> None:

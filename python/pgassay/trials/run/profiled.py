@@ -83,6 +83,7 @@ def _profiles(
             {trial.arm: parameters},
             lambda _: folder,
             context.placement,
+            context.generators,
         )
         if load.native is not None:
             load.native.keep_history()

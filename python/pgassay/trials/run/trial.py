@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,8 @@ from pgassay.spec.experiment import Spec
 from pgassay.trials.guards.guards import OF_THE_HOST, GuardResult, caveats_among, validity_of
 from pgassay.trials.guards.invariants import conditions_of
 from pgassay.trials.guards.thresholds import own_limits
-from pgassay.trials.load.caveats import load_caveats, refuse_failed
+from pgassay.trials.load.caveats import load_caveats, lost_generators, refuse_failed
+from pgassay.trials.load.generators.group import Generators, OnThisMachine
 from pgassay.trials.load.reloading import reloads_of
 from pgassay.trials.load.trial_load import TrialLoad, open_trial_load
 from pgassay.trials.model.record import FailedTrial, TrialRecord
@@ -54,6 +55,7 @@ class TrialContext:
     """Those that hold for every trial of the run."""
     known_texts: Callable[[], Collection[str]] = tuple
     """The ids of statements whose texts are stored already."""
+    generators: Generators = field(default_factory=OnThisMachine)
 
 
 def run_trial(trial: PlannedTrial, context: TrialContext, *, resumed: bool = False) -> TrialRecord:
@@ -91,12 +93,13 @@ def _run(trial: PlannedTrial, context: TrialContext, *, resumed: bool) -> TrialR
         reached,
         context.output_folder,
         context.placement,
+        context.generators,
     )
     result, reloading = _run_load(trial, context, watches, load)
     crashes = [watch.read_log() for watch in watches]
     killed = next(filter(None, (watch.killed_for_memory() for watch in watches)), "")
     refuse_failed(trial.number, result, next(filter(None, crashes), ""), killed)
-    results = list(_guard_results(watches, context.spec, result, reloading))
+    results = list(_guard_results(watches, context.spec, load.backends, result, reloading))
     # When everything of the load has been read, so that nothing of it is of our making.
     plans = plans_of_trial(context.spec, plan, reached)
     caveats = (
@@ -158,6 +161,7 @@ def _run_load(
 def _guard_results(
     watches: Sequence[TrialWatch],
     spec: Spec,
+    own_backends: Collection[int],
     result: Mapping[str, Any],
     reloading: Mapping[str, Any],
 ) -> Iterator[GuardResult]:
@@ -165,7 +169,7 @@ def _guard_results(
     for watch in watches:
         arm = watch.server.arm
         for found in watch.judge(
-            conditions_of(spec_of_arm(spec, arm.by_kind), arm), result, reloading
+            conditions_of(spec_of_arm(spec, arm.by_kind), arm, own_backends), result, reloading
         ):
             named = len(watches) > 1 and found.guard not in OF_THE_HOST
             yield replace(found, text=f"{arm.label}: {found.text}") if named else found
@@ -189,4 +193,7 @@ def _load_caveats(
     plan, threads = context.plan, context.spec.file.load.threads
     if result["backend"] == "command":
         threads = os.cpu_count() or 1
-    return load_caveats(result, plan.steps_in(trial.block), threads, arms_alternate=plan.alternates)
+    return [
+        *lost_generators(context.generators.lost),
+        *load_caveats(result, plan.steps_in(trial.block), threads, arms_alternate=plan.alternates),
+    ]

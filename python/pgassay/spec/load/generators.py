@@ -1,0 +1,47 @@
+"""The `[load.generators]` table: the machines that the load comes from.
+
+Enters: the table that tomllib made. Leaves: a frozen `GeneratorsTable`. Never: joins a cluster.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field
+
+from pgassay.spec.reading.values import Table
+
+_ADDRESS = re.compile(r"auto|local|\S+:\d{1,5}")
+
+
+def ray_address(value: Any) -> Any:
+    """As `ray.init` takes it, without what starts another kind of cluster."""
+    if isinstance(value, str) and not _ADDRESS.fullmatch(value):
+        raise ValueError(
+            "write 'auto' for the cluster that this machine is a node of, its HOST:PORT, or 'local'"
+        )
+    return value
+
+
+class GeneratorsTable(Table):
+    """Load generators on the nodes of a Ray cluster; left out, the load comes from this machine."""
+
+    ray: Annotated[str, BeforeValidator(ray_address)] = Field(
+        "auto",
+        description="the cluster: auto (this machine is a node of it), HOST:PORT, or local (a"
+        " cluster of this machine alone)",
+    )
+    count: Annotated[int, Field(ge=1, le=10_000)] | None = Field(
+        None, description="number of generators, one a node; left out, every node that fits"
+    )
+    resource: str | None = Field(
+        None,
+        description="custom resource of Ray's that the nodes meant for load have, so that the"
+        " server's own machine gets none",
+    )
+    lost: Literal["stop", "continue"] = Field(
+        "stop",
+        description="when a generator is lost: stop the run, or run the trial again with those"
+        " that remain",
+    )

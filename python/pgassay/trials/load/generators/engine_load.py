@@ -1,0 +1,190 @@
+"""One load of the engine, on one generator or many.
+
+Enters: a request, a connection, generators. Leaves: the result and the interval columns of the
+whole load. Never: leaves a load running, whatever interrupts it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from pgassay import _core
+from pgassay.errors import TrialError
+from pgassay.server.hosts.placement import Place
+from pgassay.server.protocol import ConnectionParameters
+from pgassay.trials.load.engine import LAST_S, LoadRequest
+from pgassay.trials.load.generators.clocks import ClockOffset, measured_offset
+from pgassay.trials.load.generators.generator import ServerByName
+from pgassay.trials.load.generators.group import GeneratorLost, Generators
+from pgassay.trials.load.slices import with_variants
+from pgassay.trials.model.record import Columns
+
+_POLL_S = 0.2
+_CALL_S = 0.002
+"""What a call of one more generator takes of this process."""
+_ANSWER_S = 10.0
+_OPENING_S = 600.0
+_COLLECTING_S = 120.0
+_LEAD_S = 0.25
+"""From saying when to begin until then; also the slowest message must have arrived."""
+_SUMS = (
+    "transactions", "failed", "skipped", "retried", "retries", "latency_ms", "latency_ms2",
+    "lag_ms", "tps",
+)  # fmt: skip
+Tell = Callable[[int, float], None]
+Watch = Callable[[Mapping[str, Any]], None]
+
+
+@dataclass(frozen=True)
+class _Began:
+    """When one generator began, by our clock."""
+
+    name: str
+    at_ns: int
+    clock_error_ns: int
+
+
+class EngineLoad:
+    """pgassay's own engine; its connections are open once this is made."""
+
+    leading_bits: int | None = _core.LEADING_BITS
+    kept: tuple[Path, ...] = ()
+
+    def __init__(
+        self,
+        request: LoadRequest,
+        connection: ConnectionParameters,
+        generators: Generators,
+        *,
+        dsn: str = "",
+        place: Place | None = None,
+        tell: Tell | None = None,
+    ) -> None:
+        """`dsn` is what generators on other machines find the server by; `tell` is called every few
+        seconds with how many connections are being opened, and for how long (s).
+
+        Raises ConnectionRefused, SpecError, GeneratorLost.
+        """
+        self._request, self._connection, self._generators = request, connection, generators
+        self._place = place
+        self.placed: Mapping[str, str] = {}
+        self._merged: _core.Merged | None = None
+        self._result: dict[str, Any] = {}
+        shares, server = len(generators.names), self._server(dsn)
+        asked = [(replace(request, share=(place, shares)), server) for place in range(shares)]
+        kept = {} if generators.are_remote else {"tell": tell}
+        opened = generators.each("open", asked, _OPENING_S, **kept)
+        self.backends = frozenset(pid for pids in opened for pid in pids)
+        """The server's processes of the connections, as opened."""
+        self.native = generators.native
+
+    def _server(self, dsn: str) -> ServerByName | ConnectionParameters:
+        if not self._generators.are_remote:
+            return self._connection
+        reached = self._connection
+        return ServerByName(dsn, reached.dbname, reached.options, reached.sslmode)
+
+    def run(self, watch: Watch, own_transactions: Callable[[], int] = lambda: 0) -> dict[str, Any]:
+        """Run to the end; `watch` gets the progress a few times a second."""
+        try:
+            offsets = self._offsets()
+            self._start(offsets)
+            self._follow(watch)
+        except BaseException:
+            self._stop()
+            raise
+        self._result = self._collect(offsets)
+        return self._result
+
+    def intervals(self) -> Columns:
+        """The columns of `Load.intervals`."""
+        if self._merged is None:
+            raise TrialError("the load has not run")
+        return with_variants(self._merged.intervals(), self._result)
+
+    def _offsets(self) -> list[ClockOffset]:
+        generators = self._generators
+        if not generators.are_remote:
+            return [ClockOffset(0, 0)]
+        return [
+            measured_offset(_core.now_ns, lambda place=place: generators.clock(place))  # type: ignore[misc]
+            for place in range(len(generators.names))
+        ]
+
+    def _start(self, offsets: list[ClockOffset]) -> None:
+        if not self._generators.are_remote:
+            begin: list[tuple[int | None, Place | None]] = [(None, self._place)]
+        else:
+            slowest_ns = 2 * max(one.error_ns for one in offsets)
+            lead_s = _LEAD_S + 4 * slowest_ns / 1e9 + _CALL_S * len(offsets)
+            common_ns = _core.now_ns() + round(lead_s * 1e9)
+            begin = [(common_ns + one.theirs_minus_ours_ns, None) for one in offsets]
+        self.placed = self._generators.each("start", begin, _ANSWER_S)[0]
+
+    def _follow(self, watch: Watch) -> None:
+        count = len(self._generators.names)
+        every_s = _POLL_S + _CALL_S * (count - 1)
+        pause_s = every_s
+        while True:
+            found = self._generators.each("progress", [(pause_s,)] * count, _ANSWER_S + pause_s)
+            if all(one["ended"] for one in found):
+                return
+            progress = whole_progress(found)
+            watch(progress)
+            # Read at even times of the load's own clock, so that lines come when they are due.
+            pause_s = every_s - progress["elapsed_s"] % every_s
+
+    def _stop(self) -> None:
+        """Every load that is left; those that are lost end with their processes."""
+        nobody: list[tuple[()]] = [()] * len(self._generators.names)
+        try:
+            self._generators.each("stop", nobody, LAST_S + 2)
+        except (GeneratorLost, TrialError):
+            return
+
+    def _collect(self, offsets: list[ClockOffset]) -> dict[str, Any]:
+        generators = self._generators
+        nobody: list[tuple[()]] = [()] * len(generators.names)
+        reports = generators.each("report", nobody, _COLLECTING_S)
+        began = [
+            _Began(name, started_ns - offset.theirs_minus_ours_ns, offset.error_ns)
+            for name, (started_ns, _), offset in zip(
+                generators.names, reports, offsets, strict=True
+            )
+        ]
+        first_ns = min(one.at_ns for one in began)
+        try:
+            self._merged = _core.merge(
+                self._request.configuration(self._connection),
+                first_ns,
+                [counted for _, counted in reports],
+            )
+            result: dict[str, Any] = json.loads(self._merged.result())
+        except _core.CoreError as error:
+            raise TrialError(f"the load failed: {error}") from None
+        for step in result["steps"]:
+            asked = self._request.steps[step["index"]].rate
+            if asked is not None:
+                step.setdefault("rate", asked)
+        figures = result.pop("generators")
+        if generators.are_remote:
+            result["generators"] = [
+                {
+                    "name": one.name,
+                    "start_skew_ms": (one.at_ns - first_ns) / 1e6,
+                    "clock_error_ms": one.clock_error_ns / 1e6,
+                    **own,
+                }
+                for one, own in zip(began, figures, strict=True)
+            ]
+        return result
+
+
+def whole_progress(found: list[dict[str, Any]]) -> dict[str, Any]:
+    """One progress of several: sums, and the step of the one that is furthest."""
+    furthest = max(found, key=lambda one: one["elapsed_s"])
+    return {**furthest, **{name: sum(one[name] for one in found) for name in _SUMS}}

@@ -1,0 +1,115 @@
+"""One load generator: an engine, on the machine where this object lives.
+
+Enters: a request, its share of the clients, a server. Leaves: progress while it runs, the engine's
+report at the end. Never: knows of other generators. Its methods are called on this machine or, of
+an actor, on a node of a Ray cluster, where arguments and results hold no password.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import socket
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pgassay import __version__, _core
+from pgassay.commit import commit
+from pgassay.errors import TrialError
+from pgassay.server.connection.session import resolve
+from pgassay.server.hosts.placement import Place
+from pgassay.server.protocol import ConnectionParameters
+from pgassay.trials.load.engine import LAST_S, LoadRequest, open_load, start_in
+
+
+@dataclass(frozen=True)
+class ServerByName:
+    """A server that a node finds by itself: libpq reads its password file and environment there."""
+
+    dsn: str
+    dbname: str
+    options: str
+    sslmode: str
+
+    def parameters(self) -> ConnectionParameters:
+        """Raises ConnectionRefused where this machine cannot reach it."""
+        return replace(
+            resolve(self.dsn), dbname=self.dbname, options=self.options, sslmode=self.sslmode
+        )
+
+
+class LoadGenerator:
+    """Runs its share of one load after the other."""
+
+    def __init__(self) -> None:
+        self.load: _core.Load | None = None
+
+    def about(self) -> dict[str, Any]:
+        """This machine and the pgassay on it, for environment.json."""
+        return {
+            "name": socket.gethostname(),
+            "kernel": f"{platform.system()} {platform.release()}",
+            "cpus": len(os.sched_getaffinity(0)),
+            "pgassay": __version__,
+            "pgassay_commit": commit(),
+        }
+
+    def process(self) -> int:
+        """The process that this runs in."""
+        return os.getpid()
+
+    def now_ns(self) -> int:
+        """This machine's clock, by which it will start and stop."""
+        return _core.now_ns()
+
+    def open(
+        self,
+        request: LoadRequest,
+        server: ServerByName | ConnectionParameters,
+        tell: Callable[[int, float], None] | None = None,
+    ) -> list[int]:
+        """Open the connections of the share in `request`; the server's processes of them.
+
+        Raises ConnectionRefused, SpecError.
+        """
+        parameters = server.parameters() if isinstance(server, ServerByName) else server
+        self.load = None  # its threads and memory go before others come
+        self.load = open_load(request, parameters, tell)
+        return self.load.backends()
+
+    def start(self, at_ns: int | None, place: Place | None) -> dict[str, str]:
+        """Begin at that time of this machine's clock, at once where it is None; where the threads
+        run, if a place was asked for."""
+        return start_in(self._opened(), place, at_ns)
+
+    def progress(self, timeout_s: float = 0.0) -> dict[str, Any]:
+        """The engine's totals so far, and whether it has `ended` within that time."""
+        load = self._opened()
+        ended = load.wait(timeout_s)
+        return {**json.loads(load.progress()), "ended": ended}
+
+    def stop(self) -> None:
+        """Ask for an early end, and wait until transactions in flight are finished or cut."""
+        if self.load is not None:
+            self.load.stop()
+            with suppress(_core.CoreError):  # it was not started
+                self.load.wait(LAST_S)
+
+    def report(self) -> tuple[int, bytes]:
+        """When the load began by this machine's clock, and what the engine counted.
+
+        Raises TrialError where the engine failed.
+        """
+        try:
+            counted = self._opened().report()
+        except _core.CoreError as error:
+            raise TrialError(f"the load failed: {error}") from None
+        return self._opened().started_ns() or 0, counted
+
+    def _opened(self) -> _core.Load:
+        if self.load is None:
+            raise TrialError("the load was not opened")
+        return self.load

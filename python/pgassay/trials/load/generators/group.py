@@ -1,0 +1,203 @@
+"""The load generators of a run, called all at once.
+
+Enters: the `[load.generators]` table. Leaves: a `Generators`, this machine's own or those of a Ray
+cluster, while the block lasts. Never: runs a load.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+from pgassay import _core
+from pgassay.cluster.calls import Actor, ActorLost, answers
+from pgassay.cluster.joining import joined
+from pgassay.errors import SetupError, TrialError
+from pgassay.spec.load.generators import GeneratorsTable
+from pgassay.spec.load.table import LoadTable
+from pgassay.trials.load.generators.generator import LoadGenerator
+
+_ANSWER_S = 10.0
+"""A node that does not answer for so long has lost its network, or cannot measure."""
+_START_UP_S = 60.0
+"""A process of Ray's imports pgassay in a second or two; many at a time on one disk take longer."""
+
+
+class GeneratorLost(TrialError):
+    """Generators that died, or could not be reached any more: their trial is no trial."""
+
+
+class Generators(Protocol):
+    """The generators that are left of a run's."""
+
+    @property
+    def names(self) -> Sequence[str]:
+        """One for each, as reports name it."""
+
+    @property
+    def are_remote(self) -> bool:
+        """Whether they are processes of their own, on machines with clocks of their own."""
+
+    @property
+    def lost(self) -> Sequence[str]:
+        """Those that the run began with and has no more."""
+
+    @property
+    def native(self) -> _core.Load | None:
+        """The engine's load on this machine, whose sessions the sampler can tell apart."""
+
+    def each(
+        self, method: str, arguments: Sequence[Sequence[Any]], limit_s: float, **kept: Any
+    ) -> list[Any]:
+        """Call a method of every generator at the same time, each with its own arguments.
+
+        `kept` is for a generator on this machine only. Raises GeneratorLost, and what a method
+        raised.
+        """
+
+    def described(self) -> list[dict[str, Any]]:
+        """Their machines, for environment.json."""
+
+    def clock(self, place: int) -> int:
+        """The clock of one of them. Raises GeneratorLost."""
+
+    def go_on(self) -> bool:
+        """Leave out generators that are lost; whether the run may go on with those that remain."""
+
+
+class OnThisMachine:
+    """One generator, in this process."""
+
+    names = ("this machine",)
+    are_remote = False
+    lost: Sequence[str] = ()
+
+    def __init__(self) -> None:
+        self._generator = LoadGenerator()
+
+    @property
+    def native(self) -> _core.Load | None:
+        return self._generator.load
+
+    def each(
+        self, method: str, arguments: Sequence[Sequence[Any]], limit_s: float, **kept: Any
+    ) -> list[Any]:
+        (own,) = arguments
+        return [getattr(self._generator, method)(*own, **kept)]
+
+    def described(self) -> list[dict[str, Any]]:
+        return [self._generator.about()]
+
+    def clock(self, place: int) -> int:
+        return self._generator.now_ns()
+
+    def go_on(self) -> bool:
+        return False
+
+
+class OnRay:
+    """One generator on each of several nodes of a cluster."""
+
+    are_remote = True
+    native: _core.Load | None = None
+
+    def __init__(self, actors: Sequence[Actor], *, goes_on: bool) -> None:
+        """Raises SetupError where a node has another pgassay than this one."""
+        self._goes_on = goes_on
+        about = answers([(one, "about", ()) for one in actors], _START_UP_S)
+        _refuse_other_versions(about)
+        names = _distinct([one["name"] for one in about])
+        self._actors = dict(zip(names, actors, strict=True))
+        self._about = [{**one, "name": name} for one, name in zip(about, names, strict=True)]
+        self._lost: dict[str, str] = {}
+        self._left_out: list[str] = []
+
+    @property
+    def names(self) -> Sequence[str]:
+        return tuple(self._actors)
+
+    @property
+    def lost(self) -> Sequence[str]:
+        return tuple(self._left_out)
+
+    def each(
+        self, method: str, arguments: Sequence[Sequence[Any]], limit_s: float, **kept: Any
+    ) -> list[Any]:
+        own = dict(zip(self._actors, arguments, strict=True))
+        return self._answers({name: own[name] for name in self._left()}, method, limit_s)
+
+    def described(self) -> list[dict[str, Any]]:
+        return self._about
+
+    def clock(self, place: int) -> int:
+        return int(self._answers({self.names[place]: ()}, "now_ns", _ANSWER_S)[0])
+
+    def go_on(self) -> bool:
+        for name in self._lost:
+            self._left_out.append(name)
+            self._actors.pop(name).end()
+        self._lost.clear()
+        return self._goes_on and bool(self._actors)
+
+    def _left(self) -> list[str]:
+        return [name for name in self._actors if name not in self._lost]
+
+    def _answers(
+        self, arguments: Mapping[str, Sequence[Any]], method: str, limit_s: float
+    ) -> list[Any]:
+        calls = [(self._actors[name], method, own) for name, own in arguments.items()]
+        try:
+            return answers(calls, limit_s)
+        except ActorLost as error:
+            asked = list(arguments)
+            self._lost |= {asked[place]: str(error) for place in error.places}
+            raise GeneratorLost(self._loss()) from None
+
+    def _loss(self) -> str:
+        names = ", ".join(self._lost)
+        why = next(iter(self._lost.values()))
+        return f"the load generator on {names} is lost ({why}), so this trial is not valid"
+
+
+@contextmanager
+def load_generators(load: LoadTable) -> Iterator[Generators]:
+    """Those of a run."""
+    table = load.generators
+    if table is None:
+        yield OnThisMachine()
+        return
+    with (
+        joined(table.ray) as cluster,
+        cluster.spread(
+            LoadGenerator, table.count, cpus=load.threads, resource=table.resource
+        ) as actors,
+    ):
+        yield OnRay(actors, goes_on=table.lost == "continue")
+
+
+def asked_of(table: GeneratorsTable) -> str:
+    """In words, for a plan."""
+    count = "every node" if table.count is None else f"{table.count} nodes"
+    meant = f" with the resource {table.resource}" if table.resource else ""
+    return f"one on {count} of the Ray cluster at {table.ray}{meant}"
+
+
+def _refuse_other_versions(about: Sequence[dict[str, Any]]) -> None:
+    own = LoadGenerator().about()
+    for one in about:
+        for key in ("pgassay", "pgassay_commit"):
+            if one[key] != own[key]:
+                raise SetupError(
+                    f"{one['name']} has pgassay {one['pgassay']} {one['pgassay_commit']}".rstrip()
+                    + f", this machine {own['pgassay']} {own['pgassay_commit']}".rstrip()
+                    + "; install the same on every node"
+                )
+
+
+def _distinct(names: Sequence[str]) -> list[str]:
+    """Nodes of one machine have one name."""
+    return [
+        name if names.count(name) == 1 else f"{name} ({names[: place + 1].count(name)})"
+        for place, name in enumerate(names)
+    ]

@@ -1,0 +1,84 @@
+"""Several load generators as one: clocks, progress, caveats and what the file may not ask."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pgassay.errors import SpecError
+from pgassay.spec.parse import load_spec
+from pgassay.trials.load.caveats import generator_caveats, lost_generators
+from pgassay.trials.load.generators.clocks import EXCHANGES, measured_offset
+from pgassay.trials.load.generators.engine_load import whole_progress
+
+
+def test_the_fastest_exchange_of_clocks_counts_and_bounds_the_error() -> None:
+    slow = [0, 900, 1000]  # sent, read there, received; the message there took nine tenths
+    fast = [2000, 2010, 2020]
+    times = iter(slow + fast + [3000, 3200, 3300] * (EXCHANGES - 2))
+    offset = measured_offset(lambda: next(times), lambda: next(times) + 5_000_000)
+    assert offset.theirs_minus_ours_ns == 5_000_000
+    assert offset.error_ns == 11
+
+
+def test_progress_is_summed_and_the_step_is_that_of_the_furthest() -> None:
+    sums = dict.fromkeys(
+        ("failed", "skipped", "retried", "retries", "latency_ms", "latency_ms2", "lag_ms", "tps"), 1
+    )
+    first = {"elapsed_s": 1.0, "step": 0, "clients": 9, "transactions": 5, "ended": True, **sums}
+    second = {"elapsed_s": 1.2, "step": 1, "clients": 9, "transactions": 7, "ended": False, **sums}
+    whole = whole_progress([first, second])
+    assert (whole["transactions"], whole["tps"], whole["step"], whole["clients"]) == (12, 2, 1, 9)
+
+
+def test_caveats_name_the_machine() -> None:
+    def one(name: str, skew_ms: float, *, limited: bool) -> dict[str, object]:
+        return {
+            "name": name,
+            "start_skew_ms": skew_ms,
+            "clock_error_ms": 2.0,
+            "client_limited": limited,
+        }
+
+    assert generator_caveats([one("a", 0.0, limited=False), one("b", 17.0, limited=False)]) == []
+    limit, late = generator_caveats([one("a", 0.0, limited=True), one("b", 30.0, limited=False)])
+    assert limit.startswith("the load generators on a were the limit")
+    assert late.startswith("the load generator on b began up to 32 ms after the first")
+    assert lost_generators(()) == []
+    assert lost_generators(("c",)) == ["the load came from fewer machines than before: c was lost"]
+
+
+EXISTING = 'dsn = "service=lab"\nallow_changes = true'
+
+
+@pytest.mark.parametrize(
+    ("target", "more", "says"),
+    [
+        ("", "", r"load\.generators: the servers that pgassay starts listen on this machine"),
+        (EXISTING, "[design]\nmode = 'switchback'", r"arms that alternate .*switchback"),
+        (EXISTING, "[profile]", r"a profile tells scenarios apart"),
+        (EXISTING, "[placement]\nclient = '0'", r"placement\.client and client_nice are for"),
+        (EXISTING, "[load]\ncommand = ['true']", r"generators is an option of pgassay's engine"),
+    ],
+)
+def test_what_generators_cannot_do_is_refused_with_a_line(
+    tmp_path: Path, target: str, more: str, says: str
+) -> None:
+    spec = tmp_path / "lab.toml"
+    spec.write_text(
+        f"[target]\n{target}\n[workload]\nuse = 'payments'\n{more}\n"
+        "[load.generators]\nray = 'auto'\n[factors.postgres]\nwork_mem = ['4MB', '8MB']\n"
+    )
+    with pytest.raises(SpecError, match=says):
+        load_spec(spec)
+
+
+def test_an_address_of_ray_is_one_that_it_takes(tmp_path: Path) -> None:
+    spec = tmp_path / "lab.toml"
+    spec.write_text(
+        f"[target]\n{EXISTING}\n[workload]\nuse = 'payments'\n"
+        "[load.generators]\nray = 'ray://lab'\n[factors.postgres]\nwork_mem = ['4MB', '8MB']\n"
+    )
+    with pytest.raises(SpecError, match=r"load\.generators\.ray: .*HOST:PORT, or 'local'"):
+        load_spec(spec)
