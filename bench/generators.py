@@ -63,9 +63,9 @@ def one_load(server: Server) -> Load:
         seed=1,
         interval_s=INTERVAL_S,
     )
-    this_machine_alone = OnThisMachine()
-    result = EngineLoad(request, server.parameters, this_machine_alone).run(lambda _: None)
-    ((_, report),) = this_machine_alone.each("report", [()], 10)
+    load = EngineLoad(request, server.parameters, OnThisMachine())
+    result = load.run(lambda _: None)
+    report = load.native.report() if load.native is not None else b""
     configuration = request.configuration(server.parameters)
     rows = _core.merge(configuration, 0, [report]).intervals()["latency_ns"]
     buckets = statistics.mean(len(row) for row in rows if isinstance(row, list))

@@ -92,7 +92,7 @@ def run_on_fleet(
         opened: list[OpenedMember] = answers(
             [(actor, "open", (spec, plan)) for actor in actors], _OPENING_S
         )
-        names = distinct([one.node for one in opened])
+        names = [actor.name for actor in actors]
         for name, one in zip(names, opened, strict=True):
             for text in one.warnings:
                 listener.warned(f"{name}: {text}")
@@ -116,15 +116,6 @@ def _closed_at_the_end(actors: Sequence[Actor], listener: ProgressListener) -> I
                 with suppress(PgassayError):
                     # A node that is gone has nothing to close; the next run there clears it.
                     answers([(actor, method, ())], _CLOSING_S)
-
-
-def distinct(nodes: Sequence[str]) -> list[str]:
-    """A name for the server of each node; several raylets may share a machine."""
-    found: list[str] = []
-    for node in nodes:
-        again = sum(name == node or name.startswith(f"{node} (") for name in found)
-        found.append(f"{node} ({again + 1})" if again else node)
-    return found
 
 
 def fleet_environment(members: Mapping[str, OpenedMember]) -> dict[str, Any]:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from pgassay.errors import PgassayError, SetupError
@@ -30,6 +30,12 @@ class Actor:
 
     ray: Any
     handle: Any
+    about: Mapping[str, Any] = field(default_factory=dict)
+    """What it says of its machine (`OnNode.about`), by a name that no other actor has."""
+
+    @property
+    def name(self) -> str:
+        return str(self.about["name"])
 
     def ask(self, method: str, arguments: Sequence[Any] = ()) -> Any:
         """Begin a call; what it returns comes by `answers_of`."""

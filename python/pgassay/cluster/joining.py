@@ -19,6 +19,7 @@ from pgassay.errors import SetupError
 from pgassay.interruption import SIGNALS
 
 EXTRA = "pgassay[ray]"
+_DEBUGGER = "PYTHONBREAKPOINT"
 LOCAL = "local"
 """The address of a cluster of this machine alone, which ends with the run."""
 
@@ -33,7 +34,7 @@ def joined(address: str) -> Iterator[Cluster]:
     if ray.is_initialized():  # of a program that uses pgassay as a library
         yield Cluster(ray)
         return
-    with _signals_kept():
+    with _process_kept():
         try:
             ray.init(
                 address=address,
@@ -42,12 +43,12 @@ def joined(address: str) -> Iterator[Cluster]:
                 logging_level=logging.ERROR,
                 **({"include_dashboard": False} if address == LOCAL else {}),
             )
-        except (ConnectionError, RuntimeError, ValueError, OSError) as error:
+        except (ray.exceptions.RayError, RuntimeError, ValueError, OSError) as error:
             raise SetupError(_refusal(address, error)) from None
     try:
         yield Cluster(ray)
     finally:
-        with _signals_kept():
+        with _process_kept():
             ray.shutdown()
 
 
@@ -78,8 +79,21 @@ def _refusal(address: str, error: Exception) -> str:
 
 
 @contextmanager
+def _process_kept() -> Iterator[None]:
+    """Ray sets its own handler of SIGTERM, which would end a run without putting anything back, and
+    a debugger of its own, which programs that a run starts would inherit."""
+    debugger = os.environ.get(_DEBUGGER)
+    try:
+        with _signals_kept():
+            yield
+    finally:
+        os.environ.pop(_DEBUGGER, None)
+        if debugger is not None:
+            os.environ[_DEBUGGER] = debugger
+
+
+@contextmanager
 def _signals_kept() -> Iterator[None]:
-    """Ray sets its own handler of SIGTERM, which would end a run without putting anything back."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from pgassay.cluster.calls import Actor
+from pgassay.cluster.calls import Actor, ActorLost, answers
+from pgassay.cluster.on_node import OnNode, distinct, refuse_other_versions
 from pgassay.errors import SetupError
 
 PLACING_S = 30.0
 """A free node takes an actor within a second or two; one that is just starting, somewhat longer."""
+START_UP_S = 60.0
+"""A process of Ray's imports pgassay in a second or two; many at a time on one disk take longer."""
 CALLS_AT_A_TIME = 4
 """So that an actor answers while a long call of it is under way."""
 
@@ -48,13 +51,9 @@ class Cluster:
         ]
         return sorted(found, key=lambda node: (node.name, node.id))
 
-    def own_node(self) -> str:
-        """The id of the node that this process is on."""
-        return str(self._ray.get_runtime_context().get_node_id())
-
     @contextmanager
     def spread(
-        self, kind: type, count: int | None, *, cpus: int, resource: str | None = None
+        self, kind: type[OnNode], count: int | None, *, cpus: int, resource: str | None = None
     ) -> Iterator[list[Actor]]:
         """An actor of a class on each of `count` nodes, on every node where that is None; they end
         with the block.
@@ -85,22 +84,24 @@ class Cluster:
                     ),
                 ).remote()
                 actors.append(Actor(self._ray, handle))
-            yield actors
+            yield self._with_names(actors)
         finally:
             for actor in actors:
                 actor.end()
             remove_placement_group(group)
 
-    def on_node(self, kind: type, node: str, *arguments: Any) -> Actor:
-        """An actor of a class on that one node, which takes no processor of it."""
-        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
-
-        made = self._ray.remote(kind).options(
-            num_cpus=0,
-            max_restarts=0,
-            scheduling_strategy=NodeAffinitySchedulingStrategy(node, soft=False),
-        )
-        return Actor(self._ray, made.remote(*arguments))
+    def _with_names(self, actors: list[Actor]) -> list[Actor]:
+        """The same, once all have started; refuses another pgassay than this."""
+        try:
+            about = answers([(one, "about", ()) for one in actors], START_UP_S)
+        except ActorLost as error:
+            raise SetupError(f"a node of the Ray cluster cannot run pgassay: {error}") from None
+        refuse_other_versions(about)
+        names = distinct([one["name"] for one in about])
+        return [
+            replace(actor, about={**one, "name": name})
+            for actor, one, name in zip(actors, about, names, strict=True)
+        ]
 
     def _fitting(self, wanted: dict[str, float]) -> list[str]:
         return [

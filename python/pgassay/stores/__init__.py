@@ -10,7 +10,8 @@ Decisions of this room:
   is fetched anew, one that is gone is removed. So a run that is still going on is shown as the
   store has it now.
 - Objects are put in an order in which a reader never sees a trial without its samples, or an
-  analysis before its trials. Nothing is put into the store while a trial is running.
+  analysis before its trials. They are put there between trials; those of other servers of a fleet
+  go on meanwhile.
 - Credentials, endpoints and retries are the library's business. A URL that holds a password is
   refused.
 - fsspec and what it loads is imported where a store is opened, and nowhere else.

@@ -28,6 +28,7 @@ def cluster(nodes: RayNodes) -> Iterator[Cluster]:
     handler = signal.getsignal(signal.SIGTERM)
     with joined(nodes.address) as cluster:
         assert signal.getsignal(signal.SIGTERM) is handler, "a request to stop is pgassay's to take"
+        assert "PYTHONBREAKPOINT" not in os.environ
         yield cluster
 
 

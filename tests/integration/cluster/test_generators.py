@@ -24,6 +24,7 @@ from pgassay.trials.load.generators.engine_load import EngineLoad
 from pgassay.trials.load.generators.generator import LoadGenerator
 from pgassay.trials.load.generators.group import GeneratorLost, OnRay, OnThisMachine
 from support.cluster.ray_nodes import RayNodes
+from support.cluster.worker import MortalGenerator
 from support.runs.command import pgassay, shop_workload
 from support.servers.lab import SECRET, LabServer, scalar, wait_until
 
@@ -147,7 +148,7 @@ def test_a_generator_that_dies_makes_the_trial_invalid_and_the_others_stop(
     monkeypatch.setenv("PGPASSWORD", SECRET)
     emptied(lab_server)
     request = request_of([Step(6, 30.0, measured=True)])
-    with cluster.spread(LoadGenerator, None, cpus=1) as actors:
+    with cluster.spread(MortalGenerator, None, cpus=1) as actors:
         generators = OnRay(actors, goes_on=True)
         victim = answers([(actors[1], "process", ())], 30)[0]
         here = resolve(dsn_of(lab_server))

@@ -11,6 +11,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
+import pytest
+
 _STORE_BYTES = 80 * 1024 * 1024
 """Ray's smallest object store."""
 
@@ -19,22 +21,24 @@ class RayNodes:
     """Ray's own test cluster: the first node is the head."""
 
     def __init__(self, cpus: Sequence[int], resources: Sequence[Mapping[str, float]]) -> None:
-        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-        os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
-        # Its processes import what this one can, also from a tree that is not installed.
-        os.environ["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
-        from ray.cluster_utils import Cluster
+        # Ray's processes import what this one can, also from a tree that is not installed; programs
+        # that later tests start must not.
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+            patch.setenv("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+            patch.setenv("PYTHONPATH", os.pathsep.join(path for path in sys.path if path))
+            from ray.cluster_utils import Cluster
 
-        self._cluster: Any = Cluster()
-        self.nodes: list[Any] = [
-            self._cluster.add_node(
-                num_cpus=count,
-                resources=dict(own),
-                object_store_memory=_STORE_BYTES,
-                include_dashboard=False,
-            )
-            for count, own in zip(cpus, resources, strict=True)
-        ]
+            self._cluster: Any = Cluster()
+            self.nodes: list[Any] = [
+                self._cluster.add_node(
+                    num_cpus=count,
+                    resources=dict(own),
+                    object_store_memory=_STORE_BYTES,
+                    include_dashboard=False,
+                )
+                for count, own in zip(cpus, resources, strict=True)
+            ]
 
     @property
     def address(self) -> str:

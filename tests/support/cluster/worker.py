@@ -1,6 +1,6 @@
 """What a node does in tests of a cluster.
 
-Enters: calls. Leaves: answers, slow ones, errors. Never: uses anything of pgassay but its errors.
+Enters: calls. Leaves: answers, slow ones, errors. Never: is part of pgassay.
 """
 
 from __future__ import annotations
@@ -8,10 +8,12 @@ from __future__ import annotations
 import os
 import time
 
+from pgassay.cluster.on_node import OnNode
 from pgassay.errors import SettingRejected
+from pgassay.trials.load.generators.generator import LoadGenerator
 
 
-class Worker:
+class Worker(OnNode):
     """An actor."""
 
     def process(self) -> int:
@@ -25,3 +27,10 @@ class Worker:
 
     def refuse(self) -> None:
         raise SettingRejected("work_mem", "work_mem: too much", sqlstate="22023")
+
+
+class MortalGenerator(LoadGenerator):
+    """A load generator that says which process to kill."""
+
+    def process(self) -> int:
+        return os.getpid()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pgassay.errors import SpecError, TrialError
-from pgassay.fleet import distinct, is_over, kept_trials, run_blocks
+from pgassay.fleet import is_over, kept_trials, run_blocks
 from pgassay.reporting import analyse_run
 from pgassay.samples.failed_trials import failed_trials
 from pgassay.spec.parse import parse_spec
@@ -172,10 +172,6 @@ def test_numbers_of_trials_are_never_used_twice(tmp_path: Path) -> None:
         )
     ]
     assert ran == [first.number + 24, plan.block(1)[1].number]
-
-
-def test_servers_on_one_machine_have_names_of_their_own() -> None:
-    assert distinct(["db1", "db2", "db1", "db1"]) == ["db1", "db2", "db1 (2)", "db1 (3)"]
 
 
 @pytest.mark.parametrize(

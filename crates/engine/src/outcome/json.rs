@@ -2,173 +2,13 @@
 //!
 //! Enters: an [`Outcome`]. Leaves: text. Never: counts a warm-up step, except in `steps`.
 
-use std::collections::BTreeMap;
-
-use serde::Serialize;
-
+use crate::outcome::document::{
+    Connections, Counts, Document, FirstError, Generator, Latency, MeanMax, Outage, Scenario,
+    Slice, Statement, Step, Unfinished,
+};
 use crate::outcome::{Distribution, Outcome, Sum};
-use crate::record::{RowKey, Total};
+use crate::record::RowKey;
 use crate::schedule::Span;
-
-#[derive(Serialize)]
-struct Document<'a> {
-    schema: &'static str,
-    #[serde(flatten)]
-    counts: Counts,
-    duration_s: f64,
-    client_cpu_s: f64,
-    busy_poll_s: f64,
-    client_limited: bool,
-    rate_asked: Option<f64>,
-    rate_reached: Option<f64>,
-    backlog: u64,
-    connections: Connections,
-    connect_ms: MeanMax,
-    initial_connect_ms: f64,
-    lost_connections: u64,
-    #[serde(flatten)]
-    unfinished: Unfinished,
-    latency_with_unfinished_ms: Latency,
-    outages: Vec<Outage>,
-    scenarios: Vec<Scenario<'a>>,
-    slices: Vec<Slice<'a>>,
-    started_ns: i64,
-    ended_ns: i64,
-    backend: &'a str,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    generators: Vec<Generator<'a>>,
-    first_error: Option<FirstError<'a>>,
-    steps: Vec<Step>,
-}
-
-/// The figures that the whole load, a scenario and a step have in common.
-#[derive(Serialize)]
-struct Counts {
-    tps: f64,
-    transactions: u64,
-    failed: u64,
-    skipped: u64,
-    late: u64,
-    retried: u64,
-    retries: u64,
-    latency_ms: Latency,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    response_ms: Option<Latency>,
-    schedule_lag_ms: MeanMax,
-}
-
-/// Milliseconds; all null where nothing succeeded.
-#[derive(Serialize)]
-struct Latency {
-    mean: Option<f64>,
-    p50: Option<f64>,
-    p95: Option<f64>,
-    p99: Option<f64>,
-    p999: Option<f64>,
-    max: Option<f64>,
-}
-
-/// Milliseconds; null without any value.
-#[derive(Serialize)]
-struct MeanMax {
-    mean: Option<f64>,
-    max: Option<f64>,
-}
-
-/// Transactions running at the end of the load, which are counted nowhere else.
-#[derive(Serialize, Default)]
-struct Unfinished {
-    unfinished: usize,
-    unfinished_max_ms: Option<f64>,
-}
-
-/// One of several engines, in measured steps.
-#[derive(Serialize)]
-struct Generator<'a> {
-    connections: usize,
-    transactions: u64,
-    failed: u64,
-    client_cpu_s: f64,
-    busy_poll_s: f64,
-    client_limited: bool,
-    backend: &'a str,
-}
-
-#[derive(Serialize)]
-struct Connections {
-    count: usize,
-    min_tx: u64,
-    max_tx: u64,
-}
-
-#[derive(Serialize)]
-struct Outage {
-    start_ns: i64,
-    end_ns: i64,
-    connections: u64,
-}
-
-#[derive(Serialize)]
-struct Scenario<'a> {
-    name: &'a str,
-    weight: f64,
-    share: f64,
-    #[serde(flatten)]
-    counts: Counts,
-    errors: BTreeMap<String, u64>,
-    connect_ms: MeanMax,
-    statements: Vec<Statement<'a>>,
-}
-
-#[derive(Serialize)]
-struct Statement<'a> {
-    command: &'a str,
-    line: usize,
-    latency_ms: Latency,
-    failures: u64,
-    retries: u64,
-}
-
-#[derive(Serialize)]
-struct Slice<'a> {
-    index: usize,
-    variant: &'a str,
-    step: usize,
-    start_ns: i64,
-    end_ns: i64,
-    transactions: u64,
-    failed: u64,
-    crossing: u64,
-    tps: f64,
-    latency_ms: Latency,
-    edge_lag_ms: f64,
-}
-
-#[derive(Serialize)]
-struct FirstError<'a> {
-    sqlstate: String,
-    message: &'a str,
-    scenario: &'a str,
-}
-
-#[derive(Serialize)]
-struct Step {
-    index: usize,
-    clients: usize,
-    measured: bool,
-    start_ns: i64,
-    end_ns: i64,
-    #[serde(flatten)]
-    counts: Counts,
-    rate_asked: Option<f64>,
-    rate_reached: Option<f64>,
-    backlog: u64,
-    #[serde(flatten)]
-    unfinished: Unfinished,
-    client_cpu_s: f64,
-    busy_poll_s: f64,
-    client_limited: bool,
-}
 
 impl Outcome {
     pub fn to_json(&self) -> Result<String, serde_json::Error> {
@@ -387,29 +227,6 @@ impl Outcome {
                 connections: outage.connections,
             })
             .collect()
-    }
-}
-
-impl Latency {
-    fn of(distribution: &Distribution) -> Latency {
-        let ms = |ns: Option<f64>| ns.map(|ns| ns / 1e6);
-        Latency {
-            mean: ms(distribution.mean_ns()),
-            p50: ms(distribution.quantile_ns(0.5)),
-            p95: ms(distribution.quantile_ns(0.95)),
-            p99: ms(distribution.quantile_ns(0.99)),
-            p999: ms(distribution.quantile_ns(0.999)),
-            max: ms(distribution.max_ns()),
-        }
-    }
-}
-
-impl MeanMax {
-    fn of(total: Total) -> MeanMax {
-        MeanMax {
-            mean: total.mean_ns().map(|ns| ns / 1e6),
-            max: total.max_ns().map(|ns| ns / 1e6),
-        }
     }
 }
 

@@ -3,6 +3,7 @@
 //! Enters: the report of one engine, or of several. Leaves: rows per interval and scenario, and
 //! the sums that `result` shows. Never: knows Python.
 
+mod document;
 mod intervals;
 mod json;
 mod merge;

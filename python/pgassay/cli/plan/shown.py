@@ -115,7 +115,9 @@ def _print(spec: Spec, drawn: Plan, placement: Placement, knobs: list[str]) -> N
 
 
 def _print_load(spec: Spec, drawn: Plan) -> None:
-    command = spec.file.load.command
+    command, generators = spec.file.load.command, spec.file.load.generators
+    if generators is not None:
+        labelled("load      ", generators.described)
     if command is not None:
         labelled("load      ", shlex.join(command))
     else:

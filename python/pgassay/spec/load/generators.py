@@ -45,3 +45,10 @@ class GeneratorsTable(Table):
         description="when a generator is lost: stop the run, or run the trial again with those"
         " that remain",
     )
+
+    @property
+    def described(self) -> str:
+        """In words, for a plan."""
+        count = "every node" if self.count is None else f"{self.count} nodes"
+        meant = f" with the resource {self.resource}" if self.resource else ""
+        return f"from {count} of the Ray cluster at {self.ray}{meant}"

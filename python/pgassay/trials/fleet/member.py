@@ -7,7 +7,6 @@ leaves its server behind when it is closed.
 
 from __future__ import annotations
 
-import platform
 import tempfile
 import threading
 from collections.abc import Collection
@@ -16,6 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from pgassay.cluster.on_node import OnNode
 from pgassay.errors import PgassayError, TargetError, TrialError
 from pgassay.interruption import forget_request, request_stop
 from pgassay.plan.model import Plan, PlannedTrial
@@ -39,8 +39,6 @@ class MemberLost(TargetError):
 class OpenedMember:
     """A server that is ready for trials."""
 
-    node: str
-    """The name of its machine."""
     facts: ServerFacts
     environment: dict[str, Any]
     warnings: tuple[str, ...]
@@ -66,7 +64,7 @@ class _Warnings(ProgressListener):
         self.texts.append(text)
 
 
-class Member:
+class Member(OnNode):
     """An actor: `open`, then `run` once per trial, then `close`; `stop` from beside."""
 
     def __init__(self) -> None:
@@ -103,7 +101,7 @@ class Member:
                 caveats=found.caveats,
             )
             warned = (*placement.warnings, *warnings.texts)
-            return OpenedMember(platform.node() or "node", facts, environment, warned)
+            return OpenedMember(facts, environment, warned)
 
     def run(self, trial: PlannedTrial, known_texts: Collection[str], resumed: bool) -> TrialRecord:
         """One trial. Raises MemberLost where the server is gone, else what the trial raised."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from pgassay.server.protocol import ConnectionParameters
 from pgassay.trials.load.engine import LAST_S, LoadRequest
 from pgassay.trials.load.generators.clocks import ClockOffset, measured_offset
 from pgassay.trials.load.generators.generator import ServerByName
-from pgassay.trials.load.generators.group import GeneratorLost, Generators
+from pgassay.trials.load.generators.group import Generators
 from pgassay.trials.load.slices import with_variants
 from pgassay.trials.model.record import Columns
 
@@ -76,8 +77,7 @@ class EngineLoad:
         self._result: dict[str, Any] = {}
         shares, server = len(generators.names), self._server(dsn)
         asked = [(replace(request, share=(place, shares)), server) for place in range(shares)]
-        kept = {} if generators.are_remote else {"tell": tell}
-        opened = generators.each("open", asked, _OPENING_S, **kept)
+        opened = generators.each("open", asked, _OPENING_S, tell=tell)
         self.backends = frozenset(pid for pids in opened for pid in pids)
         """The server's processes of the connections, as opened."""
         self.native = generators.native
@@ -141,10 +141,8 @@ class EngineLoad:
     def _stop(self) -> None:
         """Every load that is left; those that are lost end with their processes."""
         nobody: list[tuple[()]] = [()] * len(self._generators.names)
-        try:
+        with suppress(TrialError):
             self._generators.each("stop", nobody, LAST_S + 2)
-        except (GeneratorLost, TrialError):
-            return
 
     def _collect(self, offsets: list[ClockOffset]) -> dict[str, Any]:
         generators = self._generators

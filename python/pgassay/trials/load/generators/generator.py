@@ -8,16 +8,13 @@ an actor, on a node of a Ray cluster, where arguments and results hold no passwo
 from __future__ import annotations
 
 import json
-import os
-import platform
-import socket
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pgassay import __version__, _core
-from pgassay.commit import commit
+from pgassay import _core
+from pgassay.cluster.on_node import OnNode
 from pgassay.errors import TrialError
 from pgassay.server.connection.session import resolve
 from pgassay.server.hosts.placement import Place
@@ -41,25 +38,11 @@ class ServerByName:
         )
 
 
-class LoadGenerator:
+class LoadGenerator(OnNode):
     """Runs its share of one load after the other."""
 
     def __init__(self) -> None:
         self.load: _core.Load | None = None
-
-    def about(self) -> dict[str, Any]:
-        """This machine and the pgassay on it, for environment.json."""
-        return {
-            "name": socket.gethostname(),
-            "kernel": f"{platform.system()} {platform.release()}",
-            "cpus": len(os.sched_getaffinity(0)),
-            "pgassay": __version__,
-            "pgassay_commit": commit(),
-        }
-
-    def process(self) -> int:
-        """The process that this runs in."""
-        return os.getpid()
 
     def now_ns(self) -> int:
         """This machine's clock, by which it will start and stop."""
@@ -99,15 +82,15 @@ class LoadGenerator:
                 self.load.wait(LAST_S)
 
     def report(self) -> tuple[int, bytes]:
-        """When the load began by this machine's clock, and what the engine counted.
+        """When the load began by this machine's clock, and what the engine counted, once.
 
         Raises TrialError where the engine failed.
         """
+        load, self.load = self._opened(), None  # what it counted need not be kept twice
         try:
-            counted = self._opened().report()
+            return load.started_ns() or 0, load.report()
         except _core.CoreError as error:
             raise TrialError(f"the load failed: {error}") from None
-        return self._opened().started_ns() or 0, counted
 
     def _opened(self) -> _core.Load:
         if self.load is None:

@@ -13,15 +13,12 @@ from typing import Any, Protocol
 from pgassay import _core
 from pgassay.cluster.calls import Actor, ActorLost, answers
 from pgassay.cluster.joining import joined
-from pgassay.errors import SetupError, TrialError
-from pgassay.spec.load.generators import GeneratorsTable
+from pgassay.errors import TrialError
 from pgassay.spec.load.table import LoadTable
 from pgassay.trials.load.generators.generator import LoadGenerator
 
 _ANSWER_S = 10.0
 """A node that does not answer for so long has lost its network, or cannot measure."""
-_START_UP_S = 60.0
-"""A process of Ray's imports pgassay in a second or two; many at a time on one disk take longer."""
 
 
 class GeneratorLost(TrialError):
@@ -103,13 +100,9 @@ class OnRay:
     native: _core.Load | None = None
 
     def __init__(self, actors: Sequence[Actor], *, goes_on: bool) -> None:
-        """Raises SetupError where a node has another pgassay than this one."""
         self._goes_on = goes_on
-        about = answers([(one, "about", ()) for one in actors], _START_UP_S)
-        _refuse_other_versions(about)
-        names = _distinct([one["name"] for one in about])
-        self._actors = dict(zip(names, actors, strict=True))
-        self._about = [{**one, "name": name} for one, name in zip(about, names, strict=True)]
+        self._actors = {actor.name: actor for actor in actors}
+        self._about = [dict(actor.about) for actor in actors]
         self._lost: dict[str, str] = {}
         self._left_out: list[str] = []
 
@@ -174,30 +167,3 @@ def load_generators(load: LoadTable) -> Iterator[Generators]:
         ) as actors,
     ):
         yield OnRay(actors, goes_on=table.lost == "continue")
-
-
-def asked_of(table: GeneratorsTable) -> str:
-    """In words, for a plan."""
-    count = "every node" if table.count is None else f"{table.count} nodes"
-    meant = f" with the resource {table.resource}" if table.resource else ""
-    return f"one on {count} of the Ray cluster at {table.ray}{meant}"
-
-
-def _refuse_other_versions(about: Sequence[dict[str, Any]]) -> None:
-    own = LoadGenerator().about()
-    for one in about:
-        for key in ("pgassay", "pgassay_commit"):
-            if one[key] != own[key]:
-                raise SetupError(
-                    f"{one['name']} has pgassay {one['pgassay']} {one['pgassay_commit']}".rstrip()
-                    + f", this machine {own['pgassay']} {own['pgassay_commit']}".rstrip()
-                    + "; install the same on every node"
-                )
-
-
-def _distinct(names: Sequence[str]) -> list[str]:
-    """Nodes of one machine have one name."""
-    return [
-        name if names.count(name) == 1 else f"{name} ({names[: place + 1].count(name)})"
-        for place, name in enumerate(names)
-    ]
