@@ -22,7 +22,9 @@ from contextlib import contextmanager
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """SIGHUP too: when the terminal is lost, the server must still be restored."""
 _interrupted = threading.Event()
+_deferring = 0
 _deferred = False
+_lock = threading.Lock()
 
 
 def handle_signals() -> None:
@@ -51,21 +53,31 @@ def raise_if_interrupted() -> None:
 
 @contextmanager
 def interruptions_deferred() -> Iterator[None]:
-    """Raise KeyboardInterrupt only at the end of this block; for work that takes milliseconds."""
-    global _deferred
-    outer, _deferred = _deferred, True
+    """Raise KeyboardInterrupt only at the end of this block; for work that takes milliseconds.
+
+    Only for a request that comes during the block: on the way out of an interrupted run, programs
+    are started too. Threads may be in such blocks at the same time; the last one raises.
+    """
+    global _deferring, _deferred
+    with _lock:
+        _deferring += 1
     try:
         yield
     finally:
-        _deferred = outer
-    if not outer:
-        raise_if_interrupted()
+        with _lock:
+            _deferring -= 1
+            raised = _deferred and _deferring == 0
+            _deferred = _deferred and not raised
+    if raised:
+        raise KeyboardInterrupt
 
 
 def _interrupt(*_: object) -> None:
+    global _deferred
     _interrupted.set()
-    if not _deferred:
+    if _deferring == 0:
         raise KeyboardInterrupt
+    _deferred = True
 
 
 def _print_unless_interrupted(discarded: sys.UnraisableHookArgs) -> None:

@@ -32,3 +32,37 @@ def test_a_discarded_request_to_stop_is_remembered_and_not_printed() -> None:
     assert ended.stdout == "stopped\n"
     assert "a bug is still printed" in ended.stderr
     assert "KeyboardInterrupt" not in ended.stderr
+
+
+DEFERRED = """
+import os, signal, subprocess
+from pathlib import Path
+from pgassay.interruption import handle_signals, interruptions_deferred
+from pgassay.server.hosts.account import server_account
+
+class Interrupted(subprocess.Popen):
+    def __init__(self, *words, **options):
+        super().__init__(*words, **options)
+        started.append(self)
+        os.kill(os.getpid(), signal.SIGINT)
+
+handle_signals()
+started, popen = [], subprocess.Popen
+subprocess.Popen = Interrupted
+try:
+    server_account().run(["sleep", "600"], limit_s=900)
+except KeyboardInterrupt:
+    print("interrupted, the program ended with", started[0].returncode)
+subprocess.Popen = popen
+print("on the way out:", server_account().run(["echo", "cleaned"], limit_s=60).stdout, end="")
+"""
+
+
+def test_a_program_whose_start_is_interrupted_is_ended() -> None:
+    ended = subprocess.run(
+        [sys.executable, "-c", DEFERRED], capture_output=True, text=True, timeout=90
+    )
+    assert ended.stdout.splitlines() == [
+        "interrupted, the program ended with -9",
+        "on the way out: cleaned",
+    ], ended.stderr

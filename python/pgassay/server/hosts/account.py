@@ -12,12 +12,13 @@ import os
 import pwd
 import signal
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
 from pgassay.errors import SetupError, TargetError
+from pgassay.interruption import interruptions_deferred
 
 USER_VARIABLE = "PGASSAY_SERVER_USER"
 # What a server may legitimately take from its surroundings: an experiment with another memory
@@ -61,42 +62,48 @@ class Account:
             identity = {"user": self.uid, "group": self.gid, "extra_groups": self.groups}
         words = [str(word) for word in command]
         given: int | IO[bytes] = subprocess.DEVNULL if text is None else subprocess.PIPE
+        started: list[subprocess.Popen[str]] = []
         try:
-            if enters is not None:
-                # Opened by us: the kernel asks for the rights of who opened the file.
-                given = enters.open("wb", buffering=0)
-                words = ["/bin/sh", "-c", _ENTERING, "sh", *words]
-            process = subprocess.Popen(
-                words,
-                stdin=given,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                text=True,
-                errors="replace",
-                cwd="/",
-                env=environment,
-                start_new_session=True,
-                **identity,
-            )
+            # Known as soon as it runs: a program whose start was interrupted would work on.
+            with interruptions_deferred():
+                if enters is not None:
+                    # Opened by us: the kernel asks for the rights of who opened the file.
+                    given = enters.open("wb", buffering=0)
+                    words = ["/bin/sh", "-c", _ENTERING, "sh", *words]
+                started.append(
+                    subprocess.Popen(
+                        words,
+                        stdin=given,
+                        stdout=subprocess.PIPE,
+                        stderr=subprocess.PIPE,
+                        text=True,
+                        errors="replace",
+                        cwd="/",
+                        env=environment,
+                        start_new_session=True,
+                        **identity,
+                    )
+                )
+            output, errors = started[0].communicate(text, timeout=limit_s)
         except PermissionError as error:
             # Either the program is closed to the account or we may not become that account.
             return subprocess.CompletedProcess(words, 126, "", f"{words[0]}: {error.strerror}")
         except OSError as error:
             return subprocess.CompletedProcess(words, 127, "", f"{words[0]}: {error.strerror}")
+        except subprocess.TimeoutExpired:
+            end_group(started[0])
+            program = Path(words[0]).name
+            raise TargetError(f"`{program}` did not end within {limit_s:g} s") from None
+        except BaseException:
+            for process in started:
+                end_group(process)
+            raise
         finally:
             if not isinstance(given, int):
                 given.close()
-        with closing_pipes(process):
-            try:
-                output, errors = process.communicate(text, timeout=limit_s)
-            except subprocess.TimeoutExpired:
-                end_group(process)
-                program = Path(words[0]).name
-                raise TargetError(f"`{program}` did not end within {limit_s:g} s") from None
-            except BaseException:
-                end_group(process)
-                raise
-        return subprocess.CompletedProcess(words, process.returncode, output, errors)
+            for process in started:
+                _close_pipes(process)
+        return subprocess.CompletedProcess(words, started[0].returncode, output, errors)
 
     def require(
         self,
@@ -162,16 +169,12 @@ def clean_environment(
     return kept | {"LC_ALL": "C", "LC_MESSAGES": "C", "LANGUAGE": "C"}
 
 
-@contextlib.contextmanager
-def closing_pipes(process: subprocess.Popen[str]) -> Iterator[None]:
+def _close_pipes(process: subprocess.Popen[str]) -> None:
     """Close our ends of the pipes, also if a grandchild keeps the other ends open."""
-    try:
-        yield
-    finally:
-        for pipe in (process.stdin, process.stdout, process.stderr):
-            if pipe is not None:
-                with contextlib.suppress(OSError):
-                    pipe.close()
+    for pipe in (process.stdin, process.stdout, process.stderr):
+        if pipe is not None:
+            with contextlib.suppress(OSError):
+                pipe.close()
 
 
 def end_group(process: subprocess.Popen[str]) -> None:

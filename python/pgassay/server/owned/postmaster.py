@@ -23,6 +23,7 @@ KILL_LIMIT_S = 10.0
 PROGRAMS = frozenset({b"initdb", b"pg_ctl", b"cp", b"rm", b"find", b"sync", b"tee", b"mkdir"}) | {
     b"pg_basebackup",
     b"chown",
+    b"sh",
 }
 """Programs that are run with a run's directory among their arguments."""
 _LEVEL = re.compile(r"\b(FATAL|PANIC|ERROR|LOG|HINT|DETAIL):\s+(.*)")
@@ -92,9 +93,11 @@ def end_servers(data: Path, *, gentle_s: float = 0.0) -> None:
 def end_programs(directory: Path, uid: int) -> None:
     """End programs that a killed run had called: initdb, pg_ctl, cp and the like.
 
-    They have its directory among their arguments, and would go on filling it.
+    They have its directory among their arguments, and would go on filling it. pg_ctl starts the
+    server by a shell in a session of its own, which lives on when pg_ctl is killed.
     """
     wanted = os.fsencode(directory)
+    to_a_shell = b'"%b/' % wanted
     for entry in os.scandir("/proc"):
         if entry.name.isdigit() and int(entry.name) != os.getpid():
             try:
@@ -103,7 +106,8 @@ def end_programs(directory: Path, uid: int) -> None:
                 words = Path(entry.path, "cmdline").read_bytes().split(b"\0")
                 program = os.path.basename(words[0])  # noqa: PTH119 (bytes)
                 if program in PROGRAMS and any(
-                    word == wanted or word.startswith(wanted + b"/") for word in words[1:]
+                    word == wanted or word.startswith(wanted + b"/") or to_a_shell in word
+                    for word in words[1:]
                 ):
                     _signal(int(entry.name), signal.SIGKILL)
             except OSError:
@@ -111,9 +115,13 @@ def end_programs(directory: Path, uid: int) -> None:
 
 
 def working_in(data: Path) -> list[int]:
-    """Ids of the PostgreSQL processes with `data` as working directory: postmaster and children."""
+    """Ids of the PostgreSQL processes of a data directory: postmaster and children.
+
+    They work in it; a postmaster that is just being started has it among its arguments only.
+    """
     found = []
     wanted = str(data)
+    argument = os.fsencode(data)
     for entry in os.scandir("/proc"):
         if entry.name.isdigit():
             try:
@@ -122,9 +130,10 @@ def working_in(data: Path) -> list[int]:
                     continue
                 # A removed directory reads as "… (deleted)"; its server must be ended no less.
                 where = str(Path(entry.path, "cwd").readlink()).removesuffix(" (deleted)")
+                words = Path(entry.path, "cmdline").read_bytes().split(b"\0")
             except OSError:
                 continue
-            if where == wanted or where == os.path.realpath(wanted):
+            if where == wanted or where == os.path.realpath(wanted) or argument in words:
                 found.append(int(entry.name))
     return found
 

@@ -13,6 +13,7 @@ its files).
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import json
 import os
@@ -40,6 +41,7 @@ ROOT_BASE = Path("/var/lib/pgassay")
 SOCKET_NAME = ".s.PGSQL.5432"
 SOCKET_BYTES = 107
 REMOVE_LIMIT_S = 300.0
+EMPTY_LIMIT_S = 2.0
 LOCK_LIMIT_S = 10.0
 
 
@@ -197,8 +199,6 @@ def _sweep_one(owner_file: Path) -> list[Path]:
             account = account_named(owner["account"])
             if account is None:
                 return []
-            end_programs(directory, account.uid)
-            end_programs(aside_of(directory), os.geteuid())
             remove_directories(account, directory, Path(owner["socket"]))
             if "memory_group" in owner:
                 remove_group(Path(owner["memory_group"]))
@@ -209,21 +209,33 @@ def _sweep_one(owner_file: Path) -> list[Path]:
 
 
 def remove_directories(account: Account, directory: Path, socket_directory: Path) -> None:
-    """End servers below `directory`, then remove it and what belongs to it."""
+    """End programs and servers below `directory`, then remove it and what belongs to it."""
+    end_programs(directory, account.uid)
+    end_programs(aside_of(directory), os.geteuid())
     end_servers(directory / "data")
     # Only this user can write there, so no link leads out of it.
     shutil.rmtree(aside_of(directory), ignore_errors=True)
     for path in (directory, socket_directory):
-        if not path.is_symlink() and not path.exists():
-            continue
-        # The account empties its directory; its entry in the base directory is removed by us.
+        if path.is_symlink() or path.exists():
+            _remove(account, path)
+
+
+def _remove(account: Account, path: Path) -> None:
+    """The account empties its directory; its entry in the base directory is removed by us."""
+    end = time.monotonic() + EMPTY_LIMIT_S
+    while True:
         account.run(["find", path, "-mindepth", "1", "-delete"], limit_s=REMOVE_LIMIT_S)
         try:
             path.rmdir()
         except OSError as error:
+            # A program that has just been killed may have made the file it was about to make.
+            if error.errno == errno.ENOTEMPTY and time.monotonic() < end:
+                time.sleep(POLL_S)
+                continue
             raise TargetError(
                 f"{path} could not be removed ({error.strerror}); remove it with: rm -rf {path}"
             ) from None
+        return
 
 
 def free_bytes(path: Path) -> int:
