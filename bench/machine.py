@@ -103,3 +103,18 @@ def wait_for_quiet(limit_s: float = 10.0, most: float = 0.10) -> None:
         time.sleep(0.25)
         if busy_s() - before < most * (time.monotonic() - began):
             return
+
+
+def memory_kb(pid: int | str = "self") -> int:
+    """The memory that a program has now; 0 once it has ended."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_text("utf-8")
+    except OSError:
+        return 0
+    found = re.search(r"VmRSS:\s*(\d+) kB", status)
+    return int(found[1]) if found else 0
+
+
+def forget_peak() -> None:
+    """From now on `peak_memory_kb` of this process is that of what follows."""
+    Path("/proc/self/clear_refs").write_text("5", "utf-8")

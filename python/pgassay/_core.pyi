@@ -194,7 +194,7 @@ class Load:
     whichever engine has it. Arrivals of an open loop are dealt out to the connections of a step in
     turn; an engine's connections share those of any of them. `backlog` is of the engine's own. An
     engine without a connection ends at once; its result has no transactions, lasts 0 s, and its
-    `backend` is empty. `merge` makes one result of them all.
+    `backend` is empty. `Merging` makes one result of them all.
     """
 
     def __init__(self, configuration: str) -> None:
@@ -289,7 +289,7 @@ class Load:
         Buckets are those of one HDR histogram layout, so rows merge by adding counts.
         """
     def report(self) -> bytes:
-        """All that this engine counted, for `merge`; once ended. Its times are since the start of
+        """All that this engine counted, for `Merging`; once ended. Its times are since the start of
         the load, so that it does not matter what the clock of another host shows."""
 
 @final
@@ -299,7 +299,8 @@ class Merged:
     def result(self) -> str:
         """JSON as of `Load.result`, what one engine would have counted of the same transactions.
 
-        Beside it, for each report in their order, what its engine did in measured steps::
+        Beside it, for each report in the order in which they came, what its engine did in measured
+        steps::
 
             "generators": [{"connections", "transactions", "failed", "client_cpu_s",
                             "busy_poll_s", "client_limited", "backend"}]
@@ -312,13 +313,22 @@ class Merged:
     def intervals(self) -> dict[str, list[object]]:
         """The columns of `Load.intervals`."""
 
-def merge(configuration: str, started_ns: int, reports: list[bytes]) -> Merged:
-    """Merge what the engines of one load reported (`Load.report`), on all processors.
+@final
+class Merging:
+    """Adds up what the engines of one load reported (`Load.report`), on all processors.
 
-    `configuration` is that of the load, whichever its `share`; `started_ns` is taken for the time
-    at which all began. Raises ConfigurationError, ScriptError, and CoreError for a report that was
-    made by another version of pgassay, is of another load, or is damaged.
+    Reports need not be there at the same time: in groups of eight, the memory that many take is
+    that of eight and their sum.
     """
+
+    def __init__(self, configuration: str) -> None:
+        """`configuration` is that of the load, whichever its `share`. Raises ConfigurationError,
+        ScriptError."""
+    def add(self, reports: list[bytes]) -> None:
+        """Raises CoreError for a report that was made by another version of pgassay, is of another
+        load, or is damaged."""
+    def finish(self, started_ns: int) -> Merged:
+        """The whole, once; `started_ns` is taken for the time at which all began."""
 
 @final
 class Sampler:

@@ -72,5 +72,5 @@ mod worker;
 
 pub use error::EngineError;
 pub use load::{Load, Progress};
-pub use outcome::{Intervals, LEADING_BITS, Outcome, merge};
+pub use outcome::{Intervals, LEADING_BITS, Merging, Outcome};
 pub use script::{check_script, script_statements};

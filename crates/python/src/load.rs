@@ -1,4 +1,4 @@
-//! `pgassay._core.Load`, `merge`, `check_script` and `script_statements`.
+//! `pgassay._core.Load`, `Merging`, `check_script` and `script_statements`.
 //!
 //! Enters: JSON texts. Leaves: JSON texts, columns, typed exceptions. Never: holds the
 //! interpreter while it connects, waits or sums up.
@@ -112,7 +112,7 @@ impl Load {
         columns(py, intervals)
     }
 
-    /// What this engine counted, for `merge`; once ended.
+    /// What this engine counted, for `Merging`; once ended.
     fn report<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let bytes = py
             .detach(|| self.0.outcome()?.report_bytes())
@@ -121,22 +121,38 @@ impl Load {
     }
 }
 
+/// Adds up the reports of the engines that ran shares of one load, as they come.
+#[pyclass(module = "pgassay._core")]
+pub struct Merging(Option<pgassay_engine::Merging>);
+
 /// The reports of the engines that ran shares of one load, as one.
 #[pyclass(frozen, module = "pgassay._core")]
 pub struct Merged(Outcome);
 
-/// Merge the reports of the engines that ran shares of one load.
-#[pyfunction]
-pub fn merge(
-    py: Python<'_>,
-    configuration: &str,
-    started_ns: i64,
-    reports: Vec<PyBackedBytes>,
-) -> PyResult<Merged> {
-    py.detach(|| pgassay_engine::merge(configuration, started_ns, &reports))
-        .map(Merged)
-        .map_err(engine_error)
+#[pymethods]
+impl Merging {
+    #[new]
+    fn new(configuration: &str) -> PyResult<Merging> {
+        let merging = pgassay_engine::Merging::new(configuration).map_err(engine_error)?;
+        Ok(Merging(Some(merging)))
+    }
+
+    /// Add some reports; they need not be kept.
+    fn add(&mut self, py: Python<'_>, reports: Vec<PyBackedBytes>) -> PyResult<()> {
+        let merging = self.0.as_mut().ok_or(FINISHED).map_err(engine_error)?;
+        py.detach(|| merging.add(&reports)).map_err(engine_error)
+    }
+
+    /// All that were added, as one load that began at `started_ns`; once.
+    fn finish(&mut self, py: Python<'_>, started_ns: i64) -> PyResult<Merged> {
+        let merging = self.0.take().ok_or(FINISHED).map_err(engine_error)?;
+        py.detach(|| merging.finish(started_ns))
+            .map(Merged)
+            .map_err(engine_error)
+    }
 }
+
+const FINISHED: EngineError = EngineError::Misuse("finish() was called already");
 
 #[pymethods]
 impl Merged {

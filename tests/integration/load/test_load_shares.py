@@ -50,7 +50,9 @@ def run_shares(
     assert all(load.wait(LIMIT_S) for load in loads)
     results = [json.loads(load.result()) for load in loads]
     assert {result["started_ns"] for result in results} == {start_ns}
-    return results, _core.merge(whole, start_ns, [load.report() for load in loads])
+    merging = _core.Merging(whole)
+    merging.add([load.report() for load in loads])
+    return results, merging.finish(start_ns)
 
 
 def request_for(step: Step, **more: Any) -> LoadRequest:
@@ -117,5 +119,5 @@ def test_a_report_of_another_version_is_refused_in_one_line(table: LabServer) ->
     step = Step(clients=1, duration_s=1.0, measured=True)
     request = request_for(step, transactions_per_client=1)
     configuration = request.configuration(by_socket(table))
-    with pytest.raises(_core.CoreError, match="report 1 of 1 was made by another version"):
-        _core.merge(configuration, 0, [b"\xff"])
+    with pytest.raises(_core.CoreError, match="report 1 was made by another version"):
+        _core.Merging(configuration).add([b"\xff"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,12 @@ import pytest
 from pgassay.errors import SpecError
 from pgassay.spec.parse import load_spec
 from pgassay.trials.load.caveats import generator_caveats, lost_generators
-from pgassay.trials.load.generators.clocks import EXCHANGES, measured_offset
+from pgassay.trials.load.generators.clocks import (
+    AT_A_TIME,
+    EXCHANGES,
+    measured_offset,
+    measured_offsets,
+)
 from pgassay.trials.load.generators.engine_load import whole_progress
 
 
@@ -20,6 +26,15 @@ def test_the_fastest_exchange_of_clocks_counts_and_bounds_the_error() -> None:
     offset = measured_offset(lambda: next(times), lambda: next(times) + 5_000_000)
     assert offset.theirs_minus_ours_ns == 5_000_000
     assert offset.error_ns == 11
+
+
+def test_clocks_of_more_machines_than_are_asked_at_a_time_are_in_their_order() -> None:
+    ahead_ns = 1_000_000_000
+    offsets = measured_offsets(
+        time.time_ns, lambda place: time.time_ns() + place * ahead_ns, 3 * AT_A_TIME
+    )
+    found = [round(one.theirs_minus_ours_ns / ahead_ns) for one in offsets]
+    assert found == list(range(3 * AT_A_TIME))
 
 
 def test_progress_is_summed_and_the_step_is_that_of_the_furthest() -> None:

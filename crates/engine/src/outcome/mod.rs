@@ -17,7 +17,7 @@ use crate::program::Program;
 use crate::record::RowKey;
 use crate::schedule::{Position, Schedule};
 pub use intervals::{Intervals, LEADING_BITS};
-pub use merge::merge;
+pub use merge::Merging;
 pub use share_report::ShareReport;
 pub use sum::{Distribution, Sum};
 

@@ -125,8 +125,9 @@ impl ShareReport {
         worker.backend.clone_into(&mut self.backend);
     }
 
-    /// The report that one engine would have made of the load of all of these. The load ended
-    /// where the last of them ended, so that no transaction that was counted lies after its end.
+    /// The report that one engine would have made of the load of all of these, but for its
+    /// backend. The load ended where the last of them ended, so that no transaction that was
+    /// counted lies after its end.
     #[must_use]
     pub fn merged(mut reports: Vec<ShareReport>) -> ShareReport {
         let ends: Option<Vec<_>> = reports.iter().map(|report| report.end_ns).collect();
@@ -136,16 +137,10 @@ impl ShareReport {
             end_ns: ends.and_then(|ends| ends.into_iter().max()),
             ..ShareReport::default()
         };
-        let mut backends: Vec<String> = Vec::new();
-        for mut report in reports {
-            let backend = std::mem::take(&mut report.backend);
-            if !backend.is_empty() && !backends.contains(&backend) {
-                backends.push(backend);
-            }
+        for report in reports {
             merged.add(report);
         }
         merged.connections.sort_unstable();
-        merged.backend = backends.join(", ");
         merged
     }
 

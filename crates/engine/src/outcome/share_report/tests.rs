@@ -1,11 +1,11 @@
-//! Tests of `share_report` and `merge`.
+//! Tests of `share_report` and `Merging`.
 
 use serde_json::{Value, json};
 
 use super::*;
 use crate::config::tests::example;
 use crate::config::{Configuration, Share};
-use crate::outcome::{Outcome, merge};
+use crate::outcome::{Merging, Outcome};
 use crate::program::Program;
 use crate::record::progress::Shared;
 use crate::record::{Attempt, Failure, Recorder, Scope};
@@ -87,11 +87,17 @@ fn shares(of: usize) -> Vec<ShareReport> {
 }
 
 fn merged(reports: &[ShareReport], started_ns: i64) -> Outcome {
-    let bytes: Vec<_> = reports
-        .iter()
-        .map(|report| report.to_bytes().unwrap())
-        .collect();
-    merge(&configuration().0, started_ns, &bytes).unwrap()
+    in_groups(reports, started_ns, reports.len())
+}
+
+/// As reports come, some at a time.
+fn in_groups(reports: &[ShareReport], started_ns: i64, size: usize) -> Outcome {
+    let mut merging = Merging::new(&configuration().0).unwrap();
+    for group in reports.chunks(size) {
+        let bytes: Vec<_> = group.iter().map(|one| one.to_bytes().unwrap()).collect();
+        merging.add(&bytes).unwrap();
+    }
+    merging.finish(started_ns).unwrap()
 }
 
 fn result(outcome: &Outcome) -> Value {
@@ -144,6 +150,17 @@ fn shares_merge_to_what_one_engine_would_have_counted() {
 }
 
 #[test]
+fn reports_merge_to_the_same_however_many_come_at_a_time() {
+    let mut shares = shares(5);
+    shares[1].backend = "io_uring".to_owned();
+    let expected = format!("{:?}", merged(&shares, 0));
+    assert!(expected.contains("epoll, io_uring"));
+    for size in [1, 2, 4] {
+        assert_eq!(format!("{:?}", in_groups(&shares, 0, size)), expected);
+    }
+}
+
+#[test]
 fn an_engine_that_limited_the_load_is_told_apart() {
     let mut shares = shares(2);
     shares[1].steps[1].client_limited = true;
@@ -187,28 +204,28 @@ fn reports_that_cannot_be_merged_are_refused_with_the_reason() {
     let good = shares(1).remove(0).to_bytes().unwrap();
     let other_version = [&[VERSION + 1], &good[1..]].concat();
     let cut = good[..good.len() - 1].to_vec();
-    let problem = |reports: &[Vec<u8>]| match merge(&json, 0, reports) {
-        Ok(_) => panic!("merged"),
-        Err(error) => error.to_string(),
+    let added = |json: &str, reports: &[Vec<u8>]| {
+        let mut merging = Merging::new(json).unwrap();
+        reports.iter().try_for_each(|one| merging.add(&[one]))?;
+        merging.finish(0)
     };
+    let problem = |reports: &[Vec<u8>]| added(&json, reports).unwrap_err().to_string();
     assert_eq!(
         problem(&[good.clone(), other_version]),
-        "report 2 of 2 was made by another version of pgassay; install the same version on every host"
+        "report 2 was made by another version of pgassay; install the same version on every host"
     );
-    assert!(problem(&[cut]).starts_with("report 1 of 1 is damaged: "));
-    assert_eq!(problem(&[Vec::new()]), "report 1 of 1 is empty");
-    assert_eq!(problem(&[]), "merge() needs at least one report");
+    assert!(problem(&[cut]).starts_with("report 1 is damaged: "));
+    assert_eq!(problem(&[Vec::new()]), "report 1 is empty");
+    assert_eq!(problem(&[]), "add a report before the outcome is asked for");
     let mut longer = example();
     longer["steps"]
         .as_array_mut()
         .unwrap()
         .push(json!({"clients": 1, "duration_s": 1, "measured": true}));
-    let error = merge(&longer.to_string(), 0, &[good])
-        .unwrap_err()
-        .to_string();
+    let error = added(&longer.to_string(), &[good]).unwrap_err().to_string();
     assert_eq!(
         error,
-        "report 1 of 1 is of another load; give all engines the same configuration"
+        "report 1 is of another load; give all engines the same configuration"
     );
 }
 

@@ -18,7 +18,7 @@ from pgassay.errors import TrialError
 from pgassay.server.hosts.placement import Place
 from pgassay.server.protocol import ConnectionParameters
 from pgassay.trials.load.engine import LAST_S, LoadRequest
-from pgassay.trials.load.generators.clocks import ClockOffset, measured_offset
+from pgassay.trials.load.generators.clocks import ClockOffset, measured_offsets
 from pgassay.trials.load.generators.generator import ServerByName
 from pgassay.trials.load.generators.group import Generators
 from pgassay.trials.load.slices import with_variants
@@ -28,8 +28,11 @@ _POLL_S = 0.2
 _CALL_S = 0.002
 """What a call of one more generator takes of this process."""
 _ANSWER_S = 10.0
+"""A node that does not answer for so long has lost its network, or cannot measure."""
 _OPENING_S = 600.0
 _COLLECTING_S = 120.0
+REPORTS_AT_A_TIME = 8
+"""So that no more of them are in memory; many merge faster than one after the other."""
 _LEAD_S = 0.25
 """From saying when to begin until then; also the slowest message must have arrived."""
 _SUMS = (
@@ -110,10 +113,11 @@ class EngineLoad:
         generators = self._generators
         if not generators.are_remote:
             return [ClockOffset(0, 0)]
-        return [
-            measured_offset(_core.now_ns, lambda place=place: generators.clock(place))  # type: ignore[misc]
-            for place in range(len(generators.names))
-        ]
+
+        def theirs(place: int) -> int:
+            return int(generators.some([place], "now_ns", _ANSWER_S)[0])
+
+        return measured_offsets(_core.now_ns, theirs, len(generators.names))
 
     def _start(self, offsets: list[ClockOffset]) -> None:
         if not self._generators.are_remote:
@@ -146,24 +150,12 @@ class EngineLoad:
 
     def _collect(self, offsets: list[ClockOffset]) -> dict[str, Any]:
         generators = self._generators
-        nobody: list[tuple[()]] = [()] * len(generators.names)
-        reports = generators.each("report", nobody, _COLLECTING_S)
-        began = [
-            _Began(name, started_ns - offset.theirs_minus_ours_ns, offset.error_ns)
-            for name, (started_ns, _), offset in zip(
-                generators.names, reports, offsets, strict=True
-            )
-        ]
-        first_ns = min(one.at_ns for one in began)
         try:
-            self._merged = _core.merge(
-                self._request.configuration(self._connection),
-                first_ns,
-                [counted for _, counted in reports],
-            )
-            result: dict[str, Any] = json.loads(self._merged.result())
+            began, self._merged = self._merge(offsets)
         except _core.CoreError as error:
             raise TrialError(f"the load failed: {error}") from None
+        result: dict[str, Any] = json.loads(self._merged.result())
+        first_ns = min(one.at_ns for one in began)
         for step in result["steps"]:
             asked = self._request.steps[step["index"]].rate
             if asked is not None:
@@ -180,6 +172,20 @@ class EngineLoad:
                 for one, own in zip(began, figures, strict=True)
             ]
         return result
+
+    def _merge(self, offsets: list[ClockOffset]) -> tuple[list[_Began], _core.Merged]:
+        names = self._generators.names
+        merging = _core.Merging(self._request.configuration(self._connection))
+        began: list[_Began] = []
+        for first in range(0, len(names), REPORTS_AT_A_TIME):
+            places = range(len(names))[first : first + REPORTS_AT_A_TIME]
+            reports = self._generators.some(places, "report", _COLLECTING_S)
+            merging.add([counted for _, counted in reports])
+            for place, (started_ns, _) in zip(places, reports, strict=True):
+                at_ns = started_ns - offsets[place].theirs_minus_ours_ns
+                began.append(_Began(names[place], at_ns, offsets[place].error_ns))
+            del reports
+        return began, merging.finish(min(one.at_ns for one in began))
 
 
 def whole_progress(found: list[dict[str, Any]]) -> dict[str, Any]:

@@ -17,9 +17,6 @@ from pgassay.errors import TrialError
 from pgassay.spec.load.table import LoadTable
 from pgassay.trials.load.generators.generator import LoadGenerator
 
-_ANSWER_S = 10.0
-"""A node that does not answer for so long has lost its network, or cannot measure."""
-
 
 class GeneratorLost(TrialError):
     """Generators that died, or could not be reached any more: their trial is no trial."""
@@ -56,8 +53,9 @@ class Generators(Protocol):
     def described(self) -> list[dict[str, Any]]:
         """Their machines, for environment.json."""
 
-    def clock(self, place: int) -> int:
-        """The clock of one of them. Raises GeneratorLost."""
+    def some(self, places: Sequence[int], method: str, limit_s: float) -> list[Any]:
+        """The same of some of them, of a method without arguments; from several threads, if need
+        be."""
 
     def go_on(self) -> bool:
         """Leave out generators that are lost; whether the run may go on with those that remain."""
@@ -86,8 +84,8 @@ class OnThisMachine:
     def described(self) -> list[dict[str, Any]]:
         return [self._generator.about()]
 
-    def clock(self, place: int) -> int:
-        return self._generator.now_ns()
+    def some(self, places: Sequence[int], method: str, limit_s: float) -> list[Any]:
+        return self.each(method, [()] * len(places), limit_s)
 
     def go_on(self) -> bool:
         return False
@@ -123,8 +121,8 @@ class OnRay:
     def described(self) -> list[dict[str, Any]]:
         return self._about
 
-    def clock(self, place: int) -> int:
-        return int(self._answers({self.names[place]: ()}, "now_ns", _ANSWER_S)[0])
+    def some(self, places: Sequence[int], method: str, limit_s: float) -> list[Any]:
+        return self._answers({self.names[place]: () for place in places}, method, limit_s)
 
     def go_on(self) -> bool:
         for name in self._lost:
