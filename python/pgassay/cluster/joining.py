@@ -46,7 +46,8 @@ def joined(address: str) -> Iterator[Cluster]:
         except (ray.exceptions.RayError, RuntimeError, ValueError, OSError) as error:
             raise SetupError(_refusal(address, error)) from None
     try:
-        yield Cluster(ray)
+        with _nothing_printed(ray):
+            yield Cluster(ray)
     finally:
         with _process_kept():
             ray.shutdown()
@@ -76,6 +77,19 @@ def _refusal(address: str, error: Exception) -> str:
         f"the Ray cluster at {address} cannot be joined ({why}); this machine must be a node of it:"
         f" `ray start --address={address}`"
     )
+
+
+@contextmanager
+def _nothing_printed(ray: Any) -> Iterator[None]:
+    """When a node dies Ray prints the last pages of its log to the standard output, whatever its
+    options; what a run then says are its own lines."""
+    worker = ray._private.worker
+    printing = worker.print_to_stdstream
+    worker.print_to_stdstream = lambda *_, **__: None
+    try:
+        yield
+    finally:
+        worker.print_to_stdstream = printing
 
 
 @contextmanager

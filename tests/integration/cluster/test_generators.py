@@ -13,24 +13,26 @@ from typing import Any
 
 import pytest
 
+from pgassay import _core
 from pgassay.cluster.calls import answers
 from pgassay.cluster.joining import joined
 from pgassay.cluster.nodes import Cluster
+from pgassay.errors import SetupError, TrialError
 from pgassay.plan.steps import Step
 from pgassay.server.connection.session import resolve
-from pgassay.spec.workload.folder import Scenario
-from pgassay.trials.load.engine import LoadRequest
+from pgassay.trials.load.generators import generator
 from pgassay.trials.load.generators.engine_load import EngineLoad
 from pgassay.trials.load.generators.generator import LoadGenerator
 from pgassay.trials.load.generators.group import GeneratorLost, OnRay, OnThisMachine
+from pgassay.trials.load.generators.sessions import refuse_other_server
+from support.cluster.generator_load import committed, dsn_of, emptied, request_of, rows_of
 from support.cluster.ray_nodes import RayNodes
 from support.cluster.worker import MortalGenerator
 from support.runs.command import pgassay, shop_workload
-from support.servers.lab import SECRET, LabServer, scalar, wait_until
+from support.servers.lab import SECRET, LabServer
 
 NODES = 3
 EACH = 200
-SCRIPT = "INSERT INTO public.done VALUES (:client_id);"
 
 
 @pytest.fixture(scope="module")
@@ -46,36 +48,6 @@ def nodes(lab_server: LabServer) -> Iterator[RayNodes]:
 def cluster(nodes: RayNodes) -> Iterator[Cluster]:
     with joined(nodes.address) as cluster:
         yield cluster
-
-
-def dsn_of(server: LabServer) -> str:
-    return f"host=127.0.0.1 port={server.port} user=lab dbname=lab"
-
-
-def request_of(steps: list[Step], each: int | None = None) -> LoadRequest:
-    scenarios = [Scenario("insert", "insert.sql", SCRIPT, 1.0)]
-    return LoadRequest(scenarios, steps, {}, seed=7, transactions_per_client=each)
-
-
-def committed(server: LabServer) -> int:
-    """By the server's statistics of the load's database, once all its sessions have ended."""
-    with server.admin("postgres") as session:
-        there = "SELECT count(*) FROM pg_stat_activity WHERE datname = 'lab'"
-        wait_until(lambda: scalar(session, there) == 0, "the sessions have ended")
-        query = "SELECT xact_commit FROM pg_stat_database WHERE datname = 'lab'"
-        return int(scalar(session, query))
-
-
-def rows_of(server: LabServer) -> dict[int, int]:
-    with server.admin() as session:
-        found = session.execute("SELECT client, count(*) FROM public.done GROUP BY 1").fetchall()
-    return {int(client): int(count) for client, count in found}
-
-
-def emptied(server: LabServer) -> None:
-    with server.admin() as session:
-        session.execute("DROP TABLE IF EXISTS public.done")
-        session.execute("CREATE UNLOGGED TABLE public.done (client int)")
 
 
 @pytest.fixture
@@ -113,6 +85,37 @@ def test_three_generators_count_what_one_does_and_the_server_agrees_exactly(
     one = EngineLoad(request, here, OnThisMachine()).run(lambda _: None)
     assert (one["transactions"], one["connections"]) == (7 * EACH, three["connections"])
     assert "generators" not in one
+
+
+def test_a_generator_that_the_run_forgot_ends_its_load(
+    lab_server: LabServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(generator, "FORSAKEN_S", 0.3)
+    monkeypatch.setattr(generator, "_LOOK_S", 0.1)
+    monkeypatch.setenv("PGPASSWORD", SECRET)
+    emptied(lab_server)
+    one = LoadGenerator()
+    one.open(request_of([Step(2, 60.0, measured=True)]), resolve(dsn_of(lab_server)))
+    one.start(_core.now_ns(), None)
+    assert not one.progress()["ended"]
+    load = one.load
+    assert load is not None
+    assert load.wait(30.0)
+    with pytest.raises(TrialError, match=r"heard nothing of the run for 0.3 s"):
+        one.progress()
+
+
+def test_a_generator_that_reached_another_server_is_refused(
+    lab_server: LabServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PGPASSWORD", SECRET)
+    emptied(lab_server)
+    here = resolve(dsn_of(lab_server))
+    one = LoadGenerator()
+    opened = one.open(request_of([Step(2, 1.0, measured=True)]), here)
+    refuse_other_server(here, ["a"], [opened])
+    with pytest.raises(SetupError, match=r"on b reached another server .* target\.dsn"):
+        refuse_other_server(here, ["a", "b"], [opened, [os.getpid()]])
 
 
 @pytest.mark.heavy

@@ -9,18 +9,26 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from typing import Any, Self
 
 import pytest
+
+from support.cluster.delayed_network import DelayedNetwork
 
 _STORE_BYTES = 80 * 1024 * 1024
 """Ray's smallest object store."""
 
 
 class RayNodes:
-    """Ray's own test cluster: the first node is the head."""
+    """Ray's own test cluster: the first node is the head. In a `network` each has a place."""
 
-    def __init__(self, cpus: Sequence[int], resources: Sequence[Mapping[str, float]]) -> None:
+    def __init__(
+        self,
+        cpus: Sequence[int],
+        resources: Sequence[Mapping[str, float]],
+        network: DelayedNetwork | None = None,
+    ) -> None:
         # Ray's processes import what this one can, also from a tree that is not installed; programs
         # that later tests start must not.
         with pytest.MonkeyPatch.context() as patch:
@@ -30,15 +38,20 @@ class RayNodes:
             from ray.cluster_utils import Cluster
 
             self._cluster: Any = Cluster()
-            self.nodes: list[Any] = [
-                self._cluster.add_node(
-                    num_cpus=count,
-                    resources=dict(own),
-                    object_store_memory=_STORE_BYTES,
-                    include_dashboard=False,
+            self.nodes: list[Any] = []
+            for place, (count, own) in enumerate(zip(cpus, resources, strict=True)):
+                at: dict[str, Any] = (
+                    {} if network is None else {"node_ip_address": network.address(place)}
                 )
-                for count, own in zip(cpus, resources, strict=True)
-            ]
+                with nullcontext() if network is None else network.inside(place):
+                    node = self._cluster.add_node(
+                        num_cpus=count,
+                        resources=dict(own),
+                        object_store_memory=_STORE_BYTES,
+                        include_dashboard=False,
+                        **at,
+                    )
+                self.nodes.append(node)
 
     @property
     def address(self) -> str:

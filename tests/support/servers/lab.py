@@ -112,9 +112,15 @@ class LabServer:
 
 @contextmanager
 def running_lab_server(
-    installation: Installation, account: Account, base: Path, lines: str = ""
+    installation: Installation,
+    account: Account,
+    base: Path,
+    lines: str = "",
+    *,
+    address: str = "",
 ) -> Iterator[LabServer]:
-    """A lab server; `lines` go into its configuration."""
+    """A lab server; `lines` go into its configuration. At `address` of this machine it listens
+    too, to that network."""
     installation = runnable_by(installation, account)
     cluster = Cluster(installation, make_workspace(account, base, new_name()))
     try:
@@ -123,9 +129,12 @@ def running_lab_server(
             "local all all trust\nlocal replication all trust\n"
             "host all all 127.0.0.1/32 scram-sha-256\n"
         )
+        if address:
+            rules += f"host all all {address}/24 scram-sha-256\n"
         account.require(["tee", cluster.workspace.data / "pg_hba.conf"], text=rules, limit_s=10)
         configure(cluster, lines)
-        server = LabServer(cluster, started_on_a_free_port(cluster))
+        addresses = ",".join(filter(None, ("127.0.0.1", address)))
+        server = LabServer(cluster, started_on_a_free_port(cluster, addresses))
         with server.admin("postgres") as session:
             make_lab_objects(session)
         yield server

@@ -20,7 +20,8 @@ from pgassay.server.protocol import ConnectionParameters
 from pgassay.trials.load.engine import LAST_S, LoadRequest
 from pgassay.trials.load.generators.clocks import ClockOffset, measured_offsets
 from pgassay.trials.load.generators.generator import ServerByName
-from pgassay.trials.load.generators.group import Generators
+from pgassay.trials.load.generators.group import GeneratorLost, Generators
+from pgassay.trials.load.generators.sessions import end_sessions, refuse_other_server
 from pgassay.trials.load.slices import with_variants
 from pgassay.trials.model.record import Columns
 
@@ -71,7 +72,7 @@ class EngineLoad:
         """`dsn` is what generators on other machines find the server by; `tell` is called every few
         seconds with how many connections are being opened, and for how long (s).
 
-        Raises ConnectionRefused, SpecError, GeneratorLost.
+        Raises ConnectionRefused, SetupError, SpecError, GeneratorLost.
         """
         self._request, self._connection, self._generators = request, connection, generators
         self._place = place
@@ -80,7 +81,13 @@ class EngineLoad:
         self._result: dict[str, Any] = {}
         shares, server = len(generators.names), self._server(dsn)
         asked = [(replace(request, share=(place, shares)), server) for place in range(shares)]
-        opened = generators.each("open", asked, _OPENING_S, tell=tell)
+        try:
+            opened = generators.each("open", asked, _OPENING_S, tell=tell)
+            if generators.are_remote:
+                refuse_other_server(connection, generators.names, opened)
+        except BaseException as error:
+            self._stop(error)
+            raise
         self.backends = frozenset(pid for pids in opened for pid in pids)
         """The server's processes of the connections, as opened."""
         self.native = generators.native
@@ -97,10 +104,10 @@ class EngineLoad:
             offsets = self._offsets()
             self._start(offsets)
             self._follow(watch)
-        except BaseException:
-            self._stop()
+            self._result = self._collect(offsets)
+        except BaseException as error:
+            self._stop(error)
             raise
-        self._result = self._collect(offsets)
         return self._result
 
     def intervals(self) -> Columns:
@@ -142,11 +149,14 @@ class EngineLoad:
             # Read at even times of the load's own clock, so that lines come when they are due.
             pause_s = every_s - progress["elapsed_s"] % every_s
 
-    def _stop(self) -> None:
-        """Every load that is left; those that are lost end with their processes."""
+    def _stop(self, why: BaseException) -> None:
+        """Every load that is left, and its connections. What lost generators had at the server it
+        would keep, with its locks, until TCP gives their machines up."""
         nobody: list[tuple[()]] = [()] * len(self._generators.names)
         with suppress(TrialError):
             self._generators.each("stop", nobody, LAST_S + 2)
+        if isinstance(why, GeneratorLost):
+            end_sessions(self._connection)
 
     def _collect(self, offsets: list[ClockOffset]) -> dict[str, Any]:
         generators = self._generators

@@ -8,9 +8,11 @@ an actor, on a node of a Ray cluster, where arguments and results hold no passwo
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from threading import Thread
 from typing import Any
 
 from pgassay import _core
@@ -20,6 +22,11 @@ from pgassay.server.connection.session import resolve
 from pgassay.server.hosts.placement import Place
 from pgassay.server.protocol import ConnectionParameters
 from pgassay.trials.load.engine import LAST_S, LoadRequest, open_load, start_in
+
+FORSAKEN_S = 12.0
+"""A generator that is not asked for its progress for so long ends its load: the run has given it
+up, or is gone, and its load would fall into the next trial. A lost one is given up after 10 s."""
+_LOOK_S = 1.0
 
 
 @dataclass(frozen=True)
@@ -43,6 +50,8 @@ class LoadGenerator(OnNode):
 
     def __init__(self) -> None:
         self.load: _core.Load | None = None
+        self._asked_s = 0.0
+        self._forsaken = False
 
     def now_ns(self) -> int:
         """This machine's clock, by which it will start and stop."""
@@ -66,20 +75,43 @@ class LoadGenerator(OnNode):
     def start(self, at_ns: int | None, place: Place | None) -> dict[str, str]:
         """Begin at that time of this machine's clock, at once where it is None; where the threads
         run, if a place was asked for."""
-        return start_in(self._opened(), place, at_ns)
+        load = self._opened()
+        self._asked_s, self._forsaken = time.monotonic(), False
+        placed = start_in(load, place, at_ns)
+        if at_ns is not None:
+            Thread(target=self._end_if_forsaken, args=(load,), daemon=True).start()
+        return placed
+
+    def _end_if_forsaken(self, load: _core.Load) -> None:
+        with suppress(_core.CoreError):  # it failed, which its report says
+            while not load.wait(_LOOK_S):
+                if time.monotonic() - self._asked_s > FORSAKEN_S:
+                    self._forsaken = True
+                    load.stop()
+                    return
 
     def progress(self, timeout_s: float = 0.0) -> dict[str, Any]:
-        """The engine's totals so far, and whether it has `ended` within that time."""
+        """The engine's totals so far, and whether it has `ended` within that time.
+
+        Raises TrialError where it was not asked for too long.
+        """
+        self._asked_s = time.monotonic()
+        if self._forsaken:
+            raise TrialError(
+                f"a load generator heard nothing of the run for {FORSAKEN_S:g} s and ended its load"
+            )
         load = self._opened()
         ended = load.wait(timeout_s)
         return {**json.loads(load.progress()), "ended": ended}
 
     def stop(self) -> None:
-        """Ask for an early end, and wait until transactions in flight are finished or cut."""
+        """Ask for an early end, wait until transactions in flight are finished or cut, and close
+        the connections."""
         if self.load is not None:
             self.load.stop()
             with suppress(_core.CoreError):  # it was not started
                 self.load.wait(LAST_S)
+            self.load = None
 
     def report(self) -> tuple[int, bytes]:
         """When the load began by this machine's clock, and what the engine counted, once.
