@@ -174,17 +174,14 @@ def test_a_generator_that_dies_makes_the_trial_invalid_and_the_others_stop(
         assert [one["connections"] for one in again["generators"]] == [3, 3]
 
 
-@pytest.mark.heavy
-def test_a_run_takes_its_load_from_the_nodes_and_says_so(
-    lab_server: LabServer, nodes: RayNodes, tmp_path: Path
-) -> None:
-    spec = tmp_path / "spread.toml"
+def spread(server: LabServer, ray: str, folder: Path) -> Path:
+    spec = folder / "spread.toml"
     spec.write_text(f"""
 question = "Does more work_mem help?"
 [target]
-dsn = "{dsn_of(lab_server)}"
+dsn = "{dsn_of(server)}"
 [workload]
-use = "{shop_workload(tmp_path, "SELECT pg_sleep(0.001);")}"
+use = "{shop_workload(folder, "SELECT pg_sleep(0.001);")}"
 [factors.client.settings]
 work_mem = ["4MB", "8MB"]
 [load]
@@ -192,12 +189,30 @@ clients = 4
 step = "1s"
 warmup = "0.2s"
 [load.generators]
-ray = "{nodes.address}"
+ray = "{ray}"
 count = 2
 [design]
 min_blocks = 2
 max_blocks = 2
 """)
+    return spec
+
+
+def test_a_plan_says_where_the_load_comes_from(lab_server: LabServer, tmp_path: Path) -> None:
+    spec = spread(lab_server, "10.0.0.1:6379", tmp_path)
+    planned = json.loads(pgassay("plan", spec, "--json", PGPASSWORD=SECRET).stdout)
+    assert planned["generators"] == {
+        "ray": "10.0.0.1:6379", "count": 2, "resource": None, "lost": "stop",
+    }  # fmt: skip
+    shown = pgassay("plan", spec, PGPASSWORD=SECRET, COLUMNS="500").stdout
+    assert "from 2 nodes of the Ray cluster at 10.0.0.1:6379" in shown
+
+
+@pytest.mark.heavy
+def test_a_run_takes_its_load_from_the_nodes_and_says_so(
+    lab_server: LabServer, nodes: RayNodes, tmp_path: Path
+) -> None:
+    spec = spread(lab_server, nodes.address, tmp_path)
     done = pgassay("run", spec, "--out", tmp_path / "run", PGPASSWORD=SECRET)
     assert done.returncode == 0, done.stderr
     environment = json.loads((tmp_path / "run" / "environment.json").read_text())

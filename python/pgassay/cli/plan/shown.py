@@ -60,6 +60,7 @@ def show_plan(checked: Spec, *, as_json: bool) -> None:
     expected = expectation_of(checked, drawn)
     if as_json:
         file, variants = checked.file, checked.variants.to_json()
+        generators = file.load.generators
         found = {
             **plan_to_json(drawn),
             "design": _design(checked, drawn),
@@ -67,6 +68,7 @@ def show_plan(checked: Spec, *, as_json: bool) -> None:
             "placement": placement.described(),
             "reset": file.reset_rule().described(),
             **({"schema_variants": variants["schema"]} if "schema" in variants else {}),
+            **({} if generators is None else {"generators": generators.model_dump()}),
             **({} if preview is None else {"server": asdict(preview)}),
             "knobs_refused": refused,
             "expected": None if expected is None else asdict(expected),
