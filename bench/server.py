@@ -33,7 +33,7 @@ class NoJournal:
     """Records nothing: the only server that changes is deleted afterwards."""
 
     place = ""
-    run = ""
+    run = machine = ""
 
     def record(self, change: Change) -> None: ...
     def undone(self, change_id: str) -> None: ...

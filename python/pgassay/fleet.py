@@ -1,16 +1,16 @@
 """Carries out the blocks of a run on the servers of a fleet.
 
 Enters: a spec with `[target.fleet]`, a run directory, what is stored of the run. Leaves: its
-trials, stored as they end, and environment.json. Never: begins a block when the question is
-answered, or ends a run because a server was lost while another one is there.
+trials, stored as they end, and environment.json; the servers as found. Never: begins a block when
+the question is answered, or ends a run because a server was lost while another one is there.
 """
 
 from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -18,7 +18,8 @@ from pgassay.analysis.judge import answered
 from pgassay.analysis.measures.readings import TrialReadings
 from pgassay.cluster.calls import Actor, ActorLost, answers
 from pgassay.cluster.joining import joined
-from pgassay.errors import PgassayError, SetupError, SpecError, TrialError
+from pgassay.errors import SetupError, SpecError, TrialError
+from pgassay.fleet_servers import existing_servers, left_at_the_end
 from pgassay.interruption import raise_if_interrupted
 from pgassay.plan.model import Plan, PlannedTrial
 from pgassay.samples.run_directory import RunDirectory
@@ -26,7 +27,9 @@ from pgassay.spec.experiment import Spec
 from pgassay.spec.server.fleet import FleetTable
 from pgassay.trials.environment.server_differences import describe_servers
 from pgassay.trials.fleet.block_on import Kept, block_on, planned_number
+from pgassay.trials.fleet.existing import spec_on
 from pgassay.trials.fleet.member import Member, MemberLost, OpenedMember
+from pgassay.trials.fleet.noting import changes_noted, place_of
 from pgassay.trials.fleet.schedule import Schedule
 from pgassay.trials.model.record import FailedTrial, TrialRecord
 from pgassay.trials.run.progress import ProgressListener
@@ -36,7 +39,6 @@ _OPENING_S = 86_400.0
 """Data may take hours to build; a node that dies meanwhile is noticed by itself."""
 _SPARE_S = 3_600.0
 """Beyond ten times its planned length a trial is taken for lost."""
-_CLOSING_S = 300.0
 _LOOK_S = 0.2
 
 
@@ -83,39 +85,38 @@ def run_on_fleet(
             file=spec.source,
             key="target.fleet",
         )
-    listener.preparing("starting a server on each node of the fleet")
+    listener.preparing(
+        "connecting to the servers of the fleet"
+        if table.servers
+        else "starting a server on each node of the fleet"
+    )
+    servers = existing_servers(table, listener, is_resumed=so_far.resumed)
     with (
         joined(table.ray) as cluster,
-        cluster.spread(Member, table.count, cpus=1) as actors,
-        _closed_at_the_end(actors, listener),
+        cluster.spread(Member, len(servers) or table.count, cpus=1) as actors,
+        changes_noted(actors, servers, run.journal()) if servers else nullcontext(),
+        left_at_the_end(actors, listener, run),
     ):
+        names = [one.name for one in servers] or [actor.name for actor in actors]
+        asked: list[tuple[Any, ...]] = [(spec, plan)] * len(actors)
+        if servers:
+            place = place_of(run.journal())
+            asked = [(spec_on(spec, one), plan, place) for one in servers]
         opened: list[OpenedMember] = answers(
-            [(actor, "open", (spec, plan)) for actor in actors], _OPENING_S
+            [(actor, "open", own) for actor, own in zip(actors, asked, strict=True)], _OPENING_S
         )
-        names = [actor.name for actor in actors]
         for name, one in zip(names, opened, strict=True):
             for text in one.warnings:
                 listener.warned(f"{name}: {text}")
         found = dict(zip(names, opened, strict=True))
         environment = fleet_environment(found)
+        for name, actor in zip(names, actors, strict=True):
+            environment["fleet"][name]["node"] = actor.name
         environment["reset"] = spec.file.reset_rule().described()
         run.write_json("environment.json", _continued(so_far, environment))
         limit_s = _SPARE_S + 10.0 * plan.trial_s
         members = [_OnNode(name, actor, limit_s) for name, actor in zip(names, actors, strict=True)]
         run_blocks(members, run, listener, readings)
-
-
-@contextmanager
-def _closed_at_the_end(actors: Sequence[Actor], listener: ProgressListener) -> Iterator[None]:
-    try:
-        yield
-    finally:
-        listener.preparing("stopping the servers of the fleet")
-        for method in ("stop", "close"):
-            for actor in actors:
-                with suppress(PgassayError):
-                    # A node that is gone has nothing to close; the next run there clears it.
-                    answers([(actor, method, ())], _CLOSING_S)
 
 
 def fleet_environment(members: Mapping[str, OpenedMember]) -> dict[str, Any]:
@@ -124,8 +125,8 @@ def fleet_environment(members: Mapping[str, OpenedMember]) -> dict[str, Any]:
     if len(set(versions.values())) > 1:
         named = ", ".join(f"{version} ({name})" for name, version in versions.items())
         raise SetupError(
-            f"the servers of the fleet are of different versions: {named}; install the same on"
-            " every node"
+            f"the servers of the fleet are of different versions: {named}; give all of them the"
+            " same"
         )
     first = next(iter(members.values())).environment
     return {

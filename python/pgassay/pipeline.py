@@ -18,6 +18,7 @@ from pgassay.analysis.noise.prior_runs import conditions_of, record_of
 from pgassay.errors import PgassayError
 from pgassay.findings.diagnosis.rule_file import known_rules
 from pgassay.fleet import run_on_fleet
+from pgassay.fleet_servers import put_back_at_the_end
 from pgassay.plan.design import make_plan
 from pgassay.reporting import Outcome, report_run
 from pgassay.samples.journal import JOURNAL, open_changes
@@ -82,10 +83,11 @@ def carry_out(
     plan = readings.plan
     fleet = spec.file.target.fleet
     if fleet is not None:
-        with lost_storage_is_a_trial_error():
-            run_on_fleet(spec, fleet, run, listener, readings, so_far or RunSoFar())
-        listener.preparing("writing the report")
-        return report_run(run, readings, gates)
+        with put_back_at_the_end(run, listener):
+            with lost_storage_is_a_trial_error():
+                run_on_fleet(spec, fleet, run, listener, readings, so_far or RunSoFar())
+            listener.preparing("writing the report")
+            return report_run(run, readings, gates)
     testbeds = testbeds_of(spec, plan)
     target = target_of(spec.file, spec.folder, testbeds, run.journal(), placement.server)
     with (

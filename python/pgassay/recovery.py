@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pgassay.errors import RestoreFailed, TargetError
 from pgassay.samples.journal import JOURNAL, open_changes, run_of
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.server.existing.access import access_of
@@ -26,6 +27,17 @@ def undo_what_is_left(run: RunDirectory) -> tuple[Sequence[Change], Sequence[str
         return (), ()
     source = str(run.path / "spec.toml")
     file = read_table(ExperimentFile, run.read_text("spec.toml"), source)
-    target = file.target
+    target, notes, failed = file.target, list[str](), list[TargetError]()
     dsn = target.dsn if file.loads_existing else None
-    return changes, recover.recover(dsn, changes, run.journal(), access_of(target))
+    for server in dict.fromkeys(change.dsn for change in changes):
+        own = [change for change in changes if change.dsn == server]
+        try:
+            notes += recover.recover(server or dsn, own, run.journal(), access_of(target))
+        except TargetError as error:
+            # One server of a fleet that is gone keeps no other from being put back.
+            failed.append(RestoreFailed(f"{server}: {error}") if server else error)
+    if len(failed) == 1 and not notes:
+        raise failed[0]
+    if failed:
+        raise RestoreFailed("; ".join([*map(str, failed), *notes]))
+    return changes, notes

@@ -13,7 +13,7 @@ from pathlib import Path
 from pgassay.analysis.gates.model import Gate
 from pgassay.analysis.judge import answered
 from pgassay.analysis.measures.readings import TrialReadings
-from pgassay.errors import RunDirectoryError
+from pgassay.errors import RunDirectoryError, TargetError
 from pgassay.fleet import is_over
 from pgassay.pipeline import carry_out
 from pgassay.plan.design import make_plan
@@ -46,8 +46,7 @@ def resume(
     spec = _same_spec(run, plan, spec_path)
     check_experiment(spec)
     placement = resolve_placement(spec.file.placement, spec.file.settings.host)
-    _, left_alone = undo_what_is_left(run)
-    for note in left_alone:
+    for note in _put_back(run, spec):
         listener.warned(note)
     clear_unfinished(run.path)
     finished = {number: run.trial(number).validity() for number in run.finished()}
@@ -59,6 +58,18 @@ def resume(
     listener.preparing(f"resuming after {len(finished)} finished trials")
     so_far = RunSoFar(run.environment(), finished, frozenset(accepted), resumed=True)
     return carry_out(spec, run, listener, placement, readings, so_far, gates)
+
+
+def _put_back(run: RunDirectory, spec: Spec) -> Sequence[str]:
+    """Undo what the run left changed; notes on the rest. A fleet goes on without a server that
+    cannot be put back now."""
+    try:
+        return undo_what_is_left(run)[1]
+    except TargetError as error:
+        fleet = spec.file.target.fleet
+        if fleet is None or not fleet.servers:
+            raise
+        return [f"not all is undone, `pgassay recover` does it later: {error}"]
 
 
 def _same_spec(run: RunDirectory, plan: Plan, spec_path: Path | None) -> Spec:

@@ -26,6 +26,8 @@ _FIELDS = tuple(field.name for field in fields(Change))
 class FileJournal:
     """Appends to one journal file; every line is synced before the call returns."""
 
+    machine = ""
+
     def __init__(self, path: Path) -> None:
         self._path = path
         self._run = ""

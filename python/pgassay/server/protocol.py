@@ -189,6 +189,8 @@ class Change:
     """and the file that it writes its log to, where it is one."""
     reached: str = ""
     """The address of the server: host:port."""
+    dsn: str = ""
+    """Of a fleet: which of its servers, by the connection string in the experiment file."""
     journal: str = ""
     """In the change record: the journal of the run that made the change,"""
     run: str = ""
@@ -211,6 +213,11 @@ class Journal(Protocol):
     @property
     def run(self) -> str:
         """A name drawn for the journal, on disk in it before a change is; empty without a file."""
+        ...
+
+    @property
+    def machine(self) -> str:
+        """User and machine that can undo what it holds; empty: this one."""
         ...
 
     def record(self, change: Change) -> None: ...

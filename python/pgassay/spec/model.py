@@ -19,7 +19,7 @@ from pgassay.spec.load.table import LoadTable
 from pgassay.spec.primary_metric import PrimaryMetric, usual_metric
 from pgassay.spec.profile import ProfileTable
 from pgassay.spec.reading.values import Duration, SettingValue, Share, Table
-from pgassay.spec.secrets.passwords import refuse_password
+from pgassay.spec.secrets.passwords import without_password
 from pgassay.spec.server.access import HostAccess
 from pgassay.spec.server.fleet import FleetTable, refuse_beside_fleet
 from pgassay.spec.server.host_knobs import DottedNames
@@ -30,12 +30,6 @@ from pgassay.spec.settings.catalogue import SettingNames
 from pgassay.spec.stopping import StoppingKeys
 
 _ACCEPTABLE = {"type": "array", "items": {"enum": list(SIGNS)}}
-
-
-def _dsn(value: Any) -> Any:
-    if isinstance(value, str):
-        refuse_password(value)
-    return value
 
 
 class TargetTable(HostAccess):
@@ -57,7 +51,7 @@ class TargetTable(HostAccess):
     fleet: FleetTable | None = None
 
     _no_password = model_validator(mode="before")(
-        lambda table: {**table, "dsn": _dsn(table["dsn"])} if "dsn" in table else table
+        lambda table: {**table, "dsn": without_password(table["dsn"])} if "dsn" in table else table
     )
 
     @field_validator("accept")
@@ -72,15 +66,19 @@ class TargetTable(HostAccess):
         if len(given) > 1 and given != ["bin", "dsn"]:
             raise ValueError(f"{' and '.join(given)} exclude each other; keep one")
         if self.allow_changes and not self.is_existing:
-            raise ValueError("allow_changes belongs to an existing server; give dsn too")
+            raise ValueError(f"allow_changes belongs to an existing server; give {self._lacks}")
         if self.accept and not self.is_existing:
-            raise ValueError("accept belongs to an existing server; give dsn too")
+            raise ValueError(f"accept belongs to an existing server; give {self._lacks}")
         return self
 
     @property
     def is_existing(self) -> bool:
-        """Whether it is a server that pgassay did not make."""
-        return self.dsn is not None
+        """Whether it is a server that pgassay did not make, or a fleet of such."""
+        return self.dsn is not None or bool(self.fleet is not None and self.fleet.servers)
+
+    @property
+    def _lacks(self) -> str:
+        return "dsn too" if self.fleet is None else "fleet.servers too"
 
 
 class WorkloadTable(Table):

@@ -43,6 +43,7 @@ class RecordingJournal:
     interrupt_at: int | None = None
     place: str = ""
     run: str = ""
+    machine: str = ""
 
     def record(self, change: Change) -> None:
         self.changes.append(change)

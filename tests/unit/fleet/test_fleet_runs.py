@@ -174,6 +174,9 @@ def test_numbers_of_trials_are_never_used_twice(tmp_path: Path) -> None:
     assert ran == [first.number + 24, plan.block(1)[1].number]
 
 
+TWO = '[target.fleet]\nservers = ["host=a", "host=b"]\n'
+
+
 @pytest.mark.parametrize(
     ("more", "says"),
     [
@@ -181,7 +184,15 @@ def test_numbers_of_trials_are_never_used_twice(tmp_path: Path) -> None:
         ("[target.fleet]\n[factors.target]\nversion = [16, 18]\n", r"drop factors\.target"),
         ("[target.fleet]\n[profile]\nseconds = 5\n", r"drop \[profile\]"),
         ("[target.fleet]\nnodes = 1\n", r"nodes"),
-        ('[target.fleet]\nservers = ["a"]\n', r"servers"),
+        ("[target.fleet]\n[load.generators]\n", r"drop load\.generators"),
+        ('[target.fleet]\nservers = ["host=a"]\n', r"target\.fleet\.servers: a fleet has two"),
+        (TWO.replace("host=b", "host=b password=x"), r"fleet\.servers.*: a password may not be"),
+        (TWO.replace("host=b", "host=a"), r"fleet\.servers: 'host=a' is there twice"),
+        (TWO + "nodes = 2\n", r"drop nodes, or servers"),
+        ("[target]\nversion = 18\n" + TWO, r"drop target\.version"),
+        ('[target]\nssh = "db1"\n' + TWO, r"ssh: servers of a fleet are"),
+        (TWO + '[reset]\nlevel = "snapshot"\n', r'drop reset\.level = "snapshot"'),
+        ("[target]\nallow_changes = true\n[target.fleet]\n", r"give fleet\.servers too"),
     ],
 )
 def test_what_a_fleet_cannot_give_is_refused_by_the_file(more: str, says: str) -> None:

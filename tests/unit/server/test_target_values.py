@@ -54,7 +54,7 @@ PATH = replace(MEMORY, name="search_path", value='"$user", public', unit=None, v
 
 class SilentJournal:
     place = ""
-    run = ""
+    run = machine = ""
 
     def record(self, change: Change) -> None: ...
     def undone(self, change_id: str) -> None: ...

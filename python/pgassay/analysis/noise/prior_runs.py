@@ -88,7 +88,9 @@ def conditions_of(spec: Spec) -> Conditions:
     ]  # fmt: skip
     server = "embedded", str(file.target.version or 18)
     if file.target.is_existing:
-        address = f"copy of {file.target.dsn}" if file.copies_existing else file.target.dsn
+        fleet = file.target.fleet
+        address = file.target.dsn if fleet is None else " ".join(fleet.servers)
+        address = f"copy of {address}" if file.copies_existing else address
         server = "existing", _hash(str(address))
     elif file.target.bin:
         server = "local", str(file.target.bin)

@@ -24,9 +24,20 @@ from pgassay.server.preview.preview import preview_existing
 from pgassay.spec.experiment import Spec
 from pgassay.spec.reading.texts import path_from
 from pgassay.spec.server.host_knobs import acts_after_restart
+from pgassay.trials.fleet.existing import found_servers, spec_on
 from pgassay.trials.guards.thresholds import unwatched
 from pgassay.trials.profile.processes import ELSEWHERE
 from pgassay.trials.run.testbeds import testbeds_of
+
+
+def preview_servers(spec: Spec, plan: Plan) -> dict[str, Preview]:
+    """Look at each existing server of a fleet, by its name; nothing for other targets."""
+    fleet = spec.file.target.fleet
+    if fleet is None:
+        return {}
+    found = {one.name: preview_server(spec_on(spec, one), plan)
+             for one in found_servers(fleet.servers)}  # fmt: skip
+    return {name: preview for name, preview in found.items() if preview is not None}
 
 
 def preview_server(spec: Spec, plan: Plan) -> Preview | None:

@@ -17,6 +17,7 @@ from pgassay.cli.plan.levels import print_factors
 from pgassay.cli.plan.server import (
     knobs_refused,
     preview_server,
+    preview_servers,
     print_preview,
     profile_refused,
 )
@@ -52,7 +53,7 @@ def show_plan(checked: Spec, *, as_json: bool) -> None:
     check_servers(checked)
     drawn = make_plan(checked)
     check_new_servers(checked, drawn)
-    preview = preview_server(checked, drawn)
+    preview, of_fleet = preview_server(checked, drawn), preview_servers(checked, drawn)
     placement = resolve_placement(checked.file.placement, checked.file.settings.host)
     refused = knobs_refused(checked, preview)
     risks = (*built_apart(_by_version(checked, drawn)), *profile_refused(checked, preview))
@@ -70,6 +71,7 @@ def show_plan(checked: Spec, *, as_json: bool) -> None:
             **({"schema_variants": variants["schema"]} if "schema" in variants else {}),
             **({} if generators is None else {"generators": generators.model_dump()}),
             **({} if preview is None else {"server": asdict(preview)}),
+            **({"servers": {n: asdict(p) for n, p in of_fleet.items()}} if of_fleet else {}),
             "knobs_refused": refused,
             "expected": None if expected is None else asdict(expected),
         }
@@ -77,7 +79,8 @@ def show_plan(checked: Spec, *, as_json: bool) -> None:
     else:
         _print(checked, drawn, placement, refused)
         print_expectation(out, expected, drawn)
-        print_preview(preview)
+        for one in (preview, *of_fleet.values()):
+            print_preview(one)
 
 
 def _by_version(spec: Spec, drawn: Plan) -> list[list[str]]:
@@ -156,6 +159,11 @@ def _target(spec: Spec, drawn: Plan) -> str:
     fleet = target.fleet
     if fleet is not None:
         count = "every node" if fleet.count is None else f"each of {fleet.count} nodes"
+        if fleet.servers:
+            return (
+                f"existing servers, each driven from a node of its own of the Ray cluster"
+                f" ({fleet.ray}): {'; '.join(fleet.servers)}; {_changes(spec, drawn)}"
+            )
         return f"a server started by pgassay on {count} of the Ray cluster ({fleet.ray})"
     servers = spec.file.factors.target.servers()
     if servers:
@@ -163,15 +171,20 @@ def _target(spec: Spec, drawn: Plan) -> str:
     if spec.file.copies_existing:
         return f"a server started by pgassay, on a base backup of an existing one ({target.dsn})"
     if target.is_existing:
-        changed = server_settings(spec.file, drawn.factors)
-        changes = "are changed, and put back at the end" if changed else "are not changed"
         control = access_of(target).control
         restarts = f", by `{control.label}`" if control and target.allow_restart else ""
         host = f"; its host over ssh ({target.ssh})" if target.ssh else ""
-        return f"existing server ({target.dsn}); its settings {changes}{restarts}{host}"
+        return f"existing server ({target.dsn}); {_changes(spec, drawn)}{restarts}{host}"
     if target.bin is not None:
         return f"a server started by pgassay, from {target.bin}"
     return f"a server started by pgassay, embedded PostgreSQL {target.version or 18}"
+
+
+def _changes(spec: Spec, drawn: Plan) -> str:
+    whose = "their" if spec.file.target.fleet is not None else "its"
+    changed = server_settings(spec.file, drawn.factors)
+    what = "are changed, and put back at the end" if changed else "are not changed"
+    return f"{whose} settings {what}"
 
 
 def _print_settings(spec: Spec) -> None:

@@ -28,9 +28,9 @@ CREATE = sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(SCHEMA))
 _MADE_ON = f"{MARK} on "
 
 
-def mark_here() -> str:
-    """The mark on objects made from here: user and machine, which `refuse_elsewhere` reads."""
-    return f"{_MADE_ON}{this_machine()}"
+def mark_of(journal: Journal) -> str:
+    """The mark on objects that a run makes: user and machine, which `refuse_elsewhere` reads."""
+    return f"{_MADE_ON}{journal.machine or this_machine()}"
 
 
 def refuse_foreign(session: Connection) -> bool:
@@ -46,10 +46,11 @@ def refuse_foreign(session: Connection) -> bool:
     return True
 
 
-def refuse_elsewhere(session: Connection) -> None:
+def refuse_elsewhere(session: Connection, machine: str = "") -> None:
     """Stop where a run of another machine was killed here: what it found is known there alone.
 
-    Its settings would pass for the server's own, and be what we put back.
+    Its settings would pass for the server's own, and be what we put back. `machine` is that of the
+    run's journal (`Journal.machine`).
     """
     row = session.execute(statement("data/schema_comment"), (SCHEMA,)).fetchone()
     left = [
@@ -60,7 +61,7 @@ def refuse_elsewhere(session: Connection) -> None:
     left.append(((row[0] or "") if row else "", f"schema {SCHEMA}", drop))
     for comment, what, remove in left:
         made_on = comment.removeprefix(_MADE_ON)
-        if made_on not in (comment, this_machine()):
+        if made_on not in (comment, machine or this_machine()):
             raise TargetError(
                 f"a run from {made_on} that was killed has left {what} here, and perhaps settings;"
                 f" on {made_on}: pgassay recover RUN; where that machine is gone, look at"
@@ -68,7 +69,7 @@ def refuse_elsewhere(session: Connection) -> None:
             )
 
 
-def make_schema(session: Connection) -> None:
+def make_schema(session: Connection, mark: str) -> None:
     """Make an empty schema with the mark, in place of one that has it already."""
     try:
         with session.transaction():
@@ -76,7 +77,7 @@ def make_schema(session: Connection) -> None:
             session.execute(CREATE)
             session.execute(
                 sql.SQL("COMMENT ON SCHEMA {} IS {}").format(
-                    sql.Identifier(SCHEMA), sql.Literal(mark_here())
+                    sql.Identifier(SCHEMA), sql.Literal(mark)
                 )
             )
     except psycopg.Error as error:
@@ -108,7 +109,7 @@ class WorkloadSchema:
             )
             self._change = change
             self._journal.record(change)
-        make_schema(session)
+        make_schema(session, mark_of(self._journal))
 
     def drop(self, session: Connection) -> None:
         """Drop it, if this run made it."""

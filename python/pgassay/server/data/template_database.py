@@ -19,7 +19,7 @@ from psycopg import sql
 
 from pgassay.errors import TargetError
 from pgassay.server.connection.session import identity, one_line, target_failure
-from pgassay.server.data.schema import mark_here
+from pgassay.server.data.schema import mark_of
 from pgassay.server.protocol import Change, Connection, Journal
 from pgassay.server.settings.statements import assignment
 from pgassay.server.statements import statement
@@ -119,7 +119,7 @@ class TemplateDatabase:
         """Mark it as pgassay's, and give it the settings that ALTER DATABASE gave the user's."""
         database = sql.Identifier(name)
         comment = sql.SQL("COMMENT ON DATABASE {} IS {}")
-        _execute(session, comment.format(database, sql.Literal(mark_here())))
+        _execute(session, comment.format(database, sql.Literal(mark_of(self._journal))))
         for role, setting, value in self._settings:
             alter = sql.SQL("ALTER DATABASE {}").format(database)
             if role is not None:

@@ -82,7 +82,10 @@ class ExistingTarget:
         self.kind = access.kind
         self._rule = rule
         self._dsn = dsn
-        self._journal = RecordedJournal(journal)
+        # A journal that is not on this machine has its change record there too.
+        self._journal = (
+            journal if isinstance(journal, RecordedJournal) else RecordedJournal(journal)
+        )
         self._allow_changes = allow_changes
         self._accept = frozenset(accept)
         self._access = access
@@ -129,7 +132,7 @@ class ExistingTarget:
         self._journal.begin(server, self._parameters.address)
         refuse_killed_run_on(self._machine)
         if self._allow_changes:
-            refuse_elsewhere(self._control)
+            refuse_elsewhere(self._control, self._journal.machine)
         refuse_foreign(self._control)
         with as_target_error("looking for signs of production"):
             refuse_signs(look_for_signs(self._control, self._accept), self._parameters.label)

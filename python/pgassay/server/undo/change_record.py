@@ -56,6 +56,11 @@ class RecordedJournal:
         """The name drawn for that journal."""
         return self._journal.run
 
+    @property
+    def machine(self) -> str:
+        """Who can undo what it holds."""
+        return self._journal.machine
+
     def record(self, change: Change) -> None:
         """On disk in both places when this returns."""
         change = replace(change, reached=self._reached)

@@ -6,10 +6,19 @@ Never: shows the string.
 
 from __future__ import annotations
 
+from typing import Any
+
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
 _SECRETS = ("password", "sslpassword", "oauth_client_secret", "scram_client_key")
+
+
+def without_password(dsn: Any) -> Any:
+    """The same, for a field of a table: what is not a text is refused elsewhere."""
+    if isinstance(dsn, str):
+        refuse_password(dsn)
+    return dsn
 
 
 def refuse_password(dsn: str) -> None:

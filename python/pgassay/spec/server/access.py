@@ -70,15 +70,22 @@ class HostAccess(Table):
 
     @model_validator(mode="after")
     def _belongs_together(self) -> HostAccess:
+        fleet = getattr(self, "fleet", None)
         is_existing = getattr(self, "dsn", None) is not None
         given = [name for name in _CONTROLS if getattr(self, name) is not None]
-        for name in (*_CONTROLS, "ssh"):
-            if getattr(self, name) is not None and not is_existing:
+        for name in (*_CONTROLS, "ssh", "allow_restart"):
+            if getattr(self, name) and fleet is not None:
+                raise ValueError(
+                    f"{name}: servers of a fleet are reached by SQL alone, and not restarted; drop"
+                    " it, or target.fleet"
+                )
+            if getattr(self, name) and not is_existing:
                 raise ValueError(f"{name} belongs to an existing server; give dsn too")
         if len(given) > 1:
             raise ValueError(f"{' and '.join(given)} exclude each other; keep one")
         if self.sudo and self.ssh is None:
             raise ValueError("sudo belongs to ssh; on this host run pgassay itself as root")
+        is_existing = is_existing or bool(fleet is not None and fleet.servers)
         if self.settings_at != "server" and not is_existing:
             raise ValueError("settings_at belongs to an existing server; leave it out")
         if self.settings_at != "server" and self.allow_restart:
@@ -86,8 +93,6 @@ class HostAccess(Table):
                 f"a {self.settings_at} has no settings that take a restart; leave out"
                 ' allow_restart, or settings_at = "server"'
             )
-        if self.allow_restart and not is_existing:
-            raise ValueError("allow_restart belongs to an existing server; leave it out")
         if self.allow_restart and not given:
             raise ValueError(
                 "allow_restart needs to know how: name the server's service, its cluster, or a"

@@ -8,44 +8,76 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from pgassay.spec.reading.values import Table
+from pgassay.spec.secrets.passwords import without_password
+
+_Server = Annotated[str, BeforeValidator(without_password), Field(min_length=1, max_length=4096)]
 
 
 class FleetTable(Table):
-    """One server on each of several nodes of a Ray cluster."""
+    """One server on each of several nodes of a Ray cluster, or existing servers that such nodes
+    reach, one each."""
 
     nodes: Literal["all"] | Annotated[int, Field(ge=2, le=1000)] = Field(
         "all", description="fleet: how many nodes of the Ray cluster have a server, or all"
+    )
+    servers: Annotated[tuple[_Server, ...], Field(strict=False, max_length=1000)] = Field(
+        (),
+        description="fleet of existing servers: a libpq connection string for each, all without a"
+        " password",
     )
     ray: Annotated[str, Field(min_length=1, max_length=255)] = Field(
         "auto",
         description="fleet: the Ray cluster: auto, of which this machine is a node, or HOST:PORT",
     )
 
+    @field_validator("servers")
+    @classmethod
+    def _several(cls, servers: tuple[str, ...]) -> tuple[str, ...]:
+        if len(servers) < 2:
+            raise ValueError("a fleet has two servers or more; one alone is target.dsn")
+        if twice := next((one for one in servers if servers.count(one) > 1), None):
+            raise ValueError(f"{twice!r} is there twice; write each server once")
+        return servers
+
+    @model_validator(mode="after")
+    def _one_of(self) -> FleetTable:
+        if self.servers and "nodes" in self.model_fields_set:
+            raise ValueError("each of its servers has a node of its own; drop nodes, or servers")
+        return self
+
     @property
     def count(self) -> int | None:
         """How many nodes; None for all."""
+        if self.servers:
+            return len(self.servers)
         return None if self.nodes == "all" else self.nodes
 
 
 def refuse_beside_fleet(file: Any) -> None:
     """ValueError where a table of the file asks for what a fleet cannot give."""
-    if file.target.fleet is None:
+    fleet = file.target.fleet
+    if fleet is None:
         return
     wrong = {
         "target.dsn": file.target.dsn is not None,
+        "target.version": file.target.version is not None and bool(fleet.servers),
+        "target.bin": file.target.bin is not None and bool(fleet.servers),
+        'reset.level = "snapshot"': file.copies_existing,
         "factors.target": bool(file.factors.target.servers()),
         "factors.host": bool(file.factors.host),
         "settings.host": bool(file.settings.host),
         "load.command": file.load.command is not None,
+        "load.generators": file.load.generators is not None,
         "[profile]": file.profile is not None,
         "design.mode other than blocks": file.design.mode != "blocks",
     }
     found = [name for name, is_given in wrong.items() if is_given]
     if found:
+        what = "drives its servers from" if fleet.servers else "starts its servers on"
         raise ValueError(
-            f"target.fleet starts its servers on the nodes of a Ray cluster, and runs whole blocks"
+            f"target.fleet {what} the nodes of a Ray cluster, and runs whole blocks"
             f" on each; drop {' and '.join(found)}, or target.fleet"
         )

@@ -8,6 +8,8 @@ Decisions of this room:
   would decide when a run ends.
 - A member is one actor that keeps its server up and runs one trial per call, so a server's trials
   never overlap. Records come back to the process that began the run, which alone writes them.
-- Servers are those that pgassay starts. Nothing of the user's is changed, so a lost node leaves
-  nothing to put back but a server of ours, which the next run there removes.
+- Of a server that pgassay starts a lost node leaves nothing to put back; the next run there removes
+  it. Of a user's every change is noted by the process that began the run, in the one journal of the
+  run and this machine's change record, before the member makes it: the member asks, that process
+  answers. So `recover` there is enough, whatever is killed, and nodes keep no record.
 """

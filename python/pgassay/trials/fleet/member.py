@@ -20,8 +20,9 @@ from pgassay.errors import PgassayError, TargetError, TrialError
 from pgassay.interruption import forget_request, request_stop
 from pgassay.plan.model import Plan, PlannedTrial
 from pgassay.server.hosts.placement import resolve_placement
-from pgassay.server.protocol import Change, ServerFacts
+from pgassay.server.protocol import Change, Journal, ServerFacts
 from pgassay.spec.experiment import Spec
+from pgassay.trials.fleet.asking import WAIT_S, Answer, Ask, AskingJournal, Place
 from pgassay.trials.model.record import FailedTrial, TrialRecord
 from pgassay.trials.run.checks import check_arms, check_experiment, check_new_servers
 from pgassay.trials.run.preparing import prepare
@@ -47,7 +48,7 @@ class OpenedMember:
 class NoJournal:
     """Of a server of our own nothing is to be undone: the next run on its node removes it."""
 
-    place = run = ""
+    place = run = machine = ""
 
     def record(self, change: Change) -> None:
         """Nothing is kept."""
@@ -65,21 +66,29 @@ class _Warnings(ProgressListener):
 
 
 class Member(OnNode):
-    """An actor: `open`, then `run` once per trial, then `close`; `stop` from beside."""
+    """An actor: `open`, then `run` once per trial, then `close`; `stop` and `next_ask` from
+    beside."""
 
     def __init__(self) -> None:
         self._one_at_a_time = threading.Lock()
         self._files = tempfile.TemporaryDirectory(prefix="pgassay-load-")
         self._trials: TrialContext | None = None
+        self._asking: AskingJournal | None = None
+        self._asks = threading.Event()
 
-    def open(self, spec: Spec, plan: Plan) -> OpenedMember:
-        """Start the server, build the data; closed again where that fails."""
+    def open(self, spec: Spec, plan: Plan, noted_at: Place | None = None) -> OpenedMember:
+        """Start the server, or reach the existing one, whose changes are noted at that place; build
+        the data. Closed again where that fails."""
         with self._one_at_a_time:
             check_experiment(spec)
             check_new_servers(spec, plan)
             placement = resolve_placement(spec.file.placement, spec.file.settings.host)
             testbeds, warnings = testbeds_of(spec, plan), _Warnings()
-            target = target_of(spec.file, spec.folder, testbeds, NoJournal(), placement.server)
+            journal: Journal = NoJournal()
+            if noted_at is not None:
+                self._asking = journal = AskingJournal(noted_at)
+                self._asks.set()
+            target = target_of(spec.file, spec.folder, testbeds, journal, placement.server)
             try:
                 target.open()
                 check_arms(spec, plan, target, testbeds)
@@ -117,6 +126,11 @@ class Member(OnNode):
                 if isinstance(error.__cause__, TargetError) or not self._answers():
                     raise MemberLost(str(error)) from None
                 raise
+
+    def next_ask(self, answer: Answer | None) -> Ask | None:
+        """What is to be noted before it is changed (`AskingJournal.next_ask`)."""
+        self._asks.wait(WAIT_S)
+        return None if self._asking is None else self._asking.next_ask(answer)
 
     def stop(self) -> None:
         """Break off the trial that runs."""

@@ -43,7 +43,7 @@ def opened(
         listener.preparing(doing)
         yield target.open()
     finally:
-        with _signals_held_off(listener, pending_undo):
+        with signals_held_off(listener, pending_undo):
             with _UNPRINTABLE_IGNORED:
                 if is_changed():
                     listener.preparing("restoring the server")
@@ -54,9 +54,8 @@ def opened(
 
 
 @contextmanager
-def _signals_held_off(
-    listener: ProgressListener, pending_undo: Callable[[], str]
-) -> Iterator[None]:
+def signals_held_off(listener: ProgressListener, pending_undo: Callable[[], str]) -> Iterator[None]:
+    """While changes are undone, signals only say what is left; a second Ctrl-C gives up."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -1,0 +1,107 @@
+"""Finds the existing servers of a fleet, and leaves every server of one as it should be.
+
+Enters: the `[target.fleet]` table, members, a run directory. Leaves: servers that this machine
+reaches; at the end servers as found, those of lost members too, or a RestoreFailed. Never: runs a
+trial.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from pgassay.cluster.calls import Actor, answers
+from pgassay.errors import PgassayError, RestoreFailed, TargetError, TrialError
+from pgassay.recovery import undo_what_is_left
+from pgassay.samples.journal import JOURNAL, open_changes
+from pgassay.samples.run_directory import RunDirectory
+from pgassay.samples.unfinished import pending_undo
+from pgassay.spec.server.fleet import FleetTable
+from pgassay.trials.fleet.existing import FoundServer, found_servers
+from pgassay.trials.run.progress import ProgressListener
+from pgassay.trials.run.restoring import signals_held_off
+
+_CLOSING_S = 300.0
+
+
+def existing_servers(
+    table: FleetTable, listener: ProgressListener, *, is_resumed: bool
+) -> list[FoundServer]:
+    """The servers that are there already; a run that goes on does so without those that are gone,
+    or that it could not put back."""
+
+    def left_out(error: TargetError) -> None:
+        listener.warned(f"the run goes on without a server: {error}")
+
+    found = []
+    for one in found_servers(table.servers, left_out if is_resumed else None):
+        try:
+            one.refuse_killed_run()
+            found.append(one)
+        except TargetError as error:
+            if not is_resumed:
+                raise
+            left_out(error)
+    if table.servers and not found:
+        raise TrialError("no server of the fleet can be reached; start one, then resume the run")
+    return found
+
+
+@contextmanager
+def left_at_the_end(
+    actors: Sequence[Actor], listener: ProgressListener, run: RunDirectory
+) -> Iterator[None]:
+    """Break off what the members run, then close each: a server of ours is stopped, one of the
+    user's put back."""
+    try:
+        yield
+    finally:
+        with _restoring(run, listener):
+            listener.preparing("leaving the servers of the fleet")
+            for method in ("stop", "close"):
+                for actor in actors:
+                    try:
+                        answers([(actor, method, ())], _CLOSING_S)
+                    except RestoreFailed as error:
+                        listener.warned(f"on {actor.name}: {error}")
+                    except PgassayError:
+                        # A node that is gone has nothing to close; the next run there clears it,
+                        # and what it has changed on a server of the user's is put back from here.
+                        continue
+
+
+@contextmanager
+def put_back_at_the_end(run: RunDirectory, listener: ProgressListener) -> Iterator[None]:
+    """Undo what members that were lost have left changed on servers of the user's."""
+    try:
+        yield
+    except RestoreFailed:
+        raise  # a person has given up
+    except BaseException:
+        _put_back(run, listener)
+        raise
+    else:
+        _put_back(run, listener)
+
+
+def _put_back(run: RunDirectory, listener: ProgressListener) -> None:
+    if not open_changes(run.path / JOURNAL):
+        return
+    with _restoring(run, listener):
+        listener.preparing("restoring the servers of lost members")
+        try:
+            _, left_alone = undo_what_is_left(run)
+        except TargetError as error:
+            raise RestoreFailed(f"{error}; {pending_undo(run.path)}") from None
+        for note in left_alone:
+            listener.warned(note)
+
+
+@contextmanager
+def _restoring(run: RunDirectory, listener: ProgressListener) -> Iterator[None]:
+    """A second Ctrl-C gives up, as on a single server."""
+    with signals_held_off(listener, lambda: pending_undo(run.path)):
+        try:
+            yield
+        except KeyboardInterrupt:
+            raise RestoreFailed(f"stopped while restoring; {pending_undo(run.path)}") from None

@@ -1,0 +1,120 @@
+"""The journal of a run, as a member of a fleet on another machine writes it.
+
+Enters: changes that the member is about to make. Leaves: each in the journal of the run, on the
+machine that began it, before it is made. Never: keeps a change on its own machine, or lets one be
+made that is not in that journal.
+
+The machine that began the run asks for what is to be noted (`next_ask`) and says when it is; so it
+alone writes the run directory, and what undoes a member's changes is where `recover` is run.
+"""
+
+from __future__ import annotations
+
+import itertools
+import queue
+import threading
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from pgassay.errors import TargetError
+from pgassay.server.protocol import Change
+from pgassay.server.undo.change_record import RecordedJournal
+
+PATIENCE_S = 60.0
+"""The journal is written in milliseconds, on a busy disk in seconds."""
+WAIT_S = 1.0
+"""How long one call waits for something to note."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """The run's own journal: its file, the name drawn for it, the user and machine it is on."""
+
+    place: str
+    run: str
+    machine: str
+
+
+@dataclass(frozen=True)
+class Ask:
+    """What is to be noted: the identity of the server, a change, the id of one that is undone."""
+
+    number: int
+    what: Literal["begin", "record", "undone"]
+    value: Any
+
+
+@dataclass(frozen=True)
+class Answer:
+    """That it is noted, or why not."""
+
+    number: int
+    refusal: str = ""
+
+
+@dataclass
+class _Open:
+    ask: Ask
+    done: threading.Event = field(default_factory=threading.Event)
+    refusal: str = ""
+
+
+class AskingJournal(RecordedJournal):
+    """Returns from a call when the machine that began the run has answered."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self._numbers = itertools.count(1)
+        self._asks: queue.Queue[Ask] = queue.Queue()
+        self._open: dict[int, _Open] = {}
+
+    @property
+    def place(self) -> str:
+        return self._place.place
+
+    @property
+    def run(self) -> str:
+        return self._place.run
+
+    @property
+    def machine(self) -> str:
+        return self._place.machine
+
+    def begin(self, server: str, reached: str = "") -> None:
+        """Raises TargetError where this machine has been led to another server."""
+        self._ask("begin", server)
+
+    def record(self, change: Change) -> None:
+        self._ask("record", change)
+
+    def undone(self, change_id: str) -> None:
+        # Undoing goes on where nobody answers: undoing once more what was undone does no harm.
+        with suppress(TargetError):
+            self._ask("undone", change_id)
+
+    def next_ask(self, answer: Answer | None) -> Ask | None:
+        """Take the answer to the last ask; the next one, or None where there is none yet."""
+        if answer is not None:
+            open_ask = self._open.get(answer.number)
+            if open_ask is not None:
+                open_ask.refusal = answer.refusal
+                open_ask.done.set()
+        with suppress(queue.Empty):
+            return self._asks.get(timeout=WAIT_S)
+        return None
+
+    def _ask(self, what: Literal["begin", "record", "undone"], value: Any) -> None:
+        number = next(self._numbers)
+        waiting = self._open[number] = _Open(Ask(number, what, value))
+        self._asks.put(waiting.ask)
+        try:
+            if not waiting.done.wait(PATIENCE_S):
+                raise TargetError(
+                    f"{self.machine} began this run and did not note within {PATIENCE_S:g} s what"
+                    " is about to be changed, so it was not changed"
+                )
+            if waiting.refusal:
+                raise TargetError(waiting.refusal)
+        finally:
+            del self._open[number]
