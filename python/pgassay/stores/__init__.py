@@ -9,6 +9,7 @@ Decisions of this room:
 - A copy is checked against the store's listing each time: a file whose size, date or ETag differs
   is fetched anew, one that is gone is removed. So a run that is still going on is shown as the
   store has it now.
+- Copies that nobody has read for 30 days are removed when a store is read, once a day at most.
 - Objects are put in an order in which a reader never sees a trial without its samples, or an
   analysis before its trials. They are put there between trials; those of other servers of a fleet
   go on meanwhile.

@@ -56,7 +56,7 @@ def refuse_url(path: Path | None, command: str) -> None:
 
 def copy_of(url: str) -> Path:
     """Where files are kept that were read; what lies there can be read again."""
-    return _copies() / _folder(url)
+    return copies_folder() / _folder(url)
 
 
 def working_copy_of(url: str) -> Path:
@@ -79,14 +79,15 @@ def with_urls(text: str) -> str:
     """Text with URLs where it names copies."""
     if "pgassay/runs/" not in text:
         return text
-    return re.sub(rf"{re.escape(str(_copies()))}/([a-z][a-z0-9+.-]+)/", r"\1://", text)
+    return re.sub(rf"{re.escape(str(copies_folder()))}/([a-z][a-z0-9+.-]+)/", r"\1://", text)
 
 
 def _folder(url: str) -> str:
     return url.replace("://", "/", 1)
 
 
-def _copies() -> Path:
+def copies_folder() -> Path:
+    """Below which all copies lie."""
     import platformdirs  # only where a store is named: `pgassay --help` need not wait for it
 
     return _resolved(platformdirs.user_cache_path("pgassay") / "runs")

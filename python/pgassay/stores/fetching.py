@@ -22,9 +22,10 @@ from pgassay.durable import make_directory
 from pgassay.errors import RunDirectoryError
 from pgassay.samples.overview import HEAD_KEYS
 from pgassay.samples.storage.json_head import HEAD_BYTES, first_values_of
-from pgassay.stores.address import copy_of, local_path, url_of
+from pgassay.stores.address import copies_folder, copy_of, local_path, url_of
 from pgassay.stores.library import clear_errors, opened, version_of
 from pgassay.stores.listing import PARTS, Entries, entries, folders, is_run, run_listing
+from pgassay.stores.trimming import NOTES, trim
 from pgassay.stores.wanted import Wanted
 
 if TYPE_CHECKING:
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
 
 AT_ONCE = 32
 """Requests: most of each is waiting."""
-_NOTES = ".fetched.json"
-"""Beside the files of a copy: which versions they are."""
 _WHOLE, _HEAD = "whole", "head"
 
 
@@ -42,6 +41,7 @@ def fetched(path: Path, wanted: Wanted) -> Path:
     url = url_of(path)
     if url is None:
         return local_path(path)
+    trim(copies_folder())
     with clear_errors(url):
         return _fetched(url, wanted)
 
@@ -86,7 +86,7 @@ def _fetched(url: str, wanted: Wanted) -> Path:
     with ThreadPoolExecutor(AT_ONCE) as pool:
         runs = {name for name, found in zip(names, pool.map(fetch, names), strict=True) if found}
     for gone in copy.iterdir():
-        if gone.name not in runs and (gone / _NOTES).exists():
+        if gone.name not in runs and (gone / NOTES).exists():
             shutil.rmtree(gone)
     return copy
 
@@ -103,7 +103,8 @@ class _Copy:
         """Make it agree with the store, with the wanted files in it."""
         listing = run_listing(self.system, self.root, top, parts_only=not wanted.has_other_folders)
         versions = {name: version_of(one) for name, one in listing.files.items()}
-        with _notes(self.path) as notes:
+        # A list of runs reads a little of each; that keeps no copy from being trimmed.
+        with _notes(self.path, is_read=not wanted.heads) as notes:
             for name in [n for n, (version, _) in notes.items() if versions.get(n) != version]:
                 if name in versions or wanted.has_other_folders or _is_listed(name):
                     (self.path / name).unlink(missing_ok=True)
@@ -121,7 +122,7 @@ class _Copy:
     def _remove_unknown(self, notes: dict[str, list[str]], parts: Iterable[str]) -> None:
         """What a command wrote here and is not in the store, and trials that are gone."""
         for file in self.path.iterdir():
-            if file.is_file() and file.name not in notes and file.name != _NOTES:
+            if file.is_file() and file.name not in notes and file.name != NOTES:
                 file.unlink()
         for folder in PARTS:
             for part in (self.path / folder).glob("*"):
@@ -154,19 +155,23 @@ def _is_listed(name: str) -> bool:
 
 
 @contextmanager
-def _notes(copy: Path) -> Iterator[dict[str, list[str]]]:
+def _notes(copy: Path, *, is_read: bool) -> Iterator[dict[str, list[str]]]:
     """File → its version and how much of it is here; for one process at a time."""
-    descriptor = os.open(copy / _NOTES, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    descriptor = os.open(copy / NOTES, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     with os.fdopen(descriptor, "r+") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         text = file.read()
         notes: dict[str, list[str]] = json.loads(text) if text else {}
+        before = os.fstat(descriptor)
         yield notes
         file.seek(0)
         file.truncate()
         json.dump(notes, file)
+        file.flush()
+        if text and not is_read:
+            os.utime(descriptor, ns=(before.st_atime_ns, before.st_mtime_ns))
 
 
 def _in_top_folder(path: Path) -> dict[str, tuple[int, int]]:
-    found = (entry for entry in os.scandir(path) if entry.is_file() and entry.name != _NOTES)
+    found = (entry for entry in os.scandir(path) if entry.is_file() and entry.name != NOTES)
     return {one.name: (one.stat().st_size, one.stat().st_mtime_ns) for one in found}

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,8 +22,9 @@ from pgassay.comparing import compare_stored
 from pgassay.errors import PgassayError
 from pgassay.runs.catalogue import TABLES
 from pgassay.samples.overview import runs_in
-from pgassay.stores.address import copy_of, shown
+from pgassay.stores.address import copies_folder, copy_of, shown
 from pgassay.stores.fetching import fetched
+from pgassay.stores.trimming import NOTES
 from pgassay.stores.wanted import OVERVIEW, TO_ANALYSE
 from support.runs.command import pgassay as command
 from support.runs.forked import run as python
@@ -187,6 +190,21 @@ def test_commands_that_write_here_only_refuse_a_url() -> None:
     done = command("observe", "--out", "s3://lab/runs/watched")
     assert done.returncode == 1
     assert "writes on this machine only" in done.stderr
+
+
+def test_copies_that_nobody_has_read_for_a_month_are_removed(lab: str) -> None:
+    old, other = (f"{lab}/{name}" for name in ("wal", "wal-again"))
+    read = {url: fetched(Path(url), TO_ANALYSE) / NOTES for url in (old, other)}
+    month_ago = time.time() - 31 * 86_400
+    os.utime(read[old], (month_ago, month_ago))
+    fetched(Path(lab), OVERVIEW)
+    assert read[old].stat().st_mtime == month_ago, "a list reads no run"
+    stamp = copies_folder() / ".trimmed"
+    os.utime(stamp, (month_ago, month_ago))
+    fetched(Path(other), TO_ANALYSE)
+    assert not copy_of(old).exists()
+    assert read[other].exists()
+    assert fetched(Path(old), TO_ANALYSE) == copy_of(old)
 
 
 def test_messages_name_the_url_not_the_copy(lab: str, store: MemoryFileSystem) -> None:
