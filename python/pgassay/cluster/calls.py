@@ -14,6 +14,9 @@ from typing import Any
 
 from pgassay.errors import PgassayError, SetupError
 
+_LOOK_S = 1.0
+"""After so long an error is seen even if others are still at work: they may be, for hours."""
+
 
 class ActorLost(PgassayError):
     """Actors that ended, or do not answer any more."""
@@ -49,29 +52,34 @@ class Actor:
 def answers(calls: Sequence[tuple[Actor, str, Sequence[Any]]], limit_s: float) -> list[Any]:
     """All of them at the same time; raises what a method raised, else ActorLost.
 
-    An error that an actor raised goes before the loss of another, which may follow from it.
+    An error that an actor raised ends the wait for the others, and goes before the loss of another,
+    which may follow from it.
     """
+    if not calls:
+        return []
+    ray = calls[0][0].ray
     asked = [actor.ask(method, arguments) for actor, method, arguments in calls]
-    found: list[Any] = []
+    places = {reference: place for place, reference in enumerate(asked)}
+    found: dict[int, Any] = {}
     lost: dict[int, str] = {}
-    raised: BaseException | None = None
     deadline = time.monotonic() + limit_s
-    for place, (call, reference) in enumerate(zip(calls, asked, strict=True)):
-        ray = call[0].ray
-        try:
-            left_s = max(deadline - time.monotonic(), 0.0)
-            found.append(ray.get(reference, timeout=left_s))
-        except ray.exceptions.GetTimeoutError:
-            lost[place] = f"no answer within {limit_s:g} s"
-        except ray.exceptions.RayTaskError as error:
-            raised = raised or _cause(error)
-        except ray.exceptions.RayError as error:
-            lost[place] = _line(error)
-    if raised is not None:
-        raise raised
+    while places:
+        left_s = max(deadline - time.monotonic(), 0.0)
+        ready, _ = ray.wait(list(places), num_returns=len(places), timeout=min(left_s, _LOOK_S))
+        for reference in ready:
+            place = places.pop(reference)
+            try:
+                found[place] = ray.get(reference)
+            except ray.exceptions.RayTaskError as error:
+                raise _cause(error) from None
+            except ray.exceptions.RayError as error:
+                lost[place] = _line(error)
+        if left_s == 0.0:
+            lost |= dict.fromkeys(places.values(), f"no answer within {limit_s:g} s")
+            break
     if lost:
-        raise ActorLost(tuple(lost), next(iter(lost.values())))
-    return found
+        raise ActorLost(tuple(sorted(lost)), lost[min(lost)])
+    return [found[place] for place in range(len(calls))]
 
 
 def _cause(error: Any) -> BaseException:

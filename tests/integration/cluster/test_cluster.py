@@ -52,6 +52,9 @@ def test_an_error_of_ours_arrives_as_it_was_and_a_dead_actor_is_named(cluster: C
         with pytest.raises(SettingRejected, match=r"^work_mem: too much$") as refused:
             answers([(first, "refuse", ())], 60)
         assert (refused.value.setting, refused.value.sqlstate) == ("work_mem", "22023")
+        with pytest.raises(SettingRejected):
+            answers([(first, "slow", (40.0,)), (second, "refuse", ())], 60)
+        assert answers([(first, "at_work", ())], 60) == [True], "nobody waits for it"
         with pytest.raises(ActorLost, match=r"no answer within 0.2 s") as silent:
             answers([(first, "process", ()), (second, "slow", (3.0,))], 0.2)
         assert silent.value.places == (1,)

@@ -16,14 +16,23 @@ from pgassay.trials.load.generators.generator import LoadGenerator
 class Worker(OnNode):
     """An actor."""
 
+    def __init__(self) -> None:
+        self.is_slow = False
+
     def process(self) -> int:
         return os.getpid()
 
     def slow(self, seconds: float) -> tuple[float, float]:
         """When it began and ended, by the clock of this machine."""
         began = time.time()
+        self.is_slow = True
         time.sleep(seconds)
+        self.is_slow = False
         return began, time.time()
+
+    def at_work(self) -> bool:
+        """Whether it is slow just now."""
+        return self.is_slow
 
     def refuse(self) -> None:
         raise SettingRejected("work_mem", "work_mem: too much", sqlstate="22023")
