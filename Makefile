@@ -77,6 +77,7 @@ bench: build
 	$(BIN)/python -m bench.analysis
 	$(BIN)/python -m bench.startup
 	$(BIN)/python -m bench.generators
+	$(BIN)/python -m bench.load_hosts
 
 validate: build
 	$(BIN)/python -m bench.validate

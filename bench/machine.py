@@ -113,8 +113,3 @@ def memory_kb(pid: int | str = "self") -> int:
         return 0
     found = re.search(r"VmRSS:\s*(\d+) kB", status)
     return int(found[1]) if found else 0
-
-
-def forget_peak() -> None:
-    """From now on `peak_memory_kb` of this process is that of what follows."""
-    Path("/proc/self/clear_refs").write_text("5", "utf-8")
