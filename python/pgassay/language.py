@@ -34,6 +34,7 @@ _SEPARATORS = {"en": ("\u202f", "."), "ru": ("\u202f", ","), "zh": (",", ".")}
 """Between thousands, before decimals."""
 _JOINTS = {"zh": ("\u3001", "\uff1b")}
 """Between the items of a list, between clauses; `, ` and `; ` elsewhere."""
+_COLONS = {"zh": "\uff1a"}
 STORED = "stored"
 """The context of messages that are stored in English."""
 T = TypeVar("T")
@@ -88,6 +89,11 @@ def retold(text: str) -> str:
 def listed(items: Iterable[object]) -> str:
     """Items in one line, as the language in force separates them."""
     return _JOINTS.get(language(), (", ", "; "))[0].join(map(str, items))
+
+
+def colon() -> str:
+    """Between a name and what is said of it."""
+    return _COLONS.get(language(), ": ")
 
 
 def clauses(items: Iterable[object]) -> str:

@@ -12,7 +12,7 @@ from typing import Literal
 
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
-from pgassay.language import catalogue
+from pgassay.language import catalogue, colon, listed
 
 _NO_BREAK = re.compile(r" (?=%)|(?<=±) ")
 
@@ -31,7 +31,8 @@ def new_environment(
         extensions=["jinja2.ext.i18n"],
     )
     _install_messages(environment, form)
-    environment.filters.update(filters)
+    environment.filters.update(filters, listed=listed)
+    environment.globals["colon"] = colon
     environment.globals["parts"] = environment.get_template(f"parts.{form}.j2").module
     return environment
 

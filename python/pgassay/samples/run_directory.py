@@ -18,6 +18,7 @@ import itertools
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
@@ -34,7 +35,7 @@ from pgassay.samples.storage.json_files import as_json, checked_file, parsed_fil
 from pgassay.samples.storage.stored_fields import STATEMENTS_SCHEMA, TRIAL_SCHEMA
 from pgassay.samples.storage.tables import (
     TABLES,
-    ByColumn,
+    Batched,
     as_table,
     logged_tables,
     parquet_of,
@@ -221,8 +222,12 @@ class StoredTrial:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> Mapping[str, Any]:
         """trial.json."""
+        return self._summary
+
+    @cached_property
+    def _summary(self) -> Mapping[str, Any]:
         return checked_file(self.folder / "trial.json", TRIAL_SCHEMA)
 
     def plans(self) -> dict[str, Any]:
@@ -238,9 +243,9 @@ class StoredTrial:
         """One of the Parquet files, by its name without the ending."""
         return read_table(self.folder / f"{name}.parquet", name)
 
-    def by_column(self, name: str) -> ByColumn:
-        """The same, a column at a time."""
-        return ByColumn(self.folder / f"{name}.parquet", name)
+    def batched(self, name: str) -> Batched:
+        """The same, some rows at a time."""
+        return Batched(self.folder / f"{name}.parquet", name)
 
 
 def _summary(record: TrialRecord) -> dict[str, Any]:

@@ -267,15 +267,21 @@ def test_events_fall_into_the_classes_a_dba_thinks_in(
     assert class_of(*event) == expected
 
 
-def test_counters_are_in_order_of_time_however_their_rows_lie() -> None:
+@pytest.mark.parametrize("rows_at_once", [1, 2, 5])
+def test_counters_are_in_order_of_time_however_their_rows_lie(rows_at_once: int) -> None:
     rows = [(3, "b", 3.0), (1, "a", 10.0), (2, "b", 2.0), (2, "a", 20.0), (1, "b", 1.0)]
-    columns = {
+    columns: dict[str, list[object]] = {
         "time_ns": [time for time, _, _ in rows],
         "source": ["s"] * len(rows),
         "object": [name for _, name, _ in rows],
         "name": ["n"] * len(rows),
         "value": [value for _, _, value in rows],
     }
-    found = CounterSeries(pa.Table.from_pydict(columns, schema=TABLES["postgres"]))
+    parts = [
+        {name: values[at : at + rows_at_once] for name, values in columns.items()}
+        for at in range(0, len(rows), rows_at_once)
+    ]
+    tables = [pa.Table.from_pydict(part, schema=TABLES["postgres"]) for part in parts]
+    found = CounterSeries(pa.concat_tables(tables))
     assert [list(part) for part in found.points(("s", "a", "n"))] == [[1, 2], [10.0, 20.0]]
     assert [list(part) for part in found.points(("s", "b", "n"))] == [[1, 2, 3], [1.0, 2.0, 3.0]]

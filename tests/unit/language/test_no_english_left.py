@@ -1,4 +1,5 @@
-"""A Russian or Chinese report has no English words but names, those of names.txt."""
+"""A Russian or Chinese report has no English words but names, those of names.txt, and no English
+colons."""
 
 from __future__ import annotations
 
@@ -17,6 +18,7 @@ from pgassay.report.formats.markdown import render_markdown
 _NO_TEXT = re.compile(r"<(script|style|pre|code)\b.*?</\1>|```.*?```|https?://\S+", re.DOTALL)
 _TEXT = re.compile(r'>([^<]+)<|(?:aria-label|title|data-name)="([^"]*)"')
 _WORD = re.compile(r"(?<![\w.\-/=_\[{:%])[A-Za-z]?[a-z’']{2,}(?![\w=_(./:\-])")
+_ASCII_COLON = re.compile("[\u4e00-\u9fff]: ")
 NAMES = frozenset((Path(__file__).parent / "names.txt").read_text("utf-8").split())
 """Settings and programs, statisticians, columns of vmstat and iostat, units."""
 
@@ -31,3 +33,4 @@ def test_no_english_word_is_left_but_names(language: str, spec: str, tmp_path: P
         texts += _NO_TEXT.sub(" ", render_markdown(made)).split("\n")
     left = {word: text for text in texts for word in _WORD.findall(text) if word not in NAMES}
     assert left == {}
+    assert [text for text in texts if _ASCII_COLON.search(text)] == []

@@ -19,6 +19,7 @@ from pgassay.analysis.measures.model import Caveat, Importance, TrialMeasures
 from pgassay.analysis.model import Analysis
 from pgassay.analysis.verdicts.checkpoint_cost import checkpoint_cost_caveats
 from pgassay.findings.answer.caveats import find
+from pgassay.language import speaking
 from pgassay.plan.design import make_plan
 from pgassay.plan.model import Plan
 from pgassay.spec.parse import parse_spec
@@ -49,6 +50,24 @@ def test_a_disturbance_that_hits_all_arms_alike_cannot_change_the_result() -> No
     (found,) = find(disturbed(plan_of(), "a1", "a2"))
     assert found.importance is Importance.DETAIL
     assert "unequally" not in found.text
+
+
+def test_caveats_of_trials_that_differ_only_in_figures_are_one_in_every_language() -> None:
+    text = "{} transactions were still running when the load ended and are not counted"
+    text += " (0.{} % of all; too few to change p99)"
+    plan = plan_of()
+    trials = [
+        replace(trial, warnings=(Caveat("trial", text.format(trial.number, trial.number)),))
+        if trial.number in (2, 5)
+        else trial
+        for trial in trials_of(plan)
+    ]
+    (found,) = find(analyse("?", plan, trials))
+    assert found.text == "trials 2, 5 (figures of the first): " + text.format(2, 2)
+    assert found.importance is Importance.DETAIL
+    with speaking("zh"):
+        (found,) = find(analyse("?", plan, trials))
+    assert "transactions" not in found.text
 
 
 def test_a_disturbance_of_one_arm_alone_could_change_the_verdict() -> None:

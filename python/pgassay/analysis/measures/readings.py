@@ -1,16 +1,19 @@
 """The finished trials of one run, each read once.
 
 Enters: a run directory and its plan. Leaves: measures, courses, charts, signals, even series,
-statements, plans and latencies of its trials. Never: holds the samples of more than one trial.
+statements, plans and latencies of its trials. Never: holds the samples of more than two trials.
 """
 
 from __future__ import annotations
 
 import statistics
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
 from pgassay.analysis.measures.courses.chart_series import ChartSeries, chart_series
+from pgassay.analysis.measures.courses.correlations import correlated
 from pgassay.analysis.measures.courses.even_series import EvenSeries, read_even_series
 from pgassay.analysis.measures.courses.latencies import TrialLatencies, read_latencies
 from pgassay.analysis.measures.courses.trial_course import TrialCourse, read_course
@@ -56,17 +59,30 @@ class TrialReadings:
 
     def of(self, number: int) -> TrialReading:
         """One finished trial."""
-        if number not in self._known:
-            self._known[number] = _read(self.run.trial(number), self.plan)
+        self._read([number])
         return self._known[number]
 
     def every(self) -> list[TrialReading]:
         """All finished trials, by their numbers; of a block those of one server count."""
-        found = [self.of(number) for number in self.run.finished()]
+        numbers = self.run.finished()
+        self._read(numbers)
+        found = [self._known[number] for number in numbers]
         counted = of_one_server([one.measures for one in found])
         return [
             replace(one, measures=measures) for one, measures in zip(found, counted, strict=True)
         ]
+
+    def _read(self, numbers: Sequence[int]) -> None:
+        """Those that are not known yet; the next one's files are read while one is measured."""
+        unknown = [number for number in numbers if number not in self._known]
+        trials = [self.run.trial(number) for number in unknown]
+        with ThreadPoolExecutor(1) as thread:
+            read = [thread.submit(TrialSources(trial).read) for trial in trials[:1]]
+            for number, trial, after in zip(unknown, trials, [*trials[1:], None], strict=False):
+                sources = read.pop().result()
+                if after is not None:
+                    read.append(thread.submit(TrialSources(after).read))
+                self._known[number] = _measured(trial, sources, self.plan)
 
     def environment(self) -> dict[str, Any]:
         """environment.json, with the median duration of the resets."""
@@ -79,15 +95,15 @@ class TrialReadings:
         return stored
 
 
-def _read(trial: StoredTrial, plan: Plan) -> TrialReading:
-    sources = TrialSources(trial)
+def _measured(trial: StoredTrial, sources: TrialSources, plan: Plan) -> TrialReading:
     measures = measure_trial(trial, sources, plan=plan)
     if measures.invalid:
         return TrialReading(trial, measures, None, None)
+    course = read_course(trial, sources)
     return TrialReading(
         trial,
         measures,
-        read_course(trial, sources),
+        None if course is None else correlated(course),
         chart_series(trial, sources),
         read_signals(trial, sources),
         read_even_series(trial, sources),

@@ -107,7 +107,7 @@ def read_signals(trial: StoredTrial, sources: TrialSources | None = None) -> Tri
     measured = [step for step in summary["load"]["steps"] if step["measured"]]
     start, end = measured[0]["start_ns"], measured[-1]["end_ns"]
     seconds = (end - start) / 1e9
-    values: dict[Key, float] = dict(sessions_by_event(trial.table("waits"), start, end))
+    values: dict[Key, float] = dict(sessions_by_event(sources.sampled, start, end))
     for counters in (sources.postgres, sources.host):
         values |= dict(_counters(counters, start, end))
     if summary.get("log"):

@@ -21,6 +21,12 @@ class TrialSources:
     def __init__(self, trial: StoredTrial) -> None:
         self._trial = trial
 
+    def read(self) -> TrialSources:
+        """These sources with everything read that takes time to read."""
+        for name in ("load", "checkpoints", "sampled", "postgres", "host"):
+            getattr(self, name)
+        return self
+
     @cached_property
     def are_of_the_only_server(self) -> bool:
         """Whether these samples are of the only server of the load; False in a duet."""
@@ -49,9 +55,9 @@ class TrialSources:
     @cached_property
     def postgres(self) -> CounterSeries:
         """postgres.parquet, by counter."""
-        return CounterSeries(self._trial.by_column("postgres"))
+        return CounterSeries(self._trial.batched("postgres"))
 
     @cached_property
     def host(self) -> CounterSeries:
         """host.parquet, by counter."""
-        return CounterSeries(self._trial.by_column("host"))
+        return CounterSeries(self._trial.batched("host"))

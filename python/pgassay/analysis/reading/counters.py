@@ -6,9 +6,8 @@ Never: bridges a reset; a counter that decreases inside a window has no growth t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from typing import Protocol
+from collections.abc import Callable, Iterable, Iterator, KeysView, Sequence
+from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -18,69 +17,78 @@ Key = tuple[str, str, str]
 """(source, object, name)."""
 _WORDS = ("source", "object", "name")
 _ONE_READING_NS = 5_000_000
-Small = NDArray[np.uint16] | NDArray[np.int64]
+_ROWS_AT_ONCE = 1 << 17
+"""So many rows stay in a processor's cache."""
+_FEW = np.iinfo(np.uint16).max
+"""Numbers up to this are radix sorted, in a tenth of the time."""
+Times = NDArray[np.int64]
+Values = NDArray[np.float64]
+Numbers = NDArray[np.integer[Any]]
 
 
 class Rows(Protocol):
-    """A table, or one whose columns are read on demand."""
+    """A table that is read from its file a part at a time."""
 
     @property
     def num_rows(self) -> int:
         """The number of rows."""
         ...
 
-    def __getitem__(self, column: str, /) -> pa.ChunkedArray:
-        """One column."""
+    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """All rows with these columns, in order."""
         ...
 
 
 class CounterSeries:
     """All counters of one trial or segment, each as sorted times and values."""
 
-    def __init__(self, table: Rows) -> None:
-        self._series: dict[Key, tuple[NDArray[np.int64], NDArray[np.float64]]] = {}
+    def __init__(self, table: Rows | pa.Table) -> None:
+        self._series: dict[Key, tuple[Times, Values]] = {}
         self._period: dict[str, int] = {}
         self.damaged = 0
         """How many values were not finite and are left out."""
         if table.num_rows == 0:
             return
-        # One column at a time: these are the largest data of a run.
-        columns = _one_ahead(table, ("time_ns", *_WORDS, "value"))
-        times = next(columns).to_numpy()
-        words: list[list[str]] = []
-        code = np.zeros(table.num_rows, dtype=np.int64)
-        for column in _WORDS:
-            indices, found = _encoded(next(columns))
-            words.append(found)
-            code *= len(found)
-            code += indices
-            if column == "source":
-                self._period = _periods(indices, found, times)
-            del indices
-        small, used = _small(code)
-        del code
-        order = _by_counter(small, times)
-        small = small[order]
-        edges = np.r_[0, np.flatnonzero(small[1:] != small[:-1]) + 1, len(small)]
-        codes = used[small[edges[:-1]]]
-        del small
-        times = times[order]
-        values = next(columns).to_numpy()[order]
-        del order
-        finite = np.isfinite(values)
-        self.damaged = len(values) - int(np.count_nonzero(finite))
-        for code_of_it, start, end in zip(codes.tolist(), edges, edges[1:], strict=False):
-            rest, name = divmod(code_of_it, len(words[2]))
-            source, thing = divmod(rest, len(words[1]))
-            key = (words[0][source], words[1][thing], words[2][name])
-            series = times[start:end], values[start:end]
-            if self.damaged:
-                kept = finite[start:end]
-                series = series[0][kept], series[1][kept]
-            if len(series[0]):
-                self._series[key] = series
+        keys, numbers, counts = _numbered(table)
+        edges = np.r_[0, np.cumsum(counts)]
+        # These are the largest data of a run: nothing else is as long, or is kept.
+        times, values = np.empty(edges[-1], np.int64), np.empty(edges[-1])
+        sources = list(dict.fromkeys(key[0] for key in keys))
+        source_of = np.array([sources.index(key[0]) for key in keys], np.int16)
+        moments: list[tuple[NDArray[np.int16], Times]] = []
+        free = edges[:-1].copy()
+        end = 0
+        for batch in _batches(table, ("time_ns", "value")):
+            begin, end = end, end + batch.num_rows
+            own = numbers[begin:end]
+            at, read = (batch[name].to_numpy() for name in ("time_ns", "value"))
+            self.damaged += len(read) - int(np.count_nonzero(np.isfinite(read)))
+            moments.append(_moments(source_of[own], at))
+            # Rows are written in order of time, and a stable sort keeps that of each counter.
+            order = np.argsort(own, kind="stable")
+            ordered = own[order]
+            begins = np.r_[0, np.flatnonzero(ordered[1:] != ordered[:-1]) + 1]
+            lengths = np.diff(begins, append=len(own))
+            places = np.repeat(free[ordered[begins]] - begins, lengths) + np.arange(len(own))
+            times[places], values[places] = at[order], read[order]
+            free[ordered[begins]] += lengths
+        self._period = _periods(sources, moments)
+        unordered = _unordered(times, edges)
+        for number, key in enumerate(keys):
+            part = slice(edges[number], edges[number + 1])
+            self._keep(key, times[part], values[part], is_ordered=number not in unordered)
 
-    def keys(self) -> Iterable[Key]:
+    def _keep(self, key: Key, times: Times, values: Values, *, is_ordered: bool) -> None:
+        if not is_ordered:
+            order = np.argsort(times, kind="stable")
+            times, values = times[order], values[order]
+        if self.damaged:
+            finite = np.isfinite(values)
+            times, values = times[finite], values[finite]
+        if len(times):
+            self._series[key] = times, values
+
+    def keys(self) -> KeysView[Key]:
         """Every counter that was read."""
         return self._series.keys()
 
@@ -155,64 +163,69 @@ class CounterSeries:
         return bool(np.any(np.diff(inside) < 0))
 
 
-def _one_ahead(table: Rows, names: Sequence[str]) -> Iterator[pa.ChunkedArray]:
-    """The columns in order; the next is read from its file while one is in use."""
-    with ThreadPoolExecutor(1) as reader:
-        following = reader.submit(table.__getitem__, names[0])
-        for name in names[1:]:
-            column = following.result()
-            following = reader.submit(table.__getitem__, name)
-            yield column
-            del column
-        yield following.result()
+def _batches(table: Rows | pa.Table, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    if isinstance(table, pa.Table):
+        yield from table.select(columns).to_batches(_ROWS_AT_ONCE)
+    else:
+        yield from table.batches(columns)
 
 
-def _encoded(column: pa.ChunkedArray) -> tuple[NDArray[np.int32], list[str]]:
-    """A text column as codes and the list of its texts."""
-    # Row groups may hold different dictionaries: unify before reading the indices.
-    encoded = column.unify_dictionaries().combine_chunks()
-    if isinstance(encoded, pa.ChunkedArray):
-        encoded = encoded.chunk(0)
-    return encoded.indices.to_numpy(), encoded.dictionary.to_pylist()
+def _numbered(table: Rows | pa.Table) -> tuple[list[Key], Numbers, NDArray[np.int64]]:
+    """The counters; the number of each row's counter; how many rows each counter has."""
+    known: dict[Key, int] = {}
+    found: list[Numbers] = []
+    counts = np.zeros(0, np.int64)
+    for batch in _batches(table, _WORDS):
+        columns = [batch[name] for name in _WORDS]
+        words = [column.dictionary.to_pylist() for column in columns]
+        code = np.zeros(batch.num_rows, np.int64)
+        for column, own in zip(columns, words, strict=True):
+            code *= len(own)
+            code += column.indices.to_numpy()
+        # By hashing: of the millions of rows of a day only some hundred differ.
+        coded = pa.array(code).dictionary_encode()
+        places = np.unravel_index(coded.dictionary.to_numpy(), [len(own) for own in words])
+        present = zip(
+            *(map(own.__getitem__, at.tolist()) for own, at in zip(words, places, strict=True)),
+            strict=True,
+        )
+        own_numbers = np.array([known.setdefault(key, len(known)) for key in present], np.int32)
+        of_rows = own_numbers[coded.indices.to_numpy()]
+        counts = np.pad(counts, (0, len(known) - len(counts)))
+        counts += np.bincount(of_rows, minlength=len(known))
+        found.append(of_rows.astype(np.uint16) if len(known) <= _FEW else of_rows)
+    numbers: Numbers = np.concatenate(found)
+    return list(known), numbers, counts
+
+
+def _moments(sources: NDArray[np.int16], times: Times) -> tuple[NDArray[np.int16], Times]:
+    """The sources and times of successive rows, without those that repeat the row before."""
+    new = np.r_[True, (sources[1:] != sources[:-1]) | (times[1:] != times[:-1])]
+    return sources[new], times[new]
 
 
 def _periods(
-    indices: NDArray[np.int32], sources: list[str], times: NDArray[np.int64]
+    sources: Sequence[str], moments: Sequence[tuple[NDArray[np.int16], Times]]
 ) -> dict[str, int]:
     """The median time between readings of each source.
 
     Over all counters of a source, because unchanged values are not stored.
     """
+    of_rows, times = map(np.concatenate, zip(*moments, strict=True))
     found = {}
-    for place, name in enumerate(sources):
-        gaps = np.diff(times[indices == place])
+    for number, name in enumerate(sources):
+        gaps = np.diff(times[of_rows == number])
         if np.any(gaps < 0):  # rows not in order of time
-            gaps = np.diff(np.sort(times[indices == place]))
+            gaps = np.diff(np.sort(times[of_rows == number]))
         # Several files of one source, read in succession, are one reading.
         gaps = gaps[gaps > _ONE_READING_NS]
         found[name] = int(np.median(gaps)) if len(gaps) else 0
     return found
 
 
-def _by_counter(small: Small, times: NDArray[np.int64]) -> NDArray[np.intp]:
-    """The order of rows by counter, then by time.
-
-    Rows are written in order of time, so a stable sort by counter is nearly always enough; numbers
-    below 65 536 are radix sorted, in a tenth of the time.
-    """
-    order: NDArray[np.intp] = np.argsort(small, kind="stable")
-    ordered, at = small[order], times[order]
-    if np.any((ordered[1:] == ordered[:-1]) & (at[1:] < at[:-1])):
-        order = np.lexsort((times, small))
-    return order
-
-
-def _small(code: NDArray[np.int64]) -> tuple[Small, NDArray[np.intp]]:
-    """The codes renumbered without gaps, in two bytes if possible; and the code of each number."""
-    seen = np.zeros(int(code.max()) + 1, dtype=bool)
-    seen[code] = True
-    used = np.flatnonzero(seen)
-    place: NDArray[np.int64] = np.cumsum(seen) - 1
-    if len(used) > np.iinfo(np.uint16).max:
-        return place[code], used
-    return place.astype(np.uint16)[code], used
+def _unordered(times: Times, edges: NDArray[np.int64]) -> set[int]:
+    """The numbers of the counters whose rows are not in order of time."""
+    backward = np.flatnonzero(times[1:] < times[:-1]) + 1
+    within = backward[~np.isin(backward, edges)]
+    found: list[int] = (np.searchsorted(edges, within, side="right") - 1).tolist()
+    return set(found)

@@ -37,10 +37,12 @@ class Histogram:
         """Without a layout, as in runs of before it was stored, the values decide."""
         self._layout = layout
         # By hashing: a day has millions of rows and only some hundred buckets.
-        rows = pa.table({"value": values_ns, "count": counts})
-        merged = rows.group_by("value").aggregate([("count", "sum")]).sort_by("value")
-        self.values_ns: NDArray[np.int64] = merged["value"].to_numpy()
-        self.counts: NDArray[np.int64] = merged["count_sum"].to_numpy()
+        coded = pa.array(values_ns, pa.int64()).dictionary_encode()
+        found: NDArray[np.int64] = coded.dictionary.to_numpy()
+        summed = np.bincount(coded.indices.to_numpy(), counts, len(found)).astype(np.int64)
+        order = np.argsort(found)
+        self.values_ns: NDArray[np.int64] = found[order]
+        self.counts: NDArray[np.int64] = summed[order]
         self.total = int(self.counts.sum())
 
     @classmethod

@@ -15,6 +15,10 @@ would raise their own penalty.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
+from functools import cache
+from importlib.machinery import PathFinder
+from importlib.util import find_spec, module_from_spec
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,23 +66,47 @@ def _change_points(values: Array) -> list[int]:
     spread = float(np.std(values))
     if n < 4 * SHORTEST_PIECE or spread <= 1e-12 * float(np.max(np.abs(values))):
         return []
-    import ruptures  # a second to load, which most commands can do without
-
     values = without_spikes(values)
     whole = 2.0 * math.log(n) * long_run_variance(values)
     penalty = _WIDE_NET * whole
-    # "linear" is the quadratic cost of the mean, in C.
-    search = ruptures.KernelCPD(kernel="linear", min_size=SHORTEST_PIECE)
-    search.fit(values - values.mean())
-    found: list[int] = search.predict(pen=max(penalty, 1e-12))
+    centred = (values - values.mean())[:, None]
+    found = _pelt(centred, max(penalty, 1e-12))
     for _ in range(_ROUNDS):
         between = _between(values, found[:-1])
         surer = whole if between is None else 2.0 * math.log(n) * between
         if len(found) < 2 or surer <= penalty:
             break
         penalty = surer
-        found = search.predict(pen=penalty)
+        found = _pelt(centred, penalty)
     return found[:-1]
+
+
+def _pelt(values: Array, penalty: float) -> list[int]:
+    """The ends of the pieces that a column of values is best divided into."""
+    begins = _kernel()(values, penalty, SHORTEST_PIECE)
+    found, end = [], len(values)
+    while end > 0:
+        found.append(end)
+        end = int(begins[end])
+    return found[::-1]
+
+
+@cache
+def _kernel() -> Callable[[Array, float, int], Sequence[int]]:
+    """PELT with the quadratic cost of the mean: where the last piece up to each place begins.
+
+    This is the C code of `ruptures.KernelCPD`, without the package, whose other methods load half
+    of scipy, which takes half a second.
+    """
+    package = find_spec("ruptures")
+    places = () if package is None else package.submodule_search_locations or ()
+    found = PathFinder.find_spec("ekcpd", [f"{one}/detection/_detection" for one in places])
+    if found is None or found.loader is None:
+        raise ImportError("ruptures 1.1 is not installed whole: its compiled part is missing")
+    module = module_from_spec(found)
+    found.loader.exec_module(module)
+    kernel: Callable[[Array, float, int], Sequence[int]] = module.ekcpd_pelt_L2
+    return kernel
 
 
 def _between(values: Array, places: list[int]) -> float | None:

@@ -61,7 +61,14 @@ def residuals(rows: Array, groups: NDArray[np.int64]) -> tuple[Array, NDArray[np
     return found, varies
 
 
-def at_lags(own: Array, others: Array, lags: int, lost: int) -> tuple[Array, Array]:
+def inertia_of(rows: Array) -> Array:
+    """The autocorrelations that decide how many effective samples there are."""
+    return autocorrelations(rows, MOST_LAGS)[:, 1:]
+
+
+def at_lags(
+    own: Array, own_inertia: Array, others: Array, lags: int, lost: int
+) -> tuple[Array, Array]:
     """Correlations of one unit series with each of the others, and their effective samples.
 
     Lag k > 0 pairs a series with the value of `own` k intervals later.
@@ -74,17 +81,14 @@ def at_lags(own: Array, others: Array, lags: int, lost: int) -> tuple[Array, Arr
         ],
         axis=1,
     )
-    inertia = autocorrelations(others, MOST_LAGS)[:, 1:]
-    inflation = np.maximum(
-        1.0 + 2.0 * inertia @ autocorrelations(own[None, :], MOST_LAGS)[0, 1:], 1.0
-    )
+    inflation = np.maximum(1.0 + 2.0 * inertia_of(others) @ own_inertia, 1.0)
     left = n - lost - np.abs(np.arange(-lags, lags + 1))
     return values, np.maximum(left[None, :] / inflation[:, None], 0.0)
 
 
 def among(rows: Array, lost: int) -> tuple[Array, Array]:
     """Correlations of every unit series with every other at the same time, and their samples."""
-    inertia = autocorrelations(rows, MOST_LAGS)[:, 1:]
+    inertia = inertia_of(rows)
     inflation = np.maximum(1.0 + 2.0 * inertia @ inertia.T, 1.0)
     return rows @ rows.T, np.maximum((rows.shape[1] - lost) / inflation, 0.0)
 

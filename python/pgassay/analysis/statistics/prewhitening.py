@@ -66,7 +66,8 @@ def whitened(rows: Array, most_lags: int = MOST_LAGS) -> Array:
     coefficients = _autoregressions(rows, order)
     residuals = rows[:, order:].copy()
     for lag in range(1, order + 1):
-        residuals -= coefficients[:, lag - 1 : lag] * rows[:, order - lag : n - lag]
+        if coefficients[:, lag - 1].any():  # most orders are lower
+            residuals -= coefficients[:, lag - 1 : lag] * rows[:, order - lag : n - lag]
     return residuals
 
 

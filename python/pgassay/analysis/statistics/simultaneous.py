@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -27,8 +28,10 @@ from pgassay.analysis.statistics.values import USELESS_PCT, ratio_pct
 
 FEWEST_BLOCKS = 3
 _DRAWS = 8_000
-_CELLS = 4_000_000
-"""Most random numbers in memory at a time."""
+_KEPT_CELLS = 4_000_000
+"""Most random numbers that are kept for the next band."""
+_CELLS_AT_ONCE = 1_000_000
+"""Of random numbers that are not kept."""
 
 
 @dataclass(frozen=True)
@@ -120,9 +123,9 @@ def _greatest_t(correlation: NDArray[np.float64], blocks: int) -> NDArray[np.flo
 
 def _normal(blocks: int, places: int) -> Iterable[NDArray[np.float64]]:
     """The same random numbers for every band; cached where they are few."""
-    if _DRAWS * blocks * places <= _CELLS:
+    if _DRAWS * blocks * places <= _KEPT_CELLS:
         return _kept_normal(blocks, places)
-    return _drawn_normal(blocks, places)
+    return _one_ahead(_drawn_normal(blocks, places))
 
 
 @lru_cache(maxsize=2)
@@ -132,10 +135,19 @@ def _kept_normal(blocks: int, places: int) -> tuple[NDArray[np.float64], ...]:
 
 def _drawn_normal(blocks: int, places: int) -> Iterator[NDArray[np.float64]]:
     source = np.random.default_rng(0)
-    at_once = max(1, _CELLS // (blocks * places))
+    at_once = max(1, _CELLS_AT_ONCE // (blocks * places))
     for begin in range(0, _DRAWS, at_once):
         count = min(at_once, _DRAWS - begin)
         yield source.standard_normal((count * blocks, places))
+
+
+def _one_ahead(drawn: Iterator[NDArray[np.float64]]) -> Iterator[NDArray[np.float64]]:
+    """The same; the next are drawn while some are in use."""
+    with ThreadPoolExecutor(1) as thread:
+        following = thread.submit(next, drawn, None)
+        while (numbers := following.result()) is not None:
+            following = thread.submit(next, drawn, None)
+            yield numbers
 
 
 def _percent_bounds(low: float, high: float) -> tuple[float, float] | None:

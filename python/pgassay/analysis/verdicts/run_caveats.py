@@ -8,6 +8,7 @@ stopped by somebody who watches the figures stops more often where they happen t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from pgassay.analysis.compare.alternating.rounds import FEWEST_ROUNDS
@@ -20,6 +21,9 @@ from pgassay.language import clauses, decimals, listed, ntr, retold, tr
 from pgassay.plan.model import Arm, Plan
 from pgassay.plan.risks import NO_CHECKPOINTS
 
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+WHOSE = ": "
+"""Between the trials that have a caveat and the caveat, which is stored in English."""
 _MOST_NUMBERS = 6
 """Trials that are named by their numbers; more are counted."""
 
@@ -93,15 +97,20 @@ def _risks_left(plan: Plan, trials: Sequence[TrialMeasures]) -> Iterator[str]:
 
 
 def _of_trials(trials: Sequence[TrialMeasures]) -> list[Caveat]:
-    """The caveats of trials, each once with the trials that have it."""
-    where: dict[Caveat, list[int]] = {}
+    """The caveats of trials, each once with the trials that have it, whatever its figures."""
+    where: dict[tuple[str, str], dict[int, Caveat]] = {}
     for trial in trials:
         for caveat in trial.warnings:
-            where.setdefault(caveat, []).append(trial.number)
-    return [
-        Caveat(caveat.kind, f"{_named(numbers, len(trials))}: {caveat.text}", tuple(numbers))
-        for caveat, numbers in where.items()
-    ]
+            wording = _NUMBER.sub("0", caveat.text)
+            where.setdefault((caveat.kind, wording), {}).setdefault(trial.number, caveat)
+    found = []
+    for own in where.values():
+        first, *others = own.values()
+        whose = _named(list(own), len(trials))
+        if any(other.text != first.text for other in others):
+            whose = tr("{trials} (figures of the first)", trials=whose)
+        found.append(Caveat(first.kind, f"{whose}{WHOSE}{first.text}", tuple(own)))
+    return found
 
 
 def _named(numbers: Sequence[int], of: int) -> str:

@@ -14,9 +14,10 @@ from scipy import special
 
 from pgassay.analysis.measures.model import Caveat, Importance
 from pgassay.analysis.model import Analysis
+from pgassay.analysis.verdicts.run_caveats import WHOSE
 from pgassay.findings.model import Finding, FindingKind
 from pgassay.findings.wording import texts_of
-from pgassay.language import listed, retold, tr
+from pgassay.language import colon, listed, retold, tr
 
 _RULES = texts_of(__name__)
 
@@ -31,7 +32,8 @@ def find(analysis: Analysis) -> list[Finding]:
 def _finding(caveat: Caveat, analysis: Analysis) -> Finding:
     rule = _rule_of(caveat)
     importance = caveat.importance or Importance(rule.get("importance", Importance.SIZE))
-    text = retold(caveat.text)
+    whose, _, said = caveat.text.partition(WHOSE) if caveat.trials else ("", "", "")
+    text = f"{whose}{colon()}{retold(said)}" if said else retold(caveat.text)
     if rule.get("disturbs"):
         unequal = _unequal(caveat, analysis)
         if unequal:

@@ -14,7 +14,7 @@ from pgassay.analysis.compare.rule import rule_of
 from pgassay.analysis.model import Analysis, Comparison, Verdict
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.wording import bare_interval, signed_percent, texts_of
-from pgassay.language import Message, clauses, decimals, listed, localised, tr
+from pgassay.language import Message, clauses, colon, decimals, listed, localised, tr
 from pgassay.plan.model import Endpoint, Plan
 
 _TEXTS = texts_of(__name__)
@@ -80,11 +80,11 @@ def price(plan: Plan) -> str:
     )
     count, rule, blocks = len(plan.endpoints), rule_of(plan), plan.last_block
     if count == 1:
-        return f"{named}: {_TEXTS['price']['one']}"
+        return f"{named}{colon()}{_TEXTS['price']['one']}"
     together = rule.of_endpoint(plan.endpoints[0], of=count)
     needed = [each.critical(blocks, blocks, 0.05) + _NINE_OF_TEN for each in (together, rule)]
     text: str = _TEXTS["price"]["several"]
-    return f"{named}: {text.format(times=decimals(needed[0] / needed[1], '.2f'))}"
+    return f"{named}{colon()}{text.format(times=decimals(needed[0] / needed[1], '.2f'))}"
 
 
 def _margin(endpoint: Endpoint) -> str:

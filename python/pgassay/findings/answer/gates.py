@@ -11,7 +11,7 @@ from pgassay.analysis.gates.grammar import gate_texts
 from pgassay.analysis.gates.model import GateCheck, GateOutcome, GateResult
 from pgassay.analysis.statistics.values import Interval
 from pgassay.findings.wording import signed_bound
-from pgassay.language import clauses, tr
+from pgassay.language import clauses, colon, tr
 
 
 def gate_lines(results: Sequence[GateResult]) -> list[tuple[GateOutcome, str]]:
@@ -20,9 +20,11 @@ def gate_lines(results: Sequence[GateResult]) -> list[tuple[GateOutcome, str]]:
     for result in results:
         text = result.gate.text
         if not result.checks:
-            lines.append((result.outcome, f"{text}: {gate_texts()['open']['not_measured']}"))
+            lines.append((result.outcome, f"{text}{colon()}{gate_texts()['open']['not_measured']}"))
         limit = result.gate.limit
-        lines += [(one.outcome, f"{text}: {check_words(one, limit)}") for one in result.checks]
+        lines += [
+            (one.outcome, f"{text}{colon()}{check_words(one, limit)}") for one in result.checks
+        ]
     return lines
 
 
@@ -33,7 +35,7 @@ def check_words(check: GateCheck, limit: float) -> str:
     change, interval = change_text(check, limit), interval_text(check, limit)
     subject = f"{one.factor} = {one.level}{at}"
     words = (
-        f"{subject}: {change} ({interval})"
+        f"{subject}{colon()}{change} ({interval})"
         if check.change is None
         else tr(
             "{subject} changes it by {change} ({interval})",

@@ -13,7 +13,7 @@ from pgassay.analysis.model import Analysis
 from pgassay.findings.behaviour.mode_queues import confirmation, queued_pct, queued_sentence
 from pgassay.findings.model import Confidence, Evidence, Finding, FindingKind
 from pgassay.findings.wording import bounds, latency, plain_number, texts_of
-from pgassay.language import listed, tr
+from pgassay.language import colon, listed, tr
 
 _TEXTS = texts_of(__name__)
 _CLIENT = "Client:ClientRead"
@@ -205,7 +205,7 @@ def _diagnosis(one: LatencyModes, arm: str, changes: list[ModeContrast], queues:
             Evidence(
                 tr("transactions slower than {value}", value=latency(change.slower_than_ms)),
                 f"{plain_number(change.baseline_pct)} % → {plain_number(change.level_pct)} %",
-                f"{change.factor}: {change.baseline} → {change.level}",
+                f"{change.factor}{colon()}{change.baseline} → {change.level}",
             )
             for change in largest
         ),

@@ -23,7 +23,7 @@ from pgassay.findings.wording import (
     signed_milliseconds,
     signed_percent,
 )
-from pgassay.language import Message, clauses, decimals, language, listed, tr
+from pgassay.language import Message, clauses, colon, decimals, language, listed, tr
 from pgassay.report.brief.fitting import texts
 from pgassay.report.context import ReportContext
 from pgassay.report.sections.record.method import caveats_of
@@ -66,7 +66,9 @@ def answer_parts(context: ReportContext) -> dict[str, list[str]]:
         "question": [context.title],
         "answer": list(_answers(context)),
         "figures": list(_figures(context)),
-        "gates": [f"{outcome}: {sentence}" for outcome, sentence in gate_lines(context.gates)],
+        "gates": [
+            f"{outcome}{colon()}{sentence}" for outcome, sentence in gate_lines(context.gates)
+        ],
         "meaning": [meaning.format(margin=margin, interval=headline.interval_words(context))],
         "caveats": list(_caveats(context)),
         "why": list(_why(context)),
@@ -79,12 +81,12 @@ def answer_parts(context: ReportContext) -> dict[str, list[str]]:
 def _answers(context: ReportContext) -> Iterator[str]:
     found = context.of_kind(FindingKind.VERDICT)
     if not found:
-        yield from (f"{one.badge}: {one.text}" for one in headline.headlines(context))
+        yield from (f"{one.badge}{colon()}{one.text}" for one in headline.headlines(context))
     for one in found:
         if one.comparison is None or one.comparison.step is None:
-            yield f"{one.title}: {one.text}"
+            yield f"{one.title}{colon()}{one.text}"
     for kind in _KINDS:
-        yield from (f"{_KINDS[kind]}: {one.text}" for one in context.of_kind(kind))
+        yield from (f"{_KINDS[kind]}{colon()}{one.text}" for one in context.of_kind(kind))
 
 
 _KINDS = {
@@ -111,7 +113,7 @@ def _figures(context: ReportContext) -> Iterator[str]:
         for effect in found.servers:
             blocks = tr("{blocks} blocks", blocks=effect.blocks)
             figures = with_interval(effect.effect_pct, effect.ci95_pct)
-            yield f"- {effect.server}: {clauses([figures, blocks])}"
+            yield f"- {effect.server}{colon()}{clauses([figures, blocks])}"
 
 
 def _figure(one: Comparison) -> str:
@@ -120,7 +122,7 @@ def _figure(one: Comparison) -> str:
     difference = one.level_mean - one.baseline_mean
     sign = "+" if difference > 0 else ""
     words = [
-        f"{metric.title}: {before} -> {after}",
+        f"{metric.title}{colon()}{before} -> {after}",
         f"{change(one)} ({_interval(one)})",
         f"{sign}{quantity(difference, metric)}",
         tr("{blocks} blocks", blocks=one.blocks),
@@ -137,7 +139,7 @@ def _interval(one: Comparison) -> str:
 
 def _caveats(context: ReportContext) -> Iterator[str]:
     for importance, found in caveats_of(context).items():
-        yield from (f"- {_IMPORTANCE[importance]}: {text}" for text in found)
+        yield from (f"- {_IMPORTANCE[importance]}{colon()}{text}" for text in found)
 
 
 _IMPORTANCE = {
@@ -155,7 +157,7 @@ def _why(context: ReportContext) -> Iterator[str]:
     for one in costs[:_MOST_DIFFERENCES]:
         before, after = means(one)
         figures = (f"{before} -> {after}", f"{change(one)} ({_interval(one)})", _clear(one))
-        yield f"- {subject(one)}: {METRICS[one.metric].title} {listed(figures)}"
+        yield f"- {subject(one)}{colon()}{METRICS[one.metric].title} {listed(figures)}"
 
     yield from (line for one in context.analysis.accounting for line in _parts(one))
 
@@ -174,7 +176,7 @@ def _parts(one: Accounting) -> Iterator[str]:
     least = _LEAST_PART * max(one.whole.baseline_ms, one.whole.level_ms)
     parts = [part for part in one.parts if max(part.baseline_ms, part.level_ms) >= least]
     parts.sort(key=lambda part: -abs(part.difference_ms))
-    yield from (f"- {part.title}: {_part(part)}" for part in parts)
+    yield from (f"- {part.title}{colon()}{_part(part)}" for part in parts)
 
 
 def _part(part: TimePart) -> str:
@@ -207,7 +209,7 @@ def _findings(context: ReportContext) -> Iterator[str]:
     said: set[str] = set()
     for one in context.of_kind(FindingKind.DIAGNOSIS):
         text = _not_yet(one.text, said)
-        yield f"- [{tr(one.confidence or 'not rated')}] {one.title}: {text}"
+        yield f"- [{tr(one.confidence or 'not rated')}] {one.title}{colon()}{text}"
         yield from _basis(one)
     for one in context.of_kind(FindingKind.OBSERVATION):
         if text := _not_yet(one.text, said):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from pgassay.language import clauses, decimals, tr
+from pgassay.language import clauses, colon, decimals, tr
 
 _WIDTH = 160
 """Of a line of several names: short enough to be left out by itself."""
@@ -20,10 +20,10 @@ def pair_line(pairs: Iterable[tuple[str, str]]) -> str:
 
 def pair_lines(title: str, pairs: Iterable[tuple[str, str]]) -> list[str]:
     """The same in several lines, the first with a title."""
-    lines, end = [f"{title}: "], clauses(("", ""))
+    lines, end = [f"{title}{colon()}"], clauses(("", ""))
     for name, value in pairs:
         text = f"{name} = {value}{end}"
-        if len(lines[-1]) + len(text) > _WIDTH and not lines[-1].endswith(": "):
+        if len(lines[-1]) + len(text) > _WIDTH and not lines[-1].endswith(colon()):
             lines.append("  ")
         lines[-1] += text
     return [line.rstrip(f"{end} ") for line in lines]
@@ -37,7 +37,9 @@ def number_line(
         (name, f"{decimals(value, '.4g')} {(units or {}).get(name, '')}")
         for name, value in values.items()
     )
-    return f"{title}: {pair_line((name, text.strip()) for name, text in shown) or tr('none')}"
+    return (
+        f"{title}{colon()}{pair_line((name, text.strip()) for name, text in shown) or tr('none')}"
+    )
 
 
 def number_lines(

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from pgassay.analysis.reading.setting_sizes import setting_text
-from pgassay.language import Message, clauses, decimals, listed, retold, tr
+from pgassay.language import Message, clauses, colon, decimals, listed, retold, tr
 from pgassay.plan.description import combinations_line, mode_in_force, order_of, plots_line
 from pgassay.report.brief.fitting import texts
 from pgassay.report.brief.lines import pair_line, pair_lines
@@ -75,7 +75,7 @@ def setting_lines(environment: Mapping[str, Any], besides: Collection[str] = ())
 
 def not_measured_lines(environment: Mapping[str, Any]) -> list[str]:
     """What could not be had, and why."""
-    return [f"- {name}: {why}" for name, why in not_measured(environment)]
+    return [f"- {name}{colon()}{why}" for name, why in not_measured(environment)]
 
 
 def _design(context: ReportContext) -> Iterator[str]:
@@ -150,7 +150,7 @@ def _workload(context: ReportContext) -> Iterator[str]:
     for (name, script), arms in seen.items():
         of = "" if len(arms) == len(context.analysis.asked) else tr(" of {list}", list=listed(arms))
         lines = (line.strip() for line in script.splitlines())
-        yield f"{name}{of}: {' '.join(line for line in lines if line and line[:2] != '--')}"
+        yield f"{name}{of}{colon()}{' '.join(line for line in lines if line and line[:2] != '--')}"
 
 
 def _settings(context: ReportContext) -> Iterator[str]:
@@ -165,7 +165,7 @@ def _settings(context: ReportContext) -> Iterator[str]:
     for arm, every in of_arm.items():
         own = {name: value for name, value in every.items() if name not in same}
         if own:
-            yield f"{arm}: {pair_line((name, shown_of(name, v)) for name, v in own.items())}"
+            yield f"{arm}{colon()}{pair_line((name, shown_of(name, v)) for name, v in own.items())}"
     if same:
         yield from pair_lines(
             tr("The experiment"), ((name, shown_of(name, v)) for name, v in same.items())

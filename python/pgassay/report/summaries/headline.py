@@ -15,7 +15,7 @@ from pgassay.analysis.model import IntervalKind, Verdict
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.model import Finding, FindingKind
 from pgassay.findings.wording import quantity
-from pgassay.language import Message, decimals, listed, tr
+from pgassay.language import Message, colon, decimals, listed, tr
 from pgassay.plan.model import Plan
 from pgassay.report.charts.style import TONES
 from pgassay.report.context import ReportContext
@@ -110,7 +110,7 @@ def _means(context: ReportContext) -> Iterator[tuple[str, str]]:
     for one in whole if len(whole) <= _MOST_MEANS else ():
         metric = METRICS[one.metric]
         means = (quantity(mean, metric) for mean in (one.baseline_mean, one.level_mean))
-        factor = f"{one.factor}: " if len(context.plan.factors) > 1 else ""
+        factor = f"{one.factor}{colon()}" if len(context.plan.factors) > 1 else ""
         yield f"{factor}{one.baseline} → {one.level}", " → ".join(means)
 
 
@@ -147,7 +147,7 @@ def _headline(finding: Finding) -> Headline:
         return Headline(tr(finding.title), tone, finding.text)
     verdict = comparison.verdict.value
     # The badge says the verdict already.
-    text = finding.text.removeprefix(f"{tr(verdict).capitalize()}: ").strip()
+    text = finding.text.removeprefix(f"{tr(verdict).capitalize()}{colon()}").strip()
     tone = TONES[comparison.verdict] if finding.title == verdict else "undecided"
     return Headline(tr(finding.title), tone, text)
 

@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from pgassay.report.svg.marks import TYPE_PX, Place, draw_mark, fill
-from pgassay.report.svg.model import Band, Box, Figure, Line, Panel, Points, Rule
+from pgassay.report.svg.model import Band, Box, Figure, Line, Panel, Points, Rule, Values
 from pgassay.report.svg.scale import Scale, scale_of, ticks_of
 from pgassay.report.svg.text import inert, shortened, width_of, wrapped
 
@@ -242,7 +244,7 @@ def _across(panel: Panel) -> Iterable[float]:
     for mark in panel.marks:
         match mark:
             case Line() | Band() | Points():
-                yield from mark.x
+                yield from _ends(mark.x)
             case Box():
                 yield from (value for value in (mark.x0, mark.x1) if value is not None)
             case Rule() if mark.x is not None:
@@ -253,13 +255,23 @@ def _up(panel: Panel) -> Iterable[float]:
     for mark in panel.marks:
         match mark:
             case Line():
-                yield from (value for value in mark.y if value is not None)
+                yield from _ends(mark.y)
             case Points():
                 yield from mark.y
                 yield from (end for ends in mark.errors if ends is not None for end in ends)
             case Band():
-                yield from (value for value in (*mark.low, *mark.high) if value is not None)
+                yield from _ends(mark.low)
+                yield from _ends(mark.high)
             case Box():
                 yield from (value for value in (mark.y0, mark.y1) if value is not None)
             case Rule() if mark.y is not None:
                 yield mark.y
+
+
+def _ends(values: Values) -> Iterable[float]:
+    """The lowest, the lowest above zero, which a logarithmic axis has to show, and the highest."""
+    array = np.array(values, np.float64)
+    known = array[np.isfinite(array)]
+    for some in (known, known[known > 0]):
+        if len(some):
+            yield from (float(some.min()), float(some.max()))

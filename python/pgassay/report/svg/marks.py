@@ -13,6 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+import numpy as np
+
 from pgassay.report.svg.model import Band, Box, Dash, Line, Mark, Points, Rule, Symbol, Text
 from pgassay.report.svg.path import path_data, pieces, thinned
 from pgassay.report.svg.scale import Scale
@@ -86,11 +88,8 @@ def _arm(arm: str) -> str:
 
 
 def _line(line: Line, place: Place) -> str:
-    pixels = (
-        (place.x(x), None if y is None else place.y(y)) for x, y in zip(line.x, line.y, strict=True)
-    )
-    runs = [thinned(run, place.most_points) for run in pieces(pixels)]
-    data = path_data(runs)
+    runs = pieces(place.x.pixels(line.x), place.y.pixels(line.y))
+    data = "".join(path_data(*thinned(x, y, place.most_points)) for x, y in runs)
     if not data:
         return ""
     named = f' data-name="{inert(line.name)}" data-unit="{inert(line.unit)}"' if line.name else ""
@@ -99,23 +98,12 @@ def _line(line: Line, place: Place) -> str:
 
 
 def _band(band: Band, place: Place) -> str:
-    edges = zip(band.x, band.low, band.high, strict=True)
-    joined = ((place.x(x), None if a is None or b is None else (a, b)) for x, a, b in edges)
-    parts: list[list[tuple[float, float]]] = [[]]
-    backs: list[list[tuple[float, float]]] = [[]]
-    for x, ends in joined:
-        if ends is None:
-            parts.append([])
-            backs.append([])
-            continue
-        parts[-1].append((x, place.y(ends[1])))
-        backs[-1].append((x, place.y(ends[0])))
-    data = "".join(
-        path_data([[*thinned(high, place.most_points), *reversed(thinned(low, place.most_points))]])
-        + "Z"
-        for high, low in zip(parts, backs, strict=True)
-        if high
-    )
+    low, high = place.y.pixels(band.low), place.y.pixels(band.high)
+    data = ""
+    for run, bottom, top in pieces(place.x.pixels(band.x), low, high):
+        there, back = (thinned(run, edge, place.most_points) for edge in (top, bottom))
+        around = (np.r_[one, other[::-1]] for one, other in zip(there, back, strict=True))
+        data += path_data(*around) + "Z"
     title = f"<title>{inert(band.name)}</title>" if band.name else ""
     return f'<path d="{data}" {fill(band.colour, band.opacity)}{_arm(band.arm)}>{title}</path>'
 

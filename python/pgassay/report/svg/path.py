@@ -1,55 +1,46 @@
 """Points in pixels → the data of an SVG path.
 
-Enters: pixel coordinates with holes. Leaves: path data, of long series no more than can be seen.
-Never: drops a highest or lowest value.
+Enters: pixel coordinates, with NaN where there is a hole. Leaves: path data, of long series no more
+than can be seen. Never: drops a highest or lowest value.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from itertools import groupby
+from collections.abc import Iterator
 
-Point = tuple[float, float]
+import numpy as np
+from numpy.typing import NDArray
 
-
-def pieces(points: Iterable[tuple[float, float | None]]) -> list[list[Point]]:
-    """The runs of points between holes."""
-    return [
-        [(x, y) for x, y in run if y is not None]
-        for is_hole, run in groupby(points, key=lambda point: point[1] is None)
-        if not is_hole
-    ]
+Pixels = NDArray[np.float64]
 
 
-def thinned(points: Sequence[Point], most: int) -> Sequence[Point]:
+def pieces(*coordinates: Pixels) -> Iterator[tuple[Pixels, ...]]:
+    """The runs of points between holes: where any coordinate is missing."""
+    known = ~np.isnan(coordinates).any(axis=0)
+    changes = np.flatnonzero(np.diff(known, prepend=False, append=False))
+    for begin, end in changes.reshape(-1, 2).tolist():
+        yield tuple(values[begin:end] for values in coordinates)
+
+
+def thinned(x: Pixels, y: Pixels, most: int) -> tuple[Pixels, Pixels]:
     """At most about so many points: of each stretch the first, lowest, highest and last stay."""
-    if len(points) <= most:
-        return points
-    left, right = points[0][0], points[-1][0]
+    if len(x) <= most:
+        return x, y
     stretches = max(1, most // 4)
-    width = (right - left) / stretches or 1.0
-    kept: list[Point] = []
-    for _, run in groupby(
-        points, key=lambda point: min(int((point[0] - left) / width), stretches - 1)
-    ):
-        own = list(enumerate(run))
-        places = {
-            own[0][0],
-            own[-1][0],
-            min(own, key=lambda one: one[1][1])[0],
-            max(own, key=lambda one: one[1][1])[0],
-        }
-        kept += [own[place][1] for place in sorted(places)]
-    return kept
+    width = (x[-1] - x[0]) / stretches or 1.0
+    stretch = np.minimum(((x - x[0]) / width).astype(np.int64), stretches - 1)
+    begins = np.r_[0, np.flatnonzero(np.diff(stretch)) + 1]
+    ends = np.r_[begins[1:], len(x)]
+    kept = [begins, ends - 1]
+    for extreme in (np.minimum, np.maximum):
+        reached = np.flatnonzero(y == np.repeat(extreme.reduceat(y, begins), ends - begins))
+        kept.append(reached[np.searchsorted(reached, begins)])  # the first of each stretch
+    places = np.unique(np.concatenate(kept))
+    return x[places], y[places]
 
 
-def path_data(runs: Iterable[Sequence[Point]]) -> str:
-    """Absolute moves and lines, to a tenth of a pixel across and a hundredth up."""
-    return "".join(_run(run) for run in runs if run)
-
-
-def _run(run: Sequence[Point]) -> str:
-    (x, y), *rest = run
+def path_data(x: Pixels, y: Pixels) -> str:
+    """A move and lines through the points, to a tenth of a pixel across and a hundredth up."""
+    first, *rest = map("{:.1f} {:.2f}".format, x.tolist(), y.tolist())
     # A line to itself: with round ends a single point is a dot.
-    after = rest or [(x, y)]
-    return f"M{x:.1f} {y:.2f}L" + " ".join(f"{a:.1f} {b:.2f}" for a, b in after)
+    return f"M{first}L" + " ".join(rest or [first])

@@ -10,8 +10,11 @@ import math
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+import numpy as np
+from numpy.typing import NDArray
+
 from pgassay.language import localised
-from pgassay.report.svg.model import Axis, Kind
+from pgassay.report.svg.model import Axis, Kind, Values
 
 _TIME_STEPS_S = (
     0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600,
@@ -43,6 +46,16 @@ class Scale:
             at = math.log10(value) if value > 0 else low
         pixel = self.start + (at - low) / (high - low) * (self.end - self.start)
         return min(max(pixel, -_FAR_PX), _FAR_PX)
+
+    def pixels(self, values: Values) -> NDArray[np.float64]:
+        """Those of many values; NaN for None."""
+        low, high, at = self.low, self.high, np.array(values, np.float64)
+        if self.kind == "log":
+            low, high = math.log10(low), math.log10(high)
+            positive = np.isnan(at) | (at > 0)
+            at = np.where(positive, np.log10(np.where(positive, at, 1.0)), low)
+        found = self.start + (at - low) / (high - low) * (self.end - self.start)
+        return np.clip(found, -_FAR_PX, _FAR_PX)
 
 
 def scale_of(axis: Axis, values: list[float], start: float, end: float) -> Scale:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pgassay.findings.wording import spaced
-from pgassay.language import Message, tr
+from pgassay.language import Message, colon, tr
 from pgassay.report.svg.model import Axis, Band, Box, Figure, Line, Panel, Points, Values
 from pgassay.report.tables.cells import ABSENT, moment
 from pgassay.report.tables.table import Column, Table, table
@@ -67,7 +67,7 @@ def _courses(figure: Figure) -> Iterator[_Course]:
         name = _COLON.split(mark.name)[0] if isinstance(mark, Band) else mark.name
         title = panel.title or panel.y.title
         if title and (names.count(mark.name) > 1 or (isinstance(mark, Band) and panel.title)):
-            name = f"{title}: {name}"
+            name = f"{title}{colon()}{name}"
         if isinstance(mark, Line):
             yield _Course(name, mark.unit, panel.x, mark.x, mark.y)
         else:
@@ -133,7 +133,7 @@ def _tips(panel: Panel) -> Iterator[str]:
             case Points():
                 yield from (tip for tip in mark.tips if tip)
             case Box() if mark.tip:
-                yield f"{panel.title}: {mark.tip}" if panel.title else mark.tip
+                yield f"{panel.title}{colon()}{mark.tip}" if panel.title else mark.tip
 
 
 def _labelled(found: Table, label: str) -> Table:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pgassay.analysis.methods.model import CellFigure, MethodCell, MethodName
 from pgassay.analysis.reading.metrics import Metric
 from pgassay.findings.wording import quantity, size
-from pgassay.language import Message, tr
+from pgassay.language import Message, colon, listed, tr
 from pgassay.report.context import ReportContext
 from pgassay.report.tables.by_arm import arm_columns
 from pgassay.report.tables.cells import ABSENT, with_interval
@@ -33,7 +33,9 @@ def method_table(context: ReportContext, method: MethodName) -> Table:
         *arm_columns(context),
     )
     rows = tuple(_row(context, one) for one in cells)
-    found = Table(columns, rows, label=f"{method.upper()}: {', '.join(map(tr, _KINDS[method]))}")
+    found = Table(
+        columns, rows, label=f"{method.upper()}{colon()}{listed(map(tr, _KINDS[method]))}"
+    )
     return found if any(one.of for one in cells) else found.without("Of")
 
 

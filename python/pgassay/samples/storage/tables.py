@@ -1,13 +1,13 @@
 """Tables of a run as Parquet, written and read back.
 
 Enters: columns as a load or sampler gives them; files. Leaves: bytes of a Parquet file; tables,
-whole or a column at a time, or one line that says what is wrong with a file. Never: writes a file,
+whole or some rows at a time, or one line that says what is wrong with a file. Never: writes a file,
 or reads a column that is not needed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -15,6 +15,7 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pyarrow.dataset import dataset
 
 from pgassay.errors import RunDirectoryError
 from pgassay.trials.model.columns import CHECKPOINTS, COUNTERS, EVENTS, LOAD, WAITS
@@ -37,6 +38,8 @@ _RISING = ("latency_ns", "response_ns")
 _SELDOM_TWICE = ("time_ns", "tick_ns", "xact_start_ns", "value")
 """Columns of moments and readings: a dictionary of them is as long as they are."""
 _COMPRESSION = 9
+_AHEAD = 4
+"""Batches of 131 072 rows that are read while one is in use."""
 
 
 def as_table(columns: Columns, schema: pa.Schema) -> pa.Table:
@@ -99,9 +102,9 @@ def read_table(path: Path, name: str) -> pa.Table:
         return found.replace_schema_metadata(pq.read_schema(path).metadata)
 
 
-class ByColumn:
-    """A table of which only the column that is looked at is in memory: a day of counters has
-    hundreds of megabytes."""
+class Batched:
+    """A table of which some rows at a time are in memory: a day of counters has hundreds of
+    megabytes."""
 
     def __init__(self, path: Path, name: str) -> None:
         self._path, self._name = path, name
@@ -109,10 +112,11 @@ class ByColumn:
             _refuse_lacking(path, name)
             self.num_rows: int = pq.read_metadata(path).num_rows
 
-    def __getitem__(self, column: str) -> pa.ChunkedArray:
+    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """All rows with these columns; some are read ahead."""
         with _clear_errors(self._path):
-            schema = TABLES[self._name]
-            return pq.read_table(self._path, columns=[column], schema=schema)[column]
+            found = dataset(self._path, TABLES[self._name], format="parquet")
+            yield from found.to_batches(columns=list(columns), batch_readahead=_AHEAD)
 
 
 def _refuse_lacking(path: Path, name: str) -> None:

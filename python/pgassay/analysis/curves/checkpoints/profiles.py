@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pgassay.analysis.measures.courses.trial_course import TrialCourse
+from pgassay.analysis.measures.courses.trial_course import IMAGES, TrialCourse
 
 Array = NDArray[np.float64]
 FEWEST_TRIALS = 3
@@ -22,7 +22,6 @@ RECOVERED = 0.1
 """Share of the depth below which throughput has recovered."""
 _LEAST_CYCLE_S = 10.0
 """Faster checkpoints have no before and after."""
-_IMAGES = "wal wal_fpi"
 """The name of the series of full-page images in a course."""
 
 
@@ -127,9 +126,9 @@ def recovery_s(smooth: Array, step_s: float) -> Array:
 
 def _written(course: TrialCourse) -> Array | None:
     """Cumulated full-page images at each edge."""
-    if _IMAGES not in course.names:
+    if IMAGES not in course.names:
         return None
-    rates = course.series[course.names.index(_IMAGES)]
+    rates = course.series[course.names.index(IMAGES)]
     found: Array = np.r_[0.0, np.cumsum(rates * np.diff(course.edges_s))]
     return found
 

@@ -99,7 +99,7 @@ def read_latencies(trial: StoredTrial, sources: TrialSources | None = None) -> T
     load = sources.load.filter(sources.load["measured"])
     load = load.filter(pc.is_in(load["step"], pa.array([s["index"] for s in chosen], pa.int32())))
     during = _during(load["start_ns"].to_numpy(), sources.checkpoints, chosen[-1]["end_ns"])
-    waits = _waits_in(trial.table("waits"), [(s["start_ns"], s["end_ns"]) for s in chosen])
+    waits = _waits_in(sources.sampled, [(s["start_ns"], s["end_ns"]) for s in chosen])
     names = sorted(set(load["scenario"].to_pylist()))
     found = {}
     for name in (*names, *([ALL] if len(names) > 1 else [])):

@@ -30,6 +30,8 @@ from pgassay.samples.run_directory import StoredTrial
 
 RULES = tomllib.loads((files(__package__) / "association.toml").read_text("utf-8"))
 Array = NDArray[np.float64]
+IMAGES = "wal wal_fpi"
+"""The series of full-page images."""
 _LONGEST_PAUSE = 5
 """Median pauses between readings of a gauge, above which it had nothing to report."""
 
@@ -41,6 +43,16 @@ class StepSpan:
     level: float
     begin: int
     end: int
+
+
+@dataclass(frozen=True)
+class Correlations:
+    """Series × lags, with their effective samples."""
+
+    names: tuple[str, ...]
+    values: Array
+    samples: Array
+    phase_removed: bool
 
 
 @dataclass(frozen=True)
@@ -68,6 +80,8 @@ class TrialCourse:
     """Those that began within the measured part."""
     signals: Mapping[str, Array] = field(default_factory=dict)
     """What explains a dip after a checkpoint (checkpoint_signals.toml), interval by interval."""
+    correlations: Correlations | None = None
+    """Those of all series, once they are known (correlations.py)."""
 
     def whole(self, span: StepSpan) -> NDArray[np.int64]:
         """The places of a step's intervals of usual length; others are cut or lie beside a gap."""
@@ -143,24 +157,25 @@ def _intervals(load: pa.Table) -> tuple[NDArray[np.int64], NDArray[np.int64], Ar
 
 def _series(sources: TrialSources, edges_ns: NDArray[np.int64]) -> tuple[tuple[str, ...], Array]:
     """The series that vary, with their names."""
+    sampled = (sources.postgres, sources.host)
+    most = len(WAIT_CLASSES) + sum(len(counters.keys()) for counters in sampled)
+    matrix = np.empty((most, len(edges_ns) - 1))
     names: list[str] = []
-    rows: list[Array] = []
-    for name, values in zip(
-        (wait_class.title for wait_class in WAIT_CLASSES),
-        sources.waits.by_window(edges_ns).T,
-        strict=True,
-    ):
-        names.append(f"sessions: {name}")
-        rows.append(values)
-    for counters in (sources.postgres, sources.host):
+    for wait_class, values in zip(WAIT_CLASSES, sources.waits.by_window(edges_ns).T, strict=True):
+        _add(matrix, names, f"sessions: {wait_class.title}", values)
+    for counters in sampled:
         for key in sorted(counters.keys()):
-            values = _one(counters, key, edges_ns)
-            if values is not None:
-                names.append(" ".join(part for part in key if part))
-                rows.append(values)
-    matrix = np.array(rows)
-    varies = np.all(np.isfinite(matrix), axis=1) & (np.ptp(matrix, axis=1) > 0.0)
-    return tuple(n for n, keep in zip(names, varies, strict=True) if keep), matrix[varies]
+            own = _one(counters, key, edges_ns)
+            if own is not None:
+                _add(matrix, names, " ".join(part for part in key if part), own)
+    return tuple(names), matrix[: len(names)]
+
+
+def _add(matrix: Array, names: list[str], name: str, values: Array) -> None:
+    """The next row of the matrix, if the series varies and is known throughout."""
+    if np.all(np.isfinite(values)) and np.ptp(values) > 0.0:
+        matrix[len(names)] = values
+        names.append(name)
 
 
 def _one(counters: CounterSeries, key: Key, edges_ns: NDArray[np.int64]) -> Array | None:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from pgassay.analysis.apart.model import ApartAnalysis, RunDifference
 from pgassay.findings.answer.endpoints import endpoint_title
 from pgassay.findings.wording import signed_percent
-from pgassay.language import listed, tr
+from pgassay.language import colon, listed, tr
 from pgassay.report.charts.style import BAND_OPACITY, INK, SHADE, TONE_COLOURS, TONES
 from pgassay.report.svg.model import Axis, Box, Figure, Line, Mark, Panel, Points, Rule, Text
 
@@ -58,7 +58,7 @@ def _row(at: int, one: RunDifference, margin: float) -> Iterator[Mark]:
     if one.within_pct is not None:
         yield Line(one.within_pct, (at, at), colour, width=8.0, opacity=0.9)
     place = listed(part for part in _of(one) if part)
-    label = f"{place}: {endpoint_title(comparison.metric)}"
+    label = f"{place}{colon()}{endpoint_title(comparison.metric)}"
     tip = f"{label}\n{signed_percent(effect)}"
     yield Points((effect,), (at,), colour, (tip,), size=13, symbol="diamond")
     yield Text(label, y=at, dy=_LABEL_ABOVE_PX)

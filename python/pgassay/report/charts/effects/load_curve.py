@@ -11,7 +11,7 @@ from pgassay.analysis.curves.model import LoadCurve
 from pgassay.analysis.model import Analysis
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.wording import quantity, signed_percent
-from pgassay.language import decimals, tr
+from pgassay.language import colon, decimals, tr
 from pgassay.report.charts.latency.quantiles import key_of_levels
 from pgassay.report.charts.style import (
     ArmStyle,
@@ -123,7 +123,8 @@ def by_load_chart(analysis: Analysis) -> Figure | None:
                 effect.band95_pct,
                 colour,
                 [
-                    f"{effect.factor} = {effect.level}, {decimals(load, 'g')} {effect.step_unit}: "
+                    f"{effect.factor} = {effect.level}, {decimals(load, 'g')} {effect.step_unit}"
+                    + colon()
                     + signed_percent(value)
                     for load, value in zip(effect.loads, effect.effect_pct, strict=True)
                 ],

@@ -15,7 +15,7 @@ import numpy as np
 from pgassay.analysis.measures.courses.chart_series import ChartSeries
 from pgassay.analysis.measures.courses.chart_spans import FAILED, Span
 from pgassay.findings.wording import spaced
-from pgassay.language import Message, decimals, listed, tr
+from pgassay.language import Message, colon, decimals, listed, tr
 from pgassay.report.charts.style import ArmStyle
 from pgassay.report.log_events import event_words
 from pgassay.report.svg.model import Axis, Box, Line, Mark, Panel, Points
@@ -215,7 +215,7 @@ def _of_arm(
             [float(row)] * len(bins),
             style.colour,
             [
-                "\n".join(f"{words[kind]}: {found[kind]}" for kind in words if found[kind])
+                "\n".join(f"{words[kind]}{colon()}{found[kind]}" for kind in words if found[kind])
                 + tr(
                     "\n{low} to {high} s, {style}",
                     low=decimals(low + at * width, ".0f"),

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from pgassay.analysis.measures.courses.chart_samples import Course, SampledCourse, mean_course
 from pgassay.analysis.measures.courses.chart_series import ChartSeries
-from pgassay.language import Message, tr
+from pgassay.language import Message, colon, tr
 from pgassay.plan.model import Plan
 from pgassay.report.charts.over_time.throughput import TIME_ZOOM, background, trial_axis
 from pgassay.report.charts.style import ArmStyle
@@ -74,7 +74,7 @@ def host_chart(
     for device in _devices(drawn, holds):
         name = f"{device} ({holds[device]})" if holds.get(device) else device
         for what, title, unit, divisor in _DISKS:
-            shown = _Shown(f"{name}: {title}", f"{device} {_SHORT[what]}", unit, divisor)
+            shown = _Shown(f"{name}{colon()}{title}", f"{device} {_SHORT[what]}", unit, divisor)
             panels.append(_panel(drawn, plan, styles, across, shown, _disk(device, what)))
     present = [panel for panel in panels if panel is not None]
     return Figure(present, zoom=TIME_ZOOM) if present else None

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from pgassay.analysis.trace.histograms import upper_us
 from pgassay.analysis.trace.model import PointCourse, TraceSummary
-from pgassay.language import decimals, tr
+from pgassay.language import colon, decimals, tr
 from pgassay.report.charts.style import (
     BLUE,
     GREEN,
@@ -139,7 +139,11 @@ def _with_lines(
             x, y = [at for at, _ in known], [value for _, value in known]
             panel.add(
                 Points(
-                    x, y, colour, [f"{name}: {decimals(value, 'g')} {unit}" for value in y], size=6
+                    x,
+                    y,
+                    colour,
+                    [f"{name}{colon()}{decimals(value, 'g')} {unit}" for value in y],
+                    size=6,
                 )
             )
     return Figure([panel], key=key, zoom="time") if key else None

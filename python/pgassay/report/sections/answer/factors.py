@@ -10,7 +10,7 @@ from pgassay.analysis.compare.model import Dependence
 from pgassay.findings.answer.factors import simple_effects_of
 from pgassay.findings.model import FindingKind
 from pgassay.findings.wording import signed_percent
-from pgassay.language import Message, tr
+from pgassay.language import Message, colon, tr
 from pgassay.plan.description import aliases
 from pgassay.report.charts.effects.interactions import interaction_chart, pairs_left_out
 from pgassay.report.charts.style import TONES
@@ -79,8 +79,8 @@ def _interaction_table(context: ReportContext) -> Table:
             (
                 f"{one.factor} = {one.level}",
                 tr("with {other}", other=one.other),
-                f"{low.at}: {signed_percent(low.estimate.effect_pct)}",
-                f"{high.at}: {signed_percent(high.estimate.effect_pct)}",
+                f"{low.at}{colon()}{signed_percent(low.estimate.effect_pct)}",
+                f"{high.at}{colon()}{signed_percent(high.estimate.effect_pct)}",
                 *estimate_cells(one.estimate),
                 tone_cell(one.verdict.value, _TONES[one.verdict]),
             )

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from pgassay.analysis.profiles.model import ArmProfile, FunctionDifference, ProfileDifference
 from pgassay.findings.wording import plain_number, spaced
-from pgassay.language import Message, decimals, listed, retold, tr
+from pgassay.language import Message, colon, decimals, listed, retold, tr
 from pgassay.report.context import FlameGraph, ReportContext
 from pgassay.report.section import Content, section
 from pgassay.report.tables.cells import ABSENT
@@ -62,7 +62,7 @@ def _notes(arms: Sequence[ArmProfile], names: Mapping[str, str]) -> Iterator[str
     for note in said:
         of = dict.fromkeys(names[arm.arm] for arm in arms if note in arm.notes)
         shared = len(of) == len({arm.arm for arm in arms})
-        yield retold(note) if shared else f"{listed(of)}: {retold(note)}"
+        yield retold(note) if shared else f"{listed(of)}{colon()}{retold(note)}"
 
 
 def _arms(arms: Sequence[ArmProfile], names: Mapping[str, str]) -> Table:

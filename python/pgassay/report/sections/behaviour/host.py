@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pgassay.language import Message, listed, tr
+from pgassay.language import Message, colon, listed, tr
 from pgassay.report.charts.over_time.host import host_chart
 from pgassay.report.charts.style import arm_styles
 from pgassay.report.context import ReportContext
@@ -57,4 +57,4 @@ def _places(storage: Mapping[str, Any]) -> list[str]:
             devices=devices,
         )
         found.setdefault(words, []).append(_ROLES.get(role, role))
-    return [f"{listed(roles)}: {words}" for words, roles in found.items()]
+    return [f"{listed(roles)}{colon()}{words}" for words, roles in found.items()]

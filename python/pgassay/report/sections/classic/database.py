@@ -15,7 +15,7 @@ from pgassay.analysis.classic.model import (
     Spread,
 )
 from pgassay.findings.wording import plain_number, signed_percent
-from pgassay.language import Message, decimals, tr
+from pgassay.language import Message, colon, decimals, tr
 from pgassay.report.sections.classic.cells import (
     NOT_MEASURED,
     WORDS,
@@ -154,7 +154,7 @@ def _pair(arm: str, one: ClassicCorrelation, disk: str = "") -> tuple[str | Cell
         tr(
             "{disk}{colon}{first} and {second}",
             disk=disk,
-            colon=": " if disk else "",
+            colon=colon() if disk else "",
             first=series_name(one.first),
             second=series_name(one.second),
         ),
@@ -199,7 +199,7 @@ def _trends(shown: Shown) -> Iterator[tuple[str, ClassicTrend]]:
 
 def _trend(arm: str, one: ClassicTrend, disk: str = "") -> tuple[str | Cell, ...]:
     return (
-        f"{disk}{': ' if disk else ''}{series_name(one.series)}",
+        f"{disk}{colon() if disk else ''}{series_name(one.series)}",
         arm,
         NOT_MEASURED if one.r2 is None else decimals(one.r2, ".2f"),
         one.label or ABSENT,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from pgassay.analysis.classic.model import ClassicArm, DirtyPages, DiskType, RuleShare
 from pgassay.findings.wording import size
-from pgassay.language import decimals, listed, tr
+from pgassay.language import colon, decimals, listed, tr
 from pgassay.report.sections.classic.cells import NOT_MEASURED, WORDS, Shown
 from pgassay.report.sections.classic.database import correlation_table, trend_table
 from pgassay.report.tables.table import Table
@@ -103,7 +103,7 @@ def disks(shown: Shown) -> list[Disk]:
             found.setdefault(one.disk, one)
     return [
         Disk(
-            f"{name}: {listed(one.roles)}" if one.roles else name,
+            f"{name}{colon()}{listed(one.roles)}" if one.roles else name,
             rule_table(shown, name),
             correlation_table(shown, "disk", disk=name),
             trend_table(shown, name),

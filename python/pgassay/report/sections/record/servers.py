@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pgassay.language import listed, tr
+from pgassay.language import colon, listed, tr
 from pgassay.report.context import ReportContext
 from pgassay.report.section import Content, section
 from pgassay.report.tables.cells import ABSENT, whole
@@ -58,7 +58,7 @@ def _data_rows(data: Mapping[str, Any], names: tuple[str, ...]) -> Iterator[_Row
         for one in tables:
             found = [_part(_part(by_server, name), one) for name in names]
             alike = all(other == found[0] for other in found)
-            yield f"{dataset}: {one}", *(_rows(each, alike=alike) for each in found)
+            yield f"{dataset}{colon()}{one}", *(_rows(each, alike=alike) for each in found)
 
 
 def _rows(found: Mapping[str, Any], *, alike: bool) -> str:
