@@ -66,6 +66,11 @@ def kept_of(study: Study, context: ReportContext) -> dict[str, Any]:
         "machine": _machine(context.environment.get("host") or {}),
         "experiment": context.spec_text,
         **{name: _texts(context, kinds) for name, kinds in SHOWN.items()},
+        "checkpoints": [
+            one.text
+            for one in context.of_kind(FindingKind.OBSERVATION)
+            if one.rule == "checkpoints"
+        ],
         "noise": [
             {"metric": one.metric, "trial_sd": one.trial_sd, "ci95": one.trial_sd_ci95}
             for one in noise

@@ -294,6 +294,17 @@ def test_too_frequent_checkpoints_and_too_few_trials_are_refused_with_a_reason()
     assert late.refused.startswith("0 of 6 trials")
 
 
+def test_the_window_after_the_only_checkpoint_of_each_trial_is_what_trials_have_room_for() -> None:
+    draw = source()
+    noise = 0.01 * draw.standard_normal((6, 41))
+    trials = [dipping(0.3, [27.0], n=41) * np.exp(own) for own in noise]
+    found = effect_of(trials, [27.0])
+    assert found.refused is None
+    assert found.after_s == 14
+    assert found.depth_pct is not None
+    assert found.depth_pct.value == pytest.approx(30, abs=1.5)
+
+
 def test_arms_are_compared_over_blocks() -> None:
     starts = [20.0, 50.0, 80.0]
     draw = source()

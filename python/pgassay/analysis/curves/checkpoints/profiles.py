@@ -62,9 +62,27 @@ def window_of(courses: Sequence[TrialCourse]) -> Window | None:
         return None
     before = max(2, round(min(LONGEST_BEFORE_S, cycle_s / 4) / step_s))
     # Nine of ten checkpoints come later than this after the one before.
-    early_s = float(np.quantile(gaps, 0.1)) if gaps else cycle_s
+    early_s = float(np.quantile(gaps, 0.1)) if gaps else _room_s(courses, before * step_s)
     after = max(5, math.floor(min(LONGEST_AFTER_S, early_s) / step_s))
     return Window(before, after, step_s)
+
+
+def _room_s(courses: Sequence[TrialCourse], before_s: float) -> float:
+    """How long to look after the only checkpoint of each trial: the most seconds of all together.
+
+    A longer window leaves out the trials whose step ends sooner.
+    """
+    rooms = sorted(
+        (
+            float(course.edges_s[span.end] - at)
+            for course in courses
+            for at in course.checkpoints_s
+            for span in course.steps
+            if course.edges_s[span.begin] + before_s <= at < course.edges_s[span.end]
+        ),
+        reverse=True,
+    )
+    return max(rooms, key=lambda room: room * sum(other >= room for other in rooms), default=0.0)
 
 
 def profiles_of(courses: Sequence[TrialCourse], window: Window) -> list[Profile]:
