@@ -25,6 +25,7 @@ from bench.validate import (
     factorial_errors,
     false_positives,
     nasty_worlds,
+    server_errors,
     steadiness_errors,
     switchback_errors,
 )
@@ -36,6 +37,7 @@ PROGRAMS: tuple[tuple[str, ModuleType], ...] = (
     ("switchback", switchback_errors),
     ("duets", duet_errors),
     ("runs made apart", apart_errors),
+    ("servers of a fleet", server_errors),
     ("curves", estimates),
     ("steadiness and warm-up", steadiness_errors),
 )

@@ -35,6 +35,7 @@ def test_every_form_says_the_effect_of_each_server(context: ReportContext) -> No
     html, markdown = render_html(context), render_markdown(context)
     assert 'id="by-server"' in html
     assert "of all 2 intervals hold together" in html
+    assert 'data-chart="by_server"' in html
     assert HOSTILE not in html
     assert "## By server" in markdown
     assert "| north |" in markdown

@@ -9,6 +9,7 @@ from pgassay.analysis.compare.model import ByServer, Dependence
 from pgassay.findings.answer.servers import RULE
 from pgassay.findings.wording import signed_percent
 from pgassay.language import Message, clauses, decimals, tr
+from pgassay.report.charts.effects.by_server import by_server_chart
 from pgassay.report.context import ReportContext
 from pgassay.report.section import Content, section
 from pgassay.report.tables.cells import INTERVAL, interval, probability, tone_cell
@@ -37,6 +38,7 @@ def by_server(context: ReportContext) -> Content | None:
     verdicts = [tone_cell(one.verdict.value, _TONES[one.verdict]) for one in found]
     return {
         "sentences": list(zip(verdicts, texts, strict=True)),
+        "chart": by_server_chart(context.analysis),
         "effects": _effects(found),
         "tests": clauses(text for one in found if (text := _test(one))),
         "intervals": sum(len(one.servers) for one in found),

@@ -1,0 +1,71 @@
+"""The effect on each server of a fleet.
+
+Enters: effects by server. Leaves: a chart with one panel per verdict and one row per server: mean
+and interval, zero and the band of effects too small to matter. Never: computes an effect.
+"""
+
+from __future__ import annotations
+
+from pgassay.analysis.compare.model import ByServer, ServerEffect
+from pgassay.analysis.model import Analysis
+from pgassay.analysis.reading.metrics import METRICS
+from pgassay.findings.wording import signed_percent
+from pgassay.language import tr
+from pgassay.report.charts.style import BAND_OPACITY, BLUE, INK, SHADE, limits
+from pgassay.report.svg.model import Axis, Box, Figure, Line, Panel, Points, Rule, Text
+
+_ROW_PX = 46
+_LABEL_ABOVE_PX = -13
+_MOST_PANELS = 6
+"""Verdicts that are drawn; the table has all."""
+
+
+def by_server_chart(analysis: Analysis) -> Figure | None:
+    """The chart, or None where all blocks ran on one server."""
+    shown = analysis.by_server[:_MOST_PANELS]
+    margin = 100 * analysis.smallest_effect
+    return Figure([_panel(one, margin) for one in shown]) if shown else None
+
+
+def _panel(found: ByServer, margin: float) -> Panel:
+    servers = found.servers
+    low, high = limits(
+        [0.0, -margin, margin, *(one.effect_pct or 0.0 for one in servers)],
+        (end for one in servers for end in one.ci95_pct or ()),
+    )
+    metric = METRICS[found.metric].title.lower()
+    panel = Panel(
+        x=Axis(
+            tr("change of {metric} on each server", metric=metric), low=low, high=high, suffix=" %"
+        ),
+        y=Axis(low=len(servers) - 0.5, high=-0.6, hidden=True),
+        height=len(servers) * _ROW_PX,
+        title=f"{found.factor} = {found.level}, {found.load}",
+    )
+    panel.add(Box(-margin, margin, None, None, SHADE, BAND_OPACITY), Rule(INK, x=0.0, width=1.2))
+    for at, one in enumerate(servers):
+        tip = _tip(one)
+        if one.ci95_pct is not None:
+            panel.add(
+                Line(one.ci95_pct, (at, at), BLUE, width=3.5),
+                Points(one.ci95_pct, (at, at), BLUE, (tip, tip), size=13, symbol="tick"),
+            )
+        panel.add(
+            Points((one.effect_pct or 0.0,), (at,), BLUE, (tip,), size=13, symbol="diamond"),
+            Text(one.server, y=at, dy=_LABEL_ABOVE_PX),
+            Text(signed_percent(one.effect_pct), y=at, dy=_LABEL_ABOVE_PX, right=True, bold=True),
+        )
+    return panel
+
+
+def _tip(one: ServerEffect) -> str:
+    tip = tr(
+        "{server}, {blocks} blocks: {change}",
+        server=one.server,
+        blocks=one.blocks,
+        change=signed_percent(one.effect_pct),
+    )
+    if one.ci95_pct is None:
+        return tip
+    low, high = map(signed_percent, one.ci95_pct)
+    return tip + "\n" + tr("joint 95 % CI {low} to {high}", low=low, high=high)
