@@ -44,6 +44,22 @@ fn a_busy_backend_is_told_with_its_scenario_and_the_start_of_its_transaction() {
 }
 
 #[test]
+fn a_parallel_worker_runs_the_scenario_of_its_leader() {
+    let (port, _) = server();
+    let board = Board::new(1, vec!["report".into()]);
+    board.set_backend(0, 4711);
+    board.enter(0, 0);
+    let sampler = sampler(port, "in parallel", &[], Some(board));
+    sampler.start().unwrap();
+    until("a tick", || sampler.cost().wait_ticks >= 1);
+    sampler.stop();
+    let waits = sampler.take_waits();
+    assert_eq!(waits.leader_pid[0], Some(4711));
+    let scenario = waits.scenario[0].map(|id| &*waits.names[id.index()]);
+    assert_eq!(scenario, Some("report"));
+}
+
+#[test]
 fn each_session_only_reads_and_waits_for_nothing_long() {
     let (port, state) = server();
     let sampler = sampler(port, "busy", &["io"], None);

@@ -21,6 +21,7 @@ from pgassay.analysis.compare.rule import Rule, loads_compared, rule_of
 from pgassay.analysis.compare.secondary_verdicts import corrected
 from pgassay.analysis.measures.model import TrialMeasures
 from pgassay.analysis.measures.one_server import of_one_server
+from pgassay.analysis.measures.parallel import with_parallel_time
 from pgassay.analysis.measures.spread import with_deviations
 from pgassay.analysis.model import Analysis
 from pgassay.analysis.reading.metrics import METRICS
@@ -72,7 +73,7 @@ def judge(
     finished = of_one_server(finished)
     trials = sorted((t for t in finished if not t.invalid), key=_place)
     if not plan.calibrates and not plan.alternates and not of_verdicts_only:
-        trials = with_deviations(trials)
+        trials = with_parallel_time(with_deviations(trials))
     invalid = sorted((t for t in finished if t.invalid), key=_place)
     tables = {load: block_table(METRICS[plan.metric], trials, plan, load) for load in loads}
     idle = idle_trials(plan, trials, loads)

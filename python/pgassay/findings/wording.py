@@ -94,18 +94,35 @@ def quantity(value: float, metric: Metric) -> str:
     if metric.unit == "B":
         return size(value)
     unit = f" {metric.unit}" if metric.unit else ""
-    return f"{spaced(value, metric.digits)}{unit}"
+    return f"{spaced(value, _digits(value, metric.digits or _FEWEST_DIGITS))}{unit}"
 
 
-def milliseconds(value: float) -> str:
-    """A time per transaction; never a negative zero."""
-    return tr("{value} ms", value=spaced(round(value, 3) + 0.0, 3))
+_FEWEST_DIGITS = 2
+"""Of a metric without decimals, such as throughput, where it is below a hundred."""
+TIME_DIGITS = 3
+"""Decimals of milliseconds: samples tell no less than microseconds apart."""
 
 
-def signed_milliseconds(value: float) -> str:
+def _digits(value: float, most: int) -> int:
+    """Decimals of a value: three significant digits, or fewer."""
+    return max(0, min(most, 2 - math.floor(math.log10(abs(value))))) if value else 0
+
+
+def time_digits(whole: float) -> int:
+    """Decimals of parts that stand below each other and sum to a whole, in milliseconds."""
+    return min(TIME_DIGITS, _digits(whole, TIME_DIGITS) + 1)
+
+
+def milliseconds(value: float, digits: int | None = None) -> str:
+    """A time per transaction, to three significant digits or so many decimals; no negative zero."""
+    places = _digits(value, TIME_DIGITS) if digits is None else digits
+    return tr("{value} ms", value=spaced(round(value, places) + 0.0, places))
+
+
+def signed_milliseconds(value: float, digits: int | None = None) -> str:
     """A difference of such times, with a true minus sign."""
-    text = milliseconds(value)
-    return text if value < 0.0 or text == milliseconds(0.0) else f"+{text}"
+    text = milliseconds(value, digits)
+    return text if value < 0.0 or not round(value, TIME_DIGITS) else f"+{text}"
 
 
 def share_interval(part: TimePart) -> str:

@@ -13,6 +13,9 @@ from pgassay.findings.wording import size
 from pgassay.language import clauses, retold, tr
 from pgassay.report.context import ReportContext
 
+LIMITED = "server memory"
+"""Where the placement has the limit of the server's control group."""
+
 
 def workload_words(context: ReportContext) -> str:
     """Such as `payments-write at scale 10, 161.5 MB of data, which fit in shared_buffers`."""
@@ -42,11 +45,20 @@ def _fit(total: float, context: ReportContext) -> str:
     ]
     if buffers and all(value is not None and total <= value for value in buffers):
         return tr(", which fit in shared_buffers")
-    host = context.environment.get("host")
-    memory = host.get("memory_bytes") if isinstance(host, Mapping) else None
-    if not isinstance(memory, int | float):
+    memory = _memory(context.environment)
+    if memory is None:
         return ""
     return tr(", which fit in memory") if total <= memory else tr(", more than memory")
+
+
+def _memory(environment: Mapping[str, Any]) -> float | None:
+    """In bytes: the limit of the server's control group, or all of the host's."""
+    placement, host = environment.get("placement"), environment.get("host")
+    limit = placement.get(LIMITED) if isinstance(placement, Mapping) else None
+    if limit is not None and (found := setting_bytes(str(limit))) is not None:
+        return float(found)
+    memory = host.get("memory_bytes") if isinstance(host, Mapping) else None
+    return float(memory) if isinstance(memory, int | float) else None
 
 
 def _stored(environment: Mapping[str, Any], name: str) -> str | None:

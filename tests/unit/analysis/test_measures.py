@@ -231,6 +231,18 @@ def test_a_trial_has_its_latency_curve_and_the_cpu_of_its_server(tmp_path: Path)
     assert whole.values["waiting_ms_per_tx"] == pytest.approx(sum(waits) - cpu)
 
 
+def test_parallel_workers_are_counted_among_the_sessions_and_by_themselves() -> None:
+    row = dict.fromkeys(WAITS.names) | {"pid": 1, "backend_type": "client backend"}
+    worker = row | {"pid": 2, "leader_pid": 1, "backend_type": "parallel worker"}
+    rows = [one | {"tick_ns": at} for at in (0, 10, 20, 30) for one in (row, worker)][:-1]
+    profile = WaitProfile(pa.Table.from_pylist(rows, schema=WAITS))
+    assert profile.parallel_sessions(0, 40) == pytest.approx(0.75)
+    sessions = profile.average_sessions(0, 40)
+    assert sessions is not None
+    assert sessions["cpu"] == pytest.approx(1.75)
+    assert profile.parallel_sessions(100, 200) == 0.0
+
+
 def test_a_sample_without_sessions_counts() -> None:
     row = dict.fromkeys(WAITS.names)
     rows = [

@@ -116,7 +116,7 @@ def test_a_plan_that_is_another_one_in_all_trials_of_an_arm_is_confirmed_and_nam
         "depends on index: Seq Scan on item with index = none, Index Scan using by_code on item"
         " with index = by_code." in finding.text
     )
-    assert "differs clearly between index = none and by_code: 5.000 ms and 0.500 ms" in finding.text
+    assert "differs clearly between index = none and by_code: 5.00 ms and 0.500 ms" in finding.text
     assert [one.figure for one in finding.evidence[:2]] == [
         "Seq Scan on item",
         "Index Scan using by_code on item",

@@ -10,7 +10,7 @@ from pgassay.analysis.measures.trial import measure_trial
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.model import Finding, FindingKind
 from pgassay.findings.registry import find
-from pgassay.findings.wording import quantity, signed_percent
+from pgassay.findings.wording import milliseconds, quantity, signed_percent
 from support.synthetic.directories import SPEC, synthetic_run
 
 
@@ -60,6 +60,10 @@ def test_a_single_arm_is_measured_not_judged(tmp_path: Path) -> None:
 
 def test_quantities_read_as_people_write_them() -> None:
     assert quantity(8015.4, METRICS["tps"]) == "8\u202f015 tps"
+    assert quantity(5.404, METRICS["tps"]) == "5.40 tps"
+    assert quantity(1680.651, METRICS["latency_p99"]) == "1\u202f681 ms"
+    assert quantity(0.4504, METRICS["latency_mean"]) == "0.450 ms"
+    assert milliseconds(-743.741) == "\u2212744 ms"
     assert quantity(2457.6, METRICS["wal_bytes_per_tx"]) == "2.4 kB"
     assert quantity(0.0, METRICS["wal_bytes_per_tx"]) == "0 B"
     assert signed_percent(-3.14) == "\u22123.1 %"

@@ -86,6 +86,13 @@ def test_whether_the_data_fit_is_said_where_it_is_known(
     assert words.endswith(end)
 
 
+def test_data_beyond_the_limit_of_the_server_are_more_than_memory(context: ReportContext) -> None:
+    analysis = replace(context.analysis, asked=(asked("a1", "128MB"),))
+    limited = with_data(replace(context, analysis=analysis), 300 * MB, 4096 * MB)
+    environment = {**limited.environment, "placement": {"server memory": "256MB"}}
+    assert workload_words(replace(limited, environment=environment)).endswith(", more than memory")
+
+
 def test_every_interval_of_a_headline_is_set_alike(context: ReportContext) -> None:
     (one,) = headlines(context)
     assert "".join(text for text, _ in one.parts) == one.text.replace(" %", "\u00a0%")

@@ -82,6 +82,30 @@ def test_without_a_clear_difference_there_is_no_share() -> None:
     assert not explained(analysis)
 
 
+def test_parallel_workers_are_a_part_below_zero_and_absent_ones_are_zero() -> None:
+    text = '[factors.postgres]\nmax_parallel_workers_per_gather = ["0", "2"]\n[design]\nseed = 1\n'
+    plan = make_plan(parse_spec(text, source="lab.toml", beside=Path()))
+    source = np.random.default_rng(6)
+    trials = []
+    for t in plan.trials:
+        noise = 0.01 * float(source.standard_normal())
+        # Two workers and their leader are busy for a half of the time that one process takes.
+        parallel = {} if t.arm == "a1" else {"parallel_ms_per_tx": -8.0 + noise}
+        busy = 10.0 if t.arm == "a1" else 12.0
+        values = {
+            "wait_cpu_ms_per_tx": busy, **parallel, "unaccounted_ms_per_tx": noise,
+            "latency_mean": busy + sum(parallel.values()) + noise, "tps": 1e3 / busy,
+        }  # fmt: skip
+        whole = StepMeasures(None, 0, 1, 10_000, values)
+        trials.append(TrialMeasures(t.number, t.block, t.position, t.arm, whole, (), ()))
+    analysis = analyse("?", plan, trials)
+    (one,) = analysis.accounting
+    parallel_part = next(part for part in one.parts if part.name == "parallel")
+    assert (parallel_part.baseline_ms, round(parallel_part.level_ms)) == (0.0, -8)
+    assert round(sum(part.level_ms for part in one.parts), 6) == one.whole.level_ms
+    assert not [one for one in analysis.warnings if one.kind == "not-measured"]
+
+
 @pytest.mark.parametrize(("rest", "said"), [(-0.05, "is more than"), (-0.004, "within")])
 def test_samples_that_count_more_than_a_transaction_took_are_admitted(
     rest: float, said: str
@@ -107,7 +131,7 @@ def test_tables_show_rows_that_sum(tmp_path: Path) -> None:
             )
             assert round(sum(parts), 3) == whole
     assert not [t for t in by_arm["events"].column("Average active sessions") if "Client" in t]
-    assert summing([0.0004, 0.0004], 0.001) == (0.0, 0.0, 0.001, 0.001)
+    assert summing([0.0004, 0.0004], 0.001, 3) == (0.0, 0.0, 0.001, 0.001)
 
 
 def test_an_a_a_run_is_not_explained(tmp_path: Path) -> None:

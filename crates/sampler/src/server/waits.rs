@@ -161,7 +161,8 @@ fn tick(
     for (wait, xact_start_us) in &mut look.rows {
         wait.scenario = running
             .as_ref()
-            .and_then(|running| running.scenario(wait.pid?))
+            // A parallel worker does what its leader asked for.
+            .and_then(|running| running.scenario(wait.leader_pid.or(wait.pid)?))
             .map(|scenario| look.names.intern(scenario));
         wait.xact_start_ns =
             xact_start_us.map(|start| server_clock.to_local_ns(start) & !XACT_START_NOISE);

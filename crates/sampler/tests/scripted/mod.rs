@@ -93,6 +93,17 @@ fn answer(sql: &str) -> Vec<u8> {
                 .to_be_bytes(),
             ),
         ]),
+        "in parallel" => row(&[
+            Some(&4712_i32.to_be_bytes()),
+            Some(&4711_i32.to_be_bytes()),
+            Some(b"parallel worker"),
+            Some(b"active"),
+            None,
+            None,
+            Some(&(-7_i64).to_be_bytes()),
+            Some(&BEGUN_US.to_be_bytes()),
+            Some(&clock_us(Duration::ZERO).to_be_bytes()),
+        ]),
         "hidden" => row(&[
             Some(&1_i32.to_be_bytes()),
             None,
@@ -170,6 +181,7 @@ fn serve(mut stream: TcpStream, state: &ServerState) -> std::io::Result<()> {
                     "late",
                     "stressed busy",
                     "a day behind",
+                    "in parallel",
                 ];
                 let columns = if waits.contains(&text(1).as_str()) {
                     WAITS

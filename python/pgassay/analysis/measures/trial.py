@@ -34,7 +34,7 @@ from pgassay.analysis.measures.sources import TrialSources
 from pgassay.analysis.measures.spread import throughput_variation
 from pgassay.analysis.measures.variants import measure_variants
 from pgassay.analysis.reading.histograms import CURVE_SHARES, QUANTILES, Histogram, Of
-from pgassay.analysis.reading.metrics import TO_BEGIN, UNACCOUNTED, WAIT_CLASSES
+from pgassay.analysis.reading.metrics import PARALLEL, TO_BEGIN, UNACCOUNTED, WAIT_CLASSES
 from pgassay.language import stored
 from pgassay.plan.model import Plan
 from pgassay.samples.run_directory import StoredTrial
@@ -194,6 +194,8 @@ def _costs(sources: TrialSources, window: _Window) -> dict[str, float | None]:
                 values[wait_class.metric] = None if busy is None else busy * each_ms
             waiting = sum(busy for name, busy in sessions.items() if name != "cpu")
             values["waiting_ms_per_tx"] = waiting * each_ms
+            if in_parallel := sources.waits.parallel_sessions(start, end):
+                values[PARALLEL.metric] = -in_parallel * each_ms
         # The kernel counts running time exactly. On a busy host the sampler, which needs a
         # processor itself, meets running sessions too seldom.
         counted = session_times(sources.host, start, end, window.transactions)
@@ -212,13 +214,15 @@ def _rest_of_time(values: Mapping[str, float | None]) -> dict[str, float | None]
     known = {name: value for name, value in sampled.items() if value is not None}
     if latency is None or not known:
         return {}
+    # Parallel workers work at the same time: together the sessions take more than the transaction.
+    taken = latency - (values.get(PARALLEL.metric) or 0.0)
     found: dict[str, float | None] = {}
     if "cpu" in known and (run := values.get(RUN)) is not None:
-        left = latency - sum(value for name, value in known.items() if name != "cpu")
+        left = taken - sum(value for name, value in known.items() if name != "cpu")
         # A session may run while it reports a wait, in a system call: this is in the wait.
         known["cpu"] = max(known["cpu"], min(run, left))
         found[WAIT_CLASSES[0].metric] = known["cpu"]
-    found[UNACCOUNTED.metric] = latency - sum(known.values())
+    found[UNACCOUNTED.metric] = taken - sum(known.values())
     if response is not None:
         found[TO_BEGIN.metric] = response - latency
     return found

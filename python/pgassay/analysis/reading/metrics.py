@@ -68,9 +68,11 @@ def _read_wait_classes() -> tuple[WaitClass, ...]:
 WAIT_CLASSES = _read_wait_classes()
 TO_BEGIN = _NoWait("to_begin", Message("Waiting to begin"), ())
 """From when a transaction was due until it began; only with a rate."""
+PARALLEL = _NoWait("parallel", Message("Parallel workers, at the same time"), ())
+"""The time of parallel workers, below zero: sessions spend it beside the transaction's own time."""
 UNACCOUNTED = _NoWait("unaccounted", Message("Unaccounted"), ())
 """What is left of a transaction's time. Negative where the samples count more than it."""
-TIME_PARTS = (TO_BEGIN, *WAIT_CLASSES, UNACCOUNTED)
+TIME_PARTS = (TO_BEGIN, *WAIT_CLASSES, PARALLEL, UNACCOUNTED)
 """The parts of a transaction's time; they sum to its mean response time or latency."""
 
 

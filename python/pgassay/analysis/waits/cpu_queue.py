@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from pgassay.analysis.reading.binned import Gaps
 from pgassay.analysis.reading.counters import CounterSeries
 
-OF_THE_LOAD = ("client backend", "parallel worker")
+CLIENT, WORKER = "client backend", "parallel worker"
+OF_THE_LOAD = (CLIENT, WORKER)
 _SOURCE = "processes"
 
 Times = NDArray[np.int64]

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from pgassay.analysis.reading.counters import CounterSeries
 from pgassay.analysis.reading.metrics import WAIT_CLASSES, class_of
-from pgassay.analysis.waits.cpu_queue import OF_THE_LOAD, CpuQueue
+from pgassay.analysis.waits.cpu_queue import OF_THE_LOAD, WORKER, CpuQueue
 from pgassay.language import Message
 
 Times = NDArray[np.int64]
@@ -117,6 +117,9 @@ class WaitProfile:
         self.classes: NDArray[np.int64] = (
             classes[self.event_codes] if len(classes) else np.empty(0, np.int64)
         )
+        self._is_worker: NDArray[np.bool_] = pc.equal(
+            busy["backend_type"].cast(pa.string()), WORKER
+        ).to_numpy()
         self._busy_for_ns = self._times_ns[np.searchsorted(self.ticks_ns, self.busy_ns)]
         on_cpu = self.classes == _CPU
         per_tick = np.bincount(
@@ -141,6 +144,12 @@ class WaitProfile:
             for wait_class, value in zip(WAIT_CLASSES, sessions, strict=True)
             if wait_class.name != "cpu_queue" or self.splits_cpu
         }
+
+    def parallel_sessions(self, start_ns: int, end_ns: int) -> float:
+        """Parallel workers among the busy sessions, on average; 0 without a sample."""
+        (looked_ns,) = self.looked_ns(np.array([start_ns, end_ns]))
+        inside = self._is_worker & (self.busy_ns >= start_ns) & (self.busy_ns < end_ns)
+        return float(self._busy_for_ns[inside].sum() / looked_ns) if looked_ns else 0.0
 
     def by_window(self, edges_ns: NDArray[np.int64]) -> NDArray[np.float64]:
         """The same for adjacent windows, windows × classes; NaN without a sample."""

@@ -37,6 +37,7 @@ CLASS_COLOURS = {
     "ipc": SKY,
     "other": "#7A6A58",
     "to_begin": "#D9C27E",
+    "parallel": "#AEC1CC",
     "unaccounted": "#E4E4E4",
 }
 TONES = {

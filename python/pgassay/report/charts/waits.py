@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from pgassay.analysis.model import Analysis, ArmSummary
 from pgassay.analysis.reading.metrics import METRICS, TIME_PARTS, WAIT_CLASSES, WaitClass
-from pgassay.findings.wording import quantity
+from pgassay.findings.wording import quantity, spaced, time_digits
 from pgassay.language import tr
 from pgassay.report.charts.style import CLASS_COLOURS, GREY, ArmStyle
 from pgassay.report.svg.model import Axis, Box, Figure, Panel, Text
@@ -34,7 +34,8 @@ def waits_chart(analysis: Analysis, styles: Mapping[str, ArmStyle]) -> Figure | 
     for row, arm in enumerate(arms):
         top, bottom = row + _BAR[0], row + _BAR[1]
         panel.add(Text(styles[arm.id].short, y=top, dy=_LABEL_ABOVE_PX))
-        # What the samples leave unaccounted may be below zero: it is drawn to the left of zero.
+        digits = time_digits(sum(mean_of(arm, part) for part in WAIT_CLASSES))
+        # Parallel workers, and what the samples leave, are drawn to the left where below zero.
         ends = {True: 0.0, False: 0.0}
         for part in classes:
             value, metric = mean_of(arm, part), METRICS[part.metric]
@@ -53,7 +54,7 @@ def waits_chart(analysis: Analysis, styles: Mapping[str, ArmStyle]) -> Figure | 
                         value=quantity(value, metric),
                         arm=arm.label,
                     ),
-                    text=f"{value:.{metric.digits}f}",
+                    text=spaced(value, digits),
                 )
             )
     return Figure([panel])

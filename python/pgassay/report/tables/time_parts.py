@@ -10,7 +10,12 @@ from collections.abc import Sequence
 
 from pgassay.analysis.compare.accounting import Accounting, TimePart
 from pgassay.analysis.reading.metrics import UNACCOUNTED
-from pgassay.findings.wording import milliseconds, share_interval, signed_milliseconds
+from pgassay.findings.wording import (
+    milliseconds,
+    share_interval,
+    signed_milliseconds,
+    time_digits,
+)
 from pgassay.language import Message, decimals, tr
 from pgassay.report.charts.style import CLASS_COLOURS, GREY
 from pgassay.report.charts.waits import mean_of, present_classes
@@ -20,7 +25,6 @@ from pgassay.report.tables.cells import ABSENT, INTERVAL
 from pgassay.report.tables.table import Cell, Column, Row, Table, row_of
 
 WHOLE = Message("Transaction")
-_DIGITS = 3
 _LEAST = 0.005
 """Share of the whole below which a part is shown with others in one row."""
 _FOLDED = Message("Other parts, each below 0.5 %")
@@ -60,8 +64,9 @@ def _rows(one: Accounting) -> list[Row]:
         )
         for name in ("baseline_ms", "level_ms")
     ]
+    digits = time_digits(max(one.whole.baseline_ms, one.whole.level_ms))
     baseline, level = (
-        summing(values, getattr(one.whole, name))
+        summing(values, getattr(one.whole, name), digits)
         for values, name in zip(columns, ("baseline_ms", "level_ms"), strict=True)
     )
     shares = _shares(shown, small, one)
@@ -72,10 +77,10 @@ def _rows(one: Accounting) -> list[Row]:
             (
                 _FOLDED if part is None else part.title,
                 subject,
-                milliseconds(before),
-                milliseconds(after),
-                signed_milliseconds(after - before),
-                _interval(part),
+                milliseconds(before, digits),
+                milliseconds(after, digits),
+                signed_milliseconds(after - before, digits),
+                _interval(part, digits),
                 share,
             ),
             "whole" if part is one.whole else "",
@@ -84,10 +89,10 @@ def _rows(one: Accounting) -> list[Row]:
     ]
 
 
-def _interval(part: TimePart | None) -> str:
+def _interval(part: TimePart | None, digits: int) -> str:
     if part is None or part.ci95_ms is None:
         return ABSENT
-    return tr(" to ").join(signed_milliseconds(end) for end in part.ci95_ms)
+    return tr(" to ").join(signed_milliseconds(end, digits) for end in part.ci95_ms)
 
 
 def _shares(shown: Sequence[TimePart], small: Sequence[TimePart], one: Accounting) -> list[str]:
@@ -115,10 +120,13 @@ def class_table(context: ReportContext) -> Table:
     if not parts:
         return arm_table(context, tr("Per transaction"), ())
     others = [part for part in parts if part is not UNACCOUNTED]
-    columns = []
-    for arm in context.analysis.arms:
-        values = [mean_of(arm, part) for part in others]
-        columns.append(summing(values, sum(values) + mean_of(arm, UNACCOUNTED)))
+    every = [[mean_of(arm, part) for part in others] for arm in context.analysis.arms]
+    wholes = [
+        sum(values) + mean_of(arm, UNACCOUNTED)
+        for values, arm in zip(every, context.analysis.arms, strict=True)
+    ]
+    digits = time_digits(max(wholes))
+    columns = [summing(*pair, digits) for pair in zip(every, wholes, strict=True)]
     named = [
         *(Cell(part.title, swatch=CLASS_COLOURS.get(part.name, GREY)) for part in others),
         Cell(UNACCOUNTED.title, swatch=CLASS_COLOURS[UNACCOUNTED.name]),
@@ -127,11 +135,14 @@ def class_table(context: ReportContext) -> Table:
     return arm_table(
         context,
         tr("Per transaction"),
-        [(name, [milliseconds(column[at]) for column in columns]) for at, name in enumerate(named)],
+        [
+            (name, [milliseconds(column[at], digits) for column in columns])
+            for at, name in enumerate(named)
+        ],
     )
 
 
-def summing(values: Sequence[float], whole: float, digits: int = _DIGITS) -> tuple[float, ...]:
+def summing(values: Sequence[float], whole: float, digits: int) -> tuple[float, ...]:
     """Values as they are shown, what they leave of the whole, and the whole."""
     shown = [round(value, digits) + 0.0 for value in values]
     total = round(whole, digits)

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from pgassay.analysis.measures.sources import TrialSources
 from pgassay.analysis.reading.histograms import Histogram
-from pgassay.analysis.waits.cpu_queue import OF_THE_LOAD
+from pgassay.analysis.waits.cpu_queue import CLIENT
 from pgassay.samples.run_directory import StoredTrial
 
 Array = NDArray[np.float64]
@@ -154,15 +154,14 @@ def _latencies(
 
 
 def _waits_in(waits: pa.Table, spans: list[tuple[int, int]]) -> pa.Table:
-    """The sampled sessions of the load that were in a transaction."""
+    """The sampled sessions of the load that were in a transaction, without parallel workers."""
     ticks = waits["tick_ns"].to_numpy()
     inside = np.zeros(len(ticks), bool)
     for start, end in spans:
         inside |= (ticks >= start) & (ticks < end)
     rows = waits.filter(pa.array(inside))
     rows = rows.filter(pc.and_(pc.is_valid(rows["xact_start_ns"]), pc.is_valid(rows["scenario"])))
-    kinds = rows["backend_type"].cast(pa.string())
-    return rows.filter(pc.is_in(kinds, pa.array(OF_THE_LOAD)))
+    return rows.filter(pc.equal(rows["backend_type"].cast(pa.string()), CLIENT))
 
 
 def _ages(waits: pa.Table, name: str) -> Ages:

@@ -23,6 +23,8 @@ _ASSOCIATIONS = (
         map(Message, ("It changes earlier by", "Correlation", "95\u00a0% interval", "Adjusted p")),
     ),
 )
+_MOST_SHOWN = 12
+"""Associations that are open on the page, the strongest first; the others are folded."""
 
 
 @section("behaviour/throughput", "Throughput and latency, second by second")
@@ -64,7 +66,8 @@ def associations(context: ReportContext) -> Content | None:
     of = tr("latency") if looked.found[0].with_ == "latency_mean" else tr("throughput")
     return {
         "sentences": context.sentences("associations"),
-        "associations": table(_ASSOCIATIONS, rows),
+        "strongest": table(_ASSOCIATIONS, rows[:_MOST_SHOWN]),
+        "more": table(_ASSOCIATIONS, rows[_MOST_SHOWN:]),
         "of": of,
         "looked": looked,
     }
