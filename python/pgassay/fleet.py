@@ -90,7 +90,7 @@ def run_on_fleet(
         if table.servers
         else "starting a server on each node of the fleet"
     )
-    servers = existing_servers(table, listener, is_resumed=so_far.resumed)
+    servers = existing_servers(table, listener, run.path if so_far.resumed else None)
     with (
         joined(table.ray) as cluster,
         cluster.spread(Member, len(servers) or table.count, cpus=1) as actors,

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 
-from pgassay.cluster.calls import Actor, answers
-from pgassay.errors import PgassayError, RestoreFailed, TargetError, TrialError
+from pgassay.cluster.calls import Actor, outcomes
+from pgassay.errors import RestoreFailed, TargetError, TrialError
 from pgassay.recovery import undo_what_is_left
 from pgassay.samples.journal import JOURNAL, open_changes
 from pgassay.samples.run_directory import RunDirectory
@@ -21,25 +22,26 @@ from pgassay.trials.fleet.existing import FoundServer, found_servers
 from pgassay.trials.run.progress import ProgressListener
 from pgassay.trials.run.restoring import signals_held_off
 
-_CLOSING_S = 300.0
+_LIMITS_S = {"stop": 10.0, "close": 300.0}
+"""To stop sets a flag; to close waits for what still runs, and undoes it."""
 
 
 def existing_servers(
-    table: FleetTable, listener: ProgressListener, *, is_resumed: bool
+    table: FleetTable, listener: ProgressListener, resumed: Path | None
 ) -> list[FoundServer]:
-    """The servers that are there already; a run that goes on does so without those that are gone,
-    or that it could not put back."""
+    """The servers that are there already; a run that goes on, whose directory is `resumed`, does so
+    without those that are gone, or that it could not put back."""
 
     def left_out(error: TargetError) -> None:
         listener.warned(f"the run goes on without a server: {error}")
 
     found = []
-    for one in found_servers(table.servers, left_out if is_resumed else None):
+    for one in found_servers(table.servers, left_out if resumed else None, resumed):
         try:
-            one.refuse_killed_run()
+            one.refuse_killed_run(resumed)
             found.append(one)
         except TargetError as error:
-            if not is_resumed:
+            if resumed is None:
                 raise
             left_out(error)
     if table.servers and not found:
@@ -58,16 +60,13 @@ def left_at_the_end(
     finally:
         with _restoring(run, listener):
             listener.preparing("leaving the servers of the fleet")
-            for method in ("stop", "close"):
-                for actor in actors:
-                    try:
-                        answers([(actor, method, ())], _CLOSING_S)
-                    except RestoreFailed as error:
-                        listener.warned(f"on {actor.name}: {error}")
-                    except PgassayError:
-                        # A node that is gone has nothing to close; the next run there clears it,
-                        # and what it has changed on a server of the user's is put back from here.
-                        continue
+            for method, limit_s in _LIMITS_S.items():
+                came = outcomes([(actor, method, ()) for actor in actors], limit_s)
+                for actor, outcome in zip(actors, came, strict=True):
+                    # A node that is gone has nothing to close; the next run there clears it, and
+                    # what it has changed on a server of the user's is put back from here.
+                    if isinstance(outcome, RestoreFailed):
+                        listener.warned(f"on {actor.name}: {outcome}")
 
 
 @contextmanager

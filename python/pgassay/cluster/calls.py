@@ -82,6 +82,33 @@ def answers(calls: Sequence[tuple[Actor, str, Sequence[Any]]], limit_s: float) -
     return [found[place] for place in range(len(calls))]
 
 
+def outcomes(calls: Sequence[tuple[Actor, str, Sequence[Any]]], limit_s: float) -> list[Any]:
+    """What each returns, or the error that came of it: no error ends the wait for another."""
+    if not calls:
+        return []
+    ray = calls[0][0].ray
+    asked = [actor.ask(method, arguments) for actor, method, arguments in calls]
+    late, deadline = list(asked), time.monotonic() + limit_s
+    while late and (left_s := deadline - time.monotonic()) > 0.0:
+        _, late = ray.wait(late, num_returns=len(late), timeout=min(left_s, _LOOK_S))
+    silent = set(late)
+    return [
+        ActorLost((place,), f"no answer within {limit_s:g} s")
+        if reference in silent
+        else _outcome(ray, reference, place)
+        for place, reference in enumerate(asked)
+    ]
+
+
+def _outcome(ray: Any, reference: Any, place: int) -> Any:
+    try:
+        return ray.get(reference)
+    except ray.exceptions.RayTaskError as error:
+        return _cause(error)
+    except ray.exceptions.RayError as error:
+        return ActorLost((place,), _line(error))
+
+
 def _cause(error: Any) -> BaseException:
     """What the method raised; an error of ours is raised again as it was."""
     cause = getattr(error, "cause", None)

@@ -19,14 +19,15 @@ from pgassay.server.protocol import Change
 from pgassay.server.undo.change_record import all_recorded, record_file, recorded
 
 
-def refuse_killed_run(server: str, data: str | None, reached: str) -> None:
-    """TargetError where another run has changed this server and not put it back.
+def refuse_killed_run(server: str, data: str | None, reached: str, own: Path | None = None) -> None:
+    """TargetError where a run has changed this server and not put it back.
 
-    `data` is its data directory, where that is known, `reached` its address.
+    `data` is its data directory, where that is known, `reached` its address, `own` the directory of
+    the run that asks, where it goes on.
     """
     changes = [one for one in recorded(server) if not _is_elsewhere(one, data, reached)]
     if changes:
-        raise TargetError(_reason(server, changes))
+        raise TargetError(_reason(server, changes, own=own))
 
 
 def refuse_killed_run_on(host: Host) -> None:
@@ -41,13 +42,13 @@ def refuse_killed_run_on(host: Host) -> None:
         raise TargetError(_reason(server, killed, host.label))
 
 
-def explained(refused: ConnectionRefused, dsn: str) -> ConnectionRefused:
+def explained(refused: ConnectionRefused, dsn: str, own: Path | None = None) -> ConnectionRefused:
     """The error of a server that does not answer; with the run that may have left it down."""
     address = first_address(dsn)
     for server, changes in all_recorded():
         here = [one for one in changes if one.reached == address != ""]
         if here:
-            reason = f"{refused}; {_reason(server, here)}"
+            reason = f"{refused}; {_reason(server, here, own=own)}"
             return ConnectionRefused(reason, sqlstate=refused.sqlstate)
     return refused
 
@@ -57,21 +58,23 @@ def _is_elsewhere(change: Change, data: str | None, reached: str) -> bool:
     return bool(change.data and data) and change.data != data and change.reached != reached
 
 
-def _reason(server: str, changes: Sequence[Change], what: str = "this server") -> str:
+def _reason(
+    server: str, changes: Sequence[Change], what: str = "this server", own: Path | None = None
+) -> str:
     last = changes[-1]
     folder = Path(last.journal).parent
+    recover = f"`pgassay recover {shlex.quote(str(folder))}`"
     if not _has_journal(last):
         undo = "; ".join(dict.fromkeys(one.undo for one in reversed(changes)))
         return (
             f"a run whose directory is gone ({folder}) was killed while it had changed {what};"
             f" undo that yourself: {undo}; then remove {record_file(server)}"
         )
+    if own is not None and own.resolve() == folder.resolve():
+        return f"this run has changed {what} and could not put it back; {recover} does it"
     if _is_alive(folder):
         return f"another pgassay run, {folder}, is using {what}; wait for it to end, or end it"
-    return (
-        f"run {folder} was killed while it had changed {what};"
-        f" `pgassay recover {shlex.quote(str(folder))}` puts it back"
-    )
+    return f"run {folder} was killed while it had changed {what}; {recover} puts it back"
 
 
 def _has_journal(change: Change) -> bool:

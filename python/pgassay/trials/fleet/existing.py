@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from psycopg.conninfo import conninfo_to_dict
 
@@ -46,13 +47,16 @@ class FoundServer:
                 " service file and environment say the same on every node"
             )
 
-    def refuse_killed_run(self) -> None:
-        """TargetError where another run has changed it and not put it back."""
-        refuse_killed_run(self.identity, self.data, self.address)
+    def refuse_killed_run(self, own: Path | None) -> None:
+        """TargetError where a run has changed it and not put it back; `own` is the one that goes
+        on, if one does."""
+        refuse_killed_run(self.identity, self.data, self.address, own)
 
 
 def found_servers(
-    dsns: Sequence[str], unreachable: Callable[[TargetError], None] | None = None
+    dsns: Sequence[str],
+    unreachable: Callable[[TargetError], None] | None = None,
+    own: Path | None = None,
 ) -> list[FoundServer]:
     """All of them; `unreachable` is told of each that is not, without it that is an error.
 
@@ -61,7 +65,7 @@ def found_servers(
     found: list[FoundServer] = []
     for dsn, name in zip(dsns, names_of(dsns), strict=True):
         try:
-            one = _found(dsn, name)
+            one = _found(dsn, name, own)
         except TargetError as error:
             if unreachable is None:
                 raise
@@ -91,11 +95,11 @@ def _name(dsn: str) -> str:
     return f"{host}:{given['port']}" if "port" in given else host
 
 
-def _found(dsn: str, name: str) -> FoundServer:
+def _found(dsn: str, name: str, own: Path | None) -> FoundServer:
     try:
         parameters = resolve(dsn)
     except ConnectionRefused as refused:
-        raise explained(refused, dsn) from None
+        raise explained(refused, dsn, own) from None
     with as_target_error(f"looking at {name}"), connect(parameters) as session:
         known = identity(session) or parameters.label
         data = server_row(session).data_directory

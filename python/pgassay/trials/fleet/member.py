@@ -7,6 +7,7 @@ leaves its server behind when it is closed.
 
 from __future__ import annotations
 
+import platform
 import tempfile
 import threading
 from collections.abc import Collection
@@ -16,12 +17,13 @@ from pathlib import Path
 from typing import Any
 
 from pgassay.cluster.on_node import OnNode
-from pgassay.errors import PgassayError, TargetError, TrialError
+from pgassay.errors import PgassayError, RestoreFailed, TargetError, TrialError
 from pgassay.interruption import forget_request, request_stop
 from pgassay.plan.model import Plan, PlannedTrial
 from pgassay.server.hosts.placement import resolve_placement
 from pgassay.server.protocol import Change, Journal, ServerFacts
 from pgassay.spec.experiment import Spec
+from pgassay.spec.secrets.redaction import shown_of
 from pgassay.trials.fleet.asking import WAIT_S, Answer, Ask, AskingJournal, Place
 from pgassay.trials.model.record import FailedTrial, TrialRecord
 from pgassay.trials.run.checks import check_arms, check_experiment, check_new_servers
@@ -94,9 +96,13 @@ class Member(OnNode):
                 check_arms(spec, plan, target, testbeds)
                 found = prepare(spec, plan, target, testbeds, warnings)
                 environment = found.environment(target, placement)
-                facts = target.facts()
-            except BaseException:
-                target.close()
+                facts = _shown(target.facts())
+            except BaseException as error:
+                # What cannot be undone from here is in the journal, for the machine of the run.
+                with suppress(RestoreFailed):
+                    target.close()
+                if isinstance(error, PgassayError) and error.args:
+                    error.args = (f"on {platform.node()}: {error.args[0]}", *error.args[1:])
                 raise
             self._trials = TrialContext(
                 spec,
@@ -162,6 +168,14 @@ class Member(OnNode):
         folder = Path(self._files.name) / f"{number:04d}"
         folder.mkdir(exist_ok=True)
         return folder
+
+
+def _shown(facts: ServerFacts) -> ServerFacts:
+    """Without secrets in values of settings: what an actor returns rests in Ray's object store."""
+    settings = {
+        name: replace(one, value=shown_of(name, one.value)) for name, one in facts.settings.items()
+    }
+    return replace(facts, settings=settings)
 
 
 def _not_noted(trial: FailedTrial) -> None:
