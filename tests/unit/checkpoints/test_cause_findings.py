@@ -221,7 +221,7 @@ def test_wal_locks_are_confirmed_by_a_factor_that_shortens_the_wait_and_the_tran
     (found,) = wal_locks.find(replace(analysis, accounting=(proof,)))
     assert found.confidence is Confidence.CONFIRMED
     assert (
-        "with wal_buffers = 16MB a transaction waits 3.500 ms less for WAL than with 32kB"
+        "with wal_buffers = 16MB a transaction waits 3.50 ms less for WAL than with 32kB"
         in found.text
     )
     assert "synchronous_commit" in found.next_spec
