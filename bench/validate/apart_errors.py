@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from bench.tables import page, rate, table
-from bench.validate.parallel import spread
+from bench.validate.parallel import counted
 from pgassay.analysis.apart.compare import Question, compare_runs
 from pgassay.analysis.apart.model import ApartRun, Side
 from pgassay.analysis.compare.model import Verdict
@@ -86,11 +86,7 @@ def main(runs: int = RUNS) -> None:
 
 
 def _rows(worlds: tuple[World, ...], runs: int) -> Iterator[list[str]]:
-    tasks = [(world, part) for world in worlds for part in range(-(-runs // PART))]
-    sums = {world: Counter[str]() for world in worlds}
-    for (world, _), counts in zip(tasks, spread(simulate, tasks), strict=True):
-        sums[world].update(counts)
-    for world, counts in sums.items():
+    for world, counts in counted(simulate, worlds, -(-runs // PART)).items():
         every = counts["comparisons"]
         shares = [rate(counts[what], every) for what in ("called", "by trials", "equivalent")]
         yield [

@@ -7,7 +7,8 @@ Never: lets a linear-algebra library start threads of its own beside them.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from multiprocessing import get_context
@@ -15,6 +16,7 @@ from typing import TypeVar
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
+World = TypeVar("World", bound=Hashable)
 PROCESSORS = 2
 _THREADS = "OPENBLAS_NUM_THREADS"
 
@@ -37,6 +39,17 @@ def spread(
         begun = {place: pool.submit(do, every[place]) for place in places}
         for place in range(len(every)):
             yield begun[place].result()
+
+
+def counted(
+    simulate: Callable[[tuple[World, int]], Counter[str]], worlds: Sequence[World], parts: int
+) -> dict[World, Counter[str]]:
+    """The sums of what so many parts of each world counted."""
+    tasks = [(world, part) for world in worlds for part in range(parts)]
+    sums = {world: Counter[str]() for world in worlds}
+    for (world, _), counts in zip(tasks, spread(simulate, tasks), strict=True):
+        sums[world].update(counts)
+    return sums
 
 
 @contextmanager

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from bench import MEASURED
 from bench.tables import Aim, page, rate, table
-from bench.validate.parallel import spread
+from bench.validate.parallel import counted
 from pgassay.analysis.compare.by_server import effects_by_server
 from pgassay.analysis.compare.model import Dependence
 from pgassay.analysis.judge import judge
@@ -101,11 +101,7 @@ def main(runs: int = RUNS) -> None:
 
 
 def _rows(worlds: tuple[World, ...], runs: int) -> Iterator[list[str]]:
-    tasks = [(world, part) for world in worlds for part in range(-(-runs // PART))]
-    sums = {world: Counter[str]() for world in worlds}
-    for (world, _), counts in zip(tasks, spread(simulate, tasks), strict=True):
-        sums[world].update(counts)
-    for world, counts in sums.items():
+    for world, counts in counted(simulate, worlds, -(-runs // PART)).items():
         every = counts["experiments"]
         yield [
             str(len(world.effects)),

@@ -82,14 +82,18 @@ def _refusal(address: str, error: Exception) -> str:
 @contextmanager
 def _nothing_printed(ray: Any) -> Iterator[None]:
     """When a node dies Ray prints the last pages of its log to the standard output, whatever its
-    options; what a run then says are its own lines."""
+    options; what a run then says are its own lines. The name is Ray's own, and may change: then Ray
+    prints."""
     worker = ray._private.worker
-    printing = worker.print_to_stdstream
-    worker.print_to_stdstream = lambda *_, **__: None
+    name = "print_to_stdstream"
+    printing = getattr(worker, name, None)
+    if printing is not None:
+        setattr(worker, name, lambda *_, **__: None)
     try:
         yield
     finally:
-        worker.print_to_stdstream = printing
+        if printing is not None:
+            setattr(worker, name, printing)
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 
 import psutil
@@ -162,7 +163,7 @@ def test_a_run_that_is_killed_is_recovered_from_its_directory_and_goes_on(
         )
         tool.kill()
     for one in servers:
-        wait_until(lambda one=one: is_free(one), "its member has ended")  # type: ignore[misc]
+        wait_until(partial(is_free, one), "its member has ended")
     following = pgassay("run", spec, "--out", tmp_path / "next")
     assert f"`pgassay recover {run}` puts it back" in last_line(following.stderr)
     recovered = pgassay("recover", run)

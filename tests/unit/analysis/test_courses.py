@@ -294,6 +294,16 @@ def test_too_frequent_checkpoints_and_too_few_trials_are_refused_with_a_reason()
     assert late.refused.startswith("0 of 6 trials")
 
 
+def test_a_release_of_ruptures_with_another_layout_finds_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    series = 1000 + 3 * noise_of(source(), 300, 0.8) + 20 * (SECONDS >= 170)
+    found = change_points(series)
+    monkeypatch.setattr("pgassay.analysis.statistics.change_points._kernel", lambda: None)
+    change_points_anew = getattr(change_points, "__wrapped__", change_points)
+    assert change_points_anew(series) == found != []
+
+
 def test_the_window_after_the_only_checkpoint_of_each_trial_is_what_trials_have_room_for() -> None:
     draw = source()
     noise = 0.01 * draw.standard_normal((6, 41))

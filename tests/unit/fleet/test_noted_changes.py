@@ -11,11 +11,12 @@ import pytest
 
 from pgassay.errors import TargetError
 from pgassay.samples.journal import FileJournal, open_changes
-from pgassay.server.protocol import Change
+from pgassay.server.protocol import Change, ServerFacts, Setting
 from pgassay.server.undo.change_record import recorded
 from pgassay.trials.fleet import asking
 from pgassay.trials.fleet.asking import AskingJournal
 from pgassay.trials.fleet.existing import FoundServer, names_of
+from pgassay.trials.fleet.member import shown_facts
 from pgassay.trials.fleet.noting import Notes, place_of
 
 NORTH = FoundServer("service=north", "north", "7001", "north:5432", None)
@@ -88,6 +89,37 @@ def test_a_node_that_is_led_to_another_server_is_refused(tmp_path: Path) -> None
         pytest.raises(TargetError, match="service=north leads to another server on that node"),
     ):
         member.begin("7002")
+
+
+def test_a_run_that_goes_on_is_not_taken_for_another_one(tmp_path: Path) -> None:
+    journal = FileJournal(tmp_path / "journal.jsonl")
+    member = AskingJournal(place_of(journal))
+    with noted(member, Notes(NORTH, journal)):
+        member.record(CHANGE)
+    with pytest.raises(TargetError, match="this run has changed this server and could not"):
+        NORTH.refuse_killed_run(tmp_path)
+    with pytest.raises(TargetError, match=r"run .* was killed while it had changed"):
+        NORTH.refuse_killed_run(None)
+
+
+def test_what_a_member_returns_has_no_secrets() -> None:
+    text = {"unit": None, "context": "sighup", "vartype": "string", "enumvals": ()}
+    known = {
+        "min_val": None,
+        "max_val": None,
+        "boot_val": "",
+        "source": "",
+        "pending_restart": False,
+    }
+    values = {"primary_conninfo": "host=a password=hunter2", "work_mem": "4096"}
+    settings = {
+        name: Setting(name=name, value=value, **text, **known)  # type: ignore[arg-type]
+        for name, value in values.items()
+    }
+    facts = ServerFacts(180000, "18.0", None, is_local=False, log_file=None, settings=settings)
+    found = shown_facts(facts).settings
+    assert "hunter2" not in found["primary_conninfo"].value
+    assert found["work_mem"].value == "4096"
 
 
 def test_servers_have_short_names() -> None:

@@ -167,3 +167,11 @@ def test_settings_in_which_servers_of_a_fleet_differ_are_a_caveat() -> None:
     assert "shared_buffers (128MB on north, 1GB on south)" in caveat.text
     # Where servers are a factor, what they differ in is part of the answer.
     assert not list(unlike_server_caveats({"settings_that_differ": differing}))
+
+
+def test_where_servers_and_orders_go_together_nothing_is_said() -> None:
+    """Blocks 1 and 3 run one order of arms, 2 and 4 the other: that may be what differs."""
+    found = judged(4, {"north": 0.1, "south": 0.0})
+    assert found.verdict is Dependence.UNDECIDED
+    assert found.test is None
+    assert [one.ci95_pct for one in found.servers] == [None, None]

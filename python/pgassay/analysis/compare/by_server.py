@@ -7,7 +7,7 @@ is about the mean over blocks, whichever servers these ran on.
 All trials of a block run on one server, so what they share cancels in the block's differences. What
 is left between servers is how the effect itself differs: a one-way analysis of variance of these
 differences. Its F is judged against all ways to deal the blocks to the servers where these are few
-(the exact permutation test of Fisher and Pitman), else against F's distribution. That effects agree
+(a permutation test), else against F's distribution. That effects agree
 is claimed only where the effects of every two servers differ by less than the smallest effect that
 matters: all 90 % intervals of their differences lie inside (intersection-union test; Berger,
 Technometrics 24, 1982).
@@ -19,6 +19,7 @@ import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,20 +65,25 @@ def effects_by_server(
 
 @dataclass(frozen=True)
 class _Groups:
-    """The blocks' differences by server: as they are, and with the whole error of their mean."""
+    """The blocks' differences by server."""
 
     names: tuple[str, ...]
     at: NDArray[np.int64]
     """The place in `names` of each block's server."""
-    differences: Vector
-    widened: Vector
+    values: Vector
+    """Their spread within servers is the whole error of a block."""
+    positions: NDArray[np.float64]
+    """Blocks × directions, orthonormal and without a mean: what positions in the block add."""
     freedom: float
     """Degrees of freedom within servers."""
 
-    def means(self) -> Vector:
-        """Of each server."""
-        found: Vector = np.bincount(self.at, self.differences) / self.counts()
-        return found
+    @cached_property
+    def fitted(self) -> tuple[Vector, NDArray[np.float64]]:
+        """Each server's mean beside the effect of positions, and how its error grows: the
+        covariance of the means over the variance of a block."""
+        servers = _without(np.eye(len(self.names))[self.at], self.positions)
+        inverse = np.asarray(np.linalg.inv(servers.T @ servers), np.float64)
+        return inverse @ (servers.T @ _without(self.values, self.positions)), inverse
 
     def counts(self) -> NDArray[np.int64]:
         """Blocks of each server."""
@@ -85,13 +91,19 @@ class _Groups:
 
     def spread(self) -> float | None:
         """The standard deviation within servers, pooled; None where it cannot be known."""
-        centres = np.bincount(self.at, self.widened) / self.counts()
-        inner = len(self.differences) - len(self.names)
+        means, _ = self.fitted
+        inner = len(self.values) - len(self.names) - self.positions.shape[1]
         if inner < 1 or self.freedom < 1.0:
             return None
-        found = math.sqrt(float(((self.widened - centres[self.at]) ** 2).sum()) / inner)
-        scale = float(np.max(np.abs(self.widened)))
+        left = _without(self.values - means[self.at], self.positions)
+        found = math.sqrt(float(left @ left) / inner)
+        scale = float(np.max(np.abs(self.values)))
         return found if found > 1e-12 * scale and found > 0.0 else None
+
+
+def _without(values: NDArray[np.float64], directions: NDArray[np.float64]) -> NDArray[np.float64]:
+    found: NDArray[np.float64] = values - directions @ (directions.T @ values)
+    return found
 
 
 def _of(
@@ -109,22 +121,24 @@ def _of(
     if len(names) < 2 or any(block not in servers for block in table.blocks):
         return None
     adjusted, blocks = without_positions(table), len(table.blocks)
-    groups = _Groups(
-        names,
-        np.array([names.index(servers[block]) for block in table.blocks], dtype=np.int64),
-        adjusted.table.of(contrast),
-        adjusted.differences(contrast),
-        adjusted.units(blocks) - len(names),
-    )
+    units = adjusted.units(blocks)
+    positions = _position_directions(table, contrast, blocks - units)
+    at = np.array([names.index(servers[block]) for block in table.blocks], dtype=np.int64)
+    freedom = units - len(names)
+    if not _are_separable(np.eye(len(names))[at], positions):
+        # Where servers and orders of arms go together, nobody knows which of them it is.
+        positions, freedom = positions[:, :0], 0.0
+    values = table.of(contrast) if positions.shape[1] else adjusted.differences(contrast)
+    groups = _Groups(names, at, values, positions, freedom)
     metric = METRICS[verdict.metric]
     ratio = metric.scale == "ratio"
     to_pct = relative(ratio, verdict.baseline_mean)
-    means, counts, spread = groups.means(), groups.counts(), groups.spread()
+    (means, covariance), counts, spread = groups.fitted, groups.counts(), groups.spread()
     shared = _ALPHA / (verdicts * len(names))
     reach = math.inf if spread is None else spread * _student(groups.freedom, 1 - shared / 2)
     effects = []
     for place, name in enumerate(names):
-        mean, half = float(means[place]), reach / math.sqrt(counts[place])
+        mean, half = float(means[place]), reach * math.sqrt(covariance[place, place])
         ends = (mean - half, mean + half) if math.isfinite(half) else None
         effects.append(
             ServerEffect(
@@ -161,35 +175,64 @@ def _dependence(*, differs: bool, inside: bool) -> Dependence:
 
 def _distances(groups: _Groups, spread: float) -> Iterator[tuple[float, float]]:
     """The 90 % interval of the difference of every two servers' effects."""
-    means, counts = groups.means(), groups.counts()
+    means, covariance = groups.fitted
     reach = spread * _student(groups.freedom, 1 - _ALPHA)
     for one, other in itertools.combinations(range(len(groups.names)), 2):
         distance = float(means[one] - means[other])
-        half = reach * math.sqrt(1.0 / counts[one] + 1.0 / counts[other])
+        variance = covariance[one, one] + covariance[other, other] - 2.0 * covariance[one, other]
+        half = reach * math.sqrt(variance)
         yield distance - half, distance + half
 
 
+def _position_directions(table: BlockTable, contrast: Vector, lost: float) -> NDArray[np.float64]:
+    """What positions add to the difference of each block, where it alone tells how much: with more
+    than two arms the others tell too, and fewer degrees of freedom are `lost`."""
+    if table.positions is None or lost <= 0.0:
+        return np.empty((len(table.blocks), 0))
+    at = np.eye(len(contrast))[table.positions - 1]
+    parts = np.einsum("a,bap->bp", contrast, at)
+    directions, sizes, _ = np.linalg.svd(parts - parts.mean(axis=0), full_matrices=False)
+    rank = int(np.count_nonzero(sizes > _TIES))
+    return directions[:, : rank if rank <= lost + 0.5 else 0]
+
+
+def _are_separable(servers: NDArray[np.float64], positions: NDArray[np.float64]) -> bool:
+    columns = np.hstack([servers, positions])
+    return bool(np.linalg.matrix_rank(columns) == columns.shape[1])
+
+
 def _test(groups: _Groups) -> HeterogeneityTest:
-    """The F of servers, and its p by permutation, or by its distribution where deals are many."""
-    values, counts = groups.widened, groups.counts()
-    freedom = len(groups.names) - 1, groups.freedom
-    between, within = _sums(values, groups.at, counts)
-    inner = len(values) - len(groups.names)
-    f = (between / freedom[0]) / (within / inner)
+    """The F of servers, and its p by permutation, or by its distribution where deals are many.
+
+    What the mean and the positions leave is dealt, and they are taken out of each deal as well
+    (Freedman and Lane, Journal of Business & Economic Statistics 1, 1983): where each server has
+    all orders of arms, positions are taken from the spread within servers alone.
+    """
+    counts, freedom = groups.counts(), (len(groups.names) - 1, groups.freedom)
+    mean = np.full((len(groups.values), 1), 1.0 / math.sqrt(len(groups.values)))
+    reduced = np.hstack([mean, groups.positions])
+    left = _without(groups.values, reduced)
+    (between,) = _between(left, groups.at[None, :], reduced)
+    inner = len(left) - len(counts) - groups.positions.shape[1]
+    f = (float(between) / freedom[0]) / ((float(left @ left) - float(between)) / inner)
     if _deals(counts) > _MOST_DEALS:
         return HeterogeneityTest("F", f, freedom, float(special.fdtrc(*freedom, f)))
     # The whole sum of squares is the same for every deal, so the part between servers orders them.
-    bar = between * (1.0 - _TIES)
-    every = [_sums(values, at, counts)[0] for at in _dealt(counts)]
-    p = sum(one >= bar for one in every) / len(every)
+    every = _between(left, np.array(list(_dealt(counts))), reduced)
+    p = float(np.mean(every >= between * (1.0 - _TIES)))
     return HeterogeneityTest("permutation", f, freedom, p)
 
 
-def _sums(values: Vector, at: NDArray[np.int64], counts: NDArray[np.int64]) -> tuple[float, float]:
-    """Sums of squares between and within servers."""
-    means = np.bincount(at, values) / counts
-    between = float((counts * (means - values.mean()) ** 2).sum())
-    return between, float(((values - means[at]) ** 2).sum())
+def _between(
+    left: Vector, deals: NDArray[np.int64], reduced: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """The sum of squares that servers explain beside the reduced model, for each deal."""
+    servers = np.eye(int(deals.max()) + 1)[deals]
+    servers -= np.einsum("bq,cq,dcs->dbs", reduced, reduced, servers, optimize=True)
+    explained = np.einsum("b,dbs->ds", left, servers)
+    inverse = np.linalg.pinv(np.einsum("dbs,dbt->dst", servers, servers), hermitian=True)
+    found: NDArray[np.float64] = np.einsum("ds,dst,dt->d", explained, inverse, explained)
+    return found
 
 
 def _deals(counts: NDArray[np.int64]) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -26,6 +26,9 @@ from pgassay.analysis.measures.statements import TrialStatements, read_statement
 from pgassay.analysis.measures.trial import measure_trial
 from pgassay.plan.model import Plan
 from pgassay.samples.run_directory import RunDirectory, StoredTrial
+
+_MOST_AHEAD_BYTES = 16_000_000
+"""Of a trial's files: ten minutes of 300 series have 1.5 MB, six hours of 500 have 81."""
 
 
 @dataclass(frozen=True)
@@ -73,15 +76,19 @@ class TrialReadings:
         ]
 
     def _read(self, numbers: Sequence[int]) -> None:
-        """Those that are not known yet; the next one's files are read while one is measured."""
+        """Those that are not known yet; the next one's files are read while one is measured, unless
+        both together would take much memory."""
         unknown = [number for number in numbers if number not in self._known]
+        if not unknown:
+            return
         trials = [self.run.trial(number) for number in unknown]
         with ThreadPoolExecutor(1) as thread:
-            read = [thread.submit(TrialSources(trial).read) for trial in trials[:1]]
-            for number, trial, after in zip(unknown, trials, [*trials[1:], None], strict=False):
-                sources = read.pop().result()
-                if after is not None:
-                    read.append(thread.submit(TrialSources(after).read))
+            ahead: Future[TrialSources] | None = None
+            for number, trial, after in zip(unknown, trials, [*trials[1:], None], strict=True):
+                sources = TrialSources(trial) if ahead is None else ahead.result()
+                ahead = None
+                if after is not None and after.sample_bytes() < _MOST_AHEAD_BYTES:
+                    ahead = thread.submit(TrialSources(after).read)
                 self._known[number] = _measured(trial, sources, self.plan)
 
     def environment(self) -> dict[str, Any]:

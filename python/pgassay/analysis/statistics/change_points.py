@@ -83,7 +83,13 @@ def _change_points(values: Array) -> list[int]:
 
 def _pelt(values: Array, penalty: float) -> list[int]:
     """The ends of the pieces that a column of values is best divided into."""
-    begins = _kernel()(values, penalty, SHORTEST_PIECE)
+    kernel = _kernel()
+    if kernel is None:
+        import ruptures  # the same C code, after a second of imports
+
+        search = ruptures.KernelCPD(kernel="linear", min_size=SHORTEST_PIECE).fit(values)
+        return list(search.predict(pen=penalty))
+    begins = kernel(values, penalty, SHORTEST_PIECE)
     found, end = [], len(values)
     while end > 0:
         found.append(end)
@@ -92,21 +98,20 @@ def _pelt(values: Array, penalty: float) -> list[int]:
 
 
 @cache
-def _kernel() -> Callable[[Array, float, int], Sequence[int]]:
+def _kernel() -> Callable[[Array, float, int], Sequence[int]] | None:
     """PELT with the quadratic cost of the mean: where the last piece up to each place begins.
 
     This is the C code of `ruptures.KernelCPD`, without the package, whose other methods load half
-    of scipy, which takes half a second.
+    of scipy, which takes half a second. None where a release has it at another place.
     """
     package = find_spec("ruptures")
     places = () if package is None else package.submodule_search_locations or ()
     found = PathFinder.find_spec("ekcpd", [f"{one}/detection/_detection" for one in places])
     if found is None or found.loader is None:
-        raise ImportError("ruptures 1.1 is not installed whole: its compiled part is missing")
+        return None
     module = module_from_spec(found)
     found.loader.exec_module(module)
-    kernel: Callable[[Array, float, int], Sequence[int]] = module.ekcpd_pelt_L2
-    return kernel
+    return getattr(module, "ekcpd_pelt_L2", None)
 
 
 def _between(values: Array, places: list[int]) -> float | None:

@@ -85,11 +85,13 @@ class Account:
                     )
                 )
             output, errors = started[0].communicate(text, timeout=limit_s)
-        except PermissionError as error:
-            # Either the program is closed to the account or we may not become that account.
-            return subprocess.CompletedProcess(words, 126, "", f"{words[0]}: {error.strerror}")
         except OSError as error:
-            return subprocess.CompletedProcess(words, 127, "", f"{words[0]}: {error.strerror}")
+            if started:
+                end_group(started[0])
+                raise
+            # 126: the program is closed to the account, or we may not become that account.
+            status = 126 if isinstance(error, PermissionError) else 127
+            return subprocess.CompletedProcess(words, status, "", f"{words[0]}: {error.strerror}")
         except subprocess.TimeoutExpired:
             end_group(started[0])
             program = Path(words[0]).name

@@ -23,7 +23,6 @@ KILL_LIMIT_S = 10.0
 PROGRAMS = frozenset({b"initdb", b"pg_ctl", b"cp", b"rm", b"find", b"sync", b"tee", b"mkdir"}) | {
     b"pg_basebackup",
     b"chown",
-    b"sh",
 }
 """Programs that are run with a run's directory among their arguments."""
 _LEVEL = re.compile(r"\b(FATAL|PANIC|ERROR|LOG|HINT|DETAIL):\s+(.*)")
@@ -97,7 +96,7 @@ def end_programs(directory: Path, uid: int) -> None:
     server by a shell in a session of its own, which lives on when pg_ctl is killed.
     """
     wanted = os.fsencode(directory)
-    to_a_shell = b'"%b/' % wanted
+    starting = b'-D "%b/' % wanted
     for entry in os.scandir("/proc"):
         if entry.name.isdigit() and int(entry.name) != os.getpid():
             try:
@@ -105,9 +104,9 @@ def end_programs(directory: Path, uid: int) -> None:
                     continue
                 words = Path(entry.path, "cmdline").read_bytes().split(b"\0")
                 program = os.path.basename(words[0])  # noqa: PTH119 (bytes)
-                if program in PROGRAMS and any(
-                    word == wanted or word.startswith(wanted + b"/") or to_a_shell in word
-                    for word in words[1:]
+                if (program == b"sh" and any(starting in word for word in words[1:])) or (
+                    program in PROGRAMS
+                    and any(word == wanted or word.startswith(wanted + b"/") for word in words[1:])
                 ):
                     _signal(int(entry.name), signal.SIGKILL)
             except OSError:

@@ -96,7 +96,7 @@ class Member(OnNode):
                 check_arms(spec, plan, target, testbeds)
                 found = prepare(spec, plan, target, testbeds, warnings)
                 environment = found.environment(target, placement)
-                facts = _shown(target.facts())
+                facts = shown_facts(target.facts())
             except BaseException as error:
                 # What cannot be undone from here is in the journal, for the machine of the run.
                 with suppress(RestoreFailed):
@@ -170,7 +170,7 @@ class Member(OnNode):
         return folder
 
 
-def _shown(facts: ServerFacts) -> ServerFacts:
+def shown_facts(facts: ServerFacts) -> ServerFacts:
     """Without secrets in values of settings: what an actor returns rests in Ray's object store."""
     settings = {
         name: replace(one, value=shown_of(name, one.value)) for name, one in facts.settings.items()

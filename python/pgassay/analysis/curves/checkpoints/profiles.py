@@ -22,7 +22,6 @@ RECOVERED = 0.1
 """Share of the depth below which throughput has recovered."""
 _LEAST_CYCLE_S = 10.0
 """Faster checkpoints have no before and after."""
-"""The name of the series of full-page images in a course."""
 
 
 @dataclass(frozen=True)
