@@ -12,11 +12,12 @@ import threading
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
+from shlex import quote
 from typing import Any, Protocol
 
 from pgassay.analysis.judge import answered
 from pgassay.analysis.measures.readings import TrialReadings
-from pgassay.cluster.calls import Actor, ActorLost, answers
+from pgassay.cluster.calls import Actor, ActorLost, answers, answers_or_losses
 from pgassay.cluster.joining import joined
 from pgassay.errors import SetupError, SpecError, TrialError
 from pgassay.fleet_servers import existing_servers, left_at_the_end
@@ -28,7 +29,7 @@ from pgassay.spec.server.fleet import FleetTable
 from pgassay.trials.environment.server_differences import describe_servers
 from pgassay.trials.fleet.block_on import Kept, block_on, planned_number
 from pgassay.trials.fleet.existing import spec_on
-from pgassay.trials.fleet.member import Member, MemberLost, OpenedMember
+from pgassay.trials.fleet.member import Member, OpenedMember
 from pgassay.trials.fleet.noting import changes_noted, place_of
 from pgassay.trials.fleet.schedule import Schedule
 from pgassay.trials.model.record import FailedTrial, TrialRecord
@@ -51,7 +52,7 @@ class Runner(Protocol):
         ...
 
     def run(self, trial: PlannedTrial, known_texts: frozenset[str], resumed: bool) -> TrialRecord:
-        """One trial; raises MemberLost or ActorLost where the server is gone."""
+        """One trial; raises ActorLost where the server is gone."""
         ...
 
 
@@ -102,21 +103,34 @@ def run_on_fleet(
         if servers:
             place = place_of(run.journal())
             asked = [(spec_on(spec, one), plan, place) for one in servers]
-        opened: list[OpenedMember] = answers(
-            [(actor, "open", own) for actor, own in zip(actors, asked, strict=True)], _OPENING_S
-        )
-        for name, one in zip(names, opened, strict=True):
-            for text in one.warnings:
-                listener.warned(f"{name}: {text}")
-        found = dict(zip(names, opened, strict=True))
-        environment = fleet_environment(found)
-        for name, actor in zip(names, actors, strict=True):
-            environment["fleet"][name]["node"] = actor.name
+        calls = [(actor, "open", own) for actor, own in zip(actors, asked, strict=True)]
+        came = answers_or_losses(calls, _OPENING_S)
+        opened = opened_members(dict(zip(names, came, strict=True)), listener)
+        environment = fleet_environment(opened)
+        by_name = dict(zip(names, actors, strict=True))
+        for name in opened:
+            environment["fleet"][name]["node"] = by_name[name].name
         environment["reset"] = spec.file.reset_rule().described()
         run.write_json("environment.json", _continued(so_far, environment))
         limit_s = _SPARE_S + 10.0 * plan.trial_s
-        members = [_OnNode(name, actor, limit_s) for name, actor in zip(names, actors, strict=True)]
+        members = [_OnNode(name, by_name[name], limit_s) for name in opened]
         run_blocks(members, run, listener, readings)
+
+
+def opened_members(
+    came: Mapping[str, OpenedMember | ActorLost], listener: ProgressListener
+) -> dict[str, OpenedMember]:
+    """Those that are ready; one that was lost while it was opened is left out with a warning."""
+    opened = {name: one for name, one in came.items() if isinstance(one, OpenedMember)}
+    for name, one in came.items():
+        if isinstance(one, OpenedMember):
+            for text in one.warnings:
+                listener.warned(f"{name}: {text}")
+        elif opened:
+            listener.warned(f"{name} is lost: {one}; the run goes on without it")
+        else:
+            raise TrialError(f"no server of the fleet could be opened; {name} is lost: {one}")
+    return opened
 
 
 def fleet_environment(members: Mapping[str, OpenedMember]) -> dict[str, Any]:
@@ -149,8 +163,10 @@ def _continued(so_far: RunSoFar, now: dict[str, Any]) -> dict[str, Any]:
         return {**environment, "host": {}, "servers": servers}
 
     notes = replace(so_far, environment=compared(before)).continued(compared(now))
-    every = {part: {**now.get(part, {}), **before.get(part, {})} for part in ("servers", "fleet")}
-    return {**before, **every, "resumed": notes["resumed"]}
+    servers = {**now.get("servers", {}), **before.get("servers", {})}
+    # A server may be driven from another node than before.
+    nodes = {**before.get("fleet", {}), **now.get("fleet", {})}
+    return {**before, "servers": servers, "fleet": nodes, "resumed": notes["resumed"]}
 
 
 def kept_trials(run: RunDirectory) -> dict[int, Kept]:
@@ -188,18 +204,18 @@ def run_blocks(
         for server in schedule.free if failure is None else ():
             block = schedule.begin(server)
             if block is not None:
-                listener.preparing(f"block {block} begins on {server}")
                 arguments = (by_name[server], block, plan, dict(kept), run, events)
                 threading.Thread(target=_run_block, args=arguments, daemon=True).start()
         if not schedule.running:
             break
+        listener.fleet_at_work(schedule.running, schedule.finished_blocks)
         event = _next(events)
         if event.record is not None and event.trial is not None:
             _store(event.record, event.trial, run, listener, readings, kept)
         elif event.error is None:
             schedule.finished(event.server)
             _judge(schedule, readings, kept)
-        elif isinstance(event.error, MemberLost | ActorLost):
+        elif isinstance(event.error, ActorLost):
             block = schedule.lost(event.server)
             _note(event, run)
             listener.warned(
@@ -215,7 +231,7 @@ def run_blocks(
     if not schedule.is_over:
         raise TrialError(
             "no server of the fleet is left; finished trials are kept, and"
-            f" `pgassay run --resume {run.path}` goes on when there are nodes again"
+            f" `pgassay run --resume {quote(run.place)}` goes on when there are nodes again"
         )
 
 

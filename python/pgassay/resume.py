@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from shlex import quote
 
 from pgassay.analysis.gates.model import Gate
 from pgassay.analysis.judge import answered
@@ -88,7 +89,8 @@ def _same_spec(run: RunDirectory, plan: Plan, spec_path: Path | None) -> Spec:
         what = "workload" if given.text == spec.text else "experiment file"
         raise RunDirectoryError(
             f"{run.path}: was begun with another {what} than {spec_path} now has; go on with its"
-            f" own by pgassay run --resume {run.path}, or start a new run with another --out"
+            f" own by pgassay run --resume {quote(run.place)}, or start a new run with another"
+            " --out"
         )
     return given
 

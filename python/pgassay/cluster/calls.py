@@ -19,9 +19,9 @@ _LOOK_S = 1.0
 
 
 class ActorLost(PgassayError):
-    """Actors that ended, or do not answer any more."""
+    """Actors that ended or do not answer any more, or that say so of what they drive."""
 
-    def __init__(self, places: Sequence[int], why: str) -> None:
+    def __init__(self, why: str, places: Sequence[int] = ()) -> None:
         self.places = tuple(places)
         """Which of those that were called."""
         super().__init__(why)
@@ -50,7 +50,19 @@ class Actor:
 
 
 def answers(calls: Sequence[tuple[Actor, str, Sequence[Any]]], limit_s: float) -> list[Any]:
-    """All of them at the same time; raises what a method raised, else ActorLost.
+    """All of them at the same time; raises what a method raised, else ActorLost."""
+    found = answers_or_losses(calls, limit_s)
+    lost = {place: one for place, one in enumerate(found) if isinstance(one, ActorLost)}
+    if lost:
+        raise ActorLost(str(lost[min(lost)]), tuple(lost))
+    return found
+
+
+def answers_or_losses(
+    calls: Sequence[tuple[Actor, str, Sequence[Any]]], limit_s: float
+) -> list[Any]:
+    """What each returns, or the ActorLost of one that is gone or silent; raises what a method
+    raised.
 
     An error that an actor raised ends the wait for the others, and goes before the loss of another,
     which may follow from it.
@@ -71,15 +83,19 @@ def answers(calls: Sequence[tuple[Actor, str, Sequence[Any]]], limit_s: float) -
             try:
                 found[place] = ray.get(reference)
             except ray.exceptions.RayTaskError as error:
-                raise _cause(error) from None
+                cause = _cause(error)
+                if not isinstance(cause, ActorLost):
+                    raise cause from None
+                lost[place] = str(cause)
             except ray.exceptions.RayError as error:
                 lost[place] = _line(error)
         if left_s == 0.0:
             lost |= dict.fromkeys(places.values(), f"no answer within {limit_s:g} s")
             break
-    if lost:
-        raise ActorLost(tuple(sorted(lost)), lost[min(lost)])
-    return [found[place] for place in range(len(calls))]
+    return [
+        ActorLost(lost[place], (place,)) if place in lost else found[place]
+        for place in range(len(calls))
+    ]
 
 
 def outcomes(calls: Sequence[tuple[Actor, str, Sequence[Any]]], limit_s: float) -> list[Any]:
@@ -93,7 +109,7 @@ def outcomes(calls: Sequence[tuple[Actor, str, Sequence[Any]]], limit_s: float) 
         _, late = ray.wait(late, num_returns=len(late), timeout=min(left_s, _LOOK_S))
     silent = set(late)
     return [
-        ActorLost((place,), f"no answer within {limit_s:g} s")
+        ActorLost(f"no answer within {limit_s:g} s", (place,))
         if reference in silent
         else _outcome(ray, reference, place)
         for place, reference in enumerate(asked)
@@ -106,7 +122,7 @@ def _outcome(ray: Any, reference: Any, place: int) -> Any:
     except ray.exceptions.RayTaskError as error:
         return _cause(error)
     except ray.exceptions.RayError as error:
-        return ActorLost((place,), _line(error))
+        return ActorLost(_line(error), (place,))
 
 
 def _cause(error: Any) -> BaseException:

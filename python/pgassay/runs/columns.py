@@ -58,7 +58,7 @@ TRIALS = _columns(
     "whole transactions failed",
     "number client_cpu_s reset_s",
     "whole started_ns ended_ns repeats warnings",
-    "text checkpoints_from",
+    "text checkpoints_from server",
 )
 METRICS = _columns("whole trial block", "text arm", "number step", "text metric", "number value")
 ARMS = _columns("text arm factor level", "truth baseline")

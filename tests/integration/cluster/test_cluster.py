@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from pgassay.cluster.calls import ActorLost, answers
+from pgassay.cluster.calls import ActorLost, answers, answers_or_losses
 from pgassay.cluster.joining import joined
 from pgassay.cluster.nodes import Cluster
 from pgassay.errors import SettingRejected, SetupError
@@ -63,6 +63,10 @@ def test_an_error_of_ours_arrives_as_it_was_and_a_dead_actor_is_named(cluster: C
         with pytest.raises(ActorLost) as lost:
             answers([(first, "process", ()), (second, "process", ())], 60)
         assert lost.value.places == (1,)
+        pid, gone = answers_or_losses([(first, "process", ()), (second, "process", ())], 60)
+        assert (pid > 0, isinstance(gone, ActorLost)) == (True, True)
+        with pytest.raises(ActorLost, match=r"^its server stopped$"):
+            answers([(first, "lose", ("its server stopped",))], 60)
 
 
 def test_without_ray_one_line_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:

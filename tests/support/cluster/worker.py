@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import time
 
+from pgassay.cluster.calls import ActorLost
 from pgassay.cluster.on_node import OnNode
 from pgassay.errors import SettingRejected
 from pgassay.trials.load.generators.generator import LoadGenerator
@@ -36,6 +37,10 @@ class Worker(OnNode):
 
     def refuse(self) -> None:
         raise SettingRejected("work_mem", "work_mem: too much", sqlstate="22023")
+
+    def lose(self, why: str) -> None:
+        """Say that what it drives is gone."""
+        raise ActorLost(why)
 
 
 class MortalGenerator(LoadGenerator):

@@ -14,10 +14,10 @@ from pathlib import Path
 import numpy as np
 
 from pgassay.analysis.measures.readings import TrialReadings
+from pgassay.cluster.calls import ActorLost
 from pgassay.errors import TrialError
 from pgassay.plan.model import Plan, PlannedTrial
 from pgassay.samples.run_directory import RunDirectory
-from pgassay.trials.fleet.member import MemberLost
 from pgassay.trials.model.record import TrialRecord, Validity
 from pgassay.trials.run.progress import ProgressListener
 from support.synthetic.directories import record_of, synthetic_run
@@ -58,7 +58,7 @@ class MadeUpMember:
             assert self._waits_for.wait(30)
         self.ran.append(trial)
         if len(self.ran) == self._lost_at:
-            raise MemberLost("connection refused")
+            raise ActorLost("connection refused")
         if len(self.ran) == self._broken_at:
             raise TrialError(f"trial {trial.number}: not one transaction succeeded")
         effect = self._effects.get(trial.arm, 0.0)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from pgassay.cli.run.fleet_at_work import FleetAtWork
 from pgassay.cli.run.time_left import Span, TimeLeft
 from pgassay.plan.design import make_plan
 from pgassay.plan.model import Plan
@@ -68,3 +69,21 @@ def test_a_run_that_may_end_early_says_both_ends() -> None:
 )
 def test_a_span_is_as_short_as_it_can_be(low: float, high: float, shown: str) -> None:
     assert str(Span(low, high)) == shown
+
+
+def test_a_fleet_shares_what_is_left() -> None:
+    now = [0.0]
+    fleet = FleetAtWork(plan_of(6, 6), lambda: now[0])
+    assert fleet.described() == "0 blocks finished"
+    fleet.running({"north": 1, "south": 2, "west": 3}, 0)
+    assert fleet.described() == "blocks 1 to 3 of 6 on 3 servers"
+    assert fleet.left() == "4 to 5 min left", "12 trials of 60 to 80 s, three at a time"
+    for server, at in (("north", 60.0), ("south", 61.0), ("west", 119.0)):
+        now[0] = at
+        fleet.trial_ended(server)
+    assert fleet.done == 3
+    assert fleet.left() == "3 min left", "nine trials of 80 s, two of which are under way"
+    fleet.running({"north": 4, "south": 2}, 1)
+    assert (fleet.done, fleet.described()) == (3, "blocks 2 to 4 of 6 on 2 servers")
+    fleet.trial_ended("west")
+    assert fleet.done == 3, "it was lost meanwhile"

@@ -7,12 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from pgassay.cluster.calls import ActorLost
 from pgassay.errors import SpecError, TrialError
-from pgassay.fleet import is_over, kept_trials, run_blocks
+from pgassay.fleet import is_over, kept_trials, opened_members, run_blocks
 from pgassay.reporting import analyse_run
 from pgassay.samples.failed_trials import failed_trials
+from pgassay.server.protocol import ServerFacts
 from pgassay.spec.parse import parse_spec
 from pgassay.trials.fleet.block_on import Kept, block_on, is_finished
+from pgassay.trials.fleet.member import OpenedMember
 from pgassay.trials.fleet.schedule import Schedule
 from pgassay.trials.model.record import Validity
 from support.synthetic.directories import SPEC
@@ -174,6 +177,19 @@ def test_numbers_of_trials_are_never_used_twice(tmp_path: Path) -> None:
     assert ran == [first.number + 24, plan.block(1)[1].number]
 
 
+def test_a_machine_lost_while_servers_are_opened_is_left_out_with_a_warning() -> None:
+    facts = ServerFacts(180000, "18.0", None, is_local=True, log_file=None, settings={})
+    opened, lost = OpenedMember(facts, {}, ("the disk is slow",)), ActorLost("the node died")
+    heard = Heard()
+    assert opened_members({"north": lost, "south": opened}, heard) == {"south": opened}
+    assert heard.warnings == [
+        "north is lost: the node died; the run goes on without it",
+        "south: the disk is slow",
+    ]
+    with pytest.raises(TrialError, match=r"no server of the fleet .* north is lost: the node died"):
+        opened_members({"north": lost}, heard)
+
+
 TWO = '[target.fleet]\nservers = ["host=a", "host=b"]\n'
 
 
@@ -184,6 +200,11 @@ TWO = '[target.fleet]\nservers = ["host=a", "host=b"]\n'
         ("[target.fleet]\n[factors.target]\nversion = [16, 18]\n", r"drop factors\.target"),
         ("[target.fleet]\n[profile]\nseconds = 5\n", r"drop \[profile\]"),
         ("[target.fleet]\nnodes = 1\n", r"nodes"),
+        (
+            '[target.fleet]\nray = "ray://head:10001"\n',
+            r"fleet\.ray.*: write 'auto' for the cluster",
+        ),
+        ('[target.fleet]\nray = "local"\n', r"fleet\.ray.*: write 'auto' for the cluster"),
         ("[target.fleet]\n[load.generators]\n", r"drop load\.generators"),
         ('[target.fleet]\nservers = ["host=a"]\n', r"target\.fleet\.servers: a fleet has two"),
         (TWO.replace("host=b", "host=b password=x"), r"fleet\.servers.*: a password may not be"),

@@ -240,7 +240,13 @@ def test_the_engine_gets_the_parameters_of_libpq_under_its_own_names(tmp_path: P
             "sslrootcert": str(tmp_path / ".postgresql/root.crt"),
             "sslcrl": str(tmp_path / ".postgresql/root.crl"),
         },
-        "keepalive": {"enabled": True, "idle_s": 5, "count": 0},
+        "keepalive": {
+            "enabled": True,
+            "idle_s": 5,
+            "interval_s": 10,
+            "count": 0,
+            "user_timeout_ms": 60_000,
+        },
         "require_auth": "!none",
     }
 

@@ -16,6 +16,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, Task, TextColumn
 from rich.table import Column
 from rich.text import Text
 
+from pgassay.cli.run.fleet_at_work import FleetAtWork
 from pgassay.cli.run.time_left import TimeLeft
 from pgassay.cli.terminal.console import counted, err, plain, warn
 from pgassay.cli.terminal.live_view import LiveView, LoadRates, figures_table
@@ -41,7 +42,9 @@ class RunProgress(LiveView, ProgressListener):
         super().__init__(live=live)
         self._forecast = forecast
         self._plan: Plan
+        self._is_fleet = False
         self._time_left: TimeLeft
+        self._fleet: FleetAtWork
         self._below: RenderableType | None = None
         self._rates = LoadRates()
         self._bar = Progress(
@@ -62,12 +65,14 @@ class RunProgress(LiveView, ProgressListener):
 
     def drawing(self) -> RenderableType:
         """The whole view."""
+        if self._is_fleet:
+            self._bar.update(self._task, left=self._fleet.left())
         below = [] if self._below is None else [self._below]
         return Group(self._bar.get_renderable(), _state(self._bar.tasks[0]), *below)
 
     def planned(self, plan: Plan) -> None:
         """Print the question, the size of the run and how long it may take."""
-        self._plan, self._time_left = plan, TimeLeft(plan)
+        self._plan, self._time_left, self._fleet = plan, TimeLeft(plan), FleetAtWork(plan)
         each_s = len(plan.block(1)) * plan.trial_s
         least, most = plan.min_blocks * each_s, plan.last_block * each_s
         err.print(f"[bold]{plain(plan.question)}[/bold]")
@@ -81,7 +86,7 @@ class RunProgress(LiveView, ProgressListener):
 
     def preparing(self, what: str) -> None:
         """Work outside the trials begins."""
-        self._below = None
+        self._below, self._is_fleet = None, False
         self._bar.update(self._task, description=plain(what), total=None, now="", left="")
         # Drawn at once: a phase shorter than a frame shows too.
         self._refresh()
@@ -136,12 +141,28 @@ class RunProgress(LiveView, ProgressListener):
         self, trial: PlannedTrial, label: str, server: str, tps: float | None
     ) -> None:
         """A trial of one of several servers has ended and is stored."""
+        self._fleet.trial_ended(server)
+        self._bar.update(self._task, completed=self._fleet.done)
         shown = f"{'no tps' if tps is None else f'{tps:,.0f} tps':>13}"
+        left = "" if self.is_live else f"  ({self._fleet.left()})"
         err.print(
             f"block {trial.block:>2}  trial {trial.number:>3}  {shown}  {plain(label)}"
-            f"  on {plain(server)}",
+            f"  on {plain(server)}{left}",
             style=None if tps is not None else "yellow",
         )
+
+    def fleet_at_work(self, running: Mapping[str, int], finished: int) -> None:
+        """Servers have begun or ended a block."""
+        self._fleet.running(running, finished)
+        self._is_fleet = True
+        self._bar.update(
+            self._task,
+            description=self._fleet.described(),
+            total=self._plan.last_block * len(self._plan.block(1)),
+            completed=self._fleet.done,
+            now="",
+        )
+        self._refresh()
 
     def warned(self, text: str) -> None:
         """Print a warning."""

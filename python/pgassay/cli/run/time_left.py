@@ -54,25 +54,26 @@ class TimeLeft:
         mean = sum(self._took) / len(self._took)
         return Span(mean, mean)
 
-    def until(self, block: int, done: int, into_trial_s: float) -> Span:
-        """Time left to the end of a block, after so many trials and seconds of the next."""
-        trials = max(block * len(self._plan.block(1)) - done, 0)
+    def until(self, block: int, done: int, into_trial_s: float, at_once: int = 1) -> Span:
+        """Time left to the end of a block, after so many trials and seconds of the next ones, of
+        which so many run at a time."""
+        trials = max(block * len(self._plan.block(1)) - done, 0) / at_once
         each = self.each()
         return Span(
             max(trials * each.low_s - into_trial_s, 0.0),
             max(trials * each.high_s - into_trial_s, 0.0),
         )
 
-    def text(self, trial: PlannedTrial, done: int, into_trial_s: float) -> str:
+    def text(self, trial: PlannedTrial, done: int, into_trial_s: float, at_once: int = 1) -> str:
         """Such as `5 to 7 min left`; where the run may end early, also to that block."""
         plan = self._plan
         last = max(plan.last_block, trial.block)
         blocks = range(trial.block, last)
         first = next((block for block in blocks if plan.may_stop_after(block)), last)
-        latest = self.until(last, done, into_trial_s)
+        latest = self.until(last, done, into_trial_s, at_once)
         if first == last:
             return f"{latest} left"
-        soonest = self.until(first, done, into_trial_s)
+        soonest = self.until(first, done, into_trial_s, at_once)
         if len(self._took) < _KNOWN_AFTER:
             either = Span(soonest.low_s, latest.high_s)
             return f"{either} left (to block {first} at least, {last} at most)"

@@ -36,6 +36,15 @@ KEEPALIVE = {
 }
 KEPT = (*TLS, "keepalives", *KEEPALIVE, "require_auth")
 
+# libpq leaves it to the kernel, which notices a cut network or a machine without power after 15
+# minutes of unanswered bytes, and in a quiet session after two hours. A trial notices in a minute.
+NOTICED = {
+    "keepalives_idle": "30",
+    "keepalives_interval": "10",
+    "keepalives_count": "3",
+    "tcp_user_timeout": "60000",
+}
+
 # Files that libpq looks for where none is named.
 DEFAULT_FILES = {
     "sslrootcert": "root.crt",
@@ -73,9 +82,10 @@ def refuse_missing(options: Mapping[str, str]) -> None:
 
 
 def kept(options: Mapping[str, str], home: Path | None = None) -> dict[str, str]:
-    """Those of libpq's parameters that shape a session, its default files by name."""
+    """Those of libpq's parameters that shape a session, its default files by name, and how a
+    server that is gone is noticed."""
     refuse_missing(options)
-    found = {name: options[name] for name in KEPT if options.get(name)}
+    found = {**NOTICED, **{name: options[name] for name in KEPT if options.get(name)}}
     folder = (home or Path.home()) / ".postgresql"
     for name, file in DEFAULT_FILES.items():
         found.setdefault(name, str(folder / file))

@@ -5,29 +5,18 @@ Enters: the table that tomllib made. Leaves: a frozen `GeneratorsTable`. Never: 
 
 from __future__ import annotations
 
-import re
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
+from pgassay.spec.reading.cluster_address import ClusterOrLocal
 from pgassay.spec.reading.values import Table
-
-_ADDRESS = re.compile(r"auto|local|\S+:\d{1,5}")
-
-
-def ray_address(value: Any) -> Any:
-    """As `ray.init` takes it, without what starts another kind of cluster."""
-    if isinstance(value, str) and not _ADDRESS.fullmatch(value):
-        raise ValueError(
-            "write 'auto' for the cluster that this machine is a node of, its HOST:PORT, or 'local'"
-        )
-    return value
 
 
 class GeneratorsTable(Table):
     """Load generators on the nodes of a Ray cluster; left out, the load comes from this machine."""
 
-    ray: Annotated[str, BeforeValidator(ray_address)] = Field(
+    ray: ClusterOrLocal = Field(
         "auto",
         description="the cluster: auto (this machine is a node of it), HOST:PORT, or local (a"
         " cluster of this machine alone)",

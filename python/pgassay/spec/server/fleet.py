@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
+from pgassay.spec.reading.cluster_address import ClusterAddress
 from pgassay.spec.reading.values import Table
 from pgassay.spec.secrets.passwords import without_password
 
@@ -28,7 +29,7 @@ class FleetTable(Table):
         description="fleet of existing servers: a libpq connection string for each, all without a"
         " password",
     )
-    ray: Annotated[str, Field(min_length=1, max_length=255)] = Field(
+    ray: ClusterAddress = Field(
         "auto",
         description="fleet: the Ray cluster: auto, of which this machine is a node, or HOST:PORT",
     )

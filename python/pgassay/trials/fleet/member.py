@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from pgassay.cluster.calls import ActorLost
 from pgassay.cluster.on_node import OnNode
 from pgassay.errors import PgassayError, RestoreFailed, TargetError, TrialError
 from pgassay.interruption import forget_request, request_stop
@@ -33,9 +34,8 @@ from pgassay.trials.run.target import target_of
 from pgassay.trials.run.testbeds import testbeds_of
 from pgassay.trials.run.trial import TrialContext, run_trial
 
-
-class MemberLost(TargetError):
-    """A server of a fleet that does not answer any more."""
+_LOST = ("08", "57P")
+"""SQLSTATE of a connection that is lost (class 08), of a server that stops, crashes or starts."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Member(OnNode):
 
     def open(self, spec: Spec, plan: Plan, noted_at: Place | None = None) -> OpenedMember:
         """Start the server, or reach the existing one, whose changes are noted at that place; build
-        the data. Closed again where that fails."""
+        the data. Closed again where that fails; ActorLost where the server went meanwhile."""
         with self._one_at_a_time:
             check_experiment(spec)
             check_new_servers(spec, plan)
@@ -101,6 +101,8 @@ class Member(OnNode):
                 # What cannot be undone from here is in the journal, for the machine of the run.
                 with suppress(RestoreFailed):
                     target.close()
+                if isinstance(error, TargetError) and _is_loss(error):
+                    raise ActorLost(str(error)) from None
                 if isinstance(error, PgassayError) and error.args:
                     error.args = (f"on {platform.node()}: {error.args[0]}", *error.args[1:])
                 raise
@@ -119,7 +121,7 @@ class Member(OnNode):
             return OpenedMember(facts, environment, warned)
 
     def run(self, trial: PlannedTrial, known_texts: Collection[str], resumed: bool) -> TrialRecord:
-        """One trial. Raises MemberLost where the server is gone, else what the trial raised."""
+        """One trial. Raises ActorLost where the server is gone, else what the trial raised."""
         with self._one_at_a_time:
             trials = self._opened()
             context = replace(trials, known_texts=lambda: known_texts)
@@ -129,8 +131,8 @@ class Member(OnNode):
                 # Ray would take it for its own, of which the caller learns nothing.
                 raise TrialError(f"trial {trial.number}: stopped") from None
             except PgassayError as error:
-                if isinstance(error.__cause__, TargetError) or not self._answers():
-                    raise MemberLost(str(error)) from None
+                if _is_loss(error.__cause__) or not self._answers():
+                    raise ActorLost(str(error)) from None
                 raise
 
     def next_ask(self, answer: Answer | None) -> Ask | None:
@@ -168,6 +170,10 @@ class Member(OnNode):
         folder = Path(self._files.name) / f"{number:04d}"
         folder.mkdir(exist_ok=True)
         return folder
+
+
+def _is_loss(error: BaseException | None) -> bool:
+    return isinstance(error, TargetError) and (error.sqlstate or "").startswith(_LOST)
 
 
 def shown_facts(facts: ServerFacts) -> ServerFacts:

@@ -33,6 +33,11 @@ class Schedule:
         return self._running
 
     @property
+    def finished_blocks(self) -> int:
+        """How many are finished."""
+        return len(self._finished)
+
+    @property
     def free(self) -> list[str]:
         """Servers that are there and run nothing."""
         return sorted(self._alive - self._running.keys())

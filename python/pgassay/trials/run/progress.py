@@ -36,5 +36,8 @@ class ProgressListener:
     ) -> None:
         """A trial is over and stored that ran on one of several servers, beside others."""
 
+    def fleet_at_work(self, running: Mapping[str, int], finished: int) -> None:
+        """Each of these servers runs this block now; so many blocks are finished."""
+
     def warned(self, text: str) -> None:
         """Something worth a line."""
