@@ -16,7 +16,7 @@ from shlex import quote
 from typing import Any, Protocol
 
 from pgassay.analysis.judge import answered
-from pgassay.analysis.measures.readings import TrialReadings
+from pgassay.analysis.measures.readings.trial_readings import TrialReadings
 from pgassay.cluster.calls import Actor, ActorLost, answers, answers_or_losses
 from pgassay.cluster.joining import joined
 from pgassay.errors import SetupError, SpecError, TrialError

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pgassay.analysis.curves.steadiness import sufficient_warmup_s
 from pgassay.analysis.gates.model import Gate
 from pgassay.analysis.judge import answered
-from pgassay.analysis.measures.readings import TrialReadings
+from pgassay.analysis.measures.readings.trial_readings import TrialReadings
 from pgassay.analysis.noise.prior_runs import conditions_of, record_of
 from pgassay.errors import PgassayError
 from pgassay.findings.diagnosis.rule_file import known_rules

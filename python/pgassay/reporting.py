@@ -24,7 +24,7 @@ from pgassay.analysis.analyse import (
 from pgassay.analysis.gates.judge import judge_gates
 from pgassay.analysis.gates.model import Gate
 from pgassay.analysis.measures.asked import asked_of
-from pgassay.analysis.measures.readings import TrialReadings
+from pgassay.analysis.measures.readings.trial_readings import TrialReadings
 from pgassay.analysis.verdicts.drift import drift_caveats
 from pgassay.errors import RunDirectoryError
 from pgassay.findings.registry import find

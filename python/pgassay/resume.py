@@ -13,7 +13,7 @@ from shlex import quote
 
 from pgassay.analysis.gates.model import Gate
 from pgassay.analysis.judge import answered
-from pgassay.analysis.measures.readings import TrialReadings
+from pgassay.analysis.measures.readings.trial_readings import TrialReadings
 from pgassay.errors import RunDirectoryError, TargetError
 from pgassay.fleet import is_over
 from pgassay.pipeline import carry_out

@@ -11,9 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, LiteralString, Protocol
-
-import psycopg
+from typing import TYPE_CHECKING, Any, LiteralString, Protocol
 
 from pgassay.server.connection.libpq import for_engine
 from pgassay.server.hosts.host import Host
@@ -21,7 +19,13 @@ from pgassay.server.hosts.memory_group import MemoryUse
 from pgassay.spec.server.reset import Caches
 from pgassay.spec.server.reset import ResetLevel as ResetLevel
 
-Connection = psycopg.Connection[tuple[Any, ...]]
+if TYPE_CHECKING:
+    import psycopg
+
+    Connection = psycopg.Connection[tuple[Any, ...]]
+else:
+    # To load psycopg takes a tenth of a second, and a report of a stored run needs none.
+    Connection = Any
 
 
 class Context(StrEnum):

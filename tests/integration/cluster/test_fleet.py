@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pgassay.analysis.measures.readings import TrialReadings
+from pgassay.analysis.measures.readings.trial_readings import TrialReadings
 from pgassay.fleet import is_over
 from pgassay.pipeline import run_experiment
 from pgassay.plan.model import PlannedTrial

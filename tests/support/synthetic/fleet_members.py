@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pgassay.analysis.measures.readings import TrialReadings
+from pgassay.analysis.measures.readings.trial_readings import TrialReadings
 from pgassay.cluster.calls import ActorLost
 from pgassay.errors import TrialError
 from pgassay.plan.model import Plan, PlannedTrial

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from bench.validate.courses import Array, course_of
-from scipy import stats
+from scipy import optimize, stats
 
 from pgassay.analysis.curves.checkpoints.effect import checkpoint_effects
 from pgassay.analysis.curves.model import CheckpointEffect, Steadiness, StepSteadiness
@@ -18,6 +18,7 @@ from pgassay.analysis.statistics import trend
 from pgassay.analysis.statistics.change_points import (
     change_points,
     long_run_variance,
+    two_parts,
     without_spikes,
 )
 from support.synthetic.courses import noise_of, plan_with, recorded_tps
@@ -53,6 +54,19 @@ def test_the_long_run_variance_of_an_autoregression_is_found_with_and_without_a_
     assert long_run_variance(noise) == pytest.approx(3.0, rel=0.15)
     shifted = noise + 5 * (np.arange(20_000) > 9000)
     assert long_run_variance(shifted) == pytest.approx(3.0, rel=0.2)
+
+
+def test_the_fit_of_two_parts_is_that_of_scipy() -> None:
+    source, lags = np.random.default_rng(8), np.arange(1, 21)
+    for correlation in (0.0, 0.4, 0.9, 0.98):
+        shape = np.asarray(1.0 - correlation**lags, np.float64)
+        values = np.abs(source.normal(size=20)) + source.normal() * lags / 10.0
+        root = 1.0 / np.sqrt(lags)
+        design = np.column_stack([shape, np.ones(20)]) * root[:, None]
+        _, misfit = optimize.nnls(design, values * root)
+        square, slow, fast = two_parts(shape, values, 1.0 / lags)
+        assert math.sqrt(square) == pytest.approx(misfit)
+        assert min(slow, fast) >= 0.0
 
 
 def test_a_shift_is_found_at_its_place_and_autocorrelation_is_no_shift() -> None:

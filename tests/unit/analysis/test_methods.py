@@ -252,7 +252,7 @@ def test_scenarios_have_their_rate_errors_by_sqlstate_and_latency() -> None:
         return usual | more
 
     failing = {"failed": 5, "error_sqlstate": ["40001", "40P01"], "error_count": [3, 2]}
-    rows = [row("pay", 1), row("pay", 2, **failing), row("look", 1), row("warm-up", 0, step=0)]
+    rows = [row("pay", 1), row("pay", 2, **failing), row("look", 1)]
     steps = [{"index": 1, "start_ns": 10**9, "end_ns": 3 * 10**9}]
     look, pay = measure_scenarios(steps, pa.Table.from_pylist(rows, schema=LOAD))
     assert (pay.scenario, pay.tps, pay.failed) == ("pay", 100.0, 5)

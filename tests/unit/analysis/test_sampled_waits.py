@@ -11,8 +11,9 @@ import pytest
 from pgassay.analysis.reading.counters import CounterSeries
 from pgassay.analysis.waits.sampled_waits import SampledWaits
 from pgassay.trials.model.columns import COUNTERS
+from pgassay.trials.sampling.counted import READ, WAITS
 from pgassay.trials.sampling.queries import Extension, queries_for
-from pgassay.trials.sampling.statement_statistics import READ, WAITS, changed
+from pgassay.trials.sampling.statement_statistics import changed
 
 S = 1_000_000_000
 

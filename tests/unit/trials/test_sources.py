@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 
 from pgassay.server.data.extensions import PRELOADED, SAMPLED
+from pgassay.trials.sampling.counted import STATEMENTS, WAITS
 from pgassay.trials.sampling.queries import all_queries
-from pgassay.trials.sampling.statement_statistics import STATEMENTS, WAITS
 
 DOCUMENTATION = Path(__file__).parents[3] / "docs" / "observation.md"
 NO_TABLES = {"waits", STATEMENTS.resets, WAITS.resets}

@@ -21,14 +21,9 @@ from pgassay.analysis.classic.figures import Figures, figures
 from pgassay.analysis.classic.limits import LIMITS, label
 from pgassay.analysis.classic.model import Agreement, ClassicCorrelation
 from pgassay.analysis.measures.courses.even_series import EvenSeries
+from pgassay.analysis.statistics.correlation import among, fisher_z, residuals
 from pgassay.analysis.statistics.multiple_testing import selected_alpha, yekutieli
-from pgassay.analysis.statistics.pooled_correlation import (
-    Pooled,
-    among,
-    fisher_z,
-    pooled,
-    residuals,
-)
+from pgassay.analysis.statistics.pooled_correlation import Pooled, pooled
 from pgassay.analysis.statistics.prewhitening import cycle_phase
 
 Array = NDArray[np.float64]

@@ -14,7 +14,7 @@ import numpy as np
 from pgassay.analysis.reading.counters import CounterSeries
 from pgassay.analysis.waits.cpu_queue import OF_THE_LOAD
 from pgassay.trials.host.disk_names import whole_disks
-from pgassay.trials.sampling.statement_statistics import STATEMENTS
+from pgassay.trials.sampling.counted import STATEMENTS
 
 RUN = "session_run"
 """How long the load's sessions ran, in ms per transaction; no metric, but what CPU is made of."""

@@ -27,6 +27,7 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from pgassay.analysis.measures.courses.trial_course import is_state
 from pgassay.analysis.measures.sources import TrialSources
@@ -35,8 +36,9 @@ from pgassay.analysis.reading.logged import logged_in
 from pgassay.analysis.waits.cpu_queue import OF_THE_LOAD
 from pgassay.analysis.waits.wait_profile import looks_in, times_of_looks
 from pgassay.samples.run_directory import StoredTrial
-from pgassay.trials.sampling.statement_statistics import STATEMENTS, WAITS
+from pgassay.trials.sampling.counted import STATEMENTS, WAITS
 
+_WORDS = ("backend_type", "state", "wait_event_type", "wait_event", "scenario")
 _AROUND = (STATEMENTS.source, WAITS.source)
 """Read before and after the load only: their growth is of all of it, warm-up included."""
 
@@ -165,30 +167,8 @@ def sessions_by_event(
         )
     )
     weight = weights[np.searchsorted(ticks, chosen["tick_ns"].to_numpy())]
-    grouped = (
-        pa.table(
-            {
-                **{
-                    name: chosen[name].cast(pa.string())
-                    for name in (
-                        "backend_type",
-                        "state",
-                        "wait_event_type",
-                        "wait_event",
-                        "scenario",
-                    )
-                },
-                "query_id": chosen["query_id"],
-                "weight": weight,
-            }
-        )
-        .group_by(
-            ["backend_type", "state", "wait_event_type", "wait_event", "scenario", "query_id"]
-        )
-        .aggregate([("weight", "sum")])
-    )
     found: dict[Key, float] = defaultdict(float)
-    for row in grouped.to_pylist():
+    for row in _grouped(chosen, weight).to_pylist():
         average = row["weight_sum"] / looked_ns
         event = f"{row['wait_event_type']}:{row['wait_event']}" if row["wait_event"] else "CPU"
         if row["backend_type"] not in OF_THE_LOAD:
@@ -202,3 +182,19 @@ def sessions_by_event(
         if row["state"]:
             found["state", "", row["state"]] += average
     yield from found.items()
+
+
+def _grouped(sessions: pa.Table, weight: NDArray[np.float64]) -> pa.Table:
+    """The sum of the weights of sessions that have the same words and statement."""
+    unified = sessions.select(_WORDS).unify_dictionaries()
+    words = {name: unified[name].combine_chunks() for name in _WORDS}
+    numbers = {name: column.indices for name, column in words.items()}
+    found = (
+        pa.table({**numbers, "query_id": sessions["query_id"], "weight": weight})
+        .group_by([*numbers, "query_id"])
+        .aggregate([("weight", "sum")])
+    )
+    # Only some hundred groups differ: their words are looked up, not compared.
+    for place, (name, column) in enumerate(words.items()):
+        found = found.set_column(place, name, column.dictionary.take(found[name]))
+    return found

@@ -6,9 +6,12 @@ been measured: a day of samples takes hundreds of megabytes.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from functools import cached_property
+from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from pgassay.analysis.reading.counters import CounterSeries
 from pgassay.analysis.waits.wait_profile import WaitProfile
@@ -20,12 +23,7 @@ class TrialSources:
 
     def __init__(self, trial: StoredTrial) -> None:
         self._trial = trial
-
-    def read(self) -> TrialSources:
-        """These sources with everything read that takes time to read."""
-        for name in ("load", "checkpoints", "sampled", "postgres", "host"):
-            getattr(self, name)
-        return self
+        self._load_of: dict[frozenset[int], pa.Table] = {}
 
     @cached_property
     def are_of_the_only_server(self) -> bool:
@@ -36,6 +34,15 @@ class TrialSources:
     def load(self) -> pa.Table:
         """load.parquet."""
         return self._trial.table("load")
+
+    def load_of(self, steps: Iterable[Mapping[str, Any]]) -> pa.Table:
+        """The rows of these steps of trial.json, in their order."""
+        wanted = frozenset(step["index"] for step in steps)
+        if wanted not in self._load_of:
+            of_steps = pc.is_in(self.load["step"], pa.array(sorted(wanted), pa.int32()))
+            is_all = pc.all(of_steps).as_py()  # then half of the memory of a day's load is saved
+            self._load_of[wanted] = self.load if is_all else self.load.filter(of_steps)
+        return self._load_of[wanted]
 
     @cached_property
     def checkpoints(self) -> pa.Table:

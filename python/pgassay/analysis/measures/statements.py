@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from pgassay.analysis.measures.sources import TrialSources
 from pgassay.samples.run_directory import StoredTrial
-from pgassay.trials.sampling.statement_statistics import STATEMENTS
+from pgassay.trials.sampling.counted import STATEMENTS
 
 
 @dataclass(frozen=True)

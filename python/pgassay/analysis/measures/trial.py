@@ -114,7 +114,7 @@ def measure_trial(
         repeats=summary.get("repeats"),
         is_repeated=bool(reasons) and summary.get("repeats") is None,
         host=_host(sources, whole),
-        scenarios=measure_scenarios(steps, sources.load),
+        scenarios=measure_scenarios(steps, sources.load_of(steps)),
         server=summary.get("server") or "",
     )
 
@@ -127,9 +127,7 @@ def _host(sources: TrialSources, whole: StepMeasures) -> HostWindow | None:
 def _measure(
     sources: TrialSources, steps: tuple[Mapping[str, Any], ...], level: float | None
 ) -> StepMeasures:
-    rows = sources.load.filter(
-        pc.is_in(sources.load["step"], pa.array([s["index"] for s in steps], pa.int32()))
-    )
+    rows = sources.load_of(steps)
     transactions = sum(s["transactions"] for s in steps)
     failed = sum(s["failed"] for s in steps)
     windows = _windows(steps) if level is not None else _windows(steps, gaps=True)

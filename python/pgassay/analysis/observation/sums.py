@@ -28,7 +28,7 @@ from pgassay.analysis.waits.sampled_waits import SampledWaits
 from pgassay.analysis.waits.wait_profile import WaitProfile, looks_in, usual_ns
 from pgassay.samples.observation_directory import StoredSegment
 from pgassay.trials.host.disk_names import whole_disks
-from pgassay.trials.sampling.statement_statistics import WAITS
+from pgassay.trials.sampling.counted import WAITS
 
 _SERVER = frozenset({"cluster", "wal_position"})
 _HOST = frozenset({"stat", "diskstats"})

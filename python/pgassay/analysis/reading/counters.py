@@ -45,6 +45,7 @@ class CounterSeries:
     def __init__(self, table: Rows | pa.Table) -> None:
         self._series: dict[Key, tuple[Times, Values]] = {}
         self._period: dict[str, int] = {}
+        self._falling: set[Key] = set()
         self.damaged = 0
         """How many values were not finite and are left out."""
         if table.num_rows == 0:
@@ -73,10 +74,14 @@ class CounterSeries:
             times[places], values[places] = at[order], read[order]
             free[ordered[begins]] += lengths
         self._period = _periods(sources, moments)
-        unordered = _unordered(times, edges)
+        unordered = _decreasing(times, edges)
         for number, key in enumerate(keys):
             part = slice(edges[number], edges[number + 1])
             self._keep(key, times[part], values[part], is_ordered=number not in unordered)
+        if unordered or self.damaged:  # other values than those above follow each other
+            self._falling = {key for key, (_, own) in self._series.items() if _falls(own)}
+        else:
+            self._falling = {keys[number] for number in _decreasing(values, edges)}
 
     def _keep(self, key: Key, times: Times, values: Values, *, is_ordered: bool) -> None:
         if not is_ordered:
@@ -96,6 +101,10 @@ class CounterSeries:
         """Times and raw values of one counter, in order of time."""
         return self._series[key]
 
+    def falls(self, key: Key) -> bool:
+        """Whether a value of this counter is lower than the one before it."""
+        return key in self._falling
+
     def period_ns(self, source: str) -> int:
         """The median time between readings of a source; 0 with a single reading."""
         return self._period.get(source, 0)
@@ -114,10 +123,7 @@ class CounterSeries:
             return None
         if self._went_back(key, start_ns, end_ns):
             return None
-        # Unix time in nanoseconds exceeds a float's precision: count from the first reading.
-        edges = np.array([start_ns, end_ns]) - times[0]
-        at_start, at_end = np.interp(edges, times - times[0], values)
-        return float(at_end - at_start)
+        return _at(end_ns, times, values) - _at(start_ns, times, values)
 
     def levels(self, key: Key, at_ns: NDArray[np.int64]) -> NDArray[np.float64]:
         """Values at some times, without times at which the counter was not read."""
@@ -157,10 +163,27 @@ class CounterSeries:
         return sum(known) if known and len(known) == len(grown) else None
 
     def _went_back(self, key: Key, start_ns: int, end_ns: int) -> bool:
+        if not self.falls(key):
+            return False
         times, values = self._series[key]
         slack = 2 * self._period[key[0]]
-        inside = values[(times >= start_ns - slack) & (times <= end_ns + slack)]
-        return bool(np.any(np.diff(inside) < 0))
+        first = np.searchsorted(times, start_ns - slack)
+        last = np.searchsorted(times, end_ns + slack, side="right")
+        return _falls(values[first:last])
+
+
+def _falls(values: Values) -> bool:
+    return bool(np.any(values[1:] < values[:-1]))
+
+
+def _at(time_ns: int, times: Times, values: Values) -> float:
+    """The value at a time, interpolated; before the first reading and after the last, theirs."""
+    after = int(np.searchsorted(times, time_ns))
+    if after == 0 or after == len(times):
+        return float(values[min(after, len(times) - 1)])
+    before_ns, after_ns = int(times[after - 1]), int(times[after])
+    low, high = float(values[after - 1]), float(values[after])
+    return (high - low) / (after_ns - before_ns) * (time_ns - before_ns) + low
 
 
 def _batches(table: Rows | pa.Table, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
@@ -223,9 +246,9 @@ def _periods(
     return found
 
 
-def _unordered(times: Times, edges: NDArray[np.int64]) -> set[int]:
-    """The numbers of the counters whose rows are not in order of time."""
-    backward = np.flatnonzero(times[1:] < times[:-1]) + 1
-    within = backward[~np.isin(backward, edges)]
-    found: list[int] = (np.searchsorted(edges, within, side="right") - 1).tolist()
+def _decreasing(column: Times | Values, edges: NDArray[np.int64]) -> set[int]:
+    """The numbers of the counters in which this column decreases from one row to the next."""
+    lower = np.r_[False, column[1:] < column[:-1]]
+    lower[edges[:-1]] = False
+    found: list[int] = np.flatnonzero(np.logical_or.reduceat(lower, edges[:-1])).tolist()
     return set(found)

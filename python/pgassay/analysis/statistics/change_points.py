@@ -146,8 +146,6 @@ def long_run_variance(values: Array) -> float:
     Half the median squared difference over k places is fitted by s² (1 − ρᵏ) + w², an
     autoregression plus white noise, whose long-run variance is s² (1 + ρ)/(1 − ρ) + w².
     """
-    from scipy import optimize  # a third of a second to load, which most commands can do without
-
     n = len(values)
     lags = np.arange(1, max(3, min(_LONGEST_LAG, n // 6)) + 1)
     squares = [(values[lag:] - values[:-lag]) ** 2 for lag in lags]
@@ -156,10 +154,24 @@ def long_run_variance(values: Array) -> float:
         return float(np.var(values))
     # Medians ignore heavy tails; the mean square of neighbours' differences restores them.
     halves *= max(1.0, float(np.mean(squares[0])) / (2.0 * halves[0]))
-    weights = 1.0 / np.sqrt(lags)
     fits = []
     for correlation in _CORRELATIONS:
-        design = np.column_stack([1.0 - correlation**lags, np.ones(len(lags))])
-        (slow, fast), misfit = optimize.nnls(design * weights[:, None], halves * weights)
+        misfit, slow, fast = two_parts(1.0 - correlation**lags, halves, 1.0 / lags)
         fits.append((misfit, slow * (1.0 + correlation) / (1.0 - correlation) + fast))
     return float(min(fits)[1])
+
+
+def two_parts(shape: Array, values: Array, weights: Array) -> tuple[float, float, float]:
+    """Least squares of values on a × shape + b, neither of them negative: (misfit, a, b).
+
+    In closed form: `scipy.optimize.nnls` does the same, after a third of a second of imports.
+    """
+    mean, middle = np.average(shape, weights=weights), np.average(values, weights=weights)
+    spread = float(weights @ (shape - mean) ** 2)
+    slope = float(weights @ ((shape - mean) * (values - middle))) / spread if spread else 0.0
+    both = slope, float(middle - slope * mean)
+    alone = float(weights @ (shape * values)) / float(weights @ shape**2)
+    # The best point lies inside the quadrant, or on the better one of its two edges.
+    tried = [both] if min(both) >= 0.0 else [(max(alone, 0.0), 0.0), (0.0, max(middle, 0.0))]
+    misfits = [(float(weights @ (a * shape + b - values) ** 2), a, b) for a, b in tried]
+    return min(misfits)

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 
 from pgassay.analysis.reading.counters import CounterSeries
-from pgassay.trials.sampling.statement_statistics import READ, WAITS
+from pgassay.trials.sampling.counted import READ, WAITS
 
 UNKNOWN = frozenset({"CPU", "CPU queue", "Client:ClientRead"})
 """Events of our own samples that the extension has no comparable figure for."""

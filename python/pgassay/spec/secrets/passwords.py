@@ -8,9 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import psycopg
-from psycopg.conninfo import conninfo_to_dict
-
 _SECRETS = ("password", "sslpassword", "oauth_client_secret", "scram_client_key")
 
 
@@ -23,6 +20,9 @@ def without_password(dsn: Any) -> Any:
 
 def refuse_password(dsn: str) -> None:
     """Raise ValueError if a connection string is unreadable or has a secret."""
+    import psycopg  # loaded where there is one: a report of a stored run needs none
+    from psycopg.conninfo import conninfo_to_dict
+
     try:
         given = conninfo_to_dict(dsn)
     except psycopg.Error:

@@ -22,13 +22,13 @@ from pgassay.server.hosts.host import Host
 from pgassay.server.protocol import Connection, ConnectionParameters
 from pgassay.server.statements import statement
 from pgassay.trials.model.check import Check
+from pgassay.trials.sampling.counted import STATEMENTS, WAITS
 from pgassay.trials.sampling.queries import (
     Extension,
     extensions_in,
     queries_for,
     queries_from_later_on,
 )
-from pgassay.trials.sampling.statement_statistics import STATEMENTS, WAITS
 from pgassay.trials.server_log.entry import knows_language
 from pgassay.trials.server_log.place import Missing, find_place, log_settings
 

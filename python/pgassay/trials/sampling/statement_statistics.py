@@ -19,35 +19,11 @@ from pgassay.language import stored
 from pgassay.server.protocol import Connection
 from pgassay.trials.model.columns import COUNTERS
 from pgassay.trials.model.record import Columns
+from pgassay.trials.sampling.counted import READ, STATEMENTS, WAITS, Counted
 from pgassay.trials.sampling.queries import Extension, Query, queries_for
 
 OTHERS = "(others)"
-READ = "(read)"
-"""The object of one more row: for how many `seconds` the extension's counts were followed."""
 MOST_ROWS = 100
-
-
-@dataclass(frozen=True)
-class Counted:
-    """One query of an extension's sums, and which of its columns matter here."""
-
-    source: str
-    extension: str
-    calls: str
-    """Grows whenever anything does."""
-    ranked_by: str
-    resets: str = ""
-    """The query for resets and evictions; empty where there is none."""
-
-
-STATEMENTS = Counted(
-    "statements", "pg_stat_statements", "calls", "exec_time_ms", resets="statements_reset"
-)
-WAITS = Counted(
-    "wait_profile", "pg_wait_sampling", "samples", "waited_ms", resets="wait_profile_reset"
-)
-"""Objects are `EVENT/QUERYID`."""
-
 _Values = dict[str, dict[str, float]]
 """Object → name → value."""
 SINCE = "since_us"

@@ -9,11 +9,13 @@ import tomllib
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pgassay.language import messages_of
 from pgassay.trials.trace.output import PointReading
-from pgassay.trials.trace.server import TracedServer
+
+if TYPE_CHECKING:  # which loads psycopg, for nothing in a report
+    from pgassay.trials.trace.server import TracedServer
 
 _LWLOCKS = "lwlocks"
 

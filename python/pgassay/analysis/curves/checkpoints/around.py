@@ -87,11 +87,11 @@ def around(course: TrialCourse, window: Window) -> Around | None:
         **{name: course.signals[name] * lengths for name in (*groups, *others)},
     }
     sums = {name: np.zeros(places) for name in series}
+    cumulated = {name: np.r_[0.0, np.cumsum(values)] for name, values in series.items()}
     usable = edges_around(course, window)
     for edges in usable:
-        for name, values in series.items():
-            cumulated = np.r_[0.0, np.cumsum(values)]
-            sums[name] += np.diff(np.interp(edges, course.edges_s, cumulated))
+        for name, values in cumulated.items():
+            sums[name] += np.diff(np.interp(edges, course.edges_s, values))
     done = sums.pop("transactions")
     if not usable or not groups or np.any(done[: window.before] <= 0.0):
         return None

@@ -7,7 +7,7 @@ Never: tests anything; the lowest of many seconds lies below the others in any n
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from pgassay.analysis.curves.checkpoints.profiles import (
     smoothed,
 )
 from pgassay.analysis.measures.courses.checkpoint_signals import TrialCheckpoint
-from pgassay.analysis.measures.courses.trial_course import TrialCourse
+from pgassay.analysis.measures.courses.trial_course import Array, TrialCourse
 
 _LEAST_BEFORE, _LEAST_AFTER = 2, 3
 """Intervals that it takes before and after the start."""
@@ -27,11 +27,13 @@ _LEAST_BEFORE, _LEAST_AFTER = 2, 3
 
 def checkpoint_rows(courses: Sequence[TrialCourse]) -> tuple[CheckpointRow, ...]:
     """In order of trials and time."""
-    return tuple(
-        _row(course, before, one, after)
-        for course in courses
-        for before, one, after in _with_neighbours(course)
-    )
+    return tuple(row for course in courses for row in _rows(course))
+
+
+def _rows(course: TrialCourse) -> Iterator[CheckpointRow]:
+    done = np.r_[0.0, np.cumsum(course.transactions)]
+    for before, one, after in _with_neighbours(course):
+        yield _row(course, done, course.interval_s, before, one, after)
 
 
 def _with_neighbours(
@@ -43,9 +45,15 @@ def _with_neighbours(
 
 
 def _row(
-    course: TrialCourse, previous: float | None, one: TrialCheckpoint, following: float | None
+    course: TrialCourse,
+    done: Array,
+    step_s: float,
+    previous: float | None,
+    one: TrialCheckpoint,
+    following: float | None,
 ) -> CheckpointRow:
-    step_s, at = course.interval_s, one.started_s
+    """`done` are the transactions up to each edge of the course."""
+    at = one.started_s
     span = next(
         (s for s in course.steps if course.edges_s[s.begin] <= at < course.edges_s[s.end]), None
     )
@@ -56,7 +64,6 @@ def _row(
     depth, lost, recovered = None, None, None
     if before >= _LEAST_BEFORE and after >= _LEAST_AFTER:
         edges = at + np.arange(-before, after + 1) * step_s
-        done = np.r_[0.0, np.cumsum(course.transactions)]
         counts = np.diff(np.interp(edges, course.edges_s, done))
         usual = float(counts[:before].mean())
         if usual > 0.0:

@@ -23,7 +23,7 @@ from pgassay.analysis.measures.courses.trial_course import (
     Correlations,
     TrialCourse,
 )
-from pgassay.analysis.statistics.pooled_correlation import at_lags, fisher_z, inertia_of, residuals
+from pgassay.analysis.statistics.correlation import at_lags, fisher_z, inertia_of, residuals
 from pgassay.analysis.statistics.prewhitening import cycle_phase
 
 Array = NDArray[np.float64]

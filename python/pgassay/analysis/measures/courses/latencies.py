@@ -96,8 +96,7 @@ def read_latencies(trial: StoredTrial, sources: TrialSources | None = None) -> T
     kind = "rate" if len({step.get("rate") for step in steps}) > 1 else "clients"
     greatest = max(step[kind] for step in steps)
     chosen = [step for step in steps if step[kind] == greatest]
-    load = sources.load.filter(sources.load["measured"])
-    load = load.filter(pc.is_in(load["step"], pa.array([s["index"] for s in chosen], pa.int32())))
+    load = sources.load_of(chosen)
     during = _during(load["start_ns"].to_numpy(), sources.checkpoints, chosen[-1]["end_ns"])
     waits = _waits_in(sources.sampled, [(s["start_ns"], s["end_ns"]) for s in chosen])
     names = sorted(set(load["scenario"].to_pylist()))
@@ -133,7 +132,7 @@ def _during(starts: NDArray[np.int64], checkpoints: pa.Table, end_ns: int) -> ND
 def _latencies(
     load: pa.Table, own: NDArray[np.bool_], during: NDArray[np.bool_], ages: Ages
 ) -> ScenarioLatencies | None:
-    rows = load.filter(pa.array(own))
+    rows = load if own.all() else load.filter(pa.array(own))
     merged = Histogram.merged(rows)
     if merged.total == 0:
         return None

@@ -103,7 +103,7 @@ def read_course(trial: StoredTrial, sources: TrialSources | None = None) -> Tria
     sources = sources or TrialSources(trial)
     summary = trial.summary()
     measured = [step for step in summary["load"]["steps"] if step["measured"]]
-    starts, steps, transactions, latency, response = _intervals(sources.load)
+    starts, steps, transactions, latency, response = _intervals(sources.load_of(measured))
     if len(starts) < 2:
         return None
     zero, end = measured[0]["start_ns"], measured[-1]["end_ns"]
@@ -138,7 +138,7 @@ def read_course(trial: StoredTrial, sources: TrialSources | None = None) -> Tria
 
 def _intervals(load: pa.Table) -> tuple[NDArray[np.int64], NDArray[np.int64], Array, Array, Array]:
     """(start, step, transactions, mean latency, mean response time) of each measured interval."""
-    rows = with_latencies(load.filter(load["measured"]))
+    rows = with_latencies(load)
     names = ("transactions", "latencies", "latency_sum_ns", "response_sum_ns")
     sums = [(name, "sum") for name in names]
     found = rows.group_by("start_ns").aggregate([("step", "min"), *sums]).sort_by("start_ns")
@@ -186,7 +186,7 @@ def _one(counters: CounterSeries, key: Key, edges_ns: NDArray[np.int64]) -> Arra
     if len(times) < 2 or np.ptp(values) == 0.0:
         return None
     if not is_state(path):
-        if np.any(np.diff(values) < 0.0):
+        if counters.falls(key):
             return None
         at_edges = np.interp(edges_ns - times[0], times - times[0], values)
         grown: Array = np.diff(at_edges) / np.diff(edges_ns) * 1e9
