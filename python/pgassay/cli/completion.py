@@ -52,6 +52,7 @@ def script(shell: Shell) -> str:
 def prepare() -> None:
     """Where a shell asks for completions, let typer answer; else do nothing."""
     if VARIABLE in os.environ:
+        os.environ["COLUMNS"] = "1000"  # a line each: fish takes a second one for an option
         from typer._completion_classes import completion_init
 
         completion_init()

@@ -19,6 +19,7 @@ from support.heavy import HEAVY
 from support.runs.command import pgassay
 
 PROGRAM = Path(sys.executable).parent / "pgassay"
+FOUND = os.environ | {"PATH": f"{PROGRAM.parent}:{os.environ['PATH']}"}
 LIMIT_S = 60.0
 
 
@@ -85,19 +86,26 @@ def test_the_script_of_a_shell_is_printed_and_names_the_program(shell: Shell) ->
         assert checked.returncode == 0
 
 
-@pytest.mark.skipif(shutil.which("bash") is None, reason="no bash here")
-def test_tab_completes_in_a_real_bash(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("words", "begin"),
+    [
+        (("bash", "--norc", "--noprofile"), ""),
+        (("zsh", "-f"), "autoload -Uz compinit; compinit -D;"),
+    ],
+)
+def test_tab_completes_in_a_real_shell(words: tuple[str, ...], begin: str, tmp_path: Path) -> None:
+    if shutil.which(words[0]) is None:
+        pytest.skip(f"no {words[0]} here")
     (tmp_path / "wal level.toml").touch()
     ours, theirs = pty.openpty()
-    search = f"{PROGRAM.parent}:{os.environ['PATH']}"
     shell = subprocess.Popen(
-        ["bash", "--norc", "--noprofile", "-i"],
+        [*words, "-i"],
         stdin=theirs, stdout=theirs, stderr=theirs, cwd=tmp_path, start_new_session=True,
-        env=os.environ | {"PATH": search, "PS1": "$ ", "TERM": "dumb", "HISTFILE": ""},
+        env=FOUND | {"PS1": "$ ", "TERM": "dumb", "HISTFILE": ""},
     )  # fmt: skip
     os.close(theirs)
     try:
-        _type(ours, 'eval "$(pgassay completion bash)"; echo rea"dy"\n', "ready")
+        _type(ours, f'{begin} eval "$(pgassay completion {words[0]})"; echo rea"dy"\n', "ready")
         _type(ours, "pgassay ru\t", "pgassay run ")
         _type(ours, "--no\x15pgassay run --res\t", "--resume ")
         _type(ours, "wal\t", "wal\\ level.toml ")
@@ -105,6 +113,23 @@ def test_tab_completes_in_a_real_bash(tmp_path: Path) -> None:
         shell.kill()
         shell.wait()
         os.close(ours)
+
+
+@pytest.mark.skipif(shutil.which("fish") is None, reason="no fish here")
+def test_a_real_fish_is_offered_commands_options_and_words() -> None:
+    def given(typed: str) -> list[str]:
+        script = f"pgassay completion fish | source; complete -C '{typed}'"
+        done = subprocess.run(
+            ["fish", "--no-config", "-c", script],
+            env=FOUND, capture_output=True, text=True, timeout=LIMIT_S, check=True,
+        )  # fmt: skip
+        return [line.partition("\t")[0] for line in done.stdout.splitlines()]
+
+    assert given("pgassay ru") == ["run"]
+    options = given("pgassay report --")
+    assert len(options) == len(set(options))
+    assert all(one.startswith("--") and " " not in one for one in options)
+    assert given("pgassay completion f") == ["fish"]
 
 
 def _type(terminal: int, keys: str, until: str) -> None:

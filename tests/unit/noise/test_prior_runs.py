@@ -99,6 +99,7 @@ version = [16, 18]
 step = "{seconds}s"
 [design]
 mode = "duet"
+seed = 3
 """
 
 

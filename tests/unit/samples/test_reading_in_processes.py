@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -45,9 +46,10 @@ def test_a_killed_process_leaves_its_trials_to_this_one(tmp_path: Path) -> None:
     def kill() -> None:
         while not ended.wait(0.002):
             for one in set(psutil.Process().children()) - before:
-                if "popen_loky" in " ".join(one.cmdline()):
-                    one.kill()
-                    killed.append(one.pid)
+                with suppress(psutil.Error):  # it has ended
+                    if "popen_loky" in " ".join(one.cmdline()):
+                        one.kill()
+                        killed.append(one.pid)
 
     killer = threading.Thread(target=kill)
     killer.start()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pgassay.trials.server_log.clock import LogClock, epoch_ns
@@ -36,6 +36,7 @@ WRITTEN = {
 NAMED = {"p": "pid", "e": "sqlstate", "n": "epoch"}
 
 
+@example([("P", "10", " "), ("p", "-10", " ")])
 @given(
     st.lists(
         st.tuples(

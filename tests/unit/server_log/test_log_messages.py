@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from pgassay.trials.server_log.entry import Entry, words
+from pgassay.trials.server_log.events import EventTally
 from pgassay.trials.server_log.messages import Recognised, recognise
+from pgassay.trials.server_log.reader import LogReading
 
 CATALOGUE = Path("/usr/share/locale/ru/LC_MESSAGES/postgres-15.mo")
 CHECKPOINT = (
@@ -169,3 +171,20 @@ def test_the_older_forms_of_an_autovacuum_are_read() -> None:
 )
 def test_parse_and_bind_are_not_counted_as_statements(text: str) -> None:
     assert recognise(entry(text)) is None
+
+
+def test_a_crash_is_told_by_the_panic_before_it_and_errors_keep_no_words() -> None:
+    def entry(severity: str, message: str, at: int) -> Entry:
+        return Entry(at, 7, severity, None, message, None, None, of_session=severity != "LOG")
+
+    full = 'could not write to file "pg_wal/xlogtemp.7": No space left on device'
+    ended = "client backend (PID 7) was terminated by signal 6: Aborted"
+    tally = EventTally()
+    tally.add(entry("ERROR", "duplicate key (name)=(Ann)", 1))
+    tally.add(entry("PANIC", f"{full}\nmore", 2))
+    tally.add(entry("LOG", ended, 3))
+    events = tally.events()
+    assert [one.object for one in events] == ["", full, ended]
+    assert LogReading(events, has_checkpoints=True).crash == f"PANIC: {full}"
+    assert LogReading(events[2:], has_checkpoints=True).crash == ended
+    assert LogReading(events[:1], has_checkpoints=True).crash == ""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from pgassay.trials.server_log.entry import Entry
-from pgassay.trials.server_log.messages import Recognised, frequent_kinds, recognise
+from pgassay.trials.server_log.messages import Recognised, first_words, frequent_kinds, recognise
 
 _FAILURES = ("ERROR", "FATAL", "PANIC")
 _SECOND = 10**9
@@ -56,7 +56,7 @@ class EventTally:
         """Count one entry, and keep its event if it is one."""
         self.entries += 1
         failed = entry.severity in _FAILURES
-        found = Recognised("error") if failed else recognise(entry)
+        found = _failure(entry) if failed else recognise(entry)
         if found is None:
             return
         if entry.time_ns is None:
@@ -95,6 +95,14 @@ class EventTally:
         )  # fmt: skip
         before = self._summed.get(key)
         self._summed[key] = event if before is None else _both(before, event)
+
+
+def _failure(entry: Entry) -> Recognised:
+    """An error, without its words, which may be data of the user's; those of a PANIC, which no
+    session can raise, say why the server went down."""
+    if entry.severity != "PANIC":
+        return Recognised("error")
+    return Recognised("error", first_words(entry.message))
 
 
 def _both(before: LogEvent, event: LogEvent) -> LogEvent:

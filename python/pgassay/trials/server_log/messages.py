@@ -28,7 +28,7 @@ class Recognised:
 
     kind: str
     object: str = ""
-    """The table, the lock's mode, a checkpoint's causes; for a crash, its message."""
+    """The table, the lock's mode, a checkpoint's causes; for a crash or a PANIC, its message."""
     figures: Mapping[str, float] = field(default_factory=dict)
 
 
@@ -55,7 +55,7 @@ def recognise(entry: Entry) -> Recognised | None:
         found = match.groupdict()
         object_ = found.pop("object", None) or ""
         if message.keeps_words:
-            object_ = entry.message.splitlines()[0][:_WORDS_KEPT]
+            object_ = first_words(entry.message)
         numbers = {name: _number(text) for name, text in found.items() if text and name != "path"}
         for name, pattern in message.figures:
             figure = pattern.search(entry.message)
@@ -63,6 +63,11 @@ def recognise(entry: Entry) -> Recognised | None:
                 numbers[name] = _number(figure[figure.lastindex])
         return Recognised(message.kind, object_, numbers)
     return None
+
+
+def first_words(message: str) -> str:
+    """Its first line, if need be cut."""
+    return next(iter(message.splitlines()), "")[:_WORDS_KEPT]
 
 
 @cache

@@ -55,9 +55,12 @@ class LogReading:
 
     @property
     def crash(self) -> str:
-        """The log line of a process that was ended by a signal; empty where none was."""
-        found = [event.object for event in self.events or () if event.kind == "crash"]
-        return found[0] if found else ""
+        """The PANIC that took the server down, else the line of a process that was ended by a
+        signal; empty where there is none."""
+        events = self.events or ()
+        panics = [f"PANIC: {event.object}" for event in events if event.severity == "PANIC"]
+        ended = [event.object for event in events if event.kind == "crash"]
+        return next(iter((*panics, *ended)), "")
 
 
 class ServerLog:

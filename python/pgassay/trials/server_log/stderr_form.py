@@ -87,8 +87,8 @@ def _field(letter: str, *, padded: bool, known: set[str]) -> str:
     if name and name not in known:
         known.add(name)
         written = f"(?P<{name}>{written})"
-    # Padding comes on either side, and alone where the field is empty.
-    return f" *(?:{written})? *" if padded else f"(?:{written})"
+    # Padding comes on either side, and alone where a field that can be empty is.
+    return f" *(?:{written}) *" if padded else f"(?:{written})"
 
 
 _OF_SESSION = {"CONTEXT", "КОНТЕКСТ", "STATEMENT", "ОПЕРАТОР", "QUERY", "ЗАПРОС"}
