@@ -84,6 +84,6 @@ def test_a_fleet_shares_what_is_left() -> None:
     assert fleet.done == 3
     assert fleet.left() == "3 min left", "nine trials of 80 s, two of which are under way"
     fleet.running({"north": 4, "south": 2}, 1)
-    assert (fleet.done, fleet.described()) == (3, "blocks 2 to 4 of 6 on 2 servers")
+    assert (fleet.done, fleet.described()) == (3, "blocks 2 and 4 of 6 on 2 servers")
     fleet.trial_ended("west")
     assert fleet.done == 3, "it was lost meanwhile"

@@ -63,7 +63,10 @@ class FleetAtWork:
         blocks = sorted(one.block for one in self._servers.values())
         if not blocks:
             return f"{counted(self._finished, 'block')} finished"
-        named = f"block {blocks[0]}" if len(blocks) == 1 else f"blocks {blocks[0]} to {blocks[-1]}"
+        between = "and" if len(blocks) == 2 else "to"
+        named = f"block {blocks[0]}"
+        if len(blocks) > 1:
+            named = f"blocks {blocks[0]} {between} {blocks[-1]}"
         return f"{named} of {self._plan.last_block} on {counted(len(blocks), 'server')}"
 
     def left(self) -> str:
