@@ -245,7 +245,7 @@ def test_the_engine_gets_the_parameters_of_libpq_under_its_own_names(tmp_path: P
             "idle_s": 5,
             "interval_s": 10,
             "count": 0,
-            "user_timeout_ms": 60_000,
+            "user_timeout_ms": 300_000,
         },
         "require_auth": "!none",
     }

@@ -178,9 +178,9 @@ def _falls(values: Values) -> bool:
 
 def _at(time_ns: int, times: Times, values: Values) -> float:
     """The value at a time, interpolated; before the first reading and after the last, theirs."""
-    after = int(np.searchsorted(times, time_ns))
+    after = int(np.searchsorted(times, time_ns, side="right"))
     if after == 0 or after == len(times):
-        return float(values[min(after, len(times) - 1)])
+        return float(values[max(after - 1, 0)])
     before_ns, after_ns = int(times[after - 1]), int(times[after])
     low, high = float(values[after - 1]), float(values[after])
     return (high - low) / (after_ns - before_ns) * (time_ns - before_ns) + low

@@ -37,12 +37,13 @@ KEEPALIVE = {
 KEPT = (*TLS, "keepalives", *KEEPALIVE, "require_auth")
 
 # libpq leaves it to the kernel, which notices a cut network or a machine without power after 15
-# minutes of unanswered bytes, and in a quiet session after two hours. A trial notices in a minute.
+# minutes of unanswered bytes, and in a quiet session after two hours. Here it takes a minute, with
+# unanswered bytes five: a server that stops reading a COPY for so long is none to wait for.
 NOTICED = {
     "keepalives_idle": "30",
     "keepalives_interval": "10",
     "keepalives_count": "3",
-    "tcp_user_timeout": "60000",
+    "tcp_user_timeout": "300000",
 }
 
 # Files that libpq looks for where none is named.

@@ -34,7 +34,7 @@ from pgassay.trials.run.target import target_of
 from pgassay.trials.run.testbeds import testbeds_of
 from pgassay.trials.run.trial import TrialContext, run_trial
 
-_LOST = ("08", "57P")
+_LOST = ("08", "57P01", "57P02", "57P03")
 """SQLSTATE of a connection that is lost (class 08), of a server that stops, crashes or starts."""
 
 

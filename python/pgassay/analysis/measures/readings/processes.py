@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
+import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import BrokenExecutor
@@ -92,8 +93,15 @@ def in_processes(
 
 
 def _begin() -> None:
-    """In a process that starts."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # its parent ends it
+    """In a process that starts: its parent ends it, or its parent's end."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_after, args=(os.getppid(),), daemon=True).start()
+
+
+def _end_after(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(1.0)
+    os._exit(1)
 
 
 def _spoken(spoken: str, run: Path, number: int, plan: Plan) -> TrialReading:
