@@ -102,7 +102,10 @@ def measure(trials: int, seconds: int, series: int) -> str:
             command, stdout=subprocess.PIPE, text=True, env=environment
         ) as report:
             most_bytes = _most_memory(report)
-            file_bytes = int((report.stdout or sys.stdin).read())
+            written = report.communicate()[0]
+        if report.returncode:
+            raise SystemExit(f"the report failed: {report.returncode}")
+        file_bytes = int(written)
         lasted_s = time.monotonic() - began
         used = resource.getrusage(resource.RUSAGE_CHILDREN)
         busy_s = used.ru_utime + used.ru_stime - before.ru_utime - before.ru_stime

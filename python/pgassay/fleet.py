@@ -122,14 +122,15 @@ def opened_members(
 ) -> dict[str, OpenedMember]:
     """Those that are ready; one that was lost while it was opened is left out with a warning."""
     opened = {name: one for name, one in came.items() if isinstance(one, OpenedMember)}
-    for name, one in came.items():
-        if isinstance(one, OpenedMember):
-            for text in one.warnings:
-                listener.warned(f"{name}: {text}")
-        elif opened:
-            listener.warned(f"{name} is lost: {one}; the run goes on without it")
-        else:
-            raise TrialError(f"no server of the fleet could be opened; {name} is lost: {one}")
+    lost = {name: one for name, one in came.items() if isinstance(one, ActorLost)}
+    if not opened:
+        each = "; ".join(f"{name} is lost: {one}" for name, one in lost.items())
+        raise TrialError(f"no server of the fleet could be opened; {each}")
+    for name, loss in lost.items():
+        listener.warned(f"{name} is lost: {loss}; the run goes on without it")
+    for name, one in opened.items():
+        for text in one.warnings:
+            listener.warned(f"{name}: {text}")
     return opened
 
 

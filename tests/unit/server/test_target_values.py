@@ -10,7 +10,7 @@ import pytest
 
 from pgassay.errors import ConnectionRefused, SettingRejected, SetupError
 from pgassay.server.connection import libpq
-from pgassay.server.connection.session import one_line, refused
+from pgassay.server.connection.session import one_line, refused, target_failure
 from pgassay.server.hosts.account import USER_VARIABLE, clean_environment, server_account
 from pgassay.server.open import make_target
 from pgassay.server.owned.cluster import base_configuration
@@ -217,6 +217,13 @@ def test_a_password_never_reaches_a_message() -> None:
     assert "hush" not in str(refused(psycopg.OperationalError("odd: hush"), "hush"))
     parameters = ConnectionParameters("h", 1, "u", "d", password="hush")
     assert "hush" not in repr(parameters)
+
+
+def test_a_lost_connection_is_told_from_a_statement_that_the_server_refused() -> None:
+    lost = psycopg.OperationalError("server closed the connection unexpectedly")
+    assert target_failure(lost, "loading data").sqlstate == "08006"
+    assert target_failure(psycopg.errors.DiskFull("full"), "loading data").sqlstate == "53100"
+    assert target_failure(psycopg.InterfaceError("no"), "loading data").sqlstate is None
 
 
 def test_the_engine_gets_the_parameters_of_libpq_under_its_own_names(tmp_path: Path) -> None:

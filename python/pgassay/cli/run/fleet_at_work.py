@@ -55,8 +55,10 @@ class FleetAtWork:
     @property
     def done(self) -> int:
         """Trials of finished blocks and of those that run."""
-        ended = sum(one.ended for one in self._servers.values())
-        return self._finished * len(self._plan.block(1)) + ended
+        each = len(self._plan.block(1))
+        # A block has more trials where invalid ones are run again.
+        ended = sum(min(one.ended, each) for one in self._servers.values())
+        return self._finished * each + ended
 
     def described(self) -> str:
         """Such as `blocks 4 to 6 of 12 on 3 servers`."""

@@ -272,8 +272,11 @@ def refused(error: psycopg.Error, password: str | None = None) -> ConnectionRefu
 
 
 def target_failure(error: psycopg.Error, doing: str) -> TargetError:
-    """A statement that failed, with what it was for."""
-    return TargetError(f"{doing}: {one_line(error)}", sqlstate=error.sqlstate)
+    """A statement that failed, with what it was for. Where the connection was lost no server gave
+    an SQLSTATE; it is connection_failure then."""
+    lost = isinstance(error, psycopg.OperationalError) and error.sqlstate is None
+    sqlstate = "08006" if lost else error.sqlstate
+    return TargetError(f"{doing}: {one_line(error)}", sqlstate=sqlstate)
 
 
 @contextmanager

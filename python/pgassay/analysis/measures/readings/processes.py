@@ -44,7 +44,8 @@ def in_processes(
     further: int, run: Path, numbers: Sequence[int], plan: Plan
 ) -> dict[int, TrialReading]:
     """Read these trials, here and in so many further processes. What one raises is raised; one that
-    is killed, as by the kernel for want of memory, leaves its trial to this process."""
+    is killed, as by the kernel for want of memory, or cannot be started leaves its trials to this
+    process."""
     if further == 0:
         with _memory_given_back():
             return {number: read_trial(run, number, plan) for number in numbers}
@@ -61,6 +62,10 @@ def in_processes(
                 number = left.pop()  # the last ones: this process takes the first ones
                 try:
                     call = pool.submit(_spoken, spoken, run, number, plan)
+                except (BrokenExecutor, OSError):  # no process can be started
+                    left.append(number)
+                    return
+                try:
                     found[number] = call.result()
                 except BrokenExecutor:
                     left.append(number)
