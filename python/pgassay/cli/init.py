@@ -68,7 +68,7 @@ def init(
     ] = False,
 ) -> None:
     """Make pgbench's tables, with pgbench's options."""
-    from pgassay.server.connection.session import connect, resolve
+    from pgassay.server.connection.session import Work, connect, resolve
     from pgassay.workloads.pgbench_tables.init import (
         InitProgress,
         InitRequest,
@@ -92,7 +92,7 @@ def init(
     )
     where = connection_string(database, host, port, user, dbname)
     began = time.monotonic()
-    with connect(resolve(where), statement_limit_s=0) as session:
+    with connect(resolve(where), work=Work.AS_THE_USER, statement_limit_s=0) as session:
         progress = InitProgress(lambda step: err.print(f"{step}..."), _row_progress(quiet))
         make_pgbench_tables(session, request, progress)
     err.print(f"done in {time.monotonic() - began:.2f} s")

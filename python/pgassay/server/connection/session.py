@@ -1,7 +1,8 @@
 """Control sessions, and what to tell a user who gets none.
 
 Enters: connection parameters or a libpq connection string. Leaves: an autocommit connection that
-the experiment's own time limits cannot end. Never: shows a password, or libpq's many lines.
+the experiment's own time limits cannot end. Never: shows a password, or libpq's many lines; lifts
+any guard of the user but time limits, unless it is for the run's own changes.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from enum import Enum
 from typing import Any, LiteralString, NamedTuple, NoReturn
 
 import psycopg
@@ -23,6 +25,21 @@ from pgassay.server.protocol import Connection, ConnectionParameters
 from pgassay.server.statements import statement
 
 APPLICATION_NAME = "pgassay control"
+
+
+class Work(Enum):
+    """What a control session is for: this decides which guards of the user it lifts, as the values
+    of lock_timeout and default_transaction_read_only; None leaves the user's."""
+
+    LOOKING = ("0", None)
+    """Nothing is written; a read takes no lock that others wait for."""
+    AS_THE_USER = (None, None)
+    """Statements on the user's own tables, which psql or pgbench would run alike."""
+    OWN_CHANGES = ("0", "off")
+    """What a run makes and takes back on a server that was found writable: by then the setting
+    may be the run's own factor."""
+
+
 CONNECT_LIMIT_S = 10
 STATEMENT_LIMIT_S = 60.0
 LIFT_ATTEMPTS = 20
@@ -59,13 +76,16 @@ HINTS = (
 def connect(
     parameters: ConnectionParameters,
     *,
+    work: Work = Work.LOOKING,
     statement_limit_s: float = STATEMENT_LIMIT_S,
     through_pooler: bool = False,
     lasts_s: float | None = None,
 ) -> Connection:
-    """A control session; `statement_limit_s` 0 is none. One through a pooler is refused, or where
-    that may be, left with the limits it has: what it sets would be left to others. It is cut after
-    `lasts_s`, where that is given, also from a server that does not answer any more."""
+    """A control session, without the time limits of others; `statement_limit_s` 0 is none.
+
+    One through a pooler is refused, or where that may be, left with the limits it has: what it sets
+    would be left to others. It is cut after `lasts_s`, where that is given, also from a server that
+    does not answer any more."""
     arguments = {
         "application_name": APPLICATION_NAME,
         **parameters.for_psycopg(),
@@ -84,15 +104,17 @@ def connect(
                 )
             return session
         _tried_often(session, "SET statement_timeout = 0")
-        session.execute(
-            statement("connection/control_session"),
-            (f"{round(statement_limit_s * 1000)}ms",),
-            prepare=False,
-        )
+        lift_guards(session, work, statement_limit_s)
     except BaseException:
         session.close()
         raise
     return session
+
+
+def lift_guards(session: Connection, work: Work, statement_limit_s: float) -> None:
+    """From now on the session has the limits of this work."""
+    limits = (f"{round(statement_limit_s * 1000)}ms", *work.value)
+    session.execute(statement("connection/control_session"), limits, prepare=False)
 
 
 def _is_pooled(session: Connection) -> bool:

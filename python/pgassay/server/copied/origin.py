@@ -15,7 +15,7 @@ from pathlib import Path
 from psycopg import sql
 
 from pgassay.errors import TargetError
-from pgassay.server.connection.session import as_target_error, connect
+from pgassay.server.connection.session import Work, as_target_error, connect
 from pgassay.server.copied.base_backup import BaseBackup
 from pgassay.server.copied.source import Source, find_source
 from pgassay.server.data.installed_tables import search_path_option
@@ -81,7 +81,9 @@ class ServerCopy:
         schema = sql.Identifier(SCHEMA)
         with (
             as_target_error(f"making the schema {SCHEMA} in the copy"),
-            connect(self.for_control(cluster), statement_limit_s=0) as session,
+            connect(
+                self.for_control(cluster), work=Work.OWN_CHANGES, statement_limit_s=0
+            ) as session,
         ):
             session.execute(DROP)
             create = "CREATE SCHEMA {} AUTHORIZATION {}"

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import psycopg
 
 from pgassay.errors import TargetError
-from pgassay.server.connection.session import connect, one_line
+from pgassay.server.connection.session import Work, connect, one_line
 from pgassay.server.data.reset import Phases
 from pgassay.server.data.schema import WorkloadSchema, make_schema, mark_of, settle
 from pgassay.server.data.schema_variants import SchemaVariants
@@ -45,6 +45,11 @@ class ExistingData:
         """The database of the workload, where it is not the user's."""
         self.variant = ""
         self.is_built = False
+
+    @property
+    def makes(self) -> bool:
+        """Whether anything is made on the server."""
+        return self._builds or self._marks or self._rule.level is ResetLevel.TEMPLATE
 
     @property
     def left(self) -> list[str]:
@@ -102,7 +107,7 @@ class ExistingData:
             steps += [self.variants.undo, self._schema.drop]
         for step in steps:
             try:
-                with connect(parameters, statement_limit_s=0) as session:
+                with connect(parameters, work=Work.OWN_CHANGES, statement_limit_s=0) as session:
                     step(session)
             except (TargetError, psycopg.Error) as error:
                 problems.append(one_line(error))

@@ -17,7 +17,7 @@ from psycopg import sql
 
 from pgassay.errors import ConnectionRefused, SettingRejected, TargetError
 from pgassay.server.connection.answering import is_up, wait_while_changing
-from pgassay.server.connection.session import as_target_error, connect, identity
+from pgassay.server.connection.session import Work, as_target_error, connect, identity
 from pgassay.server.owned.postmaster import StartError, blamed
 from pgassay.server.protocol import (
     Change,
@@ -64,7 +64,7 @@ class SystemSettings:
         file = self._service.auto_conf() if self._service is not None else ""
         touched = [one for one in self._touched.values() if one.changes]
         if touched:
-            with connect(self._parameters) as session:
+            with connect(self._parameters, work=Work.OWN_CHANGES) as session:
                 refuse_taken_over(session, self._scope, touched)
         try:
             return self._move_to(wanted, restart=restart)
@@ -80,7 +80,7 @@ class SystemSettings:
         """Journal values that switches between slices will write, so that each counts as ours."""
         with (
             as_target_error("journaling settings"),
-            connect(self._parameters) as session,
+            connect(self._parameters, work=Work.OWN_CHANGES) as session,
         ):
             for name, values in settings.items():
                 for value in values:
@@ -132,7 +132,7 @@ class SystemSettings:
             return []
         problems: list[str] = []
         theirs: list[str] = []
-        with connect(self._parameters) as session:
+        with connect(self._parameters, work=Work.OWN_CHANGES) as session:
             for one in list(touched):
                 try:
                     line = line_now(session, self._scope, one)
@@ -147,7 +147,7 @@ class SystemSettings:
                 except TargetError as error:
                     problems.append(str(error))
             held_up = self._try_to_bring_into_force(session, touched) if touched else ""
-        with connect(self._parameters) as session:
+        with connect(self._parameters, work=Work.OWN_CHANGES) as session:
             found = read_settings(session)
             for one in touched:
                 try:
@@ -192,7 +192,7 @@ class SystemSettings:
             touched.changes.pop()
 
     def _move_to(self, wanted: Mapping[str, str], *, restart: bool = False) -> list[str]:
-        with connect(self._parameters) as session:
+        with connect(self._parameters, work=Work.OWN_CHANGES) as session:
             given_back = [
                 touched
                 for touched in reversed(self._touched.values())
@@ -205,7 +205,7 @@ class SystemSettings:
             moved = [*given_back, *(self._touched[name] for name in set_now)]
             if moved or restart:
                 self._bring_into_force(session, moved, restart=restart)
-        with connect(self._parameters) as session:
+        with connect(self._parameters, work=Work.OWN_CHANGES) as session:
             found = read_settings(session)
             for touched in given_back:
                 self._confirm_restored(session, touched, found)

@@ -17,10 +17,14 @@ from typing import LiteralString
 import psycopg
 
 from pgassay.errors import ConnectionRefused, RestoreFailed, TargetError
+from pgassay.server.connection.read_only import refuse_read_only
 from pgassay.server.connection.session import (
+    STATEMENT_LIMIT_S,
+    Work,
     as_target_error,
     connect,
     identity,
+    lift_guards,
     one_line,
     resolve,
     server_row,
@@ -120,6 +124,10 @@ class ExistingTarget:
             reason = unfit(self._control, self._parameters.label)
             if reason is not None:
                 raise TargetError(reason)
+            if self._data.makes:
+                refuse_read_only(self._control)
+            # From here on the setting may be one of the run's own.
+            lift_guards(self._control, Work.OWN_CHANGES, STATEMENT_LIMIT_S)
             system = identity(self._control)
             data = server_row(self._control).data_directory
         service = self._find_service(self._control, system)
@@ -262,7 +270,7 @@ class ExistingTarget:
         return connect(self.parameters())
 
     def _unlimited(self) -> Connection:
-        return connect(self.parameters(), statement_limit_s=0)
+        return connect(self.parameters(), work=Work.OWN_CHANGES, statement_limit_s=0)
 
     def facts(self) -> ServerFacts:
         with as_target_error("looking at the server"), self.connect() as session:
@@ -354,6 +362,6 @@ class ExistingTarget:
                 self._control.execute("SELECT")
                 return self._control
             self._control.close()
-        self._control = connect(parameters)
+        self._control = connect(parameters, work=Work.OWN_CHANGES)
         run_lock.take(self._control)
         return self._control

@@ -12,7 +12,7 @@ from typing import Protocol
 from psycopg import sql
 
 from pgassay.errors import TargetError
-from pgassay.server.connection.session import as_target_error, connect
+from pgassay.server.connection.session import Work, as_target_error, connect
 from pgassay.server.owned.cluster import DATABASE, Cluster
 from pgassay.server.owned.installation import Installation
 from pgassay.server.protocol import Connection, ConnectionParameters
@@ -80,7 +80,9 @@ class NewCluster:
         name = sql.Identifier(DATABASE)
         with (
             as_target_error("making the database"),
-            connect(cluster.parameters("postgres"), statement_limit_s=0) as session,
+            connect(
+                cluster.parameters("postgres"), work=Work.OWN_CHANGES, statement_limit_s=0
+            ) as session,
         ):
             session.execute(sql.SQL("CREATE DATABASE {}").format(name))
 

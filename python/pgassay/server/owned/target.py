@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any, LiteralString, NamedTuple
 
 from pgassay.errors import RestoreFailed, SettingRejected, TargetError
-from pgassay.server.connection.session import as_target_error, connect, version_text
+from pgassay.server.connection.session import Work, as_target_error, connect, version_text
 from pgassay.server.data.caches import caveat, cool, outside_caveat
 from pgassay.server.data.extensions import PREWARM, create_extensions
 from pgassay.server.data.reset import Phases, RestartFactors, settle_owned, vacuum
@@ -158,7 +158,7 @@ class OwnedTarget:
         cluster.stop(gently=False)
         self._snapshots.thaw(cluster)
         self._settings().start(self._held, {})
-        with connect(self.parameters(), statement_limit_s=0) as session:
+        with connect(self.parameters(), work=Work.OWN_CHANGES, statement_limit_s=0) as session:
             for what, statements in variant.parts.items():
                 with as_target_error(what):
                     session.execute(statements.encode(), prepare=False)
@@ -183,7 +183,7 @@ class OwnedTarget:
             self._make_cluster()
         self._hold(held, host)
         self._settings().start(held, {})
-        with connect(self.parameters(), statement_limit_s=0) as session:
+        with connect(self.parameters(), work=Work.OWN_CHANGES, statement_limit_s=0) as session:
             # What `build` raises belongs to the workload and is its caller's to explain.
             build(session)
         self._settle()
@@ -261,7 +261,9 @@ class OwnedTarget:
         restarts = restarts or self._restarts.changed(known, in_force.values, wanted)
         if level in VACUUMS:
             with phases("vacuum"):
-                vacuum(lambda: connect(self._for_control(), statement_limit_s=0))
+                vacuum(
+                    lambda: connect(self._for_control(), work=Work.OWN_CHANGES, statement_limit_s=0)
+                )
         if restarts:
             with phases("stop"):
                 cluster.stop(gently=not self._snapshots)
@@ -279,7 +281,7 @@ class OwnedTarget:
             notes = bring(wanted, self._held)
         with (
             as_target_error("settling the server before a trial"),
-            connect(self._for_control(), statement_limit_s=0) as session,
+            connect(self._for_control(), work=Work.OWN_CHANGES, statement_limit_s=0) as session,
         ):
             data, limited = cluster.workspace.data, cluster.workspace.memory is not None
             caches = settle_owned(session, self._rule, data, phases, limited=limited) or caches
@@ -317,7 +319,7 @@ class OwnedTarget:
         return self._origin.for_load(self._opened())
 
     def connect(self) -> Connection:
-        return connect(self._for_control())
+        return connect(self._for_control(), work=Work.OWN_CHANGES)
 
     def facts(self) -> ServerFacts:
         cluster = self._opened()
@@ -386,7 +388,7 @@ class OwnedTarget:
         """Vacuum and checkpoint: every trial starts from hint bits set and pages on disk."""
         with (
             as_target_error("settling the data"),
-            connect(self._for_control(), statement_limit_s=0) as session,
+            connect(self._for_control(), work=Work.OWN_CHANGES, statement_limit_s=0) as session,
         ):
             create_extensions(session, PREWARM if self._rule.caches is Caches.WARM else ())
             self._origin.vacuum(session)

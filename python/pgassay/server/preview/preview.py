@@ -15,6 +15,7 @@ from pathlib import Path
 from pgassay.errors import ConnectionRefused
 from pgassay.plan.demands import Demand
 from pgassay.server.connection.own_role import may_checkpoint
+from pgassay.server.connection.read_only import why_read_only
 from pgassay.server.connection.session import (
     as_target_error,
     connect,
@@ -82,6 +83,9 @@ def preview_existing(
     except ConnectionRefused as refused:
         raise explained(refused, dsn) from None
     with as_target_error("looking at the server"), connect(parameters) as session:
+        makes = installed is None or allow_changes or rule.level is ResetLevel.TEMPLATE
+        # Asked before this session sets it itself.
+        read_only = why_read_only(session) if makes else ""
         session.execute("SET default_transaction_read_only = on")
         reason = unfit(session, parameters.label)
         signs = tuple(look_for_signs(session))
@@ -105,6 +109,7 @@ def preview_existing(
             accepted=tuple(sign.name for sign in signs if sign.name in accept),
             refusals=(
                 *([] if reason is None else [reason]),
+                *([read_only] if read_only else []),
                 *_refusals(
                     session,
                     settings,

@@ -14,6 +14,7 @@ import psycopg
 
 from pgassay.errors import ConnectionRefused, RestoreFailed, TargetError
 from pgassay.server.connection.session import (
+    Work,
     as_target_error,
     connect,
     identity,
@@ -105,7 +106,7 @@ def recover_existing(
         parameters = resolve(dsn)
     left = list(changes)
     settled: set[str] = set()
-    with connect(parameters, statement_limit_s=0) as session:
+    with connect(parameters, work=Work.OWN_CHANGES, statement_limit_s=0) as session:
         with as_target_error("taking the run lock"):
             run_lock.take(session)
         _refuse_other_server(session, changes)

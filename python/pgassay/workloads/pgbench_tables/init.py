@@ -10,9 +10,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import LiteralString
 
+import psycopg
 from psycopg import sql
 
 from pgassay.errors import TargetError
+from pgassay.server.connection.read_only import explained_write
 from pgassay.server.connection.session import as_target_error
 from pgassay.server.data.schema import MARK
 from pgassay.server.protocol import Connection
@@ -81,8 +83,12 @@ def make_pgbench_tables(session: Connection, request: InitRequest, progress: Ini
         _refuse_foreign(session, request)
     for letter in request.steps:
         progress.step(_STEP_TEXTS[letter])
-        with as_target_error(_STEP_TEXTS[letter]):
+        try:
             work[letter]()
+        except psycopg.Error as error:
+            raise TargetError(
+                f"{_STEP_TEXTS[letter]}: {explained_write(session, error)}"
+            ) from error
 
 
 def _refuse_foreign(session: Connection, request: InitRequest) -> None:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import psycopg
 
-from pgassay.server.connection.session import connect, one_line
+from pgassay.server.connection.read_only import explained_write
+from pgassay.server.connection.session import Work, connect
 from pgassay.server.protocol import ConnectionParameters
 from pgassay.server.statements import statement
 
@@ -17,7 +18,9 @@ def vacuum_pgbench_tables(parameters: ConnectionParameters, *, everything: bool)
     """The statements that failed, one line each; like pgbench, the run goes on."""
     names = ["pgbench/vacuum_before_run", *(["pgbench/vacuum_accounts"] if everything else [])]
     refused = []
-    with connect(parameters, statement_limit_s=0, through_pooler=True) as session:
+    with connect(
+        parameters, work=Work.AS_THE_USER, statement_limit_s=0, through_pooler=True
+    ) as session:
         for name in names:
             for line in statement(name).decode().splitlines():
                 if line.startswith("--"):
@@ -27,5 +30,5 @@ def vacuum_pgbench_tables(parameters: ConnectionParameters, *, everything: bool)
                 except psycopg.errors.UndefinedTable:
                     continue
                 except psycopg.Error as error:
-                    refused.append(f"{line.rstrip(';')}: {one_line(error)}")
+                    refused.append(f"{line.rstrip(';')}: {explained_write(session, error)}")
     return refused

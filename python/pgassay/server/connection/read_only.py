@@ -1,0 +1,60 @@
+"""A server, database or role that lets new transactions write nothing.
+
+Enters: a session that keeps the user's settings. Leaves: why nothing can be made there, with the
+fix. Never: lifts that guard.
+"""
+
+from __future__ import annotations
+
+import psycopg
+from psycopg import sql
+
+from pgassay.errors import TargetError
+from pgassay.server.connection.session import one_line
+from pgassay.server.protocol import Connection
+from pgassay.server.statements import statement
+
+SETTING = "default_transaction_read_only"
+_ALTER = {
+    "global": "ALTER ROLE ALL RESET {name};",
+    "user": "ALTER ROLE {role} RESET {name};",
+    "database": "ALTER DATABASE {database} RESET {name};",
+    "database user": "ALTER ROLE {role} IN DATABASE {database} RESET {name};",
+}
+_ELSEWHERE = {
+    "client": "take it out of PGOPTIONS, or of the options of this connection",
+    "command line": "start the server without it",
+}
+
+
+def why_read_only(session: Connection) -> str:
+    """The setting, where it is set and the fix, in a line; empty where transactions may write."""
+    row = session.execute(statement("connection/read_only"), prepare=False).fetchone()
+    if row is None:
+        return ""
+    source, file, role, database = row
+    if source in _ALTER:
+        names = {"role": role, "database": database, "name": SETTING}
+        parts = {key: sql.Identifier(name) for key, name in names.items()}
+        fix = sql.SQL(_ALTER[source]).format(**parts).as_string(session)
+    else:
+        of_file = f"set it to off in {file or 'the configuration of the server'} and reload"
+        fix = _ELSEWHERE.get(source, of_file)
+    return (
+        f"{SETTING} is on for role {role} in database {database} ({source}), so nothing can be"
+        f" made there; {fix}, or connect as a role that may write"
+    )
+
+
+def refuse_read_only(session: Connection) -> None:
+    """Raise TargetError where transactions may write nothing."""
+    reason = why_read_only(session)
+    if reason:
+        raise TargetError(reason)
+
+
+def explained_write(session: Connection, error: psycopg.Error) -> str:
+    """A statement that failed, in a line; with the guard and its fix where that stopped it."""
+    of_guard = isinstance(error, psycopg.errors.ReadOnlySqlTransaction)
+    reason = why_read_only(session) if of_guard else ""
+    return f"{one_line(error)}: {reason}" if reason else one_line(error)
