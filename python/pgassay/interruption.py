@@ -13,11 +13,13 @@ starts one does so inside `interruptions_deferred`.
 
 from __future__ import annotations
 
+import os
 import signal
+import stat
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """SIGHUP too: when the terminal is lost, the server must still be restored."""
@@ -33,6 +35,17 @@ def handle_signals() -> None:
     sys.unraisablehook = _print_unless_interrupted
     for number in SIGNALS:
         signal.signal(number, _interrupt)
+
+
+def leave_lost_terminal() -> None:
+    """Let what is written from now on go nowhere, where the terminal is gone: an error of writing
+    would otherwise take the place of the request to stop."""
+    for stream in (1, 2):
+        with suppress(OSError):
+            if stat.S_ISCHR(os.fstat(stream).st_mode) and not os.isatty(stream):
+                nowhere = os.open(os.devnull, os.O_WRONLY)
+                os.dup2(nowhere, stream)
+                os.close(nowhere)
 
 
 def request_stop() -> None:
@@ -75,6 +88,7 @@ def interruptions_deferred() -> Iterator[None]:
 def _interrupt(*_: object) -> None:
     global _deferred
     _interrupted.set()
+    leave_lost_terminal()
     if _deferring == 0:
         raise KeyboardInterrupt
     _deferred = True

@@ -85,6 +85,14 @@ def _run() -> int:
     except Exception as error:
         if os.environ.get("PGASSAY_DEBUG"):
             print(redacted(traceback.format_exc()), file=sys.stderr)
+        sqlstate = getattr(error, "sqlstate", None)
+        if isinstance(sqlstate, str):
+            # A driver's error: the server has refused a statement, or somebody has cancelled it.
+            return _fail(
+                f"the server refused a statement of pgassay ({sqlstate}): {error};"
+                " PGASSAY_DEBUG=1 shows where",
+                ExitCode.USAGE,
+            )
         return _fail(
             f"an error of pgassay itself: {type(error).__name__}: {error};"
             " PGASSAY_DEBUG=1 shows where, please report it",

@@ -5,20 +5,24 @@ from __future__ import annotations
 import json
 import socket
 from collections.abc import Iterator
+from copy import copy
 from pathlib import Path
 
+import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
 from pgassay import _core
-from pgassay.errors import ConnectionRefused, PgassayError
+from pgassay.errors import ConnectionRefused, PgassayError, TargetError
 from pgassay.plan.steps import Step
+from pgassay.server.connection.bounded_session import ConnectionLost
 from pgassay.server.connection.session import connect, resolve
 from pgassay.server.hosts.account import Account
 from pgassay.server.owned.cluster import Cluster
 from pgassay.server.owned.readable_copy import runnable_by
 from pgassay.server.owned.workspace import make_workspace, new_name
 from pgassay.server.protocol import ConnectionParameters
+from pgassay.server.undo import run_lock
 from pgassay.spec.workload.folder import Scenario
 from pgassay.trials.load.engine import LoadRequest
 from support.servers.lab import SECRET, LabServer, installation_named, started_on_a_free_port
@@ -100,6 +104,19 @@ def test_key_value_pairs_and_uris_of_every_form(server: LabServer) -> None:
         f"postgresql://lab:{word}@127.0.0.1:1,127.0.0.1:{port}/lab",
     ):
         assert check(dsn, server).host == "127.0.0.1"
+
+
+def test_a_session_that_the_server_ends_is_the_targets_failure(server: LabServer) -> None:
+    with connect(resolve(server.dsn())) as session, server.admin() as other:
+        other.execute("SELECT pg_terminate_backend(%s)", (session.info.backend_pid,))
+        with pytest.raises(ConnectionLost, match="administrator command") as lost:
+            session.execute("SELECT 1")
+        assert isinstance(lost.value, TargetError)
+        assert copy(lost.value).sqlstate == lost.value.sqlstate == "57P01"
+        with pytest.raises(TargetError, match="taking the run lock: the connection to the server"):
+            run_lock.take(session)
+        with pytest.raises(psycopg.errors.UndefinedTable):
+            other.execute("SELECT FROM nothing_here")
 
 
 def test_the_environment_fills_in_what_the_dsn_leaves_out(

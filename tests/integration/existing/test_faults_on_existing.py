@@ -26,6 +26,7 @@ from support.runs.existing import (
     crash_for_want_of_room,
     kill_postmaster,
     stopped,
+    target_of,
 )
 from support.servers.debian import DebianServer, debian_server
 from support.servers.lab import wait_until
@@ -147,3 +148,36 @@ def test_a_server_that_a_full_disk_keeps_down_is_recovered_once_there_is_room(
         assert done.returncode == 0, done.stderr
         assert_kept(run, kept)
         assert pgassay("recover", run).stdout == "nothing to undo\n"
+
+
+HELD_START = """pg_ctlcluster 15 lab stop
+while [ -e {hold} ]; do sleep 0.05; done
+pg_ctlcluster 15 lab start
+"""
+
+
+def test_a_last_ctrl_c_in_the_final_restart_says_first_that_the_server_is_down(
+    debian: DebianServer, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    run, hold, script = tmp_path / "run", tmp_path / "hold", tmp_path / "restart"
+    script.write_text(HELD_START.format(hold=hold))
+    target = (
+        target_of(SQL_ONLY, debian) + f"restart_command = 'sh {script}'\nallow_restart = true\n"
+    )
+    factor = "shared_buffers = ['16MB', '24MB']"
+    with as_found(SQL_ONLY, debian, request, step="2s", target=target, factor=factor) as spec:
+        with watched(run, spec) as tool:
+            kept = in_the_second_trial(tool)
+            hold.touch()
+            tool.interrupt()
+            wait_until(lambda: not debian.is_up(), "the server is stopped")
+            tool.interrupt()
+            tool.wait_for(lambda: tool.says("the server is being restored"), "a warning")
+            tool.interrupt()
+            assert tool.end() == 5, tool.text
+        last = " ".join(tool.text.split()).rpartition("pgassay: ")[2]
+        assert last.startswith(f"the server is down; start it with `sh {script}`; stopped while")
+        assert "left to undo: setting shared_buffers of" in last
+        hold.unlink()
+        assert pgassay("recover", run).returncode == 0
+        assert_kept(run, kept)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import pty
 import re
 import signal
 import subprocess
@@ -238,6 +239,28 @@ def test_an_interruption_restores_keeps_finished_trials_and_says_so(
     assert errors.rstrip().endswith("pgassay: stopped")
     assert "Traceback" not in errors
     assert pgassay("report", run).returncode == 0
+
+
+@pytest.mark.usefixtures("no_server_left")
+def test_a_closed_terminal_ends_the_run_as_an_interruption(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    words = [sys.executable, "-m", "pgassay", "run", str(spec_file(tmp_path)), "--out", str(run)]
+    terminal, slave = pty.openpty()
+    os.set_blocking(terminal, False)
+
+    def has_finished_a_trial() -> bool:
+        with contextlib.suppress(BlockingIOError):
+            os.read(terminal, 65536)
+        return any((run / "trials").glob("[0-9]*"))
+
+    with subprocess.Popen(words, stderr=slave, start_new_session=True) as process:
+        os.close(slave)
+        wait_until(has_finished_a_trial, "a finished trial")
+        process.send_signal(signal.SIGSTOP)  # it writes nothing between the two
+        os.close(terminal)
+        process.send_signal(signal.SIGHUP)
+        process.send_signal(signal.SIGCONT)
+        assert process.wait(timeout=60) == 130
 
 
 SWALLOWED = """

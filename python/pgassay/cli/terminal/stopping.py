@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from pgassay.interruption import SIGNALS
+from pgassay.interruption import SIGNALS, leave_lost_terminal
 
 
 @contextmanager
@@ -20,6 +20,7 @@ def first_signal_ends() -> Iterator[Callable[[], bool]]:
 
     def stop(number: int, frame: FrameType | None) -> None:
         nonlocal stopped
+        leave_lost_terminal()
         if stopped:
             raise KeyboardInterrupt
         stopped = True

@@ -1,7 +1,8 @@
-"""A session that ends by our own clock, whatever has become of the server.
+"""A session that ends by our own clock, and whose loss is the target's failure.
 
 Enters: what psycopg connects with, the longest the session may last. Leaves: a connection whose
-socket is shut down then, so that a pending query fails. Never: asks the server.
+socket is shut down then, so that a pending query fails; a ConnectionLost where the server has ended
+the session. Never: asks the server.
 
 statement_timeout is the server's: a backend that is stopped, waits for a disk that does not answer
 or lies behind a cut network never looks at it, and TCP goes on acknowledging.
@@ -12,10 +13,22 @@ from __future__ import annotations
 import os
 import socket
 import threading
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import psycopg
+
+from pgassay.errors import TargetError
+
+CONNECTION_FAILURE = "08006"
+
+
+class ConnectionLost(TargetError, psycopg.OperationalError):
+    """The server ended a session or does not answer: a restart, a crash, an administrator.
+
+    Also psycopg's error, for whoever goes on without the session.
+    """
 
 
 class BoundedSession(psycopg.Connection[tuple[Any, ...]]):
@@ -31,6 +44,34 @@ class BoundedSession(psycopg.Connection[tuple[Any, ...]]):
         self._timer = threading.Timer(limit_s, self._cut)
         self._timer.daemon = True
         self._timer.start()
+
+    def wait(self, *arguments: Any, **named: Any) -> Any:
+        """What every statement goes through."""
+        with self._losses_named():
+            return super().wait(*arguments, **named)
+
+    def cursor(self, *arguments: Any, **named: Any) -> Any:
+        """Refused once the session is lost."""
+        with self._losses_named():
+            return super().cursor(*arguments, **named)
+
+    @contextmanager
+    def _losses_named(self) -> Iterator[None]:
+        try:
+            yield
+        except psycopg.Error as error:
+            if isinstance(error, ConnectionLost) or not self._is_lost_by(error):
+                raise
+            said = error.diag.message_primary or str(error).partition("\n")[0]
+            raise ConnectionLost(
+                f"the connection to the server was lost: {said}",
+                sqlstate=error.sqlstate or CONNECTION_FAILURE,
+            ) from error
+
+    def _is_lost_by(self, error: psycopg.Error) -> bool:
+        # The server closes the connection a moment after it has sent a FATAL error.
+        fatal = error.diag.severity_nonlocalized in ("FATAL", "PANIC")
+        return fatal or (self.closed and isinstance(error, psycopg.OperationalError))
 
     def close(self) -> None:
         """Close it, and cancel the cut."""

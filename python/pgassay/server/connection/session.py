@@ -20,7 +20,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from pgassay.errors import ConnectionRefused, TargetError
 from pgassay.server.connection import libpq
-from pgassay.server.connection.bounded_session import BoundedSession
+from pgassay.server.connection.bounded_session import CONNECTION_FAILURE, BoundedSession
 from pgassay.server.protocol import Connection, ConnectionParameters
 from pgassay.server.statements import statement
 
@@ -105,6 +105,10 @@ def connect(
             return session
         _tried_often(session, "SET statement_timeout = 0")
         lift_guards(session, work, statement_limit_s)
+    except psycopg.Error as error:
+        # Such as a server that is stopped just now: it let us in and ended the session.
+        session.close()
+        _raise(refused(error, parameters.password))
     except BaseException:
         session.close()
         raise
@@ -297,7 +301,7 @@ def target_failure(error: psycopg.Error, doing: str) -> TargetError:
     """A statement that failed, with what it was for. Where the connection was lost no server gave
     an SQLSTATE; it is connection_failure then."""
     lost = isinstance(error, psycopg.OperationalError) and error.sqlstate is None
-    sqlstate = "08006" if lost else error.sqlstate
+    sqlstate = CONNECTION_FAILURE if lost else error.sqlstate
     return TargetError(f"{doing}: {one_line(error)}", sqlstate=sqlstate)
 
 

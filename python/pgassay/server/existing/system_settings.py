@@ -101,6 +101,11 @@ class SystemSettings:
             return []
         return [self._service.command]
 
+    @property
+    def left_down(self) -> str:
+        """A sentence where the restoring is broken off while the server is down."""
+        return "" if self._service is None else self._service.left_down()
+
     def bring_up(self) -> None:
         """Wait for a server that recovers from a crash; start one that is down, where that is
         allowed, without the settings of this run."""

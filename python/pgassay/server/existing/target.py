@@ -293,6 +293,11 @@ class ExistingTarget:
                 theirs += settings.restore()
             except (TargetError, psycopg.Error) as error:
                 problems.append(one_line(error))
+            except KeyboardInterrupt:
+                down = settings.left_down
+                if not down:
+                    raise
+                raise KeyboardInterrupt(down) from None
         problems += self._data.remove(self._parameters)
         if self._control is not None:
             self._control.close()

@@ -15,7 +15,6 @@ import psycopg
 from pgassay.errors import ConnectionRefused, RestoreFailed, TargetError
 from pgassay.server.connection.session import (
     Work,
-    as_target_error,
     connect,
     identity,
     one_line,
@@ -107,8 +106,7 @@ def recover_existing(
     left = list(changes)
     settled: set[str] = set()
     with connect(parameters, work=Work.OWN_CHANGES, statement_limit_s=0) as session:
-        with as_target_error("taking the run lock"):
-            run_lock.take(session)
+        run_lock.take(session)
         _refuse_other_server(session, changes)
         restart = OwedRestart(access, host)
         record = RecordedJournal(journal)

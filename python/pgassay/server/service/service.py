@@ -17,7 +17,7 @@ from typing import NoReturn
 import psycopg
 
 from pgassay.errors import ConnectionRefused, RestoreFailed, TargetError
-from pgassay.server.connection.answering import POLL_S, Attempts
+from pgassay.server.connection.answering import POLL_S, Attempts, is_up
 from pgassay.server.connection.session import connect, identity, resolve
 from pgassay.server.hosts.account import last_line
 from pgassay.server.hosts.host import Finished, Host
@@ -85,6 +85,12 @@ class Service:
     def restart(self) -> None:
         """Restart the server and wait until it takes connections; StartError where it does not."""
         self._bring_up(stopped=False)
+
+    def left_down(self) -> str:
+        """What a person reads who breaks off a restart; empty where the server is up."""
+        if is_up(self._reached):
+            return ""
+        return f"the server is down; start it with `{self.command}`"
 
     def is_down(self) -> bool:
         """Whether no postmaster runs on its data directory."""

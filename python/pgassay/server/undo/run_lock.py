@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 
 from pgassay.errors import TargetError
+from pgassay.server.connection.session import as_target_error
 from pgassay.server.protocol import Connection
 from pgassay.server.statements import statement
 
@@ -19,13 +20,18 @@ _PATIENCE_S = 2.0
 _POLL_S = 0.1
 
 
+class _InUse(TargetError):
+    """Another run holds the lock."""
+
+
 def take(session: Connection) -> None:
     """Take the run lock of the server; TargetError where another run keeps it."""
     end = time.monotonic() + _PATIENCE_S
     while True:
         try:
-            _take(session)
-        except TargetError:
+            with as_target_error("taking the run lock"):
+                _take(session)
+        except _InUse:
             if time.monotonic() > end:
                 raise
             time.sleep(_POLL_S)
@@ -39,7 +45,7 @@ def _take(session: Connection) -> None:
     # Seen after ours is taken: of two that come at once, in two databases, neither misses both.
     try:
         refuse_other_runs(session)
-    except TargetError:
+    except _InUse:
         if got:
             session.execute("SELECT pg_advisory_unlock(%s::int, %s::int)", KEYS)
         raise
@@ -54,7 +60,5 @@ def refuse_other_runs(session: Connection) -> None:
         raise _in_use(f" (process {holder[0]}, database {holder[1]}, user {holder[2]})")
 
 
-def _in_use(who: str) -> TargetError:
-    return TargetError(
-        f"another pgassay run is using this server{who}; wait for it to end, or end it"
-    )
+def _in_use(who: str) -> _InUse:
+    return _InUse(f"another pgassay run is using this server{who}; wait for it to end, or end it")

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 from pgassay.errors import RestoreFailed
-from pgassay.interruption import SIGNALS
+from pgassay.interruption import SIGNALS, leave_lost_terminal
 from pgassay.server.open import COPIED
 from pgassay.server.protocol import ServerFacts, Target
 from pgassay.trials.run.progress import ProgressListener
@@ -49,8 +49,9 @@ def opened(
                     listener.preparing("restoring the server")
             try:
                 target.close()
-            except KeyboardInterrupt:
-                raise RestoreFailed(f"stopped while restoring; {pending_undo()}") from None
+            except KeyboardInterrupt as stopped:
+                said = "; ".join([*map(str, stopped.args), "stopped while restoring"])
+                raise RestoreFailed(f"{said}; {pending_undo()}") from None
 
 
 @contextmanager
@@ -63,6 +64,7 @@ def signals_held_off(listener: ProgressListener, pending_undo: Callable[[], str]
 
     def wait(number: int, *_: object) -> None:
         nonlocal was_warned
+        leave_lost_terminal()
         # A lost terminal may send several signals; only a person's Ctrl-C may give up.
         if was_warned and number == signal.SIGINT:
             raise KeyboardInterrupt
