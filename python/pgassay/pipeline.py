@@ -89,7 +89,14 @@ def carry_out(
             listener.preparing("writing the report")
             return report_run(run, readings, gates)
     testbeds = testbeds_of(spec, plan)
-    target = target_of(spec.file, spec.folder, testbeds, run.journal(), placement.server)
+    target = target_of(
+        spec.file,
+        spec.folder,
+        testbeds,
+        run.journal(),
+        placement.server,
+        limited=spec.untrusted,
+    )
     with (
         load_generators(spec.file.load) as generators,
         opened(

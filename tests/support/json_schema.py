@@ -1,11 +1,13 @@
 """Checks a value against the part of JSON Schema that pgassay's schemas use.
 
-Enters: a value, a schema. Leaves: what is wrong, by its path. Never: takes a keyword that it does
-not know for granted.
+Enters: a value, a schema. Leaves: what is wrong, by its path; every key of a schema. Never: takes a
+keyword that it does not know for granted.
 """
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -72,3 +74,16 @@ def _in_list(value: Any, schema: Any, whole: dict[str, Any], path: str) -> Itera
     for at, inner in enumerate(value):
         own = first[at] if at < len(first) else schema.get("items", True)
         yield from mistakes(inner, own, whole, f"{path}[{at}]")
+
+
+def keys_of(
+    table: dict[str, Any], defs: dict[str, Any], above: str = ""
+) -> Iterator[tuple[str, str | None]]:
+    """Every key below a table with its description; tables without one only contain keys."""
+    for name, value in table["properties"].items():
+        references = re.findall(r"#/\$defs/(\w+)", json.dumps(value))
+        below = [defs[one] for one in references if "properties" in defs[one]]
+        if "description" in value or not below:
+            yield f"{above}{name}", value.get("description")
+        for one in below:
+            yield from keys_of(one, defs, f"{above}{name}.")

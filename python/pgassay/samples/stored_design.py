@@ -16,8 +16,7 @@ from pgassay.spec.stored import WORKLOAD_COPY, materials_to_json
 def store_design(run: RunDirectory, spec: Spec, plan: Plan) -> None:
     """Write everything that it takes to repeat or resume the run."""
     run.write_text("spec.toml", spec.text)
-    materials = materials_to_json(spec.workload, spec.variants, spec.folder)
-    run.write_json(WORKLOAD_COPY, materials, verbatim=True)
+    run.write_json(WORKLOAD_COPY, materials_to_json(spec), verbatim=True)
     run.write_json("plan.json", plan_to_json(plan))
 
 

@@ -45,11 +45,13 @@ def make_target(
     rule: ResetRule | None = None,
     copy: ServerCopy | None = None,
     installed: InstalledTables | None = None,
+    limited: bool = False,
 ) -> Target:
     """The embedded server, that of a bin directory, a copy of an existing one, or that itself.
 
     `place` is for an owned server, `access` for the host of an existing one; `rule` is what every
-    reset does, the standard of the server's kind where it is None.
+    reset does, the standard of the server's kind where it is None. `limited` is for a new server:
+    the workload's role has no rights outside of its database.
     """
     if copy is not None:
         return OwnedTarget(copy, journal, kind=COPIED, place=place, rule=rule or OWNED_RULE)
@@ -67,7 +69,11 @@ def make_target(
         )
     installation, kind = _installation(bin if bin is not None else version, version)
     return OwnedTarget(
-        NewCluster(installation), journal, kind=kind, place=place, rule=rule or OWNED_RULE
+        NewCluster(installation, limited=limited),
+        journal,
+        kind=kind,
+        place=place,
+        rule=rule or OWNED_RULE,
     )
 
 
@@ -79,11 +85,13 @@ def make_several(
     rule: ResetRule = OWNED_RULE,
     first: Testbed | None = None,
     side_by_side: bool = False,
+    limited: bool = False,
 ) -> Target:
     """One owned server for each name: an embedded version, a bin directory, or a copy.
 
     `first` is the testbed that is opened first; `side_by_side` leaves all servers up. Statements
-    are counted on all of them or on none, for what that costs must not differ between them.
+    are counted on all of them or on none, for what that costs must not differ between them. Of
+    `limited` see `make_target`.
     """
     found = {
         name: _installation(server)
@@ -101,7 +109,7 @@ def make_several(
             origin = server
         else:
             installation, kind = found[name]
-            origin = NewCluster(installation, counts_statements=counts)
+            origin = NewCluster(installation, counts_statements=counts, limited=limited)
         kinds.add(kind)
         makers[name] = partial(
             OwnedTarget, origin, journal, kind=kind, place=place, host=host, rule=rule

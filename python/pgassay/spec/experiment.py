@@ -28,6 +28,8 @@ class Spec:
     """The folder from which the file's relative paths start."""
     variants: Variants = field(default_factory=Variants)
     """The contents of files that levels name."""
+    untrusted: bool = False
+    """Whether its SQL runs as a role without rights outside of its database."""
 
     @property
     def question(self) -> str:

@@ -17,11 +17,12 @@ from pgassay.spec.factors.variants import Variants, read_variants
 from pgassay.spec.held_and_varied import check_knobs, check_settings, known_majors
 from pgassay.spec.model import ExperimentFile
 from pgassay.spec.primary_metric import refuse_metric
-from pgassay.spec.reading.tables import read_table
+from pgassay.spec.reading.tables import parsed_toml, read_table
 from pgassay.spec.reading.texts import text_of
 from pgassay.spec.secrets.redaction import secret_line
 from pgassay.spec.stored import WORKLOAD_COPY, stored_materials
-from pgassay.spec.workload.folder import Workload, load_workload, workload_folder
+from pgassay.spec.untrusted import OPTION, refuse_harmful
+from pgassay.spec.workload.folder import READY, Workload, load_workload, workload_folder
 
 
 def load_spec(
@@ -29,8 +30,11 @@ def load_spec(
     seed: int | None = None,
     mode: str | None = None,
     metric: str | None = None,
+    *,
+    untrusted: bool = False,
 ) -> Spec:
     """Read and check an experiment file; `seed`, `mode` and `metric` overrule the file's.
+    `untrusted` refuses what could harm this machine (`untrusted.toml`).
 
     In a run directory the workload comes from the run's own copy, so that a run is repeated with
     the same scripts although the workload's folder may have changed since.
@@ -40,16 +44,23 @@ def load_spec(
     text = text_of(path)
     stored = path.parent / WORKLOAD_COPY
     is_run = (path.parent / "plan.json").is_file() and stored.is_file()
-    materials, beside = stored_materials(stored) if is_run else (None, None)
+    if is_run and untrusted:
+        raise SpecError(
+            f"{OPTION} takes an experiment file by itself: this one lies in a run directory, whose"
+            " other files decide what is run; copy it into another folder",
+            file=str(path),
+        )
+    found = stored_materials(stored) if is_run else None
     return parse_spec(
         text,
         source=str(path),
-        beside=beside or path.parent,
+        beside=(found and found.folder) or path.parent,
         seed=seed,
         mode=mode,
         metric=metric,
-        materials=materials,
+        materials=None if found is None else (found.workload, found.variants),
         must_name_workload=not is_run,
+        untrusted=untrusted or (found is not None and found.untrusted),
     )
 
 
@@ -63,12 +74,16 @@ def parse_spec(
     metric: str | None = None,
     materials: tuple[Workload, Variants] | None = None,
     must_name_workload: bool = False,
+    untrusted: bool = False,
 ) -> Spec:
     """Check an experiment's text; its relative paths start from the folder `beside`.
 
     `metric` is that of a stored plan. A run goes on with it whatever newer rules say.
     """
     file = read_table(ExperimentFile, text, source)
+    if untrusted and materials is None:  # else it was checked when the run was begun
+        refuse_harmful(parsed_toml(text, source), source)
+    roots = (beside, READY) if untrusted else ()
     overruled = {"mode": mode, "metric": metric}
     changed = {name: value for name, value in overruled.items() if value is not None}
     file = file.model_copy(update={"design": file.design.model_copy(update=changed)})
@@ -85,9 +100,11 @@ def parse_spec(
     if materials is None:
         named = next(iter((file.factors.workload.use or {}).values()), file.workload.use)
         own = workload_folder(named, beside)
-        variants = read_variants(file.factors, beside, own, file=source)
+        variants = read_variants(file.factors, beside, own, file=source, roots=roots)
         first = next(iter(variants.workloads.values()), None)
-        materials = (first or load_workload(file.workload.use, beside, file=source), variants)
+        if first is None:
+            first = load_workload(file.workload.use, beside, file=source, roots=roots)
+        materials = (first, variants)
     given = seed if seed is not None else file.design.seed
     spec = Spec(
         file=_warmed_up(file, [materials[0], *materials[1].workloads.values()]),
@@ -97,6 +114,7 @@ def parse_spec(
         source=source,
         folder=beside.resolve(),
         variants=materials[1],
+        untrusted=untrusted,
     )
     check_factors(spec, known_majors(file))
     check_arms(spec, known_majors(file))

@@ -1,17 +1,18 @@
 """workload.json: the scripts and SQL of an experiment, as one run used them.
 
-Enters: a workload and its variants, or the path of a workload.json. Leaves: the JSON object, or
-the workload and variants. Never: reads the original files again.
+Enters: a spec, or the path of a workload.json. Leaves: the JSON object, or
+what it holds. Never: reads the original files again.
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from pgassay.errors import SpecError
+from pgassay.spec.experiment import Spec
 from pgassay.spec.factors.variants import Variants, variants_from_json
 from pgassay.spec.reading.texts import text_of
 from pgassay.spec.workload.folder import Workload, workload_from_json
@@ -21,15 +22,29 @@ WORKLOAD_COPY = "workload.json"
 _SCHEMA = "pgassay.workload/1"
 
 
-def materials_to_json(workload: Workload, variants: Variants, folder: Path) -> dict[str, Any]:
-    """The object of workload.json; the experiment file's relative paths start at `folder`."""
-    stored = variants.to_json()
-    found = {"schema": _SCHEMA, "folder": str(folder), **asdict(workload)}
+@dataclass(frozen=True)
+class Materials:
+    """What a workload.json holds."""
+
+    workload: Workload
+    variants: Variants
+    folder: Path | None
+    """Where the experiment file's relative paths start, if that is stored."""
+    untrusted: bool
+    """Whether the run was begun with --untrusted."""
+
+
+def materials_to_json(spec: Spec) -> dict[str, Any]:
+    """The object of workload.json."""
+    found = {"schema": _SCHEMA, "folder": str(spec.folder), **asdict(spec.workload)}
+    if spec.untrusted:
+        found["untrusted"] = True
+    stored = spec.variants.to_json()
     return {**found, "variants": stored} if stored else found
 
 
-def stored_materials(path: Path) -> tuple[tuple[Workload, Variants], Path | None]:
-    """The workload and variants of a workload.json; the folder of relative paths, if stored."""
+def stored_materials(path: Path) -> Materials:
+    """What a workload.json holds."""
     try:
         stored = json.loads(text_of(path))
         if stored.pop("schema") != _SCHEMA:
@@ -37,6 +52,7 @@ def stored_materials(path: Path) -> tuple[tuple[Workload, Variants], Path | None
         folder = stored.pop("folder", None)
         variants = variants_from_json(stored.pop("variants", {}))
         beside = Path(folder) if isinstance(folder, str) else None
-        return (workload_from_json(stored), variants), beside
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        untrusted = bool(stored.pop("untrusted", False))
+        return Materials(workload_from_json(stored), variants, beside, untrusted)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise SpecError(f"is damaged: {error}", file=str(path)) from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from support.runs.ci_steps import ACTION, GITLAB, ROOT, github, gitlab, gitlab_server
+from support.runs.ci_steps import ACTION, GITLAB, ROOT, Outcome, github, gitlab, gitlab_server
 
 SPEC = """
 [workload]
@@ -95,7 +95,7 @@ def test_the_gitlab_job_comments_once_edits_later_and_ends_with_the_status_of_th
         shown = (folder / "pgassay.log").read_text().splitlines()
         given = f"--gate {FAILS} --gate {HOLDS}"
         assert shown == [
-            f"run bench it.toml --out pgassay-run --plain --json {given} --gate-undecided pass",
+            f"run --out pgassay-run --plain --json {given} --gate-undecided pass -- bench it.toml",
             f"report pgassay-run --format md {given}",
             f"report pgassay-run --format junit {given}",
         ]
@@ -105,6 +105,50 @@ def test_the_gitlab_job_comments_once_edits_later_and_ends_with_the_status_of_th
         assert done.status == 0, done.printed
         assert len(server.bodies) == 2
         assert server.requests[-1] == "PUT /api/v4/projects/3/merge_requests/5/notes/2"
+
+
+def test_a_pull_request_from_a_fork_is_not_trusted_and_one_of_the_repository_is(
+    tmp_path: Path,
+) -> None:
+    def asked(name: str, **how: str) -> str:
+        folder = with_spec(tmp_path / name)
+        done = github(folder, spec="bench it.toml", real=False, **how)
+        assert done.status == 0, done.printed
+        return (folder / "pgassay.log").read_text().splitlines()[0]
+
+    assert "--untrusted" in asked("fork", author="stranger/shop")
+    assert "--untrusted" in asked("gone", author="")
+    assert "--untrusted" not in asked("own")
+    assert "--untrusted" not in asked("push", number="")
+    assert "--untrusted" in asked("wanted", untrusted="true")
+    assert "--untrusted" not in asked("trusted", author="stranger/shop", untrusted="false")
+    folder = with_spec(tmp_path / "merge")
+    projects = {"CI_MERGE_REQUEST_SOURCE_PROJECT_ID": "9", "CI_MERGE_REQUEST_PROJECT_ID": "3"}
+    gitlab(folder, projects, spec="bench it.toml", real=False)
+    assert "--untrusted" in (folder / "pgassay.log").read_text().splitlines()[0]
+
+
+def test_neither_a_run_nor_a_module_of_the_checkout_becomes_part_of_the_job(tmp_path: Path) -> None:
+    def of_gitlab(folder: Path) -> Outcome:
+        return gitlab(folder, {"PGASSAY_TOKEN": "token"}, spec="bench it.toml", real=False)
+
+    def of_github(folder: Path) -> Outcome:
+        return github(folder, spec="bench it.toml", real=False)
+
+    for name, job in (("hub", of_github), ("lab", of_gitlab)):
+        folder = with_spec(tmp_path / name)
+        (folder / "json.py").write_text("raise SystemExit('of the checkout')\n")
+        done = job(folder)
+        assert done.status == 0, done.printed
+        forged = with_spec(tmp_path / f"{name}-forged")
+        (forged / "pgassay-run").mkdir()
+        (forged / "pgassay-run" / "analysis.json").write_text("{}")
+        done = job(forged)
+        assert done.status == 1
+        assert "pgassay-run exists already" in done.printed
+        assert done.asked_gh == []
+    keep = next(one for one in ACTION["runs"]["steps"] if one["name"] == "Keep the report")
+    assert keep["if"] == "always() && steps.run.outputs.made == 'true'"
 
 
 def test_inputs_never_become_text_of_a_script() -> None:

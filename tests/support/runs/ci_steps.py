@@ -30,20 +30,20 @@ _INPUT = re.compile(r"\$\[\[\s*inputs\.([\w-]+)\s*\]\]")
 
 # A virtual environment whose pip installs nothing and which has this checkout's pgassay.
 _PYTHON = """#!/bin/sh
-if [ "$1 $2" = "-m venv" ]; then
-  mkdir -p "$3/bin"
-  printf '#!/bin/sh\\necho "$@" >> "{log}"\\n' > "$3/bin/pip"
-  chmod +x "$3/bin/pip"
-  ln -sf "{pgassay}" "$3/bin/pgassay"
+if [ "$1 $2 $3" = "-I -m venv" ]; then
+  mkdir -p "$4/bin"
+  printf '#!/bin/sh\\necho "$@" >> "{log}"\\n' > "$4/bin/pip"
+  chmod +x "$4/bin/pip"
+  ln -sf "{pgassay}" "$4/bin/pgassay"
 else
   exec "{python}" "$@"
 fi
 """
-# A pgassay that runs nothing: `run SPEC --out RUN` makes RUN and fails if it gets a gate, and
+# A pgassay that runs nothing: `run --out RUN … SPEC` makes RUN and fails if it gets a gate, and
 # `report` prints a line.
 _STAND_IN = r"""#!/bin/sh
 echo "$@" >> "{log}"
-if [ "$1" = run ]; then mkdir -p "$4" && touch "$4/analysis.json"; else echo "a report"; fi
+if [ "$1" = run ]; then mkdir -p "$3" && touch "$3/analysis.json"; else echo "a report"; fi
 case "$*" in *--gate\ *) exit 3 ;; esac
 """
 # Answers a search with the id in own.txt, and keeps what it was asked and the text it was given.
@@ -76,14 +76,19 @@ class Outcome:
         return log.read_text().splitlines() if log.exists() else []
 
 
-def github(folder: Path, number: str = "7", *, real: bool = True, **inputs: str) -> Outcome:
-    """The steps of the action; it stops at the first that fails, as a job does."""
+def github(
+    folder: Path, number: str = "7", *, real: bool = True, author: str = "lab/shop", **inputs: str
+) -> Outcome:
+    """The steps of the action; it stops at the first that fails, as a job does. `author` is the
+    repository that the pull request comes from."""
     values = {name: str(one.get("default", "")) for name, one in ACTION["inputs"].items()}
     values |= {name.replace("_", "-"): value for name, value in inputs.items()}
     known = {f"inputs.{name}": value for name, value in values.items()}
     known |= {
         "github.action_path": str(ROOT),
         "github.event.pull_request.number": number,
+        "github.event_name": "pull_request" if number else "push",
+        "github.event.pull_request.head.repo.full_name": author if number else "",
         "github.token": "token",
     }
     files = {

@@ -205,7 +205,7 @@ def test_scripts_of_a_scenario_are_read_beside_the_file_and_kept_with_the_run(
     run.mkdir()
     (run / "spec.toml").write_text(text)
     (run / "plan.json").write_text("{}")
-    stored = materials_to_json(spec.workload, spec.variants, spec.folder)
+    stored = materials_to_json(spec)
     (run / "workload.json").write_text(json.dumps(stored))
     other.unlink()
     again = load_spec(run / "spec.toml")

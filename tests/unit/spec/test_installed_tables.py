@@ -10,7 +10,7 @@ import pytest
 from pgassay.errors import SpecError
 from pgassay.spec.experiment import Spec
 from pgassay.spec.parse import parse_spec
-from pgassay.spec.stored import materials_to_json, stored_materials
+from pgassay.spec.stored import Materials, materials_to_json, stored_materials
 from pgassay.spec.workload.installed import InstalledTables
 
 WORKLOAD = 'title = "Mine"\ndata = "installed"\ntables = ["sales.item"]\n'
@@ -41,8 +41,8 @@ def test_a_workload_of_installed_tables_builds_nothing_and_is_stored_as_it_is(fo
     assert spec.workload.installed == InstalledTables(("sales.item",))
     assert spec.workload.building_sql(7) == ("", "")
     stored = folder / "workload.json"
-    stored.write_text(json.dumps(materials_to_json(spec.workload, spec.variants, folder)))
-    assert stored_materials(stored) == ((spec.workload, spec.variants), folder)
+    stored.write_text(json.dumps(materials_to_json(spec)))
+    assert stored_materials(stored) == Materials(spec.workload, spec.variants, spec.folder, False)
 
 
 @pytest.mark.parametrize(

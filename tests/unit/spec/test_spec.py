@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -19,6 +17,7 @@ from pgassay.spec.parse import load_spec, parse_spec
 from pgassay.spec.stored import materials_to_json
 from pgassay.spec.workload.folder import WorkloadFile, workload_from_json
 from pgassay.trials.load.trial_load import check_load
+from support.json_schema import keys_of
 from support.load.workloads_page import write_example
 from support.runs.command import shop_workload
 
@@ -319,19 +318,6 @@ def test_every_key_of_the_published_schema_is_described_and_documented() -> None
         assert f"`{key.replace('scenarios.', 'scenarios.NAME.')}`" in page
 
 
-def keys_of(
-    table: dict[str, Any], defs: dict[str, Any], above: str = ""
-) -> Iterator[tuple[str, str | None]]:
-    """Every key below a table with its description; tables without one only contain keys."""
-    for name, value in table["properties"].items():
-        references = re.findall(r"#/\$defs/(\w+)", json.dumps(value))
-        below = [defs[one] for one in references if "properties" in defs[one]]
-        if "description" in value or not below:
-            yield f"{above}{name}", value.get("description")
-        for one in below:
-            yield from keys_of(one, defs, f"{above}{name}.")
-
-
 def test_the_published_schema_takes_durations_and_ranges_as_text() -> None:
     schema = ExperimentFile.model_json_schema()
     load = schema["$defs"]["LoadTable"]["properties"]
@@ -341,9 +327,11 @@ def test_the_published_schema_takes_durations_and_ranges_as_text() -> None:
 
 
 def test_a_stored_run_is_read_with_its_stored_scripts(tmp_path: Path) -> None:
-    spec = parsed("[workload]\nuse = 'payments'\n[design]\nseed = 5\n")
+    spec = replace(
+        parsed("[workload]\nuse = 'payments'\n[design]\nseed = 5\n"), folder=Path("/lab")
+    )
     (tmp_path / "spec.toml").write_text(spec.text.replace("'payments'", "'gone'"))
-    stored = materials_to_json(spec.workload, spec.variants, Path("/lab"))
+    stored = materials_to_json(spec)
     (tmp_path / "workload.json").write_text(json.dumps(stored))
     with pytest.raises(SpecError, match="'gone' is neither"):
         load_spec(tmp_path / "spec.toml")

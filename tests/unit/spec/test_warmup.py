@@ -43,7 +43,8 @@ def test_a_run_repeats_its_copy_of_the_workload(folder: Path, tmp_path: Path) ->
     text = '[workload]\nuse = "./quick"'
     spec = parse_spec(text, source="x.toml", beside=folder)
     copy = tmp_path / "workload.json"
-    copy.write_text(json.dumps(materials_to_json(spec.workload, spec.variants, folder)))
-    materials, _ = stored_materials(copy)
+    copy.write_text(json.dumps(materials_to_json(spec)))
+    stored = stored_materials(copy)
+    materials = (stored.workload, stored.variants)
     again = parse_spec(text, source="x.toml", beside=folder, materials=materials)
     assert again.file.load.warmup == 2.0

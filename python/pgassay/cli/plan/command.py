@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from pgassay.cli.terminal.options import Json, option
+from pgassay.cli.terminal.options import Json, Untrusted, option
 from pgassay.spec.mode import Mode
 
 
@@ -22,12 +22,13 @@ def plan(
     mode: Annotated[
         Mode | None, option("--mode", "Use this mode, not the file's design.mode.")
     ] = None,
+    untrusted: Untrusted = False,
     as_json: Json = False,
 ) -> None:
     """Show what `run` would do: arms, order, changes, time and risks."""
     from pgassay.spec.parse import load_spec
 
-    checked = load_spec(spec, seed, mode)
+    checked = load_spec(spec, seed, mode, untrusted=untrusted)
     from pgassay.cli.plan.shown import show_plan  # after it: a mistake need not wait for imports
 
     show_plan(checked, as_json=as_json)

@@ -18,6 +18,7 @@ from pgassay.cli.terminal.options import (
     Plain,
     Quiet,
     RunOut,
+    Untrusted,
     option,
 )
 from pgassay.errors import SetupError
@@ -45,15 +46,25 @@ def run(
     aa: Annotated[
         bool, option("--aa", "Compare the baseline with itself, to measure this host's noise.")
     ] = False,
+    untrusted: Untrusted = False,
     gate: GateTexts = None,
     gate_undecided: GateUndecided = "pass",
     no_live: Plain = False,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Run an experiment and report its verdict."""
+    """Run an experiment and report its verdict.
+
+    An experiment file and a run directory are code: they name programs and SQL that
+    run with your rights. --untrusted is for a file that you have not read.
+    """
     if resume:
-        kept = {"--seed": seed is not None, "--aa": aa, "--mode": mode is not None}
+        kept = {
+            "--seed": seed is not None,
+            "--aa": aa,
+            "--mode": mode is not None,
+            "--untrusted": untrusted,
+        }
         for option, is_given in kept.items():
             if is_given:
                 raise SetupError(f"--resume keeps the plan of the run; drop {option}")
@@ -61,7 +72,7 @@ def run(
         raise SetupError("--accept only works with --resume; drop it")
     from pgassay.spec.parse import load_spec
 
-    checked = None if resume else load_spec(spec, seed, mode)
+    checked = None if resume else load_spec(spec, seed, mode, untrusted=untrusted)
     # Statistics and reports take a second to import, which a mistake in the file need not wait for.
     from pgassay.cli.run.carrying_out import conclude, follow, go_on
     from pgassay.cli.terminal.gates import gates_of, settle

@@ -21,6 +21,10 @@ RunOut = Annotated[
     Path | None, option("--out", "Directory to create, or a URL such as s3://… [pgassay-runs/…].")
 ]
 Json = Annotated[bool, option("--json", "Print one JSON object.")]
+Untrusted = Annotated[
+    bool,
+    option("--untrusted", "Refuse what lets the file run programs or reach beyond its folder."),
+]
 Plain = Annotated[bool, option("--plain", "Print lines instead of a live view.")]
 Quiet = Annotated[bool, option("-q --quiet", "Print nothing but errors and the result.")]
 GateTexts = Annotated[

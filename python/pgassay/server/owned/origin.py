@@ -7,17 +7,21 @@ Never: starts a server; `OwnedTarget` does, between `make` and `complete`.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Protocol
 
 from psycopg import sql
 
 from pgassay.errors import TargetError
 from pgassay.server.connection.session import Work, as_target_error, connect
+from pgassay.server.data.extensions import PREWARM, create_extensions
 from pgassay.server.owned.cluster import DATABASE, Cluster
 from pgassay.server.owned.installation import Installation
 from pgassay.server.protocol import Connection, ConnectionParameters
 from pgassay.server.statements import statement
 
+LIMITED_ROLE = "pgassay_load"
+"""As limited_role.sql has it."""
 STATEMENTS = "pg_stat_statements"
 WAL_TIMING_FROM = 140000
 
@@ -60,9 +64,13 @@ class NewCluster:
 
     notes: tuple[str, ...] = ()
 
-    def __init__(self, installation: Installation, *, counts_statements: bool = True) -> None:
-        """`counts_statements`: by pg_stat_statements, where the installation has it."""
-        self._installation = installation
+    def __init__(
+        self, installation: Installation, *, counts_statements: bool = True, limited: bool = False
+    ) -> None:
+        """`counts_statements`: by pg_stat_statements, where the installation has it. `limited`: all
+        SQL of the workload runs as a role that owns its database and has no rights outside of it:
+        it can run no program and read or write no file of the server's account."""
+        self._installation, self._limited = installation, limited
         self._counts_statements = counts_statements and has_statements(installation)
 
     def installation(self) -> Installation:
@@ -85,12 +93,24 @@ class NewCluster:
             ) as session,
         ):
             session.execute(sql.SQL("CREATE DATABASE {}").format(name))
+        if self._limited:
+            with (
+                as_target_error("making the workload's role"),
+                connect(
+                    cluster.parameters(), work=Work.OWN_CHANGES, statement_limit_s=0
+                ) as session,
+            ):
+                session.execute(statement("data/limited_role"))
+                create_extensions(session, PREWARM)
 
     def for_load(self, cluster: Cluster) -> ConnectionParameters:
-        return cluster.parameters()
+        found = cluster.parameters()
+        return replace(found, user=LIMITED_ROLE) if self._limited else found
 
     def for_control(self, cluster: Cluster) -> ConnectionParameters:
-        return cluster.parameters()
+        # Functions and operators that the workload's role makes must not be found by a superuser.
+        found = cluster.parameters()
+        return replace(found, options="-c search_path=") if self._limited else found
 
     def vacuum(self, session: Connection) -> None:
         refuse_tablespaces(session)

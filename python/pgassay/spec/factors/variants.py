@@ -14,7 +14,8 @@ from typing import Any
 
 from pgassay.errors import SpecError
 from pgassay.spec.factors.tables import FactorsTable, SchemaLevel
-from pgassay.spec.reading.texts import path_from, text_of
+from pgassay.spec.reading.tables import shortened
+from pgassay.spec.reading.texts import Roots, is_file, path_from, text_of
 from pgassay.spec.secrets.redaction import secret_line
 from pgassay.spec.workload.folder import (
     Scenario,
@@ -60,7 +61,9 @@ class Variants:
         return {name: value for name, value in asdict(self).items() if value}
 
 
-def read_variants(factors: FactorsTable, beside: Path, workload: Path, *, file: str) -> Variants:
+def read_variants(
+    factors: FactorsTable, beside: Path, workload: Path, *, file: str, roots: Roots = ()
+) -> Variants:
     """Read every file the levels name; `beside` is the experiment file's folder.
 
     Scripts and SQL that are not there are those of the folder `workload`.
@@ -68,19 +71,19 @@ def read_variants(factors: FactorsTable, beside: Path, workload: Path, *, file: 
     folders = (beside, workload)
     return Variants(
         workloads={
-            name: load_workload(use, beside, file=file, key="factors.workload.use")
+            name: load_workload(use, beside, file=file, key="factors.workload.use", roots=roots)
             for name, use in (factors.workload.use or {}).items()
         },
         scripts={
             scenario: {
-                name: _script(text, folders, file, f"factors.scenarios.{scenario}")
+                name: _script(text, folders, file, f"factors.scenarios.{scenario}", roots)
                 for name, text in levels.items()
             }
             for scenario, levels in factors.scenarios.items()
         },
         schema={
             factor: {
-                name: _schema_sql(level, folders, file, f"factors.schema.{factor}")
+                name: _schema_sql(level, folders, file, f"factors.schema.{factor}", roots)
                 for name, level in levels.items()
             }
             for factor, levels in factors.schema_.items()
@@ -112,22 +115,24 @@ def with_script(scenario: Scenario, script: Script | None) -> Scenario:
     return Scenario(scenario.name, script.file, script.script, scenario.weight)
 
 
-def _script(text: str, folders: Sequence[Path], file: str, key: str) -> Script | None:
+def _script(text: str, folders: Sequence[Path], file: str, key: str, roots: Roots) -> Script | None:
     """The script of that file; None for "", the workload's own."""
     if not text:
         return None
     path = _found(text, folders)
     if path is None:
         raise SpecError(
-            f"there is no script {text!r} beside the experiment file or in the workload's folder;"
-            ' write "" for the workload\'s own script',
+            f"there is no script {shortened(text)} beside the experiment file or in the folder of"
+            ' the workload; write "" for the workload\'s own script',
             file=file,
             key=key,
         )
-    return Script(text, text_of(path))
+    return Script(text, text_of(path, roots))
 
 
-def _schema_sql(level: SchemaLevel, folders: Sequence[Path], file: str, key: str) -> SchemaSql:
+def _schema_sql(
+    level: SchemaLevel, folders: Sequence[Path], file: str, key: str, roots: Roots
+) -> SchemaSql:
     found = []
     for text in (level.sql, level.undo):
         if text is None or not _is_file_name(text):
@@ -135,8 +140,8 @@ def _schema_sql(level: SchemaLevel, folders: Sequence[Path], file: str, key: str
             continue
         path = _found(text.strip(), folders)
         if path is None:
-            raise SpecError(f"there is no file {text.strip()!r}", file=file, key=key)
-        content = text_of(path)
+            raise SpecError(f"there is no file {shortened(text.strip())}", file=file, key=key)
+        content = text_of(path, roots)
         line = secret_line(content)
         if line is not None:
             raise SpecError(
@@ -153,7 +158,7 @@ def _schema_sql(level: SchemaLevel, folders: Sequence[Path], file: str, key: str
 
 def _found(text: str, folders: Sequence[Path]) -> Path | None:
     paths = (path_from(text, folder) for folder in folders)
-    return next((path for path in paths if path.is_file()), None)
+    return next((path for path in paths if is_file(path)), None)
 
 
 def _is_file_name(text: str) -> bool:

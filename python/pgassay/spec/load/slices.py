@@ -6,7 +6,6 @@ Enters: the table that tomllib made; the workload and settings of its experiment
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,7 +14,7 @@ from pydantic import BeforeValidator, ConfigDict, Field, WithJsonSchema, model_v
 
 from pgassay.errors import SpecError
 from pgassay.spec.reading.suggest import did_you_mean
-from pgassay.spec.reading.tables import read_table
+from pgassay.spec.reading.tables import parsed_toml, read_table
 from pgassay.spec.reading.texts import text_of
 from pgassay.spec.reading.units import duration_s
 from pgassay.spec.reading.values import SettingValue, Table
@@ -134,11 +133,7 @@ def read_slices(named: str) -> SlicesTable:
     The file is an experiment file with `[load.slices]`, or has only the keys of that table.
     """
     text = text_of(Path(named))
-    try:
-        is_whole = "load" in tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise SpecError(f"not valid TOML: {error}", file=named) from None
-    if is_whole:
+    if "load" in parsed_toml(text, named):
         return read_table(_Experiment, text, named).load.slices
     return read_table(SlicesTable, text, named)
 

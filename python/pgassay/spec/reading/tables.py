@@ -32,11 +32,20 @@ _PLAIN = {
 
 def read_table(model: type[Model], text: str, file: str) -> Model:
     """The checked table; raises SpecError."""
+    return check_table(model, parsed_toml(text, file), file)
+
+
+def parsed_toml(text: str, file: str) -> dict[str, Any]:
+    """The table of a TOML text, whose numbers are those of TOML; raises SpecError."""
     try:
         table = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise SpecError(f"not valid TOML: {error}", file=file) from None
-    return check_table(model, table, file)
+        _refuse_long_numbers(table)
+    except (ValueError, RecursionError) as error:
+        # Python's own parser ends in RecursionError where tables lie too deep in each other.
+        deep = isinstance(error, RecursionError)
+        reason = "values lie too deep in each other" if deep else str(error)
+        raise SpecError(f"not valid TOML: {reason}", file=file) from None
+    return table
 
 
 def check_table(
@@ -52,6 +61,18 @@ def check_table(
         more = f"; {others} more error{'s' if others > 1 else ''} in the file" if others else ""
         key = under or ".".join(str(part) for part in first["loc"]) or None
         raise SpecError(redacted(_in_words(model, first)) + more, file=file, key=key) from None
+
+
+def _refuse_long_numbers(value: Any) -> None:
+    match value:
+        case int() if not -(2**63) <= value < 2**63:
+            raise ValueError("a whole number is longer than 64 bits")
+        case dict():
+            for inner in value.values():
+                _refuse_long_numbers(inner)
+        case list():
+            for inner in value:
+                _refuse_long_numbers(inner)
 
 
 def _worst(details: list[ErrorDetails]) -> ErrorDetails:
@@ -70,12 +91,12 @@ def _in_words(model: type[BaseModel], detail: ErrorDetails) -> str:
         case "missing":
             return "this key is required"
         case "literal_error":
-            return f"{detail['input']!r} is not one of {detail['ctx']['expected']}"
+            return f"{shortened(detail['input'])} is not one of {detail['ctx']['expected']}"
         case _:
             problem = _PLAIN.get(
                 detail["type"], str(detail["msg"]).removeprefix("Input should be ")
             )
-            return f"{_short(detail['input'])} given; it should be {problem}"
+            return f"{shortened(detail['input'])} given; it should be {problem}"
 
 
 def _keys_at(model: type[BaseModel], path: tuple[int | str, ...]) -> list[str]:
@@ -99,6 +120,7 @@ def _table_in(annotation: Any) -> type[BaseModel] | None:
     return next((found for a in get_args(annotation) if (found := _table_in(a))), None)
 
 
-def _short(value: Any) -> str:
+def shortened(value: Any, most: int = 60) -> str:
+    """A value of a file in quotes, as much of it as a line can show."""
     text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."
+    return text if len(text) <= most else text[: most - 3] + "..."

@@ -6,6 +6,7 @@ Never: guesses an encoding or interprets the text.
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from pgassay.errors import SpecError
@@ -22,15 +23,37 @@ def path_from(text: str, beside: Path) -> Path:
         return beside / text  # no such user: then it is a name like any other
 
 
-def text_of(path: Path) -> str:
+Roots = tuple[Path, ...]
+"""Folders that files may be read in; none for any place."""
+
+
+def is_file(path: Path) -> bool:
+    """Whether there is one: not where its name is too long or holds a zero byte, either."""
+    return os.path.isfile(path)  # noqa: PTH113 - Path.is_file raises for too long a name
+
+
+def text_of(path: Path, roots: Roots = ()) -> str:
     """The text with its line ends, without a byte order mark."""
+    if roots and not _lies_in(path, roots):
+        raise SpecError(
+            "lies outside of the folder of the experiment file, or is a link that leads there, and"
+            " --untrusted reads no such file; move it into that folder",
+            file=str(path),
+        )
     try:
         raw = path.read_bytes()
     except FileNotFoundError:
         raise SpecError("there is no such file", file=str(path)) from None
     except OSError as error:
         raise SpecError(f"cannot be read: {error.strerror}", file=str(path)) from None
+    except ValueError:
+        raise SpecError("a name of a file holds no zero byte", file=str(path)) from None
     return decoded(raw, str(path))
+
+
+def _lies_in(path: Path, roots: Roots) -> bool:
+    real = os.path.realpath(path)
+    return any(Path(real).is_relative_to(os.path.realpath(root)) for root in roots)
 
 
 def decoded(raw: bytes, file: str) -> str:

@@ -20,14 +20,15 @@ from pydantic import Field, field_validator, model_validator
 
 from pgassay.errors import SpecError
 from pgassay.spec.reading.suggest import did_you_mean
-from pgassay.spec.reading.tables import read_table
-from pgassay.spec.reading.texts import path_from, text_of
+from pgassay.spec.reading.tables import read_table, shortened
+from pgassay.spec.reading.texts import Roots, is_file, path_from, text_of
 from pgassay.spec.reading.values import Duration, Table
 from pgassay.spec.secrets.redaction import sql_secret_line
 from pgassay.spec.workload.installed import INSTALLED, InstalledTables
 
 _SCALE = re.compile(r"(?<!:):scale\b")
-_READY = Path(str(files("pgassay") / "workloads"))
+READY = Path(str(files("pgassay") / "workloads"))
+"""The folder of the ready workloads."""
 Names = Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Field(strict=False)]
 
 
@@ -136,7 +137,7 @@ def with_scale(sql: str, scale: int) -> str:
 def ready_workloads() -> dict[str, str]:
     """Names and titles of the ready workloads."""
     found = {}
-    for file in sorted(_READY.glob("*/workload.toml")):
+    for file in sorted(READY.glob("*/workload.toml")):
         table = read_table(WorkloadFile, text_of(file), str(file))
         found[file.parent.name] = table.title
     return found
@@ -144,40 +145,47 @@ def ready_workloads() -> dict[str, str]:
 
 def workload_folder(use: str, beside: Path) -> Path:
     """The folder of the workload named `use`, which may not exist."""
-    if "/" not in use and (_READY / use / "workload.toml").is_file():
-        return _READY / use
+    if "/" not in use and is_file(READY / use / "workload.toml"):
+        return READY / use
     return path_from(use, beside)
 
 
-def load_workload(use: str, beside: Path, *, file: str, key: str = "workload.use") -> Workload:
+def load_workload(
+    use: str,
+    beside: Path,
+    *,
+    file: str,
+    key: str = "workload.use",
+    roots: Roots = (),
+) -> Workload:
     """The workload named `use`: ready, or a folder relative to `beside`.
 
     `file` is the experiment file and `key` the place in it, for error messages.
     """
     folder = workload_folder(use, beside)
-    if not (folder / "workload.toml").is_file():
+    if not is_file(folder / "workload.toml"):
         hint = did_you_mean(use, ready_workloads())
         raise SpecError(
-            f"{use!r} is neither a ready workload nor a folder with a workload.toml{hint}",
+            f"{shortened(use)} is neither a ready workload nor a folder with a workload.toml{hint}",
             file=file,
             key=key,
         )
     source = folder / "workload.toml"
-    table = read_table(WorkloadFile, text_of(source), str(source))
-    schema_sql, data_sql = _building_sql(table, folder, source)
+    table = read_table(WorkloadFile, text_of(source, roots), str(source))
+    schema_sql, data_sql = _building_sql(table, folder, source, roots)
     return Workload(
         name=folder.resolve().name,
         title=table.title,
         schema_sql=schema_sql,
         data_sql=data_sql,
         scenarios=tuple(
-            Scenario(name, scenario.file, _sql(folder / scenario.file), scenario.weight)
+            Scenario(name, scenario.file, _sql(folder / scenario.file, roots), scenario.weight)
             for name, scenario in table.scenarios.items()
         ),
         warmup_s=table.warmup,
         installed=table.installed,
         checks=tuple(
-            DataCheck(name, one, _sql_of_check(folder / one, name, source))
+            DataCheck(name, one, _sql_of_check(folder / one, name, source, roots))
             for name, one in table.checks.items()
         ),
     )
@@ -193,32 +201,33 @@ def workload_from_json(stored: Mapping[str, Any]) -> Workload:
     return Workload(**{**stored, **found})
 
 
-def _building_sql(table: WorkloadFile, folder: Path, source: Path) -> tuple[str, str]:
+def _building_sql(table: WorkloadFile, folder: Path, source: Path, roots: Roots) -> tuple[str, str]:
     """schema.sql and data.sql; both empty where nothing is to be built."""
     if table.installed is not None:
         return "", ""
     data = _data_folder(table, folder, source)
-    return _sql(data / "schema.sql"), _sql(data / "data.sql")
+    return _sql(data / "schema.sql", roots), _sql(data / "data.sql", roots)
 
 
 def _data_folder(table: WorkloadFile, folder: Path, source: Path) -> Path:
     if table.data is None:
         return folder
-    for candidate in (folder.parent / table.data, _READY / table.data):
-        if (candidate / "schema.sql").is_file():
+    for candidate in (folder.parent / table.data, READY / table.data):
+        if is_file(candidate / "schema.sql"):
             return candidate
-    raise SpecError(f"{table.data!r} holds no schema.sql", file=str(source), key="data")
+    raise SpecError(f"{shortened(table.data)} holds no schema.sql", file=str(source), key="data")
 
 
-def _sql_of_check(path: Path, name: str, source: Path) -> str:
-    if not path.is_file():
-        raise SpecError(f"there is no file {str(path)!r}", file=str(source), key=f"checks.{name}")
-    return _sql(path)
+def _sql_of_check(path: Path, name: str, source: Path, roots: Roots) -> str:
+    if not is_file(path):
+        shown = shortened(str(path), 400)
+        raise SpecError(f"there is no file {shown}", file=str(source), key=f"checks.{name}")
+    return _sql(path, roots)
 
 
-def _sql(path: Path) -> str:
+def _sql(path: Path, roots: Roots) -> str:
     """SQL without passwords, because a run directory keeps it word for word."""
-    text = text_of(path)
+    text = text_of(path, roots)
     line = sql_secret_line(text)
     if line is not None:
         raise SpecError(

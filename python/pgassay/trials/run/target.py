@@ -19,9 +19,16 @@ from pgassay.trials.run.testbeds import Testbeds
 
 
 def target_of(
-    file: ExperimentFile, folder: Path, testbeds: Testbeds, journal: Journal, place: Place | None
+    file: ExperimentFile,
+    folder: Path,
+    testbeds: Testbeds,
+    journal: Journal,
+    place: Place | None,
+    *,
+    limited: bool = False,
 ) -> Target:
-    """`folder` is that of the experiment file: relative paths begin there."""
+    """`folder` is that of the experiment file: relative paths begin there. `limited`: the SQL of
+    the workload runs as a role without rights outside of its database."""
     table, servers = file.target, file.factors.target.servers()
     installed = next(iter(testbeds.datasets.values())).installed
     path = None if table.bin is None else path_from(table.bin, folder)
@@ -54,6 +61,7 @@ def target_of(
             rule=file.reset_rule(),
             first=next(iter(testbeds.datasets)),
             side_by_side=testbeds.side_by_side,
+            limited=limited,
         )
     return make_target(
         version=table.version,
@@ -67,4 +75,5 @@ def target_of(
         access=access_of(table),
         installed=installed,
         rule=file.reset_rule(),
+        limited=limited,
     )
