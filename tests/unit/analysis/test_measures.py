@@ -148,6 +148,20 @@ def test_rows_left_out_because_nothing_changed_change_no_difference() -> None:
     assert other.levels(KEY, np.array([50, 95]) * 10**9).tolist() == [0.0, 30.0]
 
 
+def test_a_level_is_the_mean_of_the_readings_in_its_window() -> None:
+    filling = counters([(at * S, value) for at, value in ((-6, 2000), (4, 16000), (14, 16200))])
+    assert filling.mean_level(KEY, 0, 15 * S) == 16100
+    assert filling.mean_level(KEY, -5 * S, -1 * S) == 2000  # none inside: the last one before it
+    assert filling.mean_level(KEY, 90 * S, 95 * S) is None
+
+
+def test_a_level_counts_readings_that_left_no_row() -> None:
+    whole = [(at * S, 0.0 if at < 8 else 10.0) for at in range(10)]
+    sparse = [row for row in whole if row[0] in (0, S, 8 * S, 9 * S)]
+    assert counters(whole).mean_level(KEY, 0, 9 * S) == pytest.approx(20 / 9)
+    assert counters(sparse).mean_level(KEY, 0, 9 * S) == pytest.approx(20 / 9)
+
+
 def test_a_window_the_samples_do_not_reach_has_no_difference() -> None:
     assert counters([(0, 0.0), (10, 1.0), (20, 2.0)]).increase(KEY, 0, 100) is None
     assert counters([(0, 0.0)]).increase(KEY, 0, 10) is None

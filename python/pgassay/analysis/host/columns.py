@@ -185,12 +185,8 @@ class HostColumns:
         return sum(known) if len(known) == len(names) else None
 
     def _level(self, source: str, name: str, start: int, end: int) -> float | None:
-        """The mean of a size over the readings of a window, its end included."""
-        readings = self._readings["vmstat"]
-        inside = readings[(readings > start) & (readings <= end)]
-        moments = inside if len(inside) else np.array([end])
-        levels = self._counters.levels((source, "", name), moments)
-        return float(levels.mean()) if len(levels) else None
+        """The mean of a size over the readings of a window."""
+        return self._counters.mean_level((source, "", name), start, end)
 
 
 def _times(counters: CounterSeries, source: str) -> NDArray[np.int64]:

@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from pgassay.analysis.reading.counters import CounterSeries
 from pgassay.analysis.waits.cpu_queue import OF_THE_LOAD
 from pgassay.trials.host.disk_names import whole_disks
@@ -21,8 +19,6 @@ RUN = "session_run"
 _CPU_BUSY = ("user", "nice", "system", "irq", "softirq")
 _CPU_IDLE = ("idle", "iowait")
 _SECTOR = 512
-_LOOKS = 100
-"""At a size, over a window."""
 _TICK_MS = 10.0
 """/proc/stat counts in USER_HZ, 100 a second by the kernel's ABI."""
 
@@ -127,13 +123,12 @@ def statement_costs(postgres: CounterSeries, summary: Mapping[str, Any]) -> dict
 
 def _memory_used(host: CounterSeries, start: int, end: int) -> float | None:
     """The mean of what the kernel could not give to a new program without swapping."""
-    looks = np.linspace(start, end, _LOOKS).astype(np.int64)
     total, available = (
-        host.levels(("meminfo", "", name), looks) for name in ("MemTotal", "MemAvailable")
+        host.mean_level(("meminfo", "", name), start, end) for name in ("MemTotal", "MemAvailable")
     )
-    if not len(total) or not len(available):
+    if total is None or available is None:
         return None
-    return 1024.0 * float(total.mean() - available.mean())
+    return 1024.0 * (total - available)
 
 
 def server_cpu(summary: Mapping[str, Any]) -> dict[str, float]:

@@ -132,10 +132,9 @@ def _counters(counters: CounterSeries, start: int, end: int) -> Iterator[tuple[K
             if len(times) > 1 and raw[-1] >= raw[0]:
                 yield key, float(raw[-1] - raw[0]) / ((times[-1] - times[0]) / 1e9)
         elif is_state("/".join(key)):
-            looks = np.linspace(start, end, 200).astype(np.int64)
-            levels = counters.levels(key, looks)
-            if len(levels):
-                yield key, float(levels.mean())
+            level = counters.mean_level(key, start, end)
+            if level is not None:
+                yield key, level
         else:
             grown = counters.increase(key, start, end)
             if grown is not None:

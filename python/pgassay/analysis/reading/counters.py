@@ -45,6 +45,7 @@ class CounterSeries:
     def __init__(self, table: Rows | pa.Table) -> None:
         self._series: dict[Key, tuple[Times, Values]] = {}
         self._period: dict[str, int] = {}
+        self._readings: dict[str, Times] = {}
         self._falling: set[Key] = set()
         self.damaged = 0
         """How many values were not finite and are left out."""
@@ -73,7 +74,8 @@ class CounterSeries:
             places = np.repeat(free[ordered[begins]] - begins, lengths) + np.arange(len(own))
             times[places], values[places] = at[order], read[order]
             free[ordered[begins]] += lengths
-        self._period = _periods(sources, moments)
+        self._readings = _readings(sources, moments)
+        self._period = {name: _period(times) for name, times in self._readings.items()}
         unordered = _decreasing(times, edges)
         for number, key in enumerate(keys):
             part = slice(edges[number], edges[number + 1])
@@ -137,6 +139,33 @@ class CounterSeries:
         places = np.searchsorted(times, known + _ONE_READING_NS, side="right") - 1
         found_levels: NDArray[np.float64] = values[np.maximum(places, 0)]
         return found_levels
+
+    def mean_level(self, key: Key, start_ns: int, end_ns: int) -> float | None:
+        """The mean of a present number over the readings in a window, its end included.
+
+        Where none lies in the window, the value at its end; None where it was not read then.
+        """
+        readings = self._readings_in(key[0], start_ns, end_ns)
+        values = self.levels(key, readings if len(readings) else np.array([end_ns]))
+        return float(values.mean()) if len(values) else None
+
+    def _readings_in(self, source: str, start_ns: int, end_ns: int) -> Times:
+        """When a source was read in a window; a reading in which nothing had changed left no row,
+        so one is added for each period of a longer gap."""
+        times = self._readings.get(source, np.empty(0, np.int64))
+        first, last = np.searchsorted(times, (start_ns, end_ns), side="right")
+        # The gap around an edge of the window is seen from both its sides.
+        near = times[max(first - 1, 0) : last + 1]
+        period = self._period.get(source, 0)
+        if not period or len(near) < 2:
+            return times[first:last]
+        counts = np.maximum(np.rint(np.diff(near) / period).astype(np.int64), 1)
+        starts = np.repeat(near[:-1], counts)
+        steps = np.repeat(np.diff(near) / counts, counts)
+        numbers = np.arange(len(starts)) - np.repeat(np.cumsum(counts) - counts, counts)
+        filled = np.r_[(starts + numbers * steps).astype(np.int64), near[-1]]
+        inside: Times = filled[(filled > start_ns) & (filled <= end_ns)]
+        return inside
 
     def total(
         self,
@@ -227,23 +256,27 @@ def _moments(sources: NDArray[np.int16], times: Times) -> tuple[NDArray[np.int16
     return sources[new], times[new]
 
 
-def _periods(
+def _readings(
     sources: Sequence[str], moments: Sequence[tuple[NDArray[np.int16], Times]]
-) -> dict[str, int]:
-    """The median time between readings of each source.
+) -> dict[str, Times]:
+    """When each source was read.
 
     Over all counters of a source, because unchanged values are not stored.
     """
     of_rows, times = map(np.concatenate, zip(*moments, strict=True))
     found = {}
     for number, name in enumerate(sources):
-        gaps = np.diff(times[of_rows == number])
-        if np.any(gaps < 0):  # rows not in order of time
-            gaps = np.diff(np.sort(times[of_rows == number]))
+        own = times[of_rows == number]
+        if np.any(own[1:] < own[:-1]):  # rows not in order of time
+            own = np.sort(own)
         # Several files of one source, read in succession, are one reading.
-        gaps = gaps[gaps > _ONE_READING_NS]
-        found[name] = int(np.median(gaps)) if len(gaps) else 0
+        found[name] = own[np.r_[True, np.diff(own) > _ONE_READING_NS]]
     return found
+
+
+def _period(times: Times) -> int:
+    """The median time between readings; 0 with a single reading."""
+    return int(np.median(np.diff(times))) if len(times) > 1 else 0
 
 
 def _decreasing(column: Times | Values, edges: NDArray[np.int64]) -> set[int]:
