@@ -199,7 +199,7 @@ def test_each_way_to_agree_or_not(
 
 
 def one_trend(name: str, trials: list[EvenSeries]) -> ClassicTrend:
-    found = trends([figures(one, 30.0) for one in trials], [figures(one) for one in trials], ())
+    found = trends([figures(one, 30.0) for one in trials], trials, ())
     return next(one for one in found if one.series == name)
 
 
@@ -240,6 +240,24 @@ def test_trends_that_the_classic_view_sees_in_slow_noise_are_honestly_unclear() 
     assert sum(one.agreement == "unclear" for one in claimed) >= 0.8 * len(claimed)
 
 
+def test_what_only_rises_with_the_steps_of_the_load_has_no_trend_of_its_own() -> None:
+    source = np.random.default_rng(12)
+    clients = np.repeat([5.0, 8.0, 12.0, 22.0], 150)
+    steps = [(at, at + 150) for at in range(0, 600, 150)]
+
+    def trials(drift: float) -> list[EvenSeries]:
+        line = np.linspace(0.0, drift, 600)
+        rows = (clients + line + 0.2 * source.standard_normal(600) for _ in range(4))
+        return [even({"commits": row}, number=n, steps=steps) for n, row in enumerate(rows, 1)]
+
+    ramp = one_trend("commits", trials(0.0))
+    assert (ramp.label, ramp.agreement) == ("very high", "unclear")
+    assert abs(ramp.change_pct or 99.0) < 2.0
+    mean = clients.mean() + 3.0
+    assert one_trend("commits", trials(6.0)).change_pct == pytest.approx(600.0 / mean, abs=2.0)
+    assert one_trend("commits", trials(0.0)[:1]).agreement == "too little data"
+
+
 def test_a_constant_has_no_trend_and_what_was_not_read_none_at_all() -> None:
     found = one_trend("commits", [even()])
     assert (found.r2, found.label, found.claims) == (0.0, "unusable", False)
@@ -253,10 +271,10 @@ def test_falling_speed_and_rising_waits_are_an_incident() -> None:
 
     def of(commits: Array, waits: Array) -> bool | None:
         trial = even({"commits": commits, "wait/IO": waits})
-        return incident(trends([figures(trial, 30.0)], [figures(trial)], ()))
+        return incident(trends([figures(trial, 30.0)], [trial], ()))
 
     assert of(up[::-1], up) is True
     assert of(up, up) is False
     assert of(source.standard_normal(600), up) is False
     trial = replace(even(), values={}, disks=())
-    assert incident(trends([figures(trial)], [figures(trial)], ())) is None
+    assert incident(trends([figures(trial)], [trial], ())) is None

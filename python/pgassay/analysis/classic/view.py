@@ -51,9 +51,11 @@ def classic_view(
     signals: Sequence[ArmSignals],
     environment: Mapping[str, Any],
     knobs: Mapping[str, Mapping[str, str]] | None = None,
+    *,
+    has_load: bool = True,
 ) -> ClassicView | None:
     """Arms in the given order; None without any interval. `knobs`: an arm's settings of the host,
-    where it has others than environment.json."""
+    where it has others than environment.json. `has_load` is false for an observation."""
     by_arm = {arm: [one for one in series if one.arm == arm and one.intervals] for arm in arms}
     by_arm = {arm: own for arm, own in by_arm.items() if own}
     if not by_arm:
@@ -75,7 +77,7 @@ def classic_view(
                 trials[arm],
                 known.get(arm, ArmSignals(arm, ())),
                 found[arm],
-                trends(trials[arm], [figures(one) for one in by_arm[arm]], disks),
+                trends(trials[arm], by_arm[arm], disks, has_load=has_load),
                 {**host, "vm": {**(host.get("vm") or {}), **(knobs or {}).get(arm, {})}},
             )
             for arm in by_arm

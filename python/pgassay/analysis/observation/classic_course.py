@@ -76,5 +76,9 @@ class ClassicCourse:
         every = {("statements", "", name): value for name, value in statements.items()}
         signals = tuple(replace(one, values={**one.values, **every}) for one in self._signals)
         return classic_view(
-            [OBSERVED], [joined(self._series)], [ArmSignals(OBSERVED, signals)], environment
+            [OBSERVED],
+            [joined(self._series)],
+            [ArmSignals(OBSERVED, signals)],
+            environment,
+            has_load=False,
         )
