@@ -171,8 +171,9 @@ def read_context(directory: ObservationDirectory) -> ObservationContext:
         raise RunDirectoryError(f"{directory.path}: holds no finished segment; nothing to report")
     described = directory.read_json(OBSERVATION)
     environment = directory.environment()
+    texts = directory.statements()
     observed: ObservationSummary = summarise_observation(
-        segments, described.get("warnings", ()), environment
+        segments, described.get("warnings", ()), environment, texts
     )
     return ObservationContext(
         run_name=directory.path.resolve().name,
@@ -180,7 +181,7 @@ def read_context(directory: ObservationDirectory) -> ObservationContext:
         observed=observed,
         environment=environment,
         version=__version__,
-        texts=directory.statements(),
+        texts=texts,
     )
 
 

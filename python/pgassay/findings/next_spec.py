@@ -10,7 +10,7 @@ The run's own factors are held at the arm's levels where a level is one value of
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pgassay.errors import SpecError
@@ -65,6 +65,15 @@ def next_spec(
     return f"{_BESIDE}{text}" if _names_files(table) else text
 
 
+def varies_itself(spec_text: str, factors: Mapping[str, Iterable[str]]) -> bool:
+    """Whether the run has one of these factors itself; `factors` are names by kind."""
+    try:
+        own = tomllib.loads(spec_text).get("factors", {})
+    except tomllib.TOMLDecodeError:
+        return False
+    return _shares_a_factor(own, factors)
+
+
 def is_scratch(spec_text: str) -> bool:
     """Whether the file's server is made by pgassay, so that its data may be lost."""
     try:
@@ -86,11 +95,8 @@ def _filled(levels: Any, settings: Mapping[str, str]) -> Any:
     return levels.format(**settings) if isinstance(levels, str) else levels
 
 
-def _shares_a_factor(own: Mapping[str, Any], added: Mapping[str, Any]) -> bool:
-    return any(
-        isinstance(table, dict) and table.keys() & own.get(kind, {}).keys()
-        for kind, table in added.items()
-    )
+def _shares_a_factor(own: Mapping[str, Any], added: Mapping[str, Iterable[str]]) -> bool:
+    return any(not own.get(kind, {}).keys().isdisjoint(names) for kind, names in added.items())
 
 
 def _held(

@@ -23,7 +23,7 @@ from pgassay.language import decimals, localised, messages_of, ntr, tr
 
 NO_MESSAGES = (
     "avoided_by", "avoided_by_none", "caveat", "control", "costs", "events", "factors", "limits",
-    "rule", "signs", "thresholds", "when",
+    "rule", "signs", "thresholds", "varied", "when",
 )  # fmt: skip
 """Keys of the rules' files whose texts are names and not sentences."""
 

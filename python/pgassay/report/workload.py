@@ -5,6 +5,7 @@ Enters: the context. Leaves: short texts. Never: relies on a key of environment.
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,9 +13,6 @@ from pgassay.analysis.reading.setting_sizes import setting_bytes
 from pgassay.findings.wording import size
 from pgassay.language import clauses, retold, tr
 from pgassay.report.context import ReportContext
-
-LIMITED = "server memory"
-"""Where the placement has the limit of the server's control group."""
 
 
 def workload_words(context: ReportContext) -> str:
@@ -45,20 +43,30 @@ def _fit(total: float, context: ReportContext) -> str:
     ]
     if buffers and all(value is not None and total <= value for value in buffers):
         return tr(", which fit in shared_buffers")
-    memory = _memory(context.environment)
+    memory = _memory(context)
     if memory is None:
         return ""
     return tr(", which fit in memory") if total <= memory else tr(", more than memory")
 
 
-def _memory(environment: Mapping[str, Any]) -> float | None:
+def _memory(context: ReportContext) -> float | None:
     """In bytes: the limit of the server's control group, or all of the host's."""
-    placement, host = environment.get("placement"), environment.get("host")
-    limit = placement.get(LIMITED) if isinstance(placement, Mapping) else None
-    if limit is not None and (found := setting_bytes(str(limit))) is not None:
+    limit = _server_memory(context.spec_text)
+    if limit is not None and (found := setting_bytes(limit)) is not None:
         return float(found)
+    host = context.environment.get("host")
     memory = host.get("memory_bytes") if isinstance(host, Mapping) else None
     return float(memory) if isinstance(memory, int | float) else None
+
+
+def _server_memory(spec_text: str) -> str | None:
+    """`placement.server_memory` of the experiment file."""
+    try:
+        placement = tomllib.loads(spec_text).get("placement")
+    except tomllib.TOMLDecodeError:
+        return None
+    limit = placement.get("server_memory") if isinstance(placement, dict) else None
+    return None if limit is None else str(limit)
 
 
 def _stored(environment: Mapping[str, Any], name: str) -> str | None:

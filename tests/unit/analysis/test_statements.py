@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from pgassay.analysis.measures.signals import TrialSignals
 from pgassay.analysis.measures.statements import TrialStatements
-from pgassay.analysis.statements.own import is_own
+from pgassay.analysis.observation.statements import StatementSums
+from pgassay.analysis.reading.own_statements import is_own, own_among
 from pgassay.analysis.statements.use import statement_use
 from pgassay.plan.design import make_plan
 from pgassay.plan.model import ALL_ARMS, Plan
@@ -112,3 +114,18 @@ def test_waits_of_a_statement_are_ranked_without_those_for_the_client() -> None:
 def plan_of_one_arm() -> Plan:
     text = SPEC.replace('[factors.postgres]\nmax_wal_size = ["32MB", "4GB"]\n', "")
     return make_plan(parse_spec(text, source="spec.toml", beside=Path()))
+
+
+def test_statements_of_pgassay_itself_are_no_part_of_an_observation() -> None:
+    own = next(query.sql for query in all_queries() if query.name == "waits")
+    texts = {"1": "SELECT note FROM item WHERE code = $1", "2": own}
+    sums = StatementSums(own_among(texts))
+    rows = [
+        (at, "statements", queryid, "calls", calls)
+        for at, calls in ((1, 10.0), (2, 30.0))
+        for queryid in texts
+    ]
+    names = ("time_ns", "source", "object", "name", "value")
+    sums.add(pa.table(dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))))
+    assert [(one.queryid, one.calls) for one in sums.ranked()] == [("1", 20.0)]
+    assert sums.totals()["calls"] == 20.0

@@ -89,8 +89,8 @@ def test_whether_the_data_fit_is_said_where_it_is_known(
 def test_data_beyond_the_limit_of_the_server_are_more_than_memory(context: ReportContext) -> None:
     analysis = replace(context.analysis, asked=(asked("a1", "128MB"),))
     limited = with_data(replace(context, analysis=analysis), 300 * MB, 4096 * MB)
-    environment = {**limited.environment, "placement": {"server memory": "256MB"}}
-    assert workload_words(replace(limited, environment=environment)).endswith(", more than memory")
+    spec_text = '[placement]\nserver_memory = "256MB"\n'
+    assert workload_words(replace(limited, spec_text=spec_text)).endswith(", more than memory")
 
 
 def test_every_interval_of_a_headline_is_set_alike(context: ReportContext) -> None:
@@ -111,6 +111,28 @@ def test_the_mix_asked_for_stands_beside_the_one_achieved(context: ReportContext
         ["pay", "100.0 %", "90.0 %", f"{90 * trials:,}".replace(",", "\u202f")],
         ["audit", "1 connection of its own", "10.0 %", str(10 * trials)],
     ]
+
+
+def test_arms_of_different_workloads_have_a_mix_each(context: ReportContext) -> None:
+    trials = tuple(
+        replace(t, scenarios=(scenario("pay", 90 if t.arm == "a1" else 1), scenario("audit", 10)))
+        for t in context.analysis.trials
+    )
+    own = (asked("a1"), replace(asked("a2"), workload="payments-olap at scale 10"))
+    analysis = replace(context.analysis, trials=trials, asked=own)
+    rows = [
+        [c.text for c in row.cells] for row in mix_table(replace(context, analysis=analysis)).rows
+    ]
+    assert [row[3] for row in rows] == ["90.0 %", "10.0 %", "9.1 %", "90.9 %"]
+
+
+def test_with_pools_the_mix_asked_for_is_one_of_connections(context: ReportContext) -> None:
+    own = tuple(replace(asked(arm), has_pools=True) for arm in ("a1", "a2"))
+    analysis = replace(context.analysis, asked=own)
+    rows = [
+        [c.text for c in row.cells] for row in mix_table(replace(context, analysis=analysis)).rows
+    ]
+    assert [row[2] for row in rows[:2]] == ["100.0 % of the connections", "1 connection of its own"]
 
 
 def test_scripts_are_on_the_page_without_their_passwords(context: ReportContext) -> None:

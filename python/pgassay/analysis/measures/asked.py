@@ -34,6 +34,8 @@ class ArmAsked:
     """Of the workload."""
     data_sql: str = ""
     """Schema and data, at the scale of the arm."""
+    has_pools: bool = False
+    """Whether weights are shares of the connections, not of the transactions."""
 
 
 def asked_of(run: Path, plan: Plan) -> tuple[ArmAsked, ...]:
@@ -54,6 +56,7 @@ def asked_of(run: Path, plan: Plan) -> tuple[ArmAsked, ...]:
                     stored(f"{own.workload.name} at scale {own.file.workload.scale}"),
                     own.workload.title,
                     "\n".join(own.workload.building_sql(own.file.workload.scale)),
+                    own.file.load.pools == "per_scenario",
                 )
             )
     except (SpecError, KeyError):

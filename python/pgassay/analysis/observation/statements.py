@@ -7,6 +7,7 @@ Never: has a statement's text.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -34,7 +35,9 @@ class Statement:
 class StatementSums:
     """Sums over segments."""
 
-    def __init__(self) -> None:
+    def __init__(self, own: Collection[str] = ()) -> None:
+        """`own` are the ids of statements that pgassay sends itself, which are left out."""
+        self._own = own
         self._grown: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
 
     def add(self, postgres: pa.Table) -> None:
@@ -44,6 +47,8 @@ class StatementSums:
         first: dict[tuple[str, str], tuple[int, float]] = {}
         for row in rows.to_pylist():
             key = (row["object"], row["name"])
+            if row["object"] in self._own:
+                continue
             if key not in first:
                 first[key] = (row["time_ns"], row["value"])
                 continue

@@ -12,6 +12,7 @@ from typing import Any
 from pgassay.analysis.observation.model import ObservationSummary
 from pgassay.analysis.observation.sums import ObservationSums
 from pgassay.analysis.reading.binned import bin_edges
+from pgassay.analysis.reading.own_statements import own_among
 from pgassay.samples.observation_directory import StoredSegment
 from pgassay.trials.model.record import kind_of
 
@@ -20,13 +21,15 @@ def summarise_observation(
     segments: Sequence[StoredSegment],
     warned: Sequence[str] = (),
     environment: Mapping[str, Any] | None = None,
+    texts: Mapping[str, str] | None = None,
 ) -> ObservationSummary:
-    """The summary; `warned` are warnings of segments that were deleted."""
+    """The summary; `warned` are warnings of segments that were deleted, `texts` are those of
+    statements by query id."""
     summaries = [segment.summary() for segment in segments]
     warnings = [*warned, *(text for summary in summaries for text in summary["warnings"])]
     start_ns, end_ns = summaries[0]["started_ns"], summaries[-1]["ended_ns"]
     edges = bin_edges(start_ns, end_ns)
-    gathered = ObservationSums(edges, end_ns)
+    gathered = ObservationSums(edges, end_ns, own_among(texts or {}))
     for segment, summary in zip(segments, summaries, strict=True):
         gathered.add(segment, summary)
     gathered.close(end_ns)

@@ -7,7 +7,7 @@ Never: holds the samples of more than one segment at a time, or fills a gap.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -43,7 +43,7 @@ _GAP_TICKS = 20
 class ObservationSums:
     """Sums over segments, added in order of time."""
 
-    def __init__(self, edges: Times, end_ns: int) -> None:
+    def __init__(self, edges: Times, end_ns: int, own_statements: Collection[str] = ()) -> None:
         self._edges = edges
         self.host = HostCourse(int(edges[0]), end_ns)
         self._tracks: dict[Key, CounterTrack] = {}
@@ -56,7 +56,7 @@ class ObservationSums:
         self.events_over_ns = 0.0
         self.checkpoints: list[dict[str, Any]] = []
         self.logged: Counter[str] = Counter()
-        self.statements = StatementSums()
+        self.statements = StatementSums(own_statements)
         self.classic = ClassicCourse()
         self.sampled_waits = SampledWaits()
         self.gaps: list[tuple[int, int]] = []

@@ -20,8 +20,8 @@ from pgassay.analysis.compare.rule import rule_of
 from pgassay.analysis.compare.secondary import SECONDARY, critical_for_many
 from pgassay.analysis.measures.signals import TrialSignals
 from pgassay.analysis.measures.statements import TrialStatements
+from pgassay.analysis.reading.own_statements import own_among
 from pgassay.analysis.statements.model import StatementCosts, StatementEffect, StatementUse
-from pgassay.analysis.statements.own import is_own
 from pgassay.analysis.statistics.intervals import mean_within, paired_t_p
 from pgassay.analysis.statistics.multiple_testing import selected_alpha, yekutieli
 from pgassay.plan.model import Factor, Plan
@@ -45,7 +45,7 @@ def statement_use(
     `withdrawn` are levels of factors whose verdicts are not given: none of their differences is
     clear.
     """
-    own = {queryid for queryid, text in texts.items() if is_own(text)}
+    own = own_among(texts)
     trials = [replace(one, grown=_without(one.grown, own)) for one in trials]
     listed = _listed(trials)
     arms = dict.fromkeys(one.arm for one in trials)

@@ -15,7 +15,7 @@ from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.statistics.values import USELESS_PCT
 from pgassay.findings.answer.time_parts import named_parts
 from pgassay.findings.model import Confidence, Evidence, Finding, FindingKind
-from pgassay.findings.next_spec import next_spec
+from pgassay.findings.next_spec import next_spec, varies_itself
 from pgassay.findings.wording import quantity, signed_percent, texts_of
 from pgassay.language import tr
 
@@ -70,6 +70,7 @@ def _patterns(
     directions = {
         c.metric: "up" if (c.difference > 0) == level_is_slower else "down" for c in different
     }
+    own = analysis.spec_text
     return [
         Finding(
             FindingKind.EXPLANATION,
@@ -77,8 +78,9 @@ def _patterns(
             pattern["text"].format(slower=f"{verdict.factor} = {slower}"),
             confidence=Confidence.CONFIRMED,
             evidence=tuple(_evidence(by_metric[metric]) for metric in pattern["when"]),
-            confirm=pattern["confirm"],
-            refute=pattern["refute"],
+            # This run may vary already what would confirm it.
+            confirm="" if varies_itself(own, pattern.get("varied", {})) else pattern["confirm"],
+            refute="" if varies_itself(own, pattern.get("varied", {})) else pattern["refute"],
             next_spec=_next(pattern, verdict.factor, slower, analysis),
         )
         for pattern in _RULES["pattern"]

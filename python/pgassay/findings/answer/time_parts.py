@@ -53,19 +53,28 @@ def _shares(one: Accounting) -> str:
         way=tr("less") if whole.difference_ms < 0.0 else tr("more"),
     )
     if not clear:
-        return f"{head} {_TEXTS['unclear']}"
+        return f"{head} {_unclear(one)}"
     sized = [part for part in clear if (part.share_ci95_pct or (0.0, 0.0))[1] <= _MOST_SHARE]
     shares = [
-        _TEXTS["first" if at == 0 else "next"].format(
-            part=_named(part),
-            share=f"{decimals(part.share_pct or 0.0, '.0f')} %",
-            interval=share_interval(part),
-        )
+        _TEXTS["first" if at == 0 else "next"].format(**_share(part))
         for at, part in enumerate(sized)
     ]
     if not sized:
         return f"{head} {_TEXTS['some'].format(parts=tr(' and ').join(map(_named, clear)))}"
     return f"{head} {', '.join(shares)}."
+
+
+def _unclear(one: Accounting) -> str:
+    """With the part whose share is the largest, as the table shows it."""
+    largest = max(one.parts, key=lambda part: part.share_pct or 0.0)
+    if (largest.share_pct or 0.0) < _LIMITS["least_share"]:
+        return str(_TEXTS["unclear"])
+    return str(_TEXTS["unclear_largest"].format(**_share(largest)))
+
+
+def _share(part: TimePart) -> dict[str, str]:
+    share = f"{decimals(part.share_pct or 0.0, '.0f')} %"
+    return {"part": _named(part), "share": share, "interval": share_interval(part)}
 
 
 def named_parts(analysis: Analysis, factor: str, level: str) -> set[str]:

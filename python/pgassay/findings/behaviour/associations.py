@@ -16,17 +16,21 @@ _TEXTS = texts_of(__name__)
 
 
 def find(analysis: Analysis) -> list[Finding]:
-    """One sentence for each of the strongest associations."""
+    """One sentence for each of the strongest associations.
+
+    What moves after throughput or latency explains neither; the table has it.
+    """
     if analysis.associations is None:
         return []
+    leading = [one for one in analysis.associations.found if one.lag_s >= 0]
     return [
         Finding(FindingKind.OBSERVATION, _TEXTS["title"], _sentence(one), rule="associations")
-        for one in analysis.associations.found[: _TEXTS["most"]]
+        for one in leading[: _TEXTS["most"]]
     ]
 
 
 def _sentence(association: Association) -> str:
-    form = "together" if association.lag_s == 0 else "first" if association.lag_s > 0 else "after"
+    form = "first" if association.lag_s > 0 else "together"
     goal = METRICS[association.with_].title.lower()
     sentence = str(_TEXTS[form]).format(
         series=association.series,

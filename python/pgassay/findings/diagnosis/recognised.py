@@ -13,7 +13,7 @@ from pgassay.findings.diagnosis.judging import ArmContrast, Judgement, RuleInArm
 from pgassay.findings.diagnosis.quantities import facts_of
 from pgassay.findings.diagnosis.rule_file import Sign, known_rules
 from pgassay.findings.model import Confidence, Evidence, Finding, FindingKind
-from pgassay.findings.next_spec import next_spec
+from pgassay.findings.next_spec import next_spec, varies_itself
 from pgassay.findings.wording import count, size, texts_of
 from pgassay.language import clauses, decimals, listed, tr
 
@@ -50,6 +50,7 @@ def _finding(judgement: Judgement, labels: Mapping[str, str], analysis: Analysis
     contrast = judgement.contrast
     evidence = [] if contrast is None else [_contrasted(contrast, labels)]
     not_for_it: list[Evidence] = []
+    tests = rule.next is None or not varies_itself(analysis.spec_text, rule.next.factors)
     for arm in judgement.arms[: _LIMITS["most_arms"]]:
         label = labels[arm.facts.signals.arm] if len(labels) > 1 else ""
         for one in arm.signs:
@@ -63,8 +64,8 @@ def _finding(judgement: Judgement, labels: Mapping[str, str], analysis: Analysis
         confidence=judgement.confidence,
         evidence=tuple(evidence),
         not_for_it=tuple(not_for_it),
-        confirm=tr(rule.confirm).strip(),
-        refute=tr(rule.refute).strip(),
+        confirm=tr(rule.confirm).strip() if tests else "",
+        refute=tr(rule.refute).strip() if tests else "",
         next_spec=next_spec(
             analysis.spec_text,
             levels.get(first.facts.signals.arm, {}),

@@ -37,6 +37,7 @@ from pgassay.report.tables.cells import (
     subject,
     with_interval,
 )
+from pgassay.report.tables.time_parts import FOLDED, folded
 
 _ARM_METRICS = {
     "tps": Message("tps"),
@@ -54,8 +55,6 @@ _ARM_METRICS = {
 }
 _MOST_DIFFERENCES = 8
 _MOST_EVIDENCE = 2
-_LEAST_PART = 0.005
-"""Of the whole: smaller parts of a transaction's time are not listed."""
 
 
 def answer_parts(context: ReportContext) -> dict[str, list[str]]:
@@ -173,17 +172,23 @@ def _parts(one: Accounting) -> Iterator[str]:
             part=_part(one.whole),
         )
     )
-    least = _LEAST_PART * max(one.whole.baseline_ms, one.whole.level_ms)
-    parts = [part for part in one.parts if max(part.baseline_ms, part.level_ms) >= least]
-    parts.sort(key=lambda part: -abs(part.difference_ms))
+    shown, small = folded(one)
+    parts = sorted([*shown, one.parts[-1]], key=lambda part: -abs(part.difference_ms))
     yield from (f"- {part.title}{colon()}{_part(part)}" for part in parts)
+    if small:
+        baseline, level = (sum(getattr(p, n) for p in small) for n in ("baseline_ms", "level_ms"))
+        yield f"- {FOLDED}{colon()}{_sizes(baseline, level)}"
+
+
+def _sizes(baseline: float, level: float) -> str:
+    change = signed_milliseconds(level - baseline)
+    return f"{milliseconds(baseline)} -> {milliseconds(level)}, {change}"
 
 
 def _part(part: TimePart) -> str:
-    sizes = f"{milliseconds(part.baseline_ms)} -> {milliseconds(part.level_ms)}"
-    change = signed_milliseconds(part.difference_ms)
+    sizes = _sizes(part.baseline_ms, part.level_ms)
     if part.ci95_ms is None or not part.is_clear:
-        return tr("{sizes}, {change}, not clear", sizes=sizes, change=change)
+        return tr("{sizes}, not clear", sizes=sizes)
     low, high = map(signed_milliseconds, part.ci95_ms)
     share = (
         ""
@@ -191,9 +196,8 @@ def _part(part: TimePart) -> str:
         else tr(", {share_pct} % of the change", share_pct=decimals(part.share_pct, ".0f"))
     )
     return tr(
-        "{sizes}, {change} (95 % CI {low} to {high}){share}{share_interval}",
+        "{sizes} (95 % CI {low} to {high}){share}{share_interval}",
         sizes=sizes,
-        change=change,
         low=low,
         high=high,
         share=share,

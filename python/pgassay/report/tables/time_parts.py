@@ -27,7 +27,7 @@ from pgassay.report.tables.table import Cell, Column, Row, Table, row_of
 WHOLE = Message("Transaction")
 _LEAST = 0.005
 """Share of the whole below which a part is shown with others in one row."""
-_FOLDED = Message("Other parts, each below 0.5 %")
+FOLDED = Message("Other parts, each below 0.5 %")
 _COLUMNS = (
     Column(Message("Part"), "heading"),
     Column(Message("Level compared"), "group"),
@@ -51,12 +51,19 @@ def accounting_table(context: ReportContext) -> Table:
     return made if context.has_several_levels else made.without("Level compared")
 
 
-def _rows(one: Accounting) -> list[Row]:
-    *others, rest = one.parts
+def folded(one: Accounting) -> tuple[list[TimePart], list[TimePart]]:
+    """The parts before the last one: those shown each, and those shown as one sum."""
+    *others, _ = one.parts
     least = _LEAST * max(one.whole.baseline_ms, one.whole.level_ms)
-    small = [p for p in others if max(p.baseline_ms, p.level_ms) < least]
+    # The part of parallel workers is below zero: its size counts, not its sign.
+    small = [p for p in others if max(abs(p.baseline_ms), abs(p.level_ms)) < least]
     small = small if len(small) > 1 else []
-    shown = [part for part in others if part not in small]
+    return [part for part in others if part not in small], small
+
+
+def _rows(one: Accounting) -> list[Row]:
+    rest = one.parts[-1]
+    shown, small = folded(one)
     columns = [
         (
             *(getattr(part, name) for part in shown),
@@ -75,7 +82,7 @@ def _rows(one: Accounting) -> list[Row]:
     return [
         row_of(
             (
-                _FOLDED if part is None else part.title,
+                FOLDED if part is None else part.title,
                 subject,
                 milliseconds(before, digits),
                 milliseconds(after, digits),

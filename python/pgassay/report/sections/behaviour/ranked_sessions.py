@@ -12,7 +12,7 @@ from pgassay.analysis.measures.courses.chart_series import ChartSeries
 from pgassay.language import Message, tr
 from pgassay.report.charts.over_time.sessions import Ranked
 from pgassay.report.context import ReportContext
-from pgassay.report.sections.behaviour.statements import statement_name
+from pgassay.report.sections.behaviour.statements import statement_names
 
 _ENOUGH = 0.8
 """Of all sessions, which those listed take together."""
@@ -58,7 +58,7 @@ def _ranked(context: ReportContext) -> Iterator[Ranked]:
     events = arm_means(context, [(one.arm, active_sessions(one)) for one in context.series])
     totals = _totals(events)
     yield _largest(tr("By wait event"), events, totals)
-    names = {one.queryid: statement_name(one) for one in context.analysis.statement_use}
+    names = statement_names(context.analysis)
     statements = _sampled(context, "query", names)
     if statements:
         yield _largest(tr("By statement"), _with_rest(statements, totals, _NO_STATEMENT), totals)

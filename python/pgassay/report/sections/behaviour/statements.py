@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pgassay.analysis.model import Analysis
 from pgassay.analysis.reading.plain_text import one_line, visible
 from pgassay.analysis.statements.model import StatementCosts, StatementUse
 from pgassay.findings.wording import milliseconds, signed_milliseconds, size
@@ -44,6 +45,12 @@ def statements(context: ReportContext) -> Content | None:
 def statement_name(one: StatementUse) -> str:
     """Such as `1. SELECT note FROM item WHERE code = $1`."""
     return f"{one.ranked}. {one_line(one.text, _WIDTH) or f'queryid {one.queryid}'}"
+
+
+def statement_names(analysis: Analysis) -> dict[str, str]:
+    """queryid → how a statement is called, of all whose text is known."""
+    texts = {id_: one_line(text, _WIDTH) for id_, text in analysis.statements.items() if text}
+    return texts | {one.queryid: statement_name(one) for one in analysis.statement_use}
 
 
 def _arms(context: ReportContext) -> dict[str, str]:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from pgassay.analysis.measures.asked import ArmAsked
 from pgassay.findings.wording import spaced
-from pgassay.language import Message, clauses, ntr, retold
+from pgassay.language import Message, clauses, ntr, retold, tr
 from pgassay.report.context import ReportContext
 from pgassay.report.section import Content, section
 from pgassay.report.summaries.headline import load
@@ -49,7 +49,10 @@ def workload(context: ReportContext) -> Content | None:
 def mix_table(context: ReportContext) -> Table:
     """A row per arm and scenario, or per scenario where the mix is the same in all arms."""
     asked = context.analysis.asked
-    alike = all(one.weights == asked[0].weights for one in asked)
+    # With pools, the faster arm of two achieves another mix.
+    alike = not any(one.has_pools for one in asked) and all(
+        (one.workload, one.weights) == (asked[0].workload, asked[0].weights) for one in asked
+    )
     labels = context.labels
     shown = asked[:1] if alike else asked
     rows = [
@@ -77,7 +80,10 @@ def _shares(
     weight = asked.weights[scenario]
     whole = sum(value for value in asked.weights.values() if value > 0)
     constant = ntr("{n} connection of its own", "{n} connections of its own", round(-weight))
-    wanted = constant if weight < 0 else f"{spaced(100 * weight / whole, 1)} %"
+    share = f"{spaced(100 * weight / whole, 1)} %" if whole else ABSENT
+    if asked.has_pools:
+        share = tr("{share} of the connections", share=share)
+    wanted = constant if weight < 0 else share
     counts: dict[str, int] = {}
     for trial in context.analysis.trials:
         if of_all_arms or trial.arm == asked.arm:

@@ -6,7 +6,7 @@ Enters: texts of pg_stat_statements. Leaves: yes or no. Never: guesses by anythi
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -26,6 +26,11 @@ def is_own(text: str) -> bool:
     """Whether pgassay sends this statement itself."""
     found = _skeleton(text)
     return len(found) >= _SHORTEST and found in _own()
+
+
+def own_among(texts: Mapping[str, str]) -> set[str]:
+    """The query ids of the statements that pgassay sends itself; `texts` by query id."""
+    return {queryid for queryid, text in texts.items() if is_own(text)}
 
 
 @cache
