@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from pgassay.errors import RestoreFailed, TargetError
 from pgassay.samples.journal import JOURNAL, open_changes, run_of
 from pgassay.samples.run_directory import RunDirectory
+from pgassay.server.change import Change
 from pgassay.server.existing.access import access_of
-from pgassay.server.protocol import Change
 from pgassay.server.recovery import recover
 from pgassay.server.undo.change_record import forget_never_made
 from pgassay.spec.model import ExperimentFile

@@ -11,16 +11,13 @@ import time
 import uuid
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict, fields
 from pathlib import Path
 
 from pgassay.errors import PgassayError, RunDirectoryError
 from pgassay.samples.journal_entries import JOURNAL as JOURNAL
-from pgassay.samples.journal_entries import journal_entries, open_entries
+from pgassay.samples.journal_entries import Entry, journal_entries, open_entries
 from pgassay.samples.storage.files import append_line
-from pgassay.server.protocol import Change
-
-_FIELDS = tuple(field.name for field in fields(Change))
+from pgassay.server.change import Change, change_of, stored, visible
 
 
 class FileJournal:
@@ -50,7 +47,7 @@ class FileJournal:
 
     def record(self, change: Change) -> None:
         """Note a change that is about to be made."""
-        self._append({"event": "change", **asdict(change)})
+        self._append({"event": "change", **stored(change)})
 
     def undone(self, change_id: str) -> None:
         """Note that a change has been undone, where the disk still takes it.
@@ -66,17 +63,27 @@ class FileJournal:
 
 
 def open_changes(path: Path) -> list[Change]:
-    """The changes of a journal that were not undone, oldest first."""
-    changes = []
-    for entry in open_entries(path):
-        if entry.get("copy") or entry.get("started"):
-            raise RunDirectoryError(
-                f"{path} is of an older pgassay, which had started or copied the server of this"
-                f" run; recover it with that version, or run there yourself: {entry.get('undo')}"
-            )
-        with suppress(TypeError):
-            changes.append(Change(**{name: entry[name] for name in _FIELDS if name in entry}))
-    return changes
+    """The changes of a journal that were not undone, oldest first; RunDirectoryError where one of
+    them is not as this version writes it."""
+    return [_change_in(path, entry) for entry in open_entries(path)]
+
+
+def _change_in(path: Path, entry: Entry) -> Change:
+    given = {name: value for name, value in entry.items() if name not in ("at", "event")}
+    where = f"{path}, line {entry.line}"
+    if "kind" not in given and "undo" in given:
+        raise RunDirectoryError(
+            f"{where}: a change that an older pgassay made, which this version does not undo;"
+            " recover it with that version, or undo it yourself; the line says:"
+            f" {visible(str(given.get('what')))}, undone by: {visible(str(given['undo']))}"
+        )
+    try:
+        return change_of(given)
+    except ValueError as error:
+        raise RunDirectoryError(
+            f"{where}: is no change that pgassay wrote ({error}); if you know what the run changed,"
+            " undo it yourself, then remove that line"
+        ) from None
 
 
 def run_of(path: Path) -> str:

@@ -14,21 +14,31 @@ from typing import Any
 JOURNAL = "journal.jsonl"
 
 
-def journal_entries(path: Path) -> Iterator[dict[str, Any]]:
+class Entry(dict[str, Any]):
+    """One object of a journal."""
+
+    line: int
+    """The number of its line in the file."""
+
+
+def journal_entries(path: Path) -> Iterator[Entry]:
     """Every whole line, oldest first; none where there is no journal."""
     if not path.exists():
         return
-    for line in path.read_text("utf-8", errors="replace").splitlines():
+    # Not splitlines, for which a character within a text may end a line.
+    for number, line in enumerate(path.read_text("utf-8", errors="replace").split("\n"), start=1):
         # A line may be cut short by a crash: its change was never made.
-        with suppress(ValueError):
-            entry = json.loads(line)
-            if isinstance(entry, dict) and "event" in entry:
+        with suppress(ValueError, RecursionError):
+            found = json.loads(line)
+            if isinstance(found, dict) and "event" in found:
+                entry = Entry(found)
+                entry.line = number
                 yield entry
 
 
-def open_entries(path: Path) -> list[dict[str, Any]]:
+def open_entries(path: Path) -> list[Entry]:
     """The entries of changes that were not undone, oldest first."""
-    found: dict[str, dict[str, Any]] = {}
+    found: dict[str, Entry] = {}
     for entry in journal_entries(path):
         if entry["event"] == "change":
             found[str(entry.get("id"))] = entry

@@ -13,6 +13,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, LiteralString, Protocol
 
+from pgassay.server.change import Change
 from pgassay.server.connection.libpq import for_engine
 from pgassay.server.hosts.host import Host
 from pgassay.server.hosts.memory_group import MemoryUse
@@ -162,48 +163,6 @@ class ServerFacts:
     settings: Mapping[str, Setting]
     build: str = ""
     """`SELECT version()`: with compiler and platform."""
-
-
-@dataclass(frozen=True)
-class Change:
-    """One change to a target with the command that undoes it, as the journal keeps it."""
-
-    id: str
-    what: str
-    do: str
-    undo: str
-    server: str = ""
-    """System identifier of its cluster, with `/database` where it was made in one; empty where
-    unknown."""
-    setting: str = ""
-    """For a setting: its name,"""
-    value: str = ""
-    """the value we write,"""
-    found: str | None = None
-    """the value that was written there before, if any,"""
-    scope: str = ""
-    """and where: empty is postgresql.auto.conf, else a database or a role (settings/scope.py)."""
-    knob: str = ""
-    """For a knob of the host: its file; `value` and `found` are the kernel's."""
-    host: str = ""
-    """The host it belongs to, as ssh knows it; empty for the one pgassay ran on."""
-    data: str = ""
-    """For a server that this run may restart: its data directory,"""
-    log: str = ""
-    """and the file that it writes its log to, where it is one."""
-    reached: str = ""
-    """The address of the server: host:port."""
-    dsn: str = ""
-    """Of a fleet: which of its servers, by the connection string in the experiment file."""
-    journal: str = ""
-    """In the change record: the journal of the run that made the change,"""
-    run: str = ""
-    """and the name drawn for that journal: another may lie at its path by now."""
-
-    @property
-    def is_restart(self) -> bool:
-        """Whether it changes nothing, and says that a run may have left its server down."""
-        return bool(self.data) and not self.setting
 
 
 class Journal(Protocol):

@@ -113,7 +113,7 @@ def test_a_change_of_another_user_during_a_run_prevents_its_restarts(
             target.close()
         assert server.started_at() == before
         assert "shared_buffers" not in server.file.read_text()
-        assert [change.setting for change in journal.open] == ["shared_buffers"] * len(journal.open)
+        assert {change.what.split()[1] for change in journal.open} == {"shared_buffers"}
         assert target._left
     finally:
         alter(server, "RESET max_connections")

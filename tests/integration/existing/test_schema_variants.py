@@ -11,6 +11,7 @@ from pgassay.errors import TargetError
 from pgassay.server.existing.target import ExistingTarget
 from pgassay.server.protocol import Connection, SchemaVariant, Testbed
 from pgassay.server.recovery.recover import recover
+from pgassay.server.undo.undo_sql import undo_text
 from support.servers.existing import die
 from support.servers.lab import LabServer, RecordingJournal
 
@@ -80,7 +81,7 @@ def test_a_killed_run_is_undone_by_recover_also_before_the_sql_was_run(
     target.choose(Testbed(schema=ROLE.name))
     target.reset({})
     left_open = list(journal.open)
-    assert any("DROP ROLE" in change.undo for change in left_open)
+    assert any("DROP ROLE" in undo_text(change) for change in left_open)
     die(target)
     assert recover(lab_server.dsn(), left_open, journal) == []
     assert there_are(lab_server) == (False, False)

@@ -11,6 +11,7 @@ from pgassay.errors import RestoreFailed, SettingRejected, TargetError
 from pgassay.server.existing.target import ExistingTarget
 from pgassay.server.protocol import ResetLevel
 from pgassay.server.recovery.recover import recover
+from pgassay.server.undo.undo_sql import undo_text
 from support.servers.existing import (
     auto_conf,
     build,
@@ -72,7 +73,7 @@ def test_values_that_others_set_with_alter_system_come_back(
     target.prepare(build, {})
     target.reset({"work_mem": "8MB"})
     target.reset({"work_mem": "9MB"})
-    assert {change.undo for change in journal.open if "work_mem" in change.what} == {
+    assert {undo_text(change) for change in journal.open if "work_mem" in change.what} == {
         """ALTER SYSTEM SET "work_mem" = '6MB'"""
     }
     target.close()

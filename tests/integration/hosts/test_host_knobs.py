@@ -21,7 +21,9 @@ from pgassay.server.knobs.knob_lock import locked
 from pgassay.server.knobs.put_back import recover_host
 from pgassay.server.undo.change_record import recorded
 from pgassay.server.undo.killed_run import refuse_killed_run_on
+from pgassay.server.undo.undo_sql import undo_text
 from support.runs import forked
+from support.runs.changes import knobs_in
 from support.runs.command import pgassay
 from support.servers.lab import SECRET, LabServer, RecordingJournal, wait_until
 
@@ -69,7 +71,7 @@ def test_a_knob_is_journalled_before_it_is_written_and_put_back() -> None:
     journal.interrupt_at = None
     assert knobs.apply({SWAP: wanted}, None) == {SWAP: wanted}
     assert now(SWAP) == wanted
-    assert journal.changes[0].undo == f"echo {before} > /proc/sys/vm/swappiness"
+    assert undo_text(journal.changes[0]) == f"echo {before} > /proc/sys/vm/swappiness"
     assert knobs.found == {SWAP: before}
     knobs.restore()
     assert now(SWAP) == before
@@ -123,7 +125,7 @@ def test_a_later_change_by_another_program_is_reported_and_left() -> None:
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from pgassay.samples.journal import FileJournal
+from pgassay.samples.journal import FileJournal, open_changes
 from pgassay.server.knobs.host_knobs import HostKnobs
 knobs = HostKnobs(FileJournal(Path(sys.argv[1])))
 wanted = dict(word.split("=") for word in sys.argv[2:])
@@ -156,7 +158,7 @@ def test_the_next_run_refuses_a_host_that_a_killed_run_has_changed(
     assert alive is not None
     refuse_killed_run_on(HERE)
     alive.release()
-    recover_host(open_changes(journal), FileJournal(journal))
+    recover_host(knobs_in(open_changes(journal)), FileJournal(journal))
     assert {name: now(name) for name in USED} == found
     refuse_killed_run_on(HERE)
 
@@ -166,7 +168,7 @@ def test_a_run_whose_directory_is_gone_is_named_with_the_commands(
 ) -> None:
     journal = tmp_path / "journal.jsonl"
     killed_after_writing(journal, swappiness="47")
-    changes = open_changes(journal)
+    changes = knobs_in(open_changes(journal))
     text = journal.read_text()
     journal.unlink()
     undo = f"echo {found[SWAP]} > /proc/sys/vm/swappiness; then remove "
@@ -180,7 +182,7 @@ def test_a_knob_that_was_written_after_a_killed_run_is_left(tmp_path: Path) -> N
     before, journal = now(SWAP), tmp_path / "journal.jsonl"
     killed_after_writing(journal, swappiness="47", vfs_cache_pressure="77")
     find_knob(SWAP, None).write("48")
-    (note,) = recover_host(open_changes(journal), FileJournal(journal))
+    (note,) = recover_host(knobs_in(open_changes(journal)), FileJournal(journal))
     assert note.startswith("vm.swappiness is 48 now, which this run did not write: left as it is")
     assert now(SWAP) == "48"
     assert now(PRESSURE) != "77"
@@ -211,7 +213,7 @@ def test_recover_puts_back_what_the_journal_of_a_killed_run_lists(
     path = tmp_path / "journal.jsonl"
     killed_after_writing(path, swappiness="47", dirty_bytes="123457536")
     journal = FileJournal(path)
-    assert recover_host(open_changes(path), journal) == []
+    assert recover_host(knobs_in(open_changes(path)), journal) == []
     assert {name: now(name) for name in USED} == found
     assert open_changes(path) == []
     assert recorded(host_identity(HERE)) == []

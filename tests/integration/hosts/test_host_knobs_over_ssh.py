@@ -15,6 +15,7 @@ from pgassay.server.knobs.knob_lock import locked
 from pgassay.server.knobs.put_back import recover_host
 from pgassay.server.undo.change_record import recorded
 from support.hosts.sshd import HOST, Sshd
+from support.runs.changes import knobs_in
 from support.servers.lab import RecordingJournal, wait_until
 
 SWAP = "vm.swappiness"
@@ -59,7 +60,8 @@ def test_a_knob_is_journalled_with_its_host_written_read_back_and_put_back(host:
     knobs.check({SWAP: wanted}, None)
     assert knobs.apply({SWAP: wanted}, None) == {SWAP: wanted}
     assert now() == wanted
-    assert (journal.changes[0].host, journal.changes[0].what) == (HOST, f"{SWAP} of {HOST}")
+    (change,) = knobs_in(journal.changes)
+    assert (change.host, change.what) == (HOST, f"{SWAP} of {HOST}")
     with pytest.raises(TargetError, match="another pgassay run is changing knobs of this host"):
         HostKnobs(RecordingJournal()).check({SWAP: wanted}, None)
     knobs.restore()
@@ -86,7 +88,7 @@ def test_a_knob_of_a_host_that_does_not_answer_is_reported_and_recovered_later(
     wait_until(knobs_are_free, "the lock over there is released")
     assert now() == wanted
     again = SshHost(HOST)
-    assert recover_host(journal.open, journal, again) == []
+    assert recover_host(knobs_in(journal.open), journal, again) == []
     assert now() == before
     assert journal.open == []
     assert recorded(host_identity(again)) == []
@@ -107,7 +109,7 @@ def test_the_next_run_refuses_a_host_that_a_killed_run_has_changed(
     with pytest.raises(TargetError, match=f"was killed while it had changed {HOST}"):
         following.check({"vm.vfs_cache_pressure": "100"}, None)
     following.restore()
-    assert recover_host(journal.open, journal, following._host) == []
+    assert recover_host(knobs_in(journal.open), journal, following._host) == []
     assert now() == before
     following._host.close()
     assert knobs._lock is not None

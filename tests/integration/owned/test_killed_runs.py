@@ -76,7 +76,7 @@ def when_starting_with_other_settings(tool: WatchedRun, base: Path) -> None:
 
 
 OWNED: dict[str, Phase] = {
-    "opening": when_journaled("directory of an owned server"),
+    "opening": when_journaled('"owned server"'),
     "making the cluster": when_there("run-*/data/global"),
     "building": when_said("building payments-write"),
     "freezing": when_there("run-*/snapshot/base"),
@@ -90,10 +90,10 @@ OWNED: dict[str, Phase] = {
 }
 EXISTING: dict[str, Phase] = {
     "opening": when_said("connecting to the server"),
-    "changing a held setting": when_journaled("setting maintenance_work_mem"),
-    "building": when_journaled("schema pgassay"),
+    "changing a held setting": when_journaled('"maintenance_work_mem"'),
+    "building": when_journaled('"kind": "schema"'),
     "resetting": when_said(RESET, later=True),
-    "changing a setting": when_journaled("setting work_mem"),
+    "changing a setting": when_journaled('"work_mem"'),
     "warm-up": when_said(WARM_UP, later=True),
     "load": when_said(LOAD, later=True),
     "storing": when_storing,
@@ -102,7 +102,7 @@ EXISTING: dict[str, Phase] = {
 }
 VARYING: dict[str, Phase] = {
     "trying the variant": when_said("making extra = table"),
-    "making the variant": when_journaled("CREATE TABLE public.extra"),
+    "making the variant": when_journaled('"kind": "variant"'),
     "load": when_said(LOAD, later=True),
 }
 

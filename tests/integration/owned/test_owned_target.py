@@ -17,6 +17,7 @@ import pytest
 
 import pgassay
 from pgassay.errors import RestoreFailed, SettingRejected, SetupError, TargetError
+from pgassay.server.change import OwnedServerChange
 from pgassay.server.hosts.account import Account
 from pgassay.server.owned import readable_copy
 from pgassay.server.owned.installation import Installation, embedded_installation, installation_at
@@ -24,8 +25,9 @@ from pgassay.server.owned.origin import NewCluster
 from pgassay.server.owned.postmaster import working_in
 from pgassay.server.owned.target import OwnedTarget
 from pgassay.server.owned.workspace import SOCKET_BYTES, SOCKET_NAME, base_directory
-from pgassay.server.protocol import Change, Connection, ResetLevel, ServerFacts
+from pgassay.server.protocol import Connection, ResetLevel, ServerFacts
 from pgassay.server.recovery.recover import recover
+from pgassay.server.undo.undo_sql import undo_text
 from support.servers.lab import RecordingJournal, installation_named, is_root, scalar, wait_until
 from support.servers.pool import on_every_version
 
@@ -230,7 +232,7 @@ def test_close_removes_everything_and_may_be_called_twice(
     assert stat.S_IMODE(data.parent.stat().st_mode) == 0o700
     kept = data.parent
     undo = f"rm -rf {kept} {kept}.owner {kept}.aside"
-    assert [change.undo for change in journal.open] == [undo]
+    assert [undo_text(change) for change in journal.open] == [undo]
     servers = working_in(data)
     assert servers
     assert all(os.getsid(pid) != os.getsid(0) for pid in servers), "Ctrl-C would reach the server"
@@ -357,7 +359,8 @@ def test_the_next_open_sweeps_a_killed_run_and_spares_a_live_one(
                 assert stream is not None
                 stream.close()
     left = RecordingJournal()
-    left.record(Change("1", "directory", "mkdir", f"rm -rf {live.parent} {live.parent}.owner"))
+    base, name = str(live.parent.parent), live.parent.name
+    left.record(OwnedServerChange(base=base, name=name))
     recover(None, left.open, left)
     assert not live.parent.exists()
     assert left.open == []

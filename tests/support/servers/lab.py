@@ -19,6 +19,7 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from pgassay.errors import SetupError
+from pgassay.server.change import Change
 from pgassay.server.connection.session import connect
 from pgassay.server.hosts.account import Account
 from pgassay.server.owned.cluster import Cluster
@@ -26,7 +27,7 @@ from pgassay.server.owned.installation import Installation, embedded_installatio
 from pgassay.server.owned.postmaster import StartError
 from pgassay.server.owned.readable_copy import runnable_by
 from pgassay.server.owned.workspace import make_workspace, new_name
-from pgassay.server.protocol import Change, Connection, ConnectionParameters
+from pgassay.server.protocol import Connection, ConnectionParameters
 from support.servers.npm import npm_installation
 
 DEBIAN = Path("/usr/lib/postgresql/15/bin")

@@ -5,13 +5,15 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from pgassay.errors import TargetError
 from pgassay.samples.journal import FileJournal, open_changes
-from pgassay.server.protocol import Change, ServerFacts, Setting
+from pgassay.server.change import SettingChange
+from pgassay.server.protocol import ServerFacts, Setting
 from pgassay.server.undo.change_record import recorded
 from pgassay.trials.fleet import asking
 from pgassay.trials.fleet.asking import AskingJournal
@@ -20,7 +22,7 @@ from pgassay.trials.fleet.member import shown_facts
 from pgassay.trials.fleet.noting import Notes, place_of
 
 NORTH = FoundServer("service=north", "north", "7001", "north:5432", None)
-CHANGE = Change("c1", "setting work_mem", "ALTER SYSTEM SET", "ALTER SYSTEM RESET", server="7001")
+CHANGE = SettingChange(id="c1", name="work_mem", value="8MB", found=None, server="7001")
 
 
 @pytest.fixture(autouse=True)
@@ -57,7 +59,7 @@ def test_a_change_is_in_the_journal_with_its_server_when_the_call_returns(tmp_pa
         member.begin("7001")
         member.record(CHANGE)
         (change,) = open_changes(path)
-        assert (change.id, change.dsn, change.undo) == ("c1", NORTH.dsn, CHANGE.undo)
+        assert change == replace(CHANGE, dsn=NORTH.dsn, reached=NORTH.address)
         assert [one.journal for one in recorded("7001")] == [str(path)]
         member.undone("c1")
         assert open_changes(path) == []

@@ -15,7 +15,7 @@ from pgassay.samples.journal import FileJournal, open_changes
 from pgassay.samples.run_directory import MOST_STATEMENTS, RunDirectory, default_run_path
 from pgassay.samples.storage import files
 from pgassay.samples.storage.tables import TABLES
-from pgassay.server.protocol import Change
+from pgassay.server.change import SettingChange
 from support.runs.command import pgassay
 from support.synthetic.directories import synthetic_run
 
@@ -53,7 +53,7 @@ def test_modes_do_not_hang_on_the_umask(tmp_path: Path, umask: int) -> None:
     before = os.umask(umask)
     try:
         run, _, _ = synthetic_run(tmp_path / "run", blocks=1)
-        run.journal().record(Change("1", "setting", "SET", "RESET"))
+        run.journal().record(SettingChange(id="1", name="work_mem", value="8MB", found=None))
         run.output_folder(9)
     finally:
         os.umask(before)
@@ -110,11 +110,14 @@ def test_a_replaced_file_is_the_old_one_or_the_new_one(tmp_path: Path) -> None:
 def test_open_changes_that_only_an_older_version_can_undo_are_an_error(tmp_path: Path) -> None:
     path = tmp_path / "journal.jsonl"
     journal = FileJournal(path)
-    journal.record(Change("1", "setting", "SET", "RESET"))
+    journal.record(SettingChange(id="1", name="work_mem", value="8MB", found=None))
     with path.open("a") as file:
-        line = {"event": "change", "id": "2", "what": "x", "do": "mv", "copy": "/d", "undo": "mv b"}
+        line = {"event": "change", "id": "2", "what": "x", "do": "mv", "undo": "mv\x1b[2J \n b"}
         file.write(json.dumps(line) + "\n")
-    with pytest.raises(RunDirectoryError, match=r"of an older pgassay.*run there yourself: mv b"):
+    with pytest.raises(
+        RunDirectoryError,
+        match=r"line 3: .* older .*says: x, undone by: mv\\x1b\[2J \\n b$",
+    ):
         open_changes(path)
     journal.undone("2")
     assert [change.id for change in open_changes(path)] == ["1"]
@@ -124,13 +127,13 @@ def test_the_journal_knows_what_was_not_undone_also_after_a_torn_line(tmp_path: 
     path = tmp_path / "journal.jsonl"
     journal = FileJournal(path)
     for name in ("1", "2", "3"):
-        journal.record(Change(name, "setting", f"SET {name}", f"RESET {name}"))
+        journal.record(SettingChange(id=name, name="work_mem", value=name, found=None))
     journal.undone("2")
     with path.open("a") as file:
         file.write('{"event": "cha')
     assert [change.id for change in open_changes(path)] == ["1", "3"]
     assert path.stat().st_mode & 0o077 == 0
-    assert json.loads(path.read_text().splitlines()[1])["undo"] == "RESET 1"
+    assert json.loads(path.read_text().splitlines()[1])["kind"] == "setting"
 
 
 def test_a_run_without_a_name_gets_one_from_time_and_spec() -> None:
@@ -171,7 +174,7 @@ def test_a_run_without_a_trial_leaves_nothing_unless_there_is_something_to_undo(
     assert run.discard_if_empty()
     assert not run.path.exists()
     run = RunDirectory.create(tmp_path / "run")
-    run.journal().record(Change("1", "setting", "SET", "RESET"))
+    run.journal().record(SettingChange(id="1", name="work_mem", value="8MB", found=None))
     assert not run.discard_if_empty()
     assert run.path.exists()
 

@@ -8,13 +8,14 @@ import os
 import subprocess
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pgassay.errors import SetupError, TargetError
 from pgassay.samples.journal import FileJournal, open_changes, run_of
+from pgassay.server.change import Change, SettingChange
 from pgassay.server.hosts.local import lock_run
-from pgassay.server.protocol import Change
 from pgassay.server.undo.change_record import (
     RecordedJournal,
     forget_never_made,
@@ -30,7 +31,7 @@ def test_nothing_changed_leaves_no_file_not_even_one_that_was_being_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    change = Change(id="1", what="work_mem", do="SET", undo="RESET", server="lab")
+    change = SettingChange(id="1", name="work_mem", value="8MB", found=None, server="lab")
     write_changes("lab", [change])
     kept = record_file("lab")
     assert recorded("lab") == [change]
@@ -46,7 +47,7 @@ MANY = """
 import sys, time
 from pathlib import Path
 from pgassay.samples.journal import FileJournal
-from pgassay.server.protocol import Change
+from pgassay.server.change import SettingChange
 from pgassay.server.undo.change_record import RecordedJournal
 journal = RecordedJournal(FileJournal(Path(sys.argv[1])))
 journal.begin("lab")
@@ -56,7 +57,7 @@ end = time.monotonic() + 60
 while len([*Path(sys.argv[1]).parent.glob("*.ready")]) < 2 and time.monotonic() < end:
     time.sleep(0.001)
 for name in names:
-    journal.record(Change(id=name, what="work_mem", do="SET", undo="RESET", server="lab"))
+    journal.record(SettingChange(id=name, name="work_mem", value="8MB", found=None, server="lab"))
 for name in names[1:]:
     journal.undone(name)
 """
@@ -84,7 +85,7 @@ def test_a_file_system_without_locks_is_an_error_and_not_taken_for_another_run(
         raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
 
     monkeypatch.setattr(fcntl, "flock", flock)
-    change = Change(id="1", what="work_mem", do="SET", undo="RESET", server="lab")
+    change = SettingChange(id="1", name="work_mem", value="8MB", found=None, server="lab")
     words = r"servers of this host: its file system has no locks \(No locks available\).*XDG_STATE"
     with pytest.raises(SetupError, match=words):
         recording(FileJournal(tmp_path / "journal.jsonl"), "lab").record(change)
@@ -104,7 +105,7 @@ def test_a_change_that_never_came_into_its_journal_is_forgotten(
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     path = tmp_path / "journal.jsonl"
-    change = Change(id="1", what="work_mem", do="SET", undo="RESET", server="lab")
+    change = SettingChange(id="1", name="work_mem", value="8MB", found=None, server="lab")
 
     def dies(_: Change) -> None:
         raise KeyboardInterrupt
@@ -125,7 +126,7 @@ def test_the_changes_of_a_run_outlive_its_folder_and_a_later_run_at_its_path(
     path = tmp_path / "journal.jsonl"
     for server, name in (("a", "1"), ("b", "2")):
         path.unlink(missing_ok=True)
-        change = Change(id=name, what="work_mem", do="SET", undo="RESET", server=server)
+        change = SettingChange(id=name, name="work_mem", value="8MB", found=None, server=server)
         recording(FileJournal(path), server).record(change)
         # One that goes on, as by --resume, has the same name.
         assert FileJournal(path).run == run_of(path) != ""
@@ -137,8 +138,8 @@ def test_the_changes_of_a_run_outlive_its_folder_and_a_later_run_at_its_path(
     assert [change.id for change in recorded("a")] == ["1"]
 
 
-def change(**given: str) -> Change:
-    return Change(id="1", what="work_mem", do="SET", undo="RESET", server="7", **given)
+def change(**given: Any) -> SettingChange:
+    return SettingChange(id="1", name="work_mem", value="8MB", found=None, server="7", **given)
 
 
 def test_a_copy_of_the_server_with_the_same_identifier_is_not_refused(

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from pgassay.samples.journal import FileJournal, open_changes
+from pgassay.server.change import SettingChange
 from pgassay.server.existing.server_paths import account_of, own_directory
 from pgassay.server.hosts.local import HERE
-from pgassay.server.protocol import Change
 
 ME = os.geteuid()
 
@@ -43,7 +43,7 @@ def test_links_that_go_round_and_names_that_are_no_text_are_no_faults_of_ours(
         HERE.resolve(one)
     odd = Path(os.fsdecode(b"/data/\xff"))
     journal = FileJournal(tmp_path / "journal.jsonl")
-    change = Change("1", "setting work_mem", "SET", "RESET", data=str(odd))
+    change = SettingChange(name="work_mem", value="8MB", found=None, data=str(odd))
     journal.record(change)
     (kept,) = open_changes(tmp_path / "journal.jsonl")
-    assert kept.data == str(odd)
+    assert kept == change

@@ -9,6 +9,7 @@ import psycopg
 import pytest
 
 from pgassay.errors import ConnectionRefused, SettingRejected, SetupError
+from pgassay.server.change import Change
 from pgassay.server.connection import libpq
 from pgassay.server.connection.session import one_line, refused, target_failure
 from pgassay.server.hosts.account import USER_VARIABLE, clean_environment, server_account
@@ -20,10 +21,11 @@ from pgassay.server.owned.installation import (
     parse_version,
 )
 from pgassay.server.owned.postmaster import blamed, failure
-from pgassay.server.protocol import Change, ConnectionParameters, Context, Setting
+from pgassay.server.protocol import ConnectionParameters, Context, Setting
 from pgassay.server.settings.auto_conf import quoted
-from pgassay.server.settings.statements import assignment, reset
-from pgassay.server.settings.values import check_value, confirm, same_value, split_names
+from pgassay.server.settings.scope import SERVER
+from pgassay.server.settings.values import check_value, confirm, same_value
+from pgassay.server.undo.undo_sql import assignment, reset, split_names
 
 MEMORY = Setting(
     name="work_mem",
@@ -132,14 +134,16 @@ def test_names_in_lists_keep_their_quotes_and_commas() -> None:
 
 
 def test_alter_system_quotes_names_and_values() -> None:
-    assert (
-        assignment("work_mem", "8MB").as_string(None) == """ALTER SYSTEM SET "work_mem" = '8MB'"""
-    )
-    assert assignment("search_path", '"$user", public').as_string(None) == (
+    def written(name: str, value: str) -> str:
+        return assignment(name, value, SERVER.alter).as_string(None)
+
+    assert written("work_mem", "8MB") == """ALTER SYSTEM SET "work_mem" = '8MB'"""
+    assert written("search_path", '"$user", public') == (
         """ALTER SYSTEM SET "search_path" = '$user', 'public'"""
     )
-    assert "''" in assignment("a.b", "it's").as_string(None)
-    assert reset("auto_explain.x").as_string(None) == 'ALTER SYSTEM RESET "auto_explain"."x"'
+    assert "''" in written("a.b", "it's")
+    undone = reset("auto_explain.x", SERVER.alter).as_string(None)
+    assert undone == 'ALTER SYSTEM RESET "auto_explain"."x"'
 
 
 def test_configuration_values_are_quoted() -> None:

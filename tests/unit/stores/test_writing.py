@@ -13,7 +13,7 @@ from fsspec.implementations.memory import MemoryFileSystem
 from pgassay.errors import RunDirectoryError
 from pgassay.reporting import report_run
 from pgassay.samples.run_directory import RunDirectory
-from pgassay.server.protocol import Change
+from pgassay.server.change import SettingChange
 from pgassay.stores.address import working_copy_of
 from pgassay.stores.mirrored_run import MirroredRun
 from support.synthetic.directories import SPEC, synthetic_run
@@ -54,7 +54,7 @@ def fail(*_: object) -> None:
 def test_trials_are_stored_as_they_finish_and_at_the_end_nothing_stays_here(
     begun: MirroredRun, store: MemoryFileSystem, warned: list[str]
 ) -> None:
-    begun.journal().record(Change("1", "setting", "SET", "RESET"))
+    begun.journal().record(SettingChange(id="1", name="work_mem", value="8MB", found=None))
     assert {name for name in objects(store) if name.endswith("trial.json")} == {
         f"trials/000{n}/trial.json" for n in range(1, 5)
     }
@@ -150,7 +150,7 @@ def test_a_run_that_went_on_elsewhere_is_not_continued_from_here(begun: Mirrored
 def test_changes_left_are_undone_on_the_machine_that_made_them(
     begun: MirroredRun, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    begun.journal().record(Change("1", "setting", "SET", "RESET"))
+    begun.journal().record(SettingChange(id="1", name="work_mem", value="8MB", found=None))
     report_run(begun)
     begun.finish()
     assert begun.path.exists()

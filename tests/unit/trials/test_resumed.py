@@ -16,7 +16,7 @@ from pgassay.plan.design import make_plan
 from pgassay.plan.store import plan_from_json, plan_to_json, same_design
 from pgassay.samples.journal import FileJournal, open_changes
 from pgassay.samples.unfinished import clear_unfinished, locked, pending_undo
-from pgassay.server.protocol import Change
+from pgassay.server.change import SchemaChange, SettingChange
 from pgassay.spec.parse import parse_spec
 from pgassay.trials.model.record import Validity
 from pgassay.trials.run.resumed import RunSoFar, differences
@@ -136,7 +136,7 @@ def test_a_journal_that_cannot_be_written_stops_a_change_but_not_its_undoing(
     folder = tmp_path / "gone"
     journal = FileJournal(folder / "journal.jsonl")
     with pytest.raises(RunDirectoryError, match="cannot be written"):
-        journal.record(Change("1", "setting", "SET", "RESET"))
+        journal.record(SettingChange(id="1", name="work_mem", value="8MB", found=None))
     journal.undone("1")
     assert open_changes(folder / "journal.jsonl") == []
 
@@ -144,8 +144,9 @@ def test_a_journal_that_cannot_be_written_stops_a_change_but_not_its_undoing(
 def test_pending_changes_are_listed_newest_first_with_the_command(tmp_path: Path) -> None:
     assert pending_undo(tmp_path) == "nothing is left to undo"
     journal = FileJournal(tmp_path / "journal.jsonl")
-    for number, what in enumerate(["setting work_mem", "schema pgassay"]):
-        journal.record(Change(str(number), what, "do", "undo"))
+    journal.record(SettingChange(name="work_mem", value="8MB", found=None))
+    journal.record(SchemaChange(database="lab"))
     assert pending_undo(tmp_path) == (
-        f"left to undo: schema pgassay; setting work_mem; pgassay recover {tmp_path} does it"
+        "left to undo: schema pgassay of database lab; setting work_mem;"
+        f" pgassay recover {tmp_path} does it"
     )

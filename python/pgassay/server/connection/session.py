@@ -227,15 +227,13 @@ def _as_connected(session: Connection) -> ConnectionParameters:
     )
 
 
-def identity(session: Connection, *, with_database: bool = False) -> str:
+def identity(session: Connection) -> str:
     """Which cluster this is, whatever name led here; empty where this user may not know."""
     try:
         row = session.execute(statement("connection/identity")).fetchone()
     except psycopg.errors.InsufficientPrivilege:
         return ""
-    if row is None:
-        return ""
-    return f"{row[0]}/{row[1]}" if with_database else str(row[0])
+    return "" if row is None else str(row[0])
 
 
 class ServerRow(NamedTuple):

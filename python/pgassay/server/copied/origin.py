@@ -19,10 +19,11 @@ from pgassay.server.connection.session import Work, as_target_error, connect
 from pgassay.server.copied.base_backup import BaseBackup
 from pgassay.server.copied.source import Source, find_source
 from pgassay.server.data.installed_tables import search_path_option
-from pgassay.server.data.schema import DROP, SCHEMA, SEARCH_PATH, vacuum_schema
+from pgassay.server.data.schema import SEARCH_PATH, vacuum_schema
 from pgassay.server.owned.cluster import Cluster
 from pgassay.server.owned.installation import Installation
 from pgassay.server.protocol import NOTHING, Connection, ConnectionParameters
+from pgassay.server.undo.undo_sql import DROP_SCHEMA, SCHEMA
 from pgassay.spec.workload.installed import InstalledTables
 
 
@@ -85,7 +86,7 @@ class ServerCopy:
                 self.for_control(cluster), work=Work.OWN_CHANGES, statement_limit_s=0
             ) as session,
         ):
-            session.execute(DROP)
+            session.execute(DROP_SCHEMA)
             create = "CREATE SCHEMA {} AUTHORIZATION {}"
             session.execute(sql.SQL(create).format(schema, user))
             if self._source.parameters.user != self._source.superuser:

@@ -6,7 +6,6 @@ nothing after `drop`. Never: touches a schema of the same name without that mark
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -14,16 +13,16 @@ import psycopg
 from psycopg import sql
 
 from pgassay.errors import TargetError
+from pgassay.server.change import SchemaChange
 from pgassay.server.connection.session import as_target_error, identity, target_failure
-from pgassay.server.protocol import Change, Connection, Journal
+from pgassay.server.protocol import Connection, Journal
 from pgassay.server.statements import statement
 from pgassay.server.undo.change_record import this_machine
+from pgassay.server.undo.undo_sql import DROP_SCHEMA, SCHEMA, undo_text
 
-SCHEMA = "pgassay"
 SEARCH_PATH = f"-c search_path={SCHEMA},public"
 """The options of a session that works in it."""
 MARK = "made by pgassay"
-DROP = sql.SQL("DROP SCHEMA IF EXISTS {} CASCADE").format(sql.Identifier(SCHEMA))
 CREATE = sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(SCHEMA))
 _MADE_ON = f"{MARK} on "
 
@@ -33,12 +32,17 @@ def mark_of(journal: Journal) -> str:
     return f"{_MADE_ON}{journal.machine or this_machine()}"
 
 
+def is_mark(comment: str) -> bool:
+    """Whether a comment says that pgassay made the object."""
+    return comment == MARK or comment.startswith(_MADE_ON)
+
+
 def refuse_foreign(session: Connection) -> bool:
     """Whether the schema is there; one without pgassay's mark is refused."""
     row = session.execute(statement("data/schema_comment"), (SCHEMA,)).fetchone()
     if row is None:
         return False
-    if row[0] != MARK and not (row[0] or "").startswith(_MADE_ON):
+    if not is_mark(row[0] or ""):
         raise TargetError(
             f"database {session.info.dbname} has a schema {SCHEMA} that pgassay did not make; "
             "rename it, or name another database with dbname="
@@ -73,7 +77,7 @@ def make_schema(session: Connection, mark: str) -> None:
     """Make an empty schema with the mark, in place of one that has it already."""
     try:
         with session.transaction():
-            session.execute(DROP)
+            session.execute(DROP_SCHEMA)
             session.execute(CREATE)
             session.execute(
                 sql.SQL("COMMENT ON SCHEMA {} IS {}").format(
@@ -89,24 +93,18 @@ class WorkloadSchema:
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
-        self._change: Change | None = None
+        self._change: SchemaChange | None = None
 
     @property
     def left(self) -> list[str]:
         """The SQL that would restore the server now."""
-        return [] if self._change is None else [self._change.undo]
+        return [] if self._change is None else [undo_text(self._change)]
 
     def create(self, session: Connection) -> None:
         """An empty schema; what a killed run left under our mark is dropped."""
         refuse_foreign(session)
         if self._change is None:
-            change = Change(
-                id=uuid.uuid4().hex,
-                what=f"schema {SCHEMA} of database {session.info.dbname}",
-                do=CREATE.as_string(session),
-                undo=DROP.as_string(session),
-                server=identity(session, with_database=True),
-            )
+            change = SchemaChange(database=session.info.dbname, server=identity(session))
             self._change = change
             self._journal.record(change)
         make_schema(session, mark_of(self._journal))
@@ -116,7 +114,7 @@ class WorkloadSchema:
         if self._change is None:
             return
         if refuse_foreign(session):
-            session.execute(DROP)
+            session.execute(DROP_SCHEMA)
         self._journal.undone(self._change.id)
         self._change = None
 

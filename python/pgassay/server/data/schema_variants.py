@@ -6,19 +6,16 @@ for in force, and none after `undo`. Never: runs SQL before its undo is on disk.
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Mapping
 
 import psycopg
-from psycopg import sql
 
 from pgassay.errors import TargetError
+from pgassay.server.change import VariantChange
 from pgassay.server.connection.session import as_target_error, identity, target_failure
-from pgassay.server.data.schema import SCHEMA
-from pgassay.server.protocol import Change, Connection, Journal, SchemaVariant
+from pgassay.server.protocol import Connection, Journal, SchemaVariant
+from pgassay.server.undo.undo_sql import PATH, undo_text
 
-PATH = sql.SQL("SET LOCAL search_path = {}, public; ").format(sql.Identifier(SCHEMA))
-"""How the undo of every variant begins: its names are looked up where the SQL made them."""
 NOT_THERE = (
     psycopg.errors.UndefinedObject,
     psycopg.errors.UndefinedTable,
@@ -36,13 +33,13 @@ class SchemaVariants:
         self._journal = journal
         self._known: dict[str, SchemaVariant] = {}
         self._applied: SchemaVariant | None = None
-        self._changes: list[Change] = []
+        self._changes: list[VariantChange] = []
         """One for each part of the variant in force, in order."""
 
     @property
     def left(self) -> list[str]:
         """The SQL that is still to run before the schema is as it was built."""
-        return [as_psql(change.undo) for change in reversed(self._changes)]
+        return [undo_text(change) for change in reversed(self._changes)]
 
     def add(self, session: Connection, variant: SchemaVariant) -> None:
         """Try a variant and its undo, leaving nothing of either."""
@@ -69,20 +66,19 @@ class SchemaVariants:
         while self._changes:
             change = self._changes[-1]
             with as_target_error(change.what):
-                take_back(session, change.undo)
+                take_back(session, change)
             self._journal.undone(change.id)
             self._changes.pop()
 
     def _apply(self, session: Connection, variant: SchemaVariant) -> None:
-        server = identity(session, with_database=True)
-        undone_by = zip(variant.parts.values(), variant.undo.values(), strict=True)
-        for number, (statements, undo) in enumerate(undone_by, start=1):
-            which = f" ({number} of {len(variant.parts)})" if len(variant.parts) > 1 else ""
-            change = Change(
-                id=uuid.uuid4().hex,
-                what=f"schema, {variant.name}{which}",
-                do=statements,
-                undo=PATH.as_string(session) + _ended(undo),
+        server = identity(session)
+        for part, undo in enumerate(variant.undo.values(), start=1):
+            change = VariantChange(
+                database=session.info.dbname,
+                name=variant.name,
+                part=part,
+                parts=len(variant.parts),
+                undo=undo,
                 server=server,
             )
             self._changes.append(change)
@@ -92,33 +88,17 @@ class SchemaVariants:
         self._applied = variant
 
 
-def is_undo_of_a_variant(session: Connection, undo: str) -> bool:
-    """Whether a journal's entry is one of these."""
-    return undo.startswith(PATH.as_string(session))
-
-
-def as_psql(undo: str) -> str:
-    """An undo of any kind as psql takes it: SET LOCAL has an effect only in a transaction."""
-    return f"BEGIN; {undo}; COMMIT" if undo.startswith(PATH.as_string(None)) else undo
-
-
-def take_back(session: Connection, undo: str) -> None:
+def take_back(session: Connection, change: VariantChange) -> None:
     """Run the undo of one part in one transaction.
 
     A part that is gone is no error: its SQL was never run, or another user has undone it.
     """
     try:
         with session.transaction():
-            session.execute(undo.encode(), prepare=False)
+            session.execute(PATH)
+            session.execute(change.undo.encode(), prepare=False)
     except NOT_THERE:
         return
-
-
-def _ended(statements: str) -> str:
-    """Without a last semicolon, and with a newline if it may end in a comment: an error lists
-    several of these in a row."""
-    text = statements.strip().rstrip(";")
-    return f"{text}\n" if "--" in text else text
 
 
 def _backwards(variant: SchemaVariant) -> dict[str, str]:

@@ -10,7 +10,6 @@ Both have new names, so the user's database is read once and never changed.
 from __future__ import annotations
 
 import secrets
-import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
@@ -18,11 +17,12 @@ import psycopg
 from psycopg import sql
 
 from pgassay.errors import TargetError
+from pgassay.server.change import DatabaseChange
 from pgassay.server.connection.session import identity, one_line, target_failure
 from pgassay.server.data.schema import mark_of
-from pgassay.server.protocol import Change, Connection, Journal
-from pgassay.server.settings.statements import assignment
+from pgassay.server.protocol import Connection, Journal
 from pgassay.server.statements import statement
+from pgassay.server.undo.undo_sql import assignment, drop_database, undo_text
 
 CLONES_FROM = 180000
 """server_version_num from which file_copy_method is there."""
@@ -34,7 +34,7 @@ class TemplateDatabase:
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
-        self._changes: list[Change] = []
+        self._changes: list[DatabaseChange] = []
         self._settings: list[tuple[str | None, str, str]] = []
         self._clones = True
         token = secrets.token_hex(4)
@@ -44,7 +44,7 @@ class TemplateDatabase:
     @property
     def left(self) -> list[str]:
         """The SQL that would restore the server now."""
-        return [change.undo for change in reversed(self._changes)]
+        return [undo_text(change) for change in reversed(self._changes)]
 
     def make(self, session: Connection) -> None:
         """Copy the session's database into the template, where the workload is then built.
@@ -80,17 +80,11 @@ class TemplateDatabase:
             return
         with _unlimited(session):
             while self._changes:
-                _execute(session, self._changes[-1].undo)
+                _execute(session, drop_database(self._changes[-1].name))
                 self._journal.undone(self._changes.pop().id)
 
     def _note(self, session: Connection, name: str) -> None:
-        change = Change(
-            id=uuid.uuid4().hex,
-            what=f"database {name}",
-            do=sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)).as_string(session),
-            undo=drop_database(name).as_string(session),
-            server=identity(session),
-        )
+        change = DatabaseChange(name=name, server=identity(session))
         self._changes.append(change)
         self._journal.record(change)
 
@@ -129,11 +123,6 @@ class TemplateDatabase:
             _execute(session, assignment(setting, value, alter))
 
 
-def drop_database(name: str) -> sql.Composed:
-    """Drop also with sessions in it: only runs of pgassay connect there."""
-    return sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name))
-
-
 def refuse_uncopied(session: Connection) -> int:
     """Refuse a database that cannot be copied; its size in bytes."""
     name, user = session.info.dbname, session.info.user
@@ -161,8 +150,8 @@ def _row(session: Connection, name: str) -> Sequence[int]:
     return row
 
 
-def _execute(session: Connection, command: sql.Composed | str) -> None:
-    text = command if isinstance(command, str) else command.as_string(session)
+def _execute(session: Connection, command: sql.Composed) -> None:
+    text = command.as_string(session)
     try:
         session.execute(text.encode(), prepare=False)
     except psycopg.errors.ObjectInUse as error:

@@ -9,18 +9,17 @@ before its undo is on disk, or restarts for what a reload brings.
 from __future__ import annotations
 
 import contextlib
-import uuid
 from collections.abc import Mapping, Sequence
 
 import psycopg
 from psycopg import sql
 
 from pgassay.errors import ConnectionRefused, SettingRejected, TargetError
+from pgassay.server.change import RestartChange, SettingChange
 from pgassay.server.connection.answering import is_up, wait_while_changing
 from pgassay.server.connection.session import Work, as_target_error, connect, identity
 from pgassay.server.owned.postmaster import StartError, blamed
 from pgassay.server.protocol import (
-    Change,
     Connection,
     ConnectionParameters,
     Journal,
@@ -32,8 +31,9 @@ from pgassay.server.settings.changeable import Touched, as_found
 from pgassay.server.settings.own_lines import Author, found_before, line_now, refuse_taken_over
 from pgassay.server.settings.pending_changes import PendingChanges, refuse_restart
 from pgassay.server.settings.scope import SERVER, Scope
-from pgassay.server.settings.statements import RELOAD, assignment, execute, reload
+from pgassay.server.settings.statements import execute, reload
 from pgassay.server.settings.values import confirm, find, read_settings, same_value
+from pgassay.server.undo.undo_sql import RELOAD, assignment
 from pgassay.spec.secrets.redaction import shown_of
 
 
@@ -52,7 +52,7 @@ class SystemSettings:
         self._service = service
         self._scope = scope
         self._touched: dict[str, Touched] = {}
-        self._restart: Change | None = None
+        self._restart: RestartChange | None = None
         """In the journal where no change of a setting says where the server's data are."""
 
     def apply(self, wanted: Mapping[str, str], *, restart: bool = False) -> list[str]:
@@ -239,18 +239,18 @@ class SystemSettings:
             self._touched.pop(name, None)
             self._touched[name] = touched
         command = assignment(name, value, self._scope.alter)
-        change = Change(
-            id=uuid.uuid4().hex,
-            what=f"setting {name} of {self._parameters.label}",
-            do=command.as_string(session),
-            undo=touched.undo.as_string(session),
-            server=identity(session),
-            setting=name,
-            value=value,
-            found=touched.written,
-            scope=self._scope.key,
-            **self._for_journal(),
-        )
+        try:
+            change = SettingChange(
+                server=identity(session),
+                name=name,
+                value=value,
+                found=touched.written,
+                scope=self._scope.at,
+                of=self._scope.of,
+                **self._for_journal(),
+            )
+        except ValueError as error:
+            raise SettingRejected(name, f"{name}: {error}, so it could not be journaled") from None
         # Known to us before it is in the journal, in the journal before it is made: whatever
         # interrupts, `restore` has it on its list.
         touched.ours = touched.line = None
@@ -277,11 +277,8 @@ class SystemSettings:
         """Journal where the server's data are, for a recovery after a kill in the restart."""
         if self._restart is not None or any(one.changes for one in self._touched.values()):
             return
-        self._restart = Change(
-            id=uuid.uuid4().hex,
-            what=f"restart of {self._parameters.label}",
-            do=service.command,
-            undo=service.command,
+        self._restart = RestartChange(
+            command=service.command,
             server=identity(session),
             **self._for_journal(),
         )

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pgassay.errors import TargetError
+from pgassay.server.change import ServerChange
 from pgassay.server.connection.own_role import own_role
 from pgassay.server.connection.session import server_row
 from pgassay.server.hosts.host import Host, text_of
-from pgassay.server.protocol import Change, Connection
+from pgassay.server.protocol import Connection
 
 SERVER_PROGRAMS = ("postgres", "postmaster")
 PID_FILE = "postmaster.pid"
@@ -67,7 +68,7 @@ def find_server_process(session: Connection, host: Host) -> ServerProcess:
     return ServerProcess(data, owner.account, postmaster, output_of(host, postmaster), collects)
 
 
-def as_journaled(data: Path, account: str, change: Change) -> ServerProcess:
+def as_journaled(data: Path, account: str, change: ServerChange) -> ServerProcess:
     """A server that is down, from what the journal of a killed run says of it."""
     log = Path(change.log) if change.log else None
     return ServerProcess(data, account, 0, log, collects=not change.log)

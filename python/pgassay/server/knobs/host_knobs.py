@@ -6,18 +6,17 @@ host as found. Never: writes a knob before its undo is on disk, or over a later 
 
 from __future__ import annotations
 
-import shlex
-import uuid
 from collections.abc import Mapping
 from pathlib import Path
 
 from pgassay.errors import RestoreFailed, SettingRejected, TargetError
+from pgassay.server.change import KnobChange
 from pgassay.server.hosts.host import Host, HostLock, host_identity
 from pgassay.server.hosts.local import HERE
 from pgassay.server.knobs.knob_files import Knob, find_knob
 from pgassay.server.knobs.knob_lock import take_lock
-from pgassay.server.knobs.put_back import put_back, undo_of
-from pgassay.server.protocol import Change, Journal
+from pgassay.server.knobs.put_back import put_back
+from pgassay.server.protocol import Journal
 from pgassay.server.undo.change_record import RecordedJournal
 from pgassay.server.undo.killed_run import refuse_killed_run_on
 from pgassay.spec.server.host_knobs import normal, partner_of
@@ -31,7 +30,7 @@ class HostKnobs:
         self._host = host
         self._server = ""
         """The host's name and boot, for the record."""
-        self._changes: list[Change] = []
+        self._changes: list[KnobChange] = []
         self._lock: HostLock | None = None
         self.found: dict[str, str] = {}
         """What the knobs were when they were first looked at."""
@@ -86,9 +85,9 @@ class HostKnobs:
         outcome = put_back(self._changes, self._host)
         left = {**outcome.theirs, **outcome.failed}
         for change in self._changes:
-            if change.knob not in left:
+            if change.path not in left:
                 self._journal.undone(change.id)
-        self._changes = [change for change in self._changes if change.knob in left]
+        self._changes = [change for change in self._changes if change.path in left]
         if left:
             where = self._host.name or "the host"
             raise RestoreFailed(f"{where} is not as it was found: {'; '.join(left.values())}")
@@ -98,24 +97,21 @@ class HostKnobs:
         if partner is not None:
             other = find_knob(partner, None, self._host)
             if other.read() != "0":
-                self._record(other, other.read(), "0", f"the kernel's, for {knob.name}")
-        self._record(knob, before, value, f"echo {shlex.quote(value)} > {knob.path}")
+                self._record(other, other.read(), "0")
+        self._record(knob, before, value)
         knob.write(value)
 
-    def _record(self, knob: Knob, before: str, value: str, do: str) -> None:
+    def _record(self, knob: Knob, before: str, value: str) -> None:
         """Journal a value before it is written."""
-        path = str(knob.path)
-        found = next((one.found for one in self._changes if one.knob == path), None) or before
-        change = Change(
-            id=uuid.uuid4().hex,
-            what=f"{knob.name} of {self._host.label}",
-            do=do,
-            undo=undo_of(found, path),
+        which = (knob.name, knob.device)
+        earlier = (one.found for one in self._changes if (one.name, one.device) == which)
+        change = KnobChange(
             server=self._server,
             host=self._host.name,
+            name=knob.name,
+            device=knob.device,
             value=normal(value),
-            found=found,
-            knob=path,
+            found=next(earlier, before),
         )
         self._changes.append(change)
         self._journal.record(change)

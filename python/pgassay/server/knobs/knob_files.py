@@ -6,22 +6,19 @@ or a SettingRejected that names the knob and its allowed values. Never: remember
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from pgassay.errors import SettingRejected, TargetError
+from pgassay.server.change import BLOCK_DEVICES, HUGE_PAGES, SYSCTL, KnobChange
 from pgassay.server.hosts.block_devices import read_mounts, storage_of
 from pgassay.server.hosts.host import Host, is_there
 from pgassay.server.hosts.local import HERE
 from pgassay.spec.reading.suggest import did_you_mean
 from pgassay.spec.server.host_knobs import BLOCK, HUGE, normal
 
-SYSCTL = Path("/proc/sys")
-HUGE_PAGES = Path("/sys/kernel/mm/transparent_hugepage")
-BLOCK_DEVICES = Path("/sys/class/block")
 _CHOSEN = re.compile(r"\[([^\]]+)\]")
 
 
@@ -32,6 +29,8 @@ class Knob:
     name: str
     path: Path
     host: Host = HERE
+    device: str = ""
+    """Of a knob of block: the disk, as /sys/class/block names it."""
 
     def read(self) -> str:
         """Its value as the kernel has it; of a list of words, the one in brackets."""
@@ -101,12 +100,9 @@ def find_knob(name: str, data_directory: Path | None, host: Host = HERE) -> Knob
     return knob
 
 
-def knob_at(path: str, name: str, host: Host = HERE) -> Knob:
-    """A knob named in a journal; only paths that can be knobs are accepted."""
-    allowed = (SYSCTL, HUGE_PAGES, Path("/sys/devices"), Path("/sys/block"))
-    if not any(Path(os.path.normpath(path)).is_relative_to(root) for root in allowed):
-        raise TargetError(f"{path} is not a knob of the host; the journal was edited")
-    return Knob(name, Path(path), host)
+def knob_of(change: KnobChange, host: Host = HERE) -> Knob:
+    """The knob of a journaled change: its file is found by its name, like that of any other."""
+    return Knob(change.name, change.path, host, change.device)
 
 
 def device_of(directory: Path, host: Host = HERE) -> Path:
@@ -151,7 +147,7 @@ def _queue_knob(name: str, data_directory: Path | None, host: Host) -> Knob:
         raise SettingRejected(name, f"{name}: {error}") from None
     except OSError as error:
         raise SettingRejected(name, f"{name}: {data_directory}: {error.strerror}") from None
-    knob = Knob(name, queue / name.removeprefix(BLOCK), host)
+    knob = Knob(name, queue / name.removeprefix(BLOCK), host, queue.parent.name)
     if not is_there(host, knob.path):
         raise SettingRejected(
             name, f"{name}: {queue.parent.name}, the disk of the data, has no {knob.path}"

@@ -6,75 +6,79 @@ sentence for each that is not. Never: overwrites a value that the run did not wr
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from pgassay.errors import RestoreFailed, TargetError
+from pgassay.server.change import KnobChange
 from pgassay.server.hosts.host import Host, host_identity
 from pgassay.server.hosts.local import HERE
-from pgassay.server.knobs.knob_files import find_knob, knob_at
+from pgassay.server.knobs.knob_files import find_knob, knob_of
 from pgassay.server.knobs.knob_lock import locked
-from pgassay.server.protocol import Change, Journal
+from pgassay.server.protocol import Journal
 from pgassay.server.undo.change_record import forget
+from pgassay.server.undo.undo_sql import undo_text
 from pgassay.spec.server.host_knobs import partner_of
 
 
 @dataclass(frozen=True)
 class Written:
-    """One knob that was written: its value before the first change, and every value of ours."""
+    """One knob that was written: its first change, and every value of ours."""
 
-    name: str
-    path: str
-    found: str
+    first: KnobChange
     ours: frozenset[str]
+
+    @property
+    def name(self) -> str:
+        return self.first.name
+
+    @property
+    def found(self) -> str:
+        """Its value before that change."""
+        return self.first.found
 
     @property
     def undo(self) -> str:
         """The shell command that puts it back."""
-        return undo_of(self.found, self.path)
+        return undo_text(self.first)
 
 
 @dataclass
 class Outcome:
     """By path, a sentence for each knob that is not as it was found."""
 
-    theirs: dict[str, str] = field(default_factory=dict)
+    theirs: dict[Path, str] = field(default_factory=dict)
     """Somebody else has written it since, so it was left."""
-    failed: dict[str, str] = field(default_factory=dict)
+    failed: dict[Path, str] = field(default_factory=dict)
 
 
-def undo_of(found: str, path: str) -> str:
-    """The shell command that writes a value into a knob's file."""
-    return f"echo {shlex.quote(found)} > {path}"
-
-
-def put_back(changes: Sequence[Change], host: Host = HERE) -> Outcome:
+def put_back(changes: Sequence[KnobChange], host: Host = HERE) -> Outcome:
     """Put knobs back, the newest first, and read each one back."""
     written = _written(changes)
     outcome = Outcome()
-    for one in reversed(written.values()):
+    for path, one in reversed(written.items()):
         try:
-            now = knob_at(one.path, one.name, host).read()
+            now = knob_of(one.first, host).read()
             if now in one.ours and now != one.found:
                 _write_back(one, written, host)
             elif now != one.found:
-                outcome.theirs[one.path] = (
+                outcome.theirs[path] = (
                     f"{one.name} is {now} now, which this run did not write: left as it is; "
                     f"before the run: {one.undo}"
                 )
         except TargetError as error:
-            outcome.failed[one.path] = f"{error}; run this yourself: {one.undo}"
-    for one in written.values():
-        if one.path in outcome.theirs or one.path in outcome.failed:
+            outcome.failed[path] = f"{error}; run this yourself: {one.undo}"
+    for path, one in written.items():
+        if path in outcome.theirs or path in outcome.failed:
             continue
-        now = knob_at(one.path, one.name, host).read()
+        now = knob_of(one.first, host).read()
         if now != one.found:
-            outcome.failed[one.path] = f"{one.name} is still {now}; run this yourself: {one.undo}"
+            outcome.failed[path] = f"{one.name} is still {now}; run this yourself: {one.undo}"
     return outcome
 
 
-def recover_host(changes: Sequence[Change], journal: Journal, host: Host = HERE) -> list[str]:
+def recover_host(changes: Sequence[KnobChange], journal: Journal, host: Host = HERE) -> list[str]:
     """Undo a killed run's changes to a host; a sentence for each knob left as it is."""
     here = host_identity(host)
     if any(change.server.split()[0] != here.split()[0] for change in changes):
@@ -85,7 +89,7 @@ def recover_host(changes: Sequence[Change], journal: Journal, host: Host = HERE)
         # The kernel's values do not outlive a boot.
         outcome = put_back([change for change in changes if change.server == here], host)
         for change in reversed(changes):
-            if change.knob not in outcome.failed:
+            if change.path not in outcome.failed:
                 forget(change.server, change.id)
                 journal.undone(change.id)
     if outcome.failed:
@@ -93,11 +97,11 @@ def recover_host(changes: Sequence[Change], journal: Journal, host: Host = HERE)
     return list(outcome.theirs.values())
 
 
-def _write_back(one: Written, written: Mapping[str, Written], host: Host) -> None:
+def _write_back(one: Written, written: Mapping[Path, Written], host: Host) -> None:
     """Write what was found; of two that exclude each other, the one that was not 0."""
     partner = partner_of(one.name)
     if one.found != "0" or partner is None:
-        knob_at(one.path, one.name, host).write(one.found)
+        knob_of(one.first, host).write(one.found)
         return
     if any(other.name == partner and other.found != "0" for other in written.values()):
         return  # zeroed by the kernel when its partner is put back
@@ -107,13 +111,10 @@ def _write_back(one: Written, written: Mapping[str, Written], host: Host) -> Non
         ratio.write(value)
 
 
-def _written(changes: Sequence[Change]) -> dict[str, Written]:
+def _written(changes: Sequence[KnobChange]) -> dict[Path, Written]:
     """By path; the first change of a knob says what was found."""
-    known: dict[str, Written] = {}
+    known: dict[Path, Written] = {}
     for change in changes:
-        first = known.get(change.knob)
-        found = first.found if first else change.found or ""
-        ours = first.ours if first else frozenset[str]()
-        name = change.what.split()[0]
-        known[change.knob] = Written(name, change.knob, found, ours | {change.value})
+        before = known.get(change.path, Written(change, frozenset()))
+        known[change.path] = Written(before.first, before.ours | {change.value})
     return known

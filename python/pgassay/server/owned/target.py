@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Any, LiteralString, NamedTuple
 
 from pgassay.errors import RestoreFailed, SettingRejected, TargetError
+from pgassay.server.change import OwnedServerChange
 from pgassay.server.connection.session import Work, as_target_error, connect, version_text
 from pgassay.server.data.caches import caveat, cool, outside_caveat
 from pgassay.server.data.extensions import PREWARM, create_extensions
@@ -33,13 +34,11 @@ from pgassay.server.owned.workspace import (
     Workspace,
     base_directory,
     make_workspace,
-    making_of,
     new_name,
     sweep,
 )
 from pgassay.server.protocol import (
     NOTHING,
-    Change,
     Connection,
     ConnectionParameters,
     Journal,
@@ -64,7 +63,7 @@ class Directory(NamedTuple):
     """A directory that a server may run in."""
 
     workspace: Workspace
-    made: Change
+    made: OwnedServerChange
     """How it was journaled."""
 
 
@@ -91,7 +90,7 @@ class OwnedTarget:
         self._journal = journal
         self._cluster: Cluster | None = None
         self._in_force: SettingsInForce | None = None
-        self._made: Change | None = None
+        self._made: OwnedServerChange | None = None
         self._host = host or HostKnobs(journal)
         self._held: dict[str, str] = {}
         self._held_host: dict[str, str] = {}
@@ -115,7 +114,7 @@ class OwnedTarget:
         name = new_name()
         limit = None if self._place is None else self._place.memory_bytes
         memory = None if limit is None else group_named(name, limit)
-        change = making_of(base / name, memory)
+        change = OwnedServerChange(base=str(base), name=name)
         self._made = change
         self._journal.record(change)
         workspace = make_workspace(account, base, name, memory)

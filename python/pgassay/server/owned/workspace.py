@@ -18,12 +18,10 @@ import fcntl
 import json
 import os
 import secrets
-import shlex
 import shutil
 import stat
 import tempfile
 import time
-import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -34,7 +32,6 @@ from pgassay.errors import SetupError, TargetError
 from pgassay.server.hosts.account import Account, account_named
 from pgassay.server.hosts.memory_group import MemoryGroup, remove_group
 from pgassay.server.owned.postmaster import POLL_S, end_programs, end_servers
-from pgassay.server.protocol import Change
 
 DATA_VARIABLE = "PGASSAY_DATA"
 ROOT_BASE = Path("/var/lib/pgassay")
@@ -158,18 +155,6 @@ def make_workspace(
             ) from None
         raise
     return workspace
-
-
-def making_of(directory: Path, memory: MemoryGroup | None) -> Change:
-    """How the making of a workspace is journaled."""
-    paths = [directory, f"{directory}.owner", aside_of(directory)]
-    and_group = "" if memory is None else f" && {shlex.join(['rmdir', str(memory.path)])}"
-    return Change(
-        id=uuid.uuid4().hex,
-        what=f"directory of an owned server: {directory}",
-        do=shlex.join(["mkdir", str(directory)]),
-        undo=shlex.join(["rm", "-rf", *map(str, paths)]) + and_group,
-    )
 
 
 def new_name() -> str:

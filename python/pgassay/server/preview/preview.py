@@ -25,7 +25,7 @@ from pgassay.server.connection.session import (
 )
 from pgassay.server.data.installed_tables import refuse_missing
 from pgassay.server.data.reset import refuse_unreadable
-from pgassay.server.data.schema import SCHEMA, refuse_elsewhere, refuse_foreign
+from pgassay.server.data.schema import refuse_elsewhere, refuse_foreign
 from pgassay.server.data.template_database import refuse_uncopied
 from pgassay.server.existing.access import SQL_ONLY, Access
 from pgassay.server.existing.capacity import capacity_of, lacking, own_sessions
@@ -46,6 +46,7 @@ from pgassay.server.settings.scope import Scope
 from pgassay.server.settings.values import find, read_settings, show
 from pgassay.server.undo.killed_run import explained, refuse_killed_run
 from pgassay.server.undo.run_lock import refuse_other_runs
+from pgassay.server.undo.undo_sql import SCHEMA
 from pgassay.spec.secrets.redaction import shown_of
 from pgassay.spec.server.reset import EXISTING_RULE, Caches, ResetRule
 from pgassay.spec.workload.installed import InstalledTables
@@ -216,7 +217,7 @@ def _setting_changes(
             continue  # a refusal says so
         now = shown_of(name, show(session, [name])[name])
         yield PlannedChange(
-            scope.key or "server",
+            scope.place if scope.of else "server",
             f"{name}: {now} now, {' / '.join(values)} in the run",
             takes(setting.context) if scope.reloads else "new session",
         )

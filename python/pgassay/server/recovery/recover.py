@@ -6,13 +6,21 @@ RestoreFailed with what a person has to do. Never: disturbs a run that is alive.
 
 from __future__ import annotations
 
-import shlex
+import os
 from collections.abc import Sequence
-from pathlib import Path
 
 import psycopg
 
 from pgassay.errors import ConnectionRefused, RestoreFailed, TargetError
+from pgassay.server.change import (
+    Change,
+    KnobChange,
+    OwnedServerChange,
+    SchemaChange,
+    ServerChange,
+    SettingChange,
+    VariantChange,
+)
 from pgassay.server.connection.session import (
     Work,
     connect,
@@ -26,15 +34,13 @@ from pgassay.server.existing.requirements import not_restored
 from pgassay.server.hosts.host import Host
 from pgassay.server.knobs.put_back import recover_host
 from pgassay.server.owned.workspace import sweep
-from pgassay.server.protocol import Change, Connection, Journal
+from pgassay.server.protocol import Connection, Journal
 from pgassay.server.recovery.restarting import OwedRestart, bring_up
-from pgassay.server.recovery.undo_changes import sql_to_paste, undo_newest
+from pgassay.server.recovery.undo_changes import Place, undo_newest
 from pgassay.server.undo import run_lock
 from pgassay.server.undo.change_record import RecordedJournal
+from pgassay.server.undo.undo_sql import sql_to_paste
 from pgassay.server.undo.undoing import undo_each
-
-_OWNED = "rm "
-"""What undoes an owned server begins with."""
 
 
 def recover(
@@ -45,9 +51,9 @@ def recover(
     Returns a sentence for each change that is left as it is, because others have changed the
     same thing since.
     """
-    knobs = [change for change in changes if change.knob]
-    owned = [change for change in changes if not change.knob and change.undo.startswith(_OWNED)]
-    others = [change for change in changes if change not in knobs and change not in owned]
+    knobs = [change for change in changes if isinstance(change, KnobChange)]
+    owned = [change for change in changes if isinstance(change, OwnedServerChange)]
+    others = [one for one in changes if not isinstance(one, KnobChange | OwnedServerChange)]
     host = access.host()
     notes: list[str] = []
 
@@ -73,15 +79,15 @@ def recover(
     return notes
 
 
-def recover_owned(changes: Sequence[Change], journal: Journal) -> None:
+def recover_owned(changes: Sequence[OwnedServerChange], journal: Journal) -> None:
     """Remove the servers that a killed run started and left."""
     for change in reversed(changes):
-        directory = Path(shlex.split(change.undo)[2])
+        directory = change.directory
         sweep(directory.parent)
-        if directory.exists():
+        if os.path.lexists(directory):
             raise RestoreFailed(
                 f"{directory} is still there: its run is alive, or it belongs to another user; "
-                f"end the run, or as that user: {change.undo}"
+                f"end the run, or as that user: {change.by_hand}"
             )
         journal.undone(change.id)
 
@@ -104,7 +110,7 @@ def recover_existing(
         bring_up(dsn, changes, access, host, refused)
         parameters = resolve(dsn)
     left = list(changes)
-    settled: set[str] = set()
+    settled: set[Place] = set()
     with connect(parameters, work=Work.OWN_CHANGES, statement_limit_s=0) as session:
         run_lock.take(session)
         _refuse_other_server(session, changes)
@@ -117,7 +123,7 @@ def recover_existing(
                 note = undo_newest(session, left, settled)
                 if note is not None:
                     notes.append(note)
-                if change.data and not change.is_restart:
+                if isinstance(change, SettingChange) and change.data:
                     restart.add(change)
                 else:
                     record.undone(change.id)
@@ -135,14 +141,19 @@ def recover_existing(
 
 def _refuse_other_server(session: Connection, changes: Sequence[Change]) -> None:
     where = f"{session.info.host}:{session.info.port}"
-    here = {"", identity(session), identity(session, with_database=True)}
-    if len(here) > 1 and any(change.server not in here for change in changes):
+    here = identity(session)
+    if any(change.server not in ("", here) for change in changes if here) or any(
+        change.database != session.info.dbname
+        for change in changes
+        if isinstance(change, SchemaChange | VariantChange)
+    ):
         raise RestoreFailed(
             f"{where} is not the server and database of this run; set PGSERVICE, PGHOST and the"
             " like as they were then"
         )
     data = server_row(session).data_directory
-    other = next((one.data for one in changes if one.data not in ("", data)), "")
+    known = [one.data for one in changes if isinstance(one, ServerChange) and one.data]
+    other = next((one for one in known if one != data), "")
     if data and other:
         # A copy of a server has its system identifier.
         sql = "; ".join(sql_to_paste(changes))

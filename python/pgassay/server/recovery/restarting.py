@@ -11,10 +11,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pgassay.errors import ConnectionRefused, RestoreFailed
+from pgassay.server.change import Change, ServerChange, SettingChange
 from pgassay.server.existing.access import Access
 from pgassay.server.hosts.host import Host
 from pgassay.server.hosts.server_process import as_journaled, find_server_process
-from pgassay.server.protocol import Change, Connection, ConnectionParameters
+from pgassay.server.protocol import Connection, ConnectionParameters
 from pgassay.server.service.service import Service, put_back_stopped
 from pgassay.server.settings.own_lines import found_before
 from pgassay.server.settings.pending_changes import refuse_restart
@@ -30,7 +31,7 @@ def bring_up(
     refused: ConnectionRefused,
 ) -> None:
     """Wait for a server that is starting; start one that is down, without the run's settings."""
-    restartable = [change for change in changes if change.data]
+    restartable = [one for one in changes if isinstance(one, ServerChange) and one.data]
     if not restartable or access.control is None:
         raise refused
     last = restartable[-1]
@@ -42,11 +43,11 @@ def bring_up(
             f"{data} of {host.label} cannot be seen ({error.strerror}), and the server does not "
             f"answer ({refused})"
         ) from None
-    system = last.server.partition("/")[0]
     server = as_journaled(data, account, last)
-    service = Service(dsn, host, access.control, server, system=system)
+    service = Service(dsn, host, access.control, server, system=last.server)
     if not service.comes_up():
-        put_back_stopped(service, found_before(restartable, service.auto_conf()))
+        lines = [one for one in restartable if isinstance(one, SettingChange)]
+        put_back_stopped(service, found_before(lines, service.auto_conf()))
 
 
 class OwedRestart:
@@ -55,11 +56,11 @@ class OwedRestart:
     def __init__(self, access: Access, host: Host) -> None:
         self._access = access
         self._host = host
-        self.pending: list[Change] = []
+        self.pending: list[SettingChange] = []
         self.command = ""
         """What a person would type, once all but the restart is done."""
 
-    def add(self, change: Change) -> None:
+    def add(self, change: SettingChange) -> None:
         """A change that is undone once nothing of it is in force."""
         self.pending.append(change)
 
@@ -74,8 +75,8 @@ class OwedRestart:
         waiting = {
             row[0] for row in session.execute(statement("settings/pending_restart")).fetchall()
         }
-        self.pending = [change for change in self.pending if change.setting.lower() in waiting]
-        ours = {change.setting.lower() for change in self.pending}
+        self.pending = [change for change in self.pending if change.name.lower() in waiting]
+        ours = {change.name.lower() for change in self.pending}
         if not ours:
             return []
         control = self._access.control

@@ -12,11 +12,12 @@ from dataclasses import dataclass, field
 from psycopg import sql
 
 from pgassay.errors import SettingRejected
+from pgassay.server.change import SettingChange
 from pgassay.server.connection.own_role import own_role
-from pgassay.server.protocol import Change, Connection, Setting
+from pgassay.server.protocol import Connection, Setting
 from pgassay.server.settings.scope import SERVER, Scope, refuse_without_set
-from pgassay.server.settings.statements import assignment, reset
 from pgassay.server.settings.values import check_value, find, read_settings
+from pgassay.server.undo.undo_sql import assignment, reset
 from pgassay.spec.secrets.redaction import shown_of
 
 NO_RESTART = (
@@ -35,7 +36,7 @@ class Touched:
     """The value that was written in postgresql.auto.conf, the database or the role, if any."""
     in_force: Setting
     undo: sql.Composed
-    changes: list[Change] = field(default_factory=list)
+    changes: list[SettingChange] = field(default_factory=list)
     ours: str | None = None
     """The value of ours that the server has accepted and that was not taken back."""
     line: tuple[bool, str | None] | None = None
@@ -98,7 +99,7 @@ def as_found(
             f"{name}: its value in {scope.place} may hold a password, which the journal "
             f"would have to keep; take it out there{scope.elsewhere}, or leave this setting alone",
         )
-    undo = reset(name, scope) if written is None else assignment(name, written, scope.alter)
+    undo = reset(name, scope.alter) if written is None else assignment(name, written, scope.alter)
     return Touched(name, written, setting, undo)
 
 

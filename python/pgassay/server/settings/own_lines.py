@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from pgassay.errors import TargetError
-from pgassay.server.protocol import Change, Connection
+from pgassay.server.change import SettingChange
+from pgassay.server.protocol import Connection
 from pgassay.server.settings.auto_conf import value_in
 from pgassay.server.settings.changeable import Touched
 from pgassay.server.settings.scope import Scope
@@ -89,11 +90,11 @@ def refuse_taken_over(session: Connection, scope: Scope, settings: Iterable[Touc
             )
 
 
-def found_before(changes: Iterable[Change], file: str) -> dict[str, str | None]:
+def found_before(changes: Iterable[SettingChange], file: str) -> dict[str, str | None]:
     """The values before the run of settings whose lines in postgresql.auto.conf are ours; `file`
     is its text."""
     return {
-        change.setting: change.found
+        change.name: change.found
         for change in changes
-        if is_line_of(change.setting, change.value, value_in(file, change.setting))
+        if is_line_of(change.name, change.value, value_in(file, change.name))
     }

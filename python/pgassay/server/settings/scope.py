@@ -19,6 +19,7 @@ from pgassay.server.connection.own_role import own_role
 from pgassay.server.protocol import Connection, Context, Setting
 from pgassay.server.settings.auto_conf import NAME as AUTO_CONF
 from pgassay.server.statements import statement
+from pgassay.server.undo.undo_sql import alter_of
 from pgassay.spec.server.access import SettingsAt
 
 # Sources of pg_settings that win over a scope, for every session that we could open.
@@ -50,11 +51,6 @@ class Scope:
     """The database or the role."""
 
     @property
-    def key(self) -> str:
-        """The scope as the journal stores it; an empty text stands for the whole server."""
-        return "" if self.at == "server" else f"{self.at} {self.of}"
-
-    @property
     def reloads(self) -> bool:
         """Whether a change needs a reload to take effect; otherwise each new session has it."""
         return self.at == "server"
@@ -67,7 +63,7 @@ class Scope:
     @property
     def place(self) -> str:
         """The name of this scope in messages."""
-        return AUTO_CONF if self.at == "server" else self.key
+        return AUTO_CONF if self.at == "server" else f"{self.at} {self.of}"
 
     @property
     def elsewhere(self) -> str:
@@ -82,9 +78,7 @@ class Scope:
     @property
     def alter(self) -> sql.Composable:
         """The statement up to SET or RESET."""
-        if self.at == "server":
-            return sql.SQL("ALTER SYSTEM")
-        return sql.SQL(f"ALTER {self.at.upper()} {{}}").format(sql.Identifier(self.of))
+        return alter_of(self.at, self.of)
 
     def written(self, session: Connection, name: str) -> tuple[bool, str | None]:
         """Whether this user may know what is written there of a setting, and that."""
@@ -149,15 +143,6 @@ def refuse_without_set(session: Connection, name: str, setting: Setting | None) 
         raise SettingRejected(
             name, f"{name}: {session.info.user} may not set it; {grant}connect as a superuser"
         )
-
-
-def scope_of(key: str) -> Scope:
-    """The scope that a journal's key stands for."""
-    at, _, of = key.partition(" ")
-    match at:
-        case "database" | "role":
-            return Scope(at, of)
-    return SERVER
 
 
 def _refuse_alter_system(session: Connection, name: str) -> None:

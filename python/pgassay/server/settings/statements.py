@@ -15,30 +15,10 @@ from pgassay.errors import SettingRejected, TargetError
 from pgassay.server.connection.session import one_line, target_failure
 from pgassay.server.protocol import Connection
 from pgassay.server.settings.file_lines import read_file_lines
-from pgassay.server.settings.scope import SERVER, Scope
-from pgassay.server.settings.values import LIST_OF_NAMES, split_names
+from pgassay.server.undo.undo_sql import LIST_OF_NAMES, RELOAD, split_names
 
-RELOAD = "SELECT pg_reload_conf()"
 RELOAD_LIMIT_S = 15.0
 POLL_S = 0.02
-
-
-def assignment(name: str, value: str, alter: sql.Composable = SERVER.alter) -> sql.Composed:
-    """ALTER … SET; a list of names is given name by name, as PostgreSQL quotes each.
-
-    `alter` is the statement up to SET.
-    """
-    values = split_names(value) if name.lower() in LIST_OF_NAMES else [value]
-    return sql.SQL("{} SET {} = {}").format(
-        alter,
-        sql.Identifier(*name.split(".")),
-        sql.SQL(", ").join(sql.Literal(part) for part in values or [""]),
-    )
-
-
-def reset(name: str, scope: Scope = SERVER) -> sql.Composed:
-    """ALTER … RESET."""
-    return sql.SQL("{} RESET {}").format(scope.alter, sql.Identifier(*name.split(".")))
 
 
 def is_line_of(name: str, value: str, written: str | None) -> bool:

@@ -15,22 +15,12 @@ from pgassay.errors import SettingRejected
 from pgassay.server.protocol import Connection, Context, Setting
 from pgassay.server.settings.scope import SERVER, Scope
 from pgassay.server.statements import statement
+from pgassay.server.undo.undo_sql import split_names
 from pgassay.spec.reading.suggest import did_you_mean
 from pgassay.spec.reading.units import to_base
 from pgassay.spec.secrets.redaction import shown_of
 from pgassay.spec.settings.catalogue import CANNOT_VARY, misfit
 
-# PostgreSQL's own list (pg_dump's variable_is_guc_list_quote): each element is an identifier.
-LIST_OF_NAMES = frozenset(
-    {
-        "local_preload_libraries",
-        "search_path",
-        "session_preload_libraries",
-        "shared_preload_libraries",
-        "temp_tablespaces",
-        "unix_socket_directories",
-    }
-)
 # pg_settings shows a real through %g, which keeps six digits.
 REAL_TOLERANCE = 1e-5
 
@@ -138,28 +128,6 @@ def confirm(wanted: str, setting: Setting | None, name: str, scope: Scope = SERV
     raise SettingRejected(
         name, f"{name}: asked for {wanted}, the server has {shown} from {setting.source}"
     )
-
-
-def split_names(value: str) -> list[str]:
-    """The elements of a list setting: `"$user", public` → `$user`, `public`."""
-    parts: list[str] = []
-    current, quoted = "", False
-    for character in value:
-        if character == '"':
-            quoted = not quoted
-        if character == "," and not quoted:
-            parts.append(current)
-            current = ""
-        else:
-            current += character
-    parts.append(current)
-    return [_unquoted(part.strip()) for part in parts if part.strip()]
-
-
-def _unquoted(part: str) -> str:
-    if len(part) >= 2 and part[0] == part[-1] == '"':
-        return part[1:-1].replace('""', '"')
-    return part
 
 
 def _boolean_word(value: str) -> str:

@@ -17,22 +17,22 @@ import platform
 import time
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, fields, replace
+from dataclasses import replace
 from pathlib import Path
 
 import platformdirs
 
 from pgassay.durable import make_directory, remove_partial_files, write_atomically
 from pgassay.errors import SetupError
+from pgassay.server.change import Change, change_of, stored
 from pgassay.server.hosts.account import name_of
 from pgassay.server.hosts.host import NoLocks
 from pgassay.server.hosts.local import HERE, LocalLock
-from pgassay.server.protocol import Change, Journal
+from pgassay.server.protocol import Journal
 
 LOCK_LIMIT_S = 30.0
 """A file is read and written in milliseconds, on a busy disk in seconds."""
 _PAUSE_S = 0.01
-_FIELDS = tuple(field.name for field in fields(Change))
 
 
 class RecordedJournal:
@@ -82,10 +82,7 @@ def recorded(server: str) -> list[Change]:
         if path.stat().st_uid != os.geteuid():
             return []
         kept = json.loads(path.read_text("utf-8"))
-        return [
-            Change(**{name: one[name] for name in _FIELDS if name in one})
-            for one in kept["changes"]
-        ]
+        return [change_of(one) for one in kept["changes"]]
     except FileNotFoundError:
         return []
     except (OSError, ValueError, TypeError, KeyError) as error:
@@ -114,7 +111,7 @@ def write_changes(server: str, changes: Sequence[Change]) -> None:
             remove_partial_files(path)
             return
         make_directory(path.parent, parents=True, exist_ok=True)
-        kept = {"server": server, "changes": [asdict(one) for one in changes]}
+        kept = {"server": server, "changes": [stored(one) for one in changes]}
         write_atomically(path, json.dumps(kept).encode())
     except OSError as error:
         raise _unwritable(path, error) from None

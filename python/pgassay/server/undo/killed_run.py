@@ -12,11 +12,12 @@ from contextlib import suppress
 from pathlib import Path
 
 from pgassay.errors import ConnectionRefused, TargetError
+from pgassay.server.change import Change, ServerChange
 from pgassay.server.connection.session import first_address
 from pgassay.server.hosts.host import Host, host_identity
 from pgassay.server.hosts.local import lock_run
-from pgassay.server.protocol import Change
 from pgassay.server.undo.change_record import all_recorded, record_file, recorded
+from pgassay.server.undo.undo_sql import undo_text
 
 
 def refuse_killed_run(server: str, data: str | None, reached: str, own: Path | None = None) -> None:
@@ -55,7 +56,8 @@ def explained(refused: ConnectionRefused, dsn: str, own: Path | None = None) -> 
 
 def _is_elsewhere(change: Change, data: str | None, reached: str) -> bool:
     """Whether a change was made on a copy of this server, which has the same system identifier."""
-    return bool(change.data and data) and change.data != data and change.reached != reached
+    there = change.data if isinstance(change, ServerChange) else ""
+    return bool(there and data) and there != data and change.reached != reached
 
 
 def _reason(
@@ -65,7 +67,7 @@ def _reason(
     folder = Path(last.journal).parent
     recover = f"`pgassay recover {shlex.quote(str(folder))}`"
     if not _has_journal(last):
-        undo = "; ".join(dict.fromkeys(one.undo for one in reversed(changes)))
+        undo = "; ".join(dict.fromkeys(undo_text(one) for one in reversed(changes)))
         return (
             f"a run whose directory is gone ({folder}) was killed while it had changed {what};"
             f" undo that yourself: {undo}; then remove {record_file(server)}"

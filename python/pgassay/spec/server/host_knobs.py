@@ -75,7 +75,7 @@ def acts_after_restart(name: str) -> bool:
 
 def check_knob(key: str, name: str, value: str) -> None:
     """Raise SpecError (without a file) if `name = value` is wrong on every host."""
-    _check_name(key, name)
+    check_name(key, name)
     if not value.strip() or not value.isprintable():
         raise SpecError("a value is one line of text", key=key)
     facts = _facts(name)
@@ -102,7 +102,8 @@ def check_together(keys: Mapping[str, str]) -> None:
             raise SpecError(f"setting it makes the kernel set {partner} to 0; keep one", key=key)
 
 
-def _check_name(key: str, name: str) -> None:
+def check_name(key: str, name: str) -> None:
+    """Raise SpecError (without a file) if no experiment may write a knob of that name."""
     found = _catalogue()
     for pattern, reason in found["refused"].items():
         if re.fullmatch(pattern, name):

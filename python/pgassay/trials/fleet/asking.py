@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from pgassay.errors import TargetError
-from pgassay.server.protocol import Change
+from pgassay.server.change import Change
 from pgassay.server.undo.change_record import RecordedJournal
 
 PATIENCE_S = 60.0

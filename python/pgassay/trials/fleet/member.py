@@ -21,8 +21,9 @@ from pgassay.cluster.on_node import OnNode
 from pgassay.errors import PgassayError, RestoreFailed, TargetError, TrialError
 from pgassay.interruption import forget_request, request_stop
 from pgassay.plan.model import Plan, PlannedTrial
+from pgassay.server.change import Change
 from pgassay.server.hosts.placement import resolve_placement
-from pgassay.server.protocol import Change, Journal, ServerFacts
+from pgassay.server.protocol import Journal, ServerFacts
 from pgassay.spec.experiment import Spec
 from pgassay.spec.secrets.redaction import shown_of
 from pgassay.trials.fleet.asking import WAIT_S, Answer, Ask, AskingJournal, Place

@@ -30,9 +30,11 @@ from pgassay.plan.model import Plan, PlannedTrial
 from pgassay.plan.switchback import rounds_of
 from pgassay.server.connection.session import as_target_error
 from pgassay.server.protocol import Connection, Target
-from pgassay.server.settings.statements import RELOAD, assignment, execute, reload
+from pgassay.server.settings.scope import SERVER
+from pgassay.server.settings.statements import execute, reload
 from pgassay.server.settings.values import confirm, find, read_settings
 from pgassay.server.statements import statement
+from pgassay.server.undo.undo_sql import RELOAD, assignment
 from pgassay.trials.load.switchback import PARTS
 
 _POLL_S = 0.0005
@@ -163,7 +165,7 @@ class Reloads:
 
     def _write(self, arm: str) -> None:
         for name, value in self._values[arm].items():
-            execute(self._session, assignment(name, value), name)
+            execute(self._session, assignment(name, value, SERVER.alter), name)
 
     def _read(self) -> tuple[object, list[str]]:
         row = self._session.execute(statement("trials/reloaded"), (self._names,)).fetchone()
