@@ -11,6 +11,8 @@ import subprocess
 from functools import cache
 from pathlib import Path
 
+from pgassay import __version__
+
 _PACKAGE = Path(__file__).parent
 _CHECKOUT = _PACKAGE.parents[1]
 WRITTEN = "commit.txt"
@@ -26,6 +28,11 @@ def commit() -> str:
         return ""
     name = _git("rev-parse", "--short=10", "HEAD")
     return f"{name} and changes" if name and _git("status", "--porcelain", "-uno") else name
+
+
+def version_line() -> str:
+    """What `--version` prints."""
+    return f"pgassay {__version__}" + (f" ({commit()})" if commit() else "")
 
 
 def _git(*command: str) -> str:

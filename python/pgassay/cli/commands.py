@@ -93,5 +93,7 @@ def _shorten_help(command: Any) -> None:
     for option in (*command.params, command.get_help_option(typer.Context(command))):
         if getattr(option, "is_flag", False):
             option.metavar = ""
+        elif getattr(option, "count", False):
+            option.metavar, option.show_default = "", False
         elif getattr(option, "multiple", False):
             option.metavar = "<str>"

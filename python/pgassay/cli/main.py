@@ -17,7 +17,6 @@ from typing import Annotated, NoReturn
 import typer
 from typer.exceptions import Abort, TyperException
 
-from pgassay import __version__
 from pgassay.cli import completion
 from pgassay.cli.commands import Commands
 from pgassay.errors import ExitCode, PgassayError
@@ -37,9 +36,9 @@ app = typer.Typer(
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        from pgassay.commit import commit
+        from pgassay.commit import version_line
 
-        typer.echo(f"pgassay {__version__}" + (f" ({commit()})" if commit() else ""))
+        typer.echo(version_line())
         raise typer.Exit
 
 

@@ -7,6 +7,8 @@ import re
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from pgassay.server.owned.installation import embedded_installation
 from support.runs.command import pgassay
 from support.servers.lab import LabServer
@@ -37,6 +39,27 @@ name = "as it was"
 name = "little"
 settings = { work_mem = "2MB" }
 """
+
+
+MOSTLY_FAILS = "\\set n (:n + 1) % 100\n\\if :n > 0\n{fails}\n\\endif\nSELECT 1;\n"
+CLASH = "DO $$ BEGIN RAISE SQLSTATE '{}' USING MESSAGE = 'clash'; END $$;"
+# Options, script or none, exit status of pgbench.
+STATUSES: list[tuple[str, str | None, int]] = [
+    ("-n -t 100 -D n=0", MOSTLY_FAILS.format(fails=CLASH.format("40001")), 0),
+    ("-n -t 100 -D n=0", MOSTLY_FAILS.format(fails=CLASH.format("40P01")), 0),
+    ("-n -t 100 -D n=0", MOSTLY_FAILS.format(fails="SELECT 1/0;"), 2),
+    ("-n -t 100 -D n=0", MOSTLY_FAILS.format(fails="\\set x 1/0"), 2),
+    ("-n -t 9", "BEGIN; SELECT 1;", 2),
+    ("-n -t 1", "SELECT 1 AS x WHERE false \\aset\n\\set y :x", 2),
+    ("-n -t 1 -M extended", "\\startpipeline\n\\startpipeline", 2),
+    ("-n -t 1 -M extended", "\\startpipeline\nSELECT 1;\n\\syncpipeline", 2),
+    ("-n -t 9 -c 2", "SELECT pg_terminate_backend(pg_backend_pid());", 2),
+    ("-n -t 10 -R 100000 -L 1 -r", "\\sleep 2ms", 0),
+    ("-n -t 1 --debug", "SELECT 1;", 0),
+    ("-S " * 129, None, 1),
+    ("-t 1 no-such-database", "SELECT 1;", 1),
+    ("-V", None, 0),
+]
 
 
 def both(server: LabServer, *arguments: str | Path) -> list[subprocess.CompletedProcess[str]]:
@@ -85,6 +108,33 @@ def test_progress_lines_and_aggregated_logs_have_the_columns_of_pgbench(
     )
     assert ours == theirs
     assert len(ours) == 1
+
+
+@pytest.mark.parametrize(("options", "script", "status"), STATUSES, ids=range(len(STATUSES)))
+def test_the_exit_status_is_that_of_pgbench(
+    lab_server: LabServer, tmp_path: Path, options: str, script: str | None, status: int
+) -> None:
+    path = tmp_path / "it.sql"
+    arguments: list[str | Path] = [*options.split()]
+    if script is not None:
+        path.write_text(script)
+        arguments += ["-f", path]
+    theirs, ours = both(lab_server, *arguments)
+    assert theirs.returncode == status, theirs.stderr
+    assert ours.returncode == status, ours.stderr
+
+
+def test_failures_of_other_kinds_have_a_warning_and_may_keep_status_zero(
+    lab_server: LabServer, tmp_path: Path
+) -> None:
+    path = tmp_path / "it.sql"
+    path.write_text(MOSTLY_FAILS.format(fails="SELECT 1/0;"))
+    load = ("load", "-n", "-t", "200", "-D", "n=0", "-f", path)
+    done = pgassay(*load, **lab_server.variables())
+    assert done.returncode == 2
+    assert "transactions  2, failed 198 (99.000%)" in done.stdout
+    assert "warning: 198 transactions failed; first 22012" in done.stderr
+    assert pgassay(*load, "--continue-on-error", **lab_server.variables()).returncode == 0
 
 
 def test_a_script_with_weight_zero_never_runs(lab_server: LabServer, tmp_path: Path) -> None:

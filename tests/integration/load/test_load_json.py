@@ -48,7 +48,7 @@ def test_every_key_of_a_load_is_documented_and_every_documented_key_is_there(
     loads = [
         answer(environment, "-S", "-c", "2", "-T", "0.6", "-R", "50", "-r", "--warmup", "200ms"),
         answer(environment, "-S", "-T", "2", "--slices", slices),
-        answer(environment, "-S", "-f", wrong, "-t", "9", "-c", "3"),
+        answer(environment, "-S", "-f", wrong, "-t", "9", "-c", "3", "--continue-on-error"),
     ]
     assert keys(loads) == documented("the load")
     for name in ("server", "asked"):

@@ -11,6 +11,7 @@ from typing import Any, get_type_hints
 import pytest
 
 from pgassay import _core
+from pgassay.cli.commands import load_command
 from pgassay.cli.load.command import replacements
 from pgassay.cli.load.options import LoadOptions
 from pgassay.cli.load.request import request_of, scenarios_of
@@ -295,6 +296,14 @@ def test_a_search_heeds_clients_arrivals_and_its_own_warm_up() -> None:
     assert [step.duration_s for step in probed(over="clients", warmup="0s").steps] == [10.0]
     with pytest.raises(SpecError, match="-c and --over clients exclude"):
         probed(over="clients", clients=1)
+
+
+def test_each_repetition_of_a_builtin_letter_adds_its_script() -> None:
+    arguments = ["-S", "-NS", "-S"]
+    given = load_command("load").make_context("load", arguments).params
+    assert (given["select_only"], given["simple_update"]) == (3, 1)
+    found = scenarios_of(LoadOptions(select_only=3, simple_update=1))
+    assert [one.file for one in found] == ["select-only.sql"] * 3 + ["simple-update.sql"]
 
 
 def test_pgbenchs_own_help_is_covered_option_by_option() -> None:

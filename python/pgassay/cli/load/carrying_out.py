@@ -16,9 +16,10 @@ from pgassay.cli.load.intervals import check_intervals_file, write_intervals
 from pgassay.cli.load.options import LoadOptions
 from pgassay.cli.load.progress import print_opening, reporter
 from pgassay.cli.load.request import request_of, scenarios_of
-from pgassay.cli.load.result import load_object, server_object
+from pgassay.cli.load.result import failures_by_kind, load_object, server_object
 from pgassay.cli.load.summary import print_load
 from pgassay.cli.terminal.console import warn
+from pgassay.commit import version_line
 from pgassay.errors import ExitCode
 from pgassay.server.connection.session import resolve
 from pgassay.server.protocol import ConnectionParameters
@@ -33,6 +34,9 @@ from pgassay.workloads.pgbench_tables.vacuum import vacuum_pgbench_tables
 
 def carry_out(options: LoadOptions) -> None:
     """Put the load on the server, print what it did."""
+    if options.version:
+        typer.echo(version_line())
+        return
     if options.show_script is not None or "list" in (options.builtins or []):
         _print_builtins(options.show_script)
         return
@@ -76,7 +80,10 @@ def _run(options: LoadOptions, request: LoadRequest, parameters: ConnectionParam
         typer.echo(json.dumps(redacted_value(load_object(result, request, columns, server))))
     else:
         print_load(result, request, failures_detailed=options.failures_detailed)
-    if result["lost_connections"] or not (result["transactions"] or result["skipped"]):
+    # pgbench aborts a client at any other failure than these two kinds, and exits with 2 then.
+    aborts = failures_by_kind(result["scenarios"])["other"] and not options.continue_on_error
+    succeeded = result["transactions"] or result["skipped"]
+    if aborts or result["lost_connections"] or not succeeded:
         raise typer.Exit(ExitCode.TRIALS)
 
 

@@ -40,10 +40,13 @@ class LoadOptions:
             "Run tpcb-like, simple-update or select-only (NAME@WEIGHT); list: show them.",
         ),
     ] = None
-    select_only: Annotated[bool, option("-S --select-only", "Same as -b select-only.")] = False
+    select_only: Annotated[
+        int, option("-S --select-only", "Same as -b select-only; repeatable.", count=True)
+    ] = 0
     simple_update: Annotated[
-        bool, option("-N --skip-some-updates", "Same as -b simple-update.")
-    ] = False
+        int, option("-N --skip-some-updates", "Same as -b simple-update; repeatable.", count=True)
+    ] = 0
+    version: Annotated[bool, option("-V --version", "Print pgassay's version and exit.")] = False
     show_script: Annotated[
         str | None, option("--show-script", "Print a builtin script and exit.")
     ] = None
@@ -120,8 +123,12 @@ class LoadOptions:
     exit_on_abort: Annotated[
         bool, option("--exit-on-abort", "Stop the load at a failure that cannot be retried.")
     ] = False
+    continue_on_error: Annotated[
+        bool, option("--continue-on-error", "Keep exit status 0 after failures of any kind.")
+    ] = False
     verbose_errors: Annotated[
-        bool, option("--verbose-errors", "Print a line for each failure and each retry.")
+        bool,
+        option("--verbose-errors --debug", "Print a line for each failure and each retry."),
     ] = False
     as_json: Json = False
 

@@ -37,7 +37,7 @@ _Value = TypeVar("_Value")
 
 def scenarios_of(options: LoadOptions) -> list[Scenario]:
     """The scripts asked for; tpcb-like where none is."""
-    names = [*(options.builtins or []), *(["select-only"] * options.select_only)]
+    names = [*(options.builtins or []), *["select-only"] * options.select_only]
     names += ["simple-update"] * options.simple_update
     count = len(options.files or []) + len(names)
     if count > _MOST_SCRIPTS:

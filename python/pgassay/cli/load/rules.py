@@ -46,6 +46,7 @@ def refuse_contradictions(o: LoadOptions) -> None:
         ("--sampling-rate", o.sampling_rate, "--aggregate-interval", o.aggregate_interval),
         ("-C", o.connect, f"--reconnect {reconnect}", reconnect),
         ("--exit-on-abort", o.exit_on_abort, "--reconnect on-loss", o.reconnect == "on-loss"),
+        ("--exit-on-abort", o.exit_on_abort, "--continue-on-error", o.continue_on_error),
     ):
         if _is_given(value) and _is_given(other_value):
             raise SpecError(f"{option} and {other} exclude each other; keep one")

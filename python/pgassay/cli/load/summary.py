@@ -29,7 +29,10 @@ def print_load(result: Mapping[str, Any], request: LoadRequest, *, failures_deta
         f" {request.protocol}"
         f" protocol, {result['duration_s']:.2f} s, {result['backend']}, seed {request.seed}"
     )
-    out.print(f"transactions  {result['transactions']}, failed {result['failed']}{_kept(result)}")
+    out.print(
+        f"transactions  {result['transactions']}, failed {result['failed']}{_share_failed(result)}"
+        f"{_kept(result)}"
+    )
     out.print(f"tps           {result['tps']:.1f}{_asked(result)}")
     out.print(f"latency       {_latency(result['latency_ms'])}")
     if result.get("response_ms"):
@@ -56,6 +59,11 @@ def print_load(result: Mapping[str, Any], request: LoadRequest, *, failures_deta
     _print_failures(result, detailed=failures_detailed)
     for doubt in load_caveats(result, request.steps, request.threads):
         warn(doubt)
+
+
+def _share_failed(result: Mapping[str, Any]) -> str:
+    failed, every = result["failed"], result["failed"] + result["transactions"]
+    return f" ({failed / every:.3%})" if failed else ""
 
 
 def _kept(result: Mapping[str, Any]) -> str:
