@@ -17,6 +17,7 @@ from typing import Annotated, NoReturn
 import typer
 from typer.exceptions import Abort, TyperException
 
+from pgassay.analysis.reading.plain_text import visible
 from pgassay.cli import completion
 from pgassay.cli.commands import Commands
 from pgassay.errors import ExitCode, PgassayError
@@ -107,7 +108,8 @@ def _fail(message: str, code: ExitCode, excerpt: str = "") -> ExitCode:
         if message:
             from pgassay.stores.address import with_urls
 
-            print(f"pgassay: {redacted(with_urls(' '.join(message.split())))}", file=sys.stderr)
+            line = f"pgassay: {with_urls(' '.join(message.split()))}"
+            print(visible(redacted(line)), file=sys.stderr)
         if excerpt:
-            print(redacted(excerpt), file=sys.stderr)
+            print(visible(redacted(excerpt)), file=sys.stderr)
     return code

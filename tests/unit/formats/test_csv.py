@@ -12,9 +12,9 @@ import pytest
 from browser.reports import STEPS, synthetic_context
 from pgassay.report.context import ReportContext
 from pgassay.report.data_tables.csv_text import trials_csv
-from pgassay.report.data_tables.formulas import inert
 from pgassay.report.data_tables.tables import tables_of
 from pgassay.report.formats.csv_files import csv_files, render_csv
+from pgassay.report.inert import csv_cell
 from pgassay.tracing import read_trace_context
 from support.runs.command import last_line, pgassay
 from support.synthetic.directories import synthetic_run
@@ -96,9 +96,9 @@ def test_no_text_is_a_formula_and_no_number_is_changed(tmp_path: Path) -> None:
                 if cell[:1] in ("=", "+", "-", "@", "\t", "\r"):
                     float(cell)  # a number
                 assert not set(cell) & {"\x00", "\x07", "\r", "\u202e", "\uffff"}, name
-    assert inert(FORMULA) == f"'{FORMULA}"
-    assert [inert(text) for text in ("-1", "-0.5", "a=b", "")] == ["-1", "-0.5", "a=b", ""]
-    assert sum(inert(name) != name for name in NAMES) == 5
+    assert csv_cell(FORMULA) == f"'{FORMULA}"
+    assert [csv_cell(text) for text in ("-1", "-0.5", "a=b", "")] == ["-1", "-0.5", "a=b", ""]
+    assert sum(csv_cell(name) != name for name in NAMES) == 5
 
 
 def test_the_page_on_formats_lists_every_table_of_a_run(context: ReportContext) -> None:

@@ -10,7 +10,6 @@ import csv
 import io
 import json
 import math
-import re
 from collections.abc import Iterator, Mapping
 from datetime import date, datetime
 from decimal import Decimal
@@ -19,14 +18,14 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from pgassay.analysis.reading.plain_text import visible
 from pgassay.cli.terminal.console import one_line, table_lines
-from pgassay.report.data_tables.formulas import inert
+from pgassay.report.inert import csv_cell, markdown_line
 
 SCHEMA = "pgassay.sql/1"
 _DIGITS = 6
 _EXPLAINED = ["explain_key", "explain_value"]
 """The columns of EXPLAIN, whose text has lines of its own."""
-_MARKUP = re.compile(r"[\\`*\[\]|~]|(?<!\w)_|_(?!\w)")
 _LONGEST = 48
 """Columns of a text in a table that is wider than the terminal."""
 
@@ -36,7 +35,7 @@ def as_table(
 ) -> tuple[list[str], bool]:
     """Lines, and whether they are all; with a width, long texts are cut so that rows may fit."""
     if answer.schema.names == _EXPLAINED:
-        return [str(text) for _, text in _rows(answer)], True
+        return [visible(str(text)) for _, text in _rows(answer)], True
     names = _names(answer.schema)
     rows: list[list[str]] = []
     is_whole = True
@@ -88,7 +87,7 @@ def as_parquet(answer: pa.RecordBatchReader) -> bytes:
 
 
 def _csv(answer: pa.RecordBatchReader) -> Iterator[str]:
-    yield _csv_lines([[inert(name) for name in _names(answer.schema)]])
+    yield _csv_lines([[csv_cell(name) for name in _names(answer.schema)]])
     for batch in answer:
         yield _csv_lines([[_csv_cell(value) for value in row] for row in _rows([batch])])
 
@@ -104,7 +103,7 @@ def _csv_cell(value: Any) -> str:
         case None:
             return ""
         case str():
-            return inert(value)
+            return csv_cell(value)
         case float():
             return repr(value)
         case _:
@@ -128,19 +127,14 @@ def _json(answer: pa.RecordBatchReader) -> Iterator[str]:
 
 
 def _markdown(answer: pa.RecordBatchReader) -> Iterator[str]:
-    yield _markdown_line([_escaped(name) for name in _names(answer.schema)])
+    yield _markdown_line([markdown_line(name) for name in _names(answer.schema)])
     yield _markdown_line(["---:" if _is_number(one.type) else "---" for one in answer.schema])
     for row in _rows(answer):
-        yield _markdown_line([_escaped(_short(value)) for value in row])
+        yield _markdown_line([markdown_line(_short(value)) for value in row])
 
 
 def _markdown_line(cells: list[str]) -> str:
     return f"| {' | '.join(cells)} |\n"
-
-
-def _escaped(text: str) -> str:
-    escaped = _MARKUP.sub(lambda match: f"\\{match[0]}", one_line(text))
-    return escaped.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def _names(schema: pa.Schema) -> list[str]:

@@ -11,10 +11,12 @@ import sys
 import textwrap
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 import typer
 from rich.console import Console
 from rich.markup import escape
+from rich.text import Text
 
 _WIDE = 400
 """Columns where there is no terminal to fit."""
@@ -34,12 +36,24 @@ def _printable(text: str) -> str:
     return text if text.isprintable() else "".join(c if c.isprintable() else " " for c in text)
 
 
+def printable_lines(text: str) -> str:
+    """Text from outside with its lines, without other control characters."""
+    return "\n".join(map(_printable, text.expandtabs().split("\n")))
+
+
+class _InertConsole(Console):
+    """A console that passes no control character of a text on to the terminal."""
+
+    def render_str(self, text: str, **how: Any) -> Text:
+        return super().render_str(printable_lines(text), **how)
+
+
 _BELOW = "  "
 
-out = Console(
+out = _InertConsole(
     highlight=False, emoji=False, soft_wrap=True, width=None if sys.stdout.isatty() else _WIDE
 )
-err = Console(stderr=True, highlight=False, emoji=False, soft_wrap=True)
+err = _InertConsole(stderr=True, highlight=False, emoji=False, soft_wrap=True)
 
 
 @contextmanager

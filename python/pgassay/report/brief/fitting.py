@@ -14,6 +14,7 @@ from typing import Any
 
 from pgassay.analysis.reading.plain_text import visible
 from pgassay.language import language, messages_of
+from pgassay.report.inert import unlinked
 from pgassay.spec.secrets.redaction import redacted
 
 _SPACES = {"\u202f": None, "\u00a0": " "}
@@ -56,7 +57,7 @@ def _lines(given: Sequence[str]) -> list[str]:
 
 
 def _plain(text: str) -> str:
-    return visible(text).translate(_PLAIN if language() == "en" else _PLAIN_ELSEWHERE)
+    return unlinked(visible(text)).translate(_PLAIN if language() == "en" else _PLAIN_ELSEWHERE)
 
 
 def _length(lines: Sequence[str]) -> int:

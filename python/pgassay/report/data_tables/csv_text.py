@@ -1,7 +1,7 @@
 """Tables as CSV: RFC 4180, UTF-8, numbers unrounded with a point, times in UTC.
 
-Enters: tables. Leaves: text. Never: lets a spreadsheet take a text for a formula (`formulas.py`).
-Numbers are never changed.
+Enters: tables. Leaves: text. Never: lets a spreadsheet take a text for a formula
+(`report/inert.py`). Numbers are never changed.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ import io
 from datetime import datetime
 
 from pgassay.report.context import ReportContext
-from pgassay.report.data_tables.formulas import inert
 from pgassay.report.data_tables.model import DataTable, Value
 from pgassay.report.data_tables.trials import trial_table
+from pgassay.report.inert import csv_cell
 
 
 def csv_text(table: DataTable) -> str:
     """A line of names, then the rows; without rows the names alone."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\r\n")
-    writer.writerow(inert(one.name) for one in table.columns)
+    writer.writerow(csv_cell(one.name) for one in table.columns)
     writer.writerows([_cell(value) for value in row] for row in table.rows)
     return text.getvalue()
 
@@ -39,6 +39,6 @@ def _cell(value: Value) -> str:
         case datetime():
             return value.isoformat(timespec="microseconds").replace("+00:00", "Z")
         case str():
-            return inert(value)
+            return csv_cell(value)
         case _:
             return repr(value)

@@ -17,6 +17,7 @@ from markupsafe import Markup
 
 from pgassay.commit import commit
 from pgassay.language import html_code, retold
+from pgassay.report.inert import shown_lines
 from pgassay.report.page import AnyContext, page_of
 from pgassay.report.svg.draw import NARROW_PX, WIDE_PX, draw
 from pgassay.report.svg.model import Figure
@@ -37,7 +38,7 @@ def render_html(context: AnyContext) -> str:
         for section, content in page.sections
     ]
     script = _asset("charts.js")
-    return templates.get_template("page.html.j2").render(
+    page_text = templates.get_template("page.html.j2").render(
         page=page,
         language=html_code(),
         sections=sections,
@@ -46,6 +47,7 @@ def render_html(context: AnyContext) -> str:
         script_digest=_digest(script),
         commit=retold(commit()),
     )
+    return shown_lines(page_text)
 
 
 def _drawing(figure: Figure, name: str, label: str) -> Markup:

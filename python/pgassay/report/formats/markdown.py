@@ -10,24 +10,21 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
 from urllib.parse import quote
 
 from jinja2 import Environment
 
 from pgassay.report.charts.style import ArmStyle, arm_styles, side_styles
 from pgassay.report.context import ApartContext
+from pgassay.report.inert import markdown_line, shown_lines
 from pgassay.report.page import AnyContext, page_of
 from pgassay.report.section import Content, Section
 from pgassay.report.svg.draw import WIDE_PX, draw
 from pgassay.report.svg.model import Figure
 from pgassay.report.templating import new_environment
 
-_SPACES = re.compile(r"[^\S\u202f]+")
-"""All but the narrow space inside a number."""
 _AROUND_PX = 16
 """White around a picture, which may stand on a dark page."""
-_MARKUP = re.compile(r"([\\`*\[\]|~])|(?<!\w)(_)|(_)(?!\w)")
 
 
 @dataclass
@@ -50,7 +47,7 @@ class Pictures:
                 title = section.title
                 key = self.arms if figure.has_arms else ()
                 self.files[name] = draw(figure, WIDE_PX, section.anchor, title, key, _AROUND_PX)
-                links.append(f"![{_literal(title)}]({quote(name)})\n\n")
+                links.append(f"![{markdown_line(title)}]({quote(name)})\n\n")
         return "".join(links)
 
 
@@ -64,9 +61,9 @@ def render_markdown(context: AnyContext, pictures: Pictures | None = None) -> st
             template = templates.get_template(section.template("md"))
             body += template.render(**page.shared, **content)
         if body.strip():
-            parts.append(f"## {_literal(section.title)}\n\n{body}")
+            parts.append(f"## {markdown_line(section.title)}\n\n{body}")
     text = "\n\n".join(parts)
-    return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
+    return re.sub(r"\n{3,}", "\n\n", shown_lines(text)).strip() + "\n"
 
 
 def illustrated_markdown(context: AnyContext, stem: str) -> tuple[str, dict[str, str]]:
@@ -83,13 +80,6 @@ def _styles_of(context: AnyContext) -> Iterable[ArmStyle]:
     return arm_styles(plan.arms).values() if plan is not None and len(plan.arms) > 1 else ()
 
 
-def _literal(value: Any) -> str:
-    """One line of text that Markdown shows as it is; `max_wal_size` needs no escape."""
-    line = _SPACES.sub(" ", str(value)).strip()
-    escaped = _MARKUP.sub(lambda match: f"\\{match[0]}", line)
-    return escaped.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-
-
 def _fence(text: str) -> str:
     """A fence for a code block: more backticks than the text has in a row."""
     longest = max((len(run) for run in re.findall("`+", text)), default=0)
@@ -99,4 +89,4 @@ def _fence(text: str) -> str:
 @cache
 def _templates() -> Environment:
     """Templates with `literal`, which escapes for Markdown."""
-    return new_environment("md", {"literal": _literal, "fence": _fence})
+    return new_environment("md", {"literal": markdown_line, "fence": _fence})
