@@ -10,14 +10,14 @@ warning of two lines, a session that logs "checkpoint starting: time", a crash a
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 from pgassay.trials.server_log.clock import LogClock
 from pgassay.trials.server_log.csv_form import CsvForm
 from pgassay.trials.server_log.entry import Entry, Form
 from pgassay.trials.server_log.json_form import JsonForm
-from pgassay.trials.server_log.stderr_form import StderrForm, line_pattern
+from pgassay.trials.server_log.line_prefix import LinePattern, line_pattern
+from pgassay.trials.server_log.stderr_form import StderrForm
 
 FOLDER = Path(__file__).parents[2] / "data" / "server_logs"
 LOGS = sorted(path.name for path in FOLDER.iterdir())
@@ -34,7 +34,7 @@ def contents(name: str) -> bytes:
     return (FOLDER / name).read_bytes()
 
 
-def pattern_for(prefix: str) -> re.Pattern[str]:
+def pattern_for(prefix: str) -> LinePattern:
     pattern = line_pattern(prefix)
     assert pattern is not None
     return pattern

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pgassay.trials.server_log.clock import LogClock, epoch_ns
-from pgassay.trials.server_log.stderr_form import line_pattern
+from pgassay.trials.server_log.line_prefix import line_pattern
 from support.servers.logs import CLOCK, pattern_for
 
 WRITTEN = {
@@ -89,9 +92,53 @@ def test_no_setting_breaks_the_compiler(setting: str) -> None:
     line_pattern(setting + "%n")
 
 
-def test_a_name_full_of_separators_is_matched_in_no_time() -> None:
-    pattern = pattern_for("%n %a@%u/%d %i ")
-    assert pattern.match("1795290659.127 " + "@/ " * 20_000) is None
+@pytest.mark.parametrize(
+    ("setting", "line", "found"),
+    [
+        ("%n%a%u%d%r%h", "1795290659.127psqlbob[local]", {"names": "psqlbob[local]"}),
+        ("%n%a%u%d%r%h", "1795290659.127", {"names": ""}),
+        ("%n %p%l ", "1795290659.127 471112 ", {}),
+        (
+            "%n %a[%p] %u ",
+            "1795290659.127 a [x[4711] bob ",
+            {"application": "a [x", "pid": "4711", "user": "bob"},
+        ),
+        (
+            "%t-%p %d",
+            "2026-11-21 22:31:42 +0530-4711 bench",
+            {"stamp": "2026-11-21 22:31:42 +0530", "pid": "4711"},
+        ),
+    ],
+)
+def test_fields_that_nothing_separates_are_one_text(
+    setting: str, line: str, found: dict[str, str]
+) -> None:
+    match = pattern_for(setting).match(f"{line}LOG:  x")
+    assert match is not None
+    assert match["message"] == "x"
+    assert {name: match[name] for name in found} == found
+
+
+HOSTILE = """
+import itertools, random
+from pgassay.trials.server_log.line_prefix import line_pattern
+
+parts = ["1", "a", "@/ ", " ", "[1] ", "0-", "LOG:  ", "2026-11-21 22:31:42 MSK ", "1795290659.127"]
+drawn = random.Random(1)
+for _ in range(300):
+    prefix = "%n" + "".join(
+        f"%{drawn.choice(['', '', '10', '-10', '400'])}{drawn.choice('abcdehilLmnpPQrstuvx')}"
+        f"{drawn.choice(['', '', ' ', '|', '@', '-', '0'])}"
+        for _ in range(drawn.randint(1, 20))
+    )
+    for part in parts:
+        line_pattern(prefix).match("1795290659.127" + part * 20_000)
+"""
+
+
+def test_no_prefix_lets_a_name_cost_more_than_its_length() -> None:
+    """Of 2 700 lines a single one that is tried in each way would take hours."""
+    subprocess.run([sys.executable, "-c", HOSTILE], check=True, timeout=300)
 
 
 @pytest.mark.parametrize(

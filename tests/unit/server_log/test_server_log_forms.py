@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
@@ -211,3 +212,43 @@ def test_a_record_with_a_long_statement_is_read() -> None:
         assert found.sqlstate == short.sqlstate
         assert len(found.message) > len(long)
         assert form.unread == 0
+
+
+def hostile_lines(figure: str) -> dict[str, bytes]:
+    """By form, an entry whose process is numbered so, and one that reports a size so."""
+    stamp = "2026-11-21 22:31:42.426 UTC"
+    size = f'temporary file: path ""x"", size {figure}'
+    row = [stamp, "", "", "{pid}", "", "1.1", "1", "", stamp, "", "0", "LOG", "00000", "{text}"]
+    csv = ",".join([*row, *[""] * 9, "client backend", "", "0"]).replace("{text}", f'"{size}"')
+    json_ = {"timestamp": stamp, "error_severity": "LOG", "message": size.replace('""', '"')}
+    return {
+        "csv": (csv.format(pid=figure) + "\n" + csv.format(pid=1) + "\n").encode(),
+        "json": "".join(
+            json.dumps(json_ | {"pid": pid}) + "\n" for pid in (int(figure), 1)
+        ).encode(),
+        "log": "".join(
+            f"{stamp} [{pid}] LOG:  {json_['message']}\n" for pid in (figure, "1")
+        ).encode(),
+    }
+
+
+@pytest.mark.parametrize("ending", ["csv", "json", "log"])
+def test_a_figure_that_no_server_writes_makes_an_unread_line(ending: str) -> None:
+    form = (
+        StderrForm(pattern_for("%m [%p] "), CLOCK)
+        if ending == "log"
+        else form_for(f"english-18.{ending}")
+    )
+    tally = EventTally()
+    for entry in entries_in(form, hostile_lines("9" * 400)[ending]):
+        tally.add(entry)
+    assert (form.unread, tally.unread, tally.events()) == (1, 1, ())
+
+
+def test_a_position_or_a_time_that_no_server_writes_is_none() -> None:
+    tally = EventTally()
+    entry = entries_in(form_for("english-18.json"), contents("english-18.json"))[0]
+    ends = replace(entry, of_session=False, message=f"checkpoint complete: x; lsn={'F' * 400}/0")
+    for one in (ends, replace(ends, message="checkpoint complete:", time_ns=10**20)):
+        tally.add(one)
+    assert (tally.unread, tally.without_time, tally.events()) == (1, 1, ())

@@ -68,8 +68,8 @@ class KnownCheckpoints:
 class CheckpointFollower:
     """Checkpoints of consecutive periods; one that is under way is reported with its end.
 
-    The log has more details than the counters and is preferred. Where it has gaps, a checkpoint
-    that only the counters have is reported one period later: until then the log may still name it.
+    The log has more details than the counters and is preferred. A checkpoint that only the counters
+    have is reported one period later: until then the log may still name it.
     """
 
     def __init__(self) -> None:
@@ -77,7 +77,7 @@ class CheckpointFollower:
         self._counts = CheckpointCounts()
         self._counted: list[Counted] = []
         self._waiting: list[Counted] = []
-        """Counted in the period before: the log had gaps and may still name them."""
+        """Counted in the period before: the log may still name them."""
         self._uncounted: list[Checkpoint] = []
         """In the log of the period before, perhaps sooner than in the counters."""
         self._by_counters: deque[Counted] = deque(maxlen=_MOST_REMEMBERED)
@@ -92,15 +92,17 @@ class CheckpointFollower:
         counted = [*self._counted, *(self._counts.finish() if last else ())]
         self._counted = []
         if not logged.has_checkpoints:
-            return KnownCheckpoints(tuple(one.checkpoint for one in counted), "counters")
+            every = [*self._waiting, *counted]
+            self._waiting = []
+            self._by_counters += every
+            return KnownCheckpoints(tuple(one.checkpoint for one in every), "counters")
         found = self._in_log(logged.events or (), last=last)
         under_way = checkpoints_in_log([self._begun] if self._begun else [])
         open_ones = [*self._waiting, *counted]
         logged_ones = [*self._uncounted, *found, *under_way]
         same = pairs([*self._by_counters, *open_ones], logged_ones)
         self._uncounted = [one for one in found if one not in same.values()]
-        unsure = open_ones if logged.has_gaps else self._waiting
-        unmatched = [one for one in unsure if one not in same]
+        unmatched = [one for one in open_ones if one not in same]
         now = [one for one in unmatched if last or one in self._waiting]
         found = tuple(
             one for one in found if not any(same.get(old) == one for old in self._by_counters)
@@ -111,8 +113,8 @@ class CheckpointFollower:
         read = logged.events is not None
         if not now:
             return KnownCheckpoints(found, "log" if read else "counters")
-        every = sorted((*found, *(one.checkpoint for one in now)), key=lambda one: one.started_ns)
-        return KnownCheckpoints(tuple(every), "both" if read else "counters", (_MISSED,))
+        both = sorted((*found, *(one.checkpoint for one in now)), key=lambda one: one.started_ns)
+        return KnownCheckpoints(tuple(both), "both" if read else "counters", (_MISSED,))
 
     def _in_log(self, events: Sequence[LogEvent], *, last: bool) -> tuple[Checkpoint, ...]:
         events = [*([self._begun] if self._begun else []), *events]

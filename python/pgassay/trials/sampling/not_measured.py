@@ -127,8 +127,8 @@ def _logged(settings: Mapping[str, Any]) -> Iterator[Check]:
             stored("log_lock_waits is off: waits are sampled, not logged one by one"),
             f"ALTER SYSTEM SET log_lock_waits = on; {_RELOAD}",
         )
-    language = settings["language"]
-    if not knows_language(language):
+    if not knows_language(settings):
+        language = settings["language"]
         yield Check(
             stored("language of the log"),
             "note",

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 
 from pgassay.trials.server_log.clock import LogClock
-from pgassay.trials.server_log.entry import LONGEST_LINE, Entry, Form, decoded, severity_of
+from pgassay.trials.server_log.entry import LONGEST_LINE, Entry, Form, decoded, is_pid, severity_of
 
 # PostgreSQL 13 has 24 columns, 14 and later 26; the manual: "Using CSV-Format Log Output".
 _TIME, _USER, _DATABASE, _PID, _SEVERITY, _SQLSTATE, _MESSAGE, _BACKEND = 0, 1, 2, 3, 11, 12, 13, 23
@@ -77,7 +77,7 @@ class CsvForm(Form):
             (row,) = csv.reader([text], strict=True)
         except (csv.Error, ValueError):
             return None
-        if len(row) not in _WIDTHS or not row[_PID].isdecimal():
+        if len(row) not in _WIDTHS or not is_pid(row[_PID]):
             return None
         severity = severity_of(row[_SEVERITY])
         if severity is None:

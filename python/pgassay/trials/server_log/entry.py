@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from typing import Any
 
 _FOLDER = "pgassay.trials.server_log"
 _VERBOSE = re.compile(r"(?=(?:\d*\D?){0,2}\d)([0-9A-Z]{2}[0-9A-Z]{3}): ")
@@ -46,7 +47,8 @@ class Words:
     codecs: Sequence[str]
     foreign: re.Pattern[str]
     """Any word that is not plain ASCII."""
-    languages: Sequence[str]
+    columns: Sequence[str]
+    """How a column is described in the languages that are known."""
 
 
 @cache
@@ -61,13 +63,14 @@ def words() -> Words:
         further=further,
         codecs=tuple(table["encodings"]["codecs"]),
         foreign=re.compile("|".join(foreign)),
-        languages=tuple(table["languages"]["known"]),
+        columns=tuple(table["languages"]["column"]),
     )
 
 
-def knows_language(lc_messages: str) -> bool:
-    """Whether messages under this locale are read; empty is the server's surroundings' choice."""
-    return not lc_messages or lc_messages.split(".")[0].split("_")[0] in words().languages
+def knows_language(log: Mapping[str, Any]) -> bool:
+    """Whether messages of the server's own processes are read, by the row of log/where.sql."""
+    column = bytes.fromhex(log["described_column"] or "").decode("utf-8", errors="replace")
+    return not log["own_language"] and column.startswith(tuple(words().columns))
 
 
 def decoded(line: bytes) -> str:
@@ -86,6 +89,11 @@ def decoded(line: bytes) -> str:
 def severity_of(word: str) -> str | None:
     """The English name of a severity; None where it is none that is known."""
     return words().severities.get(word)
+
+
+def is_pid(text: str) -> bool:
+    """Whether this can be the number of a process."""
+    return text.isdecimal() and text.isascii() and len(text) <= 10
 
 
 def without_sqlstate(message: str) -> tuple[str | None, str]:

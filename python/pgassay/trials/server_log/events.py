@@ -10,10 +10,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from pgassay.trials.server_log.entry import Entry
-from pgassay.trials.server_log.messages import Recognised, first_words, frequent_kinds, recognise
+from pgassay.trials.server_log.messages import (
+    HostileFigure,
+    Recognised,
+    first_words,
+    frequent_kinds,
+    recognise,
+)
 
 _FAILURES = ("ERROR", "FATAL", "PANIC")
 _SECOND = 10**9
+_LATEST_NS = 2**62
+"""In the year 2116: a text of a session may look like any time."""
 MOST_EVENTS = 200_000
 
 
@@ -49,6 +57,8 @@ class EventTally:
         self._summed: dict[_Key, LogEvent] = {}
         self.entries = 0
         self.without_time = 0
+        self.unread = 0
+        """Entries with figures that no server writes."""
         self.left_out = 0
         """Events beyond the most that are kept."""
 
@@ -56,10 +66,14 @@ class EventTally:
         """Count one entry, and keep its event if it is one."""
         self.entries += 1
         failed = entry.severity in _FAILURES
-        found = _failure(entry) if failed else recognise(entry)
+        try:
+            found = _failure(entry) if failed else recognise(entry)
+        except HostileFigure:
+            self.unread += 1
+            return
         if found is None:
             return
-        if entry.time_ns is None:
+        if entry.time_ns is None or entry.time_ns > _LATEST_NS:
             self.without_time += 1
             return
         at = self._ours_ns(entry.time_ns)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from pgassay.trials.server_log.clock import LogClock
-from pgassay.trials.server_log.entry import Entry, Form, decoded, severity_of
+from pgassay.trials.server_log.entry import Entry, Form, decoded, is_pid, severity_of
 
 
 class JsonForm(Form):
@@ -35,9 +35,9 @@ class JsonForm(Form):
         if not isinstance(found, dict):
             return None
         stamp, severity = _text(found, "timestamp"), severity_of(_text(found, "error_severity"))
-        if not stamp or severity is None:
-            return None
         pid = found.get("pid")
+        if not stamp or severity is None or (type(pid) is int and not is_pid(str(pid))):
+            return None
         return Entry(
             time_ns=self._clock.stamp_ns(stamp),
             pid=pid if type(pid) is int else None,

@@ -20,6 +20,12 @@ _PLACE = re.compile(r"\{(\w*)(?::(\w))?\}")
 _CLASSES = {"n": r"\d+", "d": r"\d+(?:[.,]\d+)?", "w": r"\w+", "q": r".+?", "c": r"[a-z -]*"}
 _LSN = r"[0-9A-F]+/[0-9A-F]+"
 _WORDS_KEPT = 200
+_MOST_DIGITS = 18
+"""Of a figure: more fit no 64 bits, and no server writes them."""
+
+
+class HostileFigure(ValueError):
+    """A figure that no server writes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +47,9 @@ class _Message:
 
 
 def recognise(entry: Entry) -> Recognised | None:
-    """What an entry of severity LOG is about; None where no trial needs it."""
+    """What an entry of severity LOG is about; None where no trial needs it.
+
+    Raises HostileFigure."""
     if entry.severity != "LOG":
         return None
     first = entry.message.split(None, 1)[0] if entry.message.strip() else ""
@@ -74,6 +82,12 @@ def first_words(message: str) -> str:
 def frequent_kinds() -> frozenset[str]:
     """Kinds that a busy server may write thousands of in a second."""
     return frozenset(message["kind"] for message in _table() if message.get("often"))
+
+
+@cache
+def server_kinds() -> frozenset[str]:
+    """Kinds that only the server's own processes write."""
+    return frozenset(message["kind"] for message in _table() if message.get("by") == "server")
 
 
 @cache
@@ -111,7 +125,8 @@ def _heads() -> tuple[Mapping[str, _Heads], _Heads]:
 
 
 def _figure(texts: list[str]) -> re.Pattern[str]:
-    return re.compile("|".join(_pattern(text) for text in texts), re.ASCII)
+    # Tried at the first digit of a number only: at each it would cost the square of their count.
+    return re.compile("|".join(rf"(?<!\d){_pattern(text)}" for text in texts), re.ASCII)
 
 
 def _pattern(text: str) -> str:
@@ -141,6 +156,8 @@ def _literal(text: str) -> str:
 
 def _number(text: str) -> float:
     """A figure; a WAL position is its bytes since the beginning."""
+    if max(map(len, re.split("[/.,]", text))) > _MOST_DIGITS:
+        raise HostileFigure(f"a figure of {len(text)} characters")
     if "/" in text:
         high, _, low = text.partition("/")
         return float((int(high, 16) << 32) | int(low, 16))

@@ -22,13 +22,13 @@ from pgassay.server.protocol import Connection
 from pgassay.server.statements import statement
 from pgassay.trials.server_log.follow import LogFollower, file_name_pattern
 from pgassay.trials.server_log.host_files import BackendProcess, HostFiles, backend_process
+from pgassay.trials.server_log.line_prefix import line_pattern
 from pgassay.trials.server_log.log_files import (
     FilesOverSql,
     LogFiles,
     LogUnreadable,
     current_file,
 )
-from pgassay.trials.server_log.stderr_form import line_pattern
 
 # The form with most details and fewest ambiguities comes first.
 _FORMS = {"jsonlog": ".json", "csvlog": ".csv", "stderr": ".log"}

@@ -25,17 +25,15 @@ from pgassay.trials.server_log.entry import Form, knows_language
 from pgassay.trials.server_log.events import EventTally, LogEvent
 from pgassay.trials.server_log.follow import LogFollower
 from pgassay.trials.server_log.json_form import JsonForm
+from pgassay.trials.server_log.line_prefix import line_pattern
 from pgassay.trials.server_log.log_files import LogUnreadable
+from pgassay.trials.server_log.messages import server_kinds
 from pgassay.trials.server_log.place import Missing, Place, find_place
 from pgassay.trials.server_log.server_clock import ServerClock
-from pgassay.trials.server_log.stderr_form import StderrForm, line_pattern
+from pgassay.trials.server_log.stderr_form import StderrForm
 
 _COARSEST_NS = 2_000_000_000
 """%t cuts a time down to its second."""
-_GAPS = (
-    "unread_lines", "entries_without_time", "bytes_passed_over", "cut_short", "events_left_out",
-)  # fmt: skip
-"""Of what is described: each may have swallowed a checkpoint."""
 
 
 @dataclass(frozen=True)
@@ -45,13 +43,11 @@ class LogReading:
     events: tuple[LogEvent, ...] | None
     """None where there was no log to read."""
     has_checkpoints: bool
-    """Whether the server writes them into the log that is read."""
+    """Whether the server writes them into the log that is read, in a language that is known."""
     notes: tuple[str, ...] = ()
     """What is missing and how to enable it, one line each."""
     described: dict[str, Any] = field(default_factory=dict)
     """For trial.json: where it was read, in which form, how much of it."""
-    has_gaps: bool = False
-    """Some of what was logged is not in `events`; what could not be read yet may come later."""
 
     @property
     def crash(self) -> str:
@@ -96,6 +92,7 @@ class ServerLog:
             self._notes.append(stored(f"the server's log is not read: {why}"))
             return
         self._form = _form_of(found, self._clock)
+        self._is_understood = knows_language(found.settings)
         if not found.settings["checkpoints"]:
             self._notes.append(
                 stored(
@@ -106,8 +103,10 @@ class ServerLog:
 
     @property
     def has_checkpoints(self) -> bool:
-        """Whether there is a log to read, and the server writes checkpoints into it."""
-        return self._place is not None and bool(self._place.settings["checkpoints"])
+        """Whether there is a log to read, and the server writes checkpoints into it that are
+        understood."""
+        place = self._place
+        return place is not None and bool(place.settings["checkpoints"]) and self._is_understood
 
     def read(self, *, goes_on: bool = False) -> LogReading:
         """Everything since the last reading; what is not yet whole waits where it `goes_on`."""
@@ -119,7 +118,6 @@ class ServerLog:
         notes = list(self._notes)
         before, read = self._form.unread, 0
         passed_over, cut_short = follower.passed_over, follower.cut_short
-        whole = True
         try:
             for piece in follower.pieces():
                 read += len(piece or b"")
@@ -128,9 +126,9 @@ class ServerLog:
         except (LogUnreadable, OSError) as error:
             # What was read counts; what is held of an entry may not go on where reading does.
             notes.append(stored(f"the server's log could not be read to its end: {error}"))
-            goes_on, whole = False, False
+            goes_on = False
             if not read:
-                return LogReading(None, self.has_checkpoints, tuple(notes), has_gaps=True)
+                return LogReading(None, self.has_checkpoints, tuple(notes))
         if not goes_on or not read:
             # Nothing came for a while: what could have been going on is whole.
             for entry in self._form.finish():
@@ -140,20 +138,27 @@ class ServerLog:
             "form": place.form,
             "bytes": read,
             "entries": tally.entries,
-            "unread_lines": self._form.unread - before,
+            "unread_lines": self._form.unread - before + tally.unread,
             "entries_without_time": tally.without_time,
             "bytes_passed_over": follower.passed_over - passed_over,
             "cut_short": follower.cut_short - cut_short,
             "events_left_out": tally.left_out,
         }
-        notes += _notes_on(described, place)
-        return LogReading(
-            tally.events(),
-            has_checkpoints=self.has_checkpoints,
-            notes=tuple(notes),
-            described=described,
-            has_gaps=not whole or any(described[name] for name in _GAPS),
-        )
+        events = tally.events()
+        # Words of the server's own that were recognised prove the language.
+        self._is_understood |= any(event.kind in server_kinds() for event in events)
+        notes += _notes_on(described)
+        if not self._is_understood:
+            language = place.settings["language"]
+            notes.append(
+                stored(
+                    f"lc_messages is {language}: the server's log is read in English and Russian"
+                    " only, so checkpoints are known by the server's counters, and crashes,"
+                    " autovacuum runs, lock waits and temporary files are not known from its log;"
+                    " ALTER SYSTEM SET lc_messages = 'C'; SELECT pg_reload_conf();"
+                )
+            )
+        return LogReading(events, self.has_checkpoints, tuple(notes), described)
 
 
 def _form_of(place: Place, clock: LogClock) -> Form:
@@ -176,7 +181,7 @@ def _log_clock(session: Connection) -> LogClock:
     return LogClock({name: east for name, east in rows if name})
 
 
-def _notes_on(described: dict[str, Any], place: Place) -> list[str]:
+def _notes_on(described: dict[str, Any]) -> list[str]:
     found = []
     unread = described["unread_lines"]
     if unread:
@@ -185,14 +190,6 @@ def _notes_on(described: dict[str, Any], place: Place) -> list[str]:
             if unread == 1
             else stored(f"{unread} lines of the server's log could not be parsed")
         )
-        language = place.settings["language"]
-        if not knows_language(language):
-            found.append(
-                stored(
-                    f"lc_messages is {language}: messages are read in English and Russian; "
-                    "ALTER SYSTEM SET lc_messages = 'C'; SELECT pg_reload_conf();"
-                )
-            )
     if described["entries_without_time"]:
         found.append(stored("entries of the server's log have an unknown time zone"))
     if described["bytes_passed_over"]:
