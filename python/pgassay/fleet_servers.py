@@ -17,6 +17,7 @@ from pgassay.recovery import undo_what_is_left
 from pgassay.samples.journal import JOURNAL, open_changes
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.samples.unfinished import pending_undo
+from pgassay.server.comparison import Comparison, ServerCompared
 from pgassay.spec.server.fleet import FleetTable
 from pgassay.trials.fleet.existing import FoundServer, found_servers
 from pgassay.trials.run.progress import ProgressListener
@@ -67,6 +68,8 @@ def left_at_the_end(
                     # what it has changed on a server of the user's is put back from here.
                     if isinstance(outcome, RestoreFailed):
                         listener.warned(f"on {actor.name}: {outcome}")
+                    elif isinstance(outcome, Comparison):
+                        listener.compared(ServerCompared(actor.name, outcome))
 
 
 @contextmanager

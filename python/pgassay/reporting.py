@@ -35,6 +35,7 @@ from pgassay.report.objects.analysis import render_json
 from pgassay.report.repeat_command import repeat_command
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.samples.stored_design import stored_plan
+from pgassay.server.comparison import ServerCompared
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,8 @@ class Outcome:
     run: RunDirectory
     report: Path
     context: ReportContext
+    compared: tuple[ServerCompared, ...] = ()
+    """How each existing server of the run differs from what it found."""
 
 
 def report_run(

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, LiteralString, Protocol
 
 from pgassay.server.change import Change
+from pgassay.server.comparison import Comparison
 from pgassay.server.connection.libpq import for_engine
 from pgassay.server.hosts.host import Host
 from pgassay.server.hosts.memory_group import MemoryUse
@@ -338,4 +339,9 @@ class Target(Protocol):
 
     def close(self) -> None:
         """Undo what was changed, newest first; stop what was started. Raises RestoreFailed."""
+        ...
+
+    def compared(self) -> Comparison | None:
+        """After `close`, how the server differs from what `open` found; None for a server of ours,
+        or where nothing was opened."""
         ...

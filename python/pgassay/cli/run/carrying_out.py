@@ -7,8 +7,9 @@ JSON object). Never: ends without saying what was kept.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from shlex import quote
 
@@ -16,7 +17,7 @@ import typer
 
 from pgassay.analysis.gates.model import Gate
 from pgassay.cli.run.progress import RunProgress
-from pgassay.cli.terminal.console import counted, err, silenced, warn
+from pgassay.cli.terminal.console import counted, err, plain, silenced, warn
 from pgassay.cli.terminal.gates import refuse_without_comparison
 from pgassay.cli.terminal.summary import expectation_of, print_expectation, print_summary
 from pgassay.errors import PgassayError, RunDirectoryError, SetupError, SpecError
@@ -29,6 +30,7 @@ from pgassay.samples.journal import JOURNAL, open_changes
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.samples.stored_design import stored_plan
 from pgassay.samples.unfinished import locked, pending_undo
+from pgassay.server.comparison import ServerCompared
 from pgassay.spec.experiment import Spec
 from pgassay.stores.address import local_path, url_of
 from pgassay.stores.mirrored_run import MirroredRun
@@ -56,10 +58,16 @@ def follow(
             print_expectation(err, expectation_of(spec, plan), plan)
 
     progress = RunProgress(live=live and not quiet, forecast=forecast)
-    with locked(run.path), _saying_what_is_kept(run), silenced(quiet, err), progress:
+    with (
+        locked(run.path),
+        _saying_how_servers_were_left(progress),
+        _saying_what_is_kept(run),
+        silenced(quiet, err),
+        progress,
+    ):
         outcome = run_experiment(spec, run, progress, calibrates=calibrates, gates=gates)
         _finish(run)
-        return outcome
+    return replace(outcome, compared=tuple(progress.servers))
 
 
 def go_on(
@@ -76,15 +84,17 @@ def go_on(
     spec_path = None if path == given and (url_of(path) or path.is_dir()) else given
     run = _begun(path)
     refuse_without_comparison(gates, stored_plan(run), path)
+    progress = RunProgress(live=live and not quiet)
     with (
         locked(run.path),
+        _saying_how_servers_were_left(progress),
         _saying_what_is_kept(run, REFUSALS),
         silenced(quiet, err),
-        RunProgress(live=live and not quiet) as progress,
+        progress,
     ):
         outcome = resume_run(run, spec_path, accept, progress, gates)
         _finish(run)
-        return outcome
+    return replace(outcome, compared=tuple(progress.servers))
 
 
 def _created(path: Path, spec: Spec) -> RunDirectory:
@@ -114,6 +124,22 @@ def _finish(run: RunDirectory) -> None:
     """Store what a run has for a store."""
     if isinstance(run, MirroredRun):
         err.print(run.finish(), markup=False)
+
+
+@contextmanager
+def _saying_how_servers_were_left(progress: RunProgress) -> Iterator[None]:
+    """Print it where the run ends early; a run that does not says it after its summary."""
+    try:
+        yield
+    except BaseException:
+        with suppress(OSError):
+            _print_compared(progress.servers)
+        raise
+
+
+def _print_compared(servers: Iterable[ServerCompared]) -> None:
+    for one in servers:
+        err.print(plain(str(one)), style=None if one.comparison.is_identical else "yellow")
 
 
 @contextmanager
@@ -153,3 +179,4 @@ def conclude(outcome: Outcome, *, as_json: bool) -> None:
     else:
         report = outcome.report if outcome.report.exists() else f"{outcome.run.place}/report.html"
         print_summary(outcome.context, report)
+    _print_compared(outcome.compared)

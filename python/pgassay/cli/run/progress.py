@@ -21,6 +21,7 @@ from pgassay.cli.run.time_left import TimeLeft
 from pgassay.cli.terminal.console import counted, err, plain, warn
 from pgassay.cli.terminal.live_view import LiveView, LoadRates, figures_table
 from pgassay.plan.model import Plan, PlannedTrial
+from pgassay.server.comparison import ServerCompared
 from pgassay.spec.reading.units import clock
 from pgassay.trials.run.progress import ProgressListener
 from pgassay.trials.sampling.live_view import LiveFigures
@@ -62,6 +63,8 @@ class RunProgress(LiveView, ProgressListener):
         self._done = 0
         self._trial: PlannedTrial | None = None
         self._label = ""
+        self.servers: list[ServerCompared] = []
+        """The existing servers that the run has left."""
 
     def drawing(self) -> RenderableType:
         """The whole view."""
@@ -163,6 +166,10 @@ class RunProgress(LiveView, ProgressListener):
             now="",
         )
         self._refresh()
+
+    def compared(self, server: ServerCompared) -> None:
+        """Kept for the end of the command."""
+        self.servers.append(server)
 
     def warned(self, text: str) -> None:
         """Print a warning."""

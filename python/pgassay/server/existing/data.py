@@ -52,6 +52,11 @@ class ExistingData:
         return self._builds or self._marks or self._rule.level is ResetLevel.TEMPLATE
 
     @property
+    def databases(self) -> tuple[str, str]:
+        """The names of the databases that this run may have made."""
+        return self._database.template, self._database.name
+
+    @property
     def left(self) -> list[str]:
         """The SQL that would remove what this run has made."""
         return [*self.variants.left, *self._schema.left, *self._database.left]

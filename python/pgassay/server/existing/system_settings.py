@@ -31,7 +31,7 @@ from pgassay.server.settings.changeable import Touched, as_found
 from pgassay.server.settings.own_lines import Author, found_before, line_now, refuse_taken_over
 from pgassay.server.settings.pending_changes import PendingChanges, refuse_restart
 from pgassay.server.settings.scope import SERVER, Scope
-from pgassay.server.settings.statements import execute, reload
+from pgassay.server.settings.statements import execute, put_in_order, reload
 from pgassay.server.settings.values import confirm, find, read_settings, same_value
 from pgassay.server.undo.undo_sql import RELOAD, assignment
 from pgassay.spec.secrets.redaction import shown_of
@@ -52,6 +52,10 @@ class SystemSettings:
         self._service = service
         self._scope = scope
         self._touched: dict[str, Touched] = {}
+        self._order: list[str] = []
+        """The names in postgresql.auto.conf as found, where they may be read."""
+        self.set_here: set[str] = set()
+        """Names, in small letters, of settings that this run has changed, and nobody else since."""
         self._restart: RestartChange | None = None
         """In the journal where no change of a setting says where the server's data are."""
 
@@ -143,6 +147,7 @@ class SystemSettings:
                     line = line_now(session, self._scope, one)
                     if line.author is Author.OTHERS:
                         touched.remove(one)
+                        self.set_here.discard(one.name.lower())
                         self._settled(one)
                         if not one.reported and line.written != one.written:
                             theirs.append(line.described(one.name, one.undo_text))
@@ -151,6 +156,7 @@ class SystemSettings:
                     execute(session, one.undo, one.name)
                 except TargetError as error:
                     problems.append(str(error))
+            put_in_order(session, self._order)
             held_up = self._try_to_bring_into_force(session, touched) if touched else ""
         with connect(self._parameters, work=Work.OWN_CHANGES) as session:
             found = read_settings(session)
@@ -235,6 +241,8 @@ class SystemSettings:
         touched = self._touched.get(name)
         if touched is None or not touched.changes:
             # As found just now: between two of our changes others may have made one of theirs.
+            if not any(one.changes for one in self._touched.values()):
+                self._order = [name for name, _ in self._scope.lines(session) or ()]
             touched = as_found(session, name, find(read_settings(session), name), self._scope)
             self._touched.pop(name, None)
             self._touched[name] = touched
@@ -256,6 +264,7 @@ class SystemSettings:
         touched.ours = touched.line = None
         touched.changes.append(change)
         self._journal.record(change)
+        self.set_here.add(name.lower())
         return touched, command
 
     def _bring_into_force(

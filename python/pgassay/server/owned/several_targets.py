@@ -149,6 +149,9 @@ class SeveralTargets:
     def facts(self) -> ServerFacts:
         return self._chosen.facts()
 
+    def compared(self) -> None:
+        """Nothing is left of a server of ours."""
+
     def close(self) -> None:
         self._running = None
         undo_each(*(partial(self._close_one, key) for key in [*self._made]))

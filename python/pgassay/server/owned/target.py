@@ -333,6 +333,9 @@ class OwnedTarget:
                 build=version_text(session),
             )
 
+    def compared(self) -> None:
+        """Nothing is left of a server of ours."""
+
     def close(self) -> None:
         undo_each(self._remove_server, self._host.restore)
 

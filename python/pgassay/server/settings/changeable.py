@@ -87,7 +87,7 @@ def as_found(
         )
     scope.refuse(name, setting)
     visible, written = scope.written(session, name)
-    if not visible and setting.source == scope.source:
+    if not visible and setting.source in (scope.source, "session"):
         raise SettingRejected(
             name,
             f"{name}: its value comes from a file {session.info.user} may not see, so it could "

@@ -18,6 +18,7 @@ from pgassay.errors import SettingRejected
 from pgassay.server.connection.own_role import own_role
 from pgassay.server.protocol import Connection, Context, Setting
 from pgassay.server.settings.auto_conf import NAME as AUTO_CONF
+from pgassay.server.settings.auto_conf import value_in
 from pgassay.server.statements import statement
 from pgassay.server.undo.undo_sql import alter_of
 from pgassay.spec.server.access import SettingsAt
@@ -40,6 +41,19 @@ OVERRIDING: Mapping[str, Mapping[str, str]] = {
     "role": _OF_ROLE_HERE,
 }
 _FOR_ALL = (Context.SIGHUP, Context.POSTMASTER)
+
+
+def auto_conf_text(session: Connection) -> str | None:
+    """The text of postgresql.auto.conf; None where this user may not read it."""
+    try:
+        row = session.execute("SELECT pg_read_file(%s)", (AUTO_CONF,)).fetchone()
+    except (
+        psycopg.errors.InsufficientPrivilege,
+        psycopg.errors.UndefinedFile,
+        psycopg.errors.CharacterNotInRepertoire,
+    ):
+        return None
+    return str(row[0]) if row else None
 
 
 @dataclass(frozen=True)
@@ -90,9 +104,22 @@ class Scope:
         try:
             row = session.execute(statement("settings/auto_conf_value"), (name,)).fetchone()
         except psycopg.errors.InsufficientPrivilege:
+            text = auto_conf_text(session)
+            if text is not None:
+                return True, value_in(text, name)
             row = session.execute(statement("settings/auto_conf_in_force"), (name,)).fetchone()
             return (row[0], row[1]) if row else (False, None)
         return True, None if row is None else row[0]
+
+    def lines(self, session: Connection) -> list[tuple[str, str]] | None:
+        """The entries of postgresql.auto.conf in their order; None where that is not this scope, or
+        this user may not read them."""
+        if self.at != "server":
+            return None
+        try:
+            return session.execute(statement("settings/auto_conf_lines")).fetchall()
+        except psycopg.errors.InsufficientPrivilege:
+            return None
 
     def refuse(self, name: str, setting: Setting | None) -> None:
         """Refuse a setting that a database or a role cannot have, or that is overridden there."""

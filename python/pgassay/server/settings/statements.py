@@ -7,6 +7,8 @@ Never: restarts, or keeps track of what was changed.
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
+from contextlib import suppress
 
 import psycopg
 from psycopg import sql
@@ -15,7 +17,9 @@ from pgassay.errors import SettingRejected, TargetError
 from pgassay.server.connection.session import one_line, target_failure
 from pgassay.server.protocol import Connection
 from pgassay.server.settings.file_lines import read_file_lines
-from pgassay.server.undo.undo_sql import LIST_OF_NAMES, RELOAD, split_names
+from pgassay.server.settings.scope import SERVER
+from pgassay.server.undo.undo_sql import LIST_OF_NAMES, RELOAD, assignment, split_names
+from pgassay.spec.secrets.redaction import shown_of
 
 RELOAD_LIMIT_S = 15.0
 POLL_S = 0.02
@@ -26,6 +30,26 @@ def is_line_of(name: str, value: str, written: str | None) -> bool:
     if written is None or name.lower() not in LIST_OF_NAMES:
         return written == value
     return split_names(written) == split_names(value)
+
+
+def put_in_order(session: Connection, names: Sequence[str]) -> None:
+    """Bring the entries of postgresql.auto.conf into this order, where they are these.
+
+    ALTER SYSTEM SET moves an entry to the end, so those behind the first one that is not in its
+    place are set once more to what they are. Nothing is done where one of them may hold a secret,
+    which the server's log would show.
+    """
+    now = SERVER.lines(session) if names else None
+    if not now or len(now) != len(names):
+        return
+    values = {name.lower(): value for name, value in now}
+    at = next((at for at, name in enumerate(names) if now[at][0] != name), len(names))
+    behind = [(name, values.get(name.lower())) for name in names[at:]]
+    if any(value is None or shown_of(name, value) != value for name, value in behind):
+        return
+    with suppress(TargetError):  # the values are right in any order
+        for name, value in behind:
+            execute(session, assignment(name, value or "", SERVER.alter), name)
 
 
 def execute(session: Connection, command: sql.Composed, name: str) -> None:

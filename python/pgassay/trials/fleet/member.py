@@ -22,6 +22,7 @@ from pgassay.errors import PgassayError, RestoreFailed, TargetError, TrialError
 from pgassay.interruption import forget_request, request_stop
 from pgassay.plan.model import Plan, PlannedTrial
 from pgassay.server.change import Change
+from pgassay.server.comparison import Comparison
 from pgassay.server.hosts.placement import resolve_placement
 from pgassay.server.protocol import Journal, ServerFacts
 from pgassay.spec.experiment import Spec
@@ -145,8 +146,8 @@ class Member(OnNode):
         """Break off the trial that runs."""
         request_stop()
 
-    def close(self) -> None:
-        """Stop and remove the server, when its trial has ended."""
+    def close(self) -> Comparison | None:
+        """Stop and remove the server, when its trial has ended; how an existing one was left."""
         with self._one_at_a_time:
             forget_request()
             trials, self._trials = self._trials, None
@@ -155,6 +156,7 @@ class Member(OnNode):
                     trials.target.close()
             finally:
                 self._files.cleanup()
+            return None if trials is None else trials.target.compared()
 
     def _opened(self) -> TrialContext:
         if self._trials is None:

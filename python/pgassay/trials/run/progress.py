@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pgassay.plan.model import Plan, PlannedTrial
+from pgassay.server.comparison import ServerCompared
 from pgassay.trials.sampling.live_view import LiveFigures
 
 
@@ -38,6 +39,9 @@ class ProgressListener:
 
     def fleet_at_work(self, running: Mapping[str, int], finished: int) -> None:
         """Each of these servers runs this block now; so many blocks are finished."""
+
+    def compared(self, server: ServerCompared) -> None:
+        """An existing server was left, after everything was undone that could be."""
 
     def warned(self, text: str) -> None:
         """Something worth a line."""

@@ -14,6 +14,7 @@ from contextlib import contextmanager, suppress
 
 from pgassay.errors import RestoreFailed
 from pgassay.interruption import SIGNALS, leave_lost_terminal
+from pgassay.server.comparison import ServerCompared
 from pgassay.server.open import COPIED
 from pgassay.server.protocol import ServerFacts, Target
 from pgassay.trials.run.progress import ProgressListener
@@ -52,6 +53,10 @@ def opened(
             except KeyboardInterrupt as stopped:
                 said = "; ".join([*map(str, stopped.args), "stopped while restoring"])
                 raise RestoreFailed(f"{said}; {pending_undo()}") from None
+            finally:
+                comparison = target.compared()
+                if comparison is not None:
+                    listener.compared(ServerCompared("", comparison))
 
 
 @contextmanager

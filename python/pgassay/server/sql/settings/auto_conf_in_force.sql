@@ -1,7 +1,8 @@
 -- The same for those who may see where a setting comes from (pg_read_all_settings) but not read
--- the files, and whether this user is one: a bare number is in the setting's own unit.
+-- the files, and whether this user is one and this session does not hide it. The value is as SHOW
+-- gives it, with its unit: most likely as it was written.
 -- Parameter: the setting.
-SELECT pg_has_role('pg_read_all_settings', 'usage'),
-       (SELECT reset_val
-          FROM pg_settings
-         WHERE sourcefile ~ 'postgresql[.]auto[.]conf$' AND lower(name) = lower(%s))
+SELECT pg_has_role('pg_read_all_settings', 'usage') AND source <> 'session',
+       CASE WHEN sourcefile ~ 'postgresql[.]auto[.]conf$' THEN current_setting(name) END
+  FROM pg_settings
+ WHERE lower(name) = lower(%s)

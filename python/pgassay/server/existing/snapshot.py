@@ -1,0 +1,95 @@
+"""What a server is like before a run and after it.
+
+Enters: where the server is reached. Leaves: a snapshot; of two, each difference, and what this user
+may not read. Never: changes anything.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pgassay.errors import TargetError
+from pgassay.server.comparison import Comparison, Difference, Kind, Thing
+from pgassay.server.connection.session import as_target_error, connect
+from pgassay.server.protocol import Connection, ConnectionParameters
+from pgassay.server.settings.auto_conf import NAME as AUTO_CONF
+from pgassay.server.settings.auto_conf import quoted
+from pgassay.server.settings.scope import SERVER, auto_conf_text
+from pgassay.server.statements import statement
+
+_NAME = re.compile(r"[\w$.]+")
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """What a server is like at one moment."""
+
+    parameters: ConnectionParameters
+    things: Mapping[Thing, str]
+    auto_conf: tuple[str, ...] | None
+    """The lines of postgresql.auto.conf; None where this user may not read them."""
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """What this user may not read."""
+        return () if self.auto_conf is not None else (AUTO_CONF,)
+
+
+def snapshot(parameters: ConnectionParameters) -> Snapshot:
+    """What the server is like now, in a session of its own: one that has set something would see
+    its own values."""
+    with as_target_error("looking at the server"), connect(parameters) as session:
+        rows = session.execute(statement("existing/snapshot"), prepare=False).fetchall()
+        things = {Thing(Kind(kind), name): like for kind, name, like in rows}
+        return Snapshot(parameters, things, _auto_conf(session))
+
+
+def compared(before: Snapshot) -> Comparison:
+    """How the server differs now from before."""
+    try:
+        after = snapshot(before.parameters)
+    except TargetError as error:
+        return Comparison(unknown=str(error))
+    differences = [
+        Difference(thing, before.things.get(thing), after.things.get(thing))
+        for thing in sorted({*before.things, *after.things}, key=lambda one: (one.kind, one.name))
+        if before.things.get(thing) != after.things.get(thing)
+    ]
+    if before.auto_conf is not None and after.auto_conf is not None:
+        differences += _of_lines(before.auto_conf, after.auto_conf)
+    left_out = tuple(dict.fromkeys([*before.left_out, *after.left_out]))
+    return Comparison(tuple(differences), left_out)
+
+
+def _auto_conf(session: Connection) -> tuple[str, ...] | None:
+    """The file's text, or its entries as ALTER SYSTEM writes them."""
+    text = auto_conf_text(session)
+    if text is not None:
+        return tuple(text.splitlines())
+    entries = SERVER.lines(session)
+    return (
+        None if entries is None else tuple(f"{name} = {quoted(value)}" for name, value in entries)
+    )
+
+
+def _of_lines(before: tuple[str, ...], after: tuple[str, ...]) -> list[Difference]:
+    gone, come = Counter(before) - Counter(after), Counter(after) - Counter(before)
+    if not gone and not come:
+        return [] if before == after else [Difference(Thing(Kind.ORDER, ""), "", "")]
+    names = dict.fromkeys(_name_of(line) for line in (*gone, *come))
+    return [
+        Difference(Thing(Kind.LINE, name), _line_of(name, gone), _line_of(name, come))
+        for name in names
+    ]
+
+
+def _name_of(line: str) -> str:
+    match = _NAME.match(line)
+    return match[0].lower() if match else "a comment"
+
+
+def _line_of(name: str, lines: Counter[str]) -> str | None:
+    return next((line for line in lines if _name_of(line) == name), None)
