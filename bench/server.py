@@ -12,12 +12,13 @@ from pathlib import Path
 
 import psutil
 
+from pgassay.server.change import Change
 from pgassay.server.connection.session import connect
 from pgassay.server.hosts.local import HERE
 from pgassay.server.owned.installation import embedded_installation
 from pgassay.server.owned.origin import NewCluster
 from pgassay.server.owned.target import OwnedTarget
-from pgassay.server.protocol import Change, Connection, ConnectionParameters, ServerFacts
+from pgassay.server.protocol import Connection, ConnectionParameters, ServerFacts
 from pgassay.spec.workload.folder import Scenario, load_workload
 from pgassay.spec.workload.scripts import builtin_script
 from pgassay.trials.host.host_sources import HostSources, host_sources

@@ -12,7 +12,7 @@ from pgassay.errors import RestoreFailed
 from pgassay.server.comparison import Comparison
 from pgassay.server.existing.system_settings import SystemSettings
 from pgassay.server.existing.target import ExistingTarget
-from support.runs.broken import spec_file
+from support.runs.broken import in_the_second_trial, spec_file, watched
 from support.runs.command import last_line, pgassay
 from support.servers.existing import build
 from support.servers.lab import SECRET, LabServer, RecordingJournal, scalar
@@ -148,3 +148,15 @@ def test_the_last_line_of_a_run_says_how_it_left_the_server(
 ) -> None:
     done = pgassay("run", spec_file(tmp_path, target=TARGET), **server.variables())
     assert last_line(done.stderr) == "compared with before: identical"
+    with watched(
+        tmp_path / "run", spec_file(tmp_path, target=TARGET), **server.variables()
+    ) as tool:
+        in_the_second_trial(tool)
+        with server.admin() as session:
+            session.execute("CREATE ROLE newcomer")
+        tool.interrupt()
+        assert tool.end() == 130
+    with server.admin() as session:
+        session.execute("DROP ROLE newcomer")
+    said = tool.text.strip().splitlines()
+    assert said[-2:] == ["compared with before: role newcomer is new", "pgassay: stopped"]

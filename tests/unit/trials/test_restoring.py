@@ -51,6 +51,8 @@ class Closed:
 
     def open(self) -> None: ...
 
+    def compared(self) -> None: ...
+
     def close(self) -> None:
         self.steps += 1
         self.words.stream.write(b"undoing")

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from pgassay.errors import TargetError
+from pgassay.errors import RestoreFailed, TargetError
 from pgassay.server.comparison import Comparison, Difference, Kind, Thing
 from pgassay.server.connection.session import as_target_error, connect
 from pgassay.server.protocol import Connection, ConnectionParameters
@@ -19,6 +19,7 @@ from pgassay.server.settings.auto_conf import NAME as AUTO_CONF
 from pgassay.server.settings.auto_conf import quoted
 from pgassay.server.settings.scope import SERVER, auto_conf_text
 from pgassay.server.statements import statement
+from pgassay.server.undo.undo_sql import SCHEMA
 
 _NAME = re.compile(r"[\w$.]+")
 
@@ -62,6 +63,36 @@ def compared(before: Snapshot) -> Comparison:
         differences += _of_lines(before.auto_conf, after.auto_conf)
     left_out = tuple(dict.fromkeys([*before.left_out, *after.left_out]))
     return Comparison(tuple(differences), left_out)
+
+
+class AsFound:
+    """What a run found, and at its end how the server differs from that."""
+
+    def __init__(self) -> None:
+        self._before: Snapshot | None = None
+        self.comparison: Comparison | None = None
+
+    def look(self, parameters: ConnectionParameters) -> None:
+        """Before the first change."""
+        self._before = snapshot(parameters)
+
+    def compare(
+        self, set_here: Collection[str], databases: Collection[str], *, is_restored: bool
+    ) -> None:
+        """After the last one; RestoreFailed where what the run has changed is not as before,
+        although every step of undoing it was done. Others may have changed the rest."""
+        before, self._before = self._before, None
+        if before is None:
+            return
+        self.comparison = compared(before)
+        own = {
+            *(Thing(Kind.LINE, name) for name in set_here),
+            *(Thing(Kind.DATABASE, name) for name in databases),
+            Thing(Kind.SCHEMA, SCHEMA),
+        }
+        ours = [str(one) for one in self.comparison.differences if one.what in own]
+        if ours and is_restored:
+            raise RestoreFailed(f"the server is not as it was found: {'; '.join(ours)}")
 
 
 def _auto_conf(session: Connection) -> tuple[str, ...] | None:

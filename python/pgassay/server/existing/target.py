@@ -18,7 +18,7 @@ from typing import LiteralString
 import psycopg
 
 from pgassay.errors import ConnectionRefused, RestoreFailed, TargetError
-from pgassay.server.comparison import Comparison, Kind, Thing
+from pgassay.server.comparison import Comparison
 from pgassay.server.connection.read_only import refuse_read_only
 from pgassay.server.connection.session import (
     STATEMENT_LIMIT_S,
@@ -33,7 +33,7 @@ from pgassay.server.connection.session import (
 )
 from pgassay.server.data.installed_tables import search_path_option
 from pgassay.server.data.reset import Phases, refuse_unreadable, settle_existing
-from pgassay.server.data.schema import SCHEMA, SEARCH_PATH, refuse_elsewhere, refuse_foreign
+from pgassay.server.data.schema import SEARCH_PATH, refuse_elsewhere, refuse_foreign
 from pgassay.server.existing.access import SQL_ONLY, Access, refuse_late_knobs
 from pgassay.server.existing.data import ExistingData
 from pgassay.server.existing.requirements import (
@@ -42,7 +42,7 @@ from pgassay.server.existing.requirements import (
     unfit,
 )
 from pgassay.server.existing.signs import look_for_signs, refuse_signs
-from pgassay.server.existing.snapshot import Snapshot, compared, snapshot
+from pgassay.server.existing.snapshot import AsFound
 from pgassay.server.existing.system_settings import SystemSettings
 from pgassay.server.hosts.host import Host
 from pgassay.server.hosts.memory_group import MemoryUse
@@ -109,8 +109,7 @@ class ExistingTarget:
         )
         self._host = HostKnobs(journal, self._machine)
         self._facts: ServerFacts | None = None
-        self._before: Snapshot | None = None
-        self._compared: Comparison | None = None
+        self._as_found = AsFound()
         self._set_here: AbstractSet[str] = frozenset()
         """The settings that this run has changed on the server, and nobody else since."""
         self._held: dict[str, str] = {}
@@ -152,7 +151,7 @@ class ExistingTarget:
         with as_target_error("looking for signs of production"):
             refuse_signs(look_for_signs(self._control, self._accept), self._parameters.label)
         self._facts = self.facts()
-        self._before = snapshot(self._parameters)
+        self._as_found.look(self._parameters)
         return self._facts
 
     def prepare(
@@ -292,7 +291,7 @@ class ExistingTarget:
         undo_each(self._host.restore, self._restore_server, self._compare, self._machine.close)
 
     def compared(self) -> Comparison | None:
-        return self._compared
+        return self._as_found.comparison
 
     def _restore_server(self) -> None:
         problems: list[str] = []
@@ -326,25 +325,9 @@ class ExistingTarget:
             raise RestoreFailed("; ".join(theirs))
 
     def _compare(self) -> None:
-        """Look whether the server is as it was found; RestoreFailed where what this run has changed
-        is not, although each step of undoing it was done."""
-        before, self._before = self._before, None
-        if before is None:
-            return
-        self._compared = compared(before)
-        ours = [str(one) for one in self._compared.differences if self._is_ours(one.what)]
-        if ours and self._settings is None:
-            raise RestoreFailed(f"the server is not as it was found: {'; '.join(ours)}")
-
-    def _is_ours(self, thing: Thing) -> bool:
-        match thing.kind:
-            case Kind.LINE:
-                return thing.name in self._set_here
-            case Kind.SCHEMA:
-                return thing.name == SCHEMA
-            case Kind.DATABASE:
-                return thing.name in self._data.databases
-        return False
+        self._as_found.compare(
+            self._set_here, self._data.databases, is_restored=self._settings is None
+        )
 
     @property
     def _left(self) -> list[str]:
