@@ -7,11 +7,13 @@ Never: weighs signs; limits and texts are in causes.toml.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from pgassay.analysis.curves.checkpoints.around import RULES, Around
 from pgassay.analysis.curves.checkpoints.model import Sign
+from pgassay.language import decimals
 
 
 def signs_of(trials: Sequence[Around]) -> tuple[Sign, ...]:
@@ -21,10 +23,16 @@ def signs_of(trials: Sequence[Around]) -> tuple[Sign, ...]:
         rule = RULES["signs"][name]
         seen = [answer for one in trials if (answer := test(one, rule)) is not None]
         if seen:
-            found.append(
-                Sign(name, rule["cause"], rule["text"].format(**rule), len(seen), sum(seen))
-            )
+            text = rule["text"].format(**_limits(rule))
+            found.append(Sign(name, rule["cause"], text, len(seen), sum(seen)))
     return tuple(found)
+
+
+def _limits(rule: Mapping[str, Any]) -> dict[str, str]:
+    """The limits of a sign, as the reader writes numbers."""
+    known = {name: rule[name] for name in ("least", "most") if name in rule}
+    shares = {f"{name}_pct": decimals(100.0 * value, "g") for name, value in known.items()}
+    return {name: decimals(value, "g") for name, value in known.items()} | shares
 
 
 def _first(trial: Around) -> slice:

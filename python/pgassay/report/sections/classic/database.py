@@ -92,7 +92,7 @@ def _spread(name: str) -> Callable[[ClassicArm], str]:
         per = _THOUSAND if name == "speed" else 1.0
         digits = 2 if found.unit in ("sessions", "rows") else 0
         low, middle, high = (
-            f"{value:.{digits}f}" if digits else plain_number(value)
+            decimals(value, f".{digits}f") if digits else plain_number(value)
             for value in (found.smallest / per, found.median / per, found.largest / per)
         )
         return tr("{middle} ({low} to {high})", middle=middle, low=low, high=high)
