@@ -1,13 +1,13 @@
-"""The orders in which the arms of a block run: random, and balanced over blocks.
+"""The orders in which the arms of a block run: random, and balanced over groups of blocks.
 
 Enters: arms, a number of blocks, a seeded generator. Leaves: an order for each block; in a duet a
 directory for each arm's server.
 Never: reads a clock; the same seed gives the same orders on every machine.
 
-Every second block runs the order of the block before backwards, so a steady drift cancels in each
-pair. With three arms or more the pairs are rows of a cyclic Latin square with the arms in random
-places, so after as many pairs as arms every arm has run twice at every position. Rows, places and
-which of a pair comes first are drawn, so a block's order cannot be known from the host's side.
+A group is the rows of cyclic Latin squares, with the arms in random places, and the same rows
+backwards, all of them shuffled: after a group every arm has run as often at every position. Orders
+that follow a pattern, such as every second one backwards, favour one arm wherever the host is
+disturbed in the same rhythm; shuffled ones do not (docs/methods/verdicts.md, "Design").
 """
 
 from __future__ import annotations
@@ -19,23 +19,27 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
+_FEWEST_ORDERS = 12
+"""Of a group. In a smaller one the first half foretells the second; in a larger one positions are
+unbalanced for longer, which costs blocks."""
+_SEPARATED_BY = 4
+"""Blocks that must tell the effects of arms from those of positions; from this number on the
+analysis separates them (analysis/compare/positions.py)."""
+
 
 def balanced_orders(items: Sequence[T], blocks: int, source: random.Random) -> list[list[T]]:
     """An order of all items for each block."""
-    return list(islice(_orders(items, source), blocks))
+    places = _orders(len(items), min(blocks, _SEPARATED_BY), source)
+    return [[items[at] for at in order] for order in islice(places, blocks)]
 
 
 def plot_orders(
     plots: Sequence[Sequence[T]], blocks: int, source: random.Random
 ) -> list[list[list[T]]]:
     """An order of whole plots, and of the items in each, for each block of a split plot."""
-    found: list[list[list[T]]] = []
-    for block in range(blocks):
-        if block % 2:
-            found.append([plot[::-1] for plot in reversed(found[-1])])
-        else:
-            found.append([permuted(plot, source) for plot in permuted(plots, source)])
-    return found
+    of_plots = balanced_orders(range(len(plots)), blocks, source)
+    inside = [balanced_orders(plot, blocks, source) for plot in plots]
+    return [[inside[at][block] for at in order] for block, order in enumerate(of_plots)]
 
 
 def directories(arms: Sequence[str], blocks: int, source: random.Random) -> list[dict[str, int]]:
@@ -62,10 +66,30 @@ def permuted(items: Sequence[T], source: random.Random) -> list[T]:
     return [items[at] for _, at in drawn]
 
 
-def _orders(items: Sequence[T], source: random.Random) -> Iterator[list[T]]:
+def _orders(count: int, first: int, source: random.Random) -> Iterator[list[int]]:
+    """Group after group; the first of them is drawn until its `first` blocks separate positions."""
+    group = _group(count, source)
+    while first > 1 and not _separate_positions(group[:first]):
+        group = _group(count, source)
     while True:
-        places = permuted(items, source)
-        for row in permuted(range(len(items)), source):
-            order = places[row:] + places[:row]
-            pair = [order, order[::-1]]
-            yield from permuted(pair, source)
+        yield from group
+        group = _group(count, source)
+
+
+def _group(count: int, source: random.Random) -> list[list[int]]:
+    found: list[list[int]] = []
+    while len(found) < _FEWEST_ORDERS:
+        places = permuted(range(count), source)
+        rows = [places[row:] + places[:row] for row in range(count)]
+        found += rows + [row[::-1] for row in rows]
+    return permuted(found, source)
+
+
+def _separate_positions(orders: Sequence[Sequence[int]]) -> bool:
+    """Whether arms connect all positions: then no effect of positions looks like one of arms."""
+    reached, new = set[int](), {0}
+    while new:
+        reached |= new
+        arms = {order[place] for order in orders for place in new}
+        new = {order.index(arm) for order in orders for arm in arms} - reached
+    return len(reached) == len(orders[0])

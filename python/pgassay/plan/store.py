@@ -67,11 +67,15 @@ def plan_from_json(stored: Mapping[str, Any]) -> Plan:
 
 
 def same_design(one: Plan, other: Plan) -> bool:
-    """Whether two plans are of the same design; estimates and texts may differ."""
+    """Whether two plans are of the same design; estimates, texts and orders may differ.
+
+    Another version may have drawn another order from the same seed, which a resumed run keeps.
+    """
     first, second = (
         # Hard factors matter only through the whole plots of the trials, which are compared.
         replace(
             plan,
+            trials=(),
             trial_s=0.0,
             warnings=(),
             hard=(),
@@ -84,4 +88,21 @@ def same_design(one: Plan, other: Plan) -> bool:
         )
         for plan in (one, other)
     )
-    return first == second
+    return first == second and _content(one) == _content(other)
+
+
+def _content(plan: Plan) -> list[Any]:
+    """What the trials of each block are, whatever their order."""
+    plots: dict[tuple[int, int | None], set[str]] = {}
+    for trial in plan.trials:
+        plots.setdefault((trial.block, trial.whole_plot), set()).add(trial.arm)
+    return sorted(
+        (
+            trial.block,
+            trial.arm,
+            sorted(plots[trial.block, trial.whole_plot]),
+            trial.slice_s or 0.0,
+            sorted(trial.directories.items()),
+        )
+        for trial in plan.trials
+    )

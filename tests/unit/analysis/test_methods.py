@@ -159,7 +159,7 @@ def test_a_wait_that_no_session_was_sampled_in_is_zero() -> None:
 
 def test_a_change_is_clear_with_its_direction_and_interval() -> None:
     moved = {"a2": {("pressure", "cpu", "some_us"): 400_000.0}}
-    analysis = analysis_of(plan_of(), moved, noise=0.02)
+    analysis = analysis_of(plan_of(), moved, noise=0.02, seed=2)
     one = cell(analysis, "Time in which a task waited for a processor (PSI)", "CPU")
     base, level = one.figures
     assert base == CellFigure("a1", base.mean, 8), "the baseline arm is compared with nothing"

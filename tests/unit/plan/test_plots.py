@@ -93,6 +93,16 @@ def test_every_order_of_whole_plots_and_of_arms_in_them_is_drawn_about_as_often(
     assert all(55 < count < 185 for count in orders.values())
 
 
+def test_every_whole_plot_begins_with_a_start_also_after_one_of_the_same_levels() -> None:
+    """Two blocks that share a start are not independent."""
+    plan = plan_of({"shared_buffers": 2, "work_mem": 2}, blocks=12)
+    levels = [plan.arm(trial.arm).levels["shared_buffers"] for trial in plan.trials]
+    follow = [number for number in range(4, 48, 4) if levels[number] == levels[number - 1]]
+    assert follow
+    assert all(plan.begins_plot(plan.trials[number]) for number in follow)
+    assert sum(map(plan.begins_plot, plan.trials)) == 24
+
+
 def test_a_plan_of_a_version_without_split_plots_is_read() -> None:
     plan = plan_of({"shared_buffers": 2}, plots="auto")
     stored = json.loads(json.dumps(plan_to_json(plan)))

@@ -39,7 +39,7 @@ def test_a_clear_effect_is_told_with_size_interval_and_cause(tmp_path: Path) -> 
 def test_a_slower_level_is_the_one_blamed(tmp_path: Path) -> None:
     swapped = SPEC.replace('["32MB", "4GB"]', '["4GB", "32MB"]')
     found = findings_of(tmp_path / "run", spec_text=swapped, effects={"a2": -0.12})
-    assert "max_wal_size = 32MB is 11.2 %" in found[FindingKind.VERDICT][0].text
+    assert "max_wal_size = 32MB is 11.5 %" in found[FindingKind.VERDICT][0].text
     assert "slower than 4GB" in found[FindingKind.VERDICT][0].text
 
 

@@ -50,7 +50,7 @@ def test_an_interaction_stands_at_the_top_and_in_a_section(
 ) -> None:
     page = text_of(render_html(depending))
     head, _, rest = page.partition("The effect, block by block")
-    sentence = "The effect of max_wal_size = 4GB depends on checkpoint_completion_target: +10.6 %"
+    sentence = "The effect of max_wal_size = 4GB depends on checkpoint_completion_target: +11.7 %"
     assert sentence in head
     assert "How the factors work together" in rest
     assert "with checkpoint_completion_target" in rest
@@ -58,7 +58,7 @@ def test_an_interaction_stands_at_the_top_and_in_a_section(
     assert "3 arms against the baseline of all factors" in rest
     markdown = render_markdown(depending)
     assert "**DEPENDS** The effect of max_wal_size" in markdown
-    assert "| max_wal_size = 4GB | with checkpoint_completion_target | 0.5: +10.6 %" in markdown
+    assert "| max_wal_size = 4GB | with checkpoint_completion_target | 0.5: +11.7 %" in markdown
 
 
 def test_the_chart_shows_each_effect_at_each_level_of_the_other(depending: ReportContext) -> None:

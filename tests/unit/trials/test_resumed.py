@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from copy import deepcopy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -150,3 +151,16 @@ def test_pending_changes_are_listed_newest_first_with_the_command(tmp_path: Path
         "left to undo: schema pgassay of database lab; setting work_mem;"
         f" pgassay recover {tmp_path} does it"
     )
+
+
+def test_a_plan_that_another_version_drew_is_resumed_in_its_own_order() -> None:
+    plan = make_plan(parse_spec(SPEC, source="spec.toml", beside=Path()))
+    trials = []
+    for block in range(1, plan.max_blocks + 1):
+        arms = [trial.arm for trial in plan.block(block)][::-1]
+        pairs = zip(plan.block(block), arms, strict=True)
+        trials += [replace(trial, arm=arm) for trial, arm in pairs]
+    assert same_design(plan, replace(plan, trials=tuple(trials)))
+    assert not same_design(plan, replace(plan, trials=tuple(trials[:-1])))
+    trials[0] = replace(trials[0], arm=trials[1].arm)
+    assert not same_design(plan, replace(plan, trials=tuple(trials)))

@@ -68,7 +68,7 @@ def test_parts_sum_to_the_whole_in_values_and_in_json(noise: float) -> None:
 
 def test_the_largest_share_is_said_with_its_interval() -> None:
     (text,) = explained(analysis_of({"wal": 0.05, "cpu": 0.25, "client": 0.05}))
-    assert text.startswith("A transaction of max_wal_size = 2GB takes 0.2")
+    assert text.startswith("A transaction of max_wal_size = 2GB takes 0.197 ms")
     assert "less than one of 1GB. Of this difference 7" in text
     assert " %) is WAL writes and flushes, 2" in text
     assert "client" not in text, "a part that does not change has no share"

@@ -170,8 +170,13 @@ def test_settings_in_which_servers_of_a_fleet_differ_are_a_caveat() -> None:
 
 
 def test_where_servers_and_orders_go_together_nothing_is_said() -> None:
-    """Blocks 1 and 3 run one order of arms, 2 and 4 the other: that may be what differs."""
-    found = judged(4, {"north": 0.1, "south": 0.0})
+    """One server runs the blocks of one order, the other those of the other order."""
+    plan = plan_with(4)
+    servers = {
+        block: "north" if plan.block(block)[0].arm == "a1" else "south" for block in (1, 2, 3, 4)
+    }
+    trials = fleet_trials(plan, {"north": 0.1, "south": 0.0}, servers.__getitem__)
+    (found,) = analyse("?", plan, trials).by_server
     assert found.verdict is Dependence.UNDECIDED
     assert found.test is None
     assert [one.ci95_pct for one in found.servers] == [None, None]

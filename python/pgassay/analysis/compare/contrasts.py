@@ -137,9 +137,8 @@ def block_table(
     rows = [[arms[arm.id] for arm in plan.arms] for arms in complete.values()]
     values = np.array(rows, dtype=np.float64).reshape(-1, len(plan.arms))
     positions = None
-    # What a cost adds at a position depends on the arm (none where an arm has none of it), and the
-    # arms of a whole plot stand together, whatever the block.
-    if metric.scale == "ratio" and plan.plots == "complete":
+    # What a cost adds at a position depends on the arm (none where an arm has none of it).
+    if metric.scale == "ratio":
         ranked = [[arm for _, arm in sorted(order[block])] for block in complete]
         places = [[ran.index(arm.id) + 1 for arm in plan.arms] for ran in ranked]
         positions = np.array(places, dtype=np.int64).reshape(values.shape)
