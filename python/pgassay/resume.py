@@ -20,14 +20,18 @@ from pgassay.pipeline import carry_out
 from pgassay.plan.design import make_plan
 from pgassay.plan.model import Plan
 from pgassay.plan.store import same_design
-from pgassay.recovery import undo_what_is_left
+from pgassay.recovery import left_changed, undo_what_is_left
 from pgassay.reporting import Outcome, analyse_run, report_run
+from pgassay.samples.own_runs import SPEC, was_begun_here
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.samples.stored_design import stored_plan
 from pgassay.samples.unfinished import clear_unfinished
+from pgassay.server.change import visible
 from pgassay.server.hosts.placement import resolve_placement
+from pgassay.server.recovery.acts import Act
 from pgassay.spec.experiment import Spec
 from pgassay.spec.parse import load_spec
+from pgassay.spec.untrusted import harmful_keys
 from pgassay.trials.model.record import Validity
 from pgassay.trials.run.block import repeats_in
 from pgassay.trials.run.checks import check_experiment
@@ -61,6 +65,24 @@ def resume(
     return carry_out(spec, run, listener, placement, readings, so_far, gates)
 
 
+def acts_of_resuming(run: RunDirectory, spec_path: Path | None) -> list[Act]:
+    """What going on does that the user may not know of: undoing changes, and running what the
+    stored experiment names, unless the user gives the same file or has begun it here."""
+    _same_spec(run, stored_plan(run), spec_path)
+    own_spec = spec_path is not None and not _is_stored(run, spec_path)
+    acts = left_changed(run).acts(own_spec=own_spec)
+    if own_spec or was_begun_here(run.path):
+        return acts
+    lines = [f"{key} = {value!r}" for key, value in harmful_keys(run.read_text(SPEC))]
+    what = "go on with an experiment that you have not begun on this machine, with its SQL"
+    return [*acts, Act(what, False), *(Act(f"use {visible(line)}", False) for line in lines)]
+
+
+def _is_stored(run: RunDirectory, spec_path: Path) -> bool:
+    """Whether a path is that of the run's own copy."""
+    return spec_path.resolve() == (run.path / SPEC).resolve()
+
+
 def _put_back(run: RunDirectory, spec: Spec) -> Sequence[str]:
     """Undo what the run left changed; notes on the rest. A fleet goes on without a server that
     cannot be put back now."""
@@ -81,7 +103,7 @@ def _same_spec(run: RunDirectory, plan: Plan, spec_path: Path | None) -> Spec:
             f"{run.path / 'spec.toml'}: was changed after the plan was made; put it back, or"
             " start a new run with another --out"
         )
-    if spec_path is None or spec_path.resolve() == (run.path / "spec.toml").resolve():
+    if spec_path is None or _is_stored(run, spec_path):
         return spec
     given = load_spec(spec_path, plan.seed, plan.mode, plan.metric)
     materials = (spec.workload, spec.variants)

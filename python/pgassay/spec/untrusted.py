@@ -38,6 +38,16 @@ def refuse_harmful(table: Mapping[str, Any], file: str) -> None:
         raise SpecError(first, file=file, key=key, excerpt=more)
 
 
+def harmful_keys(text: str) -> list[tuple[str, Any]]:
+    """The keys of an experiment file that `refuse_harmful` refuses, with their values; none of a
+    file that cannot be read, which is refused where it is."""
+    try:
+        keys = _keys(tomllib.loads(text), ())
+        return [(".".join(path), value) for path, value in keys if _reason(path, value)]
+    except (ValueError, RecursionError):
+        return []
+
+
 def _reason(path: tuple[str, ...], value: Any) -> str | None:
     """Why a key is refused; None for a harmless one."""
     known = rules()

@@ -105,7 +105,7 @@ def test_a_run_begun_when_throughput_judged_a_rate_goes_on_with_it(
     assert json.loads(plan.read_text())["metric"] == "response_mean"
     plan.write_text(json.dumps(json.loads(plan.read_text()) | {"metric": "tps"}))
     spec.write_text(f'{spec.read_text()}metric = "tps"\n')
-    done = pgassay("run", "--resume", run, "--json")
+    done = pgassay("run", "--resume", run, "--json", "--yes")
     assert done.returncode == 0, done.stderr
     assert {one["metric"] for one in json.loads(done.stdout)["verdicts"]} == {"tps"}
     assert "design.metric: load.rate sets the throughput" in refusal(

@@ -17,6 +17,7 @@ import typer
 
 from pgassay.analysis.gates.model import Gate
 from pgassay.cli.run.progress import RunProgress
+from pgassay.cli.terminal.consent import refuse_without_consent
 from pgassay.cli.terminal.console import counted, err, plain, silenced, warn
 from pgassay.cli.terminal.gates import refuse_without_comparison
 from pgassay.cli.terminal.summary import expectation_of, print_expectation, print_summary
@@ -25,8 +26,10 @@ from pgassay.pipeline import run_experiment
 from pgassay.plan.design import make_plan
 from pgassay.report.objects.run import run_object
 from pgassay.reporting import Outcome
+from pgassay.resume import acts_of_resuming
 from pgassay.resume import resume as resume_run
 from pgassay.samples.journal import JOURNAL, open_changes
+from pgassay.samples.own_runs import refuse_others
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.samples.stored_design import stored_plan
 from pgassay.samples.unfinished import locked, pending_undo
@@ -75,6 +78,7 @@ def go_on(
     out: Path | None,
     accept: Sequence[str],
     *,
+    yes: bool = False,
     live: bool = True,
     quiet: bool = False,
     gates: Sequence[Gate] = (),
@@ -83,17 +87,19 @@ def go_on(
     path = out or given
     spec_path = None if path == given and (url_of(path) or path.is_dir()) else given
     run = _begun(path)
+    refuse_others(run.path)
     refuse_without_comparison(gates, stored_plan(run), path)
     progress = RunProgress(live=live and not quiet)
-    with (
-        locked(run.path),
-        _saying_how_servers_were_left(progress),
-        _saying_what_is_kept(run, REFUSALS),
-        silenced(quiet, err),
-        progress,
-    ):
-        outcome = resume_run(run, spec_path, accept, progress, gates)
-        _finish(run)
+    with locked(run.path):
+        refuse_without_consent(acts_of_resuming(run, spec_path), yes=yes, quiet=quiet)
+        with (
+            _saying_how_servers_were_left(progress),
+            _saying_what_is_kept(run, REFUSALS),
+            silenced(quiet, err),
+            progress,
+        ):
+            outcome = resume_run(run, spec_path, accept, progress, gates)
+            _finish(run)
     return replace(outcome, compared=tuple(progress.servers))
 
 

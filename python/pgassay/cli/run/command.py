@@ -43,6 +43,9 @@ def run(
         list[str] | None,
         option("--accept", "With --resume: accept this difference of the server; repeatable."),
     ] = None,
+    yes: Annotated[
+        bool, option("--yes -y", "With --resume: do also what your own record does not have.")
+    ] = False,
     aa: Annotated[
         bool, option("--aa", "Compare the baseline with itself, to measure this host's noise.")
     ] = False,
@@ -70,6 +73,8 @@ def run(
                 raise SetupError(f"--resume keeps the plan of the run; drop {option}")
     elif accept:
         raise SetupError("--accept only works with --resume; drop it")
+    elif yes:
+        raise SetupError("--yes only works with --resume; drop it")
     from pgassay.spec.parse import load_spec
 
     checked = None if resume else load_spec(spec, seed, mode, untrusted=untrusted)
@@ -80,7 +85,9 @@ def run(
 
     gates = gates_of(gate)
     if checked is None:
-        outcome = go_on(spec, out, accept or [], live=not no_live, quiet=quiet, gates=gates)
+        outcome = go_on(
+            spec, out, accept or [], yes=yes, live=not no_live, quiet=quiet, gates=gates
+        )
     else:
         path = out or default_run_path(f"{spec.stem}-aa" if aa else spec.stem)
         outcome = follow(checked, path, calibrates=aa, live=not no_live, quiet=quiet, gates=gates)

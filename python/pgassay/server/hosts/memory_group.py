@@ -178,6 +178,13 @@ def parent_group(host: Host = HERE) -> tuple[Path, str]:
     )
 
 
+def is_group_of(path: Path, name: str) -> bool:
+    """Whether a path is that of the group that a server of that name gets."""
+    points = [one.point for one in read_mounts(HERE) if one.kind in ("cgroup", "cgroup2")]
+    below = ".." not in path.parts and any(path.is_relative_to(point) for point in points)
+    return below and path.name == f"{PREFIX}{name}"
+
+
 def remove_group(path: Path) -> None:
     """Remove a group whose processes have ended; one that is gone is fine."""
     end = time.monotonic() + REMOVE_LIMIT_S

@@ -15,7 +15,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import fcntl
-import json
 import os
 import secrets
 import shutil
@@ -29,8 +28,15 @@ from pathlib import Path
 import platformdirs
 
 from pgassay.errors import SetupError, TargetError
-from pgassay.server.hosts.account import Account, account_named
+from pgassay.server.hosts.account import Account
 from pgassay.server.hosts.memory_group import MemoryGroup, remove_group
+from pgassay.server.owned.owner_file import (
+    SOCKET_PREFIX,
+    SOCKETS,
+    Owner,
+    read_owner,
+    write_owner,
+)
 from pgassay.server.owned.postmaster import POLL_S, end_programs, end_servers
 
 DATA_VARIABLE = "PGASSAY_DATA"
@@ -87,9 +93,14 @@ def aside_of(directory: Path) -> Path:
     return directory.with_name(f"{directory.name}.aside")
 
 
+def base_of(account: Account) -> Path:
+    """Where workspaces go; nothing is made."""
+    return _base(account, os.environ)
+
+
 def disk_of_workspaces(account: Account) -> Path:
     """A directory on the disk that workspaces go to; nothing is made."""
-    base = _base(account, os.environ)
+    base = base_of(account)
     return next(path for path in (base, *base.parents) if path.is_dir())
 
 
@@ -137,9 +148,10 @@ def make_workspace(
     workspace = Workspace(account, directory, owner_file, socket_directory, lock, memory)
     try:
         if len(os.fsencode(workspace.socket_directory / SOCKET_NAME)) >= SOCKET_BYTES:
-            workspace.socket_directory = Path(tempfile.mkdtemp(prefix="pgassay-", dir="/tmp"))
+            workspace.socket_directory = Path(tempfile.mkdtemp(prefix=SOCKET_PREFIX, dir=SOCKETS))
             os.chown(workspace.socket_directory, account.uid, account.gid)
-        _write_owner(lock, workspace)
+        group = None if memory is None else memory.path
+        write_owner(lock, Owner(account, workspace.socket_directory, group))
         if memory is not None:
             memory.make()
         directory.mkdir(mode=0o700)
@@ -166,27 +178,23 @@ def sweep(base: Path) -> list[Path]:
     removed: list[Path] = []
     for owner_file in sorted(base.glob("*.owner")):
         with contextlib.suppress(OSError, TargetError):
-            removed += _sweep_one(owner_file)
+            removed += sweep_one(owner_file)
     return removed
 
 
-def _sweep_one(owner_file: Path) -> list[Path]:
+def sweep_one(owner_file: Path) -> list[Path]:
+    """Stop and remove what a killed run left under one name; nothing where its run is alive, or
+    another user's. TargetError where the file names what is not of that name."""
     lock = os.open(owner_file, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         if os.fstat(lock).st_uid != os.geteuid() or not _try_lock(lock, owner_file):
             return []
-        try:
-            owner = json.loads(os.pread(lock, 65536, 0) or b"{}")
-        except ValueError:
-            owner = {}
         directory = owner_file.with_suffix("")
-        if owner:
-            account = account_named(owner["account"])
-            if account is None:
-                return []
-            remove_directories(account, directory, Path(owner["socket"]))
-            if "memory_group" in owner:
-                remove_group(Path(owner["memory_group"]))
+        owner = read_owner(lock, owner_file)
+        if owner is not None:
+            remove_directories(owner.account, directory, owner.socket)
+            if owner.memory_group is not None:
+                remove_group(owner.memory_group)
         owner_file.unlink()
         return [directory]
     finally:
@@ -197,7 +205,8 @@ def remove_directories(account: Account, directory: Path, socket_directory: Path
     """End programs and servers below `directory`, then remove it and what belongs to it."""
     end_programs(directory, account.uid)
     end_programs(aside_of(directory), os.geteuid())
-    end_servers(directory / "data")
+    if not (directory / "data").is_symlink():  # its account could have put one there
+        end_servers(directory / "data")
     # Only this user can write there, so no link leads out of it.
     shutil.rmtree(aside_of(directory), ignore_errors=True)
     for path in (directory, socket_directory):
@@ -256,13 +265,3 @@ def _try_lock(lock: int, path: Path) -> bool:
         return os.fstat(lock).st_ino == os.lstat(path).st_ino
     except OSError:
         return False
-
-
-def _write_owner(lock: int, workspace: Workspace) -> None:
-    owner = {
-        "account": workspace.account.name,
-        "socket": str(workspace.socket_directory),
-        **({} if workspace.memory is None else {"memory_group": str(workspace.memory.path)}),
-    }
-    os.pwrite(lock, json.dumps(owner).encode(), 0)
-    os.fsync(lock)

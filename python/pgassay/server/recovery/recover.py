@@ -6,6 +6,7 @@ RestoreFailed with what a person has to do. Never: disturbs a run that is alive.
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Sequence
 
@@ -31,9 +32,10 @@ from pgassay.server.connection.session import (
 )
 from pgassay.server.existing.access import SQL_ONLY, Access
 from pgassay.server.existing.requirements import not_restored
+from pgassay.server.hosts.account import server_account
 from pgassay.server.hosts.host import Host
 from pgassay.server.knobs.put_back import recover_host
-from pgassay.server.owned.workspace import sweep
+from pgassay.server.owned.workspace import DATA_VARIABLE, base_of, sweep_one
 from pgassay.server.protocol import Connection, Journal
 from pgassay.server.recovery.restarting import OwedRestart, bring_up
 from pgassay.server.recovery.undo_changes import Place, undo_newest
@@ -63,6 +65,11 @@ def recover(
 
     def on_server() -> None:
         recover_owned(owned, journal)
+        if others and dsn is None:
+            raise RestoreFailed(
+                "the journal has changes to a server that the experiment file of the run does not"
+                " name; nothing of them was undone"
+            )
         if others and dsn is not None:
             recover_existing(dsn, others, journal, access, host, notes)
 
@@ -82,8 +89,15 @@ def recover(
 def recover_owned(changes: Sequence[OwnedServerChange], journal: Journal) -> None:
     """Remove the servers that a killed run started and left."""
     for change in reversed(changes):
-        directory = change.directory
-        sweep(directory.parent)
+        directory, base = change.directory, base_of(server_account())
+        if change.base == str(base):
+            with contextlib.suppress(FileNotFoundError):
+                sweep_one(base / f"{change.name}.owner")
+        elif os.path.lexists(directory):
+            raise RestoreFailed(
+                f"{directory} is not below {base}, where your servers are; if it is yours, recover"
+                f" with {DATA_VARIABLE}={change.base}"
+            )
         if os.path.lexists(directory):
             raise RestoreFailed(
                 f"{directory} is still there: its run is alive, or it belongs to another user; "

@@ -102,6 +102,16 @@ def all_recorded() -> list[tuple[str, list[Change]]]:
     return found
 
 
+def recorded_of(run: str) -> set[Change]:
+    """The changes of one run, by the name drawn for its journal, as that journal has them."""
+    return {
+        replace(change, journal="", run="")
+        for _, changes in all_recorded()
+        for change in changes
+        if change.run == run != ""
+    }
+
+
 def write_changes(server: str, changes: Sequence[Change]) -> None:
     """The record of a server with these changes; without any, no file is left."""
     path = record_file(server)
