@@ -140,6 +140,9 @@ fn advice(error: &ServerError) -> &'static str {
     }
 }
 
+/// Characters of a text of the server that are shown.
+const LONGEST_TEXT: usize = 2000;
+
 /// An ErrorResponse of the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerError {
@@ -189,8 +192,11 @@ impl ServerError {
 
 impl fmt::Display for ServerError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}: ", self.severity, self.sqlstate)?;
-        write_line(f, &self.message)?;
+        write_line(f, or(&self.severity, "ERROR"))?;
+        f.write_str(" ")?;
+        write_line(f, or(&self.sqlstate, "XX000"))?;
+        f.write_str(": ")?;
+        write_line(f, or(&self.message, "no message"))?;
         for (name, text) in [("detail", &self.detail), ("hint", &self.hint)] {
             if let Some(text) = text {
                 write!(f, " ({name}: ")?;
@@ -204,8 +210,17 @@ impl fmt::Display for ServerError {
 
 impl std::error::Error for ServerError {}
 
-/// Writes `text` as one line.
+/// A field of an error, or what stands for one that the server left out.
+fn or<'a>(field: &'a str, other: &'a str) -> &'a str {
+    if field.is_empty() { other } else { field }
+}
+
+/// Writes `text` as one line, cut where it is longer than anybody reads.
 fn write_line(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
+    if let Some((end, _)) = text.char_indices().nth(LONGEST_TEXT) {
+        write_line(f, text.get(..end).unwrap_or_default())?;
+        return f.write_str("…");
+    }
     for (n, word) in text.split_whitespace().enumerate() {
         if n > 0 {
             f.write_str(" ")?;
@@ -263,6 +278,13 @@ mod tests {
                 .ends_with("check the user and the password")
         );
         assert!(error.is_fatal());
+    }
+
+    #[test]
+    fn an_error_without_fields_and_one_without_end_are_one_short_line() {
+        assert_eq!(parse(b"\0").to_string(), "ERROR XX000: no message");
+        let long = parse(&[b"SFATAL\0C57P01\0M", &[b'x'; 60_000][..], b"\0\0"].concat());
+        assert!(long.to_string().chars().count() < LONGEST_TEXT + 20);
     }
 
     proptest! {

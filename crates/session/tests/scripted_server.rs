@@ -321,3 +321,117 @@ fn a_server_that_goes_away_says_why_and_a_silent_one_times_out() {
     drop(client);
     thread.join().unwrap();
 }
+
+#[test]
+fn messages_without_end_do_not_fill_the_memory_while_a_session_is_opened() {
+    let parameter = |n: u32| message(b'S', format!("name{n}\0{}\0", "x".repeat(1000)).as_bytes());
+    let notice = |_: u32| message(b'N', b"SNOTICE\0Mwait\0\0");
+    for (before, said) in [
+        (AUTHENTICATED, &parameter as &dyn Fn(u32) -> Vec<u8>),
+        (AUTHENTICATED, &notice),
+        (b"", &notice),
+    ] {
+        let endless: Vec<u8> = (0..100_000).flat_map(said).take(4 << 20).collect();
+        let (mut endpoint, thread) = server(move |mut stream| {
+            let _ = stream.write_all(&[before, &endless].concat());
+        });
+        endpoint.connect_timeout_s = 120.0;
+        let error = open_error(&endpoint);
+        assert!(matches!(error, SessionError::Protocol { .. }), "{error}");
+        assert!(error.to_string().contains("does not end"), "{error}");
+        thread.join().unwrap();
+    }
+}
+
+#[test]
+fn a_second_authentication_is_refused() {
+    for said in [&b"R\0\0\0\x08\0\0\0\0"[..], b"R\0\0\0\x08\0\0\0\x03"] {
+        let (endpoint, thread) = server(move |mut stream| {
+            stream
+                .write_all(&[AUTHENTICATED, said, READY].concat())
+                .unwrap();
+        });
+        assert!(matches!(
+            open_error(&endpoint),
+            SessionError::Protocol { .. }
+        ));
+        thread.join().unwrap();
+    }
+}
+
+#[test]
+fn more_iterations_of_scram_than_a_client_has_time_for_are_refused() {
+    for count in ["100001", "4294967295", "99999999999999", "-1"] {
+        let (endpoint, thread) = server(move |mut stream| {
+            stream
+                .write_all(&message(b'R', b"\0\0\0\x0aSCRAM-SHA-256\0\0"))
+                .unwrap();
+            let (_, first) = receive(&mut stream);
+            let first = String::from_utf8_lossy(&first).into_owned();
+            let nonce = first.rsplit_once("r=").unwrap().1;
+            let answer = format!("\0\0\0\x0br={nonce}x,s=c2FsdA==,i={count}");
+            stream.write_all(&message(b'R', answer.as_bytes())).unwrap();
+        });
+        let error = open_error(&endpoint).to_string();
+        assert!(error.contains("iterations of SCRAM"), "{error}");
+        thread.join().unwrap();
+    }
+}
+
+/// The error of a query of one int4 column that is answered with `answer`.
+fn query_error(answer: Vec<u8>, patience: Duration) -> SessionError {
+    let (endpoint, thread) = server(move |mut stream| {
+        stream.write_all(&greeting()).unwrap();
+        receive_until_sync(&mut stream);
+        let columns = [b"\0\x01pid\0\0\0\0\0\0\0\0\0\0\x17", &[0; 8][..]].concat();
+        let described = [message(b'1', b""), message(b'T', &columns), READY.to_vec()];
+        stream.write_all(&described.concat()).unwrap();
+        receive_until_sync(&mut stream);
+        // The client may close the connection before all is sent.
+        let _ = stream.write_all(&answer);
+        while stream
+            .write_all(&message(b'N', b"SNOTICE\0Mwait\0\0"))
+            .is_ok()
+        {
+            thread::sleep(Duration::from_millis(10));
+        }
+    });
+    let mut client = Client::new(Session::open(&endpoint, "pgassay").unwrap());
+    client.set_read_timeout(Some(patience)).unwrap();
+    let statement = client.prepare("SELECT …").unwrap();
+    let error = client.query(&statement, |_| {}).unwrap_err();
+    drop(client);
+    thread.join().unwrap();
+    error
+}
+
+#[test]
+fn an_answer_that_breaks_the_protocol_is_an_error() {
+    let seven = message(b'D', b"\0\x01\xff\xff\xff\xf9");
+    let two = message(b'D', b"\0\x02\0\0\0\x01a\0\0\0\x01b");
+    let none = message(b'D', b"\0\0");
+    let short = message(b'D', b"\0\x01\0\0\0\x09ab");
+    let rest = message(b'D', b"\0\x01\0\0\0\x01ab");
+    // It is ready, but has not run anything.
+    let ready = READY.to_vec();
+    let negative = [&b"D"[..], &(-1i32).to_be_bytes()].concat();
+    let huge = [&b"D"[..], &i32::MAX.to_be_bytes()].concat();
+    for answer in [seven, two, none, short, rest, ready, negative, huge] {
+        let shown = format!("{answer:?}");
+        let error = query_error(answer, Duration::from_secs(60));
+        assert!(
+            matches!(error, SessionError::Protocol { .. }),
+            "{shown}: {error}"
+        );
+        assert!(error.is_fatal());
+    }
+}
+
+#[test]
+fn an_answer_that_only_drips_ends_in_time() {
+    let error = query_error(Vec::new(), Duration::from_millis(200));
+    assert!(
+        matches!(error, SessionError::QueryTimedOut { .. }),
+        "{error}"
+    );
+}

@@ -147,3 +147,70 @@ def test_a_failure_is_reported_once(tmp_path: Path) -> None:
     assert done.stderr.count("\n") == 1
     absent = pgassay("load", "-n", "-d", "no\nsuch", "-t", "1")
     assert 'database "no such" does not exist' in absent.stderr
+
+
+@pytest.mark.usefixtures("environment")
+def test_the_reason_of_sessions_that_are_ended_between_transactions_is_reported(
+    lab_server: LabServer, script: Path
+) -> None:
+    """Here none has begun a transaction yet, and one would in a quarter of an hour."""
+    for more in (["--json"], []):
+        rare = ["-f", str(script), "-c", "3", "-T", "2", "-R", "0.001", "--random-seed", "1"]
+        with subprocess.Popen(
+            [*LOAD, *rare, *more], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        ) as process:
+            try:
+                with lab_server.admin() as session:
+                    ended = 0
+
+                    def end_all() -> bool:
+                        nonlocal ended
+                        found = session.execute(
+                            "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity"
+                            " WHERE application_name = 'pgassay' AND pid <> pg_backend_pid()"
+                            " AND backend_start < clock_timestamp() - interval '0.3 s'"
+                        ).fetchone()
+                        ended += found[0]
+                        return ended == 3
+
+                    wait_until(end_all, "every session was ended")
+                printed, warned = process.communicate(timeout=60)
+            finally:
+                process.kill()
+        reason = "FATAL 57P01: terminating connection due to administrator command"
+        assert process.returncode == 2
+        if more:
+            found = json.loads(printed)
+            first = found["first_error"]
+            assert (first["sqlstate"], first["message"]) == ("57P01", f"connection lost: {reason}")
+            assert (found["connections"]["count"], found["lost_connections"]) == (3, 3)
+            assert (found["transactions"], found["failed"]) == (0, 0)
+        else:
+            assert "3 connections were lost" in warned
+            assert reason in warned
+            assert printed.startswith("3 connections, ")
+
+
+@pytest.mark.usefixtures("environment")
+def test_ctrl_c_cancels_running_statements_at_once(lab_server: LabServer, tmp_path: Path) -> None:
+    path = tmp_path / "long.sql"
+    path.write_text("BEGIN;\nSELECT pg_sleep(1000);\nSELECT pg_sleep(1001);\nEND;\n")
+
+    def sleeping() -> int:
+        with lab_server.admin() as session:
+            row = session.execute(
+                "SELECT count(*) FROM pg_stat_activity"
+                " WHERE query LIKE '%pg_sleep(100%' AND pid <> pg_backend_pid()"
+            ).fetchone()
+        return int(row[0])
+
+    command = [*LOAD, "-f", str(path), "-c", "4", "-T", "600"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            wait_until(lambda: sleeping() == 4, "every client sleeps")
+            process.send_signal(signal.SIGINT)
+            process.communicate(timeout=4)
+        finally:
+            process.kill()
+    assert process.returncode == 130
+    wait_until(lambda: sleeping() == 0, "nothing runs at the server")

@@ -3,10 +3,12 @@
 //! Enters: the column descriptions and rows of one statement's results. Leaves: variables, set
 //! as texts. Never: keeps more than one row.
 
+use crate::messages::Malformed;
 use crate::script::{Capture, Fault, Names, Variables, is_name};
 
 /// Bytes of a column description after its name.
 const BEHIND_NAME: usize = 18;
+const BROKEN_ROW: Malformed = Malformed("a row is not as it was described");
 
 /// The results of the running statement.
 #[derive(Debug, Default)]
@@ -43,12 +45,18 @@ impl Results {
     }
 
     /// One result has ended.
-    pub fn end(&mut self, capture: &Capture, names: &Names, variables: &mut Variables) {
+    pub fn end(
+        &mut self,
+        capture: &Capture,
+        names: &Names,
+        variables: &mut Variables,
+    ) -> Result<(), Malformed> {
         self.last_rows = std::mem::take(&mut self.rows);
         if capture.all && self.last_rows > 0 {
-            self.assign(capture, names, variables);
+            self.assign(capture, names, variables)?;
         }
         self.ended += 1;
+        Ok(())
     }
 
     /// All results have ended.
@@ -57,25 +65,34 @@ impl Results {
         capture: &Capture,
         names: &Names,
         variables: &mut Variables,
-    ) -> Result<(), Fault> {
+    ) -> Result<Result<(), Fault>, Malformed> {
         if !capture.all {
             if self.last_rows != 1 {
                 let query = self.ended.saturating_sub(1);
-                return Err(Fault::new(format!(
+                return Ok(Err(Fault::new(format!(
                     "query {query}: expected one row, got {}",
                     self.last_rows
-                )));
+                ))));
             }
-            self.assign(capture, names, variables);
+            self.assign(capture, names, variables)?;
         }
-        self.fault.take().map_or(Ok(()), Err)
+        Ok(self.fault.take().map_or(Ok(()), Err))
     }
 
-    fn assign(&mut self, capture: &Capture, names: &Names, variables: &mut Variables) {
-        let mut columns = self.columns.get(2..).unwrap_or_default();
-        let mut fields = self.row.get(2..).unwrap_or_default();
-        while let (Some(column), Some(text)) = (next_column(&mut columns), next_field(&mut fields))
-        {
+    fn assign(
+        &mut self,
+        capture: &Capture,
+        names: &Names,
+        variables: &mut Variables,
+    ) -> Result<(), Malformed> {
+        let (count, mut columns) = counted(&self.columns)?;
+        let (values, mut fields) = counted(&self.row)?;
+        if count != values {
+            return Err(BROKEN_ROW);
+        }
+        for _ in 0..count {
+            let column = next_column(&mut columns).ok_or(BROKEN_ROW)?;
+            let text = next_field(&mut fields).ok_or(BROKEN_ROW)?;
             self.name.clear();
             self.name.extend_from_slice(capture.prefix.as_bytes());
             self.name.extend_from_slice(column);
@@ -88,11 +105,22 @@ impl Results {
                     let name = String::from_utf8_lossy(&self.name);
                     let problem = format!("{command}: invalid variable name: \"{name}\"");
                     self.fault.get_or_insert(Fault::new(problem));
-                    return;
+                    return Ok(());
                 }
             }
         }
+        if columns.is_empty() && fields.is_empty() {
+            Ok(())
+        } else {
+            Err(BROKEN_ROW)
+        }
     }
+}
+
+/// The number at the front of a message, and the rest.
+fn counted(body: &[u8]) -> Result<(u16, &[u8]), Malformed> {
+    let (count, rest) = body.split_first_chunk().ok_or(BROKEN_ROW)?;
+    Ok((u16::from_be_bytes(*count), rest))
 }
 
 fn replace(place: &mut Vec<u8>, body: &[u8]) {
@@ -111,7 +139,10 @@ fn next_column<'a>(columns: &mut &'a [u8]) -> Option<&'a [u8]> {
 /// The text at the front of a row's fields; NULL is empty, as in pgbench.
 fn next_field<'a>(fields: &mut &'a [u8]) -> Option<&'a [u8]> {
     let (length, rest) = fields.split_first_chunk::<4>()?;
-    let length = usize::try_from(i32::from_be_bytes(*length)).unwrap_or(0);
+    let length = match i32::from_be_bytes(*length) {
+        -1 => 0,
+        length => usize::try_from(length).ok()?,
+    };
     let (text, rest) = rest.split_at_checked(length)?;
     *fields = rest;
     Some(text)
@@ -180,12 +211,14 @@ mod tests {
                 }
             }
             self.results
-                .end(&capture(all), &self.names, &mut self.variables);
+                .end(&capture(all), &self.names, &mut self.variables)
+                .unwrap();
         }
 
         fn finish(&mut self, all: bool) -> Result<(), String> {
             self.results
                 .finish(&capture(all), &self.names, &mut self.variables)
+                .map_err(|malformed| malformed.0.to_owned())?
                 .map_err(|fault| fault.to_string())
         }
 
@@ -214,7 +247,7 @@ mod tests {
                     lab.results.row(&row);
                 }
                 if ends {
-                    lab.results.end(&capture(all), &lab.names, &mut lab.variables);
+                    let _ = lab.results.end(&capture(all), &lab.names, &mut lab.variables);
                 }
             }
             let _ = lab.finish(all);
@@ -289,15 +322,32 @@ mod tests {
     }
 
     #[test]
-    fn a_message_cut_short_is_no_panic() {
-        let mut lab = lab();
-        for cut in 0..20 {
-            let (columns, row) = (columns(&["a"]), row(&[Some("12345")]));
-            lab.results.columns(columns.get(..cut).unwrap_or(&columns));
-            lab.results.row(row.get(..cut).unwrap_or(&row));
-            lab.results
-                .end(&capture(false), &lab.names, &mut lab.variables);
-            assert_eq!(lab.finish(false), Ok(()));
+    fn a_row_that_is_not_as_described_breaks_the_protocol() {
+        let good = (columns(&["a"]), row(&[Some("12345")]));
+        let cut = |whole: &[u8], at: usize| whole.get(..at).unwrap_or(whole).to_vec();
+        let mut bad = vec![
+            (columns(&["a", "b"]), good.1.clone()),
+            (good.0.clone(), row(&[Some("1"), Some("2")])),
+            (good.0.clone(), b"\0\x01\xff\xff\xff\xf9".to_vec()),
+            (good.0.clone(), b"\0\x01\x7f\xff\xff\xffx".to_vec()),
+            (good.0.clone(), [&good.1[..], b"x"].concat()),
+        ];
+        bad.extend((0..good.0.len()).map(|at| (cut(&good.0, at), good.1.clone())));
+        bad.extend((0..good.1.len()).map(|at| (good.0.clone(), cut(&good.1, at))));
+        for all in [false, true] {
+            for (columns, row) in &bad {
+                let mut lab = lab();
+                lab.results.columns(columns);
+                lab.results.row(row);
+                let (names, variables) = (&lab.names, &mut lab.variables);
+                let ended = lab.results.end(&capture(all), names, variables);
+                let ended = ended.and_then(|()| {
+                    lab.results
+                        .finish(&capture(all), names, variables)
+                        .map(|_| ())
+                });
+                assert_eq!(ended, Err(BROKEN_ROW), "{columns:?} {row:?}");
+            }
         }
     }
 }

@@ -7,7 +7,9 @@ use super::capture::Results;
 use super::outstanding::Outstanding;
 use super::pause::duration_ns;
 use super::shell;
-use crate::messages::{COPY_REFUSAL, PIPELINE_ROLLBACK, ROLLBACK, Request, SYNC, SendMode};
+use crate::messages::{
+    COPY_REFUSAL, Malformed, PIPELINE_ROLLBACK, ROLLBACK, Request, SYNC, SendMode,
+};
 use crate::program::{Operation, OperationKind, Program};
 use crate::random::Random;
 use crate::script::{Capture, Content, Context, Expression, Fault, Value, Variables};
@@ -173,19 +175,40 @@ impl Interpreter {
     }
 
     /// One result has ended.
-    pub fn result_ended(&mut self, program: &Program) {
+    pub fn result_ended(&mut self, program: &Program) -> Result<(), Malformed> {
         self.outstanding.complete();
         if self.wants_rows
             && let Some(capture) = self.capture(program)
         {
             self.results
-                .end(capture, &program.names, &mut self.variables);
+                .end(capture, &program.names, &mut self.variables)?;
+        }
+        Ok(())
+    }
+
+    /// Whether the server has answered all that was sent.
+    #[must_use]
+    pub fn is_answered(&self) -> bool {
+        self.outstanding.is_empty()
+    }
+
+    /// The server is ready; true once it has answered all that was sent. Only after a failure
+    /// may it leave out a statement.
+    pub fn ready(&mut self, has_failed: bool) -> Result<bool, Malformed> {
+        // Statements of a pipeline are checked one by one.
+        let has_ended = self.in_pipeline || self.outstanding.has_ended();
+        if has_failed || has_ended {
+            self.outstanding.ready(has_failed)
+        } else {
+            Err(Malformed("ReadyForQuery before the statement has ended"))
         }
     }
 
-    /// The server is ready; true once it has answered all that was sent.
-    pub fn ready(&mut self) -> bool {
-        self.outstanding.ready()
+    /// Queries that no scenario has were sent, which the server will answer.
+    pub fn expect(&mut self, queries: usize) {
+        for _ in 0..queries {
+            self.outstanding.sync();
+        }
     }
 
     /// Refuses the data of a COPY FROM STDIN, so that the statement fails. If another statement
@@ -201,16 +224,18 @@ impl Interpreter {
     }
 
     /// All that was sent has succeeded; the next `run` continues after it.
-    pub fn answered(&mut self, program: &Program) -> Result<(), Fault> {
+    pub fn answered(&mut self, program: &Program) -> Result<Result<(), Fault>, Malformed> {
         if std::mem::take(&mut self.wants_rows)
             && let Some(capture) = self.capture(program)
         {
-            self.results
-                .finish(capture, &program.names, &mut self.variables)?;
+            let names = &program.names;
+            if let Err(fault) = self.results.finish(capture, names, &mut self.variables)? {
+                return Ok(Err(fault));
+            }
         }
         self.in_pipeline = false;
         self.operation += 1;
-        Ok(())
+        Ok(Ok(()))
     }
 
     /// Rolls back what a failed script left open; the server will answer.

@@ -46,8 +46,8 @@ pub struct WorkerContext<'p> {
 pub enum State {
     /// Between transactions, with no statement running.
     Idle,
-    /// This many statements of a slice's variant are still running.
-    Switching(usize),
+    /// Statements of a slice's variant are running.
+    Switching,
     /// A statement of a transaction is running.
     Waiting,
     /// The script of a transaction sleeps.
@@ -149,7 +149,7 @@ impl Client {
     pub fn awaits_server(&self) -> bool {
         matches!(
             self.state,
-            State::Waiting | State::RollingBack { .. } | State::Switching(_)
+            State::Waiting | State::RollingBack { .. } | State::Switching
         )
     }
 
@@ -190,17 +190,23 @@ impl Client {
             };
             match message {
                 Message::Other => {}
+                Message::Error(fields) => self.failed(fields, context),
+                // What was written last has not reached the server yet.
+                _ if self.interpreter.is_answered() || !output.is_empty() => {
+                    return Err(Malformed("an answer that nothing asked for"));
+                }
                 Message::Ready(block) => {
                     self.block = block;
-                    if self.interpreter.ready() {
+                    let has_failed =
+                        self.failure.is_some() || matches!(self.state, State::RollingBack { .. });
+                    if self.interpreter.ready(has_failed)? {
                         self.ready(context, output)?;
                     }
                 }
                 Message::ParseComplete => self.interpreter.parsed(),
                 Message::Columns(body) => self.interpreter.columns(body),
                 Message::Row(body) => self.interpreter.row(body),
-                Message::Complete => self.interpreter.result_ended(context.program),
-                Message::Error(fields) => self.failed(fields, context),
+                Message::Complete => self.interpreter.result_ended(context.program)?,
                 Message::CopyIn => {
                     let in_script = matches!(self.state, State::Waiting | State::Sleeping);
                     let is_extended = in_script && self.interpreter.is_extended(context.program);
@@ -217,15 +223,28 @@ impl Client {
         if !self.is_open {
             return;
         }
-        if self.under_way().is_some() {
-            let problem = match self.failure.take() {
-                Some((_, Some(error))) => error.to_string(),
-                _ => problem.to_owned(),
-            };
-            let problem = || format!("connection lost: {problem}");
+        // A server that ends a session says why before it closes the connection.
+        let (failure, problem) = match self.failure.take() {
+            Some((failure, Some(error))) => (failure, error.to_string()),
+            _ => (Failure::Connection, problem.to_owned()),
+        };
+        let problem = || format!("connection lost: {problem}");
+        let is_under_way = self.under_way().is_some();
+        let message = || match is_under_way {
+            true => self.placed(problem, context),
+            false => problem(),
+        };
+        if context.recorder.wants_message() {
+            let (now_ns, scenario) = (clock::now_ns(), self.interpreter.scenario());
+            let message = message();
+            context
+                .recorder
+                .note_error(now_ns, scenario, failure, || message);
+        }
+        if is_under_way {
             self.end_failed(Failure::Connection, problem, context);
         } else {
-            self.abort(&Failure::Connection, problem, context);
+            self.abort(&Failure::Connection, &problem(), context);
         }
         context.board.leave(self.slot);
         if context.pace.reconnect == Reconnect::Never {
@@ -239,7 +258,9 @@ impl Client {
 
     /// Continues the script up to the next wait.
     fn proceed(&mut self, context: &mut WorkerContext<'_>, output: &mut Vec<u8>) {
-        let stop = if context.recorder.measures_commands() {
+        let stop = if context.pace.is_over {
+            Stop::Faulted(Fault::new("the load has ended"))
+        } else if context.recorder.measures_commands() {
             self.run_measured(context, output)
         } else {
             let (program, stack) = (context.program, &mut context.stack);
@@ -302,7 +323,13 @@ impl Client {
         // The message is parsed only if it may be reported.
         let is_told = context.recorder.wants_message() || context.pace.reports_failures();
         let parsed = is_told || self.state != State::Waiting;
-        self.failure = Some((failure, parsed.then(|| server_error(fields)).flatten()));
+        let error = parsed.then(|| server_error(fields)).flatten();
+        // Where no statement runs, only the end of the session is an error; libpq takes others
+        // for notices.
+        let is_end = || error.as_ref().is_some_and(ServerError::is_fatal);
+        if !self.interpreter.is_answered() || is_end() {
+            self.failure = Some((failure, error));
+        }
     }
 
     /// Continues the script if its sleep is over.
@@ -327,7 +354,7 @@ impl Client {
         match (self.state, self.failure.take()) {
             (State::Waiting, None) => {
                 self.count_command(context);
-                match self.interpreter.answered(context.program) {
+                match self.interpreter.answered(context.program)? {
                     Ok(()) => self.proceed(context, output),
                     Err(fault) => self.end_by_fault(&fault, context, output),
                 }
@@ -352,8 +379,7 @@ impl Client {
             }
             (State::RollingBack { retries }, _) => {
                 if self.block != b'I' {
-                    // A session that cannot roll back is not usable any more.
-                    return Err(Malformed);
+                    return Err(Malformed("ROLLBACK has not ended the transaction"));
                 }
                 if retries {
                     self.proceed(context, output);
@@ -361,11 +387,11 @@ impl Client {
                     self.finish(clock::now_ns(), context, output);
                 }
             }
-            (State::Switching(count), failure) => {
+            (State::Switching, failure) => {
                 let problem = failure.map(|(failure, error)| {
                     error.map_or_else(|| failure.name(), |error| error.to_string())
                 });
-                self.switched(count.saturating_sub(1), problem, context, output);
+                self.switched(problem, context, output);
             }
             (State::Idle | State::Sleeping | State::Lost | State::Opening | State::Gone, _) => {}
         }

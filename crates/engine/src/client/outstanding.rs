@@ -5,6 +5,8 @@
 
 use std::collections::VecDeque;
 
+use crate::messages::Malformed;
+
 #[derive(Debug, Default)]
 pub struct Outstanding {
     /// Messages that the server answers with ReadyForQuery: sent so far, and answered.
@@ -14,6 +16,8 @@ pub struct Outstanding {
     parses: VecDeque<(u64, usize)>,
     /// For each statement sent in a pipeline, the number of Syncs sent before it.
     piped: VecDeque<u64>,
+    /// Whether a statement has ended since the last request was sent.
+    has_ended: bool,
 }
 
 impl Outstanding {
@@ -27,6 +31,13 @@ impl Outstanding {
     /// A Sync or a Query was sent.
     pub fn sync(&mut self) {
         self.sent += 1;
+        self.has_ended = false;
+    }
+
+    /// Whether the server has answered all that was sent.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.answered == self.sent && self.piped.is_empty()
     }
 
     /// A Parse of the statement with this number was sent.
@@ -46,13 +57,19 @@ impl Outstanding {
 
     /// A statement has ended.
     pub fn complete(&mut self) {
+        self.has_ended = true;
         self.piped.pop_front();
     }
 
+    /// Whether a statement has ended since the last request was sent.
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
+        self.has_ended
+    }
+
     /// The server is ready; true once it has answered all that was sent.
-    pub fn ready(&mut self) -> bool {
-        // More answers than requests would be an error of the server; it is ignored.
-        self.answered = (self.answered + 1).min(self.sent);
+    pub fn ready(&mut self, has_failed: bool) -> Result<bool, Malformed> {
+        self.answered += 1;
         // Statements that the server skipped after an error are neither prepared nor run.
         while self
             .parses
@@ -62,9 +79,12 @@ impl Outstanding {
             self.parses.pop_front();
         }
         while self.piped.front().is_some_and(|sync| *sync < self.answered) {
+            if !has_failed {
+                return Err(Malformed("ReadyForQuery before a statement has ended"));
+            }
             self.piped.pop_front();
         }
-        self.answered == self.sent
+        Ok(self.answered == self.sent)
     }
 
     /// Whether more statements were sent after the one that the server runs.
@@ -99,11 +119,23 @@ mod tests {
         assert!(outstanding.has_more());
         assert_eq!(outstanding.parsed(), Some(7));
         // The first statement fails: the second is skipped up to the sync.
-        assert!(!outstanding.ready());
+        assert_eq!(outstanding.ready(true), Ok(false));
         assert!(!outstanding.has_more());
         assert_eq!(outstanding.parsed(), Some(9));
         outstanding.complete();
-        assert!(outstanding.ready());
+        assert_eq!(outstanding.ready(false), Ok(true));
+    }
+
+    #[test]
+    fn a_statement_of_a_pipeline_must_end_before_the_server_is_ready() {
+        let mut outstanding = Outstanding::default();
+        outstanding.pipe();
+        outstanding.pipe();
+        outstanding.sync();
+        outstanding.complete();
+        assert!(outstanding.ready(false).is_err());
+        outstanding.reset();
+        assert!(outstanding.is_empty());
     }
 
     #[test]
@@ -115,7 +147,7 @@ mod tests {
         outstanding.sync();
         assert!(outstanding.drop_skipped_syncs());
         outstanding.sync();
-        assert!(outstanding.ready());
+        assert_eq!(outstanding.ready(true), Ok(true));
         assert!(!outstanding.has_more());
     }
 }

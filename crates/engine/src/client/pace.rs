@@ -32,6 +32,8 @@ pub struct Pace<'p> {
     /// Clients whose session is to be closed after its transaction, and those that need another.
     pub closing: Vec<usize>,
     pub wanted: Vec<usize>,
+    /// Whether running statements have been cancelled: no other is to begin.
+    pub is_over: bool,
     /// Why the load ends without a result.
     pub fatal: Option<String>,
 }
@@ -59,6 +61,7 @@ impl<'p> Pace<'p> {
             think_time_ns: configuration.think_time_s * 1e9,
             closing: Vec::new(),
             wanted: Vec::new(),
+            is_over: false,
             fatal: None,
         }
     }
@@ -143,6 +146,9 @@ impl Client {
         context.recorder.advance(now_ns);
         if !self.may_begin(context) {
             return self.wait_for_next_edge(context);
+        }
+        if context.recorder.is_measured() {
+            self.measured.get_or_insert(0);
         }
         if let Some(slice) = context.recorder.slice().copied() {
             if self
@@ -285,9 +291,6 @@ impl Client {
         context: &mut WorkerContext<'_>,
         output: &mut Vec<u8>,
     ) {
-        if context.recorder.is_measured() {
-            self.measured.get_or_insert(0);
-        }
         let scenario = self.choose(context);
         self.interpreter.begin(scenario);
         if context.pace.max_tries != 1 {
@@ -323,14 +326,14 @@ impl Client {
             && variant.query_count > 0
         {
             output.extend_from_slice(&variant.queries);
-            self.state = State::Switching(variant.query_count);
+            self.interpreter.expect(variant.query_count);
+            self.state = State::Switching;
         }
     }
 
-    /// Handles the server's answer to one statement of a variant.
+    /// Handles the server's answers to the statements of a variant.
     pub(super) fn switched(
         &mut self,
-        left: usize,
         problem: Option<String>,
         context: &mut WorkerContext<'_>,
         output: &mut Vec<u8>,
@@ -341,10 +344,6 @@ impl Client {
             let name = name.map_or("?", |variant| &variant.name);
             let problem = format!("the SQL of the slice variant {name:?} was refused: {problem}");
             context.pace.fatal.get_or_insert(problem);
-        }
-        if left > 0 {
-            self.state = State::Switching(left);
-            return;
         }
         self.state = State::Idle;
         self.run_idle(clock::now_ns(), context, output);

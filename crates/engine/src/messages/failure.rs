@@ -12,7 +12,8 @@ use postgres_protocol::message::backend;
 pub fn sqlstate(fields: &[u8]) -> [u8; 5] {
     fields
         .split(|&byte| byte == 0)
-        .find_map(|field| field.strip_prefix(b"C")?.try_into().ok())
+        .find_map(|field| <[u8; 5]>::try_from(field.strip_prefix(b"C")?).ok())
+        .filter(|code| code.iter().all(u8::is_ascii_alphanumeric))
         .unwrap_or(*b"XX000")
 }
 
@@ -38,6 +39,7 @@ mod tests {
     fn the_sqlstate_is_found_among_the_fields() {
         assert_eq!(sqlstate(b"SERROR\0VERROR\0C40001\0Mno\0\0"), *b"40001");
         assert_eq!(sqlstate(b"SERROR\0C4\0\0"), *b"XX000");
+        assert_eq!(sqlstate(b"SERROR\0C4\x1b[1m\0\0"), *b"XX000");
         assert_eq!(sqlstate(b""), *b"XX000");
     }
 

@@ -22,18 +22,21 @@ pub enum Message<'a> {
     Other,
 }
 
-/// The bytes are not PostgreSQL's protocol.
+/// Why what the server sent is not PostgreSQL's protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Malformed;
+pub struct Malformed(pub &'static str);
 
 /// Message types that a server may send within a session.
-const KNOWN: &[u8] = b"123ACDEGHIKNRSTVWZcdnstv";
+const KNOWN: &[u8] = b"123ACDEGHIKNSTWZcdnst";
 /// Types of messages that may be long; a long one of another type is not PostgreSQL's protocol.
-const LONG: &[u8] = b"ADENTVdt";
+const LONG: &[u8] = b"ADENTdt";
 const MOST_SHORT: usize = 30_000;
 /// The longest error message that is kept; longer ones are cut.
 const MOST_KEPT: usize = 64 * 1024;
+/// The longest row whose values variables take.
+const LONGEST_ROW: usize = 256 << 20;
 const HEADER: usize = 5;
+const NO_MESSAGE: Malformed = Malformed("not a message of a session");
 
 #[derive(Debug, Default)]
 pub struct Reader {
@@ -84,6 +87,11 @@ impl Reader {
                 return Ok(None);
             }
             (_, self.missing) = decode(self.header)?;
+            if self.keeps_rows && self.missing > LONGEST_ROW {
+                return Err(Malformed(
+                    "a row for \\gset or \\aset is longer than 256 MB",
+                ));
+            }
             self.kept.clear();
         }
         let part = take(bytes, self.missing);
@@ -115,11 +123,11 @@ fn decode(header: [u8; HEADER]) -> Result<(u8, usize), Malformed> {
     let [kind, length @ ..] = header;
     let length = i32::from_be_bytes(length);
     // The length counts itself.
-    let body = usize::try_from(length.saturating_sub(4)).map_err(|_| Malformed)?;
+    let body = usize::try_from(length.saturating_sub(4)).map_err(|_| NO_MESSAGE)?;
     if KNOWN.contains(&kind) && (body <= MOST_SHORT || LONG.contains(&kind)) {
         Ok((kind, body))
     } else {
-        Err(Malformed)
+        Err(NO_MESSAGE)
     }
 }
 
@@ -127,7 +135,7 @@ fn message(kind: u8, body: &[u8], keeps_rows: bool) -> Result<Message<'_>, Malfo
     Ok(match kind {
         b'Z' => match body {
             [status @ (b'I' | b'T' | b'E')] => Message::Ready(*status),
-            _ => return Err(Malformed),
+            _ => return Err(NO_MESSAGE),
         },
         b'E' => Message::Error(body),
         b'1' => Message::ParseComplete,
@@ -225,13 +233,16 @@ mod tests {
             encode(b'?', b""),
             encode(b'Z', b"X"),
             encode(b'Z', b""),
+            // Authentication is over.
+            encode(b'R', &[0; 4]),
+            encode(b'v', b""),
             b"D\0\0\0\x03".to_vec(),
             b"D\xff\xff\xff\xff".to_vec(),
             b"D\x80\0\0\0".to_vec(),
             b"HTTP/1.1 400".to_vec(),
         ] {
-            assert_eq!(read(&bytes, usize::MAX), Err(Malformed), "{bytes:?}");
-            assert_eq!(read(&bytes, 1), Err(Malformed), "{bytes:?}");
+            assert_eq!(read(&bytes, usize::MAX), Err(NO_MESSAGE), "{bytes:?}");
+            assert_eq!(read(&bytes, 1), Err(NO_MESSAGE), "{bytes:?}");
         }
     }
 

@@ -99,6 +99,12 @@ impl Recorder {
         self.schedule.end_ns().min(self.shared.limit_ns())
     }
 
+    /// Whether the load was stopped before the end of its schedule.
+    #[must_use]
+    pub fn is_stopped(&self) -> bool {
+        self.shared.limit_ns() < self.schedule.end_ns()
+    }
+
     /// The next time at which the worker must act.
     #[must_use]
     pub fn until_ns(&self) -> i64 {

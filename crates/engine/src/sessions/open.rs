@@ -5,19 +5,21 @@
 //! its table, is prepared when it is first used.
 
 use std::io::{self, Read, Write};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use pgassay_session::{CancelKey, Endpoint, SessionError, Stream};
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 
 use crate::config::Assignment;
 use crate::error::EngineError;
-use crate::messages::{Message, Reader, SYNC};
+use crate::messages::{Malformed, Message, Reader, SYNC};
 use crate::program::Program;
 use crate::setup::Setup;
 
 /// Statements prepared per round trip: few enough that their answers fit a socket's buffer.
 const BATCH: usize = 32;
+/// Bytes of the answers to one round trip; real ones have some hundred for each statement.
+const MOST_ANSWER: usize = 16 << 20;
 
 /// A session ready to run transactions.
 pub struct Opened {
@@ -72,7 +74,7 @@ fn prepare(stream: &mut Stream, endpoint: &Endpoint, program: &Program) -> io::R
         }
         stream.write_all(&bytes)?;
         stream.flush()?;
-        let done = await_preparations(stream, batch.len())?;
+        let done = await_preparations(stream, batch.len(), patience)?;
         for ((number, _), done) in batch.iter().zip(done) {
             if let Some(place) = prepared.get_mut(*number) {
                 *place = done;
@@ -82,27 +84,47 @@ fn prepare(stream: &mut Stream, endpoint: &Endpoint, program: &Program) -> io::R
     Ok(prepared)
 }
 
-/// Reads the answers to this many pairs of Parse and Sync.
-fn await_preparations(stream: &mut Stream, count: usize) -> io::Result<Vec<bool>> {
+/// Reads the answers to this many pairs of Parse and Sync, each of which may take `patience`.
+fn await_preparations(
+    stream: &mut Stream,
+    count: usize,
+    patience: Duration,
+) -> io::Result<Vec<bool>> {
+    let broken =
+        |problem: &str| io::Error::other(format!("the server broke the protocol: {problem}"));
     let mut reader = Reader::default();
     let mut done = Vec::with_capacity(count);
-    let mut is_parsed = false;
+    let (mut is_parsed, mut has_failed) = (false, false);
     let mut chunk = [0; 4096];
+    let (mut left, mut since) = (MOST_ANSWER, Instant::now());
     while done.len() < count {
+        if since.elapsed() > patience {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
         let length = match stream.read(&mut chunk) {
             Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
             Ok(length) => length,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Err(error) => return Err(error),
         };
+        left = left
+            .checked_sub(length)
+            .ok_or_else(|| broken("its answer does not end"))?;
         let mut bytes = chunk.get(..length).unwrap_or_default();
         loop {
             match reader.next(&mut bytes) {
                 Ok(Some(Message::ParseComplete)) => is_parsed = true,
-                Ok(Some(Message::Ready(_))) => done.push(std::mem::take(&mut is_parsed)),
+                Ok(Some(Message::Error(_))) => has_failed = true,
+                Ok(Some(Message::Ready(_))) if done.len() < count && (is_parsed || has_failed) => {
+                    done.push(is_parsed);
+                    (is_parsed, has_failed, since) = (false, false, Instant::now());
+                }
+                Ok(Some(Message::Ready(_))) => {
+                    return Err(broken("ReadyForQuery before the statement was prepared"));
+                }
                 Ok(Some(_)) => {}
                 Ok(None) => break,
-                Err(_) => return Err(io::Error::other("the server broke the protocol")),
+                Err(Malformed(problem)) => return Err(broken(problem)),
             }
         }
     }

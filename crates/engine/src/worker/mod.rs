@@ -14,14 +14,16 @@ use std::time::Duration;
 use pgassay_session::{Stream, clock};
 
 use crate::client::{Client, WorkerContext};
-use crate::messages::TERMINATE;
+use crate::messages::{Malformed, TERMINATE};
 use crate::network::{Event, Network, Sink};
 use crate::record::Report;
 use crate::sessions::reopen::SessionOpener;
 use crate::setup::Setup;
 
-/// How long transactions running at the end may take until they are cut.
+/// How long transactions running at the end may take until they are cut, and those running when
+/// the load is stopped, whose counts nobody needs: short ones end by themselves.
 const GRACE_NS: i64 = 5_000_000_000;
+const STOP_GRACE_NS: i64 = 100_000_000;
 /// How long cancelled statements may take to end.
 const CANCEL_NS: i64 = 1_000_000_000;
 /// The longest wait, which bounds the delay of a request to stop.
@@ -116,13 +118,19 @@ impl<'p, N: Network> Worker<'p, N> {
         if let Some(cancelled_ns) = self.cancelled_ns {
             return now_ns >= cancelled_ns.saturating_add(CANCEL_NS);
         }
-        if now_ns < self.context.recorder.end_ns().saturating_add(GRACE_NS) {
+        let grace_ns = if self.context.recorder.is_stopped() {
+            STOP_GRACE_NS
+        } else {
+            GRACE_NS
+        };
+        if now_ns < self.context.recorder.end_ns().saturating_add(grace_ns) {
             return false;
         }
         if !self.clients.iter().any(Client::awaits_server) {
             // Sleeping scripts have no statement to cancel.
             return true;
         }
+        self.context.pace.is_over = true;
         let deadline_ns = now_ns.saturating_add(CANCEL_NS);
         for client in self.clients.iter().filter(|client| client.awaits_server()) {
             let left_ns = deadline_ns.saturating_sub(clock::now_ns());
@@ -254,8 +262,9 @@ impl Sink for Dispatch<'_, '_> {
         };
         match event {
             Event::Received(bytes) => {
-                if client.receive(bytes, self.context, reply).is_err() {
-                    client.connection_lost("the server broke the protocol", self.context);
+                if let Err(Malformed(problem)) = client.receive(bytes, self.context, reply) {
+                    let problem = format!("the server broke the protocol: {problem}");
+                    client.connection_lost(&problem, self.context);
                     reply.clear();
                     self.broken.push(place);
                 }

@@ -2,8 +2,9 @@
 //!
 //! Its SQL: `delay MS`, `fail SQLSTATE`, `failfirst N SQLSTATE`, `row VALUE` (in a column `v`),
 //! `work` (which waits while the server is stalled), `begin`, `end`, `rollback`, `hangup`,
-//! `garbage`, `never`, `large BYTES`, `raw HEX` (bytes before its end); anything else succeeds at once. It writes down what it was
-//! asked to run.
+//! `garbage`, `never`, `large BYTES`, `raw HEX` (bytes before its end), `after HEX` (bytes after
+//! ReadyForQuery), `leave HEX` (the same, and it hangs up), `quit HEX` (hangs up); anything else succeeds at once. It
+//! writes down what it was asked to run.
 
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
@@ -36,6 +37,8 @@ struct State {
     refuses: AtomicBool,
     streams: Mutex<Vec<TcpStream>>,
     opened: AtomicUsize,
+    /// What is said before a statement is prepared.
+    preparing: Mutex<Vec<u8>>,
 }
 
 impl FakeServer {
@@ -132,6 +135,11 @@ impl FakeServer {
         self.state.refuses.store(false, Ordering::SeqCst);
     }
 
+    /// Says this before it answers each Parse.
+    pub fn say_when_preparing(&self, hex: &str) {
+        *self.state.preparing.lock().unwrap() = bytes_of(hex);
+    }
+
     /// Connections taken so far.
     pub fn opened(&self) -> usize {
         self.state.opened.load(Ordering::SeqCst)
@@ -155,6 +163,8 @@ struct Connection {
     block: u8,
     skipping: bool,
     reply: Vec<u8>,
+    after: Vec<u8>,
+    leaves: bool,
 }
 
 impl Connection {
@@ -168,6 +178,8 @@ impl Connection {
             block: b'I',
             skipping: false,
             reply: Vec::new(),
+            after: Vec::new(),
+            leaves: false,
         }
     }
 
@@ -208,6 +220,8 @@ impl Connection {
                 b'X' => return None,
                 _ if self.skipping => {}
                 b'P' => {
+                    let said = self.state.preparing.lock().unwrap().clone();
+                    self.reply.extend(said);
                     self.prepared.insert(words[0].clone(), words[1].clone());
                     self.say(b'1', b"");
                 }
@@ -264,6 +278,10 @@ impl Connection {
             "begin" => self.block = b'T',
             "end" | "rollback" => self.block = b'I',
             "hangup" => return None,
+            "quit" => {
+                self.stream.write_all(&bytes_of(argument)).ok()?;
+                return None;
+            }
             "garbage" => {
                 self.stream
                     .write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n")
@@ -273,11 +291,10 @@ impl Connection {
                 let row = vec![0; argument.parse().unwrap()];
                 self.say(b'D', &row);
             }
-            "raw" => {
-                let bytes = argument.as_bytes().chunks(2);
-                let bytes = bytes.map(|two| std::str::from_utf8(two).unwrap());
-                let bytes = bytes.map(|two| u8::from_str_radix(two, 16).unwrap());
-                self.reply.extend(bytes);
+            "raw" => self.reply.extend(bytes_of(argument)),
+            "after" | "leave" => {
+                self.after = bytes_of(argument);
+                self.leaves = word == "leave";
             }
             "never" => thread::sleep(Duration::from_secs(3600)),
             "fail" => return Some(self.fail(argument)),
@@ -305,9 +322,18 @@ impl Connection {
 
     fn ready(&mut self) -> Option<()> {
         self.say(b'Z', &[self.block]);
+        self.reply.append(&mut self.after);
         self.stream.write_all(&self.reply).ok()?;
         self.stream.flush().ok()?;
         self.reply.clear();
-        Some(())
+        (!self.leaves).then_some(())
     }
+}
+
+fn bytes_of(hex: &str) -> Vec<u8> {
+    let bytes = hex.as_bytes().chunks(2);
+    let bytes = bytes.map(|two| std::str::from_utf8(two).unwrap());
+    bytes
+        .map(|two| u8::from_str_radix(two, 16).unwrap())
+        .collect()
 }

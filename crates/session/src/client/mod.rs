@@ -65,11 +65,10 @@ impl Client {
         self.backend_pid
     }
 
-    /// How long the server may be silent before a query fails; `None` (at first) for ever.
+    /// How long an answer may take before its query fails; `None` (at first) for ever.
     pub fn set_read_timeout(&mut self, timeout: Option<Duration>) -> Result<(), SessionError> {
         self.wire
-            .stream
-            .set_timeout(timeout)
+            .set_patience(timeout)
             .map_err(|error| self.broken(&error))
     }
 
@@ -112,9 +111,10 @@ impl Client {
     {
         self.request.clear();
         self.request.extend_from_slice(&statement.request);
+        let columns = statement.columns.len();
         self.exchange(|message, ranges| {
             if let Message::DataRow(body) = message {
-                on_row(Row::parse(&body, ranges)?);
+                on_row(Row::parse(&body, columns, ranges)?);
             }
             Ok(())
         })
@@ -138,10 +138,15 @@ impl Client {
                 .pending_refusal()
                 .unwrap_or_else(|| self.broken(&error)));
         }
-        let mut refusal = None;
+        let (mut refusal, mut is_answered) = (None, false);
         loop {
             match self.wire.receive() {
-                Ok(Message::ReadyForQuery(_)) => return refusal.map_or(Ok(()), Err),
+                Ok(Message::ReadyForQuery(_)) => match refusal {
+                    Some(error) => return Err(error),
+                    None if is_answered => return Ok(()),
+                    // It would answer the next request, and each answer the one after its own.
+                    None => return Err(self.protocol("it is ready without having answered")),
+                },
                 Ok(Message::ErrorResponse(body)) => {
                     let error = SessionError::Query {
                         place: self.place.clone(),
@@ -156,8 +161,16 @@ impl Client {
                 Ok(Message::CopyInResponse(_) | Message::CopyOutResponse(_)) => {
                     return Err(self.protocol("COPY, which this client does not support"));
                 }
-                Ok(message) => on_message(message, &mut self.ranges)
-                    .map_err(|error| self.protocol(&error.to_string()))?,
+                Ok(message) => {
+                    is_answered |= matches!(
+                        message,
+                        Message::CommandComplete(_)
+                            | Message::EmptyQueryResponse
+                            | Message::ParseComplete
+                    );
+                    on_message(message, &mut self.ranges)
+                        .map_err(|error| self.protocol(&error.to_string()))?;
+                }
                 Err(error) => return Err(self.broken(&error)),
             }
         }

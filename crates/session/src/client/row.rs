@@ -5,7 +5,6 @@
 use std::io;
 use std::ops::Range;
 
-use fallible_iterator::FallibleIterator;
 use postgres_protocol::message::backend::DataRowBody;
 
 /// One row of a result, in binary form.
@@ -19,15 +18,31 @@ pub struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
+    /// A row with another number of values than `columns`, or with a length that is none, is an
+    /// error.
     pub(crate) fn parse(
         body: &'a DataRowBody,
+        columns: usize,
         ranges: &'a mut Vec<Option<Range<usize>>>,
     ) -> io::Result<Row<'a>> {
+        let malformed = || io::Error::new(io::ErrorKind::InvalidData, "a row is malformed");
         ranges.clear();
-        body.ranges().for_each(|range| {
-            ranges.push(range);
-            Ok(())
-        })?;
+        let mut rest = body.buffer();
+        while let Some((length, after)) = rest.split_first_chunk() {
+            let at = body.buffer().len() - after.len();
+            rest = after;
+            ranges.push(match i32::from_be_bytes(*length) {
+                -1 => None,
+                length => {
+                    let length = usize::try_from(length).map_err(|_| malformed())?;
+                    rest = after.get(length..).ok_or_else(malformed)?;
+                    Some(at..at + length)
+                }
+            });
+        }
+        if !rest.is_empty() || ranges.len() != columns {
+            return Err(malformed());
+        }
         Ok(Row {
             buffer: body.buffer(),
             ranges,

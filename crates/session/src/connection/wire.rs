@@ -3,7 +3,7 @@
 //! Enters: bytes of the server. Leaves: parsed messages. Never: interprets a message.
 
 use std::io::{self, Read, Write};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use bytes::BytesMut;
 use postgres_protocol::message::backend::Message;
@@ -14,6 +14,10 @@ use crate::deadline::time_left;
 const READ_BYTES: usize = 16 * 1024;
 /// The longest message while a session is opened, as in libpq.
 const LONGEST_OPENING: i32 = 30_000;
+/// Bytes of all messages that open a session; a real server sends some thousand.
+const MOST_OPENING: usize = 1 << 20;
+/// Bytes of one answer to a query of a sampler; the largest real ones have some million.
+const MOST_ANSWER: usize = 256 << 20;
 /// The part of a protocol 2 error message that is shown.
 const LONGEST_TEXT: usize = 1000;
 
@@ -23,6 +27,11 @@ pub(crate) struct Wire {
     chunk: Box<[u8]>,
     /// The time by which a session must be open, while it is being opened.
     deadline: Option<Instant>,
+    /// How long the answer to a request may take once the session is open, and until when.
+    patience: Option<Duration>,
+    answer_by: Option<Instant>,
+    /// Bytes that may still be read before the next request is sent, or the session is open.
+    allowance: usize,
 }
 
 impl Wire {
@@ -31,11 +40,28 @@ impl Wire {
             stream,
             received: BytesMut::with_capacity(READ_BYTES),
             chunk: vec![0; READ_BYTES].into_boxed_slice(),
+            allowance: if deadline.is_some() {
+                MOST_OPENING
+            } else {
+                MOST_ANSWER
+            },
             deadline,
+            patience: None,
+            answer_by: None,
         }
     }
 
+    /// How long the server may be silent, and how long an answer may take; `None` for ever.
+    pub(crate) fn set_patience(&mut self, patience: Option<Duration>) -> io::Result<()> {
+        self.patience = patience;
+        self.stream.set_timeout(patience)
+    }
+
     pub(crate) fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if self.deadline.is_none() {
+            self.allowance = MOST_ANSWER;
+            self.answer_by = self.patience.map(|patience| Instant::now() + patience);
+        }
         self.apply_deadline()?;
         self.stream.write_all(bytes)?;
         self.stream.flush()
@@ -44,13 +70,18 @@ impl Wire {
     /// The next message; the end of the stream is an `UnexpectedEof`.
     pub(crate) fn receive(&mut self) -> io::Result<Message> {
         loop {
-            if self.deadline.is_some() {
-                not_a_message(&self.received, false).map_or(Ok(()), Err)?;
-            }
+            let problem = match self.deadline {
+                Some(_) => not_a_message(&self.received, false),
+                None => too_long(&self.received),
+            };
+            problem.map_or(Ok(()), Err)?;
             if let Some(message) = Message::parse(&mut self.received)? {
                 return Ok(message);
             }
             self.apply_deadline()?;
+            if let Some(answer_by) = self.answer_by {
+                time_left(answer_by)?;
+            }
             let read = match self.stream.read(&mut self.chunk) {
                 Ok(0) => {
                     let said =
@@ -61,6 +92,10 @@ impl Wire {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => return Err(error),
             };
+            // Messages without end, or one of that length, would fill the memory.
+            self.allowance = self.allowance.checked_sub(read).ok_or_else(|| {
+                io::Error::new(io::ErrorKind::InvalidData, "its answer does not end")
+            })?;
             self.received
                 .extend_from_slice(self.chunk.get(..read).unwrap_or_default());
         }
@@ -77,6 +112,18 @@ impl Wire {
             None => Ok(()),
         }
     }
+}
+
+/// An error if the length of the message that begins here is none, or beyond the allowance.
+fn too_long(received: &[u8]) -> Option<io::Error> {
+    let ([_, length @ ..], _) = received.split_first_chunk::<5>()?;
+    let length = usize::try_from(i32::from_be_bytes(*length)).unwrap_or(0);
+    (!(4..=MOST_ANSWER).contains(&length)).then(|| {
+        io::Error::new(
+            io::ErrorKind::InvalidData,
+            "its answer is not a protocol message",
+        )
+    })
 }
 
 /// An error if these bytes cannot begin a message of an opening session, whose messages are

@@ -17,6 +17,9 @@ use crate::opening::require_auth;
 use crate::tls::ChannelBinding;
 use crate::{Endpoint, SessionError};
 
+/// As many as the protocol crate computes.
+const MOST_ITERATIONS: u32 = 100_000;
+
 pub(crate) fn authenticate(
     opening: &mut Opening<'_>,
     endpoint: &Endpoint,
@@ -84,6 +87,7 @@ fn scram(
     let Message::AuthenticationSaslContinue(body) = opening.receive()? else {
         return Err(opening.protocol("unexpected message during SCRAM"));
     };
+    refuse_many_iterations(opening, body.data())?;
     scram.update(body.data()).map_err(untrusted)?;
 
     request.clear();
@@ -96,6 +100,20 @@ fn scram(
         return Err(opening.protocol("SCRAM ended without the server's signature"));
     };
     scram.finish(body.data()).map_err(untrusted)
+}
+
+/// Each iteration takes the client's time, as many as the server names.
+fn refuse_many_iterations(opening: &Opening<'_>, message: &[u8]) -> Result<(), SessionError> {
+    let message = String::from_utf8_lossy(message);
+    let count = message.split(',').find_map(|part| part.strip_prefix("i="));
+    let is_small = count.is_none_or(|count| count.parse().is_ok_and(|n: u32| n <= MOST_ITERATIONS));
+    if is_small {
+        return Ok(());
+    }
+    Err(opening.protocol(&format!(
+        "it asks for more than {MOST_ITERATIONS} iterations of SCRAM; set the password again with \
+         a lower scram_iterations"
+    )))
 }
 
 /// Uses channel binding where TLS is on and the server offers it, unless `channel_binding=disable`.
