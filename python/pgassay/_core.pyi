@@ -34,10 +34,19 @@ class ConnectionFailed(CoreError):
 def now_ns() -> int:
     """The present time on the module's one time axis."""
 
-def check_script(name: str, text: str, *, allow_shell: bool = False) -> list[str]:
+def check_script(
+    name: str, text: str, *, allow_shell: bool = False, binds: bool = False
+) -> list[str]:
     """Parse one script as the engine would; returns the variables it reads but never sets.
 
+    With `binds`, as for the extended and prepared protocols: a variable in quotes is refused.
     After a `\\gset` or `\\aset` without a prefix, which may set any, there are none.
+    Raises ScriptError.
+    """
+
+def check_sql(name: str, text: str) -> None:
+    """Refuse psql's commands, and data after COPY FROM STDIN, in SQL that the server gets as it is.
+
     Raises ScriptError.
     """
 

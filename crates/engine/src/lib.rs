@@ -73,4 +73,4 @@ mod worker;
 pub use error::EngineError;
 pub use load::{Load, Progress};
 pub use outcome::{Intervals, LEADING_BITS, Merging, Outcome};
-pub use script::{check_script, script_statements};
+pub use script::{check_script, check_sql, script_statements};

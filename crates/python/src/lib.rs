@@ -15,7 +15,7 @@ mod _core {
     use pyo3::prelude::*;
 
     #[pymodule_export]
-    use crate::load::{Load, Merged, Merging, check_script, script_statements};
+    use crate::load::{Load, Merged, Merging, check_script, check_sql, script_statements};
     #[pymodule_export]
     use crate::profile::{draw_difference, draw_flame_graph, fold_stacks, pprof, speedscope};
     #[pymodule_export]

@@ -1,4 +1,4 @@
-//! `pgassay._core.Load`, `Merging`, `check_script` and `script_statements`.
+//! `pgassay._core.Load`, `Merging`, `check_script`, `check_sql` and `script_statements`.
 //!
 //! Enters: JSON texts. Leaves: JSON texts, columns, typed exceptions. Never: holds the
 //! interpreter while it connects, waits or sums up.
@@ -18,9 +18,20 @@ use crate::errors::{
 
 /// Parse one script as the engine would; returns the variables it reads but never sets.
 #[pyfunction]
-#[pyo3(signature = (name, text, *, allow_shell = false))]
-pub fn check_script(name: &str, text: &str, allow_shell: bool) -> PyResult<Vec<String>> {
-    pgassay_engine::check_script(name, text, allow_shell).map_err(engine_error)
+#[pyo3(signature = (name, text, *, allow_shell = false, binds = false))]
+pub fn check_script(
+    name: &str,
+    text: &str,
+    allow_shell: bool,
+    binds: bool,
+) -> PyResult<Vec<String>> {
+    pgassay_engine::check_script(name, text, allow_shell, binds).map_err(engine_error)
+}
+
+/// Refuse what only psql carries out in a file of SQL that is sent to the server as it is.
+#[pyfunction]
+pub fn check_sql(name: &str, text: &str) -> PyResult<()> {
+    pgassay_engine::check_sql(name, text).map_err(engine_error)
 }
 
 /// The SQL commands of a script as the engine prepares them: line, text with `$1` and so on.

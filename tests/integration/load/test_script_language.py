@@ -356,6 +356,21 @@ class TestDeliberateDeviations:
         with pytest.raises(_core.ScriptError, match="in quotes :x is replaced in the simple"):
             lab.by_us(script, "prepared")
 
+    def test_a_variable_in_quotes_that_gset_may_set_is_refused_too(self, lab: Lab) -> None:
+        for capture in ("\\gset", "\\aset", "\\gset n"):
+            script = f"SELECT 'x' AS name {capture}\nINSERT INTO got VALUES (':name');"
+            for mode in ("extended", "prepared"):
+                complaint = lab.by_pgbench(script, mode)
+                assert "bind message supplies 1 parameters" in complaint
+                with pytest.raises(_core.ScriptError, match=rf"^{FILE}:2:26: in quotes :name"):
+                    lab.by_us(script, mode)
+                with pytest.raises(_core.ScriptError, match="or use the simple protocol"):
+                    _core.check_script(FILE, script, binds=True)
+            assert lab.by_pgbench(script, "simple") == ""
+            expected = lab.got()
+            assert lab.by_us(script, "simple")["failed"] == 0
+            assert lab.got() == expected
+
     def test_a_colon_in_quotes_that_names_no_variable_is_kept(self, lab: Lab) -> None:
         script = "INSERT INTO got VALUES ('{\"a\":true}') /* :x */;"
         assert "bind message supplies" in lab.by_pgbench(script, "prepared")

@@ -34,6 +34,9 @@ SCRIPTS = [
     Script("INSERT INTO got /* ; */ VALUES ('b') -- ; x\n;"),
     Script("INSERT INTO got\n  VALUES\n  ('multi\nline');"),
     Script("INSERT INTO got VALUES (E'it\\'s;'), ('it''s;'), ($$;$$), ($a$;$$;$a$);"),
+    Script("INSERT INTO got VALUES (E'a\\n' -- it's\n 'it\\'s;'\n\n'\\\\'), ('b'\n'\\' );"),
+    Script("INSERT INTO got VALUES (U&'\\0041'\n'!0042' UESCAPE '!'), (N'\\');"),
+    Script('CREATE TEMP TABLE procedure ("begin" int); DROP TABLE procedure;'),
     Script('CREATE TEMP TABLE "odd;name" (i int); DROP TABLE "odd;name";'),
     Script(
         "CREATE OR REPLACE FUNCTION two() RETURNS int BEGIN ATOMIC SELECT 1; SELECT CASE WHEN true"

@@ -114,6 +114,27 @@ def test_a_plan_names_file_and_line_of_a_wrong_script(tmp_path: Path) -> None:
     assert done.stderr.splitlines()[-2:] == ["\\set x random(1", "               ^"]
     (folder / "buy.sql").write_text("SELECT :who;\n")
     assert "buy.sql: reads :who, which nothing sets" in pgassay("plan", str(spec)).stderr
+    (folder / "buy.sql").write_text("SELECT 'x' AS who \\gset\nSELECT ':who';\n")
+    assert "buy.sql:2:9: in quotes :who is replaced" in pgassay("plan", str(spec)).stderr
+
+
+def test_a_plan_refuses_what_only_psql_could_run_of_a_dump(tmp_path: Path) -> None:
+    folder = shop_workload(tmp_path, "SELECT 1;\n")
+    spec = tmp_path / "lab.toml"
+    spec.write_text("[workload]\nuse = 'shop'\n[factors.schema.index]\nnone = ''\nb = 'b.sql'\n")
+    (folder / "b.sql").write_text("CREATE INDEX i ON t (a);\n")
+    for file, text, place in (
+        ("schema.sql", "--\n-- PostgreSQL database dump\n--\n\n\\restrict abc\n", "schema.sql:5:1"),
+        ("data.sql", "SET x = 1;\nCOPY public.t (a) FROM stdin;\nit's\n\\.\n", "data.sql:2:1"),
+        ("b.sql", "\\set x 1\n", "factors.schema.index.b:1:1"),
+    ):
+        before = (folder / file).read_text()
+        (folder / file).write_text(text)
+        done = pgassay("plan", str(spec))
+        assert done.returncode == ExitCode.USAGE
+        assert f"{place}: " in done.stderr
+        assert "but this file goes to the server without it: write SQL only" in done.stderr
+        (folder / file).write_text(before)
 
 
 def test_every_error_has_an_exit_code() -> None:

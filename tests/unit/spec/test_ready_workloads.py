@@ -20,7 +20,7 @@ DISTINCT = "[workload]\nuse = 'distinct-or-group-by'\n[factors.scenarios]\nvalue
 @pytest.mark.parametrize("workload", ready(), ids=lambda one: one.name)
 def test_every_script_of_a_ready_workload_is_one_that_the_engine_takes(workload: Workload) -> None:
     assert workload.scenarios
-    for script, free in parse_scripts(scripts_of(workload)):
+    for script, free in parse_scripts(scripts_of(workload), protocol="prepared"):
         assert set(free) <= {"scale"}, script.name
 
 

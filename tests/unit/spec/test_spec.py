@@ -150,6 +150,8 @@ def test_names_of_settings_ignore_case() -> None:
         ("[load]\ncommand = 'k6'", "lab.toml: load.command: 'k6' given; it should be a list"),
         ("[load]\ncommand = ['k6']\nthreads = 2", "load: threads is an option of pgassay's engine"),
         ("[load]\ncommand = ['k6']\nwarmup = 2", "load: warmup is for pgassay's engine"),
+        ("[load]\nwarmup = '0s'", "load.warmup: a trial warms up before it is measured"),
+        ("[load]\nwarmup = 0", "for next to no warm-up write '1ms'"),
         (
             "[load]\ncommand = ['k6']\nthroughput = { json = 'a', pattern = '(b)' }",
             "lab.toml: load.throughput: write either json or pattern",

@@ -4,16 +4,12 @@
 //! one round trip. Never: allocates per execution, or sends less than libpq does: Describe is
 //! sent although its answer is not used, so that a comparison with pgbench is fair.
 
-use std::collections::BTreeSet;
-
 use bytes::BytesMut;
 use postgres_protocol::message::frontend;
 
 use super::fixed::SYNC;
 use crate::config::Protocol;
-use crate::script::{
-    Content, Fault, Piece, Problem, Slot, SqlContext, Statement, Value, Variables,
-};
+use crate::script::{Content, Fault, Known, Piece, Problem, Slot, Statement, Value, Variables};
 
 /// The protocol counts parameters in 16 bits.
 const MOST_PARAMETERS: usize = u16::MAX as usize;
@@ -63,7 +59,7 @@ impl Request {
         protocol: Protocol,
         name: &str,
         offset: usize,
-        known: &BTreeSet<Slot>,
+        known: &Known,
     ) -> Result<Request, Problem> {
         let name = match protocol {
             Protocol::Simple => {
@@ -73,7 +69,7 @@ impl Request {
             Protocol::Extended => "",
             Protocol::Prepared => name,
         };
-        refuse_quoted(statement, known)?;
+        known.refuse_quoted(statement)?;
         match execution(statement, name) {
             Ok(form) => Ok(Request { form }),
             Err(fault) => Err(Problem::new(offset, fault.to_string())),
@@ -141,27 +137,6 @@ fn part(piece: &Piece) -> Part {
             Part::Variable(*slot, format!(":{name}").into_bytes())
         }
     }
-}
-
-/// Within quotes the server reads a parameter as text.
-fn refuse_quoted(statement: &Statement, known: &BTreeSet<Slot>) -> Result<(), Problem> {
-    for piece in &statement.pieces {
-        if let Piece::Variable {
-            slot,
-            name,
-            offset,
-            within: SqlContext::Quotes,
-        } = piece
-            && known.contains(slot)
-        {
-            let problem = format!(
-                "in quotes :{name} is replaced in the simple protocol only; write it outside of \
-                 the quotes, joined with ||"
-            );
-            return Err(Problem::new(*offset, problem));
-        }
-    }
-    Ok(())
 }
 
 fn write_query(parts: &[Part], variables: &Variables, output: &mut Vec<u8>) -> Result<(), Fault> {
@@ -266,7 +241,7 @@ mod tests {
         let Action::Sql(statement) = &command.action else {
             panic!("a statement");
         };
-        let mut known = BTreeSet::new();
+        let mut known = Known::default();
         let mut variables = names.clone();
         let contents = [
             ("x", Content::Value(Value::Int(-7))),
@@ -276,7 +251,7 @@ mod tests {
         .map(|(name, content)| (variables.slot(name), content));
         let mut variables = variables.variables();
         for (slot, content) in contents {
-            known.insert(slot);
+            known.slots.insert(slot);
             variables.set(slot, content);
         }
         let request = Request::new(statement, protocol, "P0_0", 0, &known);

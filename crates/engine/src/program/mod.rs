@@ -13,7 +13,7 @@ use crate::messages::Request;
 use crate::random::mix::Mix;
 use crate::random::{Random, Seeds};
 use crate::script::{
-    Content, Names, Problem, Script, Slot, Statement, Value, Variables, is_name, undefined,
+    Content, Known, Names, Problem, Script, Slot, Statement, Value, Variables, is_name, undefined,
 };
 
 pub use flow::{Operation, OperationKind};
@@ -70,15 +70,17 @@ impl Program {
             known.contains(&slot) || targets.iter().any(|targets| targets.contain(slot, &names))
         };
         // Checked before the scripts are consumed.
-        let known: BTreeSet<Slot> = names.all().filter(|slot| is_known(*slot)).collect();
-        let sets_unknown = scripts.iter().any(Script::sets_unknown);
+        let known = Known {
+            slots: names.all().filter(|slot| is_known(*slot)).collect(),
+            may_be_any: scripts.iter().any(Script::sets_unknown),
+        };
 
         let mut commands = Vec::new();
         let mut scenarios = Vec::new();
         for (script, scenario) in scripts.into_iter().zip(&configuration.scenarios) {
             let locate = |problem: Problem| problem.locate(&scenario.file, &scenario.script);
-            if !sets_unknown {
-                require_known(&script, &scenario.script, &known, &names).map_err(locate)?;
+            if !known.may_be_any {
+                require_known(&script, &scenario.script, &known.slots, &names).map_err(locate)?;
             }
             let protocol = configuration.protocol;
             let first = commands.len();

@@ -19,6 +19,16 @@ pub struct Command {
     pub action: Action,
 }
 
+impl Command {
+    #[must_use]
+    pub fn statement(&self) -> Option<&Statement> {
+        match &self.action {
+            Action::Sql(statement) => Some(statement),
+            _ => None,
+        }
+    }
+}
+
 #[derive(Debug)]
 pub enum Action {
     Sql(Statement),

@@ -3,13 +3,16 @@
 //! Enters: a script's name and text. Leaves: commands with variables resolved to slots, or an
 //! error with file, line and column. Never: knows the protocol, a client or a connection.
 
+mod advice;
 mod command;
 mod content;
 mod expression;
 mod function;
 mod hash;
 mod parse;
+mod plain;
 mod problem;
+mod quoted;
 mod split;
 mod token;
 mod value;
@@ -21,7 +24,9 @@ use std::collections::{BTreeSet, HashSet};
 pub use command::{Action, Amount, Capture, Command, Pause, Piece, ShellWord, Statement};
 pub use content::Content;
 pub use expression::{Context, Expression};
+pub use plain::check_sql;
 pub use problem::Problem;
+pub use quoted::Known;
 pub use split::SqlContext;
 pub use value::{Fault, Value};
 pub use variables::{Names, Slot, Variables, is_name, undefined};
@@ -67,7 +72,9 @@ impl Script {
                 Raw::Meta {
                     offset,
                     text: words,
-                } => match command::read_meta(words, offset + 1, names)? {
+                } => match command::read_meta(words, offset + 1, names)
+                    .map_err(|problem| advice::advised(problem, words, offset + 1))?
+                {
                     Some(Action::Capture(capture)) => {
                         attach(capture, offset, commands.last_mut())?;
                         continue;
@@ -229,14 +236,35 @@ impl Statement {
     }
 }
 
-/// Parses one script on its own; returns the variables it reads but never sets.
-pub fn check_script(file: &str, text: &str, allow_shell: bool) -> Result<Vec<String>, EngineError> {
+/// Parses one script on its own, for the simple protocol or one that `binds` parameters; returns
+/// the variables it reads but never sets.
+pub fn check_script(
+    file: &str,
+    text: &str,
+    allow_shell: bool,
+    binds: bool,
+) -> Result<Vec<String>, EngineError> {
     let mut names = Names::default();
     let script = Script::parse(file, text, allow_shell, &mut names)?;
+    let targets = script.targets();
+    if binds {
+        let is_known = |slot: &Slot| {
+            let name = names.name(*slot);
+            targets.contain(*slot, &names) || AUTOMATIC.contains(&name) || name == "scale"
+        };
+        let known = Known {
+            slots: names.all().filter(is_known).collect(),
+            may_be_any: script.sets_unknown(),
+        };
+        let statements = script.commands.iter().filter_map(Command::statement);
+        for statement in statements {
+            let checked = known.refuse_quoted(statement);
+            checked.map_err(|problem| problem.locate(file, text))?;
+        }
+    }
     if script.sets_unknown() {
         return Ok(Vec::new());
     }
-    let targets = script.targets();
     let reads = script.reads().into_iter();
     let unset = reads.filter(|(slot, _)| !targets.contain(*slot, &names));
     let unset = unset.map(|(slot, _)| names.name(slot).to_owned());
@@ -254,10 +282,7 @@ pub fn script_statements(
     let script = Script::parse(file, text, allow_shell, &mut Names::default())?;
     let commands = script.commands.iter();
     Ok(commands
-        .filter_map(|command| match &command.action {
-            Action::Sql(statement) => Some((command.line, statement.with_parameters())),
-            _ => None,
-        })
+        .filter_map(|command| Some((command.line, command.statement()?.with_parameters())))
         .collect())
 }
 

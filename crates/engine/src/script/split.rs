@@ -45,33 +45,43 @@ pub enum SqlContext {
 
 /// Cuts `text` into its commands, in order.
 pub fn split(text: &str) -> Result<Vec<Raw<'_>>, Problem> {
-    let mut splitter = Splitter {
-        text,
-        at: 0,
-        start: 0,
-        pieces: Vec::new(),
-    };
-    let mut commands = Vec::new();
-    while splitter.skip_to_command() {
-        let command = if splitter.byte(0) == Some(b'\\') && !splitter.at_escape() {
-            splitter.meta_command()
-        } else {
-            splitter.sql_command()?
-        };
-        commands.push(command);
-    }
-    Ok(commands)
+    let mut splitter = Splitter::new(text);
+    std::iter::from_fn(|| splitter.next_command()).collect()
 }
 
-struct Splitter<'a> {
+pub struct Splitter<'a> {
     text: &'a str,
     at: usize,
     /// Start of the text that belongs to no piece yet.
     start: usize,
+    /// Where a string goes on in which a backslash escapes.
+    continued: Option<usize>,
     pieces: Vec<RawPiece<'a>>,
 }
 
 impl<'a> Splitter<'a> {
+    pub fn new(text: &'a str) -> Splitter<'a> {
+        Splitter {
+            text,
+            at: 0,
+            start: 0,
+            continued: None,
+            pieces: Vec::new(),
+        }
+    }
+
+    /// The next command; none at the end. After an error there is no other.
+    pub fn next_command(&mut self) -> Option<Result<Raw<'a>, Problem>> {
+        if !self.skip_to_command() {
+            return None;
+        }
+        if self.byte(0) == Some(b'\\') && !self.at_escape() {
+            Some(Ok(self.meta_command()))
+        } else {
+            Some(self.sql_command())
+        }
+    }
+
     fn byte(&self, ahead: usize) -> Option<u8> {
         self.text.as_bytes().get(self.at + ahead).copied()
     }
@@ -99,8 +109,7 @@ impl<'a> Splitter<'a> {
             if byte.is_ascii_whitespace() || byte == b'\x0b' {
                 self.step(1);
             } else if self.rest().starts_with("--") {
-                let length = self.rest().find('\n').unwrap_or(self.rest().len());
-                self.step(length);
+                self.step(line_length(self.rest()));
             } else {
                 return true;
             }
@@ -135,12 +144,11 @@ impl<'a> Splitter<'a> {
         let mut depth = Depth::default();
         while let Some(byte) = self.byte(0) {
             match byte {
-                b'\'' => self.quoted("'", false)?,
+                b'\'' => self.quoted("'", self.continued == Some(self.at))?,
                 b'"' => self.quoted("\"", false)?,
                 b'$' => self.dollar_quoted()?,
                 b'-' if self.byte(1) == Some(b'-') => {
-                    let end = self.rest().find('\n').unwrap_or(self.rest().len());
-                    self.enclosed(end, SqlContext::Comment);
+                    self.enclosed(line_length(self.rest()), SqlContext::Comment);
                 }
                 b'/' if self.byte(1) == Some(b'*') => self.block_comment()?,
                 b'(' | b')' => {
@@ -263,6 +271,9 @@ impl<'a> Splitter<'a> {
         match end {
             Some(end) => {
                 self.enclosed(1 + end, SqlContext::Quotes);
+                if backslashes {
+                    self.continued = continuation(self.rest()).map(|gap| self.at + gap);
+                }
                 Ok(())
             }
             None => Err(self.unclosed(what)),
@@ -326,6 +337,31 @@ impl<'a> Splitter<'a> {
             .count();
         self.step(length);
         self.slice(start)
+    }
+}
+
+/// The length of a line, which a carriage return ends too, as in psql.
+fn line_length(text: &str) -> usize {
+    text.find(['\n', '\r']).unwrap_or(text.len())
+}
+
+/// The bytes up to a string that goes on with the one before: only space and comments of one line
+/// stand between them, and at least one end of a line.
+fn continuation(text: &str) -> Option<usize> {
+    let mut at = 0;
+    let mut is_next_line = false;
+    loop {
+        let rest = text.get(at..)?;
+        match rest.as_bytes() {
+            [b'\n' | b'\r', ..] => {
+                is_next_line = true;
+                at += 1;
+            }
+            [b' ' | b'\t' | b'\x0b' | b'\x0c', ..] => at += 1,
+            [b'-', b'-', ..] => at += line_length(rest),
+            [b'\'', ..] if is_next_line => return Some(at),
+            _ => return None,
+        }
     }
 }
 

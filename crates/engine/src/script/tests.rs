@@ -6,7 +6,7 @@ use super::*;
 use crate::random::Seeds;
 
 fn check(text: &str) -> Result<Vec<String>, String> {
-    check_script("pay.sql", text, false).map_err(|error| error.to_string())
+    check_script("pay.sql", text, false, false).map_err(|error| error.to_string())
 }
 
 fn error(text: &str) -> String {
@@ -53,7 +53,11 @@ fn statements_are_listed_as_they_are_prepared() {
 fn errors_name_file_line_column_and_reason() {
     for (text, expected) in [
         ("", "1:1: empty command list; add a command to the script"),
-        ("END;\n \\foo", "2:3: invalid command \\foo"),
+        (
+            "END;\n \\foo",
+            "2:3: invalid command \\foo; the commands of a script are \\set, \\gset, \\aset, \\if, \\elif, \
+             \\else, \\endif, \\sleep, \\startpipeline, \\syncpipeline, \\endpipeline, \\shell, \\setshell",
+        ),
         ("\\gset", "1:1: \\gset must follow an SQL command"),
         (
             "SELECT 1 \\gset\n\\gset",
@@ -122,6 +126,40 @@ fn errors_name_file_line_column_and_reason() {
 }
 
 #[test]
+fn a_variable_in_quotes_is_refused_where_parameters_are_bound() {
+    let refusal = |text: &str| {
+        let checked = check_script("pay.sql", text, false, true);
+        checked.map_err(|error| error.to_string()).err()
+    };
+    for text in [
+        "\\set x 1\nSELECT ':x';",
+        "SELECT ':x' \\gset",
+        "SELECT 1 AS x \\aset\nSELECT $$ :x $$;",
+        "SELECT 1 AS x \\gset p_\nSELECT \":p_x\";",
+        "SELECT ':client_id';",
+        "SELECT ':scale';",
+    ] {
+        let problem = refusal(text).expect(text);
+        let advice = "in the simple protocol only; write it outside of the quotes, joined with ||";
+        assert!(problem.contains(advice), "{problem}");
+        let is_certain = !(text.ends_with("gset") || text.contains("aset"));
+        assert_eq!(
+            problem.contains("give each \\gset"),
+            !is_certain,
+            "{problem}"
+        );
+        assert!(check_script("pay.sql", text, false, false).is_ok());
+    }
+    for text in [
+        "SELECT '{\"a\":true}', ':y' /* :y */;",
+        "SELECT 1 AS x \\gset p_\nSELECT ':x';",
+        "SELECT 1 AS x \\gset\nSELECT '12:30', 'a: b', 'c::text', $$ x := 1 $$ -- :x\n;",
+    ] {
+        assert_eq!(refusal(text), None, "{text}");
+    }
+}
+
+#[test]
 fn scripts_of_every_kind_of_command_parse() {
     for text in [
         "\\set aid random(1, 100000 * :scale)\nBEGIN;\n\
@@ -138,7 +176,7 @@ fn scripts_of_every_kind_of_command_parse() {
         assert_eq!(check(text).map(|unset| unset.len() < 2), Ok(true), "{text}");
     }
     let text = "\\shell echo :x ::y\n\\setshell x echo 1";
-    assert!(check_script("x", text, true).is_ok());
+    assert!(check_script("x", text, true, false).is_ok());
 }
 
 /// Runs the expressions of a script that parses; errors do not matter.

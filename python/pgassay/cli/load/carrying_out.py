@@ -48,7 +48,7 @@ def carry_out(options: LoadOptions) -> None:
         options = probe_options(options, choices)
     request = request_of(options, scenarios_of(options))
     # Before the connection, as pgbench does: a mistake in a script is the user's to mend first.
-    parse_scripts(request.scenarios, allow_shell=options.allow_shell)
+    parse_scripts(request.scenarios, allow_shell=options.allow_shell, protocol=request.protocol)
     check_intervals_file(options.intervals)
     parameters = resolve(
         connection_string(

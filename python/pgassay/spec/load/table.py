@@ -49,6 +49,14 @@ def _stages(value: Any) -> Any:
     return stages(value)
 
 
+def _some_warmup(value: Any) -> Any:
+    if re.fullmatch(r"\s*0*\.?0*\s*[a-z]*\s*", str(value)) and "0" in str(value):
+        raise ValueError(
+            "a trial warms up before it is measured; for next to no warm-up write '1ms'"
+        )
+    return value
+
+
 def _pattern(value: Any) -> Any:
     if isinstance(value, str):
         try:
@@ -119,7 +127,7 @@ class LoadTable(Table):
     order: Literal["ordered", "shuffled"] = Field(
         "ordered", description="order of the steps; shuffled draws a new one for every block"
     )
-    warmup: Duration = Field(
+    warmup: Annotated[Duration, BeforeValidator(_some_warmup)] = Field(
         10.0,
         description="time of load before the first step, not measured; left out, the workload's own"
         " if it has one",

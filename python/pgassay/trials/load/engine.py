@@ -111,17 +111,30 @@ def _present(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def parse_scripts(
-    scenarios: Sequence[Scenario], *, allow_shell: bool = False
+    scenarios: Sequence[Scenario], *, allow_shell: bool = False, protocol: str
 ) -> list[tuple[Scenario, Sequence[str]]]:
     """Each scenario with the variables that it reads and does not set; SpecError for a mistake."""
     found: list[tuple[Scenario, Sequence[str]]] = []
     for scenario in scenarios:
         try:
-            free = _core.check_script(scenario.file, scenario.script, allow_shell=allow_shell)
+            free = _core.check_script(
+                scenario.file,
+                scenario.script,
+                allow_shell=allow_shell,
+                binds=protocol != "simple",
+            )
         except _core.ScriptError as error:
             raise SpecError(str(error), excerpt=error.excerpt) from None
         found.append((scenario, free))
     return found
+
+
+def check_plain_sql(file: str, text: str) -> None:
+    """Refuse what only psql could run; SpecError with file and line."""
+    try:
+        _core.check_sql(file, text)
+    except _core.ScriptError as error:
+        raise SpecError(str(error), excerpt=error.excerpt) from None
 
 
 def open_load(

@@ -21,7 +21,7 @@ from pgassay.spec.experiment import Spec
 from pgassay.spec.load.table import LoadTable
 from pgassay.trials.load.client_side import as_the_client
 from pgassay.trials.load.command_load import CommandLoad, CommandRequest, check_command
-from pgassay.trials.load.engine import LoadRequest, parse_scripts
+from pgassay.trials.load.engine import LoadRequest, check_plain_sql, parse_scripts
 from pgassay.trials.load.generators.engine_load import EngineLoad
 from pgassay.trials.load.generators.group import Generators
 from pgassay.trials.load.switchback import PARTS, slices_of
@@ -33,7 +33,17 @@ ALONE_BUSY_POLL_S = 50e-6
 
 def check_load(spec: Spec) -> None:
     """Refuse a load that cannot run in some arm, before anything is changed."""
-    for one in specs_of_arms(spec):
+    arms = list(specs_of_arms(spec))
+    for workload in dict.fromkeys(one.workload for one in arms):
+        check_plain_sql("schema.sql", workload.schema_sql)
+        check_plain_sql("data.sql", workload.data_sql)
+        for check in workload.checks:
+            check_plain_sql(check.file, check.sql)
+    for factor, levels in spec.variants.schema.items():
+        for level, made in levels.items():
+            check_plain_sql(f"factors.schema.{factor}.{level}", made.sql)
+            check_plain_sql(f"factors.schema.{factor}.{level}, undo", made.undo or "")
+    for one in arms:
         _check_load(one)
 
 
@@ -41,8 +51,10 @@ def _check_load(spec: Spec) -> None:
     if spec.file.load.command is not None:
         check_command(spec.file.load, spec.folder)
     else:
-        scenarios, allow_shell = spec.workload.scenarios, spec.file.load.allow_shell
-        for scenario, free in parse_scripts(scenarios, allow_shell=allow_shell):
+        scenarios, load = spec.workload.scenarios, spec.file.load
+        for scenario, free in parse_scripts(
+            scenarios, allow_shell=load.allow_shell, protocol=load.protocol
+        ):
             unknown = sorted(set(free) - {"scale"})
             if unknown:
                 raise SpecError(

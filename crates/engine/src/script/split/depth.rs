@@ -3,12 +3,15 @@
 //! Enters: the words and parentheses of one statement, in order. Leaves: whether the next
 //! semicolon is outside parentheses and the body of an SQL function. Never: reads text.
 
+/// Words that may begin the definition of a function; psql knows them by their first letters.
+const BEGINNING: [&str; 5] = ["create", "or", "replace", "function", "procedure"];
+
 #[derive(Default)]
 pub struct Depth {
     parentheses: usize,
     words: usize,
-    creates: bool,
-    creates_function: bool,
+    /// The first letters of the first words, where those are of `BEGINNING`.
+    first: [u8; 4],
     blocks: usize,
 }
 
@@ -32,14 +35,20 @@ impl Depth {
 
     pub fn word(&mut self, word: &str) {
         let is = |keyword: &str| word.eq_ignore_ascii_case(keyword);
-        self.words += 1;
-        if self.words == 1 {
-            self.creates = is("create");
-            self.creates_function = false;
-        } else if self.creates && self.words <= 4 && (is("function") || is("procedure")) {
-            self.creates_function = true;
+        if self.words == 0 {
+            self.first = Default::default();
         }
-        if !self.creates_function || self.parentheses > 0 {
+        if let Some(place) = self.first.get_mut(self.words)
+            && let Some(keyword) = BEGINNING.iter().find(|keyword| is(keyword))
+        {
+            *place = keyword.bytes().next().unwrap_or_default();
+        }
+        self.words += 1;
+        let defines = matches!(
+            self.first,
+            [b'c', b'f' | b'p', ..] | [b'c', b'o', b'r', b'f' | b'p']
+        );
+        if !defines || self.parentheses > 0 {
             return;
         }
         // BEGIN ATOMIC … END, with CASE … END inside.

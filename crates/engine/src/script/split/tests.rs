@@ -65,6 +65,47 @@ fn commands_are_cut_where_pgbench_cuts_them() {
             &["1 SELECT E'\\';', e'a''b\\\\';", "1 END;"],
         ),
         ("SELECT 'a\\';END;", &["1 SELECT 'a\\';", "1 END;"]),
+        (
+            "SELECT E'a\\n'\n'it\\'s;' -- not :x'\n\t 'an\\':x';END;",
+            &[
+                "1 SELECT E'a\\n'\n'it\\'s;' -- not <x>'\n\t 'an\\'[x]';",
+                "3 END;",
+            ],
+        ),
+        // Not continued: on the same line, behind another comment, or behind code.
+        ("SELECT E'a' '\\';END;", &["1 SELECT E'a' '\\';", "1 END;"]),
+        (
+            "SELECT E'a' /* b\n */ '\\';END;",
+            &["1 SELECT E'a' /* b\n */ '\\';", "2 END;"],
+        ),
+        (
+            "SELECT E'a',\n'\\';END;",
+            &["1 SELECT E'a',\n'\\';", "2 END;"],
+        ),
+        (
+            "SELECT 'a'\n'\\', U&'b\\'\n'\\', x'0'\n'\\';END;",
+            &["1 SELECT 'a'\n'\\', U&'b\\'\n'\\', x'0'\n'\\';", "4 END;"],
+        ),
+        (
+            "-- a\rSELECT 1 -- b\r;END;",
+            &["1 SELECT 1 -- b\r;", "1 END;"],
+        ),
+        (
+            "CREATE TABLE function (a int); CREATE VIEW v AS begin; END;",
+            &[
+                "1 CREATE TABLE function (a int);",
+                "1 CREATE VIEW v AS begin;",
+                "1 END;",
+            ],
+        ),
+        (
+            "CREATE TABLE t (a); CREATE TRIGGER procedure x begin; END;",
+            &[
+                "1 CREATE TABLE t (a);",
+                "1 CREATE TRIGGER procedure x begin;",
+                "1 END;",
+            ],
+        ),
         ("DO $$ x; :y $$;END;", &["1 DO $$ x; [y] $$;", "1 END;"]),
         (
             "DO $a$ $$;$b$; $a$;END;",

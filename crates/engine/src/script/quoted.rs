@@ -1,0 +1,45 @@
+//! Variables in quotes, which only the simple protocol can replace.
+//!
+//! Enters: a statement, and the variables that something sets. Leaves: nothing, or the first one
+//! that would not be replaced. Never: refuses text in quotes that only looks like a variable,
+//! where that can be known.
+
+use std::collections::BTreeSet;
+
+use super::{Piece, Problem, Slot, SqlContext, Statement};
+
+/// The variables that something sets.
+#[derive(Debug, Default)]
+pub struct Known {
+    pub slots: BTreeSet<Slot>,
+    /// Columns of results set variables too, so that it may be any.
+    pub may_be_any: bool,
+}
+
+impl Known {
+    /// Within quotes the server reads a parameter as text.
+    pub fn refuse_quoted(&self, statement: &Statement) -> Result<(), Problem> {
+        for piece in &statement.pieces {
+            if let Piece::Variable {
+                slot,
+                name,
+                offset,
+                within: SqlContext::Quotes,
+            } = piece
+                && (self.may_be_any || self.slots.contains(slot))
+            {
+                let advice = if self.slots.contains(slot) {
+                    ""
+                } else {
+                    "; if it is no variable, give each \\gset and \\aset a prefix"
+                };
+                let problem = format!(
+                    "in quotes :{name} is replaced in the simple protocol only; write it outside \
+                     of the quotes, joined with ||, or use the simple protocol (-M simple){advice}"
+                );
+                return Err(Problem::new(*offset, problem));
+            }
+        }
+        Ok(())
+    }
+}
