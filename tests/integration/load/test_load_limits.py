@@ -166,11 +166,11 @@ def test_the_reason_of_sessions_that_are_ended_between_transactions_is_reported(
                     def end_all() -> bool:
                         nonlocal ended
                         found = session.execute(
-                            "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity"
+                            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
                             " WHERE application_name = 'pgassay' AND pid <> pg_backend_pid()"
                             " AND backend_start < clock_timestamp() - interval '0.3 s'"
-                        ).fetchone()
-                        ended += found[0]
+                        )
+                        ended += len(found.fetchall())
                         return ended == 3
 
                     wait_until(end_all, "every session was ended")
@@ -198,11 +198,11 @@ def test_ctrl_c_cancels_running_statements_at_once(lab_server: LabServer, tmp_pa
 
     def sleeping() -> int:
         with lab_server.admin() as session:
-            row = session.execute(
-                "SELECT count(*) FROM pg_stat_activity"
+            found = session.execute(
+                "SELECT pid FROM pg_stat_activity"
                 " WHERE query LIKE '%pg_sleep(100%' AND pid <> pg_backend_pid()"
-            ).fetchone()
-        return int(row[0])
+            )
+            return len(found.fetchall())
 
     command = [*LOAD, "-f", str(path), "-c", "4", "-T", "600"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:

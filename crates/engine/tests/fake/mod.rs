@@ -3,7 +3,8 @@
 //! Its SQL: `delay MS`, `fail SQLSTATE`, `failfirst N SQLSTATE`, `row VALUE` (in a column `v`),
 //! `work` (which waits while the server is stalled), `begin`, `end`, `rollback`, `hangup`,
 //! `garbage`, `never`, `large BYTES`, `raw HEX` (bytes before its end), `after HEX` (bytes after
-//! ReadyForQuery), `leave HEX` (the same, and it hangs up), `quit HEX` (hangs up); anything else succeeds at once. It
+//! ReadyForQuery), `leave HEX` (the same, and it hangs up), `quit HEX` (hangs up),
+//! `flood` (notices without end); anything else succeeds at once. It
 //! writes down what it was asked to run.
 
 #![allow(dead_code, reason = "each test file uses a part of it")]
@@ -278,6 +279,11 @@ impl Connection {
             "begin" => self.block = b'T',
             "end" | "rollback" => self.block = b'I',
             "hangup" => return None,
+            "flood" => {
+                let notice = bytes_of("4e0000000d534e4f544943450000").repeat(1000);
+                while self.stream.write_all(&notice).is_ok() {}
+                return None;
+            }
             "quit" => {
                 self.stream.write_all(&bytes_of(argument)).ok()?;
                 return None;

@@ -230,6 +230,32 @@ fn notices_and_errors_that_nothing_asked_for_change_nothing() {
 }
 
 #[test]
+fn notices_without_end_neither_fill_the_memory_nor_hold_up_the_end() {
+    for transport in ["auto", "epoll"] {
+        let server = FakeServer::start();
+        let steps = json!([step(2, 30.0, true)]);
+        let mut configuration = configuration(&server, "flood;", steps);
+        configuration["transport"] = json!(transport);
+        let load = Load::new(&configuration.to_string()).unwrap();
+        load.connect().unwrap();
+        load.start(None).unwrap();
+        assert!(!load.wait(Duration::from_millis(500)).unwrap());
+        let before = resident_bytes();
+        assert!(!load.wait(Duration::from_millis(500)).unwrap());
+        assert!(resident_bytes() < before + (64 << 20));
+        load.stop();
+        assert!(load.wait(Duration::from_secs(10)).unwrap());
+        assert_eq!(result(&load)["transactions"], 0);
+    }
+}
+
+fn resident_bytes() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/statm").unwrap();
+    let pages: u64 = status.split(' ').nth(1).unwrap().parse().unwrap();
+    pages * 4096
+}
+
+#[test]
 fn answers_without_end_while_statements_are_prepared_are_given_up() {
     let endless = message(b'N', &[b'x'; 20_000]);
     for (said, problem) in [
