@@ -180,10 +180,7 @@ impl<'a> Splitter<'a> {
                         self.quoted("'", true)?;
                     }
                 }
-                // Letters directly after a number do not begin a word.
-                _ if byte.is_ascii_digit() => {
-                    self.identifier();
-                }
+                _ if byte.is_ascii_digit() => self.number(),
                 _ => self.step(1),
             }
         }
@@ -325,6 +322,16 @@ impl<'a> Splitter<'a> {
 
     fn unclosed(&self, what: &str) -> Problem {
         Problem::new(self.at, format!("{what} that begins here is not closed"))
+    }
+
+    /// Reads a number. Letters directly after it do not begin a word; a `$` may begin a string.
+    fn number(&mut self) {
+        let digits = |byte: &u8| byte.is_ascii_digit() || *byte == b'_';
+        let length = self.rest().bytes().take_while(digits).count();
+        self.step(length);
+        if self.byte(0).is_some_and(begins_word) {
+            self.identifier();
+        }
     }
 
     /// Reads a name of SQL, inside which `$` is an ordinary character.

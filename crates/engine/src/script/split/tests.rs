@@ -113,6 +113,10 @@ fn commands_are_cut_where_pgbench_cuts_them() {
         ),
         ("SELECT $1, a$b$; END;", &["1 SELECT $1, a$b$;", "1 END;"]),
         (
+            "SELECT 1$a$;$a$, $1$$;$$, 1e'\\', 1_0a$b$; END;",
+            &["1 SELECT 1$a$;$a$, $1$$;$$, 1e'\\', 1_0a$b$;", "1 END;"],
+        ),
+        (
             "SELECT 1 -- ; don't :x\n, 2;",
             &["1 SELECT 1 -- ; don't <x>\n, 2;"],
         ),
