@@ -63,7 +63,9 @@ def init(
     quiet: Annotated[
         bool, option("-q --quiet", "Show progress every 5 s, not every 100 000 rows.")
     ] = False,
-    initialize: Annotated[bool, option("-i --initialize", "As in pgbench.", hidden=True)] = False,
+    initialize: Annotated[
+        bool, option("-i --initialize", "Changes nothing: taken because pgbench needs it.")
+    ] = False,
     drop: Annotated[
         bool, option("--drop", "Replace tables of these names that pgassay did not make.")
     ] = False,
