@@ -35,7 +35,7 @@ pub fn advised(mut problem: Problem, text: &str, offset: usize) -> Problem {
         "a comment cannot follow a meta command: write it on a line of its own".to_owned()
     } else if text.trim_end().ends_with(';') {
         "a meta command ends with its line, without a semicolon".to_owned()
-    } else if !COMMANDS.iter().any(|known| is(known)) {
+    } else if !COMMANDS.iter().any(is) {
         format!("the commands of a script are \\{}", COMMANDS.join(", \\"))
     } else {
         return problem;
