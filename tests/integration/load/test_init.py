@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 from psycopg import sql
 
 from support.runs.command import pgassay
-from support.servers.lab import LabServer, installation_named
+from support.servers.lab import LabServer, installation_named, wait_until
 from support.servers.pool import on_every_version
 
 TABLES = ("pgbench_accounts", "pgbench_branches", "pgbench_history", "pgbench_tellers")
@@ -33,6 +34,10 @@ CATALOGS = {
         SELECT indexrelid::regclass::text, pg_get_indexdef(indexrelid)
         FROM pg_index WHERE indrelid::regclass::text LIKE 'pgbench%' ORDER BY 1""",
 }
+
+END_OF_COPY = """
+    SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE query ILIKE 'copy%pgbench_accounts%' AND pid <> pg_backend_pid()"""
 
 
 def pgbench_makes(
@@ -142,3 +147,22 @@ def test_a_load_on_these_tables_vacuums_first_as_pgbench_does(lab_server: LabSer
         done = pgassay("load", "-c", "2", "-t", "5", *options, **lab_server.variables())
         assert done.returncode == 0, done.stderr
         assert history() == rows
+
+
+def test_a_session_that_the_server_ends_while_rows_are_copied_is_one_line(
+    lab_server: LabServer,
+) -> None:
+    command = [sys.executable, "-m", "pgassay", "init", "-q", "-s", "500"]
+    with subprocess.Popen(
+        command, stderr=subprocess.PIPE, text=True, env=os.environ | lab_server.variables()
+    ) as process:
+        try:
+            with lab_server.admin() as session:
+                wait_until(lambda: session.execute(END_OF_COPY).rowcount > 0, "rows are copied")
+            _, said = process.communicate(timeout=60)
+        finally:
+            process.kill()
+    assert process.returncode == 1
+    *steps, last = said.splitlines()
+    assert all(line.endswith("...") for line in steps), said
+    assert last.startswith("pgassay: generating data (client-side): ")

@@ -85,8 +85,11 @@ def rotate(server: LabServer, form: str) -> None:
 
 
 def make_events(server: LabServer) -> None:
-    """A forced checkpoint, an error, a temporary file."""
+    """A forced checkpoint, an error, a temporary file; and an error of our own."""
     with server.admin() as session:
+        with pytest.raises(psycopg.errors.DivisionByZero):
+            session.execute("SELECT 1/0")
+        session.execute("SET application_name = 'shop'")
         session.execute("CHECKPOINT")
         with pytest.raises(psycopg.errors.DivisionByZero):
             session.execute("SELECT 'topsecret', 1/0")
@@ -137,6 +140,7 @@ def test_events_are_read_across_a_rotation(logging_server: LabServer, form: str,
     assert ["force" in checkpoint.cause for checkpoint in found] == [True, True]
     assert all(c.ended_ns is not None and c.total_s is not None for c in found)
     errors = [event for event in events if event.kind == "error"]
+    assert sum(event.count for event in errors) == 2, "none of our own sessions"
     assert {e.sqlstate for e in errors} == ({None} if form == "stderr" else {"22012"})
     assert "topsecret" not in repr(reading)
 
@@ -296,8 +300,10 @@ def test_russian_messages_give_the_same_events(
     lines = COLLECTOR + "lc_messages = 'C.UTF-8'\n"
     with running_lab_server(installation, account, servers_base, lines) as server:
         log = ServerLog(server.admin, "127.0.0.1")
-        with server.admin() as session, pytest.raises(psycopg.Error) as reported:
-            session.execute("SELECT 1/0")
+        with server.admin() as session:
+            session.execute("SET application_name = 'shop'")
+            with pytest.raises(psycopg.Error) as reported:
+                session.execute("SELECT 1/0")
         assert "деление на ноль" in str(reported.value)
         make_events(server)
         reading = read_until(log, {"checkpoint_end": 1, "error": 2, "temp_file": 1})

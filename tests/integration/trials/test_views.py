@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Iterator
 from itertools import pairwise
@@ -11,13 +12,21 @@ import psycopg
 import pytest
 
 from pgassay.doctor.checks import check_server
+from pgassay.server.connection.session import resolve
 from pgassay.server.hosts.account import Account
 from pgassay.server.protocol import Connection
 from pgassay.trials.sampling.not_measured import described, not_measured
 from pgassay.trials.sampling.queries import extensions_in, queries_for
+from pgassay.trials.sampling.samplers import open_sampler
 from pgassay.trials.sampling.statement_statistics import StatementWatch
 from pgassay.trials.sampling.statement_texts import texts_of
-from support.servers.lab import LabServer, installation_named, running_lab_server, wait_until
+from support.servers.lab import (
+    LabServer,
+    installation_named,
+    running_lab_server,
+    scalar,
+    wait_until,
+)
 from support.servers.pool import on_debian_15, on_every_version
 from support.servers.views import rows_of
 
@@ -145,6 +154,24 @@ def test_doctor_asks_every_query_before_it_says_that_all_work(lab_server: LabSer
     finally:
         with lab_server.admin() as session:
             session.execute("GRANT EXECUTE ON FUNCTION pg_stat_get_slru() TO public")
+
+
+@on_every_version
+def test_time_limits_of_its_role_do_not_end_a_sampler(lab_server: LabServer) -> None:
+    with lab_server.admin() as session:
+        version_num = session.info.server_version
+        limits = ["idle_session_timeout"] * (version_num >= 140000)
+        limits += ["transaction_timeout"] * (version_num >= 170000)
+        for name in limits:
+            session.execute(f"ALTER ROLE lab SET {name} = '100ms'".encode())
+    sampler, _ = open_sampler(resolve(lab_server.dsn()), version_num, load=None, waits_every_s=0.5)
+    try:
+        wait_until(lambda: json.loads(sampler.cost())["wait_ticks"] >= 4, "some readings")
+    finally:
+        sampler.stop()
+        with lab_server.admin() as session:
+            session.execute("ALTER ROLE lab RESET ALL")
+    assert sampler.warnings() == []
 
 
 @on_every_version
@@ -328,16 +355,27 @@ def test_doctor_misses_query_ids_only_where_nothing_makes_them(
 
 
 @on_debian_15
-def test_an_extension_that_is_not_preloaded_is_a_note(lab_server: LabServer) -> None:
+def test_an_extension_that_is_not_preloaded_is_a_note_and_not_asked(lab_server: LabServer) -> None:
+    def rolled_back() -> int:
+        return int(
+            scalar(session, "SELECT xact_rollback FROM pg_stat_database WHERE datname = 'lab'")
+        )
+
     with lab_server.admin() as session:
         session.execute("CREATE EXTENSION pg_stat_statements")
-    try:
-        watch = watch_on(lab_server)
-        assert watch.counters()["value"] == []
-        assert "shared_preload_libraries" in watch.notes[0]
-    finally:
-        with lab_server.admin() as session:
+        try:
+            before = rolled_back()
+            assert watch_on(lab_server).counters()["value"] == []
+            found = {one.name: one for one in check_server(lab_server.dsn())}
+            assert rolled_back() == before, "a statement that fails is an error of the server"
+            noted = {one.name: one for one in not_measured(session)}
+        finally:
             session.execute("DROP EXTENSION pg_stat_statements")
+    assert found["sampling"].state == "ok"
+    for checks in (found, noted):
+        assert "has not loaded its library" in checks["pg_stat_statements"].found
+        fix = "shared_preload_libraries = 'pg_stat_statements', then restart"
+        assert checks["pg_stat_statements"].fix == fix
 
 
 def fixes_of(server: LabServer) -> dict[str, str]:

@@ -87,6 +87,23 @@ def test_events_that_come_in_masses_are_summed_by_the_second() -> None:
     assert (error.time_ns, error.kind, error.sqlstate, error.count) == (SECOND, "error", "40001", 1)
 
 
+@pytest.mark.parametrize(
+    ("application", "events"),
+    [("pgassay control", 0), ("pgassay sampler", 0), ("pgassay", 2), ("psql", 2), (None, 2)],
+)
+def test_events_of_our_own_sessions_but_for_the_load_are_left_out(
+    application: str | None, events: int
+) -> None:
+    tally = EventTally()
+    for severity, message in (("ERROR", "x"), ("LOG", "duration: 1.0 ms  statement: SELECT 1")):
+        tally.add(
+            Entry(
+                1, 1, severity, None, message, "d", None, of_session=True, application=application
+            )
+        )
+    assert len(tally.events()) == events
+
+
 def test_events_without_a_time_or_before_the_trial_are_no_events() -> None:
     tally = EventTally(since_ns=100)
     for at in (None, 99, 100):

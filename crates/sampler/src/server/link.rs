@@ -14,6 +14,10 @@ use crate::shared::Shared;
 /// A sampler must not block other sessions for long, nor change anything.
 const SETTINGS: &str = "SET statement_timeout = '5s'; SET lock_timeout = '1s'; \
                         SET default_transaction_read_only = on";
+/// Limits of the role that would end a session between two readings or in a slow one. Names that
+/// the server does not know are passed over.
+const LIFTED: &str = "SELECT pg_catalog.set_config(name, '0', false) FROM pg_catalog.pg_settings \
+                      WHERE name IN ('idle_session_timeout', 'transaction_timeout')";
 
 /// Longer than `statement_timeout`, so that the server's error arrives first.
 const READ_TIMEOUT: Duration = Duration::from_secs(6);
@@ -83,6 +87,7 @@ fn open(endpoint: &Endpoint, application_name: &str) -> Result<Client, SessionEr
     let mut client = Client::new(Session::open(endpoint, application_name)?);
     client.set_read_timeout(Some(READ_TIMEOUT))?;
     client.execute(SETTINGS)?;
+    client.execute(LIFTED)?;
     Ok(client)
 }
 

@@ -7,6 +7,7 @@ any guard of the user but time limits, unless it is for the run's own changes.
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -23,6 +24,10 @@ from pgassay.server.connection import libpq
 from pgassay.server.connection.bounded_session import CONNECTION_FAILURE, BoundedSession
 from pgassay.server.protocol import Connection, ConnectionParameters
 from pgassay.server.statements import statement
+
+# psycopg warns of what it ignores while an error is on its way. Without a handler Python prints
+# that on stderr, beside the one line for the user.
+logging.getLogger("psycopg").addHandler(logging.NullHandler())
 
 APPLICATION_NAME = "pgassay control"
 

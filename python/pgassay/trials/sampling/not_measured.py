@@ -68,7 +68,11 @@ def check_extensions(
             continue
         found = extensions.get(query.extension)
         update = f"ALTER EXTENSION {query.extension} UPDATE;"
-        if query.is_for(extensions):
+        if found is not None and query.is_preloaded and not found.is_loaded:
+            lack = stored(f"installed, but the server has not loaded its library: no {query.name}")
+            fix = f"shared_preload_libraries = '{query.extension}', then restart"
+            checks.append(Check(query.extension, "note", lack, fix))
+        elif query.is_for(extensions):
             checks.append(Check(query.extension, "ok", f"kept of every trial, as {query.name}"))
         elif query.sql_with(extensions) is not None and found is not None:
             version, floor = found.version, query.extension_floor

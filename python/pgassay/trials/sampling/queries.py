@@ -37,6 +37,8 @@ class Extension:
     schema: str
     """Quoted."""
     version: str
+    is_loaded: bool = True
+    """Of one that takes shared_preload_libraries: whether the server has loaded it."""
 
 
 NO_EXTENSIONS: Mapping[str, Extension] = MappingProxyType({})
@@ -63,12 +65,12 @@ class Query:
     as it was."""
 
     def sql_with(self, extensions: Mapping[str, Extension]) -> str | None:
-        """Ready to run, in an older form for an older extension; None where it is absent or too
-        old for all of them."""
+        """Ready to run, in an older form for an older extension; None where it is absent, not
+        loaded, or too old for all of them: the server would count the refusal among its errors."""
         if self.extension is None:
             return self.sql
         found = extensions.get(self.extension)
-        if found is None:
+        if found is None or (self.is_preloaded and not found.is_loaded):
             return None
         if not self.is_for(extensions):
             return self.older.sql_with(extensions) if self.older is not None else None
@@ -117,7 +119,7 @@ def queries_from_later_on(version_num: int) -> dict[str, Query]:
 def extensions_in(session: Connection) -> dict[str, Extension]:
     """Those that are installed in this database."""
     rows = session.execute(statement("trials/extensions"), prepare=False).fetchall()
-    return {name: Extension(schema, version) for name, schema, version in rows}
+    return {name: Extension(*rest) for name, *rest in rows}
 
 
 def _read(name: str, floor: int, text: str) -> Query:

@@ -15,7 +15,8 @@ from pgassay.trials.server_log.clock import LogClock
 from pgassay.trials.server_log.entry import LONGEST_LINE, Entry, Form, decoded, is_pid, severity_of
 
 # PostgreSQL 13 has 24 columns, 14 and later 26; the manual: "Using CSV-Format Log Output".
-_TIME, _USER, _DATABASE, _PID, _SEVERITY, _SQLSTATE, _MESSAGE, _BACKEND = 0, 1, 2, 3, 11, 12, 13, 23
+_TIME, _USER, _DATABASE, _PID, _SEVERITY, _SQLSTATE, _MESSAGE = 0, 1, 2, 3, 11, 12, 13
+_APPLICATION, _BACKEND = 22, 23
 _WIDTHS = (24, 26)
 _QUOTED = r'(?:"(?:[^"]|"")*")?'
 _BEGINS = re.compile(
@@ -91,4 +92,5 @@ class CsvForm(Form):
             database=row[_DATABASE] or None,
             backend_type=row[_BACKEND] or None,
             of_session=bool(row[_USER] or row[_DATABASE]),
+            application=row[_APPLICATION] or None,
         )

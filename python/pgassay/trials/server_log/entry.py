@@ -35,6 +35,8 @@ class Entry:
     backend_type: str | None
     of_session: bool
     """Written by a process that serves a session, so perhaps in a user's words."""
+    application: str | None = None
+    """The session's application_name, where the log's form or prefix (%a) has it."""
 
 
 @dataclass(frozen=True)

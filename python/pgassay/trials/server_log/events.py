@@ -19,6 +19,8 @@ from pgassay.trials.server_log.messages import (
 )
 
 _FAILURES = ("ERROR", "FATAL", "PANIC")
+_OWN_SESSIONS = "pgassay "
+"""How the application_name of pgassay's control and sampling sessions begins, not of its load's."""
 _SECOND = 10**9
 _LATEST_NS = 2**62
 """In the year 2116: a text of a session may look like any time."""
@@ -65,6 +67,8 @@ class EventTally:
     def add(self, entry: Entry) -> None:
         """Count one entry, and keep its event if it is one."""
         self.entries += 1
+        if (entry.application or "").startswith(_OWN_SESSIONS):
+            return
         failed = entry.severity in _FAILURES
         try:
             found = _failure(entry) if failed else recognise(entry)

@@ -47,6 +47,7 @@ class JsonForm(Form):
             database=_text(found, "dbname") or None,
             backend_type=_text(found, "backend_type") or None,
             of_session=bool(_text(found, "user") or _text(found, "dbname")),
+            application=_text(found, "application_name") or None,
         )
 
 

@@ -77,6 +77,7 @@ class StderrForm(Form):
             database=found.get("database") or None,
             backend_type=found.get("backend_type") or None,
             of_session=self._in_session or bool(names - _UNKNOWN),
+            application=(found.get("application") or "").strip() or None,
         )
 
     def _time(self, found: Fields) -> int | None:

@@ -1,4 +1,4 @@
 -- Extensions whose library was loaded at the server's start: everybody sees that their settings exist.
 SELECT DISTINCT split_part(name, '.', 1)
   FROM pg_catalog.pg_settings
- WHERE context = 'postmaster' AND name LIKE '%.%'
+ WHERE name LIKE '%.%'
