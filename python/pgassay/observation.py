@@ -25,6 +25,7 @@ from pgassay.samples.observation_directory import OBSERVATION, ObservationDirect
 from pgassay.samples.storage.files import lost_storage_is_a_trial_error
 from pgassay.server.connection.session import as_target_error
 from pgassay.server.existing.observed import ObservedServer
+from pgassay.server.undo.marking import left_on
 from pgassay.trials.environment.description import describe_environment
 from pgassay.trials.environment.relation_sizes import sizes_of
 from pgassay.trials.model.record import kind_of
@@ -111,6 +112,9 @@ def _record(
     listener: ObservationListener,
     is_stopped: Callable[[], bool],
 ) -> None:
+    left = left_on(server.parameters)
+    if left:
+        listener.warned(left)
     facts, standby = server.facts()
     environment = describe_environment(facts, server.kind, host=server.host(facts))
     environment["standby"] = standby

@@ -6,7 +6,7 @@ Never: imports what analyses or runs trials: a recovery should not wait for that
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,6 +15,7 @@ from pgassay.samples.journal import JOURNAL, open_changes, run_of
 from pgassay.samples.own_runs import SPEC, was_begun_here
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.server.change import Change
+from pgassay.server.comparison import Comparison
 from pgassay.server.existing.access import access_of
 from pgassay.server.recovery import recover
 from pgassay.server.recovery.acts import Act, acts_of, way_acts
@@ -41,8 +42,9 @@ class LeftChanged:
             *acts_of(self.changes, recorded_of(run_of(self.run.path / JOURNAL))),
         ]
 
-    def undo(self) -> Sequence[str]:
-        """Undo all of it; notes on what is left as it is."""
+    def undo(self, compared: Callable[[Comparison], None] = lambda _: None) -> Sequence[str]:
+        """Undo all of it; notes on what is left as it is. `compared` gets how each server differs
+        from before."""
         made = {change.id for change in self.changes}
         forget_never_made(run_of(self.run.path / JOURNAL), made)
         notes, failed = list[str](), list[TargetError]()
@@ -50,7 +52,9 @@ class LeftChanged:
             own = [change for change in self.changes if change.dsn == server]
             access = access_of(self._file.target)
             try:
-                notes += recover.recover(server or self._dsn, own, self.run.journal(), access)
+                notes += recover.recover(
+                    server or self._dsn, own, self.run.journal(), access, compared
+                )
             except TargetError as error:
                 # One server of a fleet that is gone keeps no other from being put back.
                 failed.append(RestoreFailed(f"{server}: {error}") if server else error)

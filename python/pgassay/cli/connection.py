@@ -6,12 +6,15 @@ environment variables, service file and password file. Never: takes a password.
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pgassay.cli.terminal.options import option
 from pgassay.errors import SpecError
+
+if TYPE_CHECKING:
+    from pgassay.server.protocol import ConnectionParameters
 
 Database = Annotated[
     str | None, typer.Argument(help="Database name or libpq connection string [PGDATABASE].")
@@ -23,6 +26,16 @@ User = Annotated[str | None, option("-U --username", "User name [PGUSER].")]
 
 Ssh = Annotated[str | None, option("--ssh", "Reach the server's host by ssh, under this name.")]
 Sudo = Annotated[bool, option("--sudo", "On that host, run commands by sudo -n.")]
+
+
+def warn_of_killed_runs(where: ConnectionParameters) -> None:
+    """A warning where a killed run has left its settings on the server."""
+    from pgassay.cli.terminal.console import warn
+    from pgassay.server.undo.marking import left_on
+
+    left = left_on(where)
+    if left:
+        warn(left)
 
 
 def connection_string(

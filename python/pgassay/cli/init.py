@@ -17,6 +17,7 @@ from pgassay.cli.connection import (
     Port,
     User,
     connection_string,
+    warn_of_killed_runs,
 )
 from pgassay.cli.terminal.console import err
 from pgassay.cli.terminal.options import option
@@ -95,7 +96,9 @@ def init(
     )
     where = connection_string(database, host, port, user, dbname)
     began = time.monotonic()
-    with connect(resolve(where), work=Work.AS_THE_USER, statement_limit_s=0) as session:
+    parameters = resolve(where)
+    warn_of_killed_runs(parameters)
+    with connect(parameters, work=Work.AS_THE_USER, statement_limit_s=0) as session:
         progress = InitProgress(lambda step: err.print(f"{step}..."), _row_progress(quiet))
         make_pgbench_tables(session, request, progress)
     err.print(f"done in {time.monotonic() - began:.2f} s")

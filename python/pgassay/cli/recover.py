@@ -1,21 +1,35 @@
-"""`pgassay recover RUN`: undo what a killed run left changed on its server.
+"""`pgassay recover`: undo what a killed run left changed on its server.
 
-Enters: a run directory. Leaves: the server as the run found it, and the journal saying so.
-Never: disturbs a run that is still going on, or acts for another user's directory.
+Enters: a run directory, or a server with the mark of a run. Leaves: the server as the run found it,
+and the journal saying so. Never: disturbs a run that is still going on, or acts for another user's
+directory.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pgassay.cli.connection import connection_string
 from pgassay.cli.terminal.options import option
+from pgassay.errors import SetupError
+
+if TYPE_CHECKING:
+    from pgassay.server.change import Change
+    from pgassay.server.comparison import Comparison
 
 
 def recover(
-    run: Annotated[Path, typer.Argument(help="A run directory or its URL.")],
+    run: Annotated[
+        Path | None, typer.Argument(help="A run directory or its URL.", show_default=False)
+    ] = None,
+    server: Annotated[
+        str | None,
+        option("--server", "Undo what the marks on this server say; a connection string."),
+    ] = None,
     dry_run: Annotated[bool, option("--dry-run", "Say what would be done, and stop.")] = False,
     yes: Annotated[
         bool, option("--yes -y", "Do also what your own record of changes does not have.")
@@ -24,10 +38,20 @@ def recover(
     """Undo what a killed run left changed on its server.
 
     A run directory is code: recover refuses one that others own or may write, and asks
-    before it does what your own record of changes does not have.
+    before it does what your own record of changes does not have. Without the directory,
+    --server undoes what the run has written on the server itself.
     """
+    if server is not None and run is None:
+        _recover_server(server, dry_run=dry_run, yes=yes)
+    elif run is not None and server is None:
+        _recover_run(run, dry_run=dry_run, yes=yes)
+    else:
+        raise SetupError("name the directory of the run, or with --server the server")
+
+
+def _recover_run(run: Path, *, dry_run: bool, yes: bool) -> None:
     from pgassay.cli.terminal.consent import print_acts, refuse_without_consent
-    from pgassay.cli.terminal.console import err, out, plain, warn
+    from pgassay.cli.terminal.console import err, out, warn
     from pgassay.recovery import left_changed
     from pgassay.samples.own_runs import refuse_others
     from pgassay.samples.run_directory import RunDirectory
@@ -47,12 +71,43 @@ def recover(
             print_acts(left.acts(), out)
             return
         refuse_without_consent(left.acts(), yes=yes)
-        left_alone = left.undo()
+        said: list[Comparison] = []
+        left_alone = left.undo(said.append)
         if isinstance(directory, MirroredRun):
             err.print(directory.finish(), markup=False)
     if not left.changes:
         out.print("nothing to undo")
-    for what in dict.fromkeys(change.what for change in reversed(left.changes)):
+    _print_undone(left.changes, left_alone, said)
+
+
+def _recover_server(dsn: str, *, dry_run: bool, yes: bool) -> None:
+    from pgassay.cli.terminal.consent import print_acts, refuse_without_consent
+    from pgassay.cli.terminal.console import out
+    from pgassay.server.connection.session import resolve
+    from pgassay.server.recovery.marked import MarkedServer, acts_of_mark
+
+    where = resolve(connection_string(dsn, None, None, None))
+    with MarkedServer(where) as marked:
+        acts = [act for found in marked.marks for act in acts_of_mark(found)]
+        if dry_run:
+            print_acts(acts, out)
+            return
+        refuse_without_consent(acts, yes=yes)
+        if not marked.marks:
+            out.print("nothing to undo")
+        for found in marked.marks:
+            left_alone, comparison = marked.undo(found)
+            _print_undone(found.mark.changes, left_alone, [comparison])
+
+
+def _print_undone(
+    changes: Sequence[Change], left_alone: Sequence[str], compared: Sequence[Comparison]
+) -> None:
+    from pgassay.cli.terminal.console import out, plain
+
+    for what in dict.fromkeys(change.what for change in reversed(changes)):
         out.print(f"undone: {plain(what)}")
     for note in left_alone:
         out.print(f"[yellow]note:[/yellow] {plain(note)}")
+    for comparison in compared:
+        out.print(plain(str(comparison)))

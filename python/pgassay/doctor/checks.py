@@ -22,7 +22,9 @@ from pgassay.server.connection.session import (
 from pgassay.server.existing.signs import look_for_signs
 from pgassay.server.protocol import Connection, ConnectionParameters
 from pgassay.server.statements import statement
-from pgassay.server.undo.killed_run import explained, refuse_killed_run
+from pgassay.server.undo.killed_run import explained, refuse_left_by_killed_runs
+from pgassay.server.undo.marking import words_of
+from pgassay.server.undo.run_lock import refuse_other_runs
 from pgassay.trials.model.check import Check
 from pgassay.trials.sampling.not_measured import (
     check_extensions,
@@ -119,7 +121,9 @@ def _check_earlier_runs(session: Connection, parameters: ConnectionParameters) -
     """A run that has changed this server and not put it back."""
     try:
         server = identity(session) or parameters.label
-        refuse_killed_run(server, server_row(session).data_directory, parameters.address)
+        refuse_other_runs(session)
+        data, dsn = server_row(session).data_directory, words_of(parameters)
+        refuse_left_by_killed_runs(session, dsn, server, data, parameters.address)
     except TargetError as error:
         return [Check("earlier runs", "fail", str(error))]
     return []

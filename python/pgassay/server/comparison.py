@@ -45,6 +45,8 @@ class Difference:
     after: str | None
 
     def __str__(self) -> str:
+        if not self.what.name and self.what.kind is not Kind.ORDER:
+            return f"{self.what.kind}: not as before"
         label = f"{self.what.kind} {self.what.name}".strip()
         if self.after is None:
             return f"{label} is gone"

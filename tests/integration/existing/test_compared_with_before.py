@@ -141,6 +141,7 @@ def test_what_a_run_leaves_of_its_own_fails_the_restoring(
         target.close()
     with server.admin() as session:
         session.execute("ALTER SYSTEM SET work_mem = '5MB'")
+        session.execute("COMMENT ON DATABASE postgres IS NULL")
 
 
 def test_the_last_line_of_a_run_says_how_it_left_the_server(

@@ -170,13 +170,12 @@ def test_caches_are_made_warm_or_cold_by_the_rule(
 def test_recover_drops_the_databases_of_a_killed_run(
     server: LabServer, journal: RecordingJournal
 ) -> None:
-    killed = template_target(server, RecordingJournal())
+    left = RecordingJournal()
+    killed = template_target(server, left)
     killed.open()
     killed.prepare(build, {})
     killed.reset({"work_mem": "8MB"})
     die(killed)
-    left = killed._journal._journal
-    assert isinstance(left, RecordingJournal)
     assert len(databases(server)) == 7
     recover(server.dsn(), left.open, journal)
     assert len(journal.undone_ids) == len(left.open)

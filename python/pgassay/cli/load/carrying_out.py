@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import typer
 
-from pgassay.cli.connection import connection_string
+from pgassay.cli.connection import connection_string, warn_of_killed_runs
 from pgassay.cli.load.intervals import check_intervals_file, write_intervals
 from pgassay.cli.load.options import LoadOptions
 from pgassay.cli.load.progress import print_opening, reporter
@@ -55,6 +55,7 @@ def carry_out(options: LoadOptions) -> None:
             options.database, options.host, options.port, options.user, options.dbname
         )
     )
+    warn_of_killed_runs(parameters)
     request = _scaled(request, options, parameters)
     if not options.no_vacuum:
         for refusal in vacuum_pgbench_tables(parameters, everything=options.vacuum_all):

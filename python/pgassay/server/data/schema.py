@@ -17,24 +17,18 @@ from pgassay.server.change import SchemaChange
 from pgassay.server.connection.session import as_target_error, identity, target_failure
 from pgassay.server.protocol import Connection, Journal
 from pgassay.server.statements import statement
-from pgassay.server.undo.change_record import this_machine
 from pgassay.server.undo.undo_sql import DROP_SCHEMA, SCHEMA, undo_text
 
 SEARCH_PATH = f"-c search_path={SCHEMA},public"
 """The options of a session that works in it."""
 MARK = "made by pgassay"
+"""What a run makes has this comment, and may be dropped by any."""
 CREATE = sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(SCHEMA))
-_MADE_ON = f"{MARK} on "
-
-
-def mark_of(journal: Journal) -> str:
-    """The mark on objects that a run makes: user and machine, which `refuse_elsewhere` reads."""
-    return f"{_MADE_ON}{journal.machine or this_machine()}"
 
 
 def is_mark(comment: str) -> bool:
     """Whether a comment says that pgassay made the object."""
-    return comment == MARK or comment.startswith(_MADE_ON)
+    return comment.partition("\n")[0] == MARK
 
 
 def refuse_foreign(session: Connection) -> bool:
@@ -50,38 +44,15 @@ def refuse_foreign(session: Connection) -> bool:
     return True
 
 
-def refuse_elsewhere(session: Connection, machine: str = "") -> None:
-    """Stop where a run of another machine was killed here: what it found is known there alone.
-
-    Its settings would pass for the server's own, and be what we put back. `machine` is that of the
-    run's journal (`Journal.machine`).
-    """
-    row = session.execute(statement("data/schema_comment"), (SCHEMA,)).fetchone()
-    left = [
-        (comment, f"database {name}", f"DROP DATABASE {name} WITH (FORCE)")
-        for name, comment in session.execute(statement("data/our_databases")).fetchall()
-    ]
-    drop = f"DROP SCHEMA {SCHEMA} CASCADE in {session.info.dbname}"
-    left.append(((row[0] or "") if row else "", f"schema {SCHEMA}", drop))
-    for comment, what, remove in left:
-        made_on = comment.removeprefix(_MADE_ON)
-        if made_on not in (comment, machine or this_machine()):
-            raise TargetError(
-                f"a run from {made_on} that was killed has left {what} here, and perhaps settings;"
-                f" on {made_on}: pgassay recover RUN; where that machine is gone, look at"
-                f" postgresql.auto.conf, then {remove}"
-            )
-
-
-def make_schema(session: Connection, mark: str) -> None:
-    """Make an empty schema with the mark, in place of one that has it already."""
+def make_schema(session: Connection) -> None:
+    """Make an empty schema with pgassay's mark, in place of one that has it already."""
     try:
         with session.transaction():
             session.execute(DROP_SCHEMA)
             session.execute(CREATE)
             session.execute(
                 sql.SQL("COMMENT ON SCHEMA {} IS {}").format(
-                    sql.Identifier(SCHEMA), sql.Literal(mark)
+                    sql.Identifier(SCHEMA), sql.Literal(MARK)
                 )
             )
     except psycopg.Error as error:
@@ -107,7 +78,7 @@ class WorkloadSchema:
             change = SchemaChange(database=session.info.dbname, server=identity(session))
             self._change = change
             self._journal.record(change)
-        make_schema(session, mark_of(self._journal))
+        make_schema(session)
 
     def drop(self, session: Connection) -> None:
         """Drop it, if this run made it."""

@@ -19,7 +19,7 @@ from psycopg import sql
 from pgassay.errors import TargetError
 from pgassay.server.change import DatabaseChange
 from pgassay.server.connection.session import identity, one_line, target_failure
-from pgassay.server.data.schema import mark_of
+from pgassay.server.data.schema import MARK
 from pgassay.server.protocol import Connection, Journal
 from pgassay.server.statements import statement
 from pgassay.server.undo.undo_sql import assignment, drop_database, undo_text
@@ -113,7 +113,7 @@ class TemplateDatabase:
         """Mark it as pgassay's, and give it the settings that ALTER DATABASE gave the user's."""
         database = sql.Identifier(name)
         comment = sql.SQL("COMMENT ON DATABASE {} IS {}")
-        _execute(session, comment.format(database, sql.Literal(mark_of(self._journal))))
+        _execute(session, comment.format(database, sql.Literal(MARK)))
         for role, setting, value in self._settings:
             alter = sql.SQL("ALTER DATABASE {}").format(database)
             if role is not None:

@@ -14,7 +14,7 @@ import psycopg
 from pgassay.errors import TargetError
 from pgassay.server.connection.session import Work, connect, one_line
 from pgassay.server.data.reset import Phases
-from pgassay.server.data.schema import WorkloadSchema, make_schema, mark_of, settle
+from pgassay.server.data.schema import WorkloadSchema, make_schema, settle
 from pgassay.server.data.schema_variants import SchemaVariants
 from pgassay.server.data.template_database import TemplateDatabase
 from pgassay.server.protocol import (
@@ -37,7 +37,6 @@ class ExistingData:
         """`builds` unless the tables are there; `marks` the server by a schema even then."""
         self._rule = rule
         self._builds, self._marks = builds, marks
-        self._mark = mark_of(journal)
         self._schema = WorkloadSchema(journal)
         self._database = TemplateDatabase(journal)
         self.variants = SchemaVariants(journal)
@@ -71,7 +70,7 @@ class ExistingData:
             self.at = self._database.template
         if self.at and self._builds:
             with session() as opened:
-                make_schema(opened, self._mark)
+                make_schema(opened)
         elif not self.at and (self._builds or self._marks):
             with session() as opened:
                 self._schema.create(opened)

@@ -6,20 +6,23 @@ may not read. Never: changes anything.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from pgassay.errors import RestoreFailed, TargetError
 from pgassay.server.comparison import Comparison, Difference, Kind, Thing
-from pgassay.server.connection.session import as_target_error, connect
-from pgassay.server.protocol import Connection, ConnectionParameters
+from pgassay.server.connection.session import Work, as_target_error, connect
+from pgassay.server.protocol import Connection, ConnectionParameters, Journal
 from pgassay.server.settings.auto_conf import NAME as AUTO_CONF
 from pgassay.server.settings.auto_conf import quoted
 from pgassay.server.settings.scope import SERVER, auto_conf_text
 from pgassay.server.statements import statement
+from pgassay.server.undo.marking import ServerMark, begun, place_for
 from pgassay.server.undo.undo_sql import SCHEMA
+from pgassay.spec.secrets.redaction import redacted, shown_of
 
 _NAME = re.compile(r"[\w$.]+")
 
@@ -65,6 +68,43 @@ def compared(before: Snapshot) -> Comparison:
     return Comparison(tuple(differences), left_out)
 
 
+def digests_of(found: Snapshot) -> dict[str, str]:
+    """A short text for the things of each kind, which differs where one of them does."""
+    kinds: dict[str, list[str]] = {kind.value: [] for kind in Kind}
+    for thing, like in found.things.items():
+        shown = shown_of(thing.name.partition(" ")[0], like)
+        kinds[thing.kind].append(f"{thing.name}\0{shown}")
+    if found.auto_conf is None:
+        del kinds[Kind.LINE]
+    else:
+        kinds[Kind.LINE] = [redacted(line) for line in found.auto_conf]
+        kinds[Kind.ORDER] = list(kinds[Kind.LINE])
+    return {
+        kind: _digest(texts if kind == Kind.ORDER else sorted(texts))
+        for kind, texts in kinds.items()
+    }
+
+
+def compared_with_digests(
+    parameters: ConnectionParameters, before: Mapping[str, str]
+) -> Comparison:
+    """How the server differs now from what a mark says of it: of which kinds something does."""
+    try:
+        after = snapshot(parameters)
+    except TargetError as error:
+        return Comparison(unknown=str(error))
+    now = digests_of(after)
+    differ = [kind for kind in Kind if kind in now and now[kind] != before.get(kind)]
+    if Kind.LINE in differ and Kind.ORDER in differ:
+        differ.remove(Kind.ORDER)
+    differences = tuple(Difference(Thing(kind, ""), "", "") for kind in differ)
+    return Comparison(differences, after.left_out)
+
+
+def _digest(texts: Iterable[str]) -> str:
+    return hashlib.sha256("\n".join(texts).encode("utf-8", "replace")).hexdigest()[:16]
+
+
 class AsFound:
     """What a run found, and at its end how the server differs from that."""
 
@@ -75,6 +115,11 @@ class AsFound:
     def look(self, parameters: ConnectionParameters) -> None:
         """Before the first change."""
         self._before = snapshot(parameters)
+
+    @property
+    def digests(self) -> Mapping[str, str]:
+        """What was found, for the mark on the server."""
+        return {} if self._before is None else digests_of(self._before)
 
     def compare(
         self, set_here: Collection[str], databases: Collection[str], *, is_restored: bool
@@ -93,6 +138,20 @@ class AsFound:
         ours = [str(one) for one in self.comparison.differences if one.what in own]
         if ours and is_restored:
             raise RestoreFailed(f"the server is not as it was found: {'; '.join(ours)}")
+
+
+def begin_mark(
+    mark: ServerMark, journal: Journal, found: AsFound, parameters: ConnectionParameters
+) -> None:
+    """From here on the changes of a run are marked on the server."""
+
+    def session() -> Connection:
+        return connect(parameters, work=Work.OWN_CHANGES)
+
+    with as_target_error("looking at the server"), session() as opened:
+        order = [name for name, _ in SERVER.lines(opened) or ()]
+        header = begun(journal, opened.info.user, order, found.digests)
+        mark.begin(session, place_for(opened), header)
 
 
 def _auto_conf(session: Connection) -> tuple[str, ...] | None:

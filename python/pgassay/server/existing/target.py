@@ -33,7 +33,7 @@ from pgassay.server.connection.session import (
 )
 from pgassay.server.data.installed_tables import search_path_option
 from pgassay.server.data.reset import Phases, refuse_unreadable, settle_existing
-from pgassay.server.data.schema import SEARCH_PATH, refuse_elsewhere, refuse_foreign
+from pgassay.server.data.schema import SEARCH_PATH, refuse_foreign
 from pgassay.server.existing.access import SQL_ONLY, Access, refuse_late_knobs
 from pgassay.server.existing.data import ExistingData
 from pgassay.server.existing.requirements import (
@@ -42,7 +42,7 @@ from pgassay.server.existing.requirements import (
     unfit,
 )
 from pgassay.server.existing.signs import look_for_signs, refuse_signs
-from pgassay.server.existing.snapshot import AsFound
+from pgassay.server.existing.snapshot import AsFound, begin_mark
 from pgassay.server.existing.system_settings import SystemSettings
 from pgassay.server.hosts.host import Host
 from pgassay.server.hosts.memory_group import MemoryUse
@@ -64,7 +64,12 @@ from pgassay.server.settings.pending_changes import refuse_reload
 from pgassay.server.settings.values import show
 from pgassay.server.undo import run_lock
 from pgassay.server.undo.change_record import RecordedJournal
-from pgassay.server.undo.killed_run import explained, refuse_killed_run, refuse_killed_run_on
+from pgassay.server.undo.killed_run import (
+    explained,
+    refuse_killed_run_on,
+    refuse_left_by_killed_runs,
+)
+from pgassay.server.undo.marking import MarkedJournal, ServerMark
 from pgassay.server.undo.undoing import undo_each
 from pgassay.spec.server.reset import EXISTING_RULE, Caches, ResetRule
 from pgassay.spec.workload.installed import InstalledTables
@@ -90,9 +95,9 @@ class ExistingTarget:
         self._rule = rule
         self._dsn = dsn
         # A journal that is not on this machine has its change record there too.
-        self._journal = (
-            journal if isinstance(journal, RecordedJournal) else RecordedJournal(journal)
-        )
+        self._record = journal if isinstance(journal, RecordedJournal) else RecordedJournal(journal)
+        self._mark = ServerMark()
+        self._journal = MarkedJournal(self._record, self._mark)
         self._allow_changes = allow_changes
         self._accept = frozenset(accept)
         self._access = access
@@ -107,7 +112,7 @@ class ExistingTarget:
         self._data = ExistingData(
             self._journal, rule, builds=installed is None, marks=allow_changes
         )
-        self._host = HostKnobs(journal, self._machine)
+        self._host = HostKnobs(MarkedJournal(journal, self._mark), self._machine)
         self._facts: ServerFacts | None = None
         self._as_found = AsFound()
         self._set_here: AbstractSet[str] = frozenset()
@@ -142,16 +147,16 @@ class ExistingTarget:
         )
         run_lock.take(self._control)
         server = system or self._parameters.label
-        refuse_killed_run(server, data, self._parameters.address)
-        self._journal.begin(server, self._parameters.address)
+        refuse_left_by_killed_runs(self._control, self._dsn, server, data, self._parameters.address)
+        self._record.begin(server, self._parameters.address)
         refuse_killed_run_on(self._machine)
-        if self._allow_changes:
-            refuse_elsewhere(self._control, self._journal.machine)
         refuse_foreign(self._control)
         with as_target_error("looking for signs of production"):
             refuse_signs(look_for_signs(self._control, self._accept), self._parameters.label)
         self._facts = self.facts()
         self._as_found.look(self._parameters)
+        if self._allow_changes:
+            begin_mark(self._mark, self._journal, self._as_found, self._parameters)
         return self._facts
 
     def prepare(
@@ -333,7 +338,8 @@ class ExistingTarget:
     def _left(self) -> list[str]:
         """The SQL that would undo all changes of this run."""
         settings = self._settings.left if self._settings else []
-        return [*settings, *self._data.left]
+        left = [*settings, *self._data.left]
+        return [*left, *self._mark.left] if left else []
 
     def _opened(self) -> tuple[ConnectionParameters, SystemSettings]:
         if self._settings is None:

@@ -25,7 +25,7 @@ from pgassay.server.connection.session import (
 )
 from pgassay.server.data.installed_tables import refuse_missing
 from pgassay.server.data.reset import refuse_unreadable
-from pgassay.server.data.schema import refuse_elsewhere, refuse_foreign
+from pgassay.server.data.schema import refuse_foreign
 from pgassay.server.data.template_database import refuse_uncopied
 from pgassay.server.existing.access import SQL_ONLY, Access
 from pgassay.server.existing.capacity import capacity_of, lacking, own_sessions
@@ -44,7 +44,8 @@ from pgassay.server.settings.changeable import needs_restart, refuse_in_sessions
 from pgassay.server.settings.pending_changes import refuse_reload, refuse_restart
 from pgassay.server.settings.scope import Scope
 from pgassay.server.settings.values import find, read_settings, show
-from pgassay.server.undo.killed_run import explained, refuse_killed_run
+from pgassay.server.undo.killed_run import explained, refuse_left_by_killed_runs
+from pgassay.server.undo.marking import place_for
 from pgassay.server.undo.run_lock import refuse_other_runs
 from pgassay.server.undo.undo_sql import SCHEMA
 from pgassay.spec.secrets.redaction import shown_of
@@ -118,6 +119,7 @@ def preview_existing(
                     rule,
                     in_sessions=in_sessions,
                     parameters=parameters,
+                    dsn=dsn,
                     allow_changes=allow_changes,
                     restarts=restarts,
                     installed=installed,
@@ -129,6 +131,7 @@ def preview_existing(
                 *_setting_changes(session, settings, access.scope(session)),
                 *_restarts(session, settings, access, for_knobs=restarts_for_knobs),
                 *_data_changes(session, building_sql, rule, installed, marks=allow_changes),
+                *_mark_changes(session, marks=allow_changes),
             ),
             data_directory=None if data is None else str(data),
             sees_host=access.reaches_host or is_here(session),
@@ -162,6 +165,7 @@ def _refusals(
     *,
     in_sessions: Mapping[str, Sequence[str]],
     parameters: ConnectionParameters,
+    dsn: str,
     allow_changes: bool,
     restarts: bool,
     installed: InstalledTables | None,
@@ -172,13 +176,12 @@ def _refusals(
         """Another run that is using the server, else a killed one that has changed it."""
         refuse_other_runs(session)
         server, data = identity(session), server_row(session).data_directory
-        refuse_killed_run(server or parameters.label, data, parameters.address)
+        server = server or parameters.label
+        refuse_left_by_killed_runs(session, dsn, server, data, parameters.address)
 
     checks: list[Callable[[], object]] = [refuse_used, lambda: refuse_foreign(session)]
     if rule.level is ResetLevel.TEMPLATE:
         checks.append(lambda: refuse_uncopied(session))
-    if allow_changes:
-        checks.append(lambda: refuse_elsewhere(session))
     if installed is not None:
         checks.append(lambda: refuse_missing(session, installed))
     if rule.caches is Caches.COLD:
@@ -251,6 +254,21 @@ def _data_changes(
             yield PlannedChange("server", what, "before every trial")
         case ResetLevel.TEMPLATE if may_checkpoint(session):
             yield PlannedChange("server", "CHECKPOINT", "before every trial")
+
+
+def _mark_changes(session: Connection, *, marks: bool) -> Iterator[PlannedChange]:
+    database = place_for(session).database
+    if marks and database:
+        what = f"COMMENT ON DATABASE {database}: who has changed what, below its own text"
+        yield PlannedChange("server", what, "until the end")
+    elif marks:
+        yield PlannedChange(
+            "server",
+            f"COMMENT ON SCHEMA {SCHEMA}: who has changed what; {session.info.user} owns no"
+            " database, so if the run is killed, runs in other databases of this server do not"
+            " see it",
+            "until the end",
+        )
 
 
 def _database_changes(session: Connection) -> Iterator[PlannedChange]:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import psycopg
 
@@ -22,8 +23,10 @@ from pgassay.server.change import (
     SettingChange,
     VariantChange,
 )
+from pgassay.server.comparison import Comparison
 from pgassay.server.connection.session import (
     Work,
+    as_target_error,
     connect,
     identity,
     one_line,
@@ -32,6 +35,7 @@ from pgassay.server.connection.session import (
 )
 from pgassay.server.existing.access import SQL_ONLY, Access
 from pgassay.server.existing.requirements import not_restored
+from pgassay.server.existing.snapshot import compared_with_digests
 from pgassay.server.hosts.account import server_account
 from pgassay.server.hosts.host import Host
 from pgassay.server.knobs.put_back import recover_host
@@ -39,29 +43,39 @@ from pgassay.server.owned.workspace import DATA_VARIABLE, base_of, sweep_one
 from pgassay.server.protocol import Connection, Journal
 from pgassay.server.recovery.restarting import OwedRestart, bring_up
 from pgassay.server.recovery.undo_changes import Place, undo_newest
+from pgassay.server.settings.statements import put_in_order
 from pgassay.server.undo import run_lock
 from pgassay.server.undo.change_record import RecordedJournal
+from pgassay.server.undo.mark import Mark, with_changes
+from pgassay.server.undo.marking import MarkedJournal, ServerMark, own_mark
 from pgassay.server.undo.undo_sql import sql_to_paste
 from pgassay.server.undo.undoing import undo_each
 
 
 def recover(
-    dsn: str | None, changes: Sequence[Change], journal: Journal, access: Access = SQL_ONLY
+    dsn: str | None,
+    changes: Sequence[Change],
+    journal: Journal,
+    access: Access = SQL_ONLY,
+    compared: Callable[[Comparison], None] = lambda _: None,
 ) -> list[str]:
     """Undo open changes, newest first; `dsn` is the run's `target.dsn`, if it had one.
 
     Returns a sentence for each change that is left as it is, because others have changed the
-    same thing since.
+    same thing since. `compared` gets how the server differs from before, where its mark says what
+    that was.
     """
     knobs = [change for change in changes if isinstance(change, KnobChange)]
     owned = [change for change in changes if isinstance(change, OwnedServerChange)]
     others = [one for one in changes if not isinstance(one, KnobChange | OwnedServerChange)]
     host = access.host()
     notes: list[str] = []
+    recovered: list[KnobChange] = []
 
     def on_host() -> None:
         if knobs:
             notes.extend(recover_host(knobs, journal, host))
+            recovered.extend(knobs)
 
     def on_server() -> None:
         recover_owned(owned, journal)
@@ -71,7 +85,12 @@ def recover(
                 " name; nothing of them was undone"
             )
         if others and dsn is not None:
-            recover_existing(dsn, others, journal, access, host, notes)
+            of_host = [] if recovered else knobs
+            mark = recover_existing(dsn, others, journal, access, host, notes, of_host)
+            if mark is not None:
+                compared(compared_with_digests(resolve(dsn), mark.digests))
+        elif recovered and dsn is not None:
+            _remove_mark(dsn, journal)
 
     try:
         # As at the end of a run: a server that is started again finds its host restored.
@@ -113,8 +132,10 @@ def recover_existing(
     access: Access,
     host: Host,
     notes: list[str],
-) -> None:
-    """Undo on the existing server, if it is the one that the run had changed.
+    of_host: Sequence[KnobChange] = (),
+) -> Mark | None:
+    """Undo on the existing server, if it is the one that the run had changed; the mark that the run
+    had left there, where there is one. `of_host` are those that stay in it.
 
     `notes` receives the sentences of `recover`, also those before a failure.
     """
@@ -131,6 +152,14 @@ def recover_existing(
         restart = OwedRestart(access, host)
         record = RecordedJournal(journal)
         record.begin(identity(session) or parameters.label)
+        with as_target_error("looking for the mark of this run"):
+            mark = own_mark(session, journal.run)
+            removal = [] if mark is None else mark.place.removal(session)
+        on_server = ServerMark()
+        marked = MarkedJournal(record, on_server)
+        if mark is not None:
+            again = partial(connect, parameters, work=Work.OWN_CHANGES)
+            on_server.begin(again, mark.place, mark.mark, [*of_host, *changes])
         try:
             while left:
                 change = left[-1]
@@ -140,17 +169,31 @@ def recover_existing(
                 if isinstance(change, SettingChange) and change.data:
                     restart.add(change)
                 else:
-                    record.undone(change.id)
+                    marked.undone(change.id)
                 left.pop()
             left = list(restart.pending)
+            put_in_order(session, () if mark is None else mark.mark.order)
             notes += restart.carry_out(session, parameters)
             while left:
-                record.undone(left.pop(0).id)
+                marked.undone(left.pop(0).id)
         except (TargetError, psycopg.Error) as error:
             commands = [restart.command] if restart.command else []
-            sql = [] if commands else sql_to_paste(left)
+            sql = [] if commands else [*sql_to_paste(left), *removal]
             why = not_restored(parameters, [one_line(error)], sql, commands)
             raise RestoreFailed(why) from error
+    return None if mark is None else mark.mark
+
+
+def _remove_mark(dsn: str, journal: Journal) -> None:
+    """Of a run that has changed nothing but its host, where the server answers."""
+    with (
+        contextlib.suppress(ConnectionRefused),
+        as_target_error("removing the mark of this run"),
+        connect(resolve(dsn), work=Work.OWN_CHANGES) as session,
+    ):
+        mark = own_mark(session, journal.run)
+        if mark is not None:
+            mark.place.write(session, with_changes(mark.mark, ()))
 
 
 def _refuse_other_server(session: Connection, changes: Sequence[Change]) -> None:

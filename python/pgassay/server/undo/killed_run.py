@@ -16,8 +16,20 @@ from pgassay.server.change import Change, ServerChange
 from pgassay.server.connection.session import first_address
 from pgassay.server.hosts.host import Host, host_identity
 from pgassay.server.hosts.local import lock_run
+from pgassay.server.protocol import Connection
 from pgassay.server.undo.change_record import all_recorded, record_file, recorded
+from pgassay.server.undo.marking import refuse_marked
 from pgassay.server.undo.undo_sql import undo_text
+
+
+def refuse_left_by_killed_runs(
+    session: Connection, dsn: str, server: str, data: str | None, reached: str
+) -> None:
+    """TargetError where a run has changed this server and not put it back, as the mark on the
+    server or this user's own record says. Asked while no run is alive; `server` is its identity."""
+    known = {one.run for one in recorded(server) if _has_journal(one)}
+    refuse_marked(session, dsn, known)
+    refuse_killed_run(server, data, reached)
 
 
 def refuse_killed_run(server: str, data: str | None, reached: str, own: Path | None = None) -> None:

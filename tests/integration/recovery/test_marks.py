@@ -1,0 +1,262 @@
+"""What a killed run has changed is seen on the server itself, and undone from there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from psycopg import sql
+
+from pgassay.errors import RestoreFailed, TargetError
+from pgassay.samples.journal import FileJournal, open_changes
+from pgassay.server.change import SettingChange
+from pgassay.server.comparison import Comparison
+from pgassay.server.connection.session import resolve
+from pgassay.server.existing.access import Access
+from pgassay.server.existing.snapshot import compared, snapshot
+from pgassay.server.existing.target import ExistingTarget
+from pgassay.server.preview.preview import preview_existing
+from pgassay.server.recovery.marked import MarkedServer
+from pgassay.server.recovery.recover import recover
+from pgassay.server.undo.mark import Mark, with_mark
+from support.runs.broken import LOAD, TOOL, spec_file, watched
+from support.runs.command import last_line, pgassay
+from support.runs.killed_at_phase import At, Phase, when_said
+from support.servers.existing import build, die
+from support.servers.lab import LabServer, RecordingJournal, scalar
+from support.servers.pool import on_every_version
+
+pytestmark = on_every_version
+ACCEPT = ("commits", "sessions")
+TARGET = "[target]\ndsn = ''\nallow_changes = true\naccept = ['commits', 'sessions']\n"
+COMMENT_OF = "SELECT shobj_description(oid, 'pg_database') FROM pg_database WHERE datname = 'lab'"
+COMMENT = "The lab's own database,\npgassay: with an odd comment, '\\ and so on.\n"
+
+
+@pytest.fixture
+def server(
+    lab_server: LabServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[LabServer]:
+    """One with settings and a comment of its own, which must be as before at the end."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    with lab_server.admin() as session:
+        session.execute(sql.SQL("COMMENT ON DATABASE lab IS {}").format(sql.Literal(COMMENT)))
+        session.execute("ALTER SYSTEM SET fsync = on")
+        session.execute("ALTER SYSTEM SET work_mem = '6MB'")
+        session.execute("ALTER SYSTEM SET maintenance_work_mem = '65MB'")
+        session.execute("SELECT pg_reload_conf()")
+    before = snapshot(resolve(lab_server.dsn()))
+    yield lab_server
+    left = str(compared(before))
+    with lab_server.admin() as session:
+        comment = scalar(session, COMMENT_OF)
+        session.execute("DROP SCHEMA IF EXISTS pgassay CASCADE")
+        session.execute("COMMENT ON DATABASE lab IS NULL")
+        session.execute("COMMENT ON DATABASE postgres IS NULL")
+        session.execute("ALTER SYSTEM RESET ALL")
+        session.execute("SELECT pg_reload_conf()")
+    assert left == "compared with before: identical"
+    assert comment == COMMENT
+
+
+def opened(
+    server: LabServer, journal: FileJournal | RecordingJournal, dsn: str = ""
+) -> ExistingTarget:
+    target = ExistingTarget(dsn or server.dsn(), journal, allow_changes=True, accept=ACCEPT)
+    try:
+        target.open()
+    except BaseException:
+        target.close()
+        raise
+    return target
+
+
+def killed(server: LabServer, folder: Path) -> Path:
+    """A run that is killed with fsync off: its journal. Afterwards this user's state is another."""
+    folder.mkdir()
+    journal = folder / "journal.jsonl"
+    target = opened(server, FileJournal(journal))
+    target.prepare(build, {"fsync": "off"})
+    target.reset({"work_mem": "16MB"})
+    target.reset({"work_mem": "8MB"})
+    die(target)
+    return journal
+
+
+@pytest.fixture
+def elsewhere(server: LabServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A killed run, of which this user knows nothing any more."""
+    journal = killed(server, tmp_path / "killed")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "another-state"))
+    return journal
+
+
+def undone(server: LabServer, dsn: str = "") -> str:
+    """What is said of the server after everything is undone from its marks."""
+    with MarkedServer(resolve(dsn or server.dsn())) as marked:
+        (found,) = marked.marks
+        notes, comparison = marked.undo(found)
+        assert notes == []
+        return str(comparison)
+
+
+@pytest.mark.usefixtures("elsewhere")
+def test_no_run_passes_a_mark_that_it_does_not_know(server: LabServer) -> None:
+    with server.admin() as session:
+        session.execute("CREATE DATABASE another")
+    words = (
+        r"a run of .*@.* \(.*/killed, role lab, 20.* UTC\) was killed while it had changed this"
+        r" server: setting fsync = off \(before: on\); setting work_mem = 16MB or 8MB"
+        r" \(before: 6MB\); schema pgassay of database lab; `pgassay recover --server '.*'` puts"
+        r" it back"
+    )
+    try:
+        for dsn in (server.dsn(), server.dsn(dbname="another"), server.dsn(user="plain")):
+            with pytest.raises(TargetError, match=words):
+                opened(server, RecordingJournal(), dsn)
+            seen = preview_existing(dsn, accept=ACCEPT, settings={}, building_sql=())
+            assert sum("was killed while it had changed" in one for one in seen.refusals) == 1
+    finally:
+        with server.admin() as session:
+            session.execute("DROP DATABASE another")
+    assert undone(server) == "compared with before: identical"
+
+
+def test_recover_of_the_run_removes_its_mark_too(server: LabServer, tmp_path: Path) -> None:
+    journal = killed(server, tmp_path / "killed")
+    said: list[Comparison] = []
+    left = recover(server.dsn(), open_changes(journal), FileJournal(journal), compared=said.append)
+    assert left == []
+    assert [str(one) for one in said] == ["compared with before: identical"]
+    opened(server, RecordingJournal()).close()
+
+
+@pytest.mark.usefixtures("elsewhere")
+def test_an_undoing_that_is_killed_is_repeated(
+    server: LabServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for place in ("marked.put_in_order", "undo_changes.refuse_foreign"):
+        with monkeypatch.context() as patch:
+            patch.setattr(f"pgassay.server.recovery.{place}", interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                undone(server)
+        with pytest.raises(TargetError, match="recover --server"):
+            opened(server, RecordingJournal())
+    assert undone(server) == "compared with before: identical"
+
+
+def interrupted(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+@pytest.mark.usefixtures("elsewhere")
+def test_what_others_have_changed_since_is_kept(server: LabServer) -> None:
+    with server.admin() as session:
+        session.execute("ALTER SYSTEM SET work_mem = '77MB'")
+    with MarkedServer(resolve(server.dsn())) as marked:
+        (found,) = marked.marks
+        (note,), comparison = marked.undo(found)
+    assert "work_mem is 77MB now, which this run did not write" in note
+    assert "postgresql.auto.conf: not as before" in str(comparison)
+    with server.admin() as session:
+        session.execute("ALTER SYSTEM SET work_mem = '6MB'")
+        session.execute("ALTER SYSTEM SET maintenance_work_mem = '65MB'")
+        session.execute("SELECT pg_reload_conf()")
+
+
+def test_the_mark_of_a_databases_owner_stands_below_its_own_comment(
+    server: LabServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    owner = server.dsn(user="plain")
+    journal = tmp_path / "killed" / "journal.jsonl"
+    journal.parent.mkdir()
+    at_database = Access(settings_at="database")
+    target = ExistingTarget(
+        owner, FileJournal(journal), allow_changes=True, accept=ACCEPT, access=at_database
+    )
+    target.open()
+    target.prepare(build, {"work_mem": "8MB"})
+    die(target)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "another-state"))
+    with server.admin() as session:
+        comment = scalar(session, COMMENT_OF)
+    assert comment.startswith(f"{COMMENT}\npgassay: a run of ")
+    with pytest.raises(TargetError, match="role plain"):
+        opened(server, RecordingJournal(), server.dsn(dbname="postgres"))
+    # A superuser undoes it with the rights of the database's owner.
+    assert "connected as plain" in undone(server, server.dsn(dbname="postgres"))
+
+
+def test_a_forged_mark_gives_its_author_no_rights(server: LabServer) -> None:
+    """Whoever owns a database writes its comment, and knows what a setting is now."""
+    change = SettingChange(name="work_mem", value="6MB", found="123MB")
+    forged = Mark("", "forged", "lab@here", "lab", "now", (change,))
+    with server.admin() as session:
+        text = sql.Literal(with_mark(COMMENT, forged))
+        session.execute(sql.SQL("COMMENT ON DATABASE lab IS {}").format(text))
+    with MarkedServer(resolve(server.dsn())) as marked:
+        (found,) = marked.marks
+        assert (found.author, found.of_superuser) == ("plain", False)
+        with pytest.raises(RestoreFailed, match="permission denied"):
+            marked.undo(found)
+    with server.admin() as session:
+        session.execute(sql.SQL("COMMENT ON DATABASE lab IS {}").format(sql.Literal(COMMENT)))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "[]", "{}, 1", '{"changes": []}', f'{{"changes": {"[" * 9000}', '"run": 3}', "null}"],
+)
+def test_a_mark_that_no_run_wrote_stops_with_one_line(server: LabServer, text: str) -> None:
+    comment = f'{COMMENT}\npgassay: hello\n{{"form": {text}'
+    with server.admin() as session:
+        session.execute(sql.SQL("COMMENT ON DATABASE lab IS {}").format(sql.Literal(comment)))
+    try:
+        with pytest.raises(TargetError, match=r"the comment of database lab says .* plain, who"):
+            opened(server, RecordingJournal())
+    finally:
+        with server.admin() as session:
+            session.execute(sql.SQL("COMMENT ON DATABASE lab IS {}").format(sql.Literal(COMMENT)))
+
+
+KILLED_AT: dict[str, Phase] = {
+    "before the first setting": At("pgassay.server.existing.system_settings:execute"),
+    "after it": At("pgassay.server.existing.system_settings:execute", "after"),
+    "while fsync is off": when_said(LOAD, later=True),
+    "while all is put back": At("pgassay.server.existing.data:ExistingData.remove"),
+}
+
+
+@pytest.mark.parametrize(
+    "moment",
+    [*list(KILLED_AT)[2:], *(pytest.param(m, marks=pytest.mark.heavy) for m in [*KILLED_AT][:2])],
+)
+def test_a_killed_run_is_seen_and_undone_by_who_has_no_record_of_it(
+    server: LabServer, tmp_path: Path, moment: str
+) -> None:
+    run, phase = tmp_path / "run", KILLED_AT[moment]
+    spec = spec_file(tmp_path, target=TARGET)
+    spec.write_text(spec.read_text() + "[settings.postgres]\nfsync = 'off'\n")
+    program = phase.program if isinstance(phase, At) else TOOL
+    with watched(run, spec, program=program, **server.variables()) as tool:
+        phase(tool, tmp_path)
+        tool.kill()
+    new = {**server.variables(), "XDG_STATE_HOME": str(tmp_path / "new"), "COLUMNS": "500"}
+    words = "was killed while it had changed this server"
+    refused = pgassay("run", spec, "--out", tmp_path / "next", **new)
+    assert refused.returncode == 1
+    assert words in last_line(refused.stderr)
+    assert words in pgassay("plan", spec, **new).stdout
+    assert "FAIL  earlier runs: a run of " in pgassay("doctor", "-h", "127.0.0.1", **new).stdout
+    listed = pgassay("recover", "--server", "", "--dry-run", **new)
+    assert "schema pgassay of database lab" in listed.stdout
+    asked = pgassay("recover", "--server", "", **new)
+    assert asked.returncode == 1
+    assert "say --yes" in last_line(asked.stderr)
+    done = pgassay("recover", "--server", "", "--yes", **new)
+    assert done.returncode == 0, done.stderr
+    assert last_line(done.stdout) == "compared with before: identical"
+    assert pgassay("recover", "--server", "", **new).stdout == "nothing to undo\n"
+    # The run's own directory finds everything undone.
+    assert pgassay("recover", run, "--yes", **server.variables()).returncode == 0
