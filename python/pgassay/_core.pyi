@@ -35,7 +35,7 @@ def now_ns() -> int:
     """The present time on the module's one time axis."""
 
 def check_script(
-    name: str, text: str, *, allow_shell: bool = False, binds: bool = False
+    name: str, text: bytes, *, allow_shell: bool = False, binds: bool = False
 ) -> list[str]:
     """Parse one script as the engine would; returns the variables it reads but never sets.
 
@@ -50,7 +50,9 @@ def check_sql(name: str, text: str) -> None:
     Raises ScriptError.
     """
 
-def script_statements(name: str, text: str, *, allow_shell: bool = False) -> list[tuple[int, str]]:
+def script_statements(
+    name: str, text: bytes, *, allow_shell: bool = False
+) -> list[tuple[int, bytes]]:
     """The SQL commands of a script as they are prepared: line, text with $1, $2 … for variables.
 
     Variables in quotes and comments stay as they are written. Raises ScriptError.
@@ -103,7 +105,8 @@ class Load:
     `configuration` is JSON::
 
         {"connection": {"host": "db.example", "hostaddr": "192.0.2.7", "port": 5432, "user": "u",
-                        "password": null, "dbname": "d", "options": "-c search_path=bank",
+                        "password": null, "dbname": "d", "options": "-c work_mem=8MB",
+                        "parameters": {"search_path": "bank", "client_encoding": "LATIN1"},
                         "connect_timeout_s": 10.0,
                         "tls": {"sslmode": "verify-full", "sslrootcert": "/etc/ssl/lab.crt"},
                         "require_auth": "",
@@ -144,6 +147,9 @@ class Load:
     Connections are opened once, as many as the largest step asks for. A transaction belongs to
     the step and interval in which it ends. `transactions_per_client` ends the load when every
     client has done that many (pgbench's -t).
+
+    A script that is not UTF-8 is an array of its bytes in place of a string, and so is the value of
+    a variable. `parameters` are settings that the start-up message names.
 
     Of `connection`, host, port, user, dbname and password are needed. A host that begins with `/`
     is a directory with a unix socket, one with `@` the same in the abstract namespace; without

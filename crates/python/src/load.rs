@@ -3,6 +3,7 @@
 //! Enters: JSON texts. Leaves: JSON texts, columns, typed exceptions. Never: holds the
 //! interpreter while it connects, waits or sums up.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,7 +22,7 @@ use crate::errors::{
 #[pyo3(signature = (name, text, *, allow_shell = false, binds = false))]
 pub fn check_script(
     name: &str,
-    text: &str,
+    text: &[u8],
     allow_shell: bool,
     binds: bool,
 ) -> PyResult<Vec<String>> {
@@ -31,7 +32,7 @@ pub fn check_script(
 /// Refuse what only psql carries out in a file of SQL that is sent to the server as it is.
 #[pyfunction]
 pub fn check_sql(name: &str, text: &str) -> PyResult<()> {
-    pgassay_engine::check_sql(name, text).map_err(engine_error)
+    pgassay_engine::check_sql(name, text.as_bytes()).map_err(engine_error)
 }
 
 /// The SQL commands of a script as the engine prepares them: line, text with `$1` and so on.
@@ -39,10 +40,12 @@ pub fn check_sql(name: &str, text: &str) -> PyResult<()> {
 #[pyo3(signature = (name, text, *, allow_shell = false))]
 pub fn script_statements(
     name: &str,
-    text: &str,
+    text: &[u8],
     allow_shell: bool,
-) -> PyResult<Vec<(usize, String)>> {
-    pgassay_engine::script_statements(name, text, allow_shell).map_err(engine_error)
+) -> PyResult<Vec<(usize, Cow<'static, [u8]>)>> {
+    let found = pgassay_engine::script_statements(name, text, allow_shell).map_err(engine_error)?;
+    let found = found.into_iter();
+    Ok(found.map(|(line, sql)| (line, Cow::Owned(sql))).collect())
 }
 
 /// One load: connections opened ahead, then a schedule of steps run to its end.

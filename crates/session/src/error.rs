@@ -9,6 +9,7 @@ use std::time::Duration;
 use fallible_iterator::FallibleIterator;
 use postgres_protocol::message::backend::ErrorResponseBody;
 
+use crate::shown;
 use crate::tls::SslMode;
 
 /// A session that could not be opened, or that broke.
@@ -168,8 +169,8 @@ impl ServerError {
         let mut fields = body.fields();
         // The fields before the cut of a truncated message are still used.
         while let Ok(Some(field)) = fields.next() {
-            // Before the client encoding is settled, a message may be in any encoding.
-            let value = || String::from_utf8_lossy(field.value_bytes()).into_owned();
+            // A message may be in any encoding.
+            let value = || shown(field.value_bytes()).into_owned();
             match field.type_() {
                 b'S' if error.severity.is_empty() => error.severity = value(),
                 b'V' => error.severity = value(),

@@ -17,6 +17,7 @@ mod connection;
 mod deadline;
 mod error;
 mod opening;
+mod text;
 pub mod tls;
 
 pub use connection::cancel_key::CancelKey;
@@ -26,3 +27,4 @@ pub use connection::stream::Stream;
 pub use error::{ServerError, SessionError};
 pub use opening::connector::Connector;
 pub use opening::session::Session;
+pub use text::shown;

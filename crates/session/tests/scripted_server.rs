@@ -46,6 +46,7 @@ where
         password: Some("s3cret".into()),
         dbname: "bank".into(),
         options: "-c search_path=bank".into(),
+        parameters: [("geqo".to_owned(), "off".to_owned())].into(),
         connect_timeout_s: 0.3,
         tls: TlsParameters::default(),
         require_auth: String::new(),
@@ -60,6 +61,8 @@ where
         let text = String::from_utf8_lossy(&rest).into_owned();
         assert!(text.contains("application_name\0pgassay\0"));
         assert!(text.contains("options\0-c search_path=bank\0"));
+        assert!(text.contains("geqo\0off\0"));
+        assert!(!text.contains("client_encoding"));
         talk(stream);
     });
     (endpoint, thread)
@@ -281,7 +284,7 @@ fn rows_are_decoded_and_an_error_leaves_the_client_usable() {
         .query(&statement, |row| {
             assert_eq!(row.int8(0), None, "of another type");
             assert_eq!(row.int4(7), None, "not there");
-            rows.push((row.int4(0), row.text(1).map(str::to_owned)));
+            rows.push((row.int4(0), row.text(1).map(|text| text.into_owned())));
         })
         .unwrap();
     assert_eq!(rows, [(Some(42), Some("idle".to_owned())), (None, None)]);

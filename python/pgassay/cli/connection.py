@@ -45,16 +45,24 @@ def connection_string(
     user: str | None,
     dbname: str | None = None,
 ) -> str:
-    """One libpq connection string from a command's options; only one names the database."""
+    """One libpq connection string from a command's options; only one names the database. As in
+    psql and pgbench, what a connection string says wins over `-h`, `-p` and `-U`."""
     if database is not None and dbname is not None:
         raise SpecError(f"two databases given, {dbname} and {database}; keep one")
     database = database or dbname
-    from psycopg.conninfo import make_conninfo
+    from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
+    from pgassay.spec.reading.texts import shown
     from pgassay.spec.secrets.passwords import refuse_password
 
     given = {"host": host, "port": port, "user": user}
     present = {name: value for name, value in given.items() if value is not None}
+    for name in (database, host, user):
+        if name is not None and name != shown(name):
+            raise SpecError(
+                f"{shown(name)} is not UTF-8, which pgassay needs of the names it connects with;"
+                " rename it, or name another database or user"
+            )
     if database is None:
         return make_conninfo("", **present)
     if "=" not in database and "://" not in database:
@@ -63,4 +71,7 @@ def connection_string(
         refuse_password(database)
     except ValueError as error:
         raise SpecError(str(error), key="database") from None
-    return make_conninfo(database, **present)
+    if not present:
+        return database
+    said = {name: value for name, value in conninfo_to_dict(database).items() if value}
+    return make_conninfo("", **{**present, **said})

@@ -19,10 +19,12 @@ from pgassay.cli.connection import (
     connection_string,
     warn_of_killed_runs,
 )
+from pgassay.cli.terminal.abbreviations import Abbreviating
 from pgassay.cli.terminal.console import err
 from pgassay.cli.terminal.options import option
 from pgassay.errors import SpecError
 
+COMMAND_CLASS = Abbreviating
 DEFAULT_STEPS = "dtgvp"
 _EVERY_ROWS = 100_000
 _QUIET_EVERY_S = 5.0

@@ -1,4 +1,4 @@
--- When the statistics of all statements were last reset, in µs since 1970, and how often the least
+-- When the statistics of all statements were last reset, in us since 1970, and how often the least
 --   called were evicted to make room.
 -- Floor 14: pg_stat_statements_info.
 -- Every: trial. Read before and after the statements, on both sides of a trial.

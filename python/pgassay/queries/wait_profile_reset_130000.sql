@@ -1,4 +1,4 @@
--- Since when pg_wait_sampling counts at the earliest, in µs since 1970, and whether by process.
+-- Since when pg_wait_sampling counts at the earliest, in us since 1970, and whether by process.
 --
 -- Every: trial. Read before and after the waits, on both sides of a trial.
 -- Extension: pg_wait_sampling 1.1, preloaded.

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, LiteralString, Protocol
 
 from pgassay.server.change import Change
 from pgassay.server.comparison import Comparison
-from pgassay.server.connection.libpq import for_engine
+from pgassay.server.connection.libpq import as_options, for_engine
 from pgassay.server.hosts.host import Host
 from pgassay.server.hosts.memory_group import MemoryUse
 from pgassay.spec.server.reset import Caches
@@ -88,6 +88,12 @@ class ConnectionParameters:
     dbname: str
     password: str | None = None
     options: str = ""
+    """Of the user."""
+    startup: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """Settings that a session starts with: setting, in lower case → value. They are sent as libpq
+    sends PGTZ, because poolers take no `options`."""
+    client_encoding: str = ""
+    """That of the load's sessions as the user names it; empty for the server's default."""
     sslmode: str = "prefer"
     hostaddr: str = ""
     connect_timeout_s: float = 10.0
@@ -108,8 +114,16 @@ class ConnectionParameters:
         """Where the server listens."""
         return f"{self.host}:{self.port}"
 
+    @property
+    def all_options(self) -> str:
+        """The options of a session that libpq opens, with what it starts with."""
+        return " ".join(part for part in (self.options, as_options(self.startup)) if part)
+
     def for_core(self) -> dict[str, Any]:
-        """The `connection` object the native module reads."""
+        """The `connection` object the native module reads, for a session that reads names."""
+        return self._for_core({**self.startup, "client_encoding": "UTF8"})
+
+    def _for_core(self, startup: Mapping[str, str]) -> dict[str, Any]:
         return {
             "host": self.host,
             "hostaddr": self.hostaddr,
@@ -118,16 +132,20 @@ class ConnectionParameters:
             "password": self.password,
             "dbname": self.dbname,
             "options": self.options,
+            "parameters": dict(startup),
             "connect_timeout_s": self.connect_timeout_s,
             **for_engine({**self.libpq, "sslmode": self.sslmode}),
         }
 
     def for_load(self) -> dict[str, Any]:
         """The same for the many sessions of a load. By then a session has been opened and the
-        server is there: one that is slow to take thousands is waited for."""
+        server is there: one that is slow to take thousands is waited for. As of pgbench, their
+        encoding is what the user names, else the server's default."""
+        named = {"client_encoding": self.client_encoding} if self.client_encoding else {}
+        found = self._for_core({**named, **self.startup})
         if self.chose_timeout:
-            return self.for_core()
-        return {**self.for_core(), "connect_timeout_s": max(self.connect_timeout_s, PATIENCE_S)}
+            return found
+        return {**found, "connect_timeout_s": max(self.connect_timeout_s, PATIENCE_S)}
 
     def for_psycopg(self) -> dict[str, Any]:
         """Keyword arguments of psycopg.connect, for a session of the same kind as the load's.
@@ -142,7 +160,8 @@ class ConnectionParameters:
             "user": self.user,
             "dbname": self.dbname,
             "sslmode": self.sslmode,
-            "options": self.options,
+            "options": self.all_options,
+            "client_encoding": "UTF8",
             "hostaddr": self.hostaddr,
             "connect_timeout": math.ceil(self.connect_timeout_s),
             "target_session_attrs": "any",

@@ -108,11 +108,11 @@ class Recorder:
         statements = watch.statements.counters() if answers else _NO_COUNTERS
         started_ns, self._segment_ns = self._segment_ns, _core.now_ns()
         silent = () if answers else (_SILENT,)
+        texts = watch.texts_of(statements, self._known_texts)
+        self._known_texts.update(texts)
         warnings = watch.notes_on(logged, period, *watch.host_sources.notes, *silent)
         new = tuple(dict.fromkeys(text for text in warnings if text not in self._reported))
         self._reported.update(new)
-        texts = watch.texts_of(statements, self._known_texts)
-        self._known_texts.update(texts)
         return SegmentEnd(
             started_ns=started_ns,
             ended_ns=self._segment_ns,

@@ -365,7 +365,7 @@ class TestDeliberateDeviations:
                 with pytest.raises(_core.ScriptError, match=rf"^{FILE}:2:26: in quotes :name"):
                     lab.by_us(script, mode)
                 with pytest.raises(_core.ScriptError, match="or use the simple protocol"):
-                    _core.check_script(FILE, script, binds=True)
+                    _core.check_script(FILE, script.encode(), binds=True)
             assert lab.by_pgbench(script, "simple") == ""
             expected = lab.got()
             assert lab.by_us(script, "simple")["failed"] == 0
@@ -380,8 +380,8 @@ class TestDeliberateDeviations:
     def test_programs_run_only_where_allowed(self) -> None:
         for script in ("\\shell true", "\\setshell x echo 1"):
             with pytest.raises(_core.ScriptError, match="--allow-shell"):
-                _core.check_script(FILE, script)
-            assert _core.check_script(FILE, script, allow_shell=True) == []
+                _core.check_script(FILE, script.encode())
+            assert _core.check_script(FILE, script.encode(), allow_shell=True) == []
 
     def test_a_pipeline_in_the_simple_protocol_is_refused_before_the_run(self, lab: Lab) -> None:
         script = "\\startpipeline\n\\endpipeline"

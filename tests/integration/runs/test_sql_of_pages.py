@@ -21,6 +21,6 @@ def test_the_sql_that_pages_tell_to_run_is_accepted_by_a_server(lab_server: LabS
         session.execute("CREATE SCHEMA bookings")
         session.execute("CREATE TABLE bookings.flights (flight_id int NOT NULL)")
         for block in found:
-            for _, statement in _core.script_statements(block.place, block.text):
+            for _, statement in _core.script_statements(block.place, block.text.encode()):
                 session.execute(statement)
     assert found

@@ -75,7 +75,7 @@ def completed(block: Block) -> str:
 def script_mistake(block: Block) -> str | None:
     """What the load engine refuses in a script."""
     try:
-        _core.check_script(block.place, block.text)
+        _core.check_script(block.place, block.text.encode())
     except _core.ScriptError as error:
         return str(error)
     return None

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from psycopg.conninfo import conninfo_to_dict
 
 from pgassay import _core
 from pgassay.cli.connection import connection_string
@@ -178,8 +179,15 @@ def test_connection_options_become_one_libpq_string() -> None:
     assert connection_string(None, None, None, None) == ""
     assert connection_string("db", "h", 5, "u") == "dbname=db host=h port=5 user=u"
     assert connection_string("postgresql://h/x", None, None, None) == "postgresql://h/x"
+    # As in psql and pgbench, what the string says wins.
+    said = conninfo_to_dict(connection_string("host=h dbname=x", "other", 5, None))
+    assert said == {"host": "h", "port": "5", "dbname": "x"}
+    said = conninfo_to_dict(connection_string("postgresql://u@h:6/x", "other", 5, "v"))
+    assert said == {"host": "h", "port": "6", "user": "u", "dbname": "x"}
     with pytest.raises(SpecError, match="a password may not be written here"):
         connection_string("host=h password=p", None, None, None)
+    with pytest.raises(SpecError, match=r"caf\\xe9 is not UTF-8"):
+        connection_string("caf\udce9", None, None, None)
 
 
 def test_scripts_take_weights_as_pgbench_does(tmp_path: Path) -> None:
@@ -198,8 +206,9 @@ def test_a_script_is_read_as_psql_reads_it(tmp_path: Path, monkeypatch: pytest.M
     script.write_bytes(b"\xef\xbb\xbfSELECT 1;\r\n")
     assert read_script(str(script)).script == "SELECT 1;\r\n"
     script.write_bytes(b"SELECT 1;\nSELECT '\xe9';\n")
-    with pytest.raises(SpecError, match=r"is not UTF-8 text \(line 2\); save it as UTF-8"):
-        read_script(str(script))
+    found = read_script(str(script))
+    assert found.script == "SELECT 1;\nSELECT '\\xe9';\n"
+    assert found.script_bytes == script.read_bytes()
     with pytest.raises(SpecError, match="there is no such file"):
         read_script("nowhere.sql")
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"SELECT 2;")))

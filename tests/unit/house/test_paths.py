@@ -45,3 +45,9 @@ def test_every_sql_file_that_code_names_exists() -> None:
     }
     assert len(named) > 30
     assert {one for one in named if not (PACKAGE / f"server/sql/{one}.sql").is_file()} == set()
+
+
+def test_sql_that_is_sent_to_servers_is_ascii() -> None:
+    """A server refuses what its encoding cannot express, in a comment too."""
+    found = [*(PACKAGE / "server/sql").rglob("*.sql"), *(PACKAGE / "queries").glob("*.sql")]
+    assert [file.name for file in found if not file.read_bytes().isascii()] == []

@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 import pytest
+import typer
 
 from pgassay import _core
 from pgassay.cli.commands import load_command
 from pgassay.cli.load.command import replacements
-from pgassay.cli.load.options import LoadOptions
+from pgassay.cli.load.options import OUR_PANELS, LoadOptions
 from pgassay.cli.load.request import request_of, scenarios_of
 from pgassay.cli.load.search_choices import probe_options, search_choices
 from pgassay.errors import SetupError, SpecError
@@ -320,6 +321,35 @@ def test_pgbenchs_own_help_is_covered_option_by_option() -> None:
     ours = {name for names in options().values() for name in names}
     assert flat - ours - set(replacements()) == set()
     assert ours & set(replacements()) == set()
+
+
+def test_abbreviations_mean_what_they_mean_to_pgbench() -> None:
+    command = load_command("load")
+    context = typer.Context(command)
+    options = {name: one for one in command.params for name in one.opts if name.startswith("--")}
+    pgbench = {name for name, one in options.items() if one.rich_help_panel not in OUR_PANELS}
+    pgbench = pgbench - {"--json"} | {name for name in replacements() if name.startswith("--")}
+    for whole in pgbench & options.keys():
+        for length in range(3, len(whole)):
+            word = whole[:length]
+            begun = {name for name in pgbench if name.startswith(word)}
+            value = [] if options[whole].is_flag else ["--"]
+            if word in pgbench:
+                continue
+            if begun == {whole}:
+                found = command.written_out(context, [word, *value, "db"])
+                assert found == [whole, *value, "db"]
+                assert command.written_out(context, [f"{word}=1"]) == [f"{whole}=1"]
+            else:
+                with pytest.raises(SpecError, match=f"ambiguous: .*{min(begun)}"):
+                    command.written_out(context, [word])
+    for given, expected in (
+        (["-f", "--prot", "--sh"], ["-f", "--prot", "--show-script"]),
+        (["-Snc", "--prot", "-c4", "--warm"], ["-Snc", "--prot", "-c4", "--warmup"]),
+        (["--", "--prot"], ["--", "--prot"]),
+        (["--nothing"], ["--nothing"]),
+    ):
+        assert command.written_out(context, given) == expected
 
 
 def test_every_option_and_every_key_is_documented() -> None:

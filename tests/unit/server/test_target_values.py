@@ -285,9 +285,14 @@ def test_what_the_engine_has_not_is_refused(name: str, value: str, is_refused: b
         libpq.refuse_missing({name: value})
 
 
-def test_settings_of_the_environment_become_options() -> None:
-    environment = {"PGTZ": "Asia/Tokyo", "PGDATESTYLE": "ISO, DMY", "PGGEQO": "default"}
-    assert libpq.settings_options(environment) == "-c datestyle=ISO,\\ DMY -c timezone=Asia/Tokyo"
+def test_settings_of_the_environment_are_sent_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {"PGTZ": "Asia/Tokyo", "PGDATESTYLE": "ISO", "PGGEQO": "default"}.items():
+        monkeypatch.setenv(name, value)
+    found = libpq.settings_of_environment()
+    assert found == {"datestyle": "ISO", "timezone": "Asia/Tokyo"}
+    # libpq sends them by itself.
+    assert libpq.as_options({**found, "search_path": "a, b"}) == "-c search_path=a,\\ b"
+    assert libpq.as_options({**found, "timezone": "UTC"}) == "-c timezone=UTC"
     assert libpq.connect_timeout_s({"connect_timeout": "0"}, 10) == libpq.FOREVER_S
     assert libpq.connect_timeout_s({}, 10) == 10
 

@@ -249,9 +249,10 @@ def test_arms_share_a_testbed_if_server_data_and_schema_are_the_same() -> None:
 
 def test_session_settings_with_special_characters_reach_the_sessions() -> None:
     spec = parsed("[load.settings]\nsearch_path = 'a b, \"c\\d\"'\njit = false")
-    assert as_the_client(CONNECTION, spec.file.load).options == (
-        '-c x=1 -c search_path=a\\ b,\\ "c\\\\d" -c jit=off'
-    )
+    found = as_the_client(CONNECTION, spec.file.load)
+    assert found.startup == {"search_path": 'a b, "c\\d"', "jit": "off"}
+    # A program of the user's gets them by libpq.
+    assert found.all_options == '-c x=1 -c search_path=a\\ b,\\ "c\\\\d" -c jit=off'
 
 
 def test_workload_folders_of_the_same_name_have_separate_data(tmp_path: Path) -> None:

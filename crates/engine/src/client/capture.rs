@@ -3,6 +3,8 @@
 //! Enters: the column descriptions and rows of one statement's results. Leaves: variables, set
 //! as texts. Never: keeps more than one row.
 
+use pgassay_session::shown;
+
 use crate::messages::Malformed;
 use crate::script::{Capture, Fault, Names, Variables, is_name};
 
@@ -94,7 +96,7 @@ impl Results {
             let column = next_column(&mut columns).ok_or(BROKEN_ROW)?;
             let text = next_field(&mut fields).ok_or(BROKEN_ROW)?;
             self.name.clear();
-            self.name.extend_from_slice(capture.prefix.as_bytes());
+            self.name.extend_from_slice(&capture.prefix);
             self.name.extend_from_slice(column);
             // A name that no script mentions needs no slot, but it must be a valid name.
             match names.find(&self.name) {
@@ -102,7 +104,7 @@ impl Results {
                 None if is_name(&self.name) => {}
                 None => {
                     let command = if capture.all { "aset" } else { "gset" };
-                    let name = String::from_utf8_lossy(&self.name);
+                    let name = shown(&self.name);
                     let problem = format!("{command}: invalid variable name: \"{name}\"");
                     self.fault.get_or_insert(Fault::new(problem));
                     return Ok(());
@@ -184,7 +186,7 @@ mod tests {
 
     fn lab() -> Lab {
         let mut names = Names::default();
-        let (a, b) = (names.slot("p_a"), names.slot("p_b"));
+        let (a, b) = (names.slot(b"p_a"), names.slot(b"p_b"));
         Lab {
             variables: names.variables(),
             names,
@@ -197,7 +199,7 @@ mod tests {
     fn capture(all: bool) -> Capture {
         Capture {
             all,
-            prefix: "p_".to_owned(),
+            prefix: b"p_".to_vec(),
         }
     }
 

@@ -3,6 +3,8 @@
 //! Enters: the pause in the script, a client's variables. Leaves: nanoseconds, or an error of the
 //! script. Never: sleeps.
 
+use pgassay_session::shown;
+
 use crate::script::{Amount, Content, Fault, Names, Pause, Value, Variables, undefined};
 
 pub fn duration_ns(pause: &Pause, names: &Names, variables: &Variables) -> Result<i64, Fault> {
@@ -12,7 +14,7 @@ pub fn duration_ns(pause: &Pause, names: &Names, variables: &Variables) -> Resul
             let name = names.name(slot);
             let content = variables.get(slot).ok_or_else(|| undefined(name))?;
             leading_integer(content).map_err(|text| {
-                let text = String::from_utf8_lossy(&text).into_owned();
+                let (text, name) = (shown(&text), shown(name));
                 Fault::new(format!(
                     "invalid sleep time \"{text}\" for variable \"{name}\""
                 ))

@@ -50,7 +50,7 @@ fn command(words: &[ShellWord], names: &Names, variables: &Variables) -> Result<
             line.push(b' ');
         }
         match word {
-            ShellWord::Text(text) => line.extend_from_slice(text.as_bytes()),
+            ShellWord::Text(text) => line.extend_from_slice(text),
             ShellWord::Variable(slot) => match variables.get(*slot) {
                 Some(content) => content.write_text(&mut line),
                 None => return Err(undefined(names.name(*slot))),

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use pgassay_session::Endpoint;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 
 use crate::error::EngineError;
 use crate::network::Transport;
@@ -87,7 +87,8 @@ fn one() -> u32 {
 pub struct Scenario {
     pub name: String,
     pub file: String,
-    pub script: String,
+    #[serde(deserialize_with = "text_or_bytes")]
+    pub script: Vec<u8>,
     /// Share of the transactions; with a pool per scenario, −n means n connections in every step.
     pub weight: f64,
 }
@@ -125,6 +126,22 @@ pub enum Setting {
     Int(i64),
     Double(f64),
     Text(String),
+    /// A text that is not UTF-8.
+    Bytes(Vec<u8>),
+}
+
+/// A JSON string, or an array of bytes for a text that is not UTF-8.
+fn text_or_bytes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Written {
+        Text(String),
+        Bytes(Vec<u8>),
+    }
+    Ok(match Written::deserialize(deserializer)? {
+        Written::Text(text) => text.into_bytes(),
+        Written::Bytes(bytes) => bytes,
+    })
 }
 
 impl Configuration {

@@ -132,10 +132,8 @@ impl Request {
 
 fn part(piece: &Piece) -> Part {
     match piece {
-        Piece::Text(text) => Part::Text(text.clone().into_bytes()),
-        Piece::Variable { slot, name, .. } => {
-            Part::Variable(*slot, format!(":{name}").into_bytes())
-        }
+        Piece::Text(text) => Part::Text(text.clone()),
+        Piece::Variable { slot, .. } => Part::Variable(*slot, piece.written()),
     }
 }
 
@@ -206,17 +204,20 @@ fn execution(statement: &Statement, name: &str) -> Result<Form, Fault> {
             "the statement has more than {MOST_PARAMETERS} variables; use the simple protocol"
         )));
     };
-    let sql = statement.with_parameters();
     let refused = |error: std::io::Error| Fault(error.to_string());
-    let mut parse = BytesMut::new();
-    frontend::parse(name, &sql, [], &mut parse).map_err(refused)?;
+    // The protocol crate takes UTF-8 only. No types of parameters are given.
+    let sql = statement.with_parameters();
+    let mut parse = vec![b'P'];
+    let length_at = begin_length(&mut parse);
+    parse.extend_from_slice(&[name.as_bytes(), b"\0", &sql, b"\0\0\0"].concat());
+    finish_length(&mut parse, length_at, 0)?;
     let mut tail = BytesMut::new();
     frontend::describe(b'P', "", &mut tail).map_err(refused)?;
     frontend::execute("", 0, &mut tail).map_err(refused)?;
     // Unnamed portal, statement, no format codes (all text), number of parameters.
     let bind = [b"\0", name.as_bytes(), b"\0\0\0", &count.to_be_bytes()].concat();
     Ok(Form::Execution {
-        parse: parse.to_vec(),
+        parse,
         is_named: !name.is_empty(),
         bind,
         parameters,
@@ -234,7 +235,7 @@ mod tests {
 
     fn request_of(sql: &str, protocol: Protocol) -> (Result<Request, Problem>, Variables) {
         let mut names = Names::default();
-        let script = Script::parse("x.sql", sql, false, &mut names).unwrap();
+        let script = Script::parse("x.sql", sql.as_bytes(), false, &mut names).unwrap();
         let [command] = &script.commands[..] else {
             panic!("one statement");
         };
@@ -244,9 +245,9 @@ mod tests {
         let mut known = Known::default();
         let mut variables = names.clone();
         let contents = [
-            ("x", Content::Value(Value::Int(-7))),
-            ("t", Content::Text("o'k".into())),
-            ("n", Content::Value(Value::Null)),
+            (&b"x"[..], Content::Value(Value::Int(-7))),
+            (b"t", Content::Text("o'k".into())),
+            (b"n", Content::Value(Value::Null)),
         ]
         .map(|(name, content)| (variables.slot(name), content));
         let mut variables = variables.variables();
@@ -326,6 +327,29 @@ mod tests {
             let mut buffer = BytesMut::new();
             frontend::query(sent, &mut buffer).unwrap();
             assert_eq!(bytes(sql, Protocol::Simple, false), buffer.to_vec());
+        }
+    }
+
+    #[test]
+    fn bytes_of_any_encoding_are_sent_as_they_are() {
+        for protocol in [Protocol::Simple, Protocol::Extended] {
+            let mut names = Names::default();
+            let text = b"SELECT '\xe9', :\xff";
+            let script = Script::parse("x.sql", text, false, &mut names).unwrap();
+            let Action::Sql(statement) = &script.commands[0].action else {
+                panic!("a statement");
+            };
+            let mut variables = names.variables();
+            variables.set(names.slot(b"\xff"), Content::Text(b"\xf0".to_vec()));
+            let request = Request::new(statement, protocol, "P", 0, &Known::default()).unwrap();
+            let mut sent = Vec::new();
+            let mode = SendMode {
+                is_prepared: false,
+                with_sync: true,
+            };
+            request.write(&variables, mode, &mut sent).unwrap();
+            let has = |bytes: &[u8]| sent.windows(bytes.len()).any(|found| found == bytes);
+            assert!(has(b"SELECT '\xe9', ") && has(b"\xf0"));
         }
     }
 

@@ -7,6 +7,8 @@ mod flow;
 
 use std::collections::BTreeSet;
 
+use pgassay_session::shown;
+
 use crate::config::{Configuration, Setting};
 use crate::error::EngineError;
 use crate::messages::Request;
@@ -87,7 +89,7 @@ impl Program {
             commands.extend(script.commands.iter().map(|command| ListedCommand {
                 scenario: scenarios.len(),
                 line: command.line,
-                text: command.text.clone(),
+                text: shown(&command.text).into_owned(),
             }));
             let ask = |statement: &Statement, offset: usize, number: usize| {
                 let name = format!("pgassay_{number}");
@@ -106,7 +108,7 @@ impl Program {
             mix: Mix::new(&weights.collect::<Vec<_>>()),
             commands,
             variables,
-            client_id: names.slot("client_id"),
+            client_id: names.slot(b"client_id"),
             names,
             seeds,
         })
@@ -155,14 +157,14 @@ fn initial_values(
     automatic
         .into_iter()
         .chain(given)
-        .map(|(name, content)| (names.slot(name), content))
+        .map(|(name, content)| (names.slot(name.as_bytes()), content))
         .collect()
 }
 
 /// Refuses a variable that neither a script nor the configuration sets.
 fn require_known(
     script: &Script,
-    text: &str,
+    text: &[u8],
     known: &BTreeSet<Slot>,
     names: &Names,
 ) -> Result<(), Problem> {
@@ -171,7 +173,7 @@ fn require_known(
         Some((slot, offset)) => {
             let name = names.name(slot);
             let fault = undefined(name);
-            let problem = format!("{fault}; add \\set {name} or give it a value");
+            let problem = format!("{fault}; add \\set {} or give it a value", shown(name));
             Err(Problem::new(use_of(name, text, offset), problem))
         }
         None => Ok(()),
@@ -179,15 +181,16 @@ fn require_known(
 }
 
 /// The place of the variable's name: at `offset` in an SQL command, after it in a meta command.
-fn use_of(name: &str, text: &str, offset: usize) -> usize {
+fn use_of(name: &[u8], text: &[u8], offset: usize) -> usize {
     let rest = text.get(offset..).unwrap_or_default();
-    let used = format!(":{name}");
-    let is_whole = |at: &usize| {
-        let after = rest.as_bytes().get(at + used.len());
-        !after.is_some_and(|&byte| is_name(&[b'a', byte]))
+    let used = [b":", name].concat();
+    let is_use = |at: &usize| {
+        let found = rest
+            .get(*at..)
+            .and_then(|rest| rest.strip_prefix(&used[..]));
+        found.is_some_and(|after| !after.first().is_some_and(|&byte| is_name(&[b'a', byte])))
     };
-    let found = rest.match_indices(&used).map(|(at, _)| at).find(is_whole);
-    offset + found.unwrap_or(0)
+    offset + (0..rest.len()).find(is_use).unwrap_or(0)
 }
 
 fn content(setting: &Setting) -> Content {
@@ -197,5 +200,6 @@ fn content(setting: &Setting) -> Content {
         Setting::Int(value) => Content::Value(Value::Int(*value)),
         Setting::Double(value) => Content::Value(Value::Double(*value)),
         Setting::Text(text) => Content::Text(text.as_bytes().to_vec()),
+        Setting::Bytes(text) => Content::Text(text.clone()),
     }
 }

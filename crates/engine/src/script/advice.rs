@@ -73,7 +73,7 @@ mod tests {
             ),
         ] {
             let mut names = Names::default();
-            let problem = Script::parse("x.sql", script, false, &mut names).unwrap_err();
+            let problem = Script::parse("x.sql", script.as_bytes(), false, &mut names).unwrap_err();
             let problem = problem.to_string();
             assert!(
                 problem.contains(&format!("; {advice}")),
@@ -81,9 +81,11 @@ mod tests {
             );
         }
         for script in ["\\set x 1 --2", "\\set x random(1, 2) --:x"] {
-            assert!(Script::parse("x.sql", script, false, &mut Names::default()).is_ok());
+            assert!(
+                Script::parse("x.sql", script.as_bytes(), false, &mut Names::default()).is_ok()
+            );
         }
-        let problem = Script::parse("x.sql", "\\set x foo(1) --2", false, &mut Names::default());
+        let problem = Script::parse("x.sql", b"\\set x foo(1) --2", false, &mut Names::default());
         assert!(!problem.unwrap_err().to_string().contains(comment));
     }
 }

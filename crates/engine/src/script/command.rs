@@ -3,6 +3,9 @@
 //! Enters: the commands that `split` found. Leaves: commands with variables resolved to slots.
 //! Never: checks the order of commands; `mod` does.
 
+use pgassay_session::shown;
+
+use super::bytes::ascii;
 use super::expression::Expression;
 use super::parse::parse_expression;
 use super::problem::Problem;
@@ -15,7 +18,7 @@ pub struct Command {
     pub offset: usize,
     pub line: usize,
     /// The text in the script, for reports; without its `\gset` or `\aset`.
-    pub text: String,
+    pub text: Vec<u8>,
     pub action: Action,
 }
 
@@ -62,10 +65,10 @@ pub struct Statement {
 
 #[derive(Debug)]
 pub enum Piece {
-    Text(String),
+    Text(Vec<u8>),
     Variable {
         slot: Slot,
-        name: String,
+        name: Vec<u8>,
         offset: usize,
         within: SqlContext,
     },
@@ -77,7 +80,7 @@ pub struct Capture {
     /// `\aset` takes the last row of every result; `\gset` the only row of the last result.
     pub all: bool,
     /// Prefix of the names of the columns.
-    pub prefix: String,
+    pub prefix: Vec<u8>,
 }
 
 /// The duration of `\sleep`.
@@ -95,21 +98,32 @@ pub enum Amount {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ShellWord {
-    Text(String),
+    Text(Vec<u8>),
     Variable(Slot),
+}
+
+impl Piece {
+    /// As it stands in the script.
+    #[must_use]
+    pub fn written(&self) -> Vec<u8> {
+        match self {
+            Piece::Text(text) => text.clone(),
+            Piece::Variable { name, .. } => [b":", name.as_slice()].concat(),
+        }
+    }
 }
 
 impl Statement {
     pub fn new(pieces: &[RawPiece<'_>], names: &mut Names) -> Statement {
         let pieces = pieces.iter().map(|piece| match *piece {
-            RawPiece::Text(text) => Piece::Text(text.to_owned()),
+            RawPiece::Text(text) => Piece::Text(text.to_vec()),
             RawPiece::Variable {
                 name,
                 offset,
                 within,
             } => Piece::Variable {
                 slot: names.slot(name),
-                name: name.to_owned(),
+                name: name.to_vec(),
                 offset,
                 within,
             },
@@ -122,41 +136,36 @@ impl Statement {
 
     /// The text in the script.
     #[must_use]
-    pub fn text(&self) -> String {
-        let pieces = self.pieces.iter().map(|piece| match piece {
-            Piece::Text(text) => text.clone(),
-            Piece::Variable { name, .. } => format!(":{name}"),
-        });
-        pieces.collect()
+    pub fn text(&self) -> Vec<u8> {
+        self.pieces.iter().flat_map(Piece::written).collect()
     }
 
     /// The text as it is prepared: `$1` and so on for variables outside of quotes and comments.
     #[must_use]
-    pub fn with_parameters(&self) -> String {
+    pub fn with_parameters(&self) -> Vec<u8> {
         let mut number = 0;
-        let pieces = self.pieces.iter().map(|piece| match piece {
-            Piece::Text(text) => text.clone(),
+        let pieces = self.pieces.iter().flat_map(|piece| match piece {
             Piece::Variable {
                 within: SqlContext::Code,
                 ..
             } => {
                 // Each use is a separate parameter, because its type may differ.
                 number += 1;
-                format!("${number}")
+                format!("${number}").into_bytes()
             }
-            Piece::Variable { name, .. } => format!(":{name}"),
+            other => other.written(),
         });
         pieces.collect()
     }
 }
 
 /// Reads the meta command `text`, which begins at `offset`; `None` for a backslash alone.
-pub fn read_meta(text: &str, offset: usize, names: &mut Names) -> Result<Option<Action>, Problem> {
+pub fn read_meta(text: &[u8], offset: usize, names: &mut Names) -> Result<Option<Action>, Problem> {
     let mut words = Words::new(text, offset);
     let Some(name) = words.next() else {
         return Ok(None);
     };
-    let command = name.text.to_ascii_lowercase();
+    let command = shown(name.text).to_ascii_lowercase();
     let missing = |what: &str| {
         let problem = format!("missing {what} in command \"{command}\"");
         Problem::new(name.offset, problem)
@@ -200,13 +209,13 @@ pub fn read_meta(text: &str, offset: usize, names: &mut Names) -> Result<Option<
         }
         "gset" | "aset" => Action::Capture(Capture {
             all: command == "aset",
-            prefix: words.next().map_or("", |word| word.text).to_owned(),
+            prefix: words.next().map_or(&b""[..], |word| word.text).to_vec(),
         }),
         "startpipeline" => Action::StartPipeline,
         "syncpipeline" => Action::SyncPipeline,
         "endpipeline" => Action::EndPipeline,
         _ => {
-            let problem = format!("invalid command \\{}", name.text);
+            let problem = format!("invalid command \\{}", shown(name.text));
             return Err(Problem::new(name.offset, problem));
         }
     };
@@ -225,12 +234,12 @@ pub fn read_meta(text: &str, offset: usize, names: &mut Names) -> Result<Option<
 }
 
 fn variable_named(word: Word<'_>, names: &mut Names) -> Result<Slot, Problem> {
-    if is_name(word.text.as_bytes()) {
+    if is_name(word.text) {
         return Ok(names.slot(word.text));
     }
     let problem = format!(
         "invalid variable name: \"{}\"; use letters, digits and _, no digit first",
-        word.text
+        shown(word.text)
     );
     Err(Problem::new(word.offset, problem))
 }
@@ -241,31 +250,35 @@ fn read_pause(
     unit: Option<Word<'_>>,
     names: &mut Names,
 ) -> Result<Pause, Problem> {
-    if let Some(name) = amount.text.strip_prefix(':') {
+    if let Some(name) = amount.text.strip_prefix(b":") {
         return Ok(Pause {
             amount: Amount::Variable(names.slot(name)),
             unit_ns: unit_ns(unit)?,
         });
     }
-    let unsigned = amount.text.trim_start_matches(['+', '-']);
-    let sign = amount.text.len() - unsigned.len();
-    let digits = unsigned.bytes().take_while(u8::is_ascii_digit).count();
+    let is_sign = |&&byte: &&u8| byte == b'+' || byte == b'-';
+    let sign = amount.text.iter().take_while(is_sign).count();
+    let unsigned = amount.text.iter().skip(sign);
+    let digits = unsigned.take_while(|byte| byte.is_ascii_digit()).count();
     let (number, suffix) = amount
         .text
         .split_at_checked(sign + digits)
-        .unwrap_or((amount.text, ""));
+        .unwrap_or((amount.text, b""));
     let suffix = Word {
         text: suffix,
         offset: amount.offset + number.len(),
     };
     let is_whole = suffix.text.is_empty() || unit.is_none();
-    match number.parse() {
+    match ascii(number).parse() {
         Ok(constant) if is_whole => Ok(Pause {
             amount: Amount::Constant(constant),
             unit_ns: unit_ns(unit.or((!suffix.text.is_empty()).then_some(suffix)))?,
         }),
         _ => {
-            let problem = format!("invalid sleep time, must be an integer ({})", amount.text);
+            let problem = format!(
+                "invalid sleep time, must be an integer ({})",
+                shown(amount.text)
+            );
             Err(Problem::new(amount.offset, problem))
         }
     }
@@ -275,14 +288,14 @@ fn unit_ns(unit: Option<Word<'_>>) -> Result<i64, Problem> {
     let Some(unit) = unit else {
         return Ok(1_000_000_000);
     };
-    match unit.text.to_ascii_lowercase().as_str() {
+    match shown(unit.text).to_ascii_lowercase().as_str() {
         "us" => Ok(1_000),
         "ms" => Ok(1_000_000),
         "s" => Ok(1_000_000_000),
         _ => {
             let problem = format!(
                 "unrecognized time unit, must be us, ms or s ({})",
-                unit.text
+                shown(unit.text)
             );
             Err(Problem::new(unit.offset, problem))
         }
@@ -292,10 +305,10 @@ fn unit_ns(unit: Option<Word<'_>>) -> Result<i64, Problem> {
 /// `:name` is a variable's value, `::name` the text `:name`.
 fn shell_words(words: &mut Words<'_>, names: &mut Names) -> Vec<ShellWord> {
     words
-        .map(|word| match word.text.strip_prefix(':') {
-            Some(literal) if literal.starts_with(':') => ShellWord::Text(literal.to_owned()),
+        .map(|word| match word.text.strip_prefix(b":") {
+            Some(literal) if literal.starts_with(b":") => ShellWord::Text(literal.to_vec()),
             Some(name) => ShellWord::Variable(names.slot(name)),
-            None => ShellWord::Text(word.text.to_owned()),
+            None => ShellWord::Text(word.text.to_vec()),
         })
         .collect()
 }

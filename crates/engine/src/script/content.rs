@@ -4,6 +4,8 @@
 //! expressions, text for SQL. Never: guesses; a text that is not a value is an error of the
 //! script.
 
+use pgassay_session::shown;
+
 use super::value::{Fault, Value};
 
 #[derive(Debug, Clone, PartialEq)]
@@ -15,7 +17,7 @@ pub enum Content {
 
 impl Content {
     /// The value in an expression; a text is read by pgbench's rules. `name` is for the error.
-    pub fn to_value(&self, name: &str) -> Result<Value, Fault> {
+    pub fn to_value(&self, name: &[u8]) -> Result<Value, Fault> {
         match self {
             Content::Value(value) => Ok(*value),
             Content::Text(text) => read(text, name),
@@ -30,9 +32,9 @@ impl Content {
     }
 }
 
-fn read(text: &[u8], name: &str) -> Result<Value, Fault> {
+fn read(text: &[u8], name: &[u8]) -> Result<Value, Fault> {
     let malformed = || {
-        let text = String::from_utf8_lossy(text);
+        let (name, text) = (shown(name), shown(text));
         Fault::new(format!("malformed variable \"{name}\" value: \"{text}\""))
     };
     let is = |word: &[u8]| text.eq_ignore_ascii_case(word);
@@ -86,7 +88,7 @@ mod tests {
 
     fn content(text: &str) -> Result<Value, String> {
         let content = Content::Text(text.into());
-        content.to_value("v").map_err(|fault| fault.to_string())
+        content.to_value(b"v").map_err(|fault| fault.to_string())
     }
 
     #[test]

@@ -123,10 +123,10 @@ pub const FUNCTIONS: [Named; 21] = [
     named("sqrt", Function::Sqrt, 1, 1),
 ];
 
-pub fn find(name: &str) -> Option<&'static Named> {
+pub fn find(name: &[u8]) -> Option<&'static Named> {
     FUNCTIONS
         .iter()
-        .find(|function| function.name.eq_ignore_ascii_case(name))
+        .find(|function| function.name.as_bytes().eq_ignore_ascii_case(name))
 }
 
 /// Applies `function`; the parser has checked the number of arguments.

@@ -4,6 +4,7 @@
 //! error with file, line and column. Never: knows the protocol, a client or a connection.
 
 mod advice;
+mod bytes;
 mod command;
 mod content;
 mod expression;
@@ -21,6 +22,8 @@ mod words;
 
 use std::collections::{BTreeSet, HashSet};
 
+use pgassay_session::shown;
+
 pub use command::{Action, Amount, Capture, Command, Pause, Piece, ShellWord, Statement};
 pub use content::Content;
 pub use expression::{Context, Expression};
@@ -32,6 +35,7 @@ pub use value::{Fault, Value};
 pub use variables::{Names, Slot, Variables, is_name, undefined};
 
 use crate::error::EngineError;
+use bytes::trim_end;
 use split::{Raw, RawPiece, split};
 
 /// Variables that every client has by default.
@@ -45,7 +49,7 @@ pub struct Script {
 impl Script {
     pub fn parse(
         file: &str,
-        text: &str,
+        text: &[u8],
         allow_shell: bool,
         names: &mut Names,
     ) -> Result<Script, EngineError> {
@@ -58,7 +62,7 @@ impl Script {
         checked.map_err(|problem| problem.locate(file, text))
     }
 
-    fn read(text: &str, names: &mut Names) -> Result<Script, Problem> {
+    fn read(text: &[u8], names: &mut Names) -> Result<Script, Problem> {
         let mut commands: Vec<Command> = Vec::new();
         // The line of the last command, counted on from the one before it.
         let (mut line, mut counted) = (1, 0);
@@ -73,13 +77,13 @@ impl Script {
                     offset,
                     text: words,
                 } => match command::read_meta(words, offset + 1, names)
-                    .map_err(|problem| advice::advised(problem, words, offset + 1))?
+                    .map_err(|problem| advice::advised(problem, &shown(words), offset + 1))?
                 {
                     Some(Action::Capture(capture)) => {
                         attach(capture, offset, commands.last_mut())?;
                         continue;
                     }
-                    Some(action) => (offset, format!("\\{}", words.trim_end()), action),
+                    Some(action) => (offset, [b"\\", trim_end(words)].concat(), action),
                     None => continue,
                 },
             };
@@ -210,7 +214,7 @@ impl Script {
 pub struct Targets<'s> {
     slots: HashSet<Slot>,
     /// Prefix of a `\gset`: any variable that begins with it may be set.
-    prefixes: HashSet<&'s str>,
+    prefixes: HashSet<&'s [u8]>,
 }
 
 impl Targets<'_> {
@@ -240,7 +244,7 @@ impl Statement {
 /// the variables it reads but never sets.
 pub fn check_script(
     file: &str,
-    text: &str,
+    text: &[u8],
     allow_shell: bool,
     binds: bool,
 ) -> Result<Vec<String>, EngineError> {
@@ -250,7 +254,9 @@ pub fn check_script(
     if binds {
         let is_known = |slot: &Slot| {
             let name = names.name(*slot);
-            targets.contain(*slot, &names) || AUTOMATIC.contains(&name) || name == "scale"
+            targets.contain(*slot, &names)
+                || name == b"scale"
+                || AUTOMATIC.iter().any(|one| one.as_bytes() == name)
         };
         let known = Known {
             slots: names.all().filter(is_known).collect(),
@@ -267,7 +273,7 @@ pub fn check_script(
     }
     let reads = script.reads().into_iter();
     let unset = reads.filter(|(slot, _)| !targets.contain(*slot, &names));
-    let unset = unset.map(|(slot, _)| names.name(slot).to_owned());
+    let unset = unset.map(|(slot, _)| shown(names.name(slot)).into_owned());
     Ok(unset
         .filter(|name| !AUTOMATIC.contains(&name.as_str()))
         .collect())
@@ -276,9 +282,9 @@ pub fn check_script(
 /// The SQL commands of a script as they are prepared, each with its line.
 pub fn script_statements(
     file: &str,
-    text: &str,
+    text: &[u8],
     allow_shell: bool,
-) -> Result<Vec<(usize, String)>, EngineError> {
+) -> Result<Vec<(usize, Vec<u8>)>, EngineError> {
     let script = Script::parse(file, text, allow_shell, &mut Names::default())?;
     let commands = script.commands.iter();
     Ok(commands
@@ -286,8 +292,8 @@ pub fn script_statements(
         .collect())
 }
 
-fn newlines(text: &str, from: usize, to: usize) -> usize {
-    let between = text.as_bytes().get(from..to).unwrap_or_default();
+fn newlines(text: &[u8], from: usize, to: usize) -> usize {
+    let between = text.get(from..to).unwrap_or_default();
     between.iter().filter(|&&byte| byte == b'\n').count()
 }
 
@@ -308,7 +314,7 @@ fn attach(capture: Capture, offset: usize, last: Option<&mut Command>) -> Result
 
 fn refuse_zero_bytes(pieces: &[RawPiece<'_>], offset: usize) -> Result<(), Problem> {
     let has_zero =
-        |piece: &RawPiece<'_>| matches!(piece, RawPiece::Text(text) if text.contains('\0'));
+        |piece: &RawPiece<'_>| matches!(piece, RawPiece::Text(text) if text.contains(&0));
     if pieces.iter().any(has_zero) {
         return Err(Problem::new(offset, "the SQL command has a zero byte"));
     }

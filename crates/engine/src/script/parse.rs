@@ -3,6 +3,8 @@
 //! Enters: tokens. Leaves: an [`Expression`]. Never: evaluates; a depth limit keeps hostile
 //! input from exhausting the stack.
 
+use pgassay_session::shown;
+
 use super::expression::Expression;
 use super::function::{Function, find};
 use super::problem::Problem;
@@ -29,7 +31,7 @@ mod binding {
 
 /// Parses the whole of `text`, which begins at `offset` of the script.
 pub fn parse_expression(
-    text: &str,
+    text: &[u8],
     offset: usize,
     names: &mut Names,
 ) -> Result<Expression, Problem> {
@@ -247,10 +249,11 @@ impl Parser<'_, '_> {
         })
     }
 
-    fn function(&mut self, name: &str) -> Result<Expression, Problem> {
+    fn function(&mut self, name: &[u8]) -> Result<Expression, Problem> {
         let Some(named) = find(name) else {
             return Err(self.bad(format!(
-                "unexpected function name ({name}); a variable is written :{name}"
+                "unexpected function name ({name}); a variable is written :{name}",
+                name = shown(name),
             )));
         };
         let offset = self.offset;
@@ -269,7 +272,7 @@ impl Parser<'_, '_> {
             .check_arguments(arguments.len())
             .map_err(|problem| Problem::new(offset, problem))?;
         if named.is_seeded && arguments.len() < named.most_arguments {
-            arguments.push(Expression::Variable(self.names.slot("default_seed")));
+            arguments.push(Expression::Variable(self.names.slot(b"default_seed")));
         }
         Ok(Expression::Call(named.function, arguments.into()))
     }
@@ -312,8 +315,8 @@ impl Parser<'_, '_> {
             Token::End => "the end of the command".to_owned(),
             Token::Int(value) => value.to_string(),
             Token::Double(value) => value.to_string(),
-            Token::Variable(name) => format!(":{name}"),
-            Token::Word(word) => format!("\"{word}\""),
+            Token::Variable(name) => format!(":{}", shown(name)),
+            Token::Word(word) => format!("\"{}\"", shown(word)),
             Token::Symbol(symbol) => format!("\"{symbol}\""),
         };
         self.bad(format!("syntax error: expected {wanted} but found {found}"))
@@ -324,8 +327,8 @@ impl Parser<'_, '_> {
     }
 }
 
-fn is(found: &str, word: &str) -> bool {
-    found.eq_ignore_ascii_case(word)
+fn is(found: &[u8], word: &str) -> bool {
+    found.eq_ignore_ascii_case(word.as_bytes())
 }
 
 fn call<const N: usize>(function: Function, arguments: [Expression; N]) -> Expression {

@@ -4,6 +4,8 @@
 //! carries out. Never: refuses what the server would accept; SQL that cannot be cut is left to
 //! the server.
 
+use pgassay_session::shown;
+
 use super::command::Statement;
 use super::problem::Problem;
 use super::split::{Raw, Splitter};
@@ -11,18 +13,19 @@ use super::variables::Names;
 use crate::error::EngineError;
 
 /// Refuses psql's commands and data after a COPY FROM STDIN, which pg_dump writes.
-pub fn check_sql(file: &str, text: &str) -> Result<(), EngineError> {
+pub fn check_sql(file: &str, text: &[u8]) -> Result<(), EngineError> {
     let mut splitter = Splitter::new(text);
     // After an error it is not known where statements end.
     while let Some(Ok(command)) = splitter.next_command() {
         let problem = match command {
             Raw::Meta { offset, text } => {
+                let text = shown(text);
                 let name = text.split_ascii_whitespace().next().unwrap_or_default();
                 Problem::new(offset, format!("\\{name} is a command of psql, {ADVICE}"))
             }
             Raw::Sql { pieces, offset } => {
                 let sql = Statement::new(&pieces, &mut Names::default()).text();
-                if !copies_from_the_client(&sql) {
+                if !copies_from_the_client(&shown(&sql)) {
                     continue;
                 }
                 Problem::new(
@@ -71,7 +74,9 @@ mod tests {
                 "schema.sql:1:1: COPY",
             ),
         ] {
-            let problem = check_sql("schema.sql", text).unwrap_err().to_string();
+            let problem = check_sql("schema.sql", text.as_bytes())
+                .unwrap_err()
+                .to_string();
             assert!(problem.starts_with(place), "{problem}");
             assert!(problem.contains("--inserts"));
         }
@@ -87,7 +92,7 @@ mod tests {
             "SELECT 'not closed\n\\d",
             "CREATE FUNCTION f() RETURNS int BEGIN ATOMIC SELECT 1; END; SELECT :scale, ':x';",
         ] {
-            assert!(check_sql("schema.sql", text).is_ok(), "{text}");
+            assert!(check_sql("schema.sql", text.as_bytes()).is_ok(), "{text}");
         }
     }
 }

@@ -5,6 +5,8 @@
 
 use std::iter::repeat;
 
+use pgassay_session::shown;
+
 use crate::error::EngineError;
 
 /// Characters of a line that are shown.
@@ -26,18 +28,22 @@ impl Problem {
     }
 
     /// Makes the error for the script `file` whose text is `script`.
-    pub fn locate(self, file: &str, script: &str) -> EngineError {
+    pub fn locate(self, file: &str, script: &[u8]) -> EngineError {
         let before = script.get(..self.offset).unwrap_or(script);
-        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        let line_start = before.iter().rposition(|&byte| byte == b'\n');
+        let line_start = line_start.map_or(0, |newline| newline + 1);
         let from_start = script.get(line_start..).unwrap_or_default();
-        let line = from_start.lines().next().unwrap_or_default();
+        let line = from_start.split(|&byte| byte == b'\n').next();
+        let line = line.unwrap_or_default();
+        let line = shown(line.strip_suffix(b"\r").unwrap_or(line));
         let inset = before.get(line_start..).unwrap_or_default();
         EngineError::Script {
             file: file.to_owned(),
             line: line_of(script, self.offset),
-            column: inset.chars().count() + 1,
+            // A byte of a one-byte encoding is one character in the user's editor.
+            column: String::from_utf8_lossy(inset).chars().count() + 1,
             problem: self.text,
-            excerpt: excerpt(line, inset.chars().count()),
+            excerpt: excerpt(&line, shown(inset).chars().count()),
         }
     }
 }
@@ -64,9 +70,8 @@ fn excerpt(line: &str, column: usize) -> String {
 }
 
 /// The line, counted from 1, of the byte at `offset`.
-pub fn line_of(script: &str, offset: usize) -> usize {
-    let before = script.as_bytes().get(..offset);
-    let before = before.unwrap_or(script.as_bytes());
+pub fn line_of(script: &[u8], offset: usize) -> usize {
+    let before = script.get(..offset).unwrap_or(script);
     1 + before.iter().filter(|&&byte| byte == b'\n').count()
 }
 
@@ -75,7 +80,7 @@ mod tests {
     use super::*;
 
     fn located(script: &str, offset: usize) -> (String, String) {
-        match Problem::new(offset, "no").locate("x.sql", script) {
+        match Problem::new(offset, "no").locate("x.sql", script.as_bytes()) {
             EngineError::Script { ref excerpt, .. } if excerpt.is_empty() => unreachable!(),
             error => {
                 let shown = error.to_string();

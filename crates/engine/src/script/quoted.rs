@@ -6,6 +6,8 @@
 
 use std::collections::BTreeSet;
 
+use pgassay_session::shown;
+
 use super::{Piece, Problem, Slot, SqlContext, Statement};
 
 /// The variables that something sets.
@@ -35,7 +37,8 @@ impl Known {
                 };
                 let problem = format!(
                     "in quotes :{name} is replaced in the simple protocol only; write it outside \
-                     of the quotes, joined with ||, or use the simple protocol (-M simple){advice}"
+                     of the quotes, joined with ||, or use the simple protocol (-M simple){advice}",
+                    name = shown(name),
                 );
                 return Err(Problem::new(*offset, problem));
             }

@@ -4,6 +4,7 @@
 //! references in turn. Never: parses SQL beyond what the end of a statement depends on: quotes,
 //! comments, parentheses and the bodies of SQL functions.
 
+use super::bytes::{find, is_space, trim_end};
 use super::problem::Problem;
 use super::token::{begins_word, is_word, word_length};
 
@@ -20,15 +21,15 @@ pub enum Raw<'a> {
         /// Offset of the backslash.
         offset: usize,
         /// The rest of the line, and of its continuation lines, after the backslash.
-        text: &'a str,
+        text: &'a [u8],
     },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RawPiece<'a> {
-    Text(&'a str),
+    Text(&'a [u8]),
     Variable {
-        name: &'a str,
+        name: &'a [u8],
         offset: usize,
         within: SqlContext,
     },
@@ -44,13 +45,13 @@ pub enum SqlContext {
 }
 
 /// Cuts `text` into its commands, in order.
-pub fn split(text: &str) -> Result<Vec<Raw<'_>>, Problem> {
+pub fn split(text: &[u8]) -> Result<Vec<Raw<'_>>, Problem> {
     let mut splitter = Splitter::new(text);
     std::iter::from_fn(|| splitter.next_command()).collect()
 }
 
 pub struct Splitter<'a> {
-    text: &'a str,
+    text: &'a [u8],
     at: usize,
     /// Start of the text that belongs to no piece yet.
     start: usize,
@@ -60,7 +61,7 @@ pub struct Splitter<'a> {
 }
 
 impl<'a> Splitter<'a> {
-    pub fn new(text: &'a str) -> Splitter<'a> {
+    pub fn new(text: &'a [u8]) -> Splitter<'a> {
         Splitter {
             text,
             at: 0,
@@ -83,14 +84,14 @@ impl<'a> Splitter<'a> {
     }
 
     fn byte(&self, ahead: usize) -> Option<u8> {
-        self.text.as_bytes().get(self.at + ahead).copied()
+        self.text.get(self.at + ahead).copied()
     }
 
-    fn rest(&self) -> &'a str {
+    fn rest(&self) -> &'a [u8] {
         self.text.get(self.at..).unwrap_or_default()
     }
 
-    fn slice(&self, from: usize) -> &'a str {
+    fn slice(&self, from: usize) -> &'a [u8] {
         self.text.get(from..self.at).unwrap_or_default()
     }
 
@@ -106,9 +107,9 @@ impl<'a> Splitter<'a> {
     /// Skips space and comments of one line; false at the end of the script.
     fn skip_to_command(&mut self) -> bool {
         while let Some(byte) = self.byte(0) {
-            if byte.is_ascii_whitespace() || byte == b'\x0b' {
+            if is_space(byte) {
                 self.step(1);
-            } else if self.rest().starts_with("--") {
+            } else if self.rest().starts_with(b"--") {
                 self.step(line_length(self.rest()));
             } else {
                 return true;
@@ -123,8 +124,8 @@ impl<'a> Splitter<'a> {
         let start = self.at;
         while let Some(byte) = self.byte(0) {
             let rest = self.rest();
-            if rest.starts_with("\\\n") || rest.starts_with("\\\r\n") {
-                let newline = rest.find('\n').unwrap_or(0);
+            if rest.starts_with(b"\\\n") || rest.starts_with(b"\\\r\n") {
+                let newline = find(rest, b"\n").unwrap_or(0);
                 self.step(newline + 1);
             } else if byte == b'\n' {
                 break;
@@ -144,8 +145,8 @@ impl<'a> Splitter<'a> {
         let mut depth = Depth::default();
         while let Some(byte) = self.byte(0) {
             match byte {
-                b'\'' => self.quoted("'", self.continued == Some(self.at))?,
-                b'"' => self.quoted("\"", false)?,
+                b'\'' => self.quoted(b'\'', self.continued == Some(self.at))?,
+                b'"' => self.quoted(b'"', false)?,
                 b'$' => self.dollar_quoted()?,
                 b'-' if self.byte(1) == Some(b'-') => {
                     self.enclosed(line_length(self.rest()), SqlContext::Comment);
@@ -176,8 +177,8 @@ impl<'a> Splitter<'a> {
                 _ if begins_word(byte) => {
                     let word = self.identifier();
                     depth.word(word);
-                    if word.eq_ignore_ascii_case("e") && self.byte(0) == Some(b'\'') {
-                        self.quoted("'", true)?;
+                    if word.eq_ignore_ascii_case(b"e") && self.byte(0) == Some(b'\'') {
+                        self.quoted(b'\'', true)?;
                     }
                 }
                 _ if byte.is_ascii_digit() => self.number(),
@@ -186,7 +187,7 @@ impl<'a> Splitter<'a> {
         }
         self.end_text();
         if let Some(RawPiece::Text(last)) = self.pieces.last_mut() {
-            *last = last.trim_end();
+            *last = trim_end(last);
         }
         Ok(Raw::Sql {
             pieces: std::mem::take(&mut self.pieces),
@@ -222,21 +223,21 @@ impl<'a> Splitter<'a> {
         if within == SqlContext::Code && self.unset_test() {
             return;
         }
-        let colons = self.rest().bytes().take_while(|&b| b == b':').count();
+        let colons = self.rest().iter().take_while(|&&b| b == b':').count();
         self.step(colons);
     }
 
     /// `:{?name}` is psql's test whether a variable is set; in pgbench it is always false.
     fn unset_test(&mut self) -> bool {
-        let Some(name) = self.rest().strip_prefix(":{?") else {
+        let Some(name) = self.rest().strip_prefix(b":{?") else {
             return false;
         };
         let length = word_length(name);
-        if length == 0 || name.as_bytes().get(length) != Some(&b'}') {
+        if length == 0 || name.get(length) != Some(&b'}') {
             return false;
         }
         self.end_text();
-        self.pieces.push(RawPiece::Text("FALSE"));
+        self.pieces.push(RawPiece::Text(b"FALSE"));
         self.step(length + 4);
         self.start = self.at;
         true
@@ -245,15 +246,19 @@ impl<'a> Splitter<'a> {
     /// Skips `length` bytes of quotes or a comment, and finds the variables in them.
     fn enclosed(&mut self, length: usize, within: SqlContext) {
         let end = self.at + length;
-        while let Some(found) = self.text.get(self.at..end).and_then(|text| text.find(':')) {
+        while let Some(found) = self
+            .text
+            .get(self.at..end)
+            .and_then(|text| find(text, b":"))
+        {
             self.step(found);
             self.colon(within);
         }
         self.at = end.max(self.at);
     }
 
-    fn quoted(&mut self, quote: &str, backslashes: bool) -> Result<(), Problem> {
-        let what = if quote == "'" {
+    fn quoted(&mut self, quote: u8, backslashes: bool) -> Result<(), Problem> {
+        let what = if quote == b'\'' {
             "the string"
         } else {
             "the quoted name"
@@ -263,7 +268,7 @@ impl<'a> Splitter<'a> {
         let end = if backslashes {
             escaped_end(body)
         } else {
-            body.find(quote).map(|end| end + 1)
+            find(body, &[quote]).map(|end| end + 1)
         };
         match end {
             Some(end) => {
@@ -280,14 +285,14 @@ impl<'a> Splitter<'a> {
     fn dollar_quoted(&mut self) -> Result<(), Problem> {
         let after = self.rest().get(1..).unwrap_or_default();
         let tag = word_length(after);
-        let begins = after.bytes().next().is_some_and(begins_word) || tag == 0;
-        if !begins || after.as_bytes().get(tag) != Some(&b'$') {
+        let begins = after.first().is_some_and(|&byte| begins_word(byte)) || tag == 0;
+        if !begins || after.get(tag) != Some(&b'$') {
             self.step(1);
             return Ok(());
         }
         let delimiter = self.rest().get(..tag + 2).unwrap_or_default();
         let body = self.rest().get(delimiter.len()..).unwrap_or_default();
-        match body.find(delimiter) {
+        match find(body, delimiter) {
             Some(end) => {
                 self.enclosed(end + 2 * delimiter.len(), SqlContext::Quotes);
                 Ok(())
@@ -298,7 +303,7 @@ impl<'a> Splitter<'a> {
 
     /// Block comments nest in SQL.
     fn block_comment(&mut self) -> Result<(), Problem> {
-        let bytes = self.rest().as_bytes();
+        let bytes = self.rest();
         let (mut length, mut depth) = (0, 0usize);
         loop {
             match bytes.get(length..length + 2) {
@@ -327,7 +332,7 @@ impl<'a> Splitter<'a> {
     /// Reads a number. Letters directly after it do not begin a word; a `$` may begin a string.
     fn number(&mut self) {
         let digits = |byte: &u8| byte.is_ascii_digit() || *byte == b'_';
-        let length = self.rest().bytes().take_while(digits).count();
+        let length = self.rest().iter().copied().take_while(digits).count();
         self.step(length);
         if self.byte(0).is_some_and(begins_word) {
             self.identifier();
@@ -335,12 +340,12 @@ impl<'a> Splitter<'a> {
     }
 
     /// Reads a name of SQL, inside which `$` is an ordinary character.
-    fn identifier(&mut self) -> &'a str {
+    fn identifier(&mut self) -> &'a [u8] {
         let start = self.at;
         let length = self
             .rest()
-            .bytes()
-            .take_while(|&byte| is_word(byte) || byte == b'$')
+            .iter()
+            .take_while(|&&byte| is_word(byte) || byte == b'$')
             .count();
         self.step(length);
         self.slice(start)
@@ -348,18 +353,19 @@ impl<'a> Splitter<'a> {
 }
 
 /// The length of a line, which a carriage return ends too, as in psql.
-fn line_length(text: &str) -> usize {
-    text.find(['\n', '\r']).unwrap_or(text.len())
+fn line_length(text: &[u8]) -> usize {
+    let end = text.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
+    end.unwrap_or(text.len())
 }
 
 /// The bytes up to a string that goes on with the one before: only space and comments of one line
 /// stand between them, and at least one end of a line.
-fn continuation(text: &str) -> Option<usize> {
+fn continuation(text: &[u8]) -> Option<usize> {
     let mut at = 0;
     let mut is_next_line = false;
     loop {
         let rest = text.get(at..)?;
-        match rest.as_bytes() {
+        match rest {
             [b'\n' | b'\r', ..] => {
                 is_next_line = true;
                 at += 1;
@@ -373,8 +379,7 @@ fn continuation(text: &str) -> Option<usize> {
 }
 
 /// The end of a string with backslash escapes, after its closing quote.
-fn escaped_end(body: &str) -> Option<usize> {
-    let bytes = body.as_bytes();
+fn escaped_end(bytes: &[u8]) -> Option<usize> {
     let mut at = 0;
     loop {
         match (bytes.get(at)?, bytes.get(at + 1)) {

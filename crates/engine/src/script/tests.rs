@@ -6,7 +6,7 @@ use super::*;
 use crate::random::Seeds;
 
 fn check(text: &str) -> Result<Vec<String>, String> {
-    check_script("pay.sql", text, false, false).map_err(|error| error.to_string())
+    check_script("pay.sql", text.as_bytes(), false, false).map_err(|error| error.to_string())
 }
 
 fn error(text: &str) -> String {
@@ -44,9 +44,29 @@ fn statements_are_listed_as_they_are_prepared() {
         (3, "BEGIN;"),
         (4, "SELECT 2"),
     ];
-    let found = script_statements("pay.sql", text, false).unwrap();
-    let found: Vec<_> = found.iter().map(|(line, sql)| (*line, &sql[..])).collect();
+    let found = script_statements("pay.sql", text.as_bytes(), false).unwrap();
+    let found: Vec<_> = found
+        .iter()
+        .map(|(line, sql)| (*line, shown(sql)))
+        .collect();
+    let expected = expected.map(|(line, sql)| (line, sql.into()));
     assert_eq!(found, expected);
+}
+
+#[test]
+fn a_script_in_any_encoding_keeps_its_bytes() {
+    let text = b"-- \xe9\n\\set \xe9 1\nSELECT '\xc0\xc1', :\xe9, \"\xf1\xff\";\n";
+    let found = script_statements("pay.sql", text, false).unwrap();
+    assert_eq!(
+        found,
+        [(3, b"SELECT '\xc0\xc1', $1, \"\xf1\xff\";".to_vec())]
+    );
+    let wrong = [&text[..], b"\\set x :\xe8 +"].concat();
+    let error = check_script("pay.sql", &wrong, false, false).unwrap_err();
+    assert!(
+        error.to_string().starts_with("pay.sql:4:12: syntax error"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -128,7 +148,7 @@ fn errors_name_file_line_column_and_reason() {
 #[test]
 fn a_variable_in_quotes_is_refused_where_parameters_are_bound() {
     let refusal = |text: &str| {
-        let checked = check_script("pay.sql", text, false, true);
+        let checked = check_script("pay.sql", text.as_bytes(), false, true);
         checked.map_err(|error| error.to_string()).err()
     };
     for text in [
@@ -148,7 +168,7 @@ fn a_variable_in_quotes_is_refused_where_parameters_are_bound() {
             !is_certain,
             "{problem}"
         );
-        assert!(check_script("pay.sql", text, false, false).is_ok());
+        assert!(check_script("pay.sql", text.as_bytes(), false, false).is_ok());
     }
     for text in [
         "SELECT '{\"a\":true}', ':y' /* :y */;",
@@ -176,7 +196,7 @@ fn scripts_of_every_kind_of_command_parse() {
         assert_eq!(check(text).map(|unset| unset.len() < 2), Ok(true), "{text}");
     }
     let text = "\\shell echo :x ::y\n\\setshell x echo 1";
-    assert!(check_script("x", text, true, false).is_ok());
+    assert!(check_script("x", text.as_bytes(), true, false).is_ok());
 }
 
 /// Runs the expressions of a script that parses; errors do not matter.
@@ -205,7 +225,7 @@ fn evaluate_all(script: &Script, names: &Names) {
     }
 }
 
-fn never_panics(text: &str) {
+fn never_panics(text: &[u8]) {
     let mut names = Names::default();
     match Script::parse("x", text, true, &mut names) {
         Ok(script) => evaluate_all(&script, &names),
@@ -304,21 +324,31 @@ proptest! {
 
     #[test]
     fn arbitrary_text_never_panics(text in "\\PC{0,200}") {
-        never_panics(&text);
+        never_panics(text.as_bytes());
+    }
+
+    #[test]
+    fn arbitrary_bytes_never_panic(
+        parts in prop::collection::vec(
+            (prop::sample::select(&LANGUAGE[..]), prop::collection::vec(any::<u8>(), 0..3)), 0..20
+        )
+    ) {
+        let parts = parts.iter().map(|(word, bytes)| [word.as_bytes(), bytes].concat());
+        never_panics(&parts.collect::<Vec<_>>().concat());
     }
 
     #[test]
     fn text_made_of_the_language_never_panics(
         parts in prop::collection::vec(prop::sample::select(&LANGUAGE[..]), 0..40)
     ) {
-        never_panics(&parts.concat());
+        never_panics(parts.concat().as_bytes());
     }
 
     #[test]
     fn expressions_made_of_the_language_never_panic(
         parts in prop::collection::vec(prop::sample::select(&LANGUAGE[31..]), 0..12)
     ) {
-        never_panics(&format!("\\set x {}\n\\set y :x + {}", parts.concat(), parts.concat()));
+        never_panics(format!("\\set x {}\n\\set y :x + {}", parts.concat(), parts.concat()).as_bytes());
     }
 
     #[test]
@@ -335,7 +365,7 @@ proptest! {
                 break;
             }
         }
-        never_panics(&text);
+        never_panics(text.as_bytes());
     }
 
     #[test]
@@ -346,10 +376,10 @@ proptest! {
             "random", "random_gaussian", "random_exponential", "permute", "pow", "least", "hash",
         ][..]),
     ) {
-        never_panics(&format!("\\set x ({left}) {operator} ({right})"));
-        never_panics(&format!("\\set x {function}({left}, {right})"));
-        never_panics(&format!("\\set x {function}({left}, {right}, {third})"));
-        never_panics(&format!("\\set x int({left}) + abs({right}) - -({third})"));
+        never_panics(format!("\\set x ({left}) {operator} ({right})").as_bytes());
+        never_panics(format!("\\set x {function}({left}, {right})").as_bytes());
+        never_panics(format!("\\set x {function}({left}, {right}, {third})").as_bytes());
+        never_panics(format!("\\set x int({left}) + abs({right}) - -({third})").as_bytes());
     }
 }
 

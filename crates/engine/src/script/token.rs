@@ -3,6 +3,9 @@
 //! Enters: the text of an expression. Leaves: tokens with their offsets in the script. Never:
 //! checks the order of tokens.
 
+use pgassay_session::shown;
+
+use super::bytes::ascii;
 use super::problem::Problem;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -10,9 +13,9 @@ pub enum Token<'a> {
     /// Unsigned: `-9223372036854775808` is a minus and 2^63.
     Int(u64),
     Double(f64),
-    Variable(&'a str),
+    Variable(&'a [u8]),
     /// A function's name or a keyword.
-    Word(&'a str),
+    Word(&'a [u8]),
     Symbol(&'static str),
     End,
 }
@@ -24,13 +27,13 @@ const SYMBOLS: [&str; 21] = [
 ];
 
 pub struct Tokens<'a> {
-    rest: &'a str,
+    rest: &'a [u8],
     offset: usize,
 }
 
 impl<'a> Tokens<'a> {
     /// `text` begins at `offset` of the script.
-    pub fn new(text: &'a str, offset: usize) -> Tokens<'a> {
+    pub fn new(text: &'a [u8], offset: usize) -> Tokens<'a> {
         Tokens { rest: text, offset }
     }
 
@@ -38,7 +41,7 @@ impl<'a> Tokens<'a> {
     pub fn next_token(&mut self) -> Result<(Token<'a>, usize), Problem> {
         self.skip_space();
         let offset = self.offset;
-        let token = match self.rest.as_bytes() {
+        let token = match self.rest {
             [] => Token::End,
             [b'0'..=b'9', ..] | [b'.', b'0'..=b'9', ..] => self.number()?,
             [b':', next, ..] if is_word(*next) => {
@@ -54,14 +57,14 @@ impl<'a> Tokens<'a> {
     fn symbol(&mut self) -> Result<Token<'a>, Problem> {
         let symbol = SYMBOLS
             .iter()
-            .find(|symbol| self.rest.starts_with(**symbol));
+            .find(|symbol| self.rest.starts_with(symbol.as_bytes()));
         match symbol {
             Some(symbol) => {
                 self.take(symbol.len());
                 Ok(Token::Symbol(symbol))
             }
             None => {
-                let found = self.rest.chars().next().unwrap_or(' ');
+                let found = shown(self.rest).chars().next().unwrap_or(' ');
                 let shown = if found.is_control() {
                     found.escape_default().to_string()
                 } else {
@@ -74,7 +77,7 @@ impl<'a> Tokens<'a> {
     }
 
     fn number(&mut self) -> Result<Token<'a>, Problem> {
-        let bytes = self.rest.as_bytes();
+        let bytes = self.rest;
         let digits = |from: usize| {
             bytes
                 .iter()
@@ -97,7 +100,7 @@ impl<'a> Tokens<'a> {
             }
         }
         let offset = self.offset;
-        let text = self.take(length);
+        let text = ascii(self.take(length));
         if is_double {
             match text.parse::<f64>() {
                 // A number that underflows to zero is refused too, unless it is written as 0.
@@ -120,7 +123,7 @@ impl<'a> Tokens<'a> {
 
     fn skip_space(&mut self) {
         loop {
-            match self.rest.as_bytes() {
+            match self.rest {
                 [b' ' | b'\t' | b'\r' | b'\n' | b'\x0b' | b'\x0c', ..] => {
                     self.take(1);
                 }
@@ -133,12 +136,12 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// Takes this many bytes, which must end at the end of a character.
-    fn take(&mut self, length: usize) -> &'a str {
+    /// Takes this many bytes.
+    fn take(&mut self, length: usize) -> &'a [u8] {
         let (taken, rest) = self
             .rest
             .split_at_checked(length)
-            .unwrap_or((self.rest, ""));
+            .unwrap_or((self.rest, b""));
         self.rest = rest;
         self.offset += taken.len();
         taken
@@ -161,8 +164,8 @@ pub fn begins_word(byte: u8) -> bool {
     is_word(byte) && !byte.is_ascii_digit()
 }
 
-pub fn word_length(text: &str) -> usize {
-    text.bytes().take_while(|&byte| is_word(byte)).count()
+pub fn word_length(text: &[u8]) -> usize {
+    text.iter().take_while(|&&byte| is_word(byte)).count()
 }
 
 #[cfg(test)]
@@ -170,7 +173,7 @@ mod tests {
     use super::*;
 
     fn tokens(text: &str) -> Result<Vec<(Token<'_>, usize)>, Problem> {
-        let mut tokens = Tokens::new(text, 10);
+        let mut tokens = Tokens::new(text.as_bytes(), 10);
         let mut found = Vec::new();
         loop {
             match tokens.next_token()? {
@@ -194,9 +197,9 @@ mod tests {
                 Token::Double(0.5),
                 Token::Double(2000.0),
                 Token::Int(3),
-                Token::Word("e"),
-                Token::Word("x"),
-                Token::Variable("é1"),
+                Token::Word(b"e"),
+                Token::Word(b"x"),
+                Token::Variable("é1".as_bytes()),
                 Token::Symbol("<="),
                 Token::Symbol("<>"),
                 Token::Symbol("("),

@@ -5,6 +5,8 @@
 
 use std::collections::HashMap;
 
+use pgassay_session::shown;
+
 use super::content::Content;
 use super::token::{begins_word, is_word};
 use super::value::{Fault, Value};
@@ -17,17 +19,17 @@ pub struct Slot(usize);
 #[derive(Debug, Default, Clone)]
 pub struct Names {
     slots: HashMap<Vec<u8>, Slot>,
-    names: Vec<String>,
+    names: Vec<Vec<u8>>,
 }
 
 impl Names {
-    pub fn slot(&mut self, name: &str) -> Slot {
-        if let Some(slot) = self.find(name.as_bytes()) {
+    pub fn slot(&mut self, name: &[u8]) -> Slot {
+        if let Some(slot) = self.find(name) {
             return slot;
         }
         let slot = Slot(self.names.len());
-        self.names.push(name.to_owned());
-        self.slots.insert(name.as_bytes().to_vec(), slot);
+        self.names.push(name.to_vec());
+        self.slots.insert(name.to_vec(), slot);
         slot
     }
 
@@ -38,8 +40,8 @@ impl Names {
     }
 
     #[must_use]
-    pub fn name(&self, slot: Slot) -> &str {
-        self.names.get(slot.0).map_or("?", String::as_str)
+    pub fn name(&self, slot: Slot) -> &[u8] {
+        self.names.get(slot.0).map_or(b"?", Vec::as_slice)
     }
 
     pub fn all(&self) -> impl Iterator<Item = Slot> {
@@ -112,6 +114,6 @@ impl Variables {
 }
 
 #[must_use]
-pub fn undefined(name: &str) -> Fault {
-    Fault::new(format!("undefined variable \"{name}\""))
+pub fn undefined(name: &[u8]) -> Fault {
+    Fault::new(format!("undefined variable \"{}\"", shown(name)))
 }

@@ -15,7 +15,7 @@ use crate::samples::columns::Values;
 use crate::samples::names::Names;
 use crate::schedule::{Allowance, Schedule, rest_after};
 use crate::server::backoff::Backoff;
-use crate::server::link::{Link, is_transient};
+use crate::server::link::{Link, SEND_AS_THEY_ARE, cannot_convert, is_transient};
 use crate::shared::Shared;
 
 const INT8: u32 = 20;
@@ -90,7 +90,12 @@ fn serve(
             let began = Instant::now();
             let late = task.schedule.is_late(now);
             let mut pause = Duration::ZERO;
-            match look(client, task, &mut values, &names, shared) {
+            let mut looked = look(client, task, &mut values, &names, shared);
+            if looked.as_ref().is_err_and(cannot_convert) {
+                let as_they_are = client.execute(SEND_AS_THEY_ARE);
+                looked = as_they_are.and_then(|()| look(client, task, &mut values, &names, shared));
+            }
+            match looked {
                 Ok(()) => task.backoff.succeeded(),
                 Err(error) if error.is_fatal() => return Err(error),
                 Err(error) => {
@@ -222,7 +227,7 @@ fn join_labels(row: Row<'_>, parts: &[Part], object: &mut String) {
         if n > 0 {
             object.push('/');
         }
-        object.push_str(row.text(column).unwrap_or_default());
+        object.push_str(&row.text(column).unwrap_or_default());
     }
 }
 

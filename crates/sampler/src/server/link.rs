@@ -91,6 +91,15 @@ fn open(endpoint: &Endpoint, application_name: &str) -> Result<Client, SessionEr
     Ok(client)
 }
 
+/// Names arrive as the bytes that they are, whatever their encoding.
+pub(crate) const SEND_AS_THEY_ARE: &str = "SET client_encoding = 'SQL_ASCII'";
+
+/// Whether the server could not convert a name to UTF-8: that of another database, or any in a
+/// database without an encoding.
+pub(crate) fn cannot_convert(error: &SessionError) -> bool {
+    matches!(error.sqlstate(), Some("22021" | "22P05"))
+}
+
 /// Whether a query that failed with this error may succeed at its next tick.
 ///
 /// A server under stress returns many errors, and its samples matter most. Permanent are only

@@ -180,7 +180,7 @@ fn is_hidden(row: Row<'_>) -> bool {
 
 /// A row, and when its transaction began by the server's clock, in microseconds.
 fn decode(row: Row<'_>, names: &Names) -> (Wait, Option<i64>) {
-    let name = |column| row.text(column).map(|text| names.intern(text));
+    let name = |column| row.text(column).map(|text| names.intern(&text));
     let wait = Wait {
         pid: row.int4(0),
         leader_pid: row.int4(1),

@@ -2,10 +2,13 @@
 //!
 //! Enters: a DataRow message. Leaves: values by column, decoded on request. Never: copies.
 
+use std::borrow::Cow;
 use std::io;
 use std::ops::Range;
 
 use postgres_protocol::message::backend::DataRowBody;
+
+use crate::shown;
 
 /// One row of a result, in binary form.
 ///
@@ -74,9 +77,9 @@ impl<'a> Row<'a> {
         Some(f64::from_be_bytes(self.bytes(column)?.try_into().ok()?))
     }
 
-    /// A value of type text, varchar or name.
+    /// A value of type text, varchar or name; bytes that are not UTF-8 are shown by number.
     #[must_use]
-    pub fn text(&self, column: usize) -> Option<&'a str> {
-        std::str::from_utf8(self.bytes(column)?).ok()
+    pub fn text(&self, column: usize) -> Option<Cow<'a, str>> {
+        self.bytes(column).map(shown)
     }
 }

@@ -3,6 +3,7 @@
 //! Enters: the `connection` object of a configuration. Leaves: [`Endpoint`]. Never: shows the
 //! password, in `Debug` or in a message.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
 use std::time::Duration;
@@ -30,6 +31,9 @@ pub struct Endpoint {
     /// Command-line options for the backend, as in libpq: `-c search_path=bank`.
     #[serde(default)]
     pub options: String,
+    /// Settings that the start-up message names; poolers know some that way and no `options`.
+    #[serde(default)]
+    pub parameters: BTreeMap<String, String>,
     #[serde(default = "default_connect_timeout_s")]
     pub connect_timeout_s: f64,
     #[serde(default)]
@@ -128,6 +132,7 @@ impl fmt::Debug for Endpoint {
             .field("password", &self.password.as_ref().map(|_| "***"))
             .field("dbname", &self.dbname)
             .field("options", &self.options)
+            .field("parameters", &self.parameters)
             .field("connect_timeout_s", &self.connect_timeout_s)
             .field("tls", &self.tls)
             .finish_non_exhaustive()

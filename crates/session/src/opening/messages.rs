@@ -43,8 +43,9 @@ impl<'a> Opening<'a> {
             ("user", self.endpoint.user.as_str()),
             ("database", self.endpoint.dbname.as_str()),
             ("application_name", application_name),
-            ("client_encoding", "UTF8"),
         ];
+        let given = self.endpoint.parameters.iter();
+        parameters.extend(given.map(|(name, value)| (name.as_str(), value.as_str())));
         if !self.endpoint.options.is_empty() {
             parameters.push(("options", self.endpoint.options.as_str()));
         }

@@ -12,10 +12,10 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from typer.core import TyperCommand
 from typer.exceptions import TyperException
 
-from pgassay.cli.load.options import LoadOptions
+from pgassay.cli.load.options import OUR_PANELS, LoadOptions
+from pgassay.cli.terminal.abbreviations import Abbreviating
 from pgassay.errors import SpecError
 
 
@@ -25,8 +25,11 @@ def replacements() -> dict[str, str]:
     return tomllib.loads((files(__package__) / "pgbench_options.toml").read_text("utf-8"))
 
 
-class PgbenchCommand(TyperCommand):
+class PgbenchCommand(Abbreviating):
     """Says what to use in place of pgbench's options that `load` does not have."""
+
+    our_panels = OUR_PANELS
+    theirs = replacements().keys()
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         try:

@@ -17,8 +17,9 @@ from pgassay.cli.terminal.options import Json, option
 from pgassay.spec.load.amounts import is_stages
 
 _log = partial(option, panel="Log")
-_shape = partial(option, panel="Load shapes")
-_search = partial(option, panel="Search for the highest load that meets an objective")
+OUR_PANELS = ("Load shapes", "Search for the highest load that meets an objective")
+"""Panels of the help whose options pgbench does not have."""
+_shape, _search = (partial(option, panel=panel) for panel in OUR_PANELS)
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from pgassay.errors import SpecError
 from pgassay.plan.steps import Step, level_steps, shuffled, stage_steps, warmed_up
 from pgassay.spec.load.amounts import amounts, stages, think_time
 from pgassay.spec.load.slices import SlicesTable, check_slices, read_slices
+from pgassay.spec.reading.texts import shown
 from pgassay.spec.reading.units import duration_s
 from pgassay.spec.reading.values import busy_poll_s
 from pgassay.spec.workload.folder import Scenario, Workload
@@ -31,7 +32,8 @@ from pgassay.trials.load.engine import LoadRequest, LogRequest
 MOST_RATE = 1e9
 _MOST_SCRIPTS = 128
 _DEFAULT_TRANSACTIONS = 10
-_VARIABLE = re.compile("[A-Za-z_\u0080-\U0010ffff][A-Za-z0-9_\u0080-\U0010ffff]*")
+_LETTERS = "A-Za-z_\u0080-\ud7ff\ue000-\U0010ffff"
+_VARIABLE = re.compile(f"[{_LETTERS}][{_LETTERS}0-9]*")
 _Value = TypeVar("_Value")
 
 
@@ -188,7 +190,7 @@ def _defined(pairs: list[str]) -> dict[str, str]:
         name, _, value = pair.partition("=")
         if not value or not _VARIABLE.fullmatch(name):
             raise SpecError(
-                f"-D {pair}: write VARIABLE=VALUE, of letters, digits and _, no digit first"
+                f"-D {shown(pair)}: write VARIABLE=VALUE, of letters, digits and _, no digit first"
             )
         found[name] = value
     return found

@@ -1,8 +1,9 @@
-"""A session that ends by our own clock, and whose loss is the target's failure.
+"""A session that ends by our own clock, whose loss is the target's failure, and that reads names in
+any encoding.
 
 Enters: what psycopg connects with, the longest the session may last. Leaves: a connection whose
 socket is shut down then, so that a pending query fails; a ConnectionLost where the server has ended
-the session. Never: asks the server.
+the session. Never: asks the server whether to end.
 
 statement_timeout is the server's: a backend that is stopped, waits for a disk that does not answer
 or lies behind a cut network never looks at it, and TCP goes on acknowledging.
@@ -18,8 +19,11 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 import psycopg
+from psycopg import errors, sql
+from psycopg.abc import Params
 
 from pgassay.errors import TargetError
+from pgassay.server.connection.readable import read_leniently
 
 CONNECTION_FAILURE = "08006"
 
@@ -36,8 +40,27 @@ class BoundedSession(psycopg.Connection[tuple[Any, ...]]):
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
+        read_leniently(self)
         self._cutting = threading.Lock()
         self._timer: threading.Timer | None = None
+
+    def execute(
+        self, query: Any, params: Params | None = None, **named: Any
+    ) -> psycopg.Cursor[tuple[Any, ...]]:
+        """As psycopg does. Where the server cannot convert a name to UTF-8 (another database's, or
+        any in a database without an encoding), it is asked again for the bytes as they are."""
+        try:
+            return super().execute(query, params, **named)
+        except (errors.CharacterNotInRepertoire, errors.UntranslatableCharacter):
+            idle = self.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
+            if not idle or not _is_ascii(self, query, params):
+                raise
+        super().execute("SET client_encoding = 'SQL_ASCII'")
+        try:
+            return super().execute(query, params, **named)
+        finally:
+            if not self.closed:
+                super().execute("SET client_encoding = 'UTF8'")
 
     def bound(self, limit_s: float) -> None:
         """End the session `limit_s` seconds from now if it is still open then."""
@@ -86,3 +109,9 @@ class BoundedSession(psycopg.Connection[tuple[Any, ...]]):
             if not self.closed:
                 with socket.socket(fileno=os.dup(self.fileno())) as same:
                     same.shutdown(socket.SHUT_RDWR)
+
+
+def _is_ascii(session: BoundedSession, query: Any, params: Params | None) -> bool:
+    """Whether nothing that was sent had to be converted."""
+    text = query.as_bytes(session) if isinstance(query, sql.Composable) else query
+    return bool(text.isascii()) and str(params).isascii()

@@ -101,18 +101,25 @@ def connect_timeout_s(options: Mapping[str, str], default_s: float) -> float:
     return float(given) if float(given) > 0 else FOREVER_S
 
 
-def settings_options(environment: Mapping[str, str] = os.environ) -> str:
-    """What libpq sends of PGTZ and its like, as backend options."""
-    given = {
+def settings_of_environment(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """What libpq sends of PGTZ and its like when a session starts: setting → value."""
+    return {
         setting: environment[variable]
         for variable, setting in SETTING_VARIABLES.items()
         if environment.get(variable, "default").lower() != "default"
     }
-    return " ".join(f"-c {setting}={_escaped(value)}" for setting, value in given.items())
 
 
-def _escaped(value: str) -> str:
-    return re.sub(r"([\\\s])", r"\\\1", value)
+def as_options(startup: Mapping[str, str]) -> str:
+    """Settings of a session's start as the backend options of one that libpq opens, which sends
+    those of the environment by itself."""
+    sent = settings_of_environment()
+    # The server splits options at white space that no backslash stands before.
+    return " ".join(
+        f"-c {setting}=" + re.sub(r"([\\\s])", r"\\\1", value)
+        for setting, value in startup.items()
+        if sent.get(setting) != value
+    )
 
 
 def for_engine(libpq: Mapping[str, str]) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from pgassay.server.connection import libpq
 from pgassay.server.connection.bounded_session import CONNECTION_FAILURE, BoundedSession
 from pgassay.server.protocol import Connection, ConnectionParameters
 from pgassay.server.statements import statement
+from pgassay.spec.reading.texts import shown
 
 # psycopg warns of what it ignores while an error is on its way. Without a handler Python prints
 # that on stderr, beside the one line for the user.
@@ -49,6 +50,10 @@ CONNECT_LIMIT_S = 10
 STATEMENT_LIMIT_S = 60.0
 LIFT_ATTEMPTS = 20
 
+POOLER_HINT = (
+    "a connection pooler answers there, which does not know every setting: name this one in its"
+    " ignore_startup_parameters, or give the server's own address"
+)
 # What the refusal's text says, what to do about it. The first that fits is shown.
 HINTS = (
     (
@@ -75,6 +80,7 @@ HINTS = (
     (r"server certificate for", "connect by a name the certificate has, or sslmode=verify-ca"),
     (r"group or world access", "chmod 600 it"),
     (r"permission denied", "this user may not; name another or grant it"),
+    (r"unsupported startup parameter", POOLER_HINT),
 )
 
 
@@ -91,12 +97,7 @@ def connect(
     One through a pooler is refused, or where that may be, left with the limits it has: what it sets
     would be left to others. It is cut after `lasts_s`, where that is given, also from a server that
     does not answer any more."""
-    arguments = {
-        "application_name": APPLICATION_NAME,
-        **parameters.for_psycopg(),
-        # Some databases have no encoding (SQL_ASCII); without this their text arrives as bytes.
-        "client_encoding": "UTF8",
-    }
+    arguments = {"application_name": APPLICATION_NAME, **parameters.for_psycopg()}
     session = _connected(parameters.password, **arguments)
     try:
         if lasts_s is not None:
@@ -172,7 +173,13 @@ def resolve(dsn: str) -> ConnectionParameters:
         said = of_service and any(
             option.keyword == b"connect_timeout" and option.val for option in session.pgconn.info
         )
-        return replace(_as_connected(session), chose_timeout=chose_timeout or said)
+        try:
+            return replace(_as_connected(session), chose_timeout=chose_timeout or said)
+        except UnicodeDecodeError as error:
+            raise ConnectionRefused(
+                f"{shown(error.object)} is not UTF-8, which pgassay needs of the names it connects"
+                " with; rename it, or name another database or user"
+            ) from None
 
 
 def first_address(dsn: str) -> str:
@@ -190,7 +197,6 @@ def first_address(dsn: str) -> str:
 
 def parameters_of(options: Mapping[str, str]) -> ConnectionParameters:
     """The same session for others, from libpq's parameters of one single host."""
-    extra = libpq.settings_options()
     return ConnectionParameters(
         host=options.get("host", ""),
         hostaddr=options.get("hostaddr", ""),
@@ -198,7 +204,9 @@ def parameters_of(options: Mapping[str, str]) -> ConnectionParameters:
         user=options["user"],
         dbname=options.get("dbname") or options["user"],
         password=options.get("password") or None,
-        options=" ".join(part for part in (extra, options.get("options", "")) if part),
+        options=options.get("options", ""),
+        startup=libpq.settings_of_environment(),
+        client_encoding=options.get("client_encoding", ""),
         sslmode=options.get("sslmode") or "prefer",
         connect_timeout_s=libpq.connect_timeout_s(options, CONNECT_LIMIT_S),
         libpq=libpq.kept(options),
@@ -212,22 +220,24 @@ def _host_of(given: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _as_connected(session: Connection) -> ConnectionParameters:
+    # As bytes: the session has the encoding that the user names, and names are in UTF-8.
+    reached = session.pgconn
     options = {
-        option.keyword.decode(): option.val.decode() for option in session.pgconn.info if option.val
+        option.keyword.decode(): option.val.decode() for option in reached.info if option.val
     }
-    reached = session.info
     # One value each, as connected, even where the string names several hosts.
-    local = reached.host.startswith(("/", "@")) and not options.get("hostaddr")
+    host = reached.host.decode()
+    local = host.startswith(("/", "@")) and not options.get("hostaddr")
     return parameters_of(
         {
             **options,
-            "host": reached.host,
-            "hostaddr": "" if local else reached.hostaddr,
-            "port": str(reached.port),
-            "user": reached.user,
-            "dbname": reached.dbname,
-            "password": reached.password,
-            "options": reached.options,
+            "host": host,
+            "hostaddr": "" if local else reached.hostaddr.decode(),
+            "port": reached.port.decode() or "5432",
+            "user": reached.user.decode(),
+            "dbname": reached.db.decode(),
+            "password": reached.password.decode(),
+            "options": reached.options.decode(),
         }
     )
 

@@ -24,7 +24,7 @@ IMPLIED = {
     "gssencmode": "prefer",
 }
 """Defaults that libpq has without naming them; older ones do not know all of these options."""
-NOT_FOR_REPLICATION = ("dbname", "options", "target_session_attrs")
+NOT_FOR_REPLICATION = ("dbname", "options", "client_encoding", "target_session_attrs")
 
 
 def connection_words(parameters: ConnectionParameters) -> str:

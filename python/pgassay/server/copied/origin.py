@@ -18,7 +18,7 @@ from pgassay.errors import TargetError
 from pgassay.server.connection.session import Work, as_target_error, connect
 from pgassay.server.copied.base_backup import BaseBackup
 from pgassay.server.copied.source import Source, find_source
-from pgassay.server.data.installed_tables import search_path_option
+from pgassay.server.data.installed_tables import search_path
 from pgassay.server.data.schema import SEARCH_PATH, vacuum_schema
 from pgassay.server.owned.cluster import Cluster
 from pgassay.server.owned.installation import Installation
@@ -52,7 +52,7 @@ class ServerCopy:
         """`overrides` replace settings of the original from the first start on: this host may have
         less memory than the original's."""
         self._overrides = overrides
-        self._path = SEARCH_PATH if installed is None else search_path_option(installed)
+        self._path = SEARCH_PATH if installed is None else search_path(installed)
         self._dsn = dsn
         self._accept = frozenset(accept)
         self._bin = bin_directory
@@ -94,13 +94,18 @@ class ServerCopy:
 
     def for_load(self, cluster: Cluster) -> ConnectionParameters:
         source = self._source.parameters
-        options = f"{source.options} {self._path}".strip()
         here = cluster.parameters(source.dbname)
-        return replace(here, user=source.user, options=options)
+        return replace(
+            here,
+            user=source.user,
+            options=source.options,
+            startup={**source.startup, **self._path},
+            client_encoding=source.client_encoding,
+        )
 
     def for_control(self, cluster: Cluster) -> ConnectionParameters:
         here = cluster.parameters(self._source.parameters.dbname)
-        return replace(here, user=self._source.superuser, options=self._path)
+        return replace(here, user=self._source.superuser, startup=self._path)
 
     def vacuum(self, session: Connection) -> None:
         """The workload's tables alone: the others stay as they are on the source."""

@@ -7,7 +7,6 @@ Never: makes, fills or drops a table.
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
 
 import psycopg
@@ -31,12 +30,9 @@ class _Found(NamedTuple):
     is_unlogged: bool
 
 
-def search_path_option(installed: InstalledTables) -> str:
-    """The option of a session that finds the tables; empty for the user's own search path."""
-    if not installed.schemas:
-        return ""
-    # The server splits options at white space, which a backslash keeps.
-    return "-c search_path=" + re.sub(r"([\\\s])", r"\\\1", _path(installed))
+def search_path(installed: InstalledTables) -> dict[str, str]:
+    """What a session that finds the tables starts with; empty for the user's own search path."""
+    return {"search_path": _path(installed)} if installed.schemas else {}
 
 
 def refuse_missing(

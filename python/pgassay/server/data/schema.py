@@ -6,7 +6,7 @@ nothing after `drop`. Never: touches a schema of the same name without that mark
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 import psycopg
@@ -19,8 +19,8 @@ from pgassay.server.protocol import Connection, Journal
 from pgassay.server.statements import statement
 from pgassay.server.undo.undo_sql import DROP_SCHEMA, SCHEMA, undo_text
 
-SEARCH_PATH = f"-c search_path={SCHEMA},public"
-"""The options of a session that works in it."""
+SEARCH_PATH: Mapping[str, str] = {"search_path": f"{SCHEMA},public"}
+"""What a session that works in it starts with."""
 MARK = "made by pgassay"
 """What a run makes has this comment, and may be dropped by any."""
 CREATE = sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(SCHEMA))

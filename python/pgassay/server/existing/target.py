@@ -31,7 +31,7 @@ from pgassay.server.connection.session import (
     resolve,
     server_row,
 )
-from pgassay.server.data.installed_tables import search_path_option
+from pgassay.server.data.installed_tables import search_path
 from pgassay.server.data.reset import Phases, refuse_unreadable, settle_existing
 from pgassay.server.data.schema import SEARCH_PATH, refuse_foreign
 from pgassay.server.existing.access import SQL_ONLY, Access, refuse_late_knobs
@@ -108,7 +108,7 @@ class ExistingTarget:
         self._control: Connection | None = None
         self._settings: SystemSettings | None = None
         self._installed = installed
-        self._path = SEARCH_PATH if installed is None else search_path_option(installed)
+        self._path = SEARCH_PATH if installed is None else search_path(installed)
         self._data = ExistingData(
             self._journal, rule, builds=installed is None, marks=allow_changes
         )
@@ -275,8 +275,8 @@ class ExistingTarget:
 
     def parameters(self) -> ConnectionParameters:
         parameters, _ = self._opened()
-        options = f"{parameters.options} {self._path}".strip()
-        return replace(parameters, options=options, dbname=self._data.at or parameters.dbname)
+        startup = {**parameters.startup, **self._path}
+        return replace(parameters, startup=startup, dbname=self._data.at or parameters.dbname)
 
     def connect(self) -> Connection:
         return connect(self.parameters())

@@ -8,19 +8,20 @@ Leaves: frozen `Variants`, or a SpecError that names the key. Never: parses scri
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from pgassay.errors import SpecError
 from pgassay.spec.factors.tables import FactorsTable, SchemaLevel
 from pgassay.spec.reading.tables import shortened
-from pgassay.spec.reading.texts import Roots, is_file, path_from, text_of
+from pgassay.spec.reading.texts import Roots, bytes_of, is_file, path_from, text_of
 from pgassay.spec.secrets.redaction import secret_line
 from pgassay.spec.workload.folder import (
     Scenario,
     Workload,
     load_workload,
+    script_fields,
     with_scale,
     workload_from_json,
 )
@@ -32,6 +33,7 @@ class Script:
 
     file: str
     script: str
+    script_base64: str = ""
 
 
 @dataclass(frozen=True)
@@ -112,7 +114,7 @@ def with_script(scenario: Scenario, script: Script | None) -> Scenario:
     """The scenario with this script, if any; its name and weight stay."""
     if script is None:
         return scenario
-    return Scenario(scenario.name, script.file, script.script, scenario.weight)
+    return replace(scenario, **asdict(script))
 
 
 def _script(text: str, folders: Sequence[Path], file: str, key: str, roots: Roots) -> Script | None:
@@ -127,7 +129,7 @@ def _script(text: str, folders: Sequence[Path], file: str, key: str, roots: Root
             file=file,
             key=key,
         )
-    return Script(text, text_of(path, roots))
+    return Script(text, **script_fields(bytes_of(path, roots)))
 
 
 def _schema_sql(

@@ -1,7 +1,7 @@
 """Find and read text files that users name.
 
-Enters: a path. Leaves: the text, or a SpecError with the file and the fix.
-Never: guesses an encoding or interprets the text.
+Enters: a path, or bytes in any encoding. Leaves: the text, or a SpecError with the file and the
+fix. Never: guesses an encoding or interprets the text.
 """
 
 from __future__ import annotations
@@ -34,6 +34,11 @@ def is_file(path: Path) -> bool:
 
 def text_of(path: Path, roots: Roots = ()) -> str:
     """The text with its line ends, without a byte order mark."""
+    return decoded(bytes_of(path, roots), str(path))
+
+
+def bytes_of(path: Path, roots: Roots = ()) -> bytes:
+    """What the file holds."""
     if roots and not _lies_in(path, roots):
         raise SpecError(
             "lies outside of the folder of the experiment file, or is a link that leads there, and"
@@ -41,14 +46,20 @@ def text_of(path: Path, roots: Roots = ()) -> str:
             file=str(path),
         )
     try:
-        raw = path.read_bytes()
+        return path.read_bytes()
     except FileNotFoundError:
         raise SpecError("there is no such file", file=str(path)) from None
     except OSError as error:
         raise SpecError(f"cannot be read: {error.strerror}", file=str(path)) from None
     except ValueError:
         raise SpecError("a name of a file holds no zero byte", file=str(path)) from None
-    return decoded(raw, str(path))
+
+
+def shown(text: bytes | str) -> str:
+    """The text for people and for files in UTF-8: each byte that is not UTF-8 by its number, as in
+    `caf\\xe9`. In a `str` such bytes are those that Python could not decode of an argument."""
+    raw = text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text
+    return raw.decode("utf-8", "backslashreplace")
 
 
 def _lies_in(path: Path, roots: Roots) -> bool:

@@ -8,6 +8,7 @@ The format of the folder is described in docs/workloads.md.
 
 from __future__ import annotations
 
+import base64
 import math
 import re
 from collections.abc import Mapping
@@ -21,7 +22,15 @@ from pydantic import Field, field_validator, model_validator
 from pgassay.errors import SpecError
 from pgassay.spec.reading.suggest import did_you_mean
 from pgassay.spec.reading.tables import read_table, shortened
-from pgassay.spec.reading.texts import Roots, is_file, path_from, text_of
+from pgassay.spec.reading.texts import (
+    BYTE_ORDER_MARK,
+    Roots,
+    bytes_of,
+    is_file,
+    path_from,
+    shown,
+    text_of,
+)
 from pgassay.spec.reading.values import Duration, Table
 from pgassay.spec.secrets.redaction import sql_secret_line
 from pgassay.spec.workload.installed import INSTALLED, InstalledTables
@@ -93,7 +102,15 @@ class Scenario:
     name: str
     file: str
     script: str
+    """Its text, as people read it."""
     weight: float
+    script_base64: str = ""
+    """Its bytes, where they are not UTF-8."""
+
+    @property
+    def script_bytes(self) -> bytes:
+        """What the engine parses and sends: scripts have the encoding of the load's sessions."""
+        return base64.b64decode(self.script_base64) or self.script.encode()
 
 
 @dataclass(frozen=True)
@@ -127,6 +144,14 @@ class Workload:
     def checks_at(self, scale: int) -> tuple[DataCheck, ...]:
         """The checks of its data at a scale."""
         return tuple(replace(one, sql=with_scale(one.sql, scale)) for one in self.checks)
+
+
+def script_fields(raw: bytes) -> dict[str, str]:
+    """The fields of a `Scenario` for the script of these bytes."""
+    raw = raw.removeprefix(BYTE_ORDER_MARK.encode())
+    text = shown(raw)
+    is_text = text.encode() == raw
+    return {"script": text, "script_base64": "" if is_text else base64.b64encode(raw).decode()}
 
 
 def with_scale(sql: str, scale: int) -> str:
@@ -179,7 +204,7 @@ def load_workload(
         schema_sql=schema_sql,
         data_sql=data_sql,
         scenarios=tuple(
-            Scenario(name, scenario.file, _sql(folder / scenario.file, roots), scenario.weight)
+            _scenario(name, scenario, folder / scenario.file, roots)
             for name, scenario in table.scenarios.items()
         ),
         warmup_s=table.warmup,
@@ -220,14 +245,25 @@ def _data_folder(table: WorkloadFile, folder: Path, source: Path) -> Path:
 
 def _sql_of_check(path: Path, name: str, source: Path, roots: Roots) -> str:
     if not is_file(path):
-        shown = shortened(str(path), 400)
-        raise SpecError(f"there is no file {shown}", file=str(source), key=f"checks.{name}")
+        named = shortened(str(path), 400)
+        raise SpecError(f"there is no file {named}", file=str(source), key=f"checks.{name}")
     return _sql(path, roots)
 
 
+def _scenario(name: str, table: ScenarioTable, path: Path, roots: Roots) -> Scenario:
+    fields = script_fields(bytes_of(path, roots))
+    _refuse_password(fields["script"], path)
+    return Scenario(name, table.file, weight=table.weight, **fields)
+
+
 def _sql(path: Path, roots: Roots) -> str:
-    """SQL without passwords, because a run directory keeps it word for word."""
     text = text_of(path, roots)
+    _refuse_password(text, path)
+    return text
+
+
+def _refuse_password(text: str, path: Path) -> None:
+    """Stop at SQL with a password, because a run directory keeps it word for word."""
     line = sql_secret_line(text)
     if line is not None:
         raise SpecError(
@@ -235,4 +271,3 @@ def _sql(path: Path, roots: Roots) -> str:
             " or server before the run, and use ~/.pgpass or a service",
             file=str(path),
         )
-    return text

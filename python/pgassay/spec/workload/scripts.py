@@ -13,8 +13,8 @@ from pathlib import Path
 
 from pgassay.errors import SpecError
 from pgassay.spec.reading.suggest import did_you_mean
-from pgassay.spec.reading.texts import decoded, text_of
-from pgassay.spec.workload.folder import Scenario
+from pgassay.spec.reading.texts import bytes_of, shown
+from pgassay.spec.workload.folder import Scenario, script_fields
 
 BUILTINS = ("tpcb-like", "simple-update", "select-only")
 
@@ -23,9 +23,9 @@ def read_script(named: str) -> Scenario:
     """A script file with an optional weight; `-` is standard input."""
     name, weight = _split(named)
     if name == "-":
-        return Scenario("stdin", name, decoded(sys.stdin.buffer.read(), name), weight)
+        return Scenario("stdin", name, weight=weight, **script_fields(sys.stdin.buffer.read()))
     path = Path(name)
-    return Scenario(path.stem, name, text_of(path), weight)
+    return Scenario(shown(path.stem), shown(name), weight=weight, **script_fields(bytes_of(path)))
 
 
 def builtin_script(named: str, option: str = "-b") -> Scenario:

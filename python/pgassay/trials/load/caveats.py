@@ -20,6 +20,13 @@ CLIENT_LIMITED = stored(
     "the load engine was the limit, not the server: its threads had no CPU left, or began"
     " transactions late on idle connections; raise load.threads (-j), or give it more CPU"
 )
+_PREPARED_LOST = frozenset({"42P05", "26000"})
+"""A prepared statement exists already, or does not exist."""
+_POOLED = stored(
+    "42P05 and 26000 are what a connection pooler in transaction mode makes of prepared statements:"
+    " use the simple protocol (-M simple), give the server's own address, or set"
+    " max_prepared_statements in pgbouncer from 1.21 on"
+)
 _RATE_SLACK = 0.05
 _RATE_SIGMAS = 4.0
 """Poisson arrivals miss their rate by chance; only what chance cannot explain is a caveat."""
@@ -64,6 +71,8 @@ def load_caveats(
             if failed == 1
             else stored(f"{failed} transactions failed; first {sqlstate}: {message}")
         )
+        if _PREPARED_LOST & {code for one in result.get("scenarios", ()) for code in one["errors"]}:
+            found.append(_POOLED)
     if result.get("skipped"):
         count = result["skipped"]
         skipped = (
@@ -257,6 +266,8 @@ def refuse_failed(
     elif first:
         sqlstate, scenario, message = first["sqlstate"], first["scenario"], first["message"]
         reason = stored(f"the first error was {sqlstate} in {scenario}: {message}")
+        if sqlstate in _PREPARED_LOST:
+            reason = stored(f"{reason}; {_POOLED}")
     else:
         reason = stored("there was no error; is a step long enough for one transaction?")
     if crash:

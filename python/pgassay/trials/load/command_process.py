@@ -74,6 +74,7 @@ def _session_variables(connection: ConnectionParameters) -> dict[str, str]:
     given = {
         **connection.libpq,
         "hostaddr": connection.hostaddr,
+        "client_encoding": connection.client_encoding,
         "sslmode": connection.sslmode,
     }
     named = {
@@ -98,8 +99,8 @@ def environment(
         **_session_variables(connection),
         **given,
     }
-    if connection.options:
-        kept["PGOPTIONS"] = connection.options
+    if connection.all_options:
+        kept["PGOPTIONS"] = connection.all_options
     # Not in the run directory: what is killed here leaves nothing secret with the results.
     with tempfile.TemporaryDirectory(prefix="pgassay-") as folder:
         passfile = Path(folder) / "pgpass"

@@ -21,6 +21,7 @@ from pgassay.server.hosts.placement import Place, confirm_place, run_in, threads
 from pgassay.server.protocol import ConnectionParameters
 from pgassay.spec.load.amounts import ThinkTime
 from pgassay.spec.load.slices import SlicesTable
+from pgassay.spec.reading.texts import shown
 from pgassay.spec.workload.folder import Scenario
 from pgassay.trials.load.slices import engine_slices
 
@@ -83,11 +84,12 @@ class LoadRequest:
             "connection": connection.for_load(),
             "application_name": APPLICATION_NAME,
             "scenarios": [
-                {"name": s.name, "file": s.file, "script": s.script, "weight": s.weight}
+                {"name": s.name, "file": s.file, "weight": s.weight}
+                | {"script": list(s.script_bytes) if s.script_base64 else s.script}
                 for s in self.scenarios
             ],
             "steps": [_present(asdict(step)) for step in self.steps],
-            "variables": dict(self.variables),
+            "variables": {name: _sent(value) for name, value in self.variables.items()},
             "think_time_s": think_time.mean_s if think_time else None,
             "think_time": think_time.kind if think_time else None,
             "log": _present(asdict(self.log)) if self.log else None,
@@ -106,6 +108,13 @@ _SENT_AS_GIVEN = (
 )  # fmt: skip
 
 
+def _sent(value: float | str) -> float | str | list[int]:
+    """A text that is not UTF-8 as its bytes."""
+    if not isinstance(value, str) or shown(value) == value:
+        return value
+    return list(value.encode("utf-8", "surrogateescape"))
+
+
 def _present(fields: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value is not None}
 
@@ -119,7 +128,7 @@ def parse_scripts(
         try:
             free = _core.check_script(
                 scenario.file,
-                scenario.script,
+                scenario.script_bytes,
                 allow_shell=allow_shell,
                 binds=protocol != "simple",
             )

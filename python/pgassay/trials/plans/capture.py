@@ -23,6 +23,7 @@ from pgassay.server.protocol import Connection, ConnectionParameters
 from pgassay.server.statements import statement
 from pgassay.spec.arms.apply_levels import spec_of_arm
 from pgassay.spec.experiment import Spec
+from pgassay.spec.reading.texts import shown
 from pgassay.trials.load.client_side import as_the_client
 from pgassay.trials.model.record import PLANS_SCHEMA
 
@@ -67,36 +68,52 @@ def plan_notes(plans: Mapping[str, Any]) -> tuple[str, ...]:
 def _plans_of_arm(arm: Arm, spec: Spec, server: ConnectionParameters) -> dict[str, Any]:
     found: list[dict[str, Any]] = []
     described: dict[str, Any] = {"arm": arm.id, "statements": found}
+    client = as_the_client(server, spec.file.load)
     try:
         with connect(
-            as_the_client(server, spec.file.load),
+            client,
             statement_limit_s=_STATEMENT_LIMIT_S,
             lasts_s=_ALL_LIMIT_S,
         ) as session:
             session.execute(statement("plans/generic_plans"), prepare=False)
-            found.extend({**each, **_explained(session, each["sql"])} for each in _statements(spec))
+            given = client.startup.get("client_encoding") or client.client_encoding
+            encoding = given or session.info.parameter_status("server_encoding") or "UTF8"
+            found.extend(
+                {**each, **_explained(session, sent, encoding)} for each, sent in _statements(spec)
+            )
     except (psycopg.Error, ConnectionRefused, TargetError) as error:
         described["note"] = stored(f"the plans could not be read: {one_line(error)}")
     return described
 
 
-def _statements(spec: Spec) -> Iterator[dict[str, Any]]:
-    """Each statement of the scripts once, up to a limit."""
-    known: set[tuple[str, str]] = set()
+def _statements(spec: Spec) -> Iterator[tuple[dict[str, Any], bytes]]:
+    """Each statement of the scripts once, up to a limit, and the bytes that are sent."""
+    known: set[tuple[str, bytes]] = set()
     for scenario in spec.workload.scenarios:
         for line, text in _core.script_statements(
-            scenario.file, scenario.script, allow_shell=spec.file.load.allow_shell
+            scenario.file, scenario.script_bytes, allow_shell=spec.file.load.allow_shell
         ):
             if (scenario.name, text) not in known and len(known) < _MOST_STATEMENTS:
                 known.add((scenario.name, text))
-                yield {"scenario": scenario.name, "line": line, "sql": text}
+                yield {"scenario": scenario.name, "line": line, "sql": shown(text)}, text
 
 
-def _explained(session: Connection, text: str) -> dict[str, Any]:
+def _prepared(session: Connection, text: bytes, encoding: str) -> psycopg.pq.abc.PGresult:
+    """By the protocol: as the engine does, and it takes one command only."""
+    if text.isascii():
+        return session.pgconn.prepare(_NAME, text)
+    # The encoding of the load's sessions says what these bytes mean.
+    session.execute("SELECT pg_catalog.set_config('client_encoding', %s, false)", (encoding,))
+    try:
+        return session.pgconn.prepare(_NAME, text)
+    finally:
+        session.execute("SET client_encoding = 'UTF8'")
+
+
+def _explained(session: Connection, text: bytes, encoding: str) -> dict[str, Any]:
     """`plan`, or the `reason` why there is none."""
     try:
-        # By the protocol: as the engine does, and it takes one command only.
-        prepared = session.pgconn.prepare(_NAME, text.encode())
+        prepared = _prepared(session, text, encoding)
         if prepared.status != psycopg.pq.ExecStatus.COMMAND_OK:
             return {"reason": _message(prepared)}
         parameters = session.pgconn.describe_prepared(_NAME).nparams
@@ -117,7 +134,7 @@ def _explained(session: Connection, text: str) -> dict[str, Any]:
     return {"reason": _TOO_LARGE} if len(json.dumps(plan)) > _MOST_CHARACTERS else {"plan": plan}
 
 
-def _plan_of(session: Connection, text: str, parameters: int) -> Any:
+def _plan_of(session: Connection, text: bytes, parameters: int) -> Any:
     nulls = sql.SQL(", ").join([sql.NULL] * parameters)
     values = sql.SQL("({})").format(nulls) if parameters else sql.SQL("")
     asked = sql.SQL(statement("plans/explain").decode()).format(values=values)
@@ -127,8 +144,10 @@ def _plan_of(session: Connection, text: str, parameters: int) -> Any:
         return None
     if session.info.server_version < _SHOWS_PRUNED_FROM or _PRUNED not in json.dumps(plan):
         return plan
+    if not text.isascii():
+        return plan
     # Without values it takes a simple query; that this is one command is known by now.
-    command = statement("plans/explain_generic").replace(b"{statement}", text.encode())
+    command = statement("plans/explain_generic").replace(b"{statement}", text)
     whole = session.pgconn.exec_(command)
     if whole.status != psycopg.pq.ExecStatus.TUPLES_OK:
         return plan

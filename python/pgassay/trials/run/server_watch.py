@@ -63,6 +63,7 @@ class ServerWatch:
                 self.host_sources = sources_over_sql(session)
         self.statements = StatementWatch(connect, facts.version_num, self._extensions)
         self._connect = connect
+        self._no_texts = ""
 
     def start_sampling(
         self,
@@ -95,7 +96,8 @@ class ServerWatch:
 
     def texts_of(self, counters: Columns, known: Collection[str]) -> dict[str, str]:
         """queryid → text of the statements among these counters, but for the ids `known`."""
-        return texts_of(self._connect, self._extensions, counters, known)
+        texts, self._no_texts = texts_of(self._connect, self._extensions, counters, known)
+        return texts
 
     def notes_on(
         self, logged: LogReading, checkpoints: KnownCheckpoints, *others: str
@@ -108,6 +110,7 @@ class ServerWatch:
             *logged.notes,
             *checkpoints.notes,
             *self.statements.notes,
+            *filter(None, [self._no_texts]),
         )
 
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import suppress
 from typing import Any
 
 import psycopg
 from psycopg import sql
 
 from pgassay.errors import ConnectionRefused, TargetError
+from pgassay.language import stored
 from pgassay.server.protocol import Connection
 from pgassay.server.statements import statement
 from pgassay.spec.secrets.redaction import redacted
@@ -44,20 +44,28 @@ def texts_of(
     extensions: Mapping[str, Extension],
     counters: Mapping[str, Sequence[Any]],
     known: Collection[str] = (),
-) -> dict[str, str]:
-    """The texts of the statements among these counters, but for the ids that are `known`; none
-    where they cannot be read."""
+) -> tuple[dict[str, str], str]:
+    """The texts of the statements among these counters, but for the ids that are `known`; or why
+    they could not be read, where the reason is theirs alone."""
     extension, wanted = extensions.get(STATEMENTS.extension), _ids_in(counters, known)
     if extension is None or not wanted:
-        return {}
+        return {}, ""
     asked = sql.SQL(statement("trials/statement_texts").decode()).format(
         extension=sql.SQL(extension.schema)
     )
-    # Its figures could not be read either, which has its own note.
-    with suppress(psycopg.Error, TargetError, ConnectionRefused), connect() as session:
-        rows = session.execute(asked, (_READ_CHARACTERS, list(wanted)), prepare=False).fetchall()
-        return {queryid: kept(text) for queryid, text in rows}
-    return {}
+    try:
+        with connect() as session:
+            limits = (_READ_CHARACTERS, list(wanted))
+            rows = session.execute(asked, limits, prepare=False).fetchall()
+    except (psycopg.errors.CharacterNotInRepertoire, psycopg.errors.UntranslatableCharacter):
+        return {}, stored(
+            "the texts of statements could not be read: pg_stat_statements holds one of another"
+            " database that this database's encoding cannot express; pg_stat_statements_reset()"
+            " drops it"
+        )
+    except (psycopg.Error, TargetError, ConnectionRefused):
+        return {}, ""  # its figures could not be read either, which has its own note
+    return {queryid: kept(text) for queryid, text in rows}, ""
 
 
 def kept(text: str) -> str:

@@ -8,10 +8,10 @@ use crate::script::value::Fault;
 
 fn evaluate(text: &str) -> Result<Value, Fault> {
     let mut names = Names::default();
-    let (x, y) = (names.slot("x"), names.slot("y"));
-    names.slot("unset");
-    names.slot("default_seed");
-    let expression = parse_expression(text, 0, &mut names).expect(text);
+    let (x, y) = (names.slot(b"x"), names.slot(b"y"));
+    names.slot(b"unset");
+    names.slot(b"default_seed");
+    let expression = parse_expression(text.as_bytes(), 0, &mut names).expect(text);
     let mut variables = names.variables();
     variables.set(x, Content::Value(Value::Int(5)));
     variables.set(y, Content::Text("2.5".into()));
@@ -182,7 +182,7 @@ fn what_is_no_expression_is_refused_with_a_reason() {
         ("case 1 end", "syntax error: expected WHEN but found 1"),
         ("1 $ 2", "unexpected character ($)"),
     ] {
-        let error = parse_expression(text, 0, &mut Names::default()).expect_err(text);
+        let error = parse_expression(text.as_bytes(), 0, &mut Names::default()).expect_err(text);
         assert_eq!(error.text, expected, "{text}");
     }
 }
@@ -193,6 +193,6 @@ fn hostile_nesting_and_length_end_in_an_error() {
     let signs = "-".repeat(100_000);
     let long = format!("1{}", " + 1".repeat(100_000));
     for text in [deep, signs, long] {
-        assert!(parse_expression(&text, 0, &mut Names::default()).is_err());
+        assert!(parse_expression(text.as_bytes(), 0, &mut Names::default()).is_err());
     }
 }

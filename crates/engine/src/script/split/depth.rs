@@ -33,8 +33,8 @@ impl Depth {
         };
     }
 
-    pub fn word(&mut self, word: &str) {
-        let is = |keyword: &str| word.eq_ignore_ascii_case(keyword);
+    pub fn word(&mut self, word: &[u8]) {
+        let is = |keyword: &str| word.eq_ignore_ascii_case(keyword.as_bytes());
         if self.words == 0 {
             self.first = Default::default();
         }

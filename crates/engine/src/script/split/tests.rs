@@ -1,12 +1,13 @@
 //! Tests of `split`.
 
 use super::*;
+use pgassay_session::shown;
 
 /// Commands as text with the line they begin on; variables in braces, but within quotes in
 /// brackets and within comments in angles.
 fn commands(text: &str) -> Vec<String> {
-    let line = |offset| crate::script::problem::line_of(text, offset);
-    split(text)
+    let line = |offset| crate::script::problem::line_of(text.as_bytes(), offset);
+    split(text.as_bytes())
         .expect(text)
         .iter()
         .map(|command| match command {
@@ -14,17 +15,17 @@ fn commands(text: &str) -> Vec<String> {
                 let sql: String = pieces
                     .iter()
                     .map(|piece| match piece {
-                        RawPiece::Text(text) => (*text).to_owned(),
-                        RawPiece::Variable { name, within, .. } => match within {
-                            SqlContext::Code => format!("{{{name}}}"),
-                            SqlContext::Quotes => format!("[{name}]"),
-                            SqlContext::Comment => format!("<{name}>"),
+                        RawPiece::Text(text) => shown(text).into_owned(),
+                        RawPiece::Variable { name, within, .. } => match (within, shown(name)) {
+                            (SqlContext::Code, name) => format!("{{{name}}}"),
+                            (SqlContext::Quotes, name) => format!("[{name}]"),
+                            (SqlContext::Comment, name) => format!("<{name}>"),
                         },
                     })
                     .collect();
                 format!("{} {sql}", line(*offset))
             }
-            Raw::Meta { offset, text } => format!("{} \\{text}", line(*offset)),
+            Raw::Meta { offset, text } => format!("{} \\{}", line(*offset), shown(text)),
         })
         .collect()
 }
@@ -166,6 +167,10 @@ fn what_is_not_closed_is_refused_where_it_begins() {
         ("SELECT 1\n/*;", 9),
         ("SELECT E'\\'", 8),
     ] {
-        assert_eq!(split(text).expect_err(text).offset, offset, "{text}");
+        assert_eq!(
+            split(text.as_bytes()).expect_err(text).offset,
+            offset,
+            "{text}"
+        );
     }
 }

@@ -46,7 +46,7 @@ impl Sql<'_> {
         let mut files = Vec::new();
         client.query(statement, |row| {
             if let (Some(path), Some(text)) = (row.text(0), row.text(1)) {
-                files.push((path.to_owned(), text.to_owned()));
+                files.push((path.into_owned(), text.into_owned()));
             }
         })?;
         // The server read the files between query and answer: take the middle.

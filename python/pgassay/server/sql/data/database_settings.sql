@@ -1,4 +1,4 @@
--- What ALTER DATABASE … SET and ALTER ROLE me IN DATABASE … SET have given this database: for
+-- What ALTER DATABASE ... SET and ALTER ROLE me IN DATABASE ... SET have given this database: for
 -- everybody (role NULL) or for this user. A copy of a database does not get them.
 SELECT role.rolname, split_part(entry, '=', 1), substr(entry, strpos(entry, '=') + 1)
   FROM pg_catalog.pg_db_role_setting AS setting

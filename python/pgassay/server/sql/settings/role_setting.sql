@@ -1,4 +1,4 @@
--- What ALTER DATABASE … SET or ALTER ROLE … SET has written of one setting.
+-- What ALTER DATABASE ... SET or ALTER ROLE ... SET has written of one setting.
 -- Parameters: at (database or role), of (its name), name (the setting).
 SELECT substr(entry, strpos(entry, '=') + 1)
   FROM pg_catalog.pg_db_role_setting AS setting

@@ -19,7 +19,7 @@ from pgassay.server.hosts.placement import Place
 from pgassay.server.protocol import ConnectionParameters
 from pgassay.trials.load.engine import LAST_S, LoadRequest
 from pgassay.trials.load.generators.clocks import ClockOffset, measured_offsets
-from pgassay.trials.load.generators.generator import ServerByName
+from pgassay.trials.load.generators.generator import OF_THE_SESSION, ServerByName
 from pgassay.trials.load.generators.group import GeneratorLost, Generators
 from pgassay.trials.load.generators.sessions import end_sessions, refuse_other_server
 from pgassay.trials.load.slices import with_variants
@@ -96,7 +96,7 @@ class EngineLoad:
         if not self._generators.are_remote:
             return self._connection
         reached = self._connection
-        return ServerByName(dsn, reached.dbname, reached.options, reached.sslmode)
+        return ServerByName(dsn, {name: getattr(reached, name) for name in OF_THE_SESSION})
 
     def run(self, watch: Watch, own_transactions: Callable[[], int] = lambda: 0) -> dict[str, Any]:
         """Run to the end; `watch` gets the progress a few times a second."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from threading import Thread
@@ -27,6 +27,7 @@ FORSAKEN_S = 12.0
 """A generator that is not asked for its progress for so long ends its load: the run has given it
 up, or is gone, and its load would fall into the next trial. A lost one is given up after 10 s."""
 _LOOK_S = 1.0
+OF_THE_SESSION = ("dbname", "options", "startup", "client_encoding", "sslmode")
 
 
 @dataclass(frozen=True)
@@ -34,15 +35,12 @@ class ServerByName:
     """A server that a node finds by itself: libpq reads its password file and environment there."""
 
     dsn: str
-    dbname: str
-    options: str
-    sslmode: str
+    session: Mapping[str, Any]
+    """What makes the sessions those of the run: the fields `OF_THE_SESSION`."""
 
     def parameters(self) -> ConnectionParameters:
         """Raises ConnectionRefused where this machine cannot reach it."""
-        return replace(
-            resolve(self.dsn), dbname=self.dbname, options=self.options, sslmode=self.sslmode
-        )
+        return replace(resolve(self.dsn), **self.session)
 
 
 class LoadGenerator(OnNode):
