@@ -20,7 +20,7 @@ class Kind(StrEnum):
 
     SETTING = "setting"
     PENDING = "pending restart"
-    ALTERED = "setting in ALTER … SET"
+    ALTERED = "setting in ALTER ... SET"
     LINE = "postgresql.auto.conf"
     ORDER = "order of the lines in postgresql.auto.conf"
     SCHEMA = "schema"

@@ -122,7 +122,7 @@ def test_what_others_have_changed_meanwhile_is_listed(
             session.execute("ALTER SYSTEM RESET ssl_passphrase_command")
     assert str(target.compared()) == (
         "compared with before: role newcomer is new; schema theirs is new; setting temp_buffers was"
-        " 640 × 8kB (database), is 1152 × 8kB (database); setting in ALTER … SET temp_buffers of"
+        " 640 x 8kB (database), is 1152 x 8kB (database); setting in ALTER ... SET temp_buffers of"
         " database lab was 5MB, is 9MB; postgresql.auto.conf ssl_passphrase_command is new"
     )
 

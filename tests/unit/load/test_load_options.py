@@ -333,7 +333,8 @@ def test_abbreviations_mean_what_they_mean_to_pgbench() -> None:
         for length in range(3, len(whole)):
             word = whole[:length]
             begun = {name for name in pgbench if name.startswith(word)}
-            value = [] if options[whole].is_flag else ["--"]
+            takes_value = not (options[whole].is_flag or options[whole].count)
+            value = ["--"] if takes_value else []
             if word in pgbench:
                 continue
             if begun == {whole}:

@@ -29,9 +29,7 @@ class Abbreviating(TyperCommand):
     def written_out(self, ctx: Any, args: list[str]) -> list[str]:
         """The arguments with whole names of options."""
         options = [one for one in self.get_params(ctx) if one.param_type_name == "option"]
-        takes_value = {
-            name: not getattr(one, "is_flag", False) for one in options for name in one.opts
-        }
+        takes_value = {name: _takes_value(one) for one in options for name in one.opts}
         ours = {name for one in options for name in one.opts if self._is_ours(one)}
         found: list[str] = []
         rest = iter(args)
@@ -63,6 +61,10 @@ class Abbreviating(TyperCommand):
         if len(meant) > 1:
             raise SpecError(f"{name} is ambiguous: {', '.join(sorted(meant))}")
         return meant[0] if meant else name
+
+
+def _takes_value(option: Any) -> bool:
+    return not (option.is_flag or option.count)
 
 
 def _ends_without_value(word: str, takes_value: dict[str, bool]) -> bool:

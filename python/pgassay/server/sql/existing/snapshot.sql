@@ -1,14 +1,14 @@
 -- What a run must leave as it was found, as far as this user may see it: one row for each thing, with
 -- its kind (comparison.py), its name and what it is like.
 SELECT 'setting', name,
-       format('%s (%s)', concat_ws(' × ', reset_val, unit),
+       format('%s (%s)', concat_ws(' x ', reset_val, unit),
               coalesce(regexp_replace(sourcefile, '.*/', ''), source))
   FROM pg_catalog.pg_settings
  WHERE context <> 'internal'
 UNION ALL
 SELECT 'pending restart', name, '' FROM pg_catalog.pg_settings WHERE pending_restart
 UNION ALL
-SELECT 'setting in ALTER … SET',
+SELECT 'setting in ALTER ... SET',
        format('%s of %s', split_part(entry, '=', 1),
               concat_ws(' in ', role.rolname, 'database ' || database.datname)),
        substr(entry, strpos(entry, '=') + 1)
