@@ -13,7 +13,8 @@ Never: a traceback for the user; `cli.main` prints the message and exits with `e
     │   ├── SignsOfProduction       1   signs of production that were not accepted
     │   └── RestoreFailed           5
     ├── TrialError                  2   a trial failed; finished ones are kept
-    │   └── StorageFull             2   the disk of the run directory is full
+    │   ├── StorageFull             2   the disk of the run directory is full
+    │   └── LimitPassed             2   a limit of [guard]; the run ended in order
     ├── GateFailed                  3   a change lies beyond what a gate allows
     └── GateUndecided               4   the same is undecided, where a decision was demanded
 """
@@ -125,6 +126,10 @@ class TrialError(PgassayError):
 
 class StorageFull(TrialError):
     """The disk of the run directory is full; no half-written file is left behind."""
+
+
+class LimitPassed(TrialError):
+    """A limit of `[guard]` was passed: the run ends, and its finished trials are reported."""
 
 
 class GateFailed(PgassayError):

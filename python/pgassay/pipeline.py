@@ -7,7 +7,7 @@ Never: knows how any room does its work.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 
 from pgassay.analysis.curves.steadiness import sufficient_warmup_s
@@ -15,7 +15,7 @@ from pgassay.analysis.gates.model import Gate
 from pgassay.analysis.judge import answered
 from pgassay.analysis.measures.readings.trial_readings import TrialReadings
 from pgassay.analysis.noise.prior_runs import conditions_of, record_of
-from pgassay.errors import PgassayError
+from pgassay.errors import LimitPassed, PgassayError
 from pgassay.findings.diagnosis.rule_file import known_rules
 from pgassay.fleet import run_on_fleet
 from pgassay.fleet_servers import put_back_at_the_end
@@ -89,6 +89,7 @@ def carry_out(
             listener.preparing("writing the report")
             return report_run(run, readings, gates)
     testbeds = testbeds_of(spec, plan)
+    passed: LimitPassed | None = None
     target = target_of(
         spec.file,
         spec.folder,
@@ -120,9 +121,16 @@ def carry_out(
         )
         trials = _prepared(trials, run, facts, so_far or RunSoFar())
         with lost_storage_is_a_trial_error():
-            _run_blocks(trials, run, readings, so_far or RunSoFar())
-            _profile(trials, run)
+            try:
+                _run_blocks(trials, run, readings, so_far or RunSoFar())
+                _profile(trials, run)
+            except LimitPassed as error:
+                passed = error
     listener.preparing("writing the report")
+    if passed is not None:
+        with suppress(PgassayError):
+            report_run(run, readings)
+        raise passed
     outcome = report_run(run, readings, gates)
     floor = outcome.context.analysis.noise
     if floor is not None:

@@ -54,6 +54,7 @@ from pgassay.analysis.verdicts.left_out_trials import (
     idle_trial_caveats,
     lost_trial_caveats,
 )
+from pgassay.analysis.verdicts.not_in_force import not_in_force_caveats
 from pgassay.analysis.verdicts.position import position_caveats
 from pgassay.analysis.verdicts.run_caveats import (
     failure_caveats,
@@ -113,6 +114,7 @@ def analyse(
             *server_caveats(by_server),
             *idle_trial_caveats(found.standstills, plan.step_unit),
             *lost_trial_caveats(plan.arms, judged.lost, failed),
+            *not_in_force_caveats(plan, (*trials, *found.invalid_trials)),
             *unfinished_caveats(judged.missing),
             *failure_caveats(plan, trials),
             *run_caveats(plan, trials, comparisons, found.blocks),

@@ -33,6 +33,7 @@ from pgassay.analysis.verdicts.left_out_trials import (
     levels_withdrawn,
     lost_trials,
 )
+from pgassay.analysis.verdicts.not_in_force import levels_not_in_force
 from pgassay.analysis.verdicts.run_caveats import (
     missing_trials,
 )
@@ -91,6 +92,9 @@ def judge(
     lost = lost_trials(plan, invalid, failed)
     missing = missing_trials(plan, finished)
     withdrawn = _withdrawn(plan, missing, lost, rounds, carried)
+    if not plan.calibrates:
+        why = Withdrawal(Withdrawn.SET_BY_LOAD_ITSELF, for_good=True)
+        withdrawn |= dict.fromkeys(levels_not_in_force(plan, finished), why)
     if plan.calibrates:  # an A/A run gives no verdicts
         comparisons = tuple(
             replace(c, verdict=Verdict.CALIBRATION, blocks_to_decide=None) for c in comparisons

@@ -7,13 +7,16 @@ Never: stops anything; the user decides.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from pgassay.language import stored
 from pgassay.plan.modes import DUET, LEAST_TRIALS, MOST_TRIALS, SWITCHBACK, blocks_of
 from pgassay.plan.steps import Step, steps_of
 from pgassay.plan.switchback import LONG_S, ROUNDS_OF_LONG, long_slice, slice_lengths
+from pgassay.spec.arms.apply_levels import specs_of_arms
+from pgassay.spec.experiment import Spec
 from pgassay.spec.factors.kinds import Written, written_factors
+from pgassay.spec.held_and_varied import controlled
 from pgassay.spec.model import DesignTable, ExperimentFile
 from pgassay.spec.reading.units import to_base
 from pgassay.spec.secrets.redaction import secret_line
@@ -21,6 +24,7 @@ from pgassay.spec.server.reset import ResetLevel
 from pgassay.spec.settings.catalogue import CATALOGUED, catalogue
 from pgassay.spec.stopping import stopping_of
 from pgassay.spec.workload.folder import Workload
+from pgassay.spec.workload.settings_in_sql import functions_in, overriding
 
 FEWEST_BLOCKS = 6
 """With fewer, no sign-flip p is below 5 %."""
@@ -60,6 +64,27 @@ def find_risks(
         + _ordered_steps(steps, file.load.order)
         + _short_steps(steps)
         + _secrets(workload)
+    )
+
+
+def overridden_settings(spec: Spec, mode: str) -> tuple[str, ...]:
+    """The risk that scripts set what the experiment varies or holds."""
+    found: dict[str, dict[str, None]] = {}
+    for one in specs_of_arms(spec):
+        functions = functions_in(one.workload.schema_sql)
+        names = controlled(spec.file)
+        set_by = overriding(one.workload, names, functions, in_sessions=mode == SWITCHBACK)
+        for name, scenarios in set_by.items():
+            found.setdefault(name, {}).update(dict.fromkeys(scenarios))
+    return tuple(set_by_load(name, by) for name, by in found.items())
+
+
+def set_by_load(name: str, scenarios: Iterable[str]) -> str:
+    """That scripts set what the experiment sets."""
+    named = ", ".join(scenarios)
+    return stored(
+        f"{name} is set by the load itself, in the script of {named} or a function that it calls:"
+        " such transactions do not run with the value of the experiment; take that statement out"
     )
 
 

@@ -273,6 +273,7 @@ def _summary(record: TrialRecord) -> dict[str, Any]:
         "validity": {"valid": record.validity.valid, "reasons": list(record.validity.reasons)},
         "repeats": record.repeats,
         **({"server": record.server} if record.server else {}),
+        **({"set_by_load": dict(record.set_by_load)} if record.set_by_load else {}),
         "fingerprint": dict(record.fingerprint),
         **({"reloading": dict(record.reloading)} if record.reloading else {}),
     }

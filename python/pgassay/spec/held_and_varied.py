@@ -82,3 +82,12 @@ def refuse_equal_levels(key: str, levels: Iterable[str], values: Iterable[str]) 
         if value in seen:
             raise SpecError(f"{seen[value]!r} and {level!r} are the same level", key=key)
         seen[value] = level
+
+
+def controlled(file: ExperimentFile) -> set[str]:
+    """The settings that an experiment varies or holds."""
+    factors = file.factors
+    return {
+        *file.settings.postgres, *factors.postgres, *file.load.settings,
+        *(factors.client.settings or {}),
+    }  # fmt: skip

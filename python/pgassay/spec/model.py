@@ -14,6 +14,7 @@ from pydantic import Field, WithJsonSchema, field_validator, model_validator
 from pgassay.spec.endpoints import as_margins, checked_names
 from pgassay.spec.factors.kinds import written_factors
 from pgassay.spec.factors.tables import FactorsTable
+from pgassay.spec.guard import GuardTable
 from pgassay.spec.load.slices import Length
 from pgassay.spec.load.table import LoadTable
 from pgassay.spec.primary_metric import PrimaryMetric, usual_metric
@@ -197,6 +198,7 @@ class ExperimentFile(Table):
     placement: PlacementTable = Field(default_factory=PlacementTable)
     sampling: SamplingTable = Field(default_factory=SamplingTable)
     reset: ResetTable = Field(default_factory=ResetTable)
+    guard: GuardTable | None = None
     profile: ProfileTable | None = None
     design: DesignTable = Field(default_factory=DesignTable)
 

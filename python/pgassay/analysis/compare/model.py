@@ -45,6 +45,8 @@ class Withdrawn(StrEnum):
     IDLE_ROUNDS = "idle-rounds"
     STANDSTILL = "standstill"
     """An arm has trials in which nothing was committed."""
+    SET_BY_LOAD_ITSELF = "not-in-force"
+    """Scripts set the factor themselves, so that its levels are not in force."""
     LOST_TRIALS = "lost-trials"
     """One arm lost more trials than chance explains."""
     SET_BY_LOAD = "set-by-load"

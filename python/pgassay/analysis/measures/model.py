@@ -147,6 +147,8 @@ class TrialMeasures:
     scenarios: tuple[ScenarioMeasures, ...] = ()
     server: str = ""
     """Of a fleet: the server that it ran on."""
+    set_by_load: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """Settings of the experiment that the load sets itself, with the scenarios that do."""
 
     def at(self, level: float | None) -> StepMeasures | None:
         """The step at this level; None for the whole trial."""

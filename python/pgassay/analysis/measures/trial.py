@@ -116,6 +116,9 @@ def measure_trial(
         host=_host(sources, whole),
         scenarios=measure_scenarios(steps, sources.load_of(steps)),
         server=summary.get("server") or "",
+        set_by_load=tuple(
+            (name, tuple(by)) for name, by in (summary.get("set_by_load") or {}).items()
+        ),
     )
 
 

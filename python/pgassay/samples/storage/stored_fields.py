@@ -81,6 +81,7 @@ _TRIAL: Form = {
     "validity?": {"reasons?": [str]},
     "repeats?": int,
     "server?": str,
+    "set_by_load?": dict,
     "fingerprint?": {
         "before?": _LOOK,
         "after?": _LOOK,

@@ -7,7 +7,7 @@ Never: touches a server or a disk.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -123,6 +123,8 @@ class TrialRecord:
     """The object of plans.json; empty where the plans of statements were not asked for."""
     statements: Mapping[str, str] = field(default_factory=dict)
     """queryid → text of the statements that took most."""
+    set_by_load: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Setting of the experiment → scenarios that set it themselves; asked in the first block."""
     server: str = ""
     """Of a fleet: the name of the server that it ran on."""
 

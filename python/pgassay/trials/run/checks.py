@@ -37,6 +37,7 @@ from pgassay.spec.settings.catalogue import check_setting
 from pgassay.trials.guards.thresholds import own_limits
 from pgassay.trials.load.client_side import as_the_client
 from pgassay.trials.load.trial_load import check_load
+from pgassay.trials.run.limits import refuse_unseen
 from pgassay.trials.run.testbeds import Testbeds
 
 
@@ -99,6 +100,8 @@ def check_arms(spec: Spec, plan: Plan, target: Target, testbeds: Testbeds) -> No
         target.check_host({**held_host, **arm.knobs})
         asked.append((demands[arm.id], capacities[testbed]))
     refuse_lacking(asked, side_by_side=plan.side_by_side)
+    if spec.file.guard is not None:
+        refuse_unseen(spec.file.guard, target, spec.source)
 
 
 def _check_session_settings(plan: Plan, target: Target) -> None:

@@ -19,7 +19,7 @@ from pgassay.errors import TargetError, TrialError
 from pgassay.interruption import raise_if_interrupted
 from pgassay.plan.model import Plan, PlannedTrial
 from pgassay.server.hosts.placement import NOWHERE, Placement
-from pgassay.server.protocol import Target
+from pgassay.server.protocol import ConnectionParameters, Target
 from pgassay.spec.arms.apply_levels import spec_of_arm
 from pgassay.spec.experiment import Spec
 from pgassay.trials.guards.guards import OF_THE_HOST, GuardResult, caveats_among, validity_of
@@ -27,10 +27,12 @@ from pgassay.trials.guards.invariants import conditions_of
 from pgassay.trials.guards.thresholds import own_limits
 from pgassay.trials.load.caveats import load_caveats, lost_generators, refuse_failed
 from pgassay.trials.load.generators.group import Generators, OnThisMachine
+from pgassay.trials.load.overriding import overridden
 from pgassay.trials.load.reloading import reloads_of
 from pgassay.trials.load.trial_load import TrialLoad, open_trial_load
 from pgassay.trials.model.record import FailedTrial, TrialRecord
 from pgassay.trials.plans.capture import plan_notes, plans_of_trial
+from pgassay.trials.run.limits import LimitWatch
 from pgassay.trials.run.progress import ProgressListener
 from pgassay.trials.run.reset_servers import describe_resets, reset_servers
 from pgassay.trials.run.server_watch import TrialWatch
@@ -56,6 +58,8 @@ class TrialContext:
     known_texts: Callable[[], Collection[str]] = tuple
     """The ids of statements whose texts are stored already."""
     generators: Generators = field(default_factory=OnThisMachine)
+    slow_answers: dict[int, int] = field(default_factory=dict)
+    """Of `limits.py`: how many in a row, for each server."""
 
 
 def run_trial(trial: PlannedTrial, context: TrialContext, *, resumed: bool = False) -> TrialRecord:
@@ -102,6 +106,7 @@ def _run(trial: PlannedTrial, context: TrialContext, *, resumed: bool) -> TrialR
     results = list(_guard_results(watches, context.spec, load.backends, result, reloading))
     # When everything of the load has been read, so that nothing of it is of our making.
     plans = plans_of_trial(context.spec, plan, reached)
+    set_by_load = _set_by_load(trial, context, reached, result)
     caveats = (
         *context.caveats,
         *_load_caveats(trial, context, result),
@@ -129,8 +134,24 @@ def _run(trial: PlannedTrial, context: TrialContext, *, resumed: bool) -> TrialR
         warnings=caveats,
         placement=first.placement(load.placed),
         plans=plans,
+        set_by_load=set_by_load,
         statements={id_: text for one in watches for id_, text in one.statement_texts.items()},
         **first.stored(),
+    )
+
+
+def _set_by_load(
+    trial: PlannedTrial,
+    context: TrialContext,
+    reached: Mapping[str, ConnectionParameters],
+    result: Mapping[str, Any],
+) -> Mapping[str, Sequence[str]]:
+    """Once for every arm: its scripts are the same in all blocks."""
+    if trial.block != 1:
+        return {}
+    spec = spec_of_arm(context.spec, context.plan.arm(trial.arm).by_kind)
+    return overridden(
+        spec, next(iter(reached.values())), result, in_sessions=trial.slice_s is not None
     )
 
 
@@ -145,16 +166,20 @@ def _run_load(
             around.enter_context(watch.sampling(load.native, place, every_s))
         around.enter_context(first.processors_counted(watches[1:]))
         reloads = around.enter_context(reloads_of(trial, context.plan, first.server.target))
+        targets = [one.server.target for one in watches]
+        limits = LimitWatch(context.spec.file.guard, targets, context.slow_answers)
+        around.callback(limits.close)
 
         def in_progress(progress: Mapping[str, Any]) -> None:
             raise_if_interrupted()
+            limits.look()
             if reloads is not None and load.native is not None:
                 reloads.follow(load.native.progress)
             context.listener.loading(progress, first.live_figures())
             for watch in watches:
                 watch.samples.take_if_due()
 
-        result = load.run(in_progress, first.own_transactions)
+        result = load.run(in_progress, lambda: first.own_transactions() + limits.transactions)
     return result, {} if reloads is None else reloads.described(result["slices"])
 
 

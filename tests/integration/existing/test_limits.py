@@ -1,0 +1,82 @@
+"""A run that passes a limit of [guard] ends in order: restored, reported, with one line and 2."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from support.runs.command import pgassay
+from support.servers.lab import SECRET, LabServer, scalar
+
+SPEC = """
+[target]
+dsn = "host=127.0.0.1 port={port} user={user} dbname=lab"
+allow_changes = true
+accept = ["commits"]
+[workload]
+use = "payments-write"
+[factors.postgres]
+checkpoint_timeout = ["5min", "10min"]
+[load]
+clients = 1
+rate = 50
+step = "0.8s"
+warmup = "0.2s"
+[design]
+min_blocks = 6
+max_blocks = 6
+[guard]
+{limit}
+"""
+
+
+OF_THE_SERVER = 'postgres]\ncheckpoint_timeout = ["5min", "10min"]'
+OF_THE_CLIENT = 'client]\nprotocol = ["simple", "prepared"]'
+
+
+def run(folder: Path, server: LabServer, limit: str, user: str = "lab") -> tuple[int, str]:
+    spec = folder / "spec.toml"
+    text = SPEC if user == "lab" else SPEC.replace(OF_THE_SERVER, OF_THE_CLIENT)
+    spec.write_text(text.format(port=server.port, limit=limit, user=user))
+    done = pgassay("run", spec, "--out", folder / "run", PGPASSWORD=SECRET)
+    return done.returncode, " ".join(done.stderr.split())
+
+
+def assert_as_found(server: LabServer) -> None:
+    with server.admin() as session:
+        assert scalar(session, "SELECT to_regnamespace('pgassay') IS NULL")
+        assert scalar(session, "SHOW checkpoint_timeout") == "5min"
+
+
+def test_slow_answers_beside_the_load_end_the_run_and_its_finished_trials_are_reported(
+    tmp_path: Path, lab_server: LabServer
+) -> None:
+    code, said = run(tmp_path, lab_server, 'other_latency = "1us"')
+    assert code == 2, said
+    assert "guard.other_latency = 0.001 ms: 3 times in a row a query of one row" in said
+    assert (tmp_path / "run" / "report.html").exists()
+    assert_as_found(lab_server)
+
+
+def test_a_full_disk_ends_the_run_in_its_first_trial(tmp_path: Path, lab_server: LabServer) -> None:
+    code, said = run(tmp_path, lab_server, 'free_disk = "900000GB"')
+    assert code == 2, said
+    assert "guard.free_disk = 9e+05 GB" in said
+    assert_as_found(lab_server)
+
+
+@pytest.mark.parametrize(
+    ("user", "limit", "words"),
+    [
+        ("plain", 'replication_lag = "30s"', "guard.replication_lag: this role sees no lag"),
+        ("lab", 'replication_lag = "0s"', "guard.replication_lag: '0s' given"),
+    ],
+)
+def test_a_limit_that_cannot_be_kept_to_is_refused_before_anything_is_made(
+    tmp_path: Path, lab_server: LabServer, user: str, limit: str, words: str
+) -> None:
+    code, said = run(tmp_path, lab_server, limit, user)
+    assert code == 1, said
+    assert words in said
+    assert_as_found(lab_server)

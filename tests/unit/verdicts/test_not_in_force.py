@@ -1,0 +1,44 @@
+"""A factor that the load sets itself has no verdict; one that a part of it sets has a caveat."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from pgassay.analysis.analyse import analyse
+from pgassay.analysis.compare.model import Withdrawn
+from pgassay.analysis.measures.model import Importance, ScenarioMeasures
+from pgassay.analysis.model import Verdict
+from pgassay.findings.registry import find
+from support.synthetic.failed_trials import plan_of, trials_of
+
+
+def scenario(name: str) -> ScenarioMeasures:
+    return ScenarioMeasures(name, 10, 0, 10.0, {}, "latency", {})
+
+
+@pytest.mark.parametrize("by", [("report",), ("report", "pay")])
+def test_a_factor_that_every_scenario_sets_has_no_verdict(by: tuple[str, ...]) -> None:
+    plan = plan_of()
+    (factor,) = plan.factors
+    trials = [
+        replace(
+            trial,
+            scenarios=(scenario("report"), scenario("pay")),
+            set_by_load=((factor.name, by), ("jit", ("pay",))) if trial.block == 1 else (),
+        )
+        for trial in trials_of(plan, {"a2": 0.03}, ())
+    ]
+    analysis = analyse("?", plan, trials)
+    (verdict,) = analysis.verdicts()
+    caveats = [one for one in analysis.warnings if one.kind == "not-in-force"]
+    assert len(caveats) == 2
+    assert f"{factor.name} is set by the load itself, in the script of report" in caveats[0].text
+    if len(by) == 2:
+        assert verdict.withdrawn is Withdrawn.SET_BY_LOAD_ITSELF
+        assert caveats[0].importance is Importance.VERDICT
+        assert "its levels were not in force" in find(analysis)[0].text
+    else:
+        assert (verdict.verdict, verdict.withdrawn) == (Verdict.BETTER, None)
+        assert caveats[0].importance is Importance.SIZE
