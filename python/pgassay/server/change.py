@@ -120,8 +120,9 @@ class SettingChange(ServerChange):
 
     @property
     def what(self) -> str:
-        of = f" of {self.scope} {visible(self.of)}" if self.of else ""
-        return f"setting {self.name}{of}{self._there}"
+        if not self.of:
+            return f"setting {self.name}" + (f" of {visible(self.reached)}" if self.reached else "")
+        return f"setting {self.name} of {self.scope} {visible(self.of)}{self._there}"
 
 
 @dataclass(frozen=True, kw_only=True)

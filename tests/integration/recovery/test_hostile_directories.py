@@ -279,7 +279,7 @@ def test_a_run_of_ones_own_is_put_back_without_a_question_and_says_first_what_it
     moved = shutil.move(run, tmp_path / "moved")
     changed = auto_conf(lab_server)
     shown = pgassay("recover", "--dry-run", moved, **lab_server.variables(), COLUMNS="500")
-    assert "to do: setting work_mem at 127.0.0.1:" in shown.stdout
+    assert "to do: setting work_mem of 127.0.0.1:" in shown.stdout
     assert "not in your own record" not in shown.stdout
     assert auto_conf(lab_server) == changed
     done = pgassay("recover", moved, **lab_server.variables(), COLUMNS="500")
