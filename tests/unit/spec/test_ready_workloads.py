@@ -45,5 +45,5 @@ def test_levels_name_scripts_beside_the_experiment_file_or_in_the_workloads_fold
     assert nearest is not None
     assert nearest.script == "SELECT 1;"
     file.write_text(DISTINCT + "['group-by.sql', 'unique.sql']")
-    with pytest.raises(SpecError, match=r"no script 'unique\.sql' beside .* folder of the workload"):
+    with pytest.raises(SpecError, match=r"no script 'unique\.sql' beside .* the workload;"):
         load_spec(file)
