@@ -28,6 +28,8 @@ from pgassay.spec.workload.settings_in_sql import functions_in, overriding
 
 FEWEST_BLOCKS = 6
 """With fewer, no sign-flip p is below 5 %."""
+FEWEST_OF_A_VERDICT = 4
+"""With fewer, the analysis gives none (analysis/compare/estimate.py)."""
 SURE_OF_CARRY_OVER = 12
 """Trials of a fixed number by which most carry-over is found
 (docs/measured/validation-switchback.md)."""
@@ -270,6 +272,13 @@ def _seconds(level: str) -> float:
 def _too_few_blocks(design: DesignTable, factors: Sequence[Written]) -> list[str]:
     if not factors:
         return []
+    if design.max_blocks < FEWEST_OF_A_VERDICT:
+        return [
+            stored(
+                f"with at most {design.max_blocks} blocks no verdict is given, because the spread"
+                f" between blocks is hardly known; write max_blocks = {FEWEST_BLOCKS} or more"
+            )
+        ]
     if design.stops() == "fixed":
         smallest = 2.0 ** (1 - design.min_blocks)
         if smallest <= 0.05:

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from pgassay.analysis.analyse import analyse
-from pgassay.analysis.compare.estimate import sign_flip_p
-from pgassay.analysis.compare.rule import rule_of
+from pgassay.analysis.compare.estimate import estimate, sign_flip_p
+from pgassay.analysis.compare.rule import Rule, rule_of
 from pgassay.analysis.model import (
     Analysis,
     Caveat,
@@ -229,6 +229,21 @@ def test_the_e_value_is_that_of_the_formula_by_hand() -> None:
 def test_below_five_blocks_no_sequential_verdict_is_possible() -> None:
     assert math.isinf(critical_t(4, 0.05))
     assert math.isfinite(critical_t(5, 0.05))
+
+
+@pytest.mark.parametrize("around", [0.5, 0.0])
+@pytest.mark.parametrize("kind", list(IntervalKind))
+def test_blocks_that_happen_to_agree_decide_nothing_below_four(
+    kind: IntervalKind, around: float
+) -> None:
+    rule = Rule(kind, 0.02, 1, tuple(range(2, 25)))
+    agreeing = around + 1e-6 * np.array([1.0, -1.0, 2.0, -2.0, 1.0, -1.0, 2.0, -2.0])
+    for blocks in (2, 3):
+        few = estimate(agreeing[:blocks], (-0.02, 0.02), rule)
+        assert not few.differs
+        assert not few.inside
+    enough = estimate(agreeing, (-0.02, 0.02), rule)
+    assert enough.differs or enough.inside
 
 
 def test_a_tiny_sure_difference_is_negligible_and_none_is_equivalent() -> None:

@@ -9,14 +9,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from bench.validate import false_positives, nasty_worlds
+from bench.validate.looks import conclude
 from bench.validate.switchback_errors import World, make_design, make_trials
 
 from pgassay.analysis.analyse import analyse, with_noise
-from pgassay.analysis.compare.rule import Rule
+from pgassay.analysis.compare.rule import Rule, rule_of
 from pgassay.analysis.compare.simulated_runs import Spreading
-from pgassay.analysis.model import IntervalKind
+from pgassay.analysis.model import IntervalKind, Verdict
 from pgassay.analysis.noise.model import NoiseFloor
-from pgassay.analysis.noise.power import blocks_for, outlook
+from pgassay.analysis.noise.power import blocks_for, blocks_spreading, outlook
 from pgassay.analysis.noise.prior_runs import Expectation, conditions_of, expect, record_of
 from pgassay.findings.noise.forecast import expectation_lines
 from pgassay.plan.design import make_plan
@@ -248,6 +250,23 @@ def test_the_detectable_effect_of_a_t_test_is_the_textbooks() -> None:
     rule = Rule(IntervalKind.T, 0.001, 1)
     found = outlook(rule, Spreading(0.01), 12, 12)
     assert found.detectable == pytest.approx(math.expm1(0.010277), rel=0.03)
+
+
+@pytest.mark.parametrize("blocks", [4, 6, 8])
+def test_nine_of_ten_runs_find_the_detectable_effect(blocks: int) -> None:
+    """The position in the block takes a degree of freedom, which few blocks miss most."""
+    rule = false_positives.Rule("", blocks, blocks)
+    plan = false_positives.plan_of(rule, 0, 2)
+    found = outlook(rule_of(plan), blocks_spreading(plan, nasty_worlds.SCATTER), blocks, blocks)
+    assert found.detectable is not None
+    source, hits = np.random.default_rng(blocks), 0
+    for seed in range(400):
+        plan = false_positives.plan_of(rule, seed, 2)
+        values = nasty_worlds.noise(nasty_worlds.World("normal"), plan, source)
+        analysis, _ = conclude(plan, nasty_worlds.trials_of(plan, values, found.detectable))
+        hits += analysis.verdicts()[0].verdict is Verdict.BETTER
+    # Four standard deviations.
+    assert 0.84 < hits / 400 < 0.96
 
 
 def test_quieter_hosts_need_fewer_blocks() -> None:

@@ -139,3 +139,9 @@ def test_each_step_that_is_compared_must_fit_the_checkpoint_interval(
     risks = make_plan(parse_spec(text, source="lab.toml", beside=Path())).warnings
     phase = [risk for risk in risks if "checkpoint_timeout is varied" in risk]
     assert (reported in phase[0]) if reported else not phase
+
+
+def test_a_plan_of_fewer_than_four_blocks_says_that_it_gives_no_verdict() -> None:
+    warnings = plan_of({"max_wal_size": 2}, seed=1, blocks=3).warnings
+    assert "with at most 3 blocks no verdict is given" in " ".join(warnings)
+    assert "no verdict" not in " ".join(plan_of({"max_wal_size": 2}, seed=1, blocks=4).warnings)

@@ -32,7 +32,11 @@ def adjusted_for_early_end(found: BlockEstimate, plan: Plan, rule: Rule) -> floa
     is_early = found.differs and not found.inside and found.blocks < plan.max_blocks
     if not (open_ended and is_early) or found.error is None:
         return None
-    spread = Spreading(found.error * math.sqrt(found.blocks), max(1.0, found.units / found.blocks))
+    spread = Spreading(
+        found.error * math.sqrt(found.blocks),
+        max(1.0, found.units / found.blocks),
+        adjusted=found.units < found.blocks,
+    )
     low, high = 0.0, abs(found.mean)
     for _ in range(_HALVINGS):
         middle = (low + high) / 2.0

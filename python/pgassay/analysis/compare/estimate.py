@@ -27,7 +27,8 @@ from pgassay.analysis.statistics.sequential import log_e_value
 from pgassay.analysis.statistics.values import USELESS_PCT, Interval, ratio_pct
 
 FEW_BLOCKS = 4
-"""Fewest blocks whose spread is known well enough to say how many more are needed."""
+"""Fewest blocks whose spread is known well enough for a verdict, and to say how many more one
+needs. Three blocks that happen to agree would give any interval."""
 
 
 @dataclass(frozen=True)
@@ -49,9 +50,9 @@ class BlockEstimate:
     e_value: float | None
     """Of a run without a last block."""
     differs: bool
-    """The 95 % interval excludes zero."""
+    """The 95 % interval excludes zero, over enough blocks."""
     inside: bool
-    """The 90 % interval lies inside the margins."""
+    """The 90 % interval lies inside the margins, over enough blocks."""
     blocks_to_decide: int | None
     rounds: int | None = None
     """Of a switchback: the number of rounds."""
@@ -84,11 +85,12 @@ def estimate(
         spread = spread_of_rounds(differences, trials)
     mean, error, units = spread.mean, spread.error, spread.units
     n = len(differences) if trials is None else len(np.unique(trials))
+    decides = trials is not None or n >= FEW_BLOCKS
     interval = _interval(mean, error, rule.critical(n, units, 0.05))
     # TOST at 5 %: the two one-sided tests reject where the 90 % interval lies inside the margins.
     ninety = _interval(mean, error, rule.critical(n, units, 0.10))
-    inside = ninety is not None and lies_inside(ninety, margins)
-    differs = interval is not None and (interval[0] > 0.0 or interval[1] < 0.0)
+    inside = decides and ninety is not None and lies_inside(ninety, margins)
+    differs = decides and interval is not None and (interval[0] > 0.0 or interval[1] < 0.0)
     return BlockEstimate(
         blocks=n,
         mean=mean,

@@ -9,16 +9,22 @@ The random numbers are the same every time.
 
 from __future__ import annotations
 
+import random
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pgassay.analysis.compare.estimate import FEW_BLOCKS
+from pgassay.analysis.compare.positions import FEWEST_BLOCKS
 from pgassay.analysis.compare.rule import Rule
+from pgassay.plan.orders import balanced_orders
 
 Array = NDArray[np.float64]
 _PATHS = 4000
+_ORDERS = 400
+"""Sequences of orders that the runs share."""
 _MOST_VALUES = 1_000_000
 
 
@@ -30,6 +36,12 @@ class Spreading:
     """Standard deviation of a block's difference, in logarithms."""
     units: float = 1.0
     """How many independent values a block is worth; more than one in a switchback."""
+    adjusted: bool = False
+    """Whether the position in the block is a covariate, which takes a degree of freedom."""
+
+    def worth(self, blocks: int) -> float:
+        """How many independent values so many blocks are worth."""
+        return blocks * self.units - (self.adjusted and blocks >= FEWEST_BLOCKS)
 
 
 @dataclass(frozen=True)
@@ -48,14 +60,15 @@ def simulated_runs(
     rule: Rule, spread: Spreading, least: int, most: int, log_effect: float
 ) -> SimulatedRuns:
     """Runs of `least` to `most` blocks with this effect."""
-    paths = _paths(most, spread.units)
+    paths = _adjusted_paths(most) if spread.adjusted else _paths(most, spread.units)
     fewest = 2 if spread.units <= 1.0 else 1
     looks = [n for n in range(max(least, fewest), most + 1) if rule.may_decide(n)]
     places = np.array(looks) - 1
     means = log_effect + spread.sd * paths.means[:, places]
     errors = spread.sd * paths.errors[:, places]
-    wide = np.array([rule.critical(n, n * spread.units, 0.05) for n in looks])
-    narrow = np.array([rule.critical(n, n * spread.units, 0.10) for n in looks])
+    wide, narrow = (
+        np.array([_critical(rule, spread, n, alpha) for n in looks]) for alpha in (0.05, 0.10)
+    )
     low, high = rule.margins(1.0, ratio=True)
     with np.errstate(invalid="ignore"):
         differs = np.abs(means) > wide * errors
@@ -69,6 +82,12 @@ def simulated_runs(
         means=means[runs, first],
         differs=ever & differs[runs, first],
     )
+
+
+def _critical(rule: Rule, spread: Spreading, blocks: int, alpha: float) -> float:
+    if spread.units <= 1.0 and blocks < FEW_BLOCKS:
+        return np.inf
+    return rule.critical(blocks, spread.worth(blocks), alpha)
 
 
 @dataclass(frozen=True)
@@ -97,3 +116,32 @@ def _paths(most: int, units: float = 1.0) -> _Paths:
     errors = np.sqrt(variances / n)
     errors[:, 0] = np.inf
     return _Paths(means, errors)
+
+
+@lru_cache(maxsize=4)
+def _adjusted_paths(most: int) -> _Paths:
+    """The same of two arms, with the position in the block as a covariate of the differences.
+
+    Its price is a degree of freedom, and more where one order was run more often than the other.
+    """
+    plain = _paths(most)
+    count = len(plain.means)
+    signs = np.resize(_orders(-(-most // 48) * 48)[:, :most], (count, most))
+    draws = np.random.default_rng(0).standard_normal((count, most))
+    n = np.arange(1, most + 1)
+    sums, both, of_signs = (np.cumsum(one, axis=1) for one in (draws, draws * signs, signs))
+    around = n - of_signs**2 / n
+    with np.errstate(divide="ignore", invalid="ignore"):
+        slopes = (both - of_signs * sums / n) / around
+        squares = np.cumsum(draws**2, axis=1) - sums**2 / n - slopes**2 * around
+        variances = np.maximum(squares, 0.0) / (n - 2) * (1.0 / n + (of_signs / n) ** 2 / around)
+        means, errors = (sums - slopes * of_signs) / n, np.sqrt(variances)
+    few = n < FEWEST_BLOCKS
+    return _Paths(np.where(few, plain.means, means), np.where(few, plain.errors, errors))
+
+
+@lru_cache(maxsize=4)
+def _orders(most: int) -> Array:
+    """1 where the first arm ran first, else -1."""
+    runs = (balanced_orders((1.0, -1.0), most, random.Random(seed)) for seed in range(_ORDERS))
+    return np.array([[first for first, _ in run] for run in runs])

@@ -14,8 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from pgassay.analysis.compare.rule import MOST_LOOKS, rule_of
-from pgassay.analysis.compare.simulated_runs import Spreading
-from pgassay.analysis.noise.power import blocks_for, difference_sd
+from pgassay.analysis.noise.power import blocks_for, blocks_spreading
 from pgassay.analysis.noise.trial_length import FEWEST_BLOCKS, lengths_to_try
 from pgassay.plan.model import Plan
 
@@ -71,7 +70,7 @@ def best_plan(
 
     def design(trial: Plan, step_s: float, warm_s: float) -> Design:
         length_s = step_s * steps
-        spread = Spreading(difference_sd(plan, sd_at(length_s)))
+        spread = blocks_spreading(plan, sd_at(length_s))
         blocks = blocks_for(rule_of(trial), spread, trial.min_blocks, trial.last_block)
         trials = len(plan.block(1)) * (blocks or trial.last_block)
         total_s = trials * (length_s + warm_s + reset_s)

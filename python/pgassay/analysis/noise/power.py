@@ -18,6 +18,7 @@ from pgassay.analysis.compare.model import IntervalKind
 from pgassay.analysis.compare.rule import Rule
 from pgassay.analysis.compare.simulated_runs import Spreading, simulated_runs
 from pgassay.analysis.noise.model import Expected, Outlook
+from pgassay.analysis.reading.metrics import METRICS
 from pgassay.plan.model import Plan
 
 POWER = 0.9
@@ -34,6 +35,11 @@ def difference_sd(plan: Plan, trial_sd: float) -> float:
         for level in factor.levels[1:]
     ]
     return trial_sd * math.sqrt(max(lengths, default=2.0))
+
+
+def blocks_spreading(plan: Plan, trial_sd: float) -> Spreading:
+    """The scatter of the differences of blocks, for the level that scatters most."""
+    return Spreading(difference_sd(plan, trial_sd), adjusted=METRICS[plan.metric].scale == "ratio")
 
 
 def outlook(rule: Rule, spread: Spreading, least: int, most: int) -> Outlook:

@@ -21,7 +21,7 @@ from pgassay.analysis.compare.rule import rule_of
 from pgassay.analysis.compare.simulated_runs import Spreading
 from pgassay.analysis.noise.best_plan import BestPlan, best_plan
 from pgassay.analysis.noise.model import Noise, NoiseFloor, Outlook, SwitchbackFloor
-from pgassay.analysis.noise.power import difference_sd, outlook
+from pgassay.analysis.noise.power import blocks_spreading, outlook
 from pgassay.analysis.noise.switchback_noise import overhead_with, spreading
 from pgassay.plan.model import Plan
 from pgassay.spec.experiment import Spec
@@ -289,7 +289,7 @@ def _general_figures(plan: Plan) -> list[float]:
 def _spreading(sd: float, start_sd: float, priors: Sequence[_Prior], plan: Plan) -> Spreading:
     """The scatter of a block's difference; without prior runs every round is independent."""
     if not plan.alternates:
-        return Spreading(difference_sd(plan, sd))
+        return blocks_spreading(plan, sd)
     units = plan.measured_s / (2.0 * (plan.trials[0].slice_s or 1.0))
     if plan.side_by_side:
         units = 1.0

@@ -19,9 +19,8 @@ from importlib.resources import files
 import numpy as np
 
 from pgassay.analysis.compare.rule import rule_of
-from pgassay.analysis.compare.simulated_runs import Spreading
 from pgassay.analysis.noise.model import Advice, Noise, Outlook, RunTrend
-from pgassay.analysis.noise.power import blocks_for, difference_sd, outlook
+from pgassay.analysis.noise.power import blocks_for, blocks_spreading, outlook
 from pgassay.plan.model import Plan
 
 _LENGTHS_S: list[float] = tomllib.loads(
@@ -54,7 +53,7 @@ def advise(noise: Noise, plan: Plan, overhead_s: float) -> Advice | None:
         lengths = lengths_to_try(now_s)
     tried: list[Advice] = []
     for length in lengths:
-        spread = Spreading(difference_sd(plan, noise.trial_sd_at(length)))
+        spread = blocks_spreading(plan, noise.trial_sd_at(length))
         blocks = blocks_for(rule, spread, least, most)
         if blocks is not None:
             total = len(plan.arms) * blocks * (length + overhead_s)
@@ -101,5 +100,5 @@ def trend_over(values: Sequence[float]) -> RunTrend | None:
 
 def expected_of(noise: Noise, plan: Plan) -> Outlook:
     """What this experiment can be expected to find with such noise."""
-    spread = Spreading(difference_sd(plan, noise.trial_sd_at(plan.measured_s)))
+    spread = blocks_spreading(plan, noise.trial_sd_at(plan.measured_s))
     return outlook(rule_of(plan), spread, plan.min_blocks, plan.max_blocks)
