@@ -25,6 +25,7 @@ from bench.validate import (
     factorial_errors,
     false_positives,
     nasty_worlds,
+    periodic_worlds,
     server_errors,
     steadiness_errors,
     switchback_errors,
@@ -33,6 +34,7 @@ from bench.validate import (
 PROGRAMS: tuple[tuple[str, ModuleType], ...] = (
     ("whole trials", false_positives),
     ("nasty worlds", nasty_worlds),
+    ("disturbances that return", periodic_worlds),
     ("several factors", factorial_errors),
     ("switchback", switchback_errors),
     ("duets", duet_errors),
