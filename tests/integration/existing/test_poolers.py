@@ -81,3 +81,27 @@ def test_a_load_may_go_through_a_pooler(pooled: str, tmp_path: Path) -> None:
     shown = json.loads(done.stdout)
     assert shown["server"]["version"]
     assert sum(step["transactions"] for step in shown["steps"]) == 80
+
+
+@pytest.mark.heavy
+def test_a_pooler_takes_the_settings_of_the_environment_and_is_named_where_it_refuses(
+    lab_server: LabServer, account: Account, servers_base: Path, tmp_path: Path
+) -> None:
+    script = tmp_path / "one.sql"
+    script.write_text("\\set x 1\nSELECT :x;\n")
+    folder = Path(tempfile.mkdtemp(prefix="pooler-", dir=servers_base))
+    folder.chmod(0o711)
+    words = ("-f", script, "-c", "4", "-t", "20", "-n")
+    try:
+        with through_pgbouncer(lab_server, account, folder) as dsn:
+            secret = {"PGPASSWORD": SECRET}
+            tokyo = {"PGTZ": "Asia/Tokyo", "PGDATESTYLE": "German", "PGCLIENTENCODING": "LATIN1"}
+            taken = pgassay("load", dsn, *words, **secret, **tokyo)
+            refused = pgassay("load", dsn, *words, PGGEQO="off", **secret)
+            prepared = pgassay("load", dsn, *words, "-M", "prepared", **secret)
+    finally:
+        shutil.rmtree(folder)
+    assert "failed 0" in taken.stdout, taken.stderr
+    assert "ignore_startup_parameters" in last_line(refused.stderr)
+    shown = " ".join((prepared.stdout + prepared.stderr).split())
+    assert "42P05 and 26000 are what a connection pooler" in shown

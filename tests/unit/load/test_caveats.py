@@ -35,6 +35,13 @@ def test_a_load_as_asked_for_has_no_caveat() -> None:
     assert load_caveats(result(10), [Step(2, 10.0, measured=True)], 1) == []
 
 
+def test_a_prepared_statement_that_is_lost_speaks_of_poolers() -> None:
+    first = {"sqlstate": "42601", "message": "x"}
+    scenarios = [{"errors": {"42601": 1, "26000": 1}}]
+    found = load_caveats(result(failed=2, first_error=first, scenarios=scenarios), STEPS, 1)
+    assert "a connection pooler in transaction mode" in found[-1]
+
+
 @pytest.mark.parametrize(
     ("found", "words"),
     [
