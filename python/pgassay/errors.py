@@ -21,8 +21,12 @@ Never: a traceback for the user; `cli.main` prints the message and exits with `e
 
 from __future__ import annotations
 
+import re
 from enum import IntEnum
 from typing import Any
+
+_LONG_WORD = re.compile(r"\S{400,}")
+"""Of an experiment file: as much of it as a line can show."""
 
 
 class ExitCode(IntEnum):
@@ -67,6 +71,7 @@ class SpecError(PgassayError):
         key: str | None = None,
         excerpt: str = "",
     ) -> None:
+        problem = _LONG_WORD.sub(lambda word: f"{word[0][:60]}…", problem)
         self.problem = problem
         self.file = file
         self.key = key

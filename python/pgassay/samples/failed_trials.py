@@ -6,15 +6,17 @@ Never: holds a trial that was interrupted by a user or by the end of pgassay.
 
 from __future__ import annotations
 
-import json
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 
 from pgassay.errors import PgassayError
+from pgassay.json_forms import fits, form_of
+from pgassay.json_text import decoded
 from pgassay.samples.storage.files import append_line, clear_errors
 from pgassay.trials.model.record import FailedTrial
 
+_FORM = form_of(FailedTrial)
 FAILED = "failed.jsonl"
 
 
@@ -31,5 +33,7 @@ def failed_trials(path: Path) -> tuple[FailedTrial, ...]:
         lines = path.read_text("utf-8", errors="replace").splitlines() if path.exists() else []
     for line in lines:
         with suppress(ValueError, TypeError):
-            found.append(FailedTrial(**json.loads(line)))
+            one = decoded(line)
+            if fits(one, _FORM):
+                found.append(FailedTrial(**one))
     return tuple(found)

@@ -5,11 +5,12 @@ Enters: the path of a journal. Leaves: its entries, as objects. Never: knows wha
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+
+from pgassay.json_text import decoded
 
 JOURNAL = "journal.jsonl"
 
@@ -28,8 +29,8 @@ def journal_entries(path: Path) -> Iterator[Entry]:
     # Not splitlines, for which a character within a text may end a line.
     for number, line in enumerate(path.read_text("utf-8", errors="replace").split("\n"), start=1):
         # A line may be cut short by a crash: its change was never made.
-        with suppress(ValueError, RecursionError):
-            found = json.loads(line)
+        with suppress(ValueError):
+            found = decoded(line)
             if isinstance(found, dict) and "event" in found:
                 entry = Entry(found)
                 entry.line = number

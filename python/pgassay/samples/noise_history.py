@@ -20,6 +20,7 @@ from typing import Any
 import platformdirs
 
 from pgassay.durable import make_directory, write_atomically
+from pgassay.json_text import decoded
 
 SCHEMA = "pgassay.noise/2"
 """Records of the first schema may be of rounds of slices, which are no trials: not used."""
@@ -56,7 +57,7 @@ def noise_records() -> list[dict[str, Any]]:
             state = path.lstat()
             if state.st_uid != os.geteuid() or state.st_size > _LARGEST_BYTES:
                 continue
-            record = json.loads(path.read_text("utf-8"))
+            record = decoded(path.read_text("utf-8"))
             if isinstance(record, dict) and record.get("schema") == SCHEMA:
                 found.append(record)
     return found

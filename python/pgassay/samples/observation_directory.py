@@ -46,7 +46,7 @@ class StoredSegment(StoredTrial):
 
     def bytes(self) -> int:
         """What it takes on disk."""
-        return sum(file.stat().st_size for file in self.folder.iterdir())
+        return sum(file.lstat().st_size for file in self.folder.iterdir())
 
 
 class ObservationDirectory(RunDirectory):

@@ -32,7 +32,11 @@ from pgassay.samples.profiles import PROFILES, ProfileDirectory
 from pgassay.samples.storage.files import clear_errors, make_empty, write_atomically
 from pgassay.samples.storage.histogram_layout import with_layout
 from pgassay.samples.storage.json_files import as_json, checked_file, parsed_file, read_text
-from pgassay.samples.storage.stored_fields import STATEMENTS_SCHEMA, TRIAL_SCHEMA
+from pgassay.samples.storage.stored_fields import (
+    ENVIRONMENT_SCHEMA,
+    STATEMENTS_SCHEMA,
+    TRIAL_SCHEMA,
+)
 from pgassay.samples.storage.tables import (
     TABLES,
     Batched,
@@ -128,7 +132,9 @@ class RunDirectory:
 
     def environment(self) -> dict[str, Any]:
         """environment.json; empty where the run ended before its server was ready."""
-        return self.read_json(ENVIRONMENT) if self.has(ENVIRONMENT) else {}
+        if not self.has(ENVIRONMENT):
+            return {}
+        return checked_file(self.path / ENVIRONMENT, ENVIRONMENT_SCHEMA)
 
     def has(self, name: str) -> bool:
         """Whether the run's top folder holds this file."""
@@ -245,7 +251,7 @@ class StoredTrial:
 
     def sample_bytes(self) -> int:
         """The size of its Parquet files, which hold many times as much."""
-        return sum(file.stat().st_size for file in self.folder.glob("*.parquet"))
+        return sum(file.lstat().st_size for file in self.folder.glob("*.parquet"))
 
     def batched(self, name: str) -> Batched:
         """The same, some rows at a time."""

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from pgassay.errors import RunDirectoryError
 from pgassay.plan.model import Plan
-from pgassay.plan.store import plan_from_json, plan_to_json
+from pgassay.plan.store import SCHEMA, plan_from_json, plan_to_json
+from pgassay.samples.overview import PLAN
 from pgassay.samples.own_runs import remember_begun
 from pgassay.samples.run_directory import RunDirectory
+from pgassay.samples.storage.json_files import checked_file
 from pgassay.spec.experiment import Spec
 from pgassay.spec.stored import WORKLOAD_COPY, materials_to_json
 
@@ -19,12 +21,12 @@ def store_design(run: RunDirectory, spec: Spec, plan: Plan) -> None:
     run.write_text("spec.toml", spec.text)
     run.write_json(WORKLOAD_COPY, materials_to_json(spec), verbatim=True)
     remember_begun(run.path)
-    run.write_json("plan.json", plan_to_json(plan))
+    run.write_json(PLAN, plan_to_json(plan))
 
 
 def stored_plan(run: RunDirectory) -> Plan:
     """The plan a run was made with."""
     try:
-        return plan_from_json(run.read_json("plan.json"))
+        return plan_from_json(checked_file(run.path / PLAN, SCHEMA))
     except ValueError as error:
-        raise RunDirectoryError(f"{run.path / 'plan.json'}: cannot be used: {error}") from None
+        raise RunDirectoryError(f"{run.path / PLAN}: cannot be used: {error}") from None

@@ -92,8 +92,10 @@ class TraceDirectory:
         """One of the Parquet files."""
         path = self.path / f"{name}.parquet"
         try:
-            return pq.read_table(path, schema=_FILES[name])
-        except (OSError, pa.ArrowException) as error:
+            found = pq.read_table(path, schema=_FILES[name])
+            found.validate(full=True)
+            return found
+        except (OSError, ValueError, pa.ArrowException) as error:
             reason = (str(error).splitlines() or [type(error).__name__])[0]
             raise RunDirectoryError(f"{path}: cannot be read: {reason}") from None
 

@@ -6,12 +6,13 @@ what it holds. Never: reads the original files again.
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from pgassay.errors import SpecError
+from pgassay.json_forms import form_of, misfit_of
+from pgassay.json_text import decoded
 from pgassay.spec.experiment import Spec
 from pgassay.spec.factors.variants import Variants, variants_from_json
 from pgassay.spec.reading.texts import text_of
@@ -20,6 +21,7 @@ from pgassay.spec.workload.folder import Workload, workload_from_json
 WORKLOAD_COPY = "workload.json"
 """The file's name in a run directory."""
 _SCHEMA = "pgassay.workload/1"
+_FORM = form_of(Workload) | {"variants=": form_of(Variants)}
 
 
 @dataclass(frozen=True)
@@ -46,13 +48,16 @@ def materials_to_json(spec: Spec) -> dict[str, Any]:
 def stored_materials(path: Path) -> Materials:
     """What a workload.json holds."""
     try:
-        stored = json.loads(text_of(path))
+        stored = decoded(text_of(path))
         if stored.pop("schema") != _SCHEMA:
             raise SpecError(f"its schema is not {_SCHEMA}", file=str(path))
+        wrong = misfit_of(stored, _FORM)
+        if wrong is not None:
+            raise ValueError(wrong)
         folder = stored.pop("folder", None)
         variants = variants_from_json(stored.pop("variants", {}))
         beside = Path(folder) if isinstance(folder, str) else None
         untrusted = bool(stored.pop("untrusted", False))
         return Materials(workload_from_json(stored), variants, beside, untrusted)
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise SpecError(f"is damaged: {error}", file=str(path)) from None

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from pgassay.json_text import decoded
+
 _KEY = b"pgassay.histogram"
 
 
@@ -37,4 +39,4 @@ def layout_in(metadata: Mapping[bytes, bytes] | None) -> HistogramLayout | None:
     stored = (metadata or {}).get(_KEY)
     if stored is None:
         return None
-    return HistogramLayout(json.loads(stored)["leading_bits"])
+    return HistogramLayout(decoded(stored)["leading_bits"])

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from pgassay.errors import RunDirectoryError
+from pgassay.json_text import decoded
 from pgassay.samples.storage.stored_fields import misfit
 
 
@@ -32,8 +33,8 @@ def read_text(path: Path) -> str:
 def parsed_file(path: Path) -> dict[str, Any]:
     """The object of a JSON file."""
     try:
-        value = json.loads(read_text(path))
-    except json.JSONDecodeError as error:
+        value = decoded(read_text(path))
+    except ValueError as error:
         raise RunDirectoryError(f"{path}: is damaged: {error}") from None
     if not isinstance(value, dict):
         raise RunDirectoryError(f"{path}: is damaged: not a JSON object")

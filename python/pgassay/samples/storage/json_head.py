@@ -7,13 +7,13 @@ the file where the keys are at its beginning.
 from __future__ import annotations
 
 import codecs
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from pgassay.json_text import decoded, first_decoded
+
 HEAD_BYTES = 8192
-_DECODER = json.JSONDecoder()
 _BLANK = " \t\r\n"
 
 
@@ -42,7 +42,7 @@ def first_values_of(path: Path, *names: str) -> dict[str, Any]:
 
 def object_in(path: Path) -> dict[str, Any]:
     """All of it."""
-    found = json.loads(path.read_bytes())
+    found = decoded(path.read_bytes())
     if not isinstance(found, dict):
         raise ValueError(f"{path}: not a JSON object")
     return found
@@ -53,11 +53,11 @@ def _first_pairs(text: str) -> Iterator[tuple[str, Any]]:
     at = _after(text, 0, "{")
     while at is not None:
         try:
-            key, at = _DECODER.raw_decode(text, at)
+            key, at = first_decoded(text, at)
             colon = _after(text, at, ":")
             if colon is None:
                 return
-            value, at = _DECODER.raw_decode(text, colon)
+            value, at = first_decoded(text, colon)
         except ValueError:
             return
         comma = _after(text, at, ",")

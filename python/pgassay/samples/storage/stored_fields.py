@@ -4,17 +4,16 @@ Enters: the object of trial.json, segment.json or profiles.json. Leaves: one lin
 first key that does not fit, or None. Never: requires a field that is not read, or that older
 runs do not have.
 
-A form is a type or several, `[form]` for a list of such, or a mapping of keys to forms. A key that
-ends in "?" may be absent or null.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pgassay.plan.model import ALL_ARMS
+from pgassay.json_forms import NUMBER, Form, form_of, misfit_of
+from pgassay.plan.model import ALL_ARMS, Plan
+from pgassay.plan.store import SCHEMA as PLAN_SCHEMA
 from pgassay.trials.model.record import PLANS_SCHEMA
 
 TRIAL_SCHEMA = "pgassay.trial/1"
@@ -22,24 +21,19 @@ SEGMENT_SCHEMA = "pgassay.segment/1"
 STATEMENTS_SCHEMA = "pgassay.statements/1"
 PROFILES_SCHEMA = "pgassay.profiles/1"
 TRACE_SCHEMA = "pgassay.trace/1"
-Form = Any
-_NUMBER = (int, float)
-_NAMES = {
-    int: "a whole number", float: "a number", bool: "true or false", str: "text",
-    list: "a list", dict: "an object", type(None): "null",
-}  # fmt: skip
+ENVIRONMENT_SCHEMA = "pgassay.environment/1"
 
 _STEP: Form = {
     "index": int,
-    "clients": _NUMBER,
+    "clients": NUMBER,
     "measured": bool,
     "start_ns": int,
     "end_ns": int,
     "transactions": int,
     "failed": int,
-    "tps": _NUMBER,
-    "client_cpu_s": _NUMBER,
-    "rate?": _NUMBER,
+    "tps": NUMBER,
+    "client_cpu_s": NUMBER,
+    "rate?": NUMBER,
 }
 _SLICE: Form = {
     "index": int,
@@ -49,9 +43,9 @@ _SLICE: Form = {
     "transactions": int,
     "failed": int,
     "crossing": int,
-    "latency_ms": {"mean?": _NUMBER},
+    "latency_ms": {"mean?": NUMBER},
 }
-_HOST: Form = {"knobs?": dict, "frequency_mhz?": _NUMBER, "throttled?": _NUMBER}
+_HOST: Form = {"knobs?": dict, "frequency_mhz?": NUMBER, "throttled?": NUMBER}
 _LOOK: Form = {"version": str, "settings": dict, "database_bytes?": int, "host?": _HOST}
 _SEGMENT: Form = {
     "schema": str,
@@ -73,7 +67,7 @@ _TRIAL: Form = {
     "levels": dict,
     "started_ns?": int,
     "ended_ns?": int,
-    "reset?": {"duration_s?": _NUMBER, "arms?": dict},
+    "reset?": {"duration_s?": NUMBER, "arms?": dict},
     "load": {"steps": [_STEP], "slices?": [_SLICE]},
     "checkpoints_from": str,
     "log?": dict,
@@ -86,24 +80,24 @@ _TRIAL: Form = {
         "before?": _LOOK,
         "after?": _LOOK,
         "processors?": {
-            "server_s": _NUMBER,
-            "all_s?": _NUMBER,
-            "foreign_user_s?": _NUMBER,
-            "steal_s?": _NUMBER,
+            "server_s": NUMBER,
+            "all_s?": NUMBER,
+            "foreign_user_s?": NUMBER,
+            "steal_s?": NUMBER,
         },
     },
 }
 _PLAN: Form = {"scenario": str, "line": int, "sql": str, "plan?": [dict], "reason?": str}
 _PROFILE: Form = {
     "kind": str,
-    "unit_ns": _NUMBER,
+    "unit_ns": NUMBER,
     "started_ns": int,
-    "seconds": _NUMBER,
+    "seconds": NUMBER,
     "samples": int,
     "unnamed": int,
     "cut_off": int,
-    "perf_cpu_s": _NUMBER,
-    "transactions?": _NUMBER,
+    "perf_cpu_s": NUMBER,
+    "transactions?": NUMBER,
     "notes": [str],
 }
 _PROFILES: Form = {"schema": str, "profiles": [_PROFILE], "notes": [str]}
@@ -128,8 +122,27 @@ _TRACE: Form = {
     ],
     "cost?": dict,
 }
+_SERVER: Form = {
+    "version?": str,
+    "version_num?": int,
+    "settings?": {"*": (str, int, float)},
+    "every_setting?": {"*": dict},
+}
+_ENVIRONMENT: Form = {
+    "created_at?": str,
+    "pgassay?": str,
+    "server?": _SERVER,
+    "servers?": {"*": _SERVER},
+    "host?": {"cpus?": int, "memory_bytes?": int, "storage?": {"*": dict}},
+    "not_seen?": [dict],
+    "sizes?": {"*": dict},
+}
+_PLAN_FILE: Form = {"schema": str} | form_of(Plan)
+_ARM: Form = {"id": str, "levels": {"*": str}}
 FORMS: Mapping[str, Form] = {
     TRIAL_SCHEMA: _TRIAL,
+    PLAN_SCHEMA: {**_PLAN_FILE, "arms": [_ARM], "held_arms=": [_ARM]},
+    ENVIRONMENT_SCHEMA: _ENVIRONMENT,
     SEGMENT_SCHEMA: _SEGMENT,
     PLANS_SCHEMA: {"schema": str, "arms": [{"arm": str, "statements": [_PLAN]}]},
     STATEMENTS_SCHEMA: {"schema": str, "statements": dict},
@@ -143,39 +156,10 @@ def misfit(found: Mapping[str, Any], schema: str) -> str | None:
     said = found.get("schema")
     if isinstance(said, str) and said != schema:
         return f"its schema is {said!r}, and this pgassay reads {schema!r}"
-    wrong = _misfit(found, FORMS[schema], "")
+    wrong = misfit_of(found, FORMS[schema])
     if wrong is None and schema == TRIAL_SCHEMA:
         wrong = _of_trial(found)
     return None if wrong is None else f"is damaged: {wrong}"
-
-
-def _misfit(value: Any, form: Form, at: str) -> str | None:
-    if isinstance(form, dict):
-        if not isinstance(value, dict):
-            return _other(value, dict, at)
-        return next(
-            (w for key, inner in form.items() if (w := _of_key(value, key, inner, at))), None
-        )
-    if isinstance(form, list):
-        if not isinstance(value, list):
-            return _other(value, list, at)
-        each = (_misfit(one, form[0], f"{at}[{n}]") for n, one in enumerate(value))
-        return next((wrong for wrong in each if wrong), None)
-    if isinstance(value, float) and not math.isfinite(value):
-        return f"'{at}' is no finite number"
-    # To Python true is a number.
-    fits = isinstance(value, form) and (form is bool or not isinstance(value, bool))
-    return None if fits else _other(value, form[-1] if isinstance(form, tuple) else form, at)
-
-
-def _of_key(value: Mapping[str, Any], key: str, form: Form, at: str) -> str | None:
-    name = key.removesuffix("?")
-    path = f"{at}.{name}" if at else name
-    if name not in value:
-        return None if key.endswith("?") else f"{path!r} is missing"
-    if value[name] is None and key.endswith("?"):
-        return None
-    return _misfit(value[name], form, path)
 
 
 def _of_trial(found: Mapping[str, Any]) -> str | None:
@@ -193,7 +177,3 @@ def _of_trial(found: Mapping[str, Any]) -> str | None:
     if any(rates) and not all(rates):
         return f"'load.steps[{steps.index(measured[rates.index(False)])}].rate' is missing"
     return None
-
-
-def _other(value: Any, wanted: type, at: str) -> str:
-    return f"'{at}' is {_NAMES[type(value)]}, where {_NAMES[wanted]} belongs"

@@ -99,6 +99,7 @@ def read_table(path: Path, name: str) -> pa.Table:
     with _clear_errors(path):
         _refuse_lacking(path, name)
         found = pq.read_table(path, schema=TABLES[name])
+        found.validate(full=True)  # texts that are no UTF-8
         return found.replace_schema_metadata(pq.read_schema(path).metadata)
 
 
@@ -116,7 +117,9 @@ class Batched:
         """All rows with these columns; some are read ahead."""
         with _clear_errors(self._path):
             found = dataset(self._path, TABLES[self._name], format="parquet")
-            yield from found.to_batches(columns=list(columns), batch_readahead=_AHEAD)
+            for batch in found.to_batches(columns=list(columns), batch_readahead=_AHEAD):
+                batch.validate(full=True)
+                yield batch
 
 
 def _refuse_lacking(path: Path, name: str) -> None:
@@ -130,6 +133,6 @@ def _refuse_lacking(path: Path, name: str) -> None:
 def _clear_errors(path: Path) -> Iterator[None]:
     try:
         yield
-    except (OSError, pa.ArrowException) as error:
+    except (OSError, ValueError, pa.ArrowException) as error:  # a name that is no UTF-8
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise RunDirectoryError(f"{path}: cannot be read: {reason}") from None

@@ -130,7 +130,7 @@ def _number(text: str, *, whole: bool) -> float:
         number: float = int(word) if whole else float(word)
         if not math.isfinite(number):
             raise ValueError
-    except ValueError:
+    except (ValueError, OverflowError):
         kind = "a whole number" if whole else "a number"
         raise ValueError(f"{word!r} is not {kind}; {FORMS}") from None
     if whole and number > MOST_CLIENTS:
