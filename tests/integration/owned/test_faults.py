@@ -276,7 +276,8 @@ def test_ctrl_c_twice_names_the_changes_left_and_a_third_one_leaves_them_to_reco
 ) -> None:
     run = tmp_path / "run"
     spec = spec_file(tmp_path, target=existing(lab_server), step="4s")
-    left = f"left to undo: schema pgassay of database lab; pgassay recover {run} does it"
+    there = f"127.0.0.1:{lab_server.port}"
+    left = f"left to undo: schema pgassay of database lab at {there}; pgassay recover {run} does it"
     with watched(run, spec, PGPASSWORD=SECRET) as tool, lab_server.admin() as other:
         in_the_second_trial(tool)
         with other.transaction():

@@ -89,6 +89,12 @@ class OwedRestart:
         refuse_restart(session, dict.fromkeys(ours))
         service.refuse_other_program(session)
         session.close()
-        service.restart()
+        try:
+            service.restart()
+        except KeyboardInterrupt:
+            down = service.left_down()
+            if not down:
+                raise
+            raise RestoreFailed(f"{down}; stopped while restoring, so recover once more") from None
         self.pending = []
         return []
