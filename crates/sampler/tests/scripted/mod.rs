@@ -208,7 +208,12 @@ fn serve(mut stream: TcpStream, state: &ServerState) -> std::io::Result<()> {
                     state.late.fetch_add(1, Ordering::SeqCst);
                     thread::sleep(Duration::from_millis(25));
                 }
-                reply.extend(answer(&statements[number]));
+                let answer = answer(&statements[number]);
+                if answer.first() != Some(&b'E') {
+                    reply.extend([&answer, &message(b'C', b"SELECT 1\0")[..]].concat());
+                } else {
+                    reply.extend(answer);
+                }
             }
             b'S' => reply.extend(READY),
             b'X' => return Ok(()),
