@@ -120,7 +120,8 @@ def test_a_pull_request_from_a_fork_is_not_trusted_and_one_of_the_repository_is(
     assert "--untrusted" in asked("gone", author="")
     assert "--untrusted" not in asked("own")
     assert "--untrusted" not in asked("push", number="")
-    assert "--untrusted" in asked("wanted", untrusted="true")
+    for word in ("true", "True", "yes"):
+        assert "--untrusted" in asked(f"wanted-{word}", untrusted=word)
     assert "--untrusted" not in asked("trusted", author="stranger/shop", untrusted="false")
     folder = with_spec(tmp_path / "merge")
     projects = {"CI_MERGE_REQUEST_SOURCE_PROJECT_ID": "9", "CI_MERGE_REQUEST_PROJECT_ID": "3"}
