@@ -31,7 +31,7 @@ from bench.engine.processes import Shape, configuration, for_samplers
 from bench.server import Server
 from pgassay import _core
 from pgassay.server.connection.session import connect
-from pgassay.trials.sampling.samplers import APPLICATION_NAME
+from pgassay.server.protocol import SAMPLER_NAME
 
 _TURN_S, _CUT_S, _WARMUP_S, _INTERVAL_S = 2.25, 0.25, 3.0, 0.05
 """A turn holds two readings of what is read each second, and the late one that is cut."""
@@ -126,7 +126,7 @@ def _samplers(server: Server) -> Iterator[int]:
 def _sessions(server: Server) -> list[int]:
     """The processes that answer the samplers."""
     with connect(server.parameters) as session:
-        return [int(row[0]) for row in session.execute(_SESSIONS, (APPLICATION_NAME,)).fetchall()]
+        return [int(row[0]) for row in session.execute(_SESSIONS, (SAMPLER_NAME,)).fetchall()]
 
 
 def _logs_of_ratios(load: _core.Load, turns: list[_Turn]) -> list[float]:

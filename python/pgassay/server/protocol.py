@@ -47,6 +47,8 @@ class Context(StrEnum):
 
 
 NOTHING: Mapping[str, str] = {}
+SAMPLER_NAME = "pgassay sampler"
+"""application_name of the sampling sessions."""
 
 
 @dataclass(frozen=True)

@@ -89,7 +89,14 @@ def test_events_that_come_in_masses_are_summed_by_the_second() -> None:
 
 @pytest.mark.parametrize(
     ("application", "events"),
-    [("pgassay control", 0), ("pgassay sampler", 0), ("pgassay", 2), ("psql", 2), (None, 2)],
+    [
+        ("pgassay control", 0),
+        ("pgassay sampler", 0),
+        ("pgassay", 2),
+        ("pgassay x", 2),
+        ("psql", 2),
+        (None, 2),
+    ],
 )
 def test_events_of_our_own_sessions_but_for_the_load_are_left_out(
     application: str | None, events: int

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from pgassay import _core
 from pgassay.errors import ConnectionRefused
 from pgassay.server.hosts.placement import Place, confirm_place, run_in, threads
-from pgassay.server.protocol import ConnectionParameters
+from pgassay.server.protocol import SAMPLER_NAME, ConnectionParameters
 from pgassay.trials.host.host_sources import NO_HOST, HostSources
 from pgassay.trials.sampling.queries import (
     COUNTERS_EVERY_S,
@@ -22,7 +22,6 @@ from pgassay.trials.sampling.queries import (
     queries_for,
 )
 
-APPLICATION_NAME = "pgassay sampler"
 WAITS_EVERY_S = 0.1
 JITTER = 0.5
 _WAITS = "waits"
@@ -51,7 +50,7 @@ def open_sampler(
     queries = queries_for(version_num)
     configuration = {
         "connection": connection.for_core(),
-        "application_name": APPLICATION_NAME,
+        "application_name": SAMPLER_NAME,
         "waits": {"sql": queries[_WAITS].sql, "every_s": waits_every_s, "jitter": JITTER},
         "counters": [
             {

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
+from pgassay.server.connection.session import APPLICATION_NAME
+from pgassay.server.protocol import SAMPLER_NAME
 from pgassay.trials.server_log.entry import Entry
 from pgassay.trials.server_log.messages import (
     HostileFigure,
@@ -19,8 +21,8 @@ from pgassay.trials.server_log.messages import (
 )
 
 _FAILURES = ("ERROR", "FATAL", "PANIC")
-_OWN_SESSIONS = "pgassay "
-"""How the application_name of pgassay's control and sampling sessions begins, not of its load's."""
+_OWN_SESSIONS = frozenset({APPLICATION_NAME, SAMPLER_NAME})
+"""Values of application_name; the load has another. Whole: else clients could hide their errors."""
 _SECOND = 10**9
 _LATEST_NS = 2**62
 """In the year 2116: a text of a session may look like any time."""
@@ -67,7 +69,7 @@ class EventTally:
     def add(self, entry: Entry) -> None:
         """Count one entry, and keep its event if it is one."""
         self.entries += 1
-        if (entry.application or "").startswith(_OWN_SESSIONS):
+        if entry.application in _OWN_SESSIONS:
             return
         failed = entry.severity in _FAILURES
         try:
