@@ -117,7 +117,7 @@ def analyse(
             *not_in_force_caveats(plan, (*trials, *found.invalid_trials)),
             *unfinished_caveats(judged.missing),
             *failure_caveats(plan, trials),
-            *run_caveats(plan, trials, comparisons, found.blocks),
+            *run_caveats(plan, trials, comparisons, found.blocks, found.invalid_trials),
         ),
     )
 

@@ -90,6 +90,11 @@ def set_by_load(name: str, scenarios: Iterable[str]) -> str:
     )
 
 
+def is_set_by_load(risk: str, names: Iterable[str]) -> bool:
+    """Whether a text of plan.json is that risk, of one of these settings."""
+    return any(risk.startswith(set_by_load(name, ()).partition(",")[0] + ",") for name in names)
+
+
 def _resets(level: ResetLevel) -> list[str]:
     return [stored(f"reset level {level}: {differs}") for differs in level.differs]
 

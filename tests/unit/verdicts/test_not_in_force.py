@@ -11,6 +11,7 @@ from pgassay.analysis.compare.model import Withdrawn
 from pgassay.analysis.measures.model import Importance, ScenarioMeasures
 from pgassay.analysis.model import Verdict
 from pgassay.findings.registry import find
+from pgassay.plan.risks import set_by_load
 from support.synthetic.failed_trials import plan_of, trials_of
 
 
@@ -21,6 +22,9 @@ def scenario(name: str) -> ScenarioMeasures:
 @pytest.mark.parametrize("by", [("report",), ("report", "pay")])
 def test_a_factor_that_every_scenario_sets_has_no_verdict(by: tuple[str, ...]) -> None:
     plan = plan_of()
+    factor_name = plan.factors[0].name
+    seen, unseen = (set_by_load(name, ("report", "x")) for name in (factor_name, "work_mem"))
+    plan = replace(plan, warnings=(seen, unseen))
     (factor,) = plan.factors
     trials = [
         replace(
@@ -34,6 +38,7 @@ def test_a_factor_that_every_scenario_sets_has_no_verdict(by: tuple[str, ...]) -
     (verdict,) = analysis.verdicts()
     caveats = [one for one in analysis.warnings if one.kind == "not-in-force"]
     assert len(caveats) == 2
+    assert [one.text for one in analysis.warnings if one.kind == "plan"] == [unseen]
     assert f"{factor.name} is set by the load itself, in the script of report" in caveats[0].text
     if len(by) == 2:
         assert verdict.withdrawn is Withdrawn.SET_BY_LOAD_ITSELF

@@ -17,9 +17,10 @@ from pgassay.analysis.measures.model import Caveat, Importance, TrialMeasures
 from pgassay.analysis.measures.one_server import is_left_out
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.verdicts.idle_rounds import rounds_that_count
+from pgassay.analysis.verdicts.not_in_force import set_by_load
 from pgassay.language import clauses, decimals, listed, ntr, retold, tr
 from pgassay.plan.model import Arm, Plan
-from pgassay.plan.risks import NO_CHECKPOINTS
+from pgassay.plan.risks import NO_CHECKPOINTS, is_set_by_load
 
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 WHOSE = ": "
@@ -60,9 +61,10 @@ def run_caveats(
     trials: Sequence[TrialMeasures],
     comparisons: Sequence[Comparison],
     complete: int,
+    invalid: Sequence[TrialMeasures] = (),
 ) -> list[Caveat]:
     """Those of the plan, of single trials, of unmeasured metrics and of incomplete blocks."""
-    found = [Caveat("plan", text) for text in _risks_left(plan, trials)]
+    found = [Caveat("plan", text) for text in _risks_left(plan, trials, invalid)]
     found += _of_trials(trials)
     found += unmeasured(plan.arms, trials)
     left_over = len(trials) - complete * len(plan.block(1))
@@ -87,12 +89,16 @@ def run_caveats(
     return [*found, *_of_comparisons(plan, trials, primary, complete)]
 
 
-def _risks_left(plan: Plan, trials: Sequence[TrialMeasures]) -> Iterator[str]:
-    """Those of the plan, without the risk of no checkpoints where most trials had some."""
+def _risks_left(
+    plan: Plan, trials: Sequence[TrialMeasures], invalid: Sequence[TrialMeasures]
+) -> Iterator[str]:
+    """Those of the plan, without the risk of no checkpoints where most trials had some, and
+    without those of settings that trials were seen to set, of which there is a caveat."""
+    seen = set_by_load((*trials, *invalid))
     counted = [one.whole.values.get("checkpoints_per_min") or 0.0 for one in trials]
     had_some = 2 * sum(rate > 0.0 for rate in counted) > len(trials)
     for text in plan.warnings:
-        if not (had_some and NO_CHECKPOINTS in text):
+        if not (had_some and NO_CHECKPOINTS in text) and not is_set_by_load(text, seen):
             yield text
 
 
