@@ -15,11 +15,12 @@ from pgassay.server.protocol import Connection
 from pgassay.server.statements import statement
 
 SETTING = "default_transaction_read_only"
+NOTHING_MADE = "nothing can be made there"
 _ALTER = {
-    "global": "ALTER ROLE ALL RESET {name};",
-    "user": "ALTER ROLE {role} RESET {name};",
-    "database": "ALTER DATABASE {database} RESET {name};",
-    "database user": "ALTER ROLE {role} IN DATABASE {database} RESET {name};",
+    "global": "ALTER ROLE ALL RESET {name}",
+    "user": "ALTER ROLE {role} RESET {name}",
+    "database": "ALTER DATABASE {database} RESET {name}",
+    "database user": "ALTER ROLE {role} IN DATABASE {database} RESET {name}",
 }
 _ELSEWHERE = {
     "client": "take it out of PGOPTIONS, or of the options of this connection",
@@ -27,8 +28,8 @@ _ELSEWHERE = {
 }
 
 
-def why_read_only(session: Connection) -> str:
-    """The setting, where it is set and the fix, in a line; empty where transactions may write."""
+def why_read_only(session: Connection, so: str = NOTHING_MADE) -> str:
+    """The setting, what follows and the fix, in a line; empty where transactions may write."""
     row = session.execute(statement("connection/read_only"), prepare=False).fetchone()
     if row is None:
         return ""
@@ -36,13 +37,13 @@ def why_read_only(session: Connection) -> str:
     if source in _ALTER:
         names = {"role": role, "database": database, "name": SETTING}
         parts = {key: sql.Identifier(name) for key, name in names.items()}
-        fix = sql.SQL(_ALTER[source]).format(**parts).as_string(session)
+        fix = f"run {sql.SQL(_ALTER[source]).format(**parts).as_string(session)}"
     else:
         of_file = f"set it to off in {file or 'the configuration of the server'} and reload"
         fix = _ELSEWHERE.get(source, of_file)
     return (
-        f"{SETTING} is on for role {role} in database {database} ({source}), so nothing can be"
-        f" made there; {fix}, or connect as a role that may write"
+        f"{SETTING} is on for role {role} in database {database}, so {so}; {fix}, or connect as a"
+        " role that may write"
     )
 
 
@@ -53,8 +54,8 @@ def refuse_read_only(session: Connection) -> None:
         raise TargetError(reason)
 
 
-def explained_write(session: Connection, error: psycopg.Error) -> str:
-    """A statement that failed, in a line; with the guard and its fix where that stopped it."""
+def explained_write(session: Connection, error: psycopg.Error, doing: str, so: str) -> str:
+    """What failed in doing this, in a line; only the guard and its fix where that stopped it."""
     of_guard = isinstance(error, psycopg.errors.ReadOnlySqlTransaction)
-    reason = why_read_only(session) if of_guard else ""
-    return f"{one_line(error)}: {reason}" if reason else one_line(error)
+    reason = why_read_only(session, so) if of_guard else ""
+    return reason or f"{doing}: {one_line(error)}"

@@ -14,7 +14,7 @@ import psycopg
 from psycopg import sql
 
 from pgassay.errors import TargetError
-from pgassay.server.connection.read_only import explained_write
+from pgassay.server.connection.read_only import NOTHING_MADE, explained_write
 from pgassay.server.connection.session import as_target_error
 from pgassay.server.data.schema import MARK
 from pgassay.server.protocol import Connection
@@ -87,7 +87,7 @@ def make_pgbench_tables(session: Connection, request: InitRequest, progress: Ini
             work[letter]()
         except psycopg.Error as error:
             raise TargetError(
-                f"{_STEP_TEXTS[letter]}: {explained_write(session, error)}"
+                explained_write(session, error, _STEP_TEXTS[letter], NOTHING_MADE)
             ) from error
 
 

@@ -30,5 +30,6 @@ def vacuum_pgbench_tables(parameters: ConnectionParameters, *, everything: bool)
                 except psycopg.errors.UndefinedTable:
                     continue
                 except psycopg.Error as error:
-                    refused.append(f"{line.rstrip(';')}: {explained_write(session, error)}")
+                    doing = line.rstrip(";")
+                    refused.append(explained_write(session, error, doing, f"{doing} failed"))
     return refused
