@@ -16,7 +16,9 @@ class GuardTable(Table):
     """A run on a server that others use ends in order where one of these is passed."""
 
     replication_lag: Annotated[Duration, Field(gt=0)] | None = Field(
-        None, description="the most that a standby may be behind in replay, such as '30s'"
+        None,
+        description="the most that a standby may be behind in replay, or not connected, such as"
+        " '30s'",
     )
     other_latency: Annotated[Duration, Field(gt=0)] | None = Field(
         None,
@@ -27,3 +29,19 @@ class GuardTable(Table):
         None,
         description="the least free room of the disks of data directory and WAL, such as '20GB'",
     )
+
+    def described(self) -> list[str]:
+        """A line for each limit that is set."""
+        lag_s, latency_s, free = self.replication_lag, self.other_latency, self.free_disk
+        lines = [
+            lag_s
+            and f"replication_lag = {lag_s:g} s: a standby that is further behind, or not"
+            " connected for longer, ends the run",
+            latency_s
+            and f"other_latency = {1e3 * latency_s:g} ms: three slower answers in a row"
+            " to a query of one row end the run",
+            free
+            and f"free_disk = {free / 2**30:.3g} GB: less free room on the server's disks"
+            " ends the run",
+        ]
+        return [line for line in lines if isinstance(line, str)]

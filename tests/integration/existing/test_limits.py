@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from pgassay.errors import LimitPassed
+from pgassay.server.existing.target import ExistingTarget
+from pgassay.server.hosts.account import Account
+from pgassay.spec.guard import GuardTable
+from pgassay.trials.run.limits import LimitWatch, Seen
 from support.runs.command import pgassay
-from support.servers.lab import SECRET, LabServer, scalar
+from support.servers.lab import (
+    SECRET,
+    LabServer,
+    RecordingJournal,
+    running_standby,
+    scalar,
+    wait_until,
+)
 
 SPEC = """
 [target]
@@ -70,6 +83,7 @@ def test_a_full_disk_ends_the_run_in_its_first_trial(tmp_path: Path, lab_server:
     ("user", "limit", "words"),
     [
         ("plain", 'replication_lag = "30s"', "guard.replication_lag: this role sees no lag"),
+        ("lab", 'replication_lag = "30s"', "guard.replication_lag: no standby is connected"),
         ("lab", 'replication_lag = "0s"', "guard.replication_lag: '0s' given"),
     ],
 )
@@ -80,3 +94,46 @@ def test_a_limit_that_cannot_be_kept_to_is_refused_before_anything_is_made(
     assert code == 1, said
     assert words in said
     assert_as_found(lab_server)
+
+
+def test_a_standby_that_is_lost_passes_the_limit_of_its_lag_in_a_later_trial(
+    lab_server: LabServer, account: Account, servers_base: Path
+) -> None:
+    table, seen = GuardTable.model_validate({"replication_lag": "2s"}), Seen()
+    with closing(ExistingTarget(lab_server.dsn(), RecordingJournal())) as target:
+        target.open()
+
+        def looked() -> bool:
+            watch.look()
+            return bool(seen.standbys.get(0))
+
+        def passed() -> bool:
+            watch.look()
+            return False
+
+        with (
+            running_standby(lab_server, account, servers_base),
+            closing(LimitWatch(table, [target], seen)) as watch,
+        ):
+            wait_until(looked, "a look at the standby")
+        with closing(LimitWatch(table, [target], seen)) as watch:
+            said = "2 s: the standby pgassay has not been connected for [23]"
+            with pytest.raises(LimitPassed, match=said):
+                wait_until(passed, "the limit is passed")
+        with (
+            closing(LimitWatch(table, [target], Seen())) as watch,
+            pytest.raises(LimitPassed, match="no standby has been connected for"),
+        ):
+            wait_until(passed, "the limit is passed")
+
+
+def test_plan_names_each_limit(tmp_path: Path) -> None:
+    spec = tmp_path / "spec.toml"
+    limits = 'replication_lag = "30s"\nother_latency = "50ms"\nfree_disk = "20GB"'
+    of_ours = SPEC.format(port=1, limit=limits, user="lab").partition("[workload]")[2]
+    spec.write_text(f"[workload]{of_ours}")
+    done = pgassay("plan", spec)
+    assert done.returncode == 0, done.stderr
+    said = " ".join(done.stdout.split())
+    for limit in ("replication_lag = 30 s", "other_latency = 50 ms", "free_disk = 20 GB"):
+        assert f"limit {limit}: " in said

@@ -101,6 +101,8 @@ def _print(spec: Spec, drawn: Plan, placement: Placement, knobs: list[str]) -> N
     labelled("metric    ", f"{drawn.metric}; an effect below {share} does not matter")
     if endpoints := price(drawn):
         labelled("endpoints ", endpoints)
+    for limit in [] if spec.file.guard is None else spec.file.guard.described():
+        labelled("limit     ", limit)
     _print_settings(spec)
     print_factors(spec)
     for part, label in placement.described().items():

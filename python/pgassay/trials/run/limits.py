@@ -8,8 +8,9 @@ a healthy one.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import cast
 
 import psycopg
@@ -33,24 +34,37 @@ def refuse_unseen(table: GuardTable, target: Target, source: str) -> None:
     if table.replication_lag is not None:
         with as_target_error("looking at the server"), target.connect() as session:
             row = session.execute(statement("trials/may_see_lag"), prepare=False).fetchone()
+            standby = session.execute(statement("trials/standbys"), prepare=False).fetchone()
         if row is None or not row[0]:
             problem = "this role sees no lag of standbys; GRANT pg_monitor to it"
+            raise SpecError(problem, file=source, key="guard.replication_lag")
+        if standby is None:
+            problem = "no standby is connected to this server; connect one, or leave the limit out"
             raise SpecError(problem, file=source, key="guard.replication_lag")
     if table.free_disk is not None and _free_bytes(target) is None:
         problem = "the server's disks cannot be seen from here; give target.ssh, or leave it out"
         raise SpecError(problem, file=source, key="guard.free_disk")
 
 
+@dataclass(frozen=True)
+class Seen:
+    """What one trial hands on to the next, for each server by its place."""
+
+    slow: dict[int, int] = field(default_factory=dict)
+    """Slow answers in a row."""
+    standbys: dict[int, Mapping[str, int]] = field(default_factory=dict)
+    """Names at the start, and how many standbys had each."""
+    gone_since_s: dict[int, dict[str, float]] = field(default_factory=dict)
+    """Names that fewer have now; an empty one where there was no standby at the start."""
+
+
 class LimitWatch:
     """Looks at the servers of one trial."""
 
-    def __init__(
-        self, table: GuardTable | None, targets: Sequence[Target], slow: dict[int, int]
-    ) -> None:
-        """`slow` are the slow answers in a row of each server, which trials hand on."""
+    def __init__(self, table: GuardTable | None, targets: Sequence[Target], seen: Seen) -> None:
         self._table, self._targets = table, targets if table is not None else ()
         self._sessions: dict[int, Connection] = {}
-        self._slow = slow
+        self._seen = seen
         self._looked_s = self._disk_s = 0.0
         self.transactions = 0
         """Own transactions on the first server."""
@@ -83,20 +97,40 @@ class LimitWatch:
             if table.other_latency is not None:
                 self._time_a_row(session, place, table.other_latency)
             if table.replication_lag is not None:
-                row = session.execute(statement("trials/standby_behind"), prepare=False).fetchone()
+                rows = session.execute(statement("trials/standbys"), prepare=False).fetchall()
                 self.transactions += place == 0
-                if row is not None and row[1] > table.replication_lag:
-                    limit_s, name, behind_s = table.replication_lag, row[0], row[1]
-                    raise LimitPassed(
-                        stored(
-                            f"guard.replication_lag = {limit_s:g} s: the standby {name} is"
-                            f" {behind_s:.1f} s behind"
-                        )
-                    )
+                _refuse_behind({row[0]: row[2] or 0.0 for row in rows}, table.replication_lag)
+                self._refuse_gone(place, {row[0]: row[1] for row in rows}, table.replication_lag)
         except (psycopg.Error, ConnectionRefused, TargetError):
             # Whether the server is down says the load.
             with suppress(KeyError):
                 self._sessions.pop(place).close()
+
+    def _refuse_gone(self, place: int, connected: Mapping[str, int], limit_s: float) -> None:
+        """A standby that is lost has no lag."""
+        known = self._seen.standbys.get(place) or connected
+        self._seen.standbys[place] = known
+        now = time.monotonic()
+        before = self._seen.gone_since_s.get(place, {})
+        fewer = [name for name, count in known.items() if connected.get(name, 0) < count]
+        gone = {name: before.get(name, now) for name in (fewer if known else [""])}
+        self._seen.gone_since_s[place] = gone
+        for name, since_s in gone.items():
+            gone_s = now - since_s
+            if gone_s > limit_s and name:
+                raise LimitPassed(
+                    stored(
+                        f"guard.replication_lag = {limit_s:g} s: the standby {name} has not been"
+                        f" connected for {gone_s:.1f} s"
+                    )
+                )
+            if gone_s > limit_s:
+                raise LimitPassed(
+                    stored(
+                        f"guard.replication_lag = {limit_s:g} s: no standby has been connected for"
+                        f" {gone_s:.1f} s"
+                    )
+                )
 
     def _session(self, place: int, target: Target) -> Connection:
         if place not in self._sessions:
@@ -110,8 +144,9 @@ class LimitWatch:
             session.execute(statement("trials/one_row"), prepare=False)
         self.transactions += place == 0
         took_s = time.monotonic() - began
-        self._slow[place] = self._slow.get(place, 0) + 1 if took_s > limit_s else 0
-        if self._slow[place] >= _IN_A_ROW:
+        slow = self._seen.slow
+        slow[place] = slow.get(place, 0) + 1 if took_s > limit_s else 0
+        if slow[place] >= _IN_A_ROW:
             limit_ms, took_ms, times = 1e3 * limit_s, 1e3 * took_s, _IN_A_ROW
             raise LimitPassed(
                 stored(
@@ -129,6 +164,17 @@ class LimitWatch:
                 stored(
                     f"guard.free_disk = {least_gb:.3g} GB: {free_gb:.3g} GB are free on the"
                     " server's disks"
+                )
+            )
+
+
+def _refuse_behind(lags_s: Mapping[str, float], limit_s: float) -> None:
+    for name, behind_s in lags_s.items():
+        if behind_s > limit_s:
+            raise LimitPassed(
+                stored(
+                    f"guard.replication_lag = {limit_s:g} s: the standby {name} is"
+                    f" {behind_s:.1f} s behind"
                 )
             )
 

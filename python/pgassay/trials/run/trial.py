@@ -32,7 +32,7 @@ from pgassay.trials.load.reloading import reloads_of
 from pgassay.trials.load.trial_load import TrialLoad, open_trial_load
 from pgassay.trials.model.record import FailedTrial, TrialRecord
 from pgassay.trials.plans.capture import plan_notes, plans_of_trial
-from pgassay.trials.run.limits import LimitWatch
+from pgassay.trials.run.limits import LimitWatch, Seen
 from pgassay.trials.run.progress import ProgressListener
 from pgassay.trials.run.reset_servers import describe_resets, reset_servers
 from pgassay.trials.run.server_watch import TrialWatch
@@ -58,8 +58,8 @@ class TrialContext:
     known_texts: Callable[[], Collection[str]] = tuple
     """The ids of statements whose texts are stored already."""
     generators: Generators = field(default_factory=OnThisMachine)
-    slow_answers: dict[int, int] = field(default_factory=dict)
-    """Of `limits.py`: how many in a row, for each server."""
+    seen: Seen = field(default_factory=Seen)
+    """By the limits of `[guard]`."""
 
 
 def run_trial(trial: PlannedTrial, context: TrialContext, *, resumed: bool = False) -> TrialRecord:
@@ -167,7 +167,7 @@ def _run_load(
         around.enter_context(first.processors_counted(watches[1:]))
         reloads = around.enter_context(reloads_of(trial, context.plan, first.server.target))
         targets = [one.server.target for one in watches]
-        limits = LimitWatch(context.spec.file.guard, targets, context.slow_answers)
+        limits = LimitWatch(context.spec.file.guard, targets, context.seen)
         around.callback(limits.close)
 
         def in_progress(progress: Mapping[str, Any]) -> None:
