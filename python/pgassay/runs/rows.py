@@ -12,7 +12,7 @@ from typing import Any
 
 from pgassay.samples.observation_directory import ObservationDirectory, is_observation
 from pgassay.samples.overview import ANALYSIS, OBSERVATION, PLAN, overview_of
-from pgassay.samples.run_directory import ENVIRONMENT, RunDirectory, StoredTrial
+from pgassay.samples.run_directory import RunDirectory, StoredTrial
 from pgassay.samples.storage.json_files import parsed_file
 from pgassay.stores.address import shown
 
@@ -26,7 +26,7 @@ def directory(path: Path) -> RunDirectory:
 
 def runs(path: Path) -> Iterator[Row]:
     """One row."""
-    found, environment = overview_of(path), _json(path, ENVIRONMENT)
+    found, environment = overview_of(path), directory(path).environment()
     host, server = environment.get("host") or {}, environment.get("server") or {}
     yield {
         "path": shown(path),
@@ -139,7 +139,7 @@ def statements(path: Path) -> Iterator[Row]:
 
 def settings(path: Path) -> Iterator[Row]:
     """The server's settings when the run began; those that an arm changes are in `arms`."""
-    server = _json(path, ENVIRONMENT).get("server") or {}
+    server = directory(path).environment().get("server") or {}
     every = server.get("every_setting") or {}
     known = {name: {"value": value} for name, value in (server.get("settings") or {}).items()}
     for name, told in ({**known, **every}).items():
@@ -148,7 +148,7 @@ def settings(path: Path) -> Iterator[Row]:
 
 def environment(path: Path) -> Iterator[Row]:
     """Host, server, data and reset as keys like `host.cpus`, without the settings."""
-    for found, value in _flat(_json(path, ENVIRONMENT), ""):
+    for found, value in _flat(directory(path).environment(), ""):
         if not found.startswith(("server.every_setting", "server.settings")):
             yield {"key": found, "value": value}
 

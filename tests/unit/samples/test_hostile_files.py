@@ -156,6 +156,33 @@ def test_any_bytes_in_any_file_of_a_run_are_read_or_refused(
     called(data.draw(st.sampled_from(COMMANDS)), run, tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("server", []), ("server", 5), ("server.settings", []), ("server.every_setting", "x"),
+        ("server.every_setting", {"max_connections": 5}), ("servers", 5), ("host", 5),
+        ("host.storage", "x"), ("host.cpus", "x"), ("sizes", 5), ("not_seen", {}),
+    ],
+)  # fmt: skip
+def test_a_wrong_type_in_environment_json_is_refused_by_its_key(
+    recorded: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    key: str,
+    value: Any,
+) -> None:
+    run = fresh(recorded, tmp_path)
+    found = json.loads((run / "environment.json").read_text())
+    at = tuple(key.split("."))
+    found[at[0]] = dict(found.get(at[0]) or {}) | {at[-1]: None}
+    (run / "environment.json").write_text(json.dumps(with_value(found, at, value)))
+    for words in (["report", str(run)], ["compare", str(run), str(recorded)]):
+        refusal = refusal_of(partial(app, words, standalone_mode=False))
+        assert f"{run}/environment.json: is damaged: '{key}" in refusal
+    called("sql", run, tmp_path)
+    assert f"is damaged: '{key}" in " ".join(capsys.readouterr().err.split())
+
+
 def fresh(recorded: Path, folder: Path) -> Path:
     run = folder / "run"
     shutil.rmtree(run, ignore_errors=True)
