@@ -77,12 +77,13 @@ def _recover_run(run: Path, *, dry_run: bool, yes: bool) -> None:
             err.print(directory.finish(), markup=False)
     if not left.changes:
         out.print("nothing to undo")
-    _print_undone(left.changes, left_alone, said)
+    _print_undone(left.changes[::-1], left_alone, said)
 
 
 def _recover_server(dsn: str, *, dry_run: bool, yes: bool) -> None:
     from pgassay.cli.terminal.consent import print_acts, refuse_without_consent
     from pgassay.cli.terminal.console import out
+    from pgassay.errors import RestoreFailed
     from pgassay.server.connection.session import resolve
     from pgassay.server.recovery.marked import MarkedServer, acts_of_mark
 
@@ -91,13 +92,23 @@ def _recover_server(dsn: str, *, dry_run: bool, yes: bool) -> None:
         acts = [act for found in marked.marks for act in acts_of_mark(found)]
         if dry_run:
             print_acts(acts, out)
+            _print_undone((), marked.unread, ())
             return
         refuse_without_consent(acts, yes=yes)
-        if not marked.marks:
+        # One forged mark keeps no other from being undone.
+        failed = list(marked.unread)
+        if not marked.marks and not failed:
             out.print("nothing to undo")
         for found in marked.marks:
-            left_alone, comparison = marked.undo(found)
-            _print_undone(found.mark.changes, left_alone, [comparison])
+            try:
+                done = marked.undo(found)
+            except RestoreFailed as error:
+                failed.append(str(error))
+                continue
+            _print_undone(done.changes, done.notes, [done.comparison])
+            failed.extend([done.by_hand] if done.by_hand else [])
+        if failed:
+            raise RestoreFailed("; ".join(failed))
 
 
 def _print_undone(
@@ -105,7 +116,7 @@ def _print_undone(
 ) -> None:
     from pgassay.cli.terminal.console import out, plain
 
-    for what in dict.fromkeys(change.what for change in reversed(changes)):
+    for what in dict.fromkeys(change.what for change in changes):
         out.print(f"undone: {plain(what)}")
     for note in left_alone:
         out.print(f"[yellow]note:[/yellow] {plain(note)}")

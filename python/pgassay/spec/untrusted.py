@@ -57,7 +57,7 @@ def _reason(path: tuple[str, ...], value: Any) -> str | None:
         named = value if isinstance(value, list) else [value]
         return "it has an absolute path" if any(map(_is_absolute, named)) else None
     if any(_fits(path, key) for key in known["settings"]):
-        return None if _is_harmless_setting(path[2:]) else "its value may name a program or a file"
+        return None if is_harmless_setting(path[2:]) else "its value may name a program or a file"
     return next(
         (str(why) for key, why in known["refused"].items() if _fits(path, key)),
         "it is not known to be harmless",
@@ -68,7 +68,7 @@ def _is_absolute(value: Any) -> bool:
     return isinstance(value, str) and value.startswith(("/", "~")) and not value.startswith("/*")
 
 
-def _is_harmless_setting(name: tuple[str, ...]) -> bool:
+def is_harmless_setting(name: tuple[str, ...]) -> bool:
     """A number, word or switch, or one of the listed texts; settings of extensions are unknown."""
     entries = entries_of(name[0]) if len(name) == 1 else []
     is_text = any(one["vartype"] == "string" for one in entries)

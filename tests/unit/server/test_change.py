@@ -25,7 +25,7 @@ from pgassay.server.change import (
     stored,
     visible,
 )
-from pgassay.server.undo.undo_sql import undo_text
+from pgassay.server.undo.undo_sql import RELOAD, sql_to_paste, undo_text
 
 EVIL = "x; CREATE ROLE evil SUPERUSER; --"
 CHANGES = (
@@ -115,3 +115,22 @@ def test_what_no_run_writes_is_refused_with_file_and_line(
 
 def test_what_a_terminal_would_act_on_is_shown_escaped() -> None:
     assert visible("a\x1b[31m\n\u202eb é") == "a\\x1b[31m\\n\\u202eb é"
+
+
+@pytest.mark.parametrize(
+    ("database", "named"),
+    [
+        ("lab", "lab"),
+        ("Lab", """-reuse-previous=on "dbname='Lab'\""""),
+        ("host=evil", """-reuse-previous=on "dbname='host=evil'\""""),
+        ("a'\\\"b", r'''-reuse-previous=on "dbname='a\'\\""b'"'''),
+    ],
+)
+def test_sql_to_paste_connects_to_the_database_of_each_change(database: str, named: str) -> None:
+    setting = SettingChange(name="fsync", value="off", found=None)
+    drop = 'DROP SCHEMA IF EXISTS "pgassay" CASCADE'
+    reset = 'ALTER SYSTEM RESET "fsync"'
+    changes = [SchemaChange(database=database), setting]
+    assert sql_to_paste(changes, database) == [reset, drop, RELOAD]
+    connect = rf"\connect {named} \\ {drop}"
+    assert sql_to_paste(changes, "other") == [reset, connect, RELOAD]

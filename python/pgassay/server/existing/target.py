@@ -173,7 +173,7 @@ class ExistingTarget:
         if self._rule.caches is Caches.COLD:
             refuse_unreadable(self._control_session(), self._data_here)
         self._host.apply(host, self._data_directory)
-        # The mark that other machines read is there before the first setting is changed.
+        # A role without a database writes its mark on the schema, so that is made first.
         self._data.make(self._control_session, self._unlimited)
         self._apply(held)
         self._data.build(self._control_session, self._unlimited, build)

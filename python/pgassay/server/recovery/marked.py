@@ -2,12 +2,14 @@
 
 Enters: a connection string. Leaves: what would be done; then the server as the runs had found it,
 without their marks, or a RestoreFailed with what a person has to do. Never: runs a statement or a
-command that a mark holds, gives a mark more rights than those of the role that could write it, or
-overwrites what others have changed since.
+command that a mark holds, writes a value that may name a program, gives a mark more rights than
+those of the role that could write it, or overwrites what others have changed since.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Self
@@ -25,7 +27,13 @@ from pgassay.server.change import (
     visible,
 )
 from pgassay.server.comparison import Comparison
-from pgassay.server.connection.session import Work, as_target_error, connect, one_line
+from pgassay.server.connection.session import (
+    Work,
+    as_target_error,
+    connect,
+    identity,
+    one_line,
+)
 from pgassay.server.existing.access import SQL_ONLY
 from pgassay.server.existing.requirements import not_restored
 from pgassay.server.existing.snapshot import compared_with_digests
@@ -36,21 +44,81 @@ from pgassay.server.recovery.restarting import OwedRestart
 from pgassay.server.recovery.undo_changes import Place, undo_newest
 from pgassay.server.settings.statements import put_in_order
 from pgassay.server.undo import run_lock
-from pgassay.server.undo.change_record import forget_never_made
-from pgassay.server.undo.mark import with_changes
-from pgassay.server.undo.marking import FoundMark, found_marks
+from pgassay.server.undo.change_record import forget_equal, recorded_of
+from pgassay.server.undo.mark import Mark, bare, with_changes
+from pgassay.server.undo.marking import REMOVAL_OF_SCHEMA, FoundMark, found_marks
 from pgassay.server.undo.undo_sql import sql_to_paste, undo_text
+from pgassay.spec.secrets.redaction import hides, shown_of
+from pgassay.spec.untrusted import is_harmless_setting
+
+_WORD = re.compile(r"[\w.%+-]*")
+
+
+@dataclass(frozen=True)
+class Undone:
+    """What became of one mark."""
+
+    changes: Sequence[Change]
+    """Those that are undone,"""
+    notes: Sequence[str]
+    """what is left as it is,"""
+    comparison: Comparison
+    """how the server differs from before,"""
+    by_hand: str
+    """and what a person has to do, for which the mark is kept; empty where that is nothing."""
 
 
 def acts_of_mark(found: FoundMark) -> list[Act]:
     """What undoing a mark would do."""
-    manual = [one for one in found.mark.changes if isinstance(one, VariantChange | KnobChange)]
-    done = [one for one in found.mark.changes if one not in manual]
+    by_hand = _by_hand(found.mark)
+    done = [_shown(one) for one in found.mark.changes if one not in by_hand]
+    who = f"{found.mark.who} has changed on this server ({found.source})"
     return [
-        Act(f"undo what {found.mark.who} has changed on this server", recorded=False),
+        Act(f"undo what {who}", recorded=False),
         *acts_of(done, ()),
-        *(Act(f"print for you to run: {visible(undo_text(one))}", False) for one in manual),
+        *(Act(_manual(found, one), recorded=False) for one in by_hand),
     ]
+
+
+def _by_hand(mark: Mark) -> list[Change]:
+    """The changes of a mark that a person has to undo."""
+    own = {bare(one) for one in recorded_of(mark.id)}
+    return [
+        one
+        for one in mark.changes
+        if isinstance(one, VariantChange | KnobChange)
+        or (_may_name_a_program(one) and one not in own)
+    ]
+
+
+def _may_name_a_program(change: Change) -> bool:
+    """Whether a setting's value may name a program or a file, or be a secret. The owner of a
+    database, also an earlier one, can have written it into the comment."""
+    if not isinstance(change, SettingChange):
+        return False
+    if "." in change.name:  # of an extension: a number, a word or a switch is harmless
+        values = (change.value, change.found or "")
+        return hides(change.name) or not all(_WORD.fullmatch(one) for one in values)
+    return hides(change.name) or not is_harmless_setting((change.name,))
+
+
+def _shown(change: Change) -> Change:
+    """A change without a value that may hold a secret."""
+    if not isinstance(change, SettingChange):
+        return change
+    found = None if change.found is None else shown_of(change.name, change.found)
+    return replace(change, value=shown_of(change.name, change.value), found=found)
+
+
+def _manual(found: FoundMark, change: Change) -> str:
+    """What is said of a change that a person has to undo."""
+    if isinstance(change, SettingChange):
+        what = replace(found.mark, changes=(change,)).what
+        return f"left for you: {what}, whose value may name a program or a file, or be a secret"
+    if not found.of_superuser:
+        return f"left for you: {change.what}"
+    of = f" in database {change.database}" if isinstance(change, VariantChange) else ""
+    return visible(f"print for you to run{of}: {undo_text(change)}")
 
 
 @dataclass
@@ -67,53 +135,97 @@ class MarkedServer:
             self._session = self._opened.enter_context(self._connect())
             run_lock.take(self._session)
             with as_target_error("looking for what killed runs have left"):
-                self.marks = found_marks(self._session)
+                self.marks, self.unread = found_marks(self._session)
             self._opened = self._opened.pop_all()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._opened.close()
 
-    def undo(self, found: FoundMark) -> tuple[list[str], Comparison]:
-        """Undo what one mark says, and remove it: notes on what is left as it is, and how the
-        server differs from before."""
+    def undo(self, found: FoundMark) -> Undone:
+        """Undo what one mark says, and remove it, or keep in it what a person has to undo."""
         notes: list[str] = []
-        left = list(found.mark.changes)
+        undone: list[Change] = []
+        by_hand = _by_hand(found.mark)
+        left = [one for one in found.mark.changes if one not in by_hand]
         with as_target_error("looking at the mark"):
+            server = identity(self._session) or self.parameters.label
             removal = found.place.removal(self._session)
         try:
-            self._undo(found, left, notes)
+            self._undo(found, left, by_hand, undone, notes)
         except (TargetError, psycopg.Error) as error:
-            sql_left = [*sql_to_paste(left), *removal]
-            why = not_restored(self.parameters, [one_line(error), *notes], sql_left)
-            raise RestoreFailed(why) from error
-        # This user's own record may have some of it, of a run whose directory is gone.
-        forget_never_made(found.mark.id, ())
-        if found.mark.role != self._session.info.user:
-            return notes, Comparison(unknown=f"that run was connected as {found.mark.role}")
-        return notes, compared_with_digests(self.parameters, found.mark.digests)
+            problems = [one_line(error), *notes]
+            raise RestoreFailed(self._to_do(found, [*left, *by_hand], problems, removal)) from error
+        forget_equal(server, found.mark.id, lambda one: bare(one) in undone)
+        if found.mark.role == self._session.info.user:
+            comparison = compared_with_digests(self.parameters, found.mark.digests)
+        else:
+            comparison = Comparison(unknown=f"that run was connected as {visible(found.mark.role)}")
+        kept = f"the mark of {found.mark.who} is kept for what only a person undoes"
+        to_do = self._to_do(found, by_hand, [kept], removal) if by_hand else ""
+        return Undone(undone, notes, comparison, to_do)
 
-    def _undo(self, found: FoundMark, left: list[Change], notes: list[str]) -> None:
+    def _undo(
+        self,
+        found: FoundMark,
+        left: list[Change],
+        by_hand: Sequence[Change],
+        undone: list[Change],
+        notes: list[str],
+    ) -> None:
         settled: set[Place] = set()
+        back: dict[str, object] = {}
         restart = OwedRestart(SQL_ONLY, HERE)
         with self._connect(found) as session:
             while left:
                 change = left[-1]
-                match change:
-                    case VariantChange() | KnobChange():
-                        notes.append(f"{change.what}: undo that yourself: {undo_text(change)}")
-                    case SchemaChange(database=database) if database != session.info.dbname:
-                        with self._connect(found, database) as there:
-                            undo_newest(there, left, settled)
-                    case _:
-                        note = undo_newest(session, left, settled)
-                        notes.extend([] if note is None else [note])
+                if isinstance(change, SchemaChange) and change.database != session.info.dbname:
+                    with self._connect(found, change.database) as there:
+                        note = undo_newest(there, left, settled)
+                else:
+                    note = undo_newest(session, left, settled)
+                before = getattr(change, "found", None)
+                back.setdefault(change.what, before if note is None else note)
+                if note is not None:
+                    # The sentence has SQL made of the mark's values.
+                    other = f"{change.what} is left as it is: others have changed it since"
+                    notes.append(note if found.of_superuser else other)
+                # Of a setting with several changes the newest decides what is written.
+                if note is None and back[change.what] == before:
+                    undone.append(change)
                 if isinstance(change, SettingChange) and change.scope == "server":
                     restart.add(change)
                 left.pop()
             put_in_order(session, found.mark.order)
             notes += restart.carry_out(session, self.parameters)
-            found.place.write(session, with_changes(found.mark, ()))
+            found.place.write(session, with_changes(found.mark, by_hand))
+
+    def _to_do(
+        self,
+        found: FoundMark,
+        changes: Sequence[Change],
+        problems: Sequence[str],
+        removal: Sequence[str],
+    ) -> str:
+        """The text of an error with what a person has to do. It has SQL and commands made of a
+        mark only where a superuser has written that, and none that may name a program."""
+        if not found.of_superuser:
+            author = visible(found.author)
+            told = [_manual(found, one) for one in changes if one in _by_hand(found.mark)]
+            why = "; ".join(dict.fromkeys([*problems, *told]))
+            return (
+                f"{self.parameters.label} is not as it was found ({why}); {found.source}: where"
+                f" {author} may not change that, the mark is forged, or {author} has lost rights;"
+                " compare the server with what you expect, then remove the mark:"
+                f" {'; '.join(removal) or REMOVAL_OF_SCHEMA};"
+            )
+        in_order = [one for one in found.mark.changes if one in changes]
+        told = [_manual(found, one) for one in in_order if _may_name_a_program(one)]
+        commands = [undo_text(one) for one in in_order if isinstance(one, KnobChange)]
+        by_sql = [one for one in in_order if not isinstance(one, KnobChange)]
+        by_sql = [one for one in by_sql if not _may_name_a_program(one)]
+        sql_left = [*sql_to_paste(by_sql, self.parameters.dbname), *removal]
+        return not_restored(self.parameters, [*problems, *told], sql_left, commands)
 
     def _connect(self, found: FoundMark | None = None, database: str = "") -> Connection:
         """A session with no more rights than those of the role that can have written the mark."""

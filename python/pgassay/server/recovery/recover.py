@@ -178,7 +178,7 @@ def recover_existing(
                 marked.undone(left.pop(0).id)
         except (TargetError, psycopg.Error) as error:
             commands = [restart.command] if restart.command else []
-            sql = [] if commands else [*sql_to_paste(left), *removal]
+            sql = [] if commands else [*sql_to_paste(left, parameters.dbname), *removal]
             why = not_restored(parameters, [one_line(error)], sql, commands)
             raise RestoreFailed(why) from error
     return None if mark is None else mark.mark
@@ -213,7 +213,7 @@ def _refuse_other_server(session: Connection, changes: Sequence[Change]) -> None
     other = next((one for one in known if one != data), "")
     if data and other:
         # A copy of a server has its system identifier.
-        sql = "; ".join(sql_to_paste(changes))
+        sql = "; ".join(sql_to_paste(changes, session.info.dbname))
         raise RestoreFailed(
             f"{where} has its data in {data}, the server of this run in {other}; if that server was"
             f" moved there, run this SQL yourself: {sql}"

@@ -3,7 +3,7 @@
 Enters: changes about to be made. Leaves: one file for each system identifier, or name and boot of
 a host, synced before the change is made, by which the next run of this user on this machine learns
 of a killed run.
-Never: knows of runs on other machines; the mark of the schema names those (data/schema.py).
+Never: knows of runs on other machines; the mark on the server names those (undo/marking.py).
 
 The journal of a run says the same, but the next run does not know where that run's directory is.
 """
@@ -15,7 +15,7 @@ import json
 import os
 import platform
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -24,7 +24,7 @@ import platformdirs
 
 from pgassay.durable import make_directory, remove_partial_files, write_atomically
 from pgassay.errors import SetupError
-from pgassay.server.change import Change, change_of, stored
+from pgassay.server.change import Change, RestartChange, change_of, stored
 from pgassay.server.hosts.account import name_of
 from pgassay.server.hosts.host import NoLocks
 from pgassay.server.hosts.local import HERE, LocalLock
@@ -146,8 +146,20 @@ def forget_never_made(run: str, made: Collection[str]) -> None:
                 forget(server, change.id)
 
 
+def forget_equal(server: str, run: str, is_undone: Callable[[Change], bool]) -> None:
+    """Remove from the record of a server what was undone there without the journal of the run; with
+    the last change the note that the run may have left its server down."""
+    made = [one for one in recorded(server) if one.run == run != ""]
+    left = [one for one in made if not is_undone(one)]
+    if all(isinstance(one, RestartChange) for one in left):
+        left = []
+    for change in made:
+        if change not in left:
+            forget(server, change.id)
+
+
 def this_machine() -> str:
-    """User and host, for the mark of a schema: a change record belongs to one user."""
+    """User and host, for the mark on a server: a change record belongs to one user."""
     return f"{name_of(os.geteuid())}@{platform.node() or '?'}"
 
 

@@ -72,7 +72,7 @@ class Mark:
 
 def with_changes(mark: Mark, changes: Iterable[Change]) -> Mark:
     """The same run with these open changes, as they may be read by everybody."""
-    kept = dict.fromkeys(_bare(one) for one in changes if is_marked(one))
+    kept = dict.fromkeys(bare(one) for one in changes if is_marked(one))
     return replace(mark, changes=tuple(kept))
 
 
@@ -118,7 +118,7 @@ def mark_in(comment: str) -> Mark | None:
         told = json.loads(found["json"])
         if not isinstance(told, dict) or told.pop("form", None) != _FORM:
             raise ValueError("it is of another form")
-        changes = tuple(change_of(one) for one in _list(told, "changes", dict))
+        changes = tuple(bare(change_of(one)) for one in _list(told, "changes", dict))
         if not changes or not all(is_marked(one) for one in changes):
             raise ValueError("it names no change of a server")
         order = tuple(_list(told, "order", str))
@@ -142,15 +142,15 @@ def _list(told: dict[str, Any], name: str, kind: type) -> list[Any]:
     return values
 
 
-def _bare(change: Change) -> Change:
+def bare(change: Change) -> Change:
     """Without what only the run's own machine needs, and without secrets; equal where the same
     value is written to the same place."""
-    bare = replace(change, id="-", reached="", dsn="", journal="", run="")
-    if isinstance(bare, ServerChange):
-        return replace(bare, data="", log="", host="")
-    if isinstance(bare, VariantChange) and sql_secret_line(bare.undo):
-        return replace(bare, undo=_HIDDEN)
-    return bare
+    plain = replace(change, id="-", reached="", dsn="", journal="", run="")
+    if isinstance(plain, ServerChange):
+        return replace(plain, data="", log="", host="")
+    if isinstance(plain, VariantChange) and sql_secret_line(plain.undo):
+        return replace(plain, undo=_HIDDEN)
+    return plain
 
 
 def _setting(what: str, made: list[SettingChange]) -> str:

@@ -29,6 +29,9 @@ from pgassay.server.undo.run_lock import refuse_other_runs
 from pgassay.server.undo.undo_sql import SCHEMA
 from pgassay.spec.secrets.redaction import redacted
 
+REMOVAL_OF_SCHEMA = f"COMMENT ON SCHEMA {SCHEMA} IS NULL"
+"""The mark alone; the schema stays."""
+
 
 @dataclass(frozen=True)
 class Place:
@@ -82,9 +85,16 @@ class FoundMark:
     def refusal(self, dsn: str) -> str:
         """Why nothing is done on this server until the mark is gone."""
         return (
-            f"{self.mark.who} was killed while it had changed this server: {self.mark.what};"
-            f" `pgassay recover --server {shlex.quote(redacted(dsn))}` puts it back"
+            f"{self.mark.who} was killed while it had changed this server: {self.mark.what}"
+            f" ({self.source}); `pgassay recover --server {shlex.quote(redacted(dsn))}` puts it"
+            f" back, as {visible(self.mark.role)} or a superuser"
         )
+
+    @property
+    def source(self) -> str:
+        """Where the mark stands, and who can have written it."""
+        of, author = visible(str(self.place)), visible(self.author)
+        return f"so says the comment of {of}, which its owner {author} may write"
 
 
 def begun(journal: Journal, role: str, order: Sequence[str], digests: Mapping[str, str]) -> Mark:
@@ -101,21 +111,25 @@ def place_for(session: Connection) -> Place:
     return Place("" if row is None else str(row[0]))
 
 
-def found_marks(session: Connection) -> list[FoundMark]:
-    """The marks on this server that this session can see; TargetError where one cannot be read."""
-    found = []
+def found_marks(session: Connection) -> tuple[list[FoundMark], list[str]]:
+    """The marks on this server that this session can see; a sentence for each that cannot be
+    read: anyone who owns a database can write such a comment."""
+    found, unread = list[FoundMark](), list[str]()
     for place, author, of_superuser, comment in _comments(session):
         try:
             mark = mark_in(comment)
         except ValueError as error:
-            raise TargetError(
-                f"the comment of {place} says that a run of pgassay has changed this server, and"
-                f" cannot be read ({visible(str(error))}); compare the server's settings with what"
-                f" you expect, then have {visible(author)}, who owns it, write another comment"
-            ) from None
+            (removal,) = place.removal(session) or [REMOVAL_OF_SCHEMA]
+            unread.append(
+                f"the comment of {visible(str(place))} says that a run of pgassay has changed this"
+                f" server, and cannot be read ({visible(str(error))}); compare the server's"
+                f" settings with what you expect, then as {visible(author)}, who owns it, or as a"
+                f" superuser: {visible(removal)}"
+            )
+            continue
         if mark is not None:
             found.append(FoundMark(mark, place, author, of_superuser))
-    return found
+    return found, unread
 
 
 def own_mark(session: Connection, run: str) -> FoundMark | None:
@@ -139,8 +153,8 @@ def left_on(where: ConnectionParameters) -> str:
     """Why a run would not begin on this server, as far as marks say it; empty where none does."""
     with suppress(TargetError, psycopg.Error), connect(where, through_pooler=True) as session:
         refuse_other_runs(session)
-        marks = found_marks(session)
-        return marks[0].refusal(words_of(where)) if marks else ""
+        marks, unread = found_marks(session)
+        return next(iter([*(one.refusal(words_of(where)) for one in marks), *unread]), "")
     return ""
 
 
@@ -153,9 +167,10 @@ def refuse_marked(session: Connection, dsn: str, known: Collection[str] = ()) ->
     """TargetError where a killed run has left its mark; while this is asked no run is alive. Those
     of `known` runs, by the names drawn for their journals, are recovered from these."""
     with as_target_error("looking for what killed runs have left"):
-        for found in found_marks(session):
-            if found.mark.id not in known:
-                raise TargetError(found.refusal(dsn))
+        marks, unread = found_marks(session)
+    reasons = [*(one.refusal(dsn) for one in marks if one.mark.id not in known), *unread]
+    if reasons:
+        raise TargetError(reasons[0])
 
 
 class ServerMark:

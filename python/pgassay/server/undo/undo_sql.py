@@ -6,8 +6,9 @@ uses a stored statement but the undo of a schema variant, which is the user's ow
 
 from __future__ import annotations
 
+import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from psycopg import sql
 
@@ -63,12 +64,31 @@ def undo_text(change: Change) -> str:
     raise TypeError(change.kind)
 
 
-def sql_to_paste(changes: Sequence[Change]) -> list[str]:
-    """What a person would run in psql to undo changes on a server; they are given oldest first."""
-    return [
-        *(undo_text(one) for one in reversed(changes) if not isinstance(one, RestartChange)),
-        RELOAD,
-    ]
+def sql_to_paste(changes: Sequence[Change], database: str) -> list[str]:
+    """What a person would run in psql, connected to this database, to undo changes on a server;
+    they are given oldest first."""
+    return [*_to_paste(changes, database), RELOAD]
+
+
+def _to_paste(changes: Sequence[Change], database: str) -> Iterator[str]:
+    for one in reversed(changes):
+        if isinstance(one, RestartChange):
+            continue
+        text = undo_text(one)
+        if isinstance(one, SchemaChange | VariantChange) and one.database != database:
+            database = one.database
+            # Two backslashes end psql's command: SQL follows on the same line.
+            text = f"\\connect {_for_psql(database)} \\\\ {text}"
+        yield text
+
+
+def _for_psql(database: str) -> str:
+    """As pg_dump writes it: psql takes a name with = or :// for a connection string."""
+    if re.fullmatch(r"[a-z_][a-z0-9_]*", database):
+        return database
+    value = database.replace("\\", "\\\\").replace("'", "\\'")
+    quoted = f"dbname='{value}'".replace('"', '""')
+    return f'-reuse-previous=on "{quoted}"'
 
 
 def undo_of_setting(change: SettingChange) -> sql.Composed:
