@@ -60,7 +60,8 @@ def test_the_users_own_options_stay(lab_server: LabServer, journal: RecordingJou
     try:
         target.open()
         parameters = target.parameters()
-        assert parameters.options == "-c work_mem=5MB -c search_path=pgassay,public"
+        assert parameters.options == "-c work_mem=5MB"
+        assert parameters.startup["search_path"] == "pgassay,public"
         assert SECRET not in repr(parameters) + repr(target)
         assert parameters.password == SECRET
         with pytest.raises(SettingRejected, match="connection's options"):
