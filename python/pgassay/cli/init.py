@@ -100,7 +100,9 @@ def init(
     began = time.monotonic()
     parameters = resolve(where)
     warn_of_killed_runs(parameters)
-    with connect(parameters, work=Work.AS_THE_USER, statement_limit_s=0) as session:
+    with connect(
+        parameters, work=Work.AS_THE_USER, statement_limit_s=0, keeps_path=True
+    ) as session:
         progress = InitProgress(lambda step: err.print(f"{step}..."), _row_progress(quiet))
         make_pgbench_tables(session, request, progress)
     err.print(f"done in {time.monotonic() - began:.2f} s")

@@ -16,7 +16,7 @@ from pgassay import _core
 from pgassay.errors import ConnectionRefused, PgassayError, TargetError
 from pgassay.plan.steps import Step
 from pgassay.server.connection.bounded_session import ConnectionLost
-from pgassay.server.connection.session import connect, resolve
+from pgassay.server.connection.session import resolve
 from pgassay.server.hosts.account import Account
 from pgassay.server.owned.cluster import Cluster
 from pgassay.server.owned.readable_copy import runnable_by
@@ -26,6 +26,7 @@ from pgassay.server.undo import run_lock
 from pgassay.spec.workload.folder import Scenario
 from pgassay.trials.load.engine import LoadRequest
 from support.servers.lab import SECRET, LabServer, installation_named, started_on_a_free_port
+from support.servers.sessions import connect
 
 
 def unused_port() -> int:

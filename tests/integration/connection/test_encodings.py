@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 from psycopg.conninfo import make_conninfo
 
-from pgassay.server.connection.session import connect, resolve
+from pgassay.server.connection.session import resolve
 from pgassay.server.hosts.account import Account
 from pgassay.server.owned.installation import Installation
 from pgassay.server.statements import statement
@@ -22,6 +22,7 @@ from pgassay.trials.sampling.statement_texts import texts_of
 from support.runs.broken import spec_file
 from support.runs.command import last_line, pgassay
 from support.servers.lab import SECRET, LabServer, running_lab_server
+from support.servers.sessions import connect
 
 BYTES = {
     "UTF8": "é".encode(),

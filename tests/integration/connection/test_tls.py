@@ -16,7 +16,7 @@ from psycopg.conninfo import make_conninfo
 from pgassay import _core
 from pgassay.errors import ConnectionRefused
 from pgassay.plan.steps import Step
-from pgassay.server.connection.session import parameters_of, resolve
+from pgassay.server.connection.session import parameters_of, resolve, user_path
 from pgassay.server.existing.target import ExistingTarget
 from pgassay.server.hosts.account import Account
 from pgassay.server.owned.cluster import Cluster
@@ -292,7 +292,7 @@ def test_target_load_and_sampler_connect_where_only_tls_is_allowed(encrypted: Tl
         parameters = target.parameters()
         assert parameters.sslmode == "verify-full"
         assert parameters.hostaddr
-        with target.connect() as session:
+        with target.connect() as session, user_path(session):
             row = session.execute(
                 "SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()"
             ).fetchone()

@@ -11,7 +11,7 @@ from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
 from pgassay.errors import TargetError
-from pgassay.server.connection.session import connect
+from pgassay.server.connection.session import user_path
 from pgassay.server.copied.origin import ServerCopy
 from pgassay.server.data.installed_tables import refuse_missing
 from pgassay.server.open import make_several
@@ -21,6 +21,7 @@ from pgassay.spec.workload.installed import InstalledTables
 from support.servers.debian import DebianServer
 from support.servers.existing import nothing
 from support.servers.lab import SECRET, LabServer, RecordingJournal, scalar
+from support.servers.sessions import connect
 
 ACCEPTED = ("commits", "sessions")
 ROLE, DATABASE = 'app "user"; --', 'shop\'s $db "1"'
@@ -100,14 +101,14 @@ def test_a_copy_has_the_originals_data_and_settings_and_leaves_it_as_it_was(
         target.prepare(build, {"maintenance_work_mem": "33MB"})
         report = target.reset({"work_mem": "9MB"})
         assert report.settings == {"maintenance_work_mem": "33MB", "work_mem": "9MB"}
-        with closing(target.connect()) as session:
+        with closing(target.connect()) as session, user_path(session):
             assert scalar(session, "SELECT count(*) FROM account") == 100
             assert scalar(session, "SELECT pg_is_in_recovery()") is False
             assert scalar(session, "SHOW data_directory") == facts.data_directory
             session.execute("DROP TABLE public.orders")
             session.execute("DELETE FROM account")
         target.reset({})
-        with closing(target.connect()) as session:
+        with closing(target.connect()) as session, user_path(session):
             assert scalar(session, "SELECT count(*) FROM public.orders") == 5000
             assert scalar(session, "SELECT count(*) FROM account") == 100
             assert scalar(session, "SHOW work_mem") == "7MB"
@@ -144,7 +145,7 @@ def test_the_load_has_the_users_role_and_database_and_no_password_is_written(
         target.reset({})
         parameters = target.parameters()
         assert (parameters.user, parameters.dbname, parameters.password) == (ROLE, DATABASE, None)
-        with closing(target.connect()) as session:
+        with closing(target.connect()) as session, user_path(session):
             owner = "SELECT tableowner FROM pg_tables WHERE tablename = 'account'"
             assert scalar(session, owner) == ROLE
             assert scalar(session, "SELECT count(*) FROM pg_indexes WHERE tablename = 'account'")
@@ -169,7 +170,7 @@ def test_an_index_on_tables_that_are_there_already_is_tried_on_the_copy_alone(
         target.vary(SchemaVariant("indexed", {"index": "CREATE INDEX one ON orders (i)"}))
         target.choose(Testbed(schema="indexed"))
         target.reset({})
-        with closing(target.connect()) as session:
+        with closing(target.connect()) as session, user_path(session):
             assert scalar(session, "SELECT to_regclass('public.one')::text") == "one"
     with admin() as session:
         assert scalar(session, "SELECT to_regclass('public.one')") is None
@@ -216,6 +217,6 @@ def test_several_copies_start_from_one_backup_though_the_original_changes_meanwh
             target.choose(Testbed(arm=arm))
             target.prepare(build, {})
             target.reset({})
-            with closing(target.connect()) as session:
+            with closing(target.connect()) as session, user_path(session):
                 assert scalar(session, "SELECT count(*) FROM public.orders") == 5000
     assert list(own_base.iterdir()) == []

@@ -14,6 +14,7 @@ from psycopg import sql
 
 import pgassay as package
 from pgassay.errors import TargetError
+from pgassay.server.connection.session import user_path
 from pgassay.server.data.installed_tables import refuse_missing
 from pgassay.server.existing.target import ExistingTarget
 from pgassay.server.protocol import Connection
@@ -161,11 +162,11 @@ def test_tables_are_vacuumed_in_the_schemas_that_the_workload_names_if_the_file_
         target.open()
         target.prepare(nothing, {"work_mem": "8MB"})
         assert target.reset({}).notes == ()
-        with target.connect() as session:
-            refuse_missing(session, THEIRS)
+        with target.connect() as session, user_path(session):
             assert scalar(session, "SELECT kept FROM item") == 1
             vacuumed = "SELECT relallvisible FROM pg_class WHERE oid = 'item'::regclass"
             assert scalar(session, vacuumed) == 1
+            refuse_missing(session, THEIRS)
     assert journal.open == []
 
 
@@ -177,7 +178,7 @@ def test_at_the_template_level_scripts_write_to_a_copy(
         target.prepare(nothing, {})
         for _ in range(2):
             target.reset({})
-            with target.connect() as session:
+            with target.connect() as session, user_path(session):
                 assert scalar(session, "SELECT kept FROM item") == 1
                 assert scalar(session, "SELECT to_regnamespace('pgassay')") is None
                 session.execute("DELETE FROM item")

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from pgassay.errors import SettingRejected, TargetError
+from pgassay.server.connection.session import user_path
 from pgassay.server.protocol import Connection, Target
 from support.runs.targets import KINDS, Subject, subject
 from support.servers.lab import RecordingJournal
@@ -28,7 +29,7 @@ def build(session: Connection) -> None:
 
 
 def scalar(target: Target, query: str) -> Any:
-    with target.connect() as session:
+    with target.connect() as session, user_path(session):
         row = session.execute(query.encode()).fetchone()
     assert row is not None
     return row[0]

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from pgassay.errors import RestoreFailed, SettingRejected, TargetError
+from pgassay.server.connection.session import user_path
 from pgassay.server.existing.target import ExistingTarget
 from pgassay.server.protocol import ResetLevel
 from pgassay.server.recovery.recover import recover
@@ -47,12 +48,12 @@ def test_settings_are_changed_verified_and_put_back(
     assert not report.restarted
     assert report.notes == ()
     assert report.settings == {"checkpoint_timeout": "15min", "work_mem": "8MB"}
-    with target.connect() as session:
+    with target.connect() as session, user_path(session):
         assert scalar(session, "SHOW work_mem") == "8MB"
         assert scalar(session, "SELECT count(*) FROM account") == 1000
         assert scalar(session, "SELECT 'account'::regclass::text") == "account"
     target.reset({})
-    with target.connect() as session:
+    with target.connect() as session, user_path(session):
         assert scalar(session, "SHOW work_mem") == "4MB"
     target.close()
     assert auto_conf(server) == {}

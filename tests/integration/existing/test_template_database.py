@@ -11,6 +11,7 @@ import psycopg
 import pytest
 
 from pgassay.errors import ConnectionRefused, TargetError
+from pgassay.server.connection.session import user_path
 from pgassay.server.existing.target import ExistingTarget
 from pgassay.server.protocol import Connection
 from pgassay.server.recovery.recover import recover
@@ -74,7 +75,7 @@ def test_every_trial_begins_with_the_database_as_it_was_frozen(
             assert list(report.phases) == ["settings", "copy", "checkpoint"]
             assert report.copied.startswith("CREATE DATABASE, file")
             assert report.notes == ()
-            with target.connect() as session:
+            with target.connect() as session, user_path(session):
                 name = scalar(session, "SELECT current_database()")
                 assert name.startswith("pgassay_")
                 assert scalar(session, "SHOW random_page_cost") == "3"
@@ -144,7 +145,7 @@ def test_an_owner_without_superuser_rights_may_reset(
             target.open()
             target.prepare(build, {})
             target.reset({})
-            with target.connect() as session:
+            with target.connect() as session, user_path(session):
                 assert scalar(session, "SELECT count(*) FROM account") == 999
                 assert scalar(session, "SHOW seq_page_cost") == "5"
     finally:

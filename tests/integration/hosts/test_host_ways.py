@@ -16,7 +16,7 @@ import pytest
 
 from pgassay import _core
 from pgassay.doctor.checks import check_server
-from pgassay.server.connection.session import connect, resolve
+from pgassay.server.connection.session import resolve
 from pgassay.server.hosts.block_devices import read_mounts
 from pgassay.server.hosts.control_groups import control_group_files
 from pgassay.server.hosts.local import HERE
@@ -33,6 +33,7 @@ from pgassay.trials.host.host_sources import (
 from pgassay.trials.sampling.samplers import open_sampler
 from support.hosts.sshd import HOST
 from support.servers.lab import LabServer, is_root, wait_until
+from support.servers.sessions import connect
 
 READINGS = 3
 BLKIO = Path("/sys/fs/cgroup/blkio")

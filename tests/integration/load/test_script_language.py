@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 from pgassay import _core
-from pgassay.server.connection.session import connect
 from pgassay.server.hosts.account import Account
 from pgassay.server.owned.cluster import Cluster
 from pgassay.server.owned.readable_copy import runnable_by
@@ -22,6 +21,7 @@ from pgassay.server.protocol import ConnectionParameters
 from support.load.script_cases import DEFINED, EXPRESSIONS, SCRIPTS, Script
 from support.load.script_mistakes import FAILING, FAULT_DEFINED, FAULTS, MISORDERED, REFUSED
 from support.servers.lab import installation_named, started_on_a_free_port
+from support.servers.sessions import connect
 
 SEED = 42
 FILE = "case.sql"

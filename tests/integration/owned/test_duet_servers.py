@@ -10,6 +10,7 @@ from pathlib import Path
 
 from pgassay.plan.design import make_plan
 from pgassay.plan.model import Plan
+from pgassay.server.connection.session import user_path
 from pgassay.server.owned.several_targets import SeveralTargets
 from pgassay.server.protocol import ServerFacts
 from pgassay.spec.parse import parse_spec
@@ -100,7 +101,7 @@ def test_arms_that_differ_in_settings_run_on_one_copy_in_directories_by_turns(
             for server in servers:
                 data = data_of(server.facts)
                 where.setdefault(trial.directories[server.arm.id], set()).add(data)
-                with server.target.connect() as session:
+                with server.target.connect() as session, user_path(session):
                     assert scalar(session, "SHOW data_directory") == data
                     assert (
                         scalar(session, "SHOW shared_buffers")
@@ -128,7 +129,7 @@ b-tree = "CREATE INDEX by_branch ON account (branch)"
         assert len([*own_base.glob("run-*/snapshot*")]) == 2, "as built, and with the index"
         for block in (1, 2):
             for server in made.reset(block)[0]:
-                with server.target.connect() as session:
+                with server.target.connect() as session, user_path(session):
                     found = scalar(session, "SELECT to_regclass('by_branch') IS NOT NULL")
                 assert found == (server.arm.levels["index"] == "b-tree")
 

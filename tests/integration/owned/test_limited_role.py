@@ -9,12 +9,12 @@ import psycopg
 import pytest
 
 from pgassay.errors import TargetError
-from pgassay.server.connection.session import connect
 from pgassay.server.owned.origin import NewCluster
 from pgassay.server.owned.target import OwnedTarget
 from pgassay.server.protocol import Connection, SchemaVariant, Testbed
 from pgassay.spec.server.reset import Caches, ResetLevel, ResetRule
 from support.servers.lab import RecordingJournal, installation_named, scalar
+from support.servers.sessions import connect
 
 # What a superuser would run unawares: functions of indexes, operators and names found before the
 # server's own, a better match for a call of pg_prewarm.

@@ -18,6 +18,7 @@ import pytest
 
 import pgassay as package
 from pgassay.errors import SetupError
+from pgassay.server.connection.session import user_path
 from pgassay.server.hosts import page_cache
 from pgassay.server.hosts.memory_group import MemoryUse, parent_group
 from pgassay.server.hosts.placement import Place
@@ -97,7 +98,7 @@ def test_a_server_with_less_memory_than_data_reads_them_from_the_disk_each_time(
             data = Path(facts.data_directory or "")
             for pid in working_in(data):
                 assert f"/{group}\n" in Path(f"/proc/{pid}/cgroup").read_text()
-            with target.connect() as session:
+            with target.connect() as session, user_path(session):
                 pid = session.info.backend_pid
                 for _ in range(2):
                     before = read_bytes(pid)
@@ -121,7 +122,7 @@ def test_a_process_that_the_kernel_killed_for_memory_is_counted(
         target.open()
         target.prepare(lambda _: None, HELD)
         target.reset({})
-        with suppress(psycopg.OperationalError), target.connect() as session:
+        with suppress(psycopg.OperationalError), target.connect() as session, user_path(session):
             session.execute("SELECT length(repeat('x', 300 * 1000 * 1000))")
         assert use(target).oom_kills > 0
     assert groups(parent) == []

@@ -18,6 +18,7 @@ import pytest
 import pgassay
 from pgassay.errors import RestoreFailed, SettingRejected, SetupError, TargetError
 from pgassay.server.change import OwnedServerChange
+from pgassay.server.connection.session import user_path
 from pgassay.server.hosts.account import Account
 from pgassay.server.owned import readable_copy
 from pgassay.server.owned.installation import Installation, embedded_installation, installation_at
@@ -99,7 +100,7 @@ def test_statements_and_times_are_counted_where_the_server_can(
 ) -> None:
     target.reset({})
     preloaded = "pg_stat_statements" if server_installation.major != 16 else ""  # 16: no contrib
-    with target.connect() as session:
+    with target.connect() as session, user_path(session):
         assert scalar(session, "SHOW shared_preload_libraries") == preloaded
         assert scalar(session, "SHOW track_io_timing") == "on"
         if server_installation.major >= 14:
@@ -116,7 +117,7 @@ def test_settings_of_the_experiment_win_over_what_shows_more(
     quick.prepare(build, chosen)
     for settings in ({}, {"shared_preload_libraries": "", "track_wal_io_timing": "off"}):
         quick.reset(settings)
-        with quick.connect() as session:
+        with quick.connect() as session, user_path(session):
             for name, value in {**chosen, **settings}.items():
                 assert scalar(session, f"SHOW {name}") == value
             extensions = session.execute("SELECT extname FROM pg_extension ORDER BY 1").fetchall()
@@ -126,7 +127,7 @@ def test_settings_of_the_experiment_win_over_what_shows_more(
 @on_every_version
 def test_the_log_carries_checkpoints_with_epoch_times(target: OwnedTarget) -> None:
     target.reset({})
-    with target.connect() as session:
+    with target.connect() as session, user_path(session):
         session.execute("CREATE TABLE noise AS SELECT generate_series(1, 100)")
         session.execute("CHECKPOINT")
     log = target.facts().log_file
@@ -139,7 +140,7 @@ def test_the_log_carries_checkpoints_with_epoch_times(target: OwnedTarget) -> No
 
 @on_every_version
 def test_reset_puts_the_data_back_and_the_settings_in_force(target: OwnedTarget) -> None:
-    with target.connect() as session:
+    with target.connect() as session, user_path(session):
         session.execute("UPDATE account SET balance = 7")
         session.execute("CREATE TABLE litter ()")
     report = target.reset(
@@ -150,7 +151,7 @@ def test_reset_puts_the_data_back_and_the_settings_in_force(target: OwnedTarget)
     assert report.settings["shared_buffers"] == "64MB"
     assert report.settings["work_mem"] == "8MB"
     assert report.settings["max_wal_size"] == "2GB"
-    with target.connect() as session:
+    with target.connect() as session, user_path(session):
         assert scalar(session, "SELECT sum(balance) FROM account") == 0
         assert scalar(session, "SELECT to_regclass('litter')") is None
 
@@ -181,7 +182,7 @@ def test_a_setting_that_keeps_the_server_down_is_rejected_and_the_server_comes_b
         target.reset({"work_mem": "8MB", name: value})
     assert caught.value.setting == name
     assert "\n" not in str(caught.value)
-    with target.connect() as session:
+    with target.connect() as session, user_path(session):
         assert scalar(session, "SELECT count(*) FROM account") == 1000
         assert scalar(session, "SHOW max_wal_size") == "2GB"
 
@@ -219,7 +220,7 @@ def test_a_second_workload_starts_from_a_fresh_cluster(quick: OwnedTarget) -> No
     quick.open()
     quick.prepare(running("CREATE ROLE left_over"), {})
     quick.prepare(build, HELD)
-    with quick.connect() as session:
+    with quick.connect() as session, user_path(session):
         assert scalar(session, "SELECT count(*) FROM pg_roles WHERE rolname = 'left_over'") == 0
         assert scalar(session, "SELECT count(*) FROM account") == 1000
 

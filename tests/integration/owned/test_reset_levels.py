@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from pgassay.server.connection.session import user_path
 from pgassay.server.data import reset as reset_levels
 from pgassay.server.data.reset import database_directories
 from pgassay.server.hosts import page_cache
@@ -30,7 +31,7 @@ def build(session: Connection) -> None:
 
 
 def ask(target: OwnedTarget, query: str) -> Any:
-    with target.connect() as session:
+    with target.connect() as session, user_path(session):
         return scalar(session, query)
 
 
@@ -66,7 +67,7 @@ def test_a_level_does_its_steps_in_order_and_leaves_the_rest(
     del own_base
     target = ready(server_installation, ResetRule(ResetLevel(level)))
     try:
-        with target.connect() as session:
+        with target.connect() as session, user_path(session):
             began = scalar(session, "SELECT pg_postmaster_start_time()")
             session.execute("UPDATE account SET balance = 7")
         report = target.reset({"work_mem": "8MB"})
@@ -75,7 +76,7 @@ def test_a_level_does_its_steps_in_order_and_leaves_the_rest(
         assert list(report.phases) == phases
         assert 0 < sum(report.phases.values()) <= report.duration_s
         assert report.settings == {"work_mem": "8MB"}
-        with target.connect() as session:
+        with target.connect() as session, user_path(session):
             assert scalar(session, "SHOW work_mem") == "8MB"
             assert scalar(session, "SELECT sum(balance) FROM account") == (kept and 7 * ROWS)
             again = scalar(session, "SELECT pg_postmaster_start_time()")
@@ -148,7 +149,7 @@ def test_a_folder_outside_the_data_directory_is_not_read(
     target = ready(server_installation, ResetRule(ResetLevel.NONE))
     try:
         data = Path(target.facts().data_directory or "")
-        with target.connect() as session:
+        with target.connect() as session, user_path(session):
             (folder,) = database_directories(session, data)
             assert folder == data / "base" / ask(target, f"{DATABASE_OID} = current_database()")
             elsewhere = own_base / "elsewhere"
@@ -181,7 +182,7 @@ def test_warm_caches_hold_the_data(disk_base: Path, server_installation: Install
         assert state.cached_share is not None
         assert state.cached_share > 0.98
         assert list(report.phases)[-3:] == ["caches", "statistics", "checkpoint"]
-        with target.connect() as session:
+        with target.connect() as session, user_path(session):
             available = scalar(
                 session, "SELECT count(*) FROM pg_available_extensions WHERE name = 'pg_prewarm'"
             )

@@ -11,6 +11,7 @@ import pytest
 
 from pgassay.errors import RestoreFailed, SettingRejected, SetupError, TargetError
 from pgassay.plan.design import make_plan
+from pgassay.server.connection.session import user_path
 from pgassay.server.open import make_several
 from pgassay.server.protocol import Connection, SchemaVariant, Target, Testbed
 from pgassay.spec.parse import parse_spec
@@ -48,7 +49,7 @@ def build(session: Connection, use: str) -> None:
 
 
 def plan_of(target: Target) -> str:
-    with target.connect() as session:
+    with target.connect() as session, user_path(session):
         return "\n".join(row[0] for row in session.execute(FIND).fetchall())
 
 
@@ -87,7 +88,7 @@ def test_one_server_runs_at_a_time_and_each_is_put_back_to_its_own(
         report = several.reset({"work_mem": "7MB"})
         assert report.settings == {"work_mem": "7MB"}
         postmaster_below(own_base)  # there is one, and one only
-        with several.connect() as session:
+        with several.connect() as session, user_path(session):
             assert session.info.server_version // 10000 == versions[server]
             session.execute("DELETE FROM till")
         assert ("Index" in plan_of(several)) == bool(schema)
@@ -99,7 +100,7 @@ def test_statements_are_counted_on_all_servers_or_on_none(own_base: Path) -> Non
     for servers, counted in (({"16": 16, "18": 18}, ""), ({"18": 18}, "pg_stat_statements")):
         with closing(make_several(servers, journal=RecordingJournal())) as target:
             target.choose(Testbed("18"))
-            with target.connect() as session:
+            with target.connect() as session, user_path(session):
                 assert scalar(session, "SHOW shared_preload_libraries") == counted
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from pgassay.server.connection.session import user_path
 from pgassay.server.existing.target import ExistingTarget
 from pgassay.server.hosts.account import Account
 from pgassay.server.owned.origin import NewCluster
@@ -75,7 +76,7 @@ def test_the_frozen_copy_of_an_owned_server_shares_its_blocks(
         target.prepare(build_large, {"max_wal_size": "32MB"})
         for _ in range(2):
             target.reset({})
-            with target.connect() as session:
+            with target.connect() as session, user_path(session):
                 assert rows(session) == 150_000
     wait_until(lambda: used(disk) < 60 * MIB, "all of it given back")
 
@@ -102,6 +103,6 @@ def test_a_template_database_is_cloned_by_version_18(
             target.prepare(build, {})
             report = target.reset({})
             assert report.copied == "CREATE DATABASE, file_copy_method = clone"
-            with target.connect() as session:
+            with target.connect() as session, user_path(session):
                 assert rows(session) == 150_000
     assert journal.open == []

@@ -13,6 +13,7 @@ import pytest
 
 from pgassay.errors import RestoreFailed, SettingRejected, TargetError
 from pgassay.server.connection import answering
+from pgassay.server.connection.session import user_path
 from pgassay.server.existing.access import Access
 from pgassay.server.existing.target import ExistingTarget
 from pgassay.server.hosts.local import HERE
@@ -109,7 +110,7 @@ def test_a_cluster_whose_directories_have_blanks_is_recognised_and_restarted(
         with closing(existing("pg_ctlcluster", server, journal, request)) as target:
             target.open()
             target.prepare(nothing, {"shared_buffers": "24MB"})
-            with target.connect() as session:
+            with target.connect() as session, user_path(session):
                 assert session.execute("SHOW shared_buffers").fetchone() == ("24MB",)
         assert state_of(server) == before
     assert journal.open == []

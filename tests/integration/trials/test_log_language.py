@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from pgassay.doctor.checks import check_server
-from pgassay.server.connection.session import connect
 from pgassay.server.hosts import account as account_module
 from pgassay.server.hosts.account import Account
 from pgassay.server.protocol import Connection, ConnectionParameters
@@ -23,6 +22,7 @@ from support.servers.lab import (
     scalar,
     wait_until,
 )
+from support.servers.sessions import connect
 
 LINES = """
 logging_collector = on

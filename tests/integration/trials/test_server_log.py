@@ -12,7 +12,6 @@ import psycopg
 import pytest
 
 from pgassay.doctor.checks import check_server
-from pgassay.server.connection.session import connect
 from pgassay.server.hosts import account as account_module
 from pgassay.server.hosts.account import Account
 from pgassay.server.owned.installation import Installation
@@ -28,6 +27,7 @@ from support.servers.lab import (
     wait_until,
 )
 from support.servers.pool import on_every_version
+from support.servers.sessions import connect
 
 COLLECTOR = """
 logging_collector = on

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pgassay.doctor.access import check_access
-from pgassay.server.connection.session import connect, resolve
+from pgassay.server.connection.session import resolve
 from pgassay.server.hosts.host import Host
 from pgassay.server.hosts.local import HERE
 from pgassay.server.hosts.ssh import SshHost
@@ -22,6 +22,7 @@ from support.hosts.sshd import HOST, Sshd
 from support.runs.targets import ACCESS
 from support.servers.debian import DebianServer
 from support.servers.lab import wait_until
+from support.servers.sessions import connect
 
 ELSEWHERE = "db.example"
 

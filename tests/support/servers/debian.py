@@ -23,9 +23,9 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from pgassay.errors import ConnectionRefused
-from pgassay.server.connection.session import connect
 from pgassay.server.protocol import Connection, ConnectionParameters
 from support.servers.lab import is_root, wait_until
+from support.servers.sessions import connect
 
 CONF_ROOT = "PG_CLUSTER_CONF_ROOT"
 VERSION, NAME = "15", "lab"

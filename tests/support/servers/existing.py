@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from pgassay.server.connection.session import connect
 from pgassay.server.existing.target import ExistingTarget
 from pgassay.server.protocol import Connection
 from support.servers.lab import LabServer, RecordingJournal, wait_until
+from support.servers.sessions import connect
 
 
 def build(session: Connection) -> None:

@@ -20,7 +20,6 @@ from psycopg.conninfo import make_conninfo
 
 from pgassay.errors import SetupError
 from pgassay.server.change import Change
-from pgassay.server.connection.session import connect
 from pgassay.server.hosts.account import Account
 from pgassay.server.owned.cluster import Cluster
 from pgassay.server.owned.installation import Installation, embedded_installation, installation_at
@@ -29,6 +28,7 @@ from pgassay.server.owned.readable_copy import runnable_by
 from pgassay.server.owned.workspace import make_workspace, new_name
 from pgassay.server.protocol import Connection, ConnectionParameters
 from support.servers.npm import npm_installation
+from support.servers.sessions import connect
 
 DEBIAN = Path("/usr/lib/postgresql/15/bin")
 SECRET = "s3cret word"

@@ -46,6 +46,10 @@ class Work(Enum):
     may be the run's own factor."""
 
 
+_ONLY_CATALOG: LiteralString = "SET search_path = pg_catalog"
+_OWN_PATH: LiteralString = "RESET search_path"
+_PATH_NOW: LiteralString = "SELECT pg_catalog.current_setting('search_path')"
+_PATH_AS: LiteralString = "SELECT pg_catalog.set_config('search_path', %s, false)"
 CONNECT_LIMIT_S = 10
 STATEMENT_LIMIT_S = 60.0
 LIFT_ATTEMPTS = 20
@@ -91,8 +95,13 @@ def connect(
     statement_limit_s: float = STATEMENT_LIMIT_S,
     through_pooler: bool = False,
     lasts_s: float | None = None,
+    keeps_path: bool = False,
 ) -> Connection:
     """A control session, without the time limits of others; `statement_limit_s` 0 is none.
+
+    It looks for functions and operators in pg_catalog alone: others may have put some of these
+    names into the schemas of the search path, which would then run with the rights of this user
+    (CVE-2018-1058). `keeps_path` is for the SQL of the user and of a workload; see `user_path`.
 
     One through a pooler is refused, or where that may be, left with the limits it has: what it sets
     would be left to others. It is cut after `lasts_s`, where that is given, also from a server that
@@ -110,7 +119,10 @@ def connect(
                 )
             return session
         _tried_often(session, "SET statement_timeout = 0")
+        session.execute(_ONLY_CATALOG, prepare=False)
         lift_guards(session, work, statement_limit_s)
+        if keeps_path:
+            session.execute(_OWN_PATH, prepare=False)
     except psycopg.Error as error:
         # Such as a server that is stopped just now: it let us in and ended the session.
         session.close()
@@ -125,6 +137,24 @@ def lift_guards(session: Connection, work: Work, statement_limit_s: float) -> No
     """From now on the session has the limits of this work."""
     limits = (f"{round(statement_limit_s * 1000)}ms", *work.value)
     session.execute(statement("connection/control_session"), limits, prepare=False)
+
+
+def for_sql(parameters: ConnectionParameters) -> Connection:
+    """A session for the SQL of a workload, in its search path."""
+    return connect(parameters, work=Work.OWN_CHANGES, statement_limit_s=0, keeps_path=True)
+
+
+@contextmanager
+def user_path(session: Connection) -> Iterator[None]:
+    """Look for names where the user or the workload does, for their SQL."""
+    (before,) = session.execute(_PATH_NOW, prepare=False).fetchall()
+    session.execute(_OWN_PATH, prepare=False)
+    try:
+        yield
+    finally:
+        # A transaction that failed takes the path back by itself.
+        with suppress(psycopg.Error):
+            session.execute(_PATH_AS, before, prepare=False)
 
 
 def _is_pooled(session: Connection) -> bool:

@@ -13,7 +13,7 @@ import psycopg
 from psycopg import sql
 
 from pgassay.errors import TargetError
-from pgassay.server.connection.session import as_target_error, one_line
+from pgassay.server.connection.session import as_target_error, one_line, user_path
 from pgassay.server.data.schema import warnings_noted
 from pgassay.server.protocol import Connection
 from pgassay.server.statements import statement
@@ -42,7 +42,7 @@ def refuse_missing(
     in a session of any search path."""
     missing, closed, unlogged = [], [], []
     where = f"database {session.info.dbname}"
-    with session.transaction():
+    with user_path(session), session.transaction():
         if installed.schemas:
             where = f"{', '.join(installed.schemas)} of {where}"
             session.execute(
@@ -81,7 +81,11 @@ def refuse_missing(
 def vacuum_installed(session: Connection, installed: InstalledTables) -> list[str]:
     """VACUUM (FREEZE, ANALYZE) of the tables, in a session of their search path; what the server
     warned of."""
-    with as_target_error("VACUUM before a trial"), warnings_noted(session) as notes:
+    with (
+        as_target_error("VACUUM before a trial"),
+        warnings_noted(session) as notes,
+        user_path(session),
+    ):
         found = _found(session, list(installed.tables))
         names = [one.relation for one in found if one.relation and one.is_table]
         if names:  # as regclass shows them: quoted where they need it

@@ -12,7 +12,12 @@ import psycopg
 
 from pgassay.errors import TargetError
 from pgassay.server.change import VariantChange
-from pgassay.server.connection.session import as_target_error, identity, target_failure
+from pgassay.server.connection.session import (
+    as_target_error,
+    identity,
+    target_failure,
+    user_path,
+)
 from pgassay.server.protocol import Connection, Journal, SchemaVariant
 from pgassay.server.undo.undo_sql import PATH, undo_text
 
@@ -108,6 +113,7 @@ def _backwards(variant: SchemaVariant) -> dict[str, str]:
 def _run(session: Connection, parts: Mapping[str, str]) -> None:
     for what, statements in parts.items():
         try:
-            session.execute(statements.encode(), prepare=False)
+            with user_path(session):
+                session.execute(statements.encode(), prepare=False)
         except psycopg.Error as error:
             raise target_failure(error, what) from error

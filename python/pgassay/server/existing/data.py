@@ -12,7 +12,7 @@ from collections.abc import Callable
 import psycopg
 
 from pgassay.errors import TargetError
-from pgassay.server.connection.session import Work, connect, one_line
+from pgassay.server.connection.session import Work, connect, one_line, user_path
 from pgassay.server.data.reset import Phases
 from pgassay.server.data.schema import WorkloadSchema, make_schema, settle
 from pgassay.server.data.schema_variants import SchemaVariants
@@ -78,7 +78,7 @@ class ExistingData:
     def build(self, control: Open, session: Open, build: Callable[[Connection], None]) -> None:
         """Build the data in the empty schema; errors of `build` pass through."""
         if self._builds:
-            with session() as opened:
+            with session() as opened, user_path(opened):
                 build(opened)
             with session() as opened:
                 settle(opened)

@@ -101,7 +101,7 @@ class NewCluster:
                 ) as session,
             ):
                 session.execute(statement("data/limited_role"))
-                create_extensions(session, PREWARM)
+                create_extensions(session, PREWARM, path_is_set=True)
 
     def for_load(self, cluster: Cluster) -> ConnectionParameters:
         found = cluster.parameters()

@@ -14,7 +14,7 @@ from typing import Any, LiteralString, NamedTuple
 
 from pgassay.errors import RestoreFailed, SettingRejected, TargetError
 from pgassay.server.change import OwnedServerChange
-from pgassay.server.connection.session import Work, as_target_error, connect, version_text
+from pgassay.server.connection.session import Work, as_target_error, connect, for_sql, version_text
 from pgassay.server.data.caches import caveat, cool, outside_caveat
 from pgassay.server.data.extensions import PREWARM, create_extensions
 from pgassay.server.data.reset import Phases, RestartFactors, settle_owned, vacuum
@@ -157,7 +157,7 @@ class OwnedTarget:
         cluster.stop(gently=False)
         self._snapshots.thaw(cluster)
         self._settings().start(self._held, {})
-        with connect(self.parameters(), work=Work.OWN_CHANGES, statement_limit_s=0) as session:
+        with for_sql(self.parameters()) as session:
             for what, statements in variant.parts.items():
                 with as_target_error(what):
                     session.execute(statements.encode(), prepare=False)
@@ -182,7 +182,7 @@ class OwnedTarget:
             self._make_cluster()
         self._hold(held, host)
         self._settings().start(held, {})
-        with connect(self.parameters(), work=Work.OWN_CHANGES, statement_limit_s=0) as session:
+        with for_sql(self.parameters()) as session:
             # What `build` raises belongs to the workload and is its caller's to explain.
             build(session)
         self._settle()

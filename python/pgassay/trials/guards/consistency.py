@@ -56,7 +56,9 @@ def check_data(
         limit_s = float(max(1, round(all_limit_s / _SHARE_OF_ONE)))
     end = time.monotonic() + all_limit_s
     try:
-        with connect(server, statement_limit_s=limit_s, lasts_s=all_limit_s + limit_s) as session:
+        with connect(
+            server, statement_limit_s=limit_s, lasts_s=all_limit_s + limit_s, keeps_path=True
+        ) as session:
             session.execute(statement("trials/read_only"), prepare=False)
             for check in checks:
                 if time.monotonic() >= end:

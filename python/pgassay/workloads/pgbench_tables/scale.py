@@ -15,7 +15,7 @@ from pgassay.server.statements import statement
 
 def pgbench_scale(parameters: ConnectionParameters) -> int:
     """The rows of pgbench_branches; without any, a TargetError names `pgassay init`."""
-    with connect(parameters, through_pooler=True) as session:
+    with connect(parameters, through_pooler=True, keeps_path=True) as session:
         try:
             row = session.execute(statement("pgbench/scale")).fetchone()
         except psycopg.errors.UndefinedTable:

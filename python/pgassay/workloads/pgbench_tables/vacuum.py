@@ -19,7 +19,7 @@ def vacuum_pgbench_tables(parameters: ConnectionParameters, *, everything: bool)
     names = ["pgbench/vacuum_before_run", *(["pgbench/vacuum_accounts"] if everything else [])]
     refused = []
     with connect(
-        parameters, work=Work.AS_THE_USER, statement_limit_s=0, through_pooler=True
+        parameters, work=Work.AS_THE_USER, statement_limit_s=0, through_pooler=True, keeps_path=True
     ) as session:
         for name in names:
             for line in statement(name).decode().splitlines():
