@@ -31,7 +31,7 @@ CONNECTION_FAILURE = "08006"
 class ConnectionLost(TargetError, psycopg.OperationalError):
     """The server ended a session or does not answer: a restart, a crash, an administrator.
 
-    Also psycopg's error, for whoever goes on without the session.
+    Also psycopg's error, so that callers that go on without the session can catch it.
     """
 
 
