@@ -26,7 +26,7 @@ from bench import DATA, MEASURED
 from bench.machine import this_machine
 from bench.real.runs import trials_of
 from bench.tables import rate
-from bench.validate.false_positives import conclude, make_design
+from bench.validate.whole_trials.false_positives import conclude, make_design
 from pgassay.analysis.measures.courses.trial_course import read_course
 from pgassay.analysis.model import StepMeasures, TrialMeasures, Verdict
 from pgassay.plan.model import Plan

@@ -18,18 +18,16 @@ from pathlib import Path
 from types import ModuleType
 
 from bench.tables import table
-from bench.validate import (
+from bench.validate.alternating import duet_errors, switchback_errors
+from bench.validate.whole_trials import (
     apart_errors,
-    duet_errors,
-    estimates,
     factorial_errors,
     false_positives,
     nasty_worlds,
     periodic_worlds,
     server_errors,
-    steadiness_errors,
-    switchback_errors,
 )
+from bench.validate.within_trials import estimates, steadiness_errors
 
 PROGRAMS: tuple[tuple[str, ModuleType], ...] = (
     ("whole trials", false_positives),

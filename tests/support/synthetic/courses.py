@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
-from bench.validate.courses import Array, inert_noise
+from bench.validate.within_trials.courses import Array, inert_noise
 
 from pgassay.analysis.model import LatencyCurve, StepMeasures, TrialMeasures
 from pgassay.plan.design import make_plan

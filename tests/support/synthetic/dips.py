@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
-from bench.validate.courses import course_of
+from bench.validate.within_trials.courses import course_of
 
 from pgassay.analysis.measures.courses.checkpoint_signals import TrialCheckpoint
 from pgassay.analysis.measures.courses.trial_course import TrialCourse

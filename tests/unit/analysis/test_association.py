@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from bench.validate.courses import Array, course_of
+from bench.validate.within_trials.courses import Array, course_of
 
 from pgassay.analysis.curves.association import associations
 from pgassay.analysis.measures.courses.trial_course import read_course

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from bench.validate.courses import Array, course_of
+from bench.validate.within_trials.courses import Array, course_of
 from scipy import optimize, stats
 
 from pgassay.analysis.curves.checkpoints.effect import checkpoint_effects

@@ -7,7 +7,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from bench.validate.courses import Array
+from bench.validate.within_trials.courses import Array
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize, stats

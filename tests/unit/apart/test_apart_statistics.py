@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from bench.validate.apart_errors import World, side_of, simulate
+from bench.validate.whole_trials.apart_errors import World, side_of, simulate
 
 from pgassay.analysis.apart.compare import Question, compare_runs
 from pgassay.analysis.apart.model import RunDifference, Side, SpreadSource

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-from bench.validate.estimates import CASES, rows_of, unrelated
+from bench.validate.within_trials.estimates import CASES, rows_of, unrelated
 
 RUNS = 25
 

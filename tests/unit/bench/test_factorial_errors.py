@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from bench.validate.factorial_errors import ALPHA, DESIGNS, KINDS, NAIVE, Design, simulate
+from bench.validate.whole_trials.factorial_errors import (
+    ALPHA,
+    DESIGNS,
+    KINDS,
+    NAIVE,
+    Design,
+    simulate,
+)
 from scipy import stats
 
 RUNS = 80

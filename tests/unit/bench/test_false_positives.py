@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from bench.tables import Aim, rate
-from bench.validate.false_positives import (
+from bench.validate.whole_trials.false_positives import (
     GROUP,
     MARGIN,
     PART,
@@ -20,7 +20,7 @@ from bench.validate.false_positives import (
     make_trials,
     tasks,
 )
-from bench.validate.trial_worlds import BASE, WORLDS, World, log_throughput
+from bench.validate.whole_trials.trial_worlds import BASE, WORLDS, World, log_throughput
 from scipy import stats
 
 from pgassay.analysis.model import Verdict

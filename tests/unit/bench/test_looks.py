@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from bench.validate.alternating.switchback_errors import World, each_trial, make_design
 from bench.validate.looks import conclude
-from bench.validate.switchback_errors import World, each_trial, make_design
 
 from pgassay.analysis.analyse import analyse
 from pgassay.analysis.judge import verdicts

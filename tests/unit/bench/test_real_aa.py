@@ -14,7 +14,7 @@ from bench.real.aa import Trial, rows_of, store, stored, write_page
 from bench.real.aa_rounds import Task, as_row, count, design, relabelled, turn_of
 from bench.real.aa_rounds import stored as stored_turns
 from bench.real.runs import in_order
-from bench.validate.switchback_errors import World, make_trials
+from bench.validate.alternating.switchback_errors import World, make_trials
 
 from pgassay.trials.model.record import Validity
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bench.validate.server_errors import APART, PART, SAME, World, simulate
+from bench.validate.whole_trials.server_errors import APART, PART, SAME, World, simulate
 
 
 def one_of(worlds: tuple[World, ...], effects: tuple[float, ...], blocks: int) -> World:

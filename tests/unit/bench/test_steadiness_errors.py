@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from bench.validate.courses import BASE_TPS
-from bench.validate.steadiness_errors import (
+from bench.validate.within_trials.courses import BASE_TPS
+from bench.validate.within_trials.steadiness_errors import (
     LENGTHS_S,
     NOISES,
     SHAPES,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from bench.validate.courses import course_of, inert_noise
+from bench.validate.within_trials.courses import course_of, inert_noise
 
 from pgassay.analysis.compare.contrasts import BlockTable
 from pgassay.analysis.judge import answered

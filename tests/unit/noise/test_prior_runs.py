@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from bench.validate import false_positives, nasty_worlds
+from bench.validate.alternating.switchback_errors import World, make_design, make_trials
 from bench.validate.looks import conclude
-from bench.validate.switchback_errors import World, make_design, make_trials
+from bench.validate.whole_trials import false_positives, nasty_worlds
 
 from pgassay.analysis.analyse import analyse, with_noise
 from pgassay.analysis.compare.rule import Rule, rule_of

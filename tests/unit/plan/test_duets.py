@@ -9,10 +9,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from bench.validate import duet_runs
-from bench.validate.duet_errors import Row, count, make_design
+from bench.validate.alternating import duet_runs
+from bench.validate.alternating.duet_errors import Row, count, make_design
+from bench.validate.alternating.switchback_errors import Counts, World, make_trials
 from bench.validate.looks import conclude
-from bench.validate.switchback_errors import Counts, World, make_trials
 
 from pgassay.analysis.analyse import analyse
 from pgassay.analysis.measures.trial import measure_trial

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from bench.validate.false_positives import Rule, plan_of
 from bench.validate.looks import conclude
-from bench.validate.nasty_worlds import World, noise, trials_of
+from bench.validate.whole_trials.false_positives import Rule, plan_of
+from bench.validate.whole_trials.nasty_worlds import World, noise, trials_of
 
 from pgassay.analysis.model import Analysis, Verdict
 from pgassay.findings.answer.verdicts import early_end, find

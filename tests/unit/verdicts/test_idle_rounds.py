@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from bench.validate.switchback_errors import World, make_design, make_trials
+from bench.validate.alternating.switchback_errors import World, make_design, make_trials
 from scipy import stats
 
 from pgassay.analysis.analyse import analyse

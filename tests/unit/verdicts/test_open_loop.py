@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from bench.validate.switchback_errors import World, make_design, make_trials
+from bench.validate.alternating.switchback_errors import World, make_design, make_trials
 
 from pgassay.analysis.analyse import analyse
 from pgassay.analysis.compare.model import CarryOverTest, Comparison, Withdrawn

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from bench.validate.alternating.switchback_errors import World, each_trial, make_design, make_trials
 from bench.validate.looks import conclude
-from bench.validate.switchback_errors import World, each_trial, make_design, make_trials
 
 from pgassay.analysis.analyse import analyse
 from pgassay.analysis.compare.alternating.turns import TIMES_S, Turns

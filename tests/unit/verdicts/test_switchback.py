@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from bench.validate.alternating.switchback_errors import World, count, make_design, make_trials
 from bench.validate.looks import conclude
-from bench.validate.switchback_errors import World, count, make_design, make_trials
 
 from pgassay.analysis.analyse import analyse
 from pgassay.analysis.compare.alternating.rounds import spread_of_rounds

@@ -25,7 +25,7 @@ from bench import MEASURED
 from bench.tables import Aim, page, rate, table
 from bench.validate import looks
 from bench.validate.parallel import spread
-from bench.validate.trial_worlds import (
+from bench.validate.whole_trials.trial_worlds import (
     BASE,
     SECONDS,
     SPREAD,
@@ -222,7 +222,7 @@ def main(runs: int = 1000) -> None:
         f"{runs} experiments a row, {datetime.now(UTC):%Y-%m-%d}. Two arms (levels where said), a"
         f" smallest effect of {100 * MARGIN:g} %, trials of {SECONDS} s whose seconds scatter by"
         f" {100 * SPREAD:g} %. In brackets the 95 % interval of the share. Made by `make validate`"
-        " (`bench/validate/false_positives.py`, `bench/validate/trial_worlds.py`).\n\n"
+        " (`bench/validate/whole_trials/`).\n\n"
         "Different: better, worse, or different but negligible. Equivalent: the 90 % interval lies"
         " inside ± the smallest effect, which is wrong where the effect is as large as that."
         " Wanted: 3.6 to 6.4 % of identical arms called different where the number of blocks is"

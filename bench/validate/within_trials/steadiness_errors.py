@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from bench import MEASURED
 from bench.tables import Aim, page, rate, table
-from bench.validate.courses import BASE_TPS, course_of, inert_noise
 from bench.validate.parallel import spread
+from bench.validate.within_trials.courses import BASE_TPS, course_of, inert_noise
 from pgassay.analysis.curves.model import Steadiness, StepSteadiness
 from pgassay.analysis.curves.steadiness import mser5, step_courses
 from pgassay.analysis.statistics.trend import drift
@@ -168,7 +168,7 @@ def main(runs: int = 400) -> None:
         f"{datetime.now(UTC):%Y-%m-%d}; {runs} trials a row whose seconds scatter by"
         f" {100 * SPREAD:g} %, autocorrelated with ρ, or with half of the variance white noise;"
         " smallest effect 2 %; in brackets the 95 % interval of the share. Made by"
-        " `make validate` (`bench/validate/steadiness_errors.py`); what is done:"
+        " `make validate` (`bench/validate/within_trials/steadiness_errors.py`); what is done:"
         " [diagnosis](../methods/diagnosis.md#was-a-trial-steady). No public series of"
         " benchmarks with a known steady state is available as a package, so these are simulated."
     )

@@ -18,11 +18,18 @@ from numpy.typing import NDArray
 
 from bench import MEASURED
 from bench.tables import Aim, page, rate, table
-from bench.validate import duet_errors, switchback_errors
-from bench.validate.courses import BASE_TPS, CHECKPOINTS_S, course_of, dip, inert_noise, named
-from bench.validate.paired_estimates import checkpoints_of_two, disagreeing
+from bench.validate.alternating import duet_errors, switchback_errors
+from bench.validate.alternating.switchback_errors import A_A, World, make_trials
 from bench.validate.parallel import spread
-from bench.validate.switchback_errors import A_A, World, make_trials
+from bench.validate.within_trials.courses import (
+    BASE_TPS,
+    CHECKPOINTS_S,
+    course_of,
+    dip,
+    inert_noise,
+    named,
+)
+from bench.validate.within_trials.paired_estimates import checkpoints_of_two, disagreeing
 from pgassay.analysis.compare.contrasts import BlockTable
 from pgassay.analysis.curves import association, effect_curves, load_curve
 from pgassay.analysis.curves.checkpoints import effect as checkpoint_effect
@@ -349,7 +356,7 @@ def main(runs: int = 400) -> None:
     about = (
         f"{datetime.now(UTC):%Y-%m-%d}; {runs} experiments a row; in brackets the 95 %"
         " interval of the share. Made by `make validate`"
-        " (`bench/validate/estimates.py`). What each estimate is:"
+        " (`bench/validate/within_trials/estimates.py`). What each estimate is:"
         " [verdicts](../methods/verdicts.md) and [diagnosis](../methods/diagnosis.md)."
     )
     parts = spread(rows_of, [(case, runs) for case in range(len(CASES))])

@@ -25,10 +25,10 @@ import numpy as np
 from bench import MEASURED
 from bench.tables import Aim, page, rate, table
 from bench.validate import looks
-from bench.validate.false_positives import MARGIN
-from bench.validate.nasty_worlds import SCATTER, trials_of
 from bench.validate.parallel import spread
-from bench.validate.trial_worlds import Array
+from bench.validate.whole_trials.false_positives import MARGIN
+from bench.validate.whole_trials.nasty_worlds import SCATTER, trials_of
+from bench.validate.whole_trials.trial_worlds import Array
 from pgassay.analysis.model import Verdict
 from pgassay.plan.design import make_plan
 from pgassay.plan.model import Plan
@@ -198,7 +198,7 @@ def main(runs: int = 2000) -> None:
         f" {100 * SINE:g} %. In brackets the 95 % interval of the share. Wanted: 6.4 % or less; an"
         " effect of 2 %, which is the margin, called equivalent in 5 % or less (a quarter as many"
         " experiments). **Missed** stands where the interval of the share lies outside of that."
-        " Made by `make validate` (`bench/validate/periodic_worlds.py`)."
+        " Made by `make validate` (`bench/validate/whole_trials/periodic_worlds.py`)."
     )
     sections = {
         design.name: table(head_of(at), rows_of(found, at)) for at, design in enumerate(DESIGNS)

@@ -15,8 +15,8 @@ import numpy as np
 
 from bench.tables import Aim, rate, table
 from bench.validate import looks
-from bench.validate.false_positives import Rule, plan_of
 from bench.validate.parallel import spread
+from bench.validate.whole_trials.false_positives import Rule, plan_of
 from pgassay.analysis.model import StepMeasures, TrialMeasures, Verdict
 from pgassay.findings.answer.endpoints import badge
 from pgassay.plan.model import Plan

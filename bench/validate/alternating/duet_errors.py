@@ -16,9 +16,9 @@ import numpy as np
 
 from bench import MEASURED
 from bench.tables import Aim, page, rate, table
-from bench.validate.duet_runs import MEMORY, Design, World
+from bench.validate.alternating.duet_runs import MEMORY, Design, World
+from bench.validate.alternating.switchback_errors import HOST, OF_MORE, ORDERS, OWN, WANTED, Counts
 from bench.validate.parallel import spread
-from bench.validate.switchback_errors import HOST, OF_MORE, ORDERS, OWN, WANTED, Counts
 from pgassay.plan.design import make_plan
 from pgassay.plan.model import Plan
 from pgassay.spec.parse import parse_spec

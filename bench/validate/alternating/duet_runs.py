@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.signal import lfilter
 
-from bench.validate.switchback_errors import HOST, OWN, Counts
+from bench.validate.alternating.switchback_errors import HOST, OWN, Counts
 from pgassay.analysis.compare.alternating.carry_over import (
     Judged,
     Rounds,

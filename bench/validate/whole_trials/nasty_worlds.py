@@ -22,10 +22,11 @@ from scipy.signal import lfilter
 
 from bench import MEASURED
 from bench.tables import Aim, page, rate, table
-from bench.validate import endpoint_errors, looks
-from bench.validate.false_positives import LARGE, MARGIN, Rule, plan_of
+from bench.validate import looks
 from bench.validate.parallel import spread
-from bench.validate.trial_worlds import Array
+from bench.validate.whole_trials import endpoint_errors
+from bench.validate.whole_trials.false_positives import LARGE, MARGIN, Rule, plan_of
+from bench.validate.whole_trials.trial_worlds import Array
 from pgassay.analysis.model import StepMeasures, TrialMeasures, Verdict
 from pgassay.plan.model import Plan
 
@@ -198,7 +199,7 @@ def main(runs: int = 2000) -> None:
         " share lies outside of that. The last column is the mean effect of the runs that called"
         " an effect of 2 % better, as measured and adjusted for an early end: a run that may end"
         " early ends sooner where chance enlarged the effect. Made by `make validate`"
-        " (`bench/validate/nasty_worlds.py`)."
+        " (`bench/validate/whole_trials/nasty_worlds.py`)."
     )
     head = ("world", "runs end", "identical called different", "interval holds",
             "2 % called equivalent", "2 % found", "5 % found", "mean blocks, none / 2 %",

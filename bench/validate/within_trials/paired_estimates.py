@@ -1,4 +1,4 @@
-"""Simulated trials that differ from each other, or between arms: rows of estimates.py.
+"""Simulated trials that differ from each other, or between arms: rows of `estimates.py`.
 
 Enters: how many experiments. Leaves: coverage of intervals, and false positives.
 Never: touches a server.
@@ -13,7 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.tables import Aim, rate
-from bench.validate.courses import BASE_TPS, CHECKPOINTS_S, course_of, dip, inert_noise
+from bench.validate.within_trials.courses import (
+    BASE_TPS,
+    CHECKPOINTS_S,
+    course_of,
+    dip,
+    inert_noise,
+)
 from pgassay.analysis.curves import association
 from pgassay.analysis.curves.checkpoints import effect as checkpoint_effect
 from pgassay.analysis.curves.model import CheckpointContrast

@@ -1,0 +1,1 @@
+"""Worlds in which every trial has all arms: switchbacks and duets."""

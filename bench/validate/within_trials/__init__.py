@@ -1,0 +1,1 @@
+"""Worlds of courses within trials: curves, checkpoints, steadiness and warm-up."""
