@@ -27,6 +27,8 @@ from bench.validate.parallel import spread
 from bench.validate.whole_trials import endpoint_errors
 from bench.validate.whole_trials.false_positives import LARGE, MARGIN, Rule, plan_of
 from bench.validate.whole_trials.trial_worlds import Array
+from pgassay.analysis.compare.early_end import adjusted_for_early_end
+from pgassay.analysis.compare.rule import rule_of
 from pgassay.analysis.model import StepMeasures, TrialMeasures, Verdict
 from pgassay.plan.model import Plan
 
@@ -120,6 +122,8 @@ def do(task: Task) -> Tally:
         values = noise(WORLDS[world], plan, source)
         analysis, block = looks.conclude(plan, trials_of(plan, values, effect))
         verdicts = analysis.verdicts()
+        if effect:
+            verdicts = adjusted_for_early_end(verdicts, plan, rule_of(plan))
         truths = [100.0 * effect] + [0.0] * (len(verdicts) - 1)
         intervals = [v.ci95_pct or (-100.0, math.inf) for v in verdicts]
         first = verdicts[0]

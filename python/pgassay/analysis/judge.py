@@ -15,6 +15,7 @@ from pgassay.analysis.compare.alternating.carry_over import (
     suspected,
 )
 from pgassay.analysis.compare.contrasts import block_table
+from pgassay.analysis.compare.early_end import adjusted_for_early_end
 from pgassay.analysis.compare.levels import Tables, compare_levels, with_joint_p
 from pgassay.analysis.compare.model import CarryOver, IntervalKind, Verdict, Withdrawn
 from pgassay.analysis.compare.rule import Rule, loads_compared, rule_of
@@ -102,6 +103,8 @@ def judge(
     else:
         given = withdraw_set_by_load(withdraw_verdicts(comparisons, withdrawn), plan)
         comparisons = corrected(given, plan, rule)
+        if not of_verdicts_only:
+            comparisons = adjusted_for_early_end(comparisons, plan, rule)
     found = Analysis(
         question=plan.question,
         metric=plan.metric,

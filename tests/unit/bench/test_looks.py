@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from bench.validate.alternating.switchback_errors import World, each_trial, make_design
@@ -24,7 +26,8 @@ def test_a_look_after_another_is_that_of_all_looks_and_of_the_whole_analysis(
         until_then = [trial for trial in trials if trial.block <= block]
         assert at_end == verdicts(plan, until_then)
         whole = analyse("?", plan, until_then)
-        assert at_end.verdicts() == whole.verdicts()
+        unadjusted = (replace(one, effect_adjusted_pct=None) for one in whole.verdicts())
+        assert at_end.verdicts() == tuple(unadjusted)
         assert at_end.carry_over == whole.carry_over
         found |= {test.found_after for test in whole.carry_over}
     assert len(found) > 1 or not lasts_s

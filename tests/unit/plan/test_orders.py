@@ -52,7 +52,7 @@ def test_the_first_blocks_separate_arms_from_positions(arms: int) -> None:
         positions = np.array([[order.index(arm) + 1 for arm in range(arms)] for order in orders])
         drifting = BlockTable(tuple(range(FEWEST_BLOCKS)), 0.1 * positions, positions=positions)
         found = without_positions(drifting)
-        assert found.effects is not None
+        assert found.fit is not None
         assert np.ptp(found.table.values) == pytest.approx(0.0, abs=1e-9)
 
 

@@ -9,6 +9,7 @@ from bench.validate.looks import conclude
 from bench.validate.whole_trials.false_positives import Rule, plan_of
 from bench.validate.whole_trials.nasty_worlds import World, noise, trials_of
 
+from pgassay.analysis.judge import judge
 from pgassay.analysis.model import Analysis, Verdict
 from pgassay.findings.answer.verdicts import early_end, find
 
@@ -18,7 +19,11 @@ SEQUENTIAL = Rule("6 to 24", 6, 24)
 def ended(seed: int, effect: float, rule: Rule = SEQUENTIAL, levels: int = 2) -> Analysis:
     plan = plan_of(rule, seed, levels)
     values = noise(World("normal"), plan, np.random.default_rng(seed))
-    return conclude(plan, trials_of(plan, values, effect))[0]
+    analysis, block = conclude(plan, trials_of(plan, values, effect))
+    trials = [one for one in trials_of(plan, values, effect) if one.block <= block]
+    found = judge(plan, trials).verdicts
+    assert [v.verdict for v in found.verdicts()] == [v.verdict for v in analysis.verdicts()]
+    return found
 
 
 def test_the_adjusted_effect_is_less_inflated() -> None:

@@ -26,7 +26,6 @@ from pgassay.analysis.compare.contrasts import (
     main_effect,
     mean_over,
 )
-from pgassay.analysis.compare.early_end import adjusted_for_early_end
 from pgassay.analysis.compare.estimate import (
     BlockEstimate,
     both,
@@ -79,11 +78,6 @@ def compare(
     if is_endpoint(metric.name, plan) and _is_always_zero(table.of(contrast)):
         verdict = Verdict.EQUIVALENT
     to_pct = relative(ratio, baseline_mean)
-    at_end = (
-        adjusted_for_early_end(found, plan, rule)
-        if metric.name == plan.metric and step is None and not plan.calibrates
-        else None
-    )
     raw = ratio_pct if ratio else float
     return Comparison(
         metric=metric.name,
@@ -114,7 +108,6 @@ def compare(
             if (e := to_pct(float(d))) is not None
         ),
         rounds=found.rounds,
-        effect_adjusted_pct=None if at_end is None else to_pct(at_end),
         slow_ci90_pct=bounded(both(found.slow, to_pct), least=-100.0),
         withdrawn=Withdrawn.SLOW_EFFECTS if found.withheld else None,
         standard_error=found.error,

@@ -49,7 +49,6 @@ class Adjusted:
     """A table without the effects of positions."""
 
     table: BlockTable
-    effects: PositionEffects | None = None
     fit: _Fit | None = None
 
     def differences(self, weights: Vector) -> Vector:
@@ -79,19 +78,33 @@ class Adjusted:
 
 def without_positions(table: BlockTable) -> Adjusted:
     """The table without what each position adds; as it is where that cannot be estimated."""
-    if table.positions is None or len(table.blocks) < FEWEST_BLOCKS:
-        return Adjusted(table)
-    known = np.ones(table.values.shape, dtype=bool) if table.known is None else table.known
-    positions = np.where(known, table.positions, 0)
-    fit = _fit(positions.tobytes(), table.values.shape)
-    if fit is None:
+    positions = _known_positions(table)
+    fit = None if positions is None else _fit(positions.tobytes(), table.values.shape)
+    if fit is None or table.positions is None:
         return Adjusted(table)
     effects = fit.effects @ table.values.ravel()
-    values = table.values - effects[table.positions - 1]
-    residuals = values.ravel() - fit.rest @ values.ravel()
-    variance = float(residuals[known.ravel()] @ residuals[known.ravel()]) / fit.freedom
-    found = PositionEffects(effects, variance * fit.of_positions, fit.freedom)
-    return Adjusted(replace(table, values=values), found, fit)
+    return Adjusted(replace(table, values=table.values - effects[table.positions - 1]), fit)
+
+
+def position_effects(table: BlockTable) -> PositionEffects | None:
+    """What each position adds; None where that cannot be estimated."""
+    positions, fit = _known_positions(table), without_positions(table).fit
+    if positions is None or fit is None:
+        return None
+    rest, _ = _models(positions.ravel(), table.values.shape)
+    values, known = table.values.ravel(), positions.ravel() > 0
+    effects = fit.effects @ values
+    values = values - effects[positions.ravel() - 1]
+    residuals = (values - rest @ np.linalg.lstsq(rest, values)[0])[known]
+    variance = float(residuals @ residuals) / fit.freedom
+    return PositionEffects(effects, variance * (fit.effects @ fit.effects.T), fit.freedom)
+
+
+def _known_positions(table: BlockTable) -> NDArray[np.int64] | None:
+    """Zero stands for a value that is not known."""
+    if table.positions is None or len(table.blocks) < FEWEST_BLOCKS:
+        return None
+    return table.positions if table.known is None else np.where(table.known, table.positions, 0)
 
 
 @dataclass(frozen=True)
@@ -100,37 +113,35 @@ class _Fit:
 
     effects: Matrix
     """Positions × (blocks · arms): the effects of positions are this times the values."""
-    rest: Matrix
-    """Times the values: their fit by blocks and arms."""
-    of_positions: Matrix
-    """The covariance of the effects, in units of a trial's variance."""
     freedom: float
     """Degrees of freedom of the residuals."""
     left: float
     """Share of the degrees of freedom that are left, so also of those of each contrast."""
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=8192)
 def _fit(content: bytes, shape: tuple[int, int]) -> _Fit | None:
-    """Least squares on blocks, arms and positions; None where positions cannot be separated.
-
-    A position of zero stands for a value that is not known.
-    """
-    blocks, arms = shape
+    """Least squares on blocks, arms and positions; None where positions cannot be separated."""
     positions = np.frombuffer(content, dtype=np.int64)
-    known = (positions > 0).astype(np.float64)
-    of_blocks = np.repeat(np.eye(blocks), arms, axis=0) * known[:, None]
-    of_arms = np.tile(np.eye(arms), (blocks, 1)) * known[:, None]
-    at = np.eye(int(positions.max()) + 1)[positions][:, 1:]
-    rest = np.hstack([of_blocks, of_arms])
-    model = np.hstack([rest, at])
+    blocks, _ = shape
+    rest, model = _models(positions, shape)
     ranks = int(np.linalg.matrix_rank(rest)), int(np.linalg.matrix_rank(model))
-    freedom = int(known.sum()) - ranks[1]
-    left = freedom / max(1, int(known.sum()) - ranks[0])
+    known, places = int((positions > 0).sum()), model.shape[1] - rest.shape[1]
+    freedom = known - ranks[1]
+    left = freedom / max(1, known - ranks[0])
     # All that positions could tell apart but their mean is lost to arms and blocks.
-    if ranks[1] - ranks[0] < at.shape[1] - 1 or (blocks - 1) * left < 1.0:
+    if ranks[1] - ranks[0] < places - 1 or (blocks - 1) * left < 1.0:
         return None
     effects = np.asarray(np.linalg.pinv(model), dtype=np.float64)[rest.shape[1] :]
-    effects = effects - effects.mean(axis=0)
-    hat = np.asarray(rest @ np.linalg.pinv(rest), dtype=np.float64)
-    return _Fit(effects, hat, effects @ effects.T, freedom, left)
+    return _Fit(effects - effects.mean(axis=0), freedom, left)
+
+
+def _models(positions: NDArray[np.int64], shape: tuple[int, int]) -> tuple[Matrix, Matrix]:
+    """A column for each block and arm; and also for each position."""
+    blocks, arms = shape
+    known = (positions > 0).astype(np.float64)[:, None]
+    of_blocks = np.repeat(np.eye(blocks), arms, axis=0) * known
+    of_arms = np.tile(np.eye(arms), (blocks, 1)) * known
+    at = np.eye(int(positions.max()) + 1)[positions][:, 1:]
+    rest = np.hstack([of_blocks, of_arms])
+    return rest, np.hstack([rest, at])

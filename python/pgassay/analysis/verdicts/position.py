@@ -12,7 +12,7 @@ import numpy as np
 from scipy import special
 
 from pgassay.analysis.compare.contrasts import BlockTable, Vector
-from pgassay.analysis.compare.positions import PositionEffects, without_positions
+from pgassay.analysis.compare.positions import PositionEffects, position_effects
 from pgassay.analysis.measures.model import Caveat
 from pgassay.analysis.reading.metrics import Metric
 from pgassay.analysis.statistics.values import ratio_pct
@@ -25,7 +25,7 @@ _MATTERS = 0.5
 
 def position_caveats(metric: Metric, table: BlockTable, smallest_effect: float) -> Iterator[Caveat]:
     """One caveat where a trend over positions, or the first position, stands out."""
-    found = without_positions(table.complete()).effects
+    found = position_effects(table.complete())
     if found is None or metric.scale != "ratio":
         return
     shapes = {"first": _first_against_later(len(found.values))}
