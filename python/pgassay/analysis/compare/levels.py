@@ -163,8 +163,8 @@ def compare_levels(
     """All comparisons of these metrics, metric by metric."""
     found = []
     rules = {one.metric: rule.of_endpoint(one, of=len(plan.endpoints)) for one in plan.endpoints}
-    for metric in _measured(trials):
-        if metric.name not in metrics:
+    for metric in METRICS.values():
+        if metric.name not in metrics or not _is_measured(metric.name, trials):
             continue
         tables = primary
         if metric.name != plan.metric:
@@ -208,12 +208,13 @@ def with_joint_p(
     return tuple(replace(c, p_max_t=p.get(at)) for at, c in enumerate(comparisons))
 
 
-def _measured(trials: Sequence[TrialMeasures]) -> list[Metric]:
-    """The metrics that some trial, step or slice has a value of."""
-    parts = [part.values for trial in trials for part in (trial.whole, *trial.steps)]
-    slices = [one.values for trial in trials for one in trial.turns]
-    names = set[str]().union(*parts, *slices)
-    return [metric for metric in METRICS.values() if metric.name in names]
+def _is_measured(name: str, trials: Sequence[TrialMeasures]) -> bool:
+    """Whether some trial, step or slice has a value of the metric."""
+    return any(
+        any(name in part.values for part in (trial.whole, *trial.steps))
+        or any(name in one.values for one in trial.turns)
+        for trial in trials
+    )
 
 
 def way(difference: float, metric: Metric) -> Verdict:

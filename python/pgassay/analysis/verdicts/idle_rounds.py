@@ -68,17 +68,32 @@ class IdleRounds:
 def idle_rounds(plan: Plan, trials: Sequence[TrialMeasures]) -> IdleRounds:
     """Counts them over all trials; none in other designs, or where no slice has the metric."""
     idle = {arm.id: 0 for arm in plan.arms}
-    rounds: set[tuple[int, int]] = set()
-    lost: set[tuple[int, int]] = set()
-    slices = [(trial.number, one) for trial in trials for one in trial.turns]
-    if plan.alternates and any(plan.metric in one.values for _, one in slices):
-        for number, one in slices:
-            rounds.add((number, one.round))
-            if one.values.get(plan.metric, 0.0) <= 0.0:
-                lost.add((number, one.round))
-                idle[one.arm] += 1
+    counted = [_of_trial(trial, plan.metric) for trial in trials if plan.alternates]
+    if not any(has_metric for has_metric, _, _ in counted):
+        return IdleRounds(0, 0, idle)
+    lost = 0
+    for _, _, slices in counted:
+        lost += len({round_ for round_, _ in slices})
+        for _, arm in slices:
+            idle[arm] += 1
     planned = sum(len(rounds_of(plan, trial)) for trial in plan.trials) if lost else 0
-    return IdleRounds(len(rounds), len(lost), idle, planned)
+    return IdleRounds(sum(rounds for _, rounds, _ in counted), lost, idle, planned)
+
+
+_OfTrial = tuple[bool, int, list[tuple[int, str]]]
+
+
+def _of_trial(trial: TrialMeasures, metric: str) -> _OfTrial:
+    """Whether a slice has the metric; the number of rounds; round and arm of each idle slice."""
+    key = ("idle", metric)
+    if key not in trial.worked_out:
+        trial.worked_out[key] = (
+            any(metric in one.values for one in trial.turns),
+            len({one.round for one in trial.turns}),
+            [(one.round, one.arm) for one in trial.turns if one.values.get(metric, 0.0) <= 0.0],
+        )
+    found: _OfTrial = trial.worked_out[key]
+    return found
 
 
 def round_caveats(

@@ -43,7 +43,8 @@ def by_block(differences: Array, trials: NDArray[np.int64] | None) -> Array:
     """The mean of each block's rounds; the differences themselves where they are of blocks."""
     if trials is None:
         return differences
-    return np.array([differences[trials == block].mean() for block in np.unique(trials)])
+    order = np.argsort(trials, kind="stable")
+    return Groups.of(trials[order]).means(differences[order])
 
 
 def spread_of_rounds(differences: Array, trials: NDArray[np.int64]) -> Spread:
@@ -86,7 +87,8 @@ class Groups:
         return cls(starts, np.diff(starts, append=len(trials)))
 
     def sums(self, values: Array) -> Array:
-        found: Array = np.add.reduceat(values, self.starts)
+        """Of the last axis."""
+        found: Array = np.add.reduceat(values, self.starts, axis=-1)
         return found
 
     def means(self, values: Array) -> Array:

@@ -13,7 +13,6 @@ estimate the lag of an effect in the same way. docs/methods/verdicts.md, "Switch
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -25,6 +24,7 @@ from pgassay.analysis.compare.alternating.rounds import (
     Spread,
     spread_of_rounds,
 )
+from pgassay.analysis.compare.alternating.turns import arms_of
 from pgassay.analysis.compare.contrasts import BlockTable, Vector
 from pgassay.analysis.measures.model import TrialMeasures
 from pgassay.plan.model import Plan
@@ -83,12 +83,11 @@ def dilution(plan: Plan) -> float:
 
 def products(plan: Plan, trials: Sequence[TrialMeasures], weights: Vector) -> Vector:
     """G of every round, numbered as in `all_rounds`; NaN for the first round of a trial."""
-    weight = dict(zip((arm.id for arm in plan.arms), map(float, weights), strict=True))
     size = len(plan.arms)
-    found: list[float] = []
+    found = [np.empty(0)]
     for trial in trials:
-        own = [weight[turn.arm] for turn in trial.turns]
-        for first in range(0, len(own), size):
-            pairs = zip(own[first : first + size], own[first - 1 :], strict=False)
-            found.append(sum(here * past for here, past in pairs) if first else math.nan)
-    return np.array(found, dtype=np.float64)
+        own = weights[arms_of(plan, trial)]
+        if len(own):
+            pairs = own * np.r_[np.nan, own[:-1]]
+            found.append(np.add.reduceat(pairs, np.arange(0, len(own), size)))
+    return np.concatenate(found)

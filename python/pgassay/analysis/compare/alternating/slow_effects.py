@@ -14,7 +14,6 @@ Technometrics 24, 1982). docs/methods/verdicts.md, "Switchback".
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 import numpy as np
@@ -54,30 +53,27 @@ def _range(
 ) -> Interval | None:
     """The union over all time constants, each a row of `shares`; None where one has no interval."""
     groups = Groups.of(trials)
-    ends = [_interval(differences, share, lengths, groups, rule) for share in shares]
-    known = [interval for interval in ends if interval is not None]
-    if len(known) < len(ends):
-        return None
-    return min(low for low, _ in known), max(high for _, high in known)
-
-
-def _interval(
-    differences: Array, share: Array, lengths: Array, groups: Groups, rule: Rule
-) -> Interval | None:
-    precision = np.ones(len(differences))
+    of_length = [lengths == length for length in np.unique(lengths)]
+    precision = np.ones(shares.shape)
     for _ in range(_PASSES):
-        effect = float(precision @ (share * differences)) / float(precision @ share**2)
-        left = differences - effect * share
-        for length in np.unique(lengths):
-            own = lengths == length
-            precision[own] = 1.0 / max(float(np.mean(left[own] ** 2)), 1e-300)
-    squares = groups.sums(precision * share**2)
-    effect = float(precision @ (share * differences)) / float(squares.sum())
-    leverage = squares / squares.sum()
-    units = 1.0 / float(leverage @ leverage)
-    if len(leverage) < 2 or float(leverage.max()) > 1.0 - 1e-9:
+        left = differences - _slopes(differences, shares, precision)[:, None] * shares
+        for own in of_length:
+            spread = np.mean(left[:, own] ** 2, axis=1)
+            precision[:, own] = 1.0 / np.maximum(spread, 1e-300)[:, None]
+    effects = _slopes(differences, shares, precision)
+    squares = groups.sums(precision * shares**2)
+    leverage = squares / squares.sum(axis=1, keepdims=True)
+    if leverage.shape[1] < 2 or float(leverage.max()) > 1.0 - 1e-9:
         return None
-    scores = groups.sums(precision * share * (differences - effect * share))
-    error = math.sqrt(float(np.sum(scores**2 / (1.0 - leverage)))) / float(squares.sum())
-    reach = rule.critical(len(leverage), units, 0.10) * error
-    return (effect - reach, effect + reach) if math.isfinite(reach) else None
+    scores = groups.sums(precision * shares * (differences - effects[:, None] * shares))
+    errors = np.sqrt(np.sum(scores**2 / (1.0 - leverage), axis=1)) / squares.sum(axis=1)
+    units = 1.0 / np.sum(leverage**2, axis=1)
+    criticals = [rule.critical(leverage.shape[1], worth, 0.10) for worth in units.tolist()]
+    low, high = effects - criticals * errors, effects + criticals * errors
+    return (float(low.min()), float(high.max())) if np.isfinite(low).all() else None
+
+
+def _slopes(differences: Array, shares: Array, precision: Array) -> Array:
+    """Through zero, one for each row of `shares`."""
+    found: Array = (precision * shares) @ differences / np.sum(precision * shares**2, axis=1)
+    return found

@@ -27,6 +27,16 @@ TIMES_S = (0.0, 0.25, 0.5, 1.0, 2.0, 3.0, 4.0)
 """Time constants that are taken into account; effects that take longer need blocks."""
 
 
+def arms_of(plan: Plan, trial: TrialMeasures) -> NDArray[np.int64]:
+    """The number of the arm, from 0, in each slice of a trial."""
+    ids = tuple(arm.id for arm in plan.arms)
+    if ids not in trial.worked_out:
+        number = {arm: at for at, arm in enumerate(ids)}
+        trial.worked_out[ids] = np.array([number[turn.arm] for turn in trial.turns], dtype=np.int64)
+    found: NDArray[np.int64] = trial.worked_out[ids]
+    return found
+
+
 @dataclass(frozen=True)
 class Turns:
     """The order of arms in the trials of a switchback."""
@@ -40,10 +50,9 @@ class Turns:
 
     @classmethod
     def of(cls, plan: Plan, trials: Sequence[TrialMeasures]) -> Turns:
-        number = {arm.id: at for at, arm in enumerate(plan.arms)}
         length = {planned.block: planned.slice_s or 0.0 for planned in plan.trials}
         return cls(
-            tuple(np.array([number[turn.arm] for turn in trial.turns]) for trial in trials),
+            tuple(arms_of(plan, trial) for trial in trials),
             tuple(length[trial.block] for trial in trials),
             len(plan.arms),
         )
