@@ -82,7 +82,7 @@ bench: build
 validate: build
 	$(BIN)/python -m bench.validate
 
-# An hour and a half of trials, alone on the machine.
+# Nearly two hours of trials, alone on the machine.
 validate-real: build
 	$(BIN)/python -m bench.real.aa
 	$(BIN)/python -m bench.real.aa_rounds

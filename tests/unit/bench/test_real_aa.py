@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import psutil
 from bench.real import effect as real_effect
 from bench.real.aa import Trial, rows_of, store, stored, write_page
 from bench.real.aa_rounds import Task, as_row, count, design, relabelled, turn_of
 from bench.real.aa_rounds import stored as stored_turns
+from bench.real.job import periodic_job
 from bench.real.runs import in_order
 from bench.validate.alternating.switchback_errors import World, make_trials
 
@@ -79,8 +81,17 @@ def test_stored_figures_are_read_back_unchanged(tmp_path: Path) -> None:
     for before, after in zip(trials, stored(tmp_path / "figures.csv"), strict=True):
         assert abs(after.tps - before.tps) < 0.01
         assert np.allclose(after.seconds, before.seconds, atol=0.5)
-    write_page(trials, 5, tmp_path / "page.md")
-    assert "Neighbouring trials are blocks" in (tmp_path / "page.md").read_text("utf-8")
+    write_page({"Quiet": trials, "Beside a job": noisy_trials(6)}, 5, tmp_path / "page.md")
+    page = (tmp_path / "page.md").read_text("utf-8")
+    assert page.index("## Quiet\n\n4 trials") < page.index("## Beside a job\n\n6 trials")
+
+
+def test_a_periodic_job_ends_with_its_context() -> None:
+    before = set(psutil.Process().children())
+    with periodic_job(0.05, 0.01):
+        (job,) = set(psutil.Process().children()) - before
+        assert job.status() != psutil.STATUS_ZOMBIE
+    assert not job.is_running()
 
 
 def test_relabelled_slices_are_called_different_at_the_stated_rate(
