@@ -16,7 +16,7 @@ Never: a traceback for the user; `cli.main` prints the message and exits with `e
     │   ├── StorageFull             2   the disk of the run directory is full
     │   └── LimitPassed             2   a limit of [guard]; the run ended in order
     ├── GateFailed                  3   a change lies beyond what a gate allows
-    └── GateUndecided               4   the same is undecided, where a decision was demanded
+    └── GateUndecided               4   the same is undecided: it is worse, or must be decided
 """
 
 from __future__ import annotations
@@ -144,6 +144,6 @@ class GateFailed(PgassayError):
 
 
 class GateUndecided(PgassayError):
-    """A gate is undecided, and a decision was demanded."""
+    """A gate is undecided: its metric is worse by the verdict, or a decision was demanded."""
 
     exit_code = ExitCode.UNDECIDED

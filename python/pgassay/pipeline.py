@@ -11,7 +11,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 
 from pgassay.analysis.curves.steadiness import sufficient_warmup_s
-from pgassay.analysis.gates.model import Gate
 from pgassay.analysis.judge import answered
 from pgassay.analysis.measures.readings.trial_readings import TrialReadings
 from pgassay.analysis.noise.prior_runs import conditions_of, record_of
@@ -20,6 +19,7 @@ from pgassay.findings.diagnosis.rule_file import known_rules
 from pgassay.fleet import run_on_fleet
 from pgassay.fleet_servers import put_back_at_the_end
 from pgassay.plan.design import make_plan
+from pgassay.plan.model import Gate
 from pgassay.reporting import Outcome, report_run
 from pgassay.samples.journal import JOURNAL, open_changes
 from pgassay.samples.noise_history import add_noise_record
@@ -54,20 +54,22 @@ def run_experiment(
     *,
     calibrates: bool = False,
     gates: Sequence[Gate] = (),
+    gates_only: bool = False,
 ) -> Outcome:
     """Answer the spec's question, or run its baseline against itself; finished trials are
-    kept whatever fails."""
+    kept whatever fails. With `gates_only` it ends when the gates are decided."""
     check_experiment(spec)
     known_rules()  # a mistake in a user's own rule is said now, not after the last trial
     placement = resolve_placement(spec.file.placement, spec.file.settings.host)
     plan = make_plan(spec, calibrates=calibrates)
+    plan = replace(plan, gates=tuple(gates), gates_only=gates_only)
     if spec.file.target.fleet is None:  # else each node checks its own
         check_new_servers(spec, plan)
     listener.planned(plan)
     for warning in placement.warnings:
         listener.warned(warning)
     store_design(run, spec, plan)
-    return carry_out(spec, run, listener, placement, TrialReadings(run, plan), gates=gates)
+    return carry_out(spec, run, listener, placement, TrialReadings(run, plan))
 
 
 def carry_out(
@@ -77,7 +79,6 @@ def carry_out(
     placement: Placement,
     readings: TrialReadings,
     so_far: RunSoFar | None = None,
-    gates: Sequence[Gate] = (),
 ) -> Outcome:
     """Run the trials of the plan that are not finished yet, and report on all of them."""
     plan = readings.plan
@@ -87,7 +88,7 @@ def carry_out(
             with lost_storage_is_a_trial_error():
                 run_on_fleet(spec, fleet, run, listener, readings, so_far or RunSoFar())
             listener.preparing("writing the report")
-            return report_run(run, readings, gates)
+            return report_run(run, readings)
     testbeds = testbeds_of(spec, plan)
     passed: LimitPassed | None = None
     target = target_of(
@@ -131,7 +132,7 @@ def carry_out(
         with suppress(PgassayError):
             report_run(run, readings)
         raise passed
-    outcome = report_run(run, readings, gates)
+    outcome = report_run(run, readings)
     floor = outcome.context.analysis.noise
     if floor is not None:
         plan, courses = outcome.context.plan, outcome.context.analysis.courses

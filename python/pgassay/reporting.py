@@ -22,12 +22,12 @@ from pgassay.analysis.analyse import (
     with_statements,
 )
 from pgassay.analysis.gates.judge import judge_gates
-from pgassay.analysis.gates.model import Gate
 from pgassay.analysis.measures.asked import asked_of
 from pgassay.analysis.measures.readings.trial_readings import TrialReadings
 from pgassay.analysis.verdicts.drift import drift_caveats
 from pgassay.errors import RunDirectoryError
 from pgassay.findings.registry import find
+from pgassay.plan.model import Gate
 from pgassay.report.context import ReportContext
 from pgassay.report.flame_graphs import flame_graphs
 from pgassay.report.formats.html import render_html
@@ -50,9 +50,10 @@ class Outcome:
 
 
 def report_run(
-    run: RunDirectory, readings: TrialReadings | None = None, gates: Sequence[Gate] = ()
+    run: RunDirectory, readings: TrialReadings | None = None, gates: Sequence[Gate] | None = None
 ) -> Outcome:
-    """Analyse what a run has stored and write analysis.json and report.html anew."""
+    """Analyse what a run has stored and write analysis.json and report.html anew; `gates` in place
+    of those it was run with."""
     context = analyse_run(run, readings, gates)
     run.write_text("analysis.json", render_json(context))
     report = run.write_text("report.html", render_html(context))
@@ -60,7 +61,7 @@ def report_run(
 
 
 def analyse_run(
-    run: RunDirectory, readings: TrialReadings | None = None, gates: Sequence[Gate] = ()
+    run: RunDirectory, readings: TrialReadings | None = None, gates: Sequence[Gate] | None = None
 ) -> ReportContext:
     """Everything a stored run says, finished or not; `readings` are of trials read already."""
     readings = readings or TrialReadings(run, stored_plan(run))
@@ -99,5 +100,5 @@ def analyse_run(
         command=repeat_command(run.path, plan, spec_text),
         version=__version__,
         flame_graphs=flame_graphs(folder, plan, analysis.profiles),
-        gates=judge_gates(gates, analysis),
+        gates=judge_gates(plan.gates if gates is None else gates, analysis),
     )

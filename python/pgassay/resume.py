@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from shlex import quote
 
-from pgassay.analysis.gates.model import Gate
 from pgassay.analysis.judge import answered
 from pgassay.analysis.measures.readings.trial_readings import TrialReadings
 from pgassay.errors import RunDirectoryError, TargetError
@@ -44,7 +43,6 @@ def resume(
     spec_path: Path | None,
     accepted: Iterable[str],
     listener: ProgressListener,
-    gates: Sequence[Gate] = (),
 ) -> Outcome:
     """Go on with a run at its next trial; `spec_path` is the experiment file it was made from."""
     plan = stored_plan(run)
@@ -58,11 +56,11 @@ def resume(
     readings = TrialReadings(run, plan)
     on_fleet = spec.file.target.fleet is not None
     if is_over(readings) if on_fleet else _is_over(readings, finished):
-        return _as_reported(readings, listener, gates)
+        return _as_reported(readings, listener)
     listener.planned(plan)
     listener.preparing(f"resuming after {len(finished)} finished trials")
     so_far = RunSoFar(run.environment(), finished, frozenset(accepted), resumed=True)
-    return carry_out(spec, run, listener, placement, readings, so_far, gates)
+    return carry_out(spec, run, listener, placement, readings, so_far)
 
 
 def acts_of_resuming(run: RunDirectory, spec_path: Path | None) -> list[Act]:
@@ -132,16 +130,14 @@ def _is_over(readings: TrialReadings, finished: Mapping[int, Validity]) -> bool:
     return True
 
 
-def _as_reported(
-    readings: TrialReadings, listener: ProgressListener, gates: Sequence[Gate]
-) -> Outcome:
+def _as_reported(readings: TrialReadings, listener: ProgressListener) -> Outcome:
     """A finished run as it stands; writes the report where the run was killed before it."""
     run = readings.run
-    context = analyse_run(run, readings, gates)
+    context = analyse_run(run, readings)
     stored = run.read_json("analysis.json") if run.has("analysis.json") else {}
     reported = len(stored.get("trials", ())) + len(stored.get("invalid_trials", ()))
-    if run.has("report.html") and reported == len(run.finished()) and not gates:
+    if run.has("report.html") and reported == len(run.finished()):
         listener.warned(f"{run.path}: this run is finished; there is nothing to resume")
         return Outcome(run, run.path / "report.html", context)
     listener.preparing("writing the report")
-    return report_run(run, readings, gates)
+    return report_run(run, readings)

@@ -20,6 +20,7 @@ from pgassay.analysis.compare.levels import Tables, compare_levels, with_joint_p
 from pgassay.analysis.compare.model import CarryOver, IntervalKind, Verdict, Withdrawn
 from pgassay.analysis.compare.rule import Rule, loads_compared, rule_of
 from pgassay.analysis.compare.secondary_verdicts import corrected
+from pgassay.analysis.gates.judge import may_end, verdicts_suffice
 from pgassay.analysis.measures.model import TrialMeasures
 from pgassay.analysis.measures.one_server import of_one_server
 from pgassay.analysis.measures.parallel import with_parallel_time
@@ -151,7 +152,8 @@ def answered(
         return True
     # A resumed run judges a finished block by what was known when it was run.
     until_then = [one for one in failed if one.block <= block]
-    return verdicts(plan, measures, until_then).may_end()
+    found = judge(plan, measures, until_then, of_verdicts_only=verdicts_suffice(plan))
+    return may_end(plan, found.verdicts)
 
 
 def _withdrawn(

@@ -50,7 +50,7 @@ def compare(
         option("--run-spread", "Standard deviation between runs of the same thing, such as 3%."),
     ] = None,
     gate: GateTexts = None,
-    gate_undecided: GateUndecided = "pass",
+    gate_undecided: GateUndecided = "worse",
     as_json: Json = False,
     lang: Lang = "en",
     quiet: Quiet = False,

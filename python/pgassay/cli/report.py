@@ -14,7 +14,8 @@ import typer
 from pgassay.cli.terminal.options import GateTexts, GateUndecided, Lang, Quiet, option
 
 if TYPE_CHECKING:
-    from pgassay.analysis.gates.model import Gate, GateResult
+    from pgassay.analysis.gates.model import GateResult
+    from pgassay.plan.model import Gate
     from pgassay.report.formats.registry import AnyContext
 
 
@@ -40,7 +41,7 @@ def report(
         bool, option("--pictures", "With --format md and --out: its charts as SVG files beside it.")
     ] = False,
     gate: GateTexts = None,
-    gate_undecided: GateUndecided = "pass",
+    gate_undecided: GateUndecided = "worse",
     lang: Lang = "en",
     quiet: Quiet = False,
 ) -> None:
@@ -65,7 +66,7 @@ def report(
         ) as here,
     ):
         context = _reported(here, output_format, out, lang, gates, pictures=pictures)
-    judged: tuple[GateResult, ...] = getattr(context, "gates", ())
+    judged: tuple[GateResult, ...] = getattr(context, "gates", ()) if gates else ()
     settle(judged, gate_undecided)
 
 
@@ -149,7 +150,7 @@ def _report_beside(run: Path, gates: Sequence[Gate]) -> AnyContext:
         observation = report_observation(ObservationDirectory.open(run))
         print_observation(observation.context, observation.report)
         return observation.context
-    outcome = report_run(RunDirectory.open(run), gates=gates)
+    outcome = report_run(RunDirectory.open(run), gates=gates or None)
     print_summary(outcome.context, outcome.report)
     return outcome.context
 
@@ -167,7 +168,7 @@ def _context_of(run: Path, gates: Sequence[Gate]) -> AnyContext:
         return read_trace_context(TraceDirectory(run))
     if is_observation(run):
         return read_context(ObservationDirectory.open(run))
-    return analyse_run(RunDirectory.open(run), gates=gates)
+    return analyse_run(RunDirectory.open(run), gates=gates or None)
 
 
 def _write_csv_files(context: AnyContext, folder: Path) -> None:

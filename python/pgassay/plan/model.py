@@ -116,6 +116,20 @@ class Endpoint:
 
 
 @dataclass(frozen=True)
+class Gate:
+    """A limit on the change of a metric from the baseline."""
+
+    text: str
+    """As it was given."""
+    metrics: tuple[str, ...]
+    """Names in metrics.toml: of these the first that a run has is gated."""
+    above: bool
+    """Whether the change must be above the limit, or below it."""
+    limit: float
+    """In per cent of the baseline; in percentage points of a metric that is in per cent."""
+
+
+@dataclass(frozen=True)
 class Plan:
     """The whole design, up to the last block that may be needed."""
 
@@ -164,6 +178,10 @@ class Plan:
 
     endpoints: tuple[Endpoint, ...] = ()
     """Those beside the primary metric."""
+    gates: tuple[Gate, ...] = ()
+    """The run goes on until each of them is decided, too."""
+    gates_only: bool = False
+    """Whether it ends when they are, though a verdict may be open."""
 
     @property
     def stops(self) -> str:

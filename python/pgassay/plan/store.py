@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
-from pgassay.plan.model import ALL_ARMS, Arm, Endpoint, Factor, Plan, PlannedTrial
+from pgassay.plan.model import ALL_ARMS, Arm, Endpoint, Factor, Gate, Plan, PlannedTrial
 from pgassay.plan.steps import Step
 
 SCHEMA = "pgassay.plan/1"
@@ -54,6 +54,10 @@ def plan_from_json(stored: Mapping[str, Any]) -> Plan:
                 "hard": tuple(fields.get("hard", ())),
                 "looks": tuple(fields.get("looks", ())),
                 "endpoints": tuple(Endpoint(**one) for one in fields.get("endpoints", ())),
+                "gates": tuple(
+                    Gate(**{**one, "metrics": tuple(one["metrics"])})
+                    for one in fields.get("gates", ())
+                ),
             }
         )
     except (KeyError, TypeError, AttributeError) as error:
@@ -67,7 +71,7 @@ def plan_from_json(stored: Mapping[str, Any]) -> Plan:
 
 
 def same_design(one: Plan, other: Plan) -> bool:
-    """Whether two plans are of the same design; estimates, texts and orders may differ.
+    """Whether two plans are of the same design; estimates, texts, orders and gates may differ.
 
     Another version may have drawn another order from the same seed, which a resumed run keeps.
     """
@@ -85,6 +89,9 @@ def same_design(one: Plan, other: Plan) -> bool:
             modes_refused={},
             # The mode in the file, which an A/A run need not have.
             held_mode="",
+            # Those of the command line are in no experiment file.
+            gates=(),
+            gates_only=False,
         )
         for plan in (one, other)
     )

@@ -95,9 +95,9 @@ def test_the_gitlab_job_comments_once_edits_later_and_ends_with_the_status_of_th
         shown = (folder / "pgassay.log").read_text().splitlines()
         given = f"--gate {FAILS} --gate {HOLDS}"
         assert shown == [
-            f"run --out pgassay-run --plain --json {given} --gate-undecided pass -- bench it.toml",
-            f"report pgassay-run --format md {given}",
-            f"report pgassay-run --format junit {given}",
+            f"run --out pgassay-run --plain --json {given} --gate-undecided worse -- bench it.toml",
+            "report pgassay-run --format md",
+            "report pgassay-run --format junit",
         ]
         assert GITLAB["pgassay"]["artifacts"]["paths"] == ["pgassay-run/"]
         again = with_spec(tmp_path / "again")

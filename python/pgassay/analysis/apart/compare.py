@@ -23,11 +23,11 @@ from pgassay.analysis.compare.model import Comparison, IntervalKind, Verdict, Wi
 from pgassay.analysis.compare.rule import Rule, loads_compared
 from pgassay.analysis.compare.secondary_verdicts import corrected
 from pgassay.analysis.gates.judge import judge, ninety_of
-from pgassay.analysis.gates.model import Gate
 from pgassay.analysis.reading.metrics import METRICS, Metric
 from pgassay.analysis.verdicts.withdrawal import withdraw_set_by_load
 from pgassay.errors import RunDirectoryError
 from pgassay.language import stored
+from pgassay.plan.model import Gate
 
 _OF_A_RUN = ("tps_deviation",)
 """Metrics that compare a trial with its own run."""

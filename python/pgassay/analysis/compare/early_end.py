@@ -16,7 +16,7 @@ from dataclasses import replace
 
 from pgassay.analysis.compare.model import Comparison, IntervalKind, Verdict
 from pgassay.analysis.compare.rule import Rule
-from pgassay.analysis.compare.simulated_runs import Spreading, simulated_runs
+from pgassay.analysis.compare.simulated_runs import Limit, Spreading, simulated_runs
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.statistics.values import ratio_pct
 from pgassay.plan.model import Plan
@@ -30,13 +30,16 @@ def adjusted_for_early_end(
 ) -> tuple[Comparison, ...]:
     """The same; the only verdict of a run that ended early on it gets its adjusted effect.
 
-    With several verdicts a run goes on after most of them, and the enlargement is small
-    (docs/measured/validation-nasty.md).
+    With several verdicts, or gates on other metrics, a run goes on after most verdicts, and the
+    enlargement is small (docs/measured/validation-nasty.md).
     """
-    if rule.interval is IntervalKind.T or rule.simultaneous > 1:
+    limits = _limits(plan)
+    if rule.interval is IntervalKind.T or rule.simultaneous > 1 or limits is None:
         return tuple(comparisons)
     return tuple(
-        replace(c, effect_adjusted_pct=_adjusted(c, plan, rule)) if _ended_early(c, plan) else c
+        replace(c, effect_adjusted_pct=_adjusted(c, plan, rule, limits))
+        if _ended_early(c, plan)
+        else c
         for c in comparisons
     )
 
@@ -50,7 +53,7 @@ def _ended_early(found: Comparison, plan: Plan) -> bool:
     )
 
 
-def _adjusted(found: Comparison, plan: Plan, rule: Rule) -> float | None:
+def _adjusted(found: Comparison, plan: Plan, rule: Rule, limits: Sequence[Limit]) -> float | None:
     if found.standard_error is None:
         return None
     spread = Spreading(
@@ -62,6 +65,21 @@ def _adjusted(found: Comparison, plan: Plan, rule: Rule) -> float | None:
     low, high = 0.0, abs(mean)
     for _ in range(_HALVINGS):
         middle = (low + high) / 2.0
-        runs = simulated_runs(rule, spread, plan.min_blocks, plan.max_blocks, middle)
+        runs = simulated_runs(
+            rule,
+            spread,
+            plan.min_blocks,
+            plan.max_blocks,
+            middle,
+            limits if mean > 0.0 else [one.mirrored() for one in limits],
+            limits_only=plan.gates_only,
+        )
         low, high = (low, middle) if runs.means.mean() > abs(mean) else (middle, high)
     return ratio_pct(math.copysign((low + high) / 2.0, mean))
+
+
+def _limits(plan: Plan) -> list[Limit] | None:
+    """Those of the gates that the run waits for; None where they are on other metrics, too."""
+    if any(plan.metric not in gate.metrics for gate in plan.gates):
+        return None
+    return [Limit.of(gate) for gate in plan.gates if gate.limit > -100.0]

@@ -1,7 +1,8 @@
 """The rule of verdicts applied to simulated runs.
 
-Enters: a rule, the scatter of a block's difference, an effect. Leaves: when each run would end,
-with what estimate. Never: sees a measured value, or uses a formula for power.
+Enters: a rule, the scatter of a block's difference, an effect, limits of gates. Leaves: when each
+run would end, with what estimate and outcomes. Never: sees a measured value, or uses a formula for
+power.
 
 Block differences are normal; heavier tails decide a little sooner (docs/measured/validation.md).
 The random numbers are the same every time.
@@ -9,7 +10,9 @@ The random numbers are the same every time.
 
 from __future__ import annotations
 
+import math
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -19,6 +22,7 @@ from numpy.typing import NDArray
 from pgassay.analysis.compare.estimate import FEW_BLOCKS
 from pgassay.analysis.compare.positions import FEWEST_BLOCKS
 from pgassay.analysis.compare.rule import Rule
+from pgassay.plan.model import Gate
 from pgassay.plan.orders import balanced_orders
 
 Array = NDArray[np.float64]
@@ -45,21 +49,51 @@ class Spreading:
 
 
 @dataclass(frozen=True)
+class Limit:
+    """The limit of a gate on the metric, in logarithms."""
+
+    at: float
+    above: bool
+    """Whether the effect must be above it, or below."""
+
+    @classmethod
+    def of(cls, gate: Gate) -> Limit:
+        """That of a gate whose metric is compared by ratios."""
+        return cls(math.log1p(gate.limit / 100.0), gate.above)
+
+    def mirrored(self) -> Limit:
+        """The same for effects with the other sign."""
+        return Limit(-self.at, not self.above)
+
+
+@dataclass(frozen=True)
 class SimulatedRuns:
     """How runs end."""
 
     blocks: NDArray[np.int64]
-    """At the first verdict; `most` + 1 where there is none."""
+    """When all is decided; `most` + 1 where it never is."""
     means: Array
     """The estimates then, or after `most` blocks, in logarithms."""
     differs: NDArray[np.bool_]
     """Whether the verdict says that the arms differ."""
+    fails: NDArray[np.bool_]
+    """Whether a gate fails."""
+    holds: NDArray[np.bool_]
+    """Whether every gate holds."""
 
 
 def simulated_runs(
-    rule: Rule, spread: Spreading, least: int, most: int, log_effect: float
+    rule: Rule,
+    spread: Spreading,
+    least: int,
+    most: int,
+    log_effect: float,
+    limits: Sequence[Limit] = (),
+    *,
+    limits_only: bool = False,
 ) -> SimulatedRuns:
-    """Runs of `least` to `most` blocks with this effect."""
+    """Runs of `least` to `most` blocks with this effect, which end when the verdict and every gate
+    are decided, or the gates alone."""
     paths = _adjusted_paths(most) if spread.adjusted else _paths(most, spread.units)
     fewest = 2 if spread.units <= 1.0 else 1
     looks = [n for n in range(max(least, fewest), most + 1) if rule.may_decide(n)]
@@ -73,14 +107,23 @@ def simulated_runs(
     with np.errstate(invalid="ignore"):
         differs = np.abs(means) > wide * errors
         inside = (means - narrow * errors > low) & (means + narrow * errors < high)
-    decided = differs | inside
+        sides = [1.0 if limit.above else -1.0 for limit in limits]
+        beyond = [side * (means - limit.at) for side, limit in zip(sides, limits, strict=True)]
+        holds = [one > narrow * errors for one in beyond]
+        fails = [one < -wide * errors for one in beyond]
+    decided = np.full(means.shape, True) if limits_only else differs | inside
+    for held, failed in zip(holds, fails, strict=True):
+        decided &= held | failed
     runs = np.arange(len(means))
     ever = decided.any(axis=1)
     first = np.where(ever, np.argmax(decided, axis=1), len(looks) - 1)
+    none, each = np.zeros(means.shape, dtype=bool), np.ones(means.shape, dtype=bool)
     return SimulatedRuns(
         blocks=np.where(ever, np.array(looks)[first], most + 1),
         means=means[runs, first],
-        differs=ever & differs[runs, first],
+        differs=differs[runs, first],
+        fails=np.logical_or.reduce([none, *fails])[runs, first],
+        holds=np.logical_and.reduce([each, *holds])[runs, first],
     )
 
 

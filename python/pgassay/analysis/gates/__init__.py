@@ -7,5 +7,7 @@ Decisions of this room:
   smallest effect never contradicts the verdict. Of metrics that are neither primary nor an endpoint
   both are the interval that is corrected for all of them.
 - What withdraws a verdict leaves its gates undecided.
+- A run goes on until each of its gates is decided, so they are in its plan. One that more blocks
+  cannot decide (not measured, withdrawn for good) does not keep it from ending.
 - Every level and load that was compared is gated; the worst of them is the gate's outcome.
 """

@@ -15,10 +15,10 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from pgassay.analysis.gates.model import Gate
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.errors import SetupError
 from pgassay.language import messages_of
+from pgassay.plan.model import Gate
 from pgassay.spec.endpoints import known_endpoints
 from pgassay.spec.reading.suggest import did_you_mean
 

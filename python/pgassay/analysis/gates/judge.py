@@ -1,24 +1,25 @@
 """Do the gates hold, by the intervals of the verdicts?
 
-Enters: gates, an analysis. Leaves: a `GateResult` each. Never: computes an interval that the
-verdicts do not rest on, or lets a gate decide when a run ends.
+Enters: gates, an analysis. Leaves: a `GateResult` each, and whether a run may end with them.
+Never: computes an interval that the verdicts do not rest on.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
 from pgassay.analysis.compare.model import Comparison
 from pgassay.analysis.compare.rule import Rule
 from pgassay.analysis.compare.secondary import SECONDARY, scaled_interval, with_interval
 from pgassay.analysis.gates.grammar import gate_texts
-from pgassay.analysis.gates.model import Gate, GateCheck, GateOutcome, GateResult
+from pgassay.analysis.gates.model import GateCheck, GateOutcome, GateResult
 from pgassay.analysis.model import Analysis
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.statistics.values import Interval
 from pgassay.language import localised, tr
-from pgassay.plan.model import Endpoint
+from pgassay.plan.model import Endpoint, Gate, Plan
 
 Ninety = Callable[[Comparison], Comparison]
 """A comparison → the same with its 90 % interval in place of the 95 % one."""
@@ -47,6 +48,25 @@ def judge(
     return tuple(found)
 
 
+def verdicts_suffice(plan: Plan) -> bool:
+    """Whether the plan's gates rest on the primary metric and the endpoints alone."""
+    own = {plan.metric, *(one.metric for one in plan.endpoints)}
+    # Without a rate there are no response times, which stand first.
+    return all(
+        next((name in own for name in gate.metrics if plan.has_rate or name in own), False)
+        for gate in plan.gates
+    )
+
+
+def may_end(plan: Plan, found: Analysis) -> bool:
+    """Whether more blocks would be of no use: verdicts and gates are decided, or cannot be."""
+    results = judge_gates(plan.gates, found)
+    if not all(one.is_settled for one in results):
+        return False
+    by_gates = plan.gates_only and any(one.checks for one in results)
+    return (by_gates and not found.carry_over_suspected) or found.may_end()
+
+
 def _check(gate: Gate, comparison: Comparison, ninety: Comparison) -> GateCheck:
     in_points = METRICS[comparison.metric].unit == "%"
     change = comparison.difference if in_points else comparison.effect_pct
@@ -58,7 +78,7 @@ def _check(gate: Gate, comparison: Comparison, ninety: Comparison) -> GateCheck:
     hidden = outcome is GateOutcome.UNDECIDED and comparison.withdrawn is None
     if hidden and seen is not None and lies_beyond(seen, gate.limit, above=gate.above):
         reason = gate_texts()["withdrawn"]["slow-effects"]
-    return GateCheck(
+    found = GateCheck(
         comparison=comparison,
         unit="points" if in_points else "%",
         change=change,
@@ -66,7 +86,26 @@ def _check(gate: Gate, comparison: Comparison, ninety: Comparison) -> GateCheck:
         ci90=holds_by,
         outcome=outcome,
         reason=reason,
+        is_final=_cannot_be_decided(comparison, change),
     )
+    return replace(found, reason=_worse(gate, in_points)) if found.is_worse else found
+
+
+def _cannot_be_decided(comparison: Comparison, change: float | None) -> bool:
+    """Whether more blocks would not help: nothing to compare with, no spread, a verdict withdrawn
+    for good."""
+    varies_not = comparison.standard_error is None and _is_constant(comparison)
+    return comparison.withdrawn_for_good or change is None or varies_not
+
+
+def _worse(gate: Gate, in_points: bool) -> str:
+    limit = _limit_words(gate, in_points)
+    return str(gate_texts()["open"]["worse"]).format(limit=limit)
+
+
+def _limit_words(gate: Gate, in_points: bool) -> str:
+    unit = tr("points") if in_points else "%"
+    return f"{localised(f'{gate.limit:+g}')} {unit}"
 
 
 def _outcome(
@@ -87,8 +126,7 @@ def _outcome(
         return GateOutcome.HOLDS, ""
     if lies_beyond(fails_by, gate.limit, above=not gate.above):
         return GateOutcome.FAILED, ""
-    unit = tr("points") if METRICS[comparison.metric].unit == "%" else "%"
-    limit = f"{localised(f'{gate.limit:+g}')} {unit}"
+    limit = _limit_words(gate, METRICS[comparison.metric].unit == "%")
     return GateOutcome.UNDECIDED, texts["open"]["contains"].format(limit=limit)
 
 
@@ -106,11 +144,13 @@ def _interval(comparison: Comparison, in_points: bool) -> Interval | None:
 
 def _never_differs(comparison: Comparison) -> bool:
     """Such as failures where nothing failed in any trial: no spread, and so no interval."""
-    return (
-        comparison.standard_error is None
-        and comparison.difference == 0.0
-        and comparison.blocks >= SECONDARY["constant_blocks"]
-    )
+    is_same = comparison.standard_error is None and comparison.difference == 0.0
+    return is_same and _is_constant(comparison)
+
+
+def _is_constant(comparison: Comparison) -> bool:
+    """Whether it has blocks enough for values without a spread to be constant."""
+    return comparison.blocks >= SECONDARY["constant_blocks"]
 
 
 def ninety_of(

@@ -1,4 +1,4 @@
-"""Gates and their outcomes, as values.
+"""The outcomes of gates, as values.
 
 Enters: nothing. Leaves: frozen dataclasses. Never: computes more than the worst of several.
 """
@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
-from pgassay.analysis.compare.model import Comparison
+from pgassay.analysis.compare.model import Comparison, Verdict
 from pgassay.analysis.statistics.values import Interval
+from pgassay.plan.model import Gate
 
 
 class GateOutcome(StrEnum):
@@ -20,20 +21,6 @@ class GateOutcome(StrEnum):
     HOLDS = "holds"
     UNDECIDED = "undecided"
     FAILED = "failed"
-
-
-@dataclass(frozen=True)
-class Gate:
-    """A limit on the change of a metric from the baseline."""
-
-    text: str
-    """As it was given."""
-    metrics: tuple[str, ...]
-    """Names in metrics.toml: of these the first that a run has is gated."""
-    above: bool
-    """Whether the change must be above the limit, or below it."""
-    limit: float
-    """In per cent of the baseline; in percentage points of a metric that is in per cent."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +38,17 @@ class GateCheck:
     outcome: GateOutcome
     reason: str = ""
     """Why it is undecided."""
+    is_final: bool = False
+    """More blocks cannot decide it."""
+    caught: float | None = None
+    """Of an undecided one: the least loss that runs with this scatter fail in 90 %, as a change in
+    per cent; None where there is none, or it is not known."""
+
+    @property
+    def is_worse(self) -> bool:
+        """Whether the metric is worse by its verdict, while the gate is undecided."""
+        is_open = self.outcome is GateOutcome.UNDECIDED
+        return is_open and self.comparison.verdict is Verdict.WORSE
 
 
 @dataclass(frozen=True)
@@ -65,6 +63,13 @@ class GateResult:
     def outcome(self) -> GateOutcome:
         """The worst outcome of its checks."""
         return worst([one.outcome for one in self.checks])
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether more blocks would not decide it: it is decided, or cannot be."""
+        return self.outcome is not GateOutcome.UNDECIDED or all(
+            one.outcome is not GateOutcome.UNDECIDED or one.is_final for one in self.checks
+        )
 
 
 def worst(outcomes: Sequence[GateOutcome]) -> GateOutcome:

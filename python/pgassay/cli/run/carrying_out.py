@@ -15,15 +15,15 @@ from shlex import quote
 
 import typer
 
-from pgassay.analysis.gates.model import Gate
 from pgassay.cli.run.progress import RunProgress
 from pgassay.cli.terminal.consent import refuse_without_consent
 from pgassay.cli.terminal.console import counted, err, plain, silenced, warn
-from pgassay.cli.terminal.gates import refuse_without_comparison
+from pgassay.cli.terminal.gates import refuse_other_gates, refuse_without_comparison
 from pgassay.cli.terminal.summary import expectation_of, print_expectation, print_summary
 from pgassay.errors import PgassayError, RunDirectoryError, SetupError, SpecError
 from pgassay.pipeline import run_experiment
 from pgassay.plan.design import make_plan
+from pgassay.plan.model import Gate
 from pgassay.report.objects.run import run_object
 from pgassay.reporting import Outcome
 from pgassay.resume import acts_of_resuming
@@ -50,6 +50,7 @@ def follow(
     live: bool = True,
     quiet: bool = False,
     gates: Sequence[Gate] = (),
+    gates_only: bool = False,
 ) -> Outcome:
     """Run with progress on stderr; if it ends early, say what is kept."""
     plan = make_plan(spec, calibrates=calibrates)
@@ -68,7 +69,9 @@ def follow(
         silenced(quiet, err),
         progress,
     ):
-        outcome = run_experiment(spec, run, progress, calibrates=calibrates, gates=gates)
+        outcome = run_experiment(
+            spec, run, progress, calibrates=calibrates, gates=gates, gates_only=gates_only
+        )
         _finish(run)
     return replace(outcome, compared=tuple(progress.servers))
 
@@ -88,7 +91,7 @@ def go_on(
     spec_path = None if path == given and (url_of(path) or path.is_dir()) else given
     run = _begun(path)
     refuse_others(run.path)
-    refuse_without_comparison(gates, stored_plan(run), path)
+    refuse_other_gates(gates, stored_plan(run), path)
     progress = RunProgress(live=live and not quiet)
     with locked(run.path):
         refuse_without_consent(acts_of_resuming(run, spec_path), yes=yes, quiet=quiet)
@@ -98,7 +101,7 @@ def go_on(
             silenced(quiet, err),
             progress,
         ):
-            outcome = resume_run(run, spec_path, accept, progress, gates)
+            outcome = resume_run(run, spec_path, accept, progress)
             _finish(run)
     return replace(outcome, compared=tuple(progress.servers))
 

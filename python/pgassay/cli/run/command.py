@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from pgassay.cli.terminal.options import (
+    GatesOnly,
     GateTexts,
     GateUndecided,
     Json,
@@ -51,7 +52,8 @@ def run(
     ] = False,
     untrusted: Untrusted = False,
     gate: GateTexts = None,
-    gate_undecided: GateUndecided = "pass",
+    gate_undecided: GateUndecided = "worse",
+    gates_only: GatesOnly = False,
     no_live: Plain = False,
     quiet: Quiet = False,
     as_json: Json = False,
@@ -67,10 +69,13 @@ def run(
             "--aa": aa,
             "--mode": mode is not None,
             "--untrusted": untrusted,
+            "--gates-only": gates_only,
         }
         for option, is_given in kept.items():
             if is_given:
                 raise SetupError(f"--resume keeps the plan of the run; drop {option}")
+    elif gates_only and not gate:
+        raise SetupError("--gates-only takes --gate, which says what must be decided")
     elif accept:
         raise SetupError("--accept only works with --resume; drop it")
     elif yes:
@@ -90,6 +95,14 @@ def run(
         )
     else:
         path = out or default_run_path(f"{spec.stem}-aa" if aa else spec.stem)
-        outcome = follow(checked, path, calibrates=aa, live=not no_live, quiet=quiet, gates=gates)
+        outcome = follow(
+            checked,
+            path,
+            calibrates=aa,
+            live=not no_live,
+            quiet=quiet,
+            gates=gates,
+            gates_only=gates_only,
+        )
     conclude(outcome, as_json=as_json)
     settle(outcome.context.gates, gate_undecided)

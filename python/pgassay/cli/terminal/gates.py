@@ -7,14 +7,15 @@ carries the exit status. Never: decides an outcome.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from pgassay.analysis.gates.grammar import parse_gates
-from pgassay.analysis.gates.model import Gate, GateOutcome, GateResult
-from pgassay.cli.terminal.console import labelled, one_line, out
+from pgassay.analysis.gates.model import GateOutcome, GateResult
+from pgassay.cli.terminal.console import labelled, one_line, out, warn
 from pgassay.errors import GateFailed, GateUndecided, SetupError
 from pgassay.findings.answer.gates import gate_lines
-from pgassay.plan.model import Plan
+from pgassay.plan.model import Gate, Plan
 
 _STYLES = {
     GateOutcome.HOLDS: "green",
@@ -40,6 +41,16 @@ def refuse_without_comparison(gates: Sequence[Gate], plan: Plan, of: Path) -> No
         )
 
 
+def refuse_other_gates(gates: Sequence[Gate], plan: Plan, of: Path) -> None:
+    """A run ends by the gates that it was begun with."""
+    if gates and set(gates) != set(plan.gates):
+        begun = " ".join(f'--gate "{one.text}"' for one in plan.gates) or "no --gate"
+        raise SetupError(
+            f"{of}: was begun with {begun}, by which it ends; drop --gate here, and ask for others"
+            " by `pgassay report --gate`"
+        )
+
+
 def print_gates(results: Sequence[GateResult]) -> None:
     """A line per check on stdout; nothing without gates."""
     if results:
@@ -50,16 +61,31 @@ def print_gates(results: Sequence[GateResult]) -> None:
 
 
 def settle(results: Sequence[GateResult], undecided: str) -> None:
-    """End with 3 where a gate failed, with 4 where one is undecided and that is to fail."""
-    lines = [(outcome, one_line(text)) for outcome, text in gate_lines(results)]
+    """End with 3 where a gate failed, with 4 where one is undecided and that is to fail.
+
+    A metric that is worse by its verdict never passes without a line.
+    """
     failed, opened = (
-        [text for found, text in lines if found is wanted]
+        [one_line(text) for found, text in gate_lines(results) if found is wanted]
         for wanted in (GateOutcome.FAILED, GateOutcome.UNDECIDED)
     )
     if failed:
         raise GateFailed(f"gate failed (regression): {_first(failed)}")
-    if opened and undecided == "fail":
-        raise GateUndecided(f"gate undecided: {_first(opened)}")
+    worse = [one_line(text) for _, text in gate_lines(_only_worse(results))]
+    if undecided == "pass":
+        for text in worse:
+            warn(f"gate undecided: {text}")
+    elif demanded := opened if undecided == "fail" else worse:
+        raise GateUndecided(f"gate undecided: {_first(demanded)}")
+
+
+def _only_worse(results: Sequence[GateResult]) -> list[GateResult]:
+    """The checks that are undecided while the metric is worse by its verdict."""
+    found = (
+        replace(one, checks=tuple(check for check in one.checks if check.is_worse))
+        for one in results
+    )
+    return [one for one in found if one.checks]
 
 
 def _first(texts: Sequence[str]) -> str:

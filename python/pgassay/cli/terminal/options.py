@@ -36,6 +36,11 @@ Lang = Annotated[
     option("--lang", "Language of a report for people: html, md or brief."),
 ]
 GateUndecided = Annotated[
-    Literal["pass", "fail"],
-    option("--gate-undecided", "What an undecided gate does: pass with a line, or exit with 4."),
+    Literal["pass", "worse", "fail"],
+    option(
+        "--gate-undecided", "Exit with 4 where a gate is undecided: never, where worse, always."
+    ),
+]
+GatesOnly = Annotated[
+    bool, option("--gates-only", "End when all gates are decided, though a verdict may be open.")
 ]
