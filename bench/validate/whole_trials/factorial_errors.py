@@ -26,7 +26,7 @@ from bench.tables import page, rate, table
 from bench.validate.looks import conclude
 from bench.validate.parallel import spread
 from pgassay.analysis.analyse import analyse
-from pgassay.analysis.compare.model import Dependence, Estimate
+from pgassay.analysis.compare.model import Dependence
 from pgassay.analysis.model import (
     Analysis,
     StepMeasures,
@@ -46,7 +46,7 @@ ALPHA = 0.05
 PART = 50
 """Experiments that share a generator."""
 NOISES = ("normal", "t3", "stalls")
-KINDS = ("main", "interaction", "trend", "main, max-T", "interaction, max-T", "arms, max-T")
+KINDS = ("main", "interaction", "trend")
 NAIVE = "trials as independent"
 
 _HARD, _EASY = "shared_buffers", "work_mem"
@@ -142,26 +142,13 @@ def wrong(analysis: Analysis, plan: Plan, design: Design) -> dict[str, bool | No
     depend = (Dependence.DEPENDS, Dependence.NEGLIGIBLE)
     verdicts = [v for v in analysis.verdicts() if v.level != true]
     trends = [t for t in analysis.trends if t.factor != _HARD or true is None]
-    arms = [a for a in analysis.arm_effects if plan.arm(a.arm).levels[_HARD] != true]
     pairs = analysis.interactions
     return {
         "main": any(v.verdict in differ for v in verdicts),
         "interaction": any(i.verdict in depend for i in pairs) if pairs else None,
         "trend": any(t.verdict in differ for t in trends) if trends else None,
-        "main, max-T": _any_low([v.p_max_t for v in verdicts]),
-        "interaction, max-T": _joint([i.estimate for i in pairs]),
-        "arms, max-T": _joint([a.estimate for a in arms]),
         NAIVE: None if true else naive_p(analysis, plan) <= ALPHA,
     }
-
-
-def _joint(estimates: list[Estimate]) -> bool | None:
-    return _any_low([estimate.p_max_t for estimate in estimates])
-
-
-def _any_low(values: list[float | None]) -> bool | None:
-    known = [value for value in values if value is not None]
-    return min(known) <= ALPHA if known else None
 
 
 def naive_p(analysis: Analysis, plan: Plan) -> float:

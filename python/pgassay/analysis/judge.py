@@ -16,10 +16,11 @@ from pgassay.analysis.compare.alternating.carry_over import (
 )
 from pgassay.analysis.compare.contrasts import block_table
 from pgassay.analysis.compare.early_end import adjusted_for_early_end
-from pgassay.analysis.compare.levels import Tables, compare_levels, with_joint_p
+from pgassay.analysis.compare.levels import Tables, compare_levels, judge_levels
 from pgassay.analysis.compare.model import CarryOver, IntervalKind, Verdict, Withdrawn
 from pgassay.analysis.compare.rule import Rule, loads_compared, rule_of
 from pgassay.analysis.compare.secondary_verdicts import corrected
+from pgassay.analysis.compare.step_down import Reached
 from pgassay.analysis.gates.judge import may_end, verdicts_suffice
 from pgassay.analysis.measures.model import TrialMeasures
 from pgassay.analysis.measures.one_server import of_one_server
@@ -83,11 +84,12 @@ def judge(
     metrics = (
         {plan.metric, *(one.metric for one in plan.endpoints)} if of_verdicts_only else METRICS
     )
-    comparisons = withdraw_idle(
-        compare_levels(plan, trials, rule, tables, metrics), levels_withdrawn(idle, trials)
+    looks = _looks(plan, rule, trials, before)
+    primary, reached = judge_levels(
+        plan, rule, tables, looks, Reached() if before is None else before.reached
     )
-    if rule.interval is IntervalKind.T:
-        comparisons = with_joint_p(plan, tables, comparisons)
+    others = compare_levels(plan, trials, rule, loads, metrics)
+    comparisons = withdraw_idle([*primary, *others], levels_withdrawn(idle, trials))
     earlier = None if before is None else before.carry_over
     carried = carry_over(plan, trials, comparisons, earlier)
     rounds = idle_rounds(plan, trials)
@@ -121,6 +123,7 @@ def judge(
         comparisons=comparisons,
         warnings=(),
         standstills=idle,
+        reached=reached,
         carry_over=carried,
         carry_over_suspected=bool(suspected(carried) - withdrawn.keys()),
     )
@@ -154,6 +157,16 @@ def answered(
     until_then = [one for one in failed if one.block <= block]
     found = judge(plan, measures, until_then, of_verdicts_only=verdicts_suffice(plan))
     return may_end(plan, found.verdicts)
+
+
+def _looks(
+    plan: Plan, rule: Rule, trials: Sequence[TrialMeasures], before: Analysis | None
+) -> list[int]:
+    """The blocks at which several verdicts were judged, or could have been; the last is now."""
+    now = max((trial.block for trial in trials), default=0)
+    if before is not None or rule.simultaneous == 1 or rule.interval is IntervalKind.T:
+        return [now]
+    return [*filter(plan.may_stop_after, range(1, now)), now]
 
 
 def _withdrawn(

@@ -22,11 +22,13 @@ from pgassay.analysis.compare.model import (
     IntervalKind,
     RoundEffects,
     SimpleEffect,
+    Subject,
     Trend,
     Verdict,
     Withdrawn,
 )
 from pgassay.analysis.compare.rule import Rule
+from pgassay.analysis.compare.step_down import Reached
 from pgassay.analysis.curves.checkpoints.model import CheckpointCauses, CheckpointRow
 from pgassay.analysis.curves.latency_curve import ArmLatencyCurve
 from pgassay.analysis.curves.model import (
@@ -105,7 +107,7 @@ class Analysis:
     smallest_effect: float
     interval: IntervalKind
     simultaneous: int
-    """How many verdicts the 95 % of each interval is shared between (Bonferroni)."""
+    """How many verdicts share the error, before any is reached (Holm)."""
     blocks: int
     arms: tuple[ArmSummary, ...]
     trials: tuple[TrialMeasures, ...]
@@ -161,6 +163,8 @@ class Analysis:
     """Of trials beside the run's; None where none was asked for."""
     rule: Rule | None = field(default=None, metadata={_STORED: False})
     """By which verdicts are reached: its intervals hold at every look."""
+    reached: Reached[Subject] = field(default_factory=Reached, metadata={_STORED: False})
+    """The verdicts of the primary metric that were reached at some look, and under which rule."""
     signals: tuple[ArmSignals, ...] = field(default=(), metadata={_STORED: False})
     """Everything sampled, as means of trials; the raw values are in the trials' Parquet files."""
     environment: Mapping[str, Any] = field(default_factory=dict, metadata={_STORED: False})

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from pgassay.analysis.analyse import analyse
-from pgassay.analysis.compare.estimate import estimate, sign_flip_p
+from pgassay.analysis.compare.estimate import estimate
 from pgassay.analysis.compare.rule import Rule, rule_of
 from pgassay.analysis.model import (
     Analysis,
@@ -27,6 +27,7 @@ from pgassay.analysis.model import (
     TrialMeasures,
     Verdict,
 )
+from pgassay.analysis.statistics.multiple_testing import sign_flip_p
 from pgassay.analysis.statistics.sequential import critical_t, log_e_value
 from pgassay.plan.design import make_plan
 from pgassay.plan.model import Plan

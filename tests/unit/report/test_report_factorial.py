@@ -86,7 +86,7 @@ def test_a_single_factor_has_a_trend_and_no_interactions(tmp_path: Path) -> None
     assert "How the factors work together" not in page
     assert "Along the levels" in page
     assert "Throughput rises with max_wal_size" in page
-    assert "p values of all 2 verdicts together" in page
+    assert "There are 2 verdicts. Each that is reached leaves its share" in page
     assert interaction_chart(context.analysis) is None
 
 

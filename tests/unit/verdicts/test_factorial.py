@@ -19,7 +19,6 @@ from scipy import stats
 from browser.reports import synthetic_context
 from pgassay.analysis.analyse import analyse
 from pgassay.analysis.compare.contrasts import pair_blocks
-from pgassay.analysis.compare.estimate import sign_flip_p
 from pgassay.analysis.compare.model import Dependence
 from pgassay.analysis.model import (
     Analysis,
@@ -27,7 +26,7 @@ from pgassay.analysis.model import (
     TrialMeasures,
     Verdict,
 )
-from pgassay.analysis.statistics.multiple_testing import flipped_p, max_t_p
+from pgassay.analysis.statistics.multiple_testing import sign_flip_p
 from pgassay.findings.model import FindingKind
 from pgassay.findings.registry import find
 from pgassay.plan.design import make_plan
@@ -237,37 +236,6 @@ def test_levels_that_are_amounts_have_scores(
         assert scores.doublings is doublings
 
 
-tables = st.integers(2, 9).flatmap(
-    lambda blocks: st.integers(1, 5).flatmap(
-        lambda contrasts: st.lists(
-            st.lists(st.floats(-1, 1), min_size=contrasts, max_size=contrasts),
-            min_size=blocks,
-            max_size=blocks,
-        )
-    )
-)
-
-
-@settings(max_examples=50)
-@given(tables, st.floats(1e-3, 1e3), st.randoms())
-def test_joint_p_is_never_below_the_single_one_and_ignores_labels_signs_order_and_scale(
-    rows: list[list[float]], scale: float, source: Random
-) -> None:
-    table = np.array(rows)
-    table[np.abs(table) < 1e-6] = 0.0
-    joint = max_t_p(table)
-    assert joint is not None
-    single = [sign_flip_p(column) for column in table.T]
-    for p, alone in zip(joint, single, strict=True):
-        assert alone is not None
-        assert alone - 1e-9 <= p <= 1.0
-    order = source.sample(range(len(joint)), len(joint))
-    blocks = source.sample(range(len(table)), len(table))
-    for other in (table * scale, -table, table[blocks]):
-        assert (max_t_p(other) or []) == pytest.approx(joint)
-    assert (max_t_p(table[:, order]) or []) == pytest.approx([joint[at] for at in order])
-
-
 def scipy_p(column: np.ndarray, resamples: float) -> float:
     found = stats.permutation_test(
         (column,), np.mean, permutation_type="samples", n_resamples=resamples, rng=1
@@ -284,24 +252,13 @@ def test_the_sign_flip_p_is_that_of_scipy(thousandths: list[int]) -> None:
     assert sign_flip_p(whole / 1000) == pytest.approx(scipy_p(whole, np.inf))
 
 
-def test_joint_p_of_one_contrast_is_its_own_and_of_equal_ones_costs_nothing() -> None:
-    column = np.array([0.3, 0.1, -0.2, 0.4, 0.5, 0.1])
-    alone = sign_flip_p(column)
-    for copies in (1, 3):
-        joint = max_t_p(np.column_stack([column, -column, column][:copies]))
-        assert joint == pytest.approx([alone or 0.0] * copies)
-    assert max_t_p(np.zeros((6, 2))) == [1.0, 1.0]
-    assert max_t_p(np.ones((1, 2))) is None
-
-
 def test_many_blocks_are_drawn_from_and_agree_with_the_exact_test() -> None:
     source = np.random.default_rng(4)
-    table = source.standard_normal((17, 2)) + 0.4
-    drawn = max_t_p(table)
-    assert drawn is not None
-    assert max_t_p(table) == drawn
-    for column, p in zip(table.T, drawn, strict=True):
-        assert p >= scipy_p(column, 200_000) - 0.01
+    for column in (source.standard_normal((17, 2)) + 0.4).T:
+        drawn = sign_flip_p(column)
+        assert drawn is not None
+        assert sign_flip_p(column) == drawn
+        assert drawn >= scipy_p(column, 200_000) - 0.01
 
 
 @settings(max_examples=20)
@@ -333,7 +290,7 @@ def test_interactions_do_not_care_for_order_unit_or_which_factor_comes_first(
         assert found.estimate.p_sign_flip == one.estimate.p_sign_flip
 
 
-def test_joint_p_of_the_verdicts_is_over_all_levels_and_in_the_machine_object(
+def test_several_verdicts_share_their_error_step_by_step(
     tmp_path: Path,
 ) -> None:
     spec = """
@@ -350,17 +307,11 @@ def test_joint_p_of_the_verdicts_is_over_all_levels_and_in_the_machine_object(
     """
     context = synthetic_context(tmp_path, spec, effects={"a3": 0.1, "a4": 0.1})
     answer = json.loads(json.dumps(run_object("run", context)))
-    keys = ("factor", "level", "step")
-    assert [[m[k] for k in keys] for m in answer["max_t"]] == [
-        [v[k] for k in keys] for v in answer["verdicts"]
-    ]
-    assert all(
-        m["p"] >= v["p_sign_flip"] - 1e-9
-        for m, v in zip(answer["max_t"], answer["verdicts"], strict=True)
-    )
-    assert {"effect_pct", "ci95_pct", "p_max_t", "verdict", "aliases"} <= answer["interactions"][
-        0
-    ].keys()
+    shared = {v["level"]: v["shared_by"] for v in answer["verdicts"]}
+    assert shared == {"512MB": 3, "8GB": 2, "8MB": 2}
+    assert {"effect_pct", "ci95_pct", "p_sign_flip", "verdict", "aliases"} <= answer[
+        "interactions"
+    ][0].keys()
     assert answer["trends"][0]["factor"] == "max_wal_size"
     assert len(answer["simple_effects"]) == 4
 
@@ -374,13 +325,3 @@ def test_a_missing_arm_leaves_its_block_out_of_every_estimate() -> None:
     assert found.interactions[0].estimate.blocks == BLOCKS - 1
     assert {e.estimate.blocks for e in found.arm_effects} == {BLOCKS - 1}
     assert analyse("?", plan, [replace(t, invalid=("x",)) for t in kept]).interactions == ()
-
-
-@pytest.mark.parametrize("blocks", [2, 6, 12, 18])
-def test_each_contrasts_own_p_is_the_one_it_has_alone(blocks: int) -> None:
-    table = np.random.default_rng(blocks).standard_normal((blocks, 5))
-    table[:, 3] = 0.0
-    table[:, 4] = table[:, 0]
-    found = flipped_p(table)
-    assert found is not None
-    assert list(found[1]) == [sign_flip_p(column) for column in table.T]

@@ -72,10 +72,9 @@ class BlockTable:
         return self._rows(kept)
 
     def up_to(self, block: int) -> BlockTable:
-        """The rounds of the first blocks."""
-        if self.trials is None:
-            raise ValueError("only a table of rounds has trials")
-        return self._rows(np.flatnonzero(self.trials <= block).tolist())
+        """The rows of the first blocks."""
+        of_row = np.array(self.blocks, dtype=np.int64) if self.trials is None else self.trials
+        return self._rows(np.flatnonzero(of_row <= block).tolist())
 
     def _rows(self, kept: list[int]) -> BlockTable:
         return replace(

@@ -22,7 +22,7 @@ from scipy import special
 from pgassay.analysis.compare.alternating.rounds import Spread, spread_of_rounds
 from pgassay.analysis.compare.model import IntervalKind
 from pgassay.analysis.compare.rule import Rule
-from pgassay.analysis.statistics.multiple_testing import max_t_p
+from pgassay.analysis.statistics.multiple_testing import sign_flip_p
 from pgassay.analysis.statistics.sequential import log_e_value
 from pgassay.analysis.statistics.values import USELESS_PCT, Interval, ratio_pct
 
@@ -70,14 +70,12 @@ def estimate(
     trials: NDArray[np.int64] | None = None,
     *,
     units: float | None = None,
-    flipped: float | None = None,
     judged: bool = True,
 ) -> BlockEstimate:
     """The estimate over blocks, or over the rounds of `trials`.
 
     `units` is how many independent values the blocks' differences are worth, if not their number;
-    `flipped` is the sign-flip p if the caller has computed it already; only what is `judged` by
-    the rule gets a p over its looks.
+    only what is `judged` by the rule gets a p over its looks.
     """
     if trials is None:
         spread = _of_blocks(differences, units or len(differences))
@@ -88,7 +86,7 @@ def estimate(
     decides = trials is not None or n >= FEW_BLOCKS
     interval = _interval(mean, error, rule.critical(n, units, 0.05))
     # TOST at 5 %: the two one-sided tests reject where the 90 % interval lies inside the margins.
-    ninety = _interval(mean, error, rule.critical(n, units, 0.10))
+    ninety = _interval(mean, error, rule.critical_inside(n, units))
     inside = decides and ninety is not None and lies_inside(ninety, margins)
     differs = decides and interval is not None and (interval[0] > 0.0 or interval[1] < 0.0)
     return BlockEstimate(
@@ -98,7 +96,8 @@ def estimate(
         units=units,
         interval=interval,
         p_t=None if error is None else float(2 * special.stdtr(units - 1, -abs(mean) / error)),
-        p_sign_flip=_sign_flip(differences, rule, flipped),
+        # Over the number of blocks fixed beforehand; a run that may end earlier has none.
+        p_sign_flip=sign_flip_p(differences) if rule.interval is IntervalKind.T else None,
         p_looks=_p_of_looks(spread, n, rule) if judged else None,
         e_value=_evidence(spread, len(differences))
         if rule.interval is IntervalKind.SEQUENCE
@@ -126,27 +125,10 @@ def _evidence(spread: Spread, differences: int) -> float | None:
     return math.exp(min(log_e_value(spread.mean / spread.error, spread.units), 700.0))
 
 
-def _sign_flip(differences: NDArray[np.float64], rule: Rule, flipped: float | None) -> float | None:
-    """Over the number of blocks fixed beforehand; a run that may end earlier has none."""
-    if rule.interval is not IntervalKind.T or flipped is not None:
-        return flipped
-    return sign_flip_p(differences)
-
-
 def _p_of_looks(spread: Spread, blocks: int, rule: Rule) -> float | None:
     if rule.interval not in (IntervalKind.BOUNDED, IntervalKind.GROUP) or spread.error is None:
         return None
     return rule.bounding_p(spread.mean / spread.error, blocks, spread.units)
-
-
-def sign_flip_p(differences: NDArray[np.float64]) -> float | None:
-    """The exact two-sided sign-flip p of a mean of zero; None below two blocks.
-
-    Under no effect both signs of a block's difference are equally likely, because the order of its
-    arms was drawn.
-    """
-    together = max_t_p(differences[:, None])
-    return None if together is None else together[0]
 
 
 def relative(ratio: bool, baseline_mean: float) -> Callable[[float], float | None]:
@@ -202,7 +184,7 @@ def _blocks_to_decide(found: Spread, margins: Interval, n: int, rule: Rule) -> i
         units = per_block * (n + more)
         if rule.critical(n + more, units, 0.05) * width < abs(mean):
             return True
-        return rule.critical(n + more, units, 0.10) * width < room
+        return rule.critical_inside(n + more, units) * width < room
 
     # Intervals narrow with more blocks, so bisection finds the first number that decides.
     stops = rule.stops_after(n)

@@ -37,14 +37,13 @@ from pgassay.analysis.compare.model import (
     Dependence,
     Estimate,
     Interaction,
-    IntervalKind,
     SimpleEffect,
     Trend,
 )
 from pgassay.analysis.compare.positions import without_positions
 from pgassay.analysis.compare.rule import Rule
+from pgassay.analysis.compare.step_down import Reached, step_down
 from pgassay.analysis.reading.metrics import Metric
-from pgassay.analysis.statistics.multiple_testing import flipped_p
 from pgassay.plan.factorial.aliases import aliases_of
 from pgassay.plan.factorial.numeric_levels import Scores, scores_of
 from pgassay.plan.model import Factor, Plan
@@ -109,20 +108,20 @@ class _Family:
         ratio = self.metric.scale == "ratio"
         adjusted = without_positions(self.table)
         start = float(adjusted.table.of(mean_over(self.plan, {})).mean())
-        columns = [adjusted.differences(weights) for _, weights in wanted]
         units = adjusted.units(len(self.table.blocks))
-        fixed = rule.interval is IntervalKind.T
-        flips = flipped_p(np.column_stack(columns)) if fixed else None
-        together, alone = flips or (None, None)
         to_pct = relative(ratio, start)
         margins = rule.margins(start, ratio=ratio)
-        for at, ((named, weights), differences) in enumerate(zip(wanted, columns, strict=True)):
-            flipped = None if alone is None else alone[at]
-            found = estimate(
-                differences, margins, rule, self.table.trials, units=units, flipped=flipped
-            )
-            if not self.plan.calibrates:
-                found = unless_slow(found, self.table, weights, margins, rule)
+
+        def estimated(at: int, rule: Rule) -> BlockEstimate:
+            weights = wanted[at][1]
+            differences = adjusted.differences(weights)
+            found = estimate(differences, margins, rule, self.table.trials, units=units)
+            if self.plan.calibrates:
+                return found
+            return unless_slow(found, self.table, weights, margins, rule)
+
+        every, _ = step_down(range(len(wanted)), estimated, _says, rule, Reached())
+        for (named, weights), found in zip(wanted, every.values(), strict=True):
             yield (
                 named,
                 found,
@@ -131,7 +130,6 @@ class _Family:
                     effect_pct=to_pct(found.mean),
                     ci95_pct=bounded(both(found.interval, to_pct), least=-100.0),
                     p_sign_flip=found.p_sign_flip,
-                    p_max_t=None if together is None else together[at],
                     p_looks=found.p_looks,
                     e_value=found.e_value,
                     blocks_to_decide=None if found.withheld else found.blocks_to_decide,
@@ -143,6 +141,10 @@ class _Family:
                     rounds=found.rounds,
                 ),
             )
+
+
+def _says(found: BlockEstimate) -> tuple[bool, bool]:
+    return found.differs, found.inside
 
 
 def _interactions(plan: Plan, family: _Family) -> Iterator[Interaction]:

@@ -12,10 +12,7 @@ their interval, which in a sequential run holds at every look, excludes zero.
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Mapping, Sequence
-from dataclasses import replace
-
-import numpy as np
+from collections.abc import Container, Iterable, Mapping, Sequence
 
 from pgassay.analysis.compare.alternating.rounds import by_block
 from pgassay.analysis.compare.alternating.slow_effects import unless_slow
@@ -23,7 +20,6 @@ from pgassay.analysis.compare.contrasts import (
     BlockTable,
     Vector,
     block_table,
-    main_effect,
     mean_over,
 )
 from pgassay.analysis.compare.estimate import (
@@ -33,13 +29,13 @@ from pgassay.analysis.compare.estimate import (
     estimate,
     relative,
 )
-from pgassay.analysis.compare.model import Comparison, Verdict, Withdrawn
+from pgassay.analysis.compare.model import Comparison, Subject, Verdict, Withdrawn
 from pgassay.analysis.compare.positions import without_positions
 from pgassay.analysis.compare.rule import Rule
 from pgassay.analysis.compare.secondary import SECONDARY
+from pgassay.analysis.compare.step_down import Reached, step_down
 from pgassay.analysis.measures.model import TrialMeasures
 from pgassay.analysis.reading.metrics import METRICS, Metric
-from pgassay.analysis.statistics.multiple_testing import max_t_p
 from pgassay.analysis.statistics.values import Interval, ratio_pct
 from pgassay.plan.model import Factor, Plan
 
@@ -110,6 +106,7 @@ def compare(
         rounds=found.rounds,
         slow_ci90_pct=bounded(both(found.slow, to_pct), least=-100.0),
         withdrawn=Withdrawn.SLOW_EFFECTS if found.withheld else None,
+        shared_by=rule.simultaneous,
         standard_error=found.error,
         units=found.units,
     )
@@ -153,25 +150,57 @@ Tables = Mapping[float | None, BlockTable]
 """The primary metric's complete blocks, over whole trials (None) and at each load."""
 
 
+def judge_levels(
+    plan: Plan, rule: Rule, tables: Tables, looks: Iterable[int], before: Reached[Subject]
+) -> tuple[list[Comparison], Reached[Subject]]:
+    """The comparisons of the primary metric, whose verdicts share their error step by step.
+
+    `looks` are the blocks at which the run was judged, or could have been, since `before`; the
+    last one is that of now.
+    """
+    factors = {factor.name: factor for factor in plan.factors}
+    subjects = [
+        (f.name, level, at) for f in plan.factors for level in f.levels[1:] for at in tables
+    ]
+    found, reached = dict[Subject, Comparison | None](), before
+    for block in looks:
+        then = {step: table.up_to(block) for step, table in tables.items()}
+
+        def estimated(subject: Subject, rule: Rule, then: Tables = then) -> Comparison | None:
+            name, level, step = subject
+            metric = METRICS[plan.metric]
+            return compare(metric, factors[name], level, step, then[step], plan, rule)
+
+        found, reached = step_down(subjects, estimated, _says, rule, reached)
+    return [one for one in found.values() if one is not None], reached
+
+
+def _says(found: Comparison | None) -> tuple[bool, bool]:
+    """Whether a verdict finds a difference, and whether one inside the margin."""
+    if found is None:
+        return False, False
+    inside = found.verdict in (Verdict.NEGLIGIBLE, Verdict.EQUIVALENT)
+    return found.verdict not in (Verdict.UNDECIDED, Verdict.EQUIVALENT), inside
+
+
 def compare_levels(
     plan: Plan,
     trials: Sequence[TrialMeasures],
     rule: Rule,
-    primary: Tables,
+    loads: Sequence[float | None],
     metrics: Container[str] = METRICS,
 ) -> list[Comparison]:
-    """All comparisons of these metrics, metric by metric."""
+    """All comparisons of these metrics but the primary one, metric by metric."""
     found = []
     rules = {one.metric: rule.of_endpoint(one, of=len(plan.endpoints)) for one in plan.endpoints}
     for metric in METRICS.values():
-        if metric.name not in metrics or not _is_measured(metric.name, trials):
+        wanted = metric.name in metrics and metric.name != plan.metric
+        if not wanted or not _is_measured(metric.name, trials):
             continue
-        tables = primary
-        if metric.name != plan.metric:
-            tables = {step: block_table(metric, trials, plan, step) for step in primary}
+        tables = {step: block_table(metric, trials, plan, step) for step in loads}
         for factor in plan.factors:
             for level in factor.levels[1:]:
-                for step in primary:
+                for step in loads:
                     comparison = compare(
                         metric,
                         factor,
@@ -184,28 +213,6 @@ def compare_levels(
                     if comparison is not None:
                         found.append(comparison)
     return found
-
-
-def with_joint_p(
-    plan: Plan, tables: Tables, comparisons: Sequence[Comparison]
-) -> tuple[Comparison, ...]:
-    """The same comparisons; the primary metric's get their max-T p.
-
-    A verdict that an idle arm has withdrawn takes no part in the correction of the others.
-    """
-    factors = {factor.name: factor for factor in plan.factors}
-    verdicts = [
-        at
-        for at, c in enumerate(comparisons)
-        if c.metric == plan.metric and c.withdrawn is not Withdrawn.STANDSTILL
-    ]
-    chosen = [comparisons[at] for at in verdicts]
-    together = joint_p(
-        [tables[c.step] for c in chosen],
-        [main_effect(plan, factors[c.factor], c.level) for c in chosen],
-    )
-    p = dict(zip(verdicts, together or (), strict=False))
-    return tuple(replace(c, p_max_t=p.get(at)) for at, c in enumerate(comparisons))
 
 
 def _is_measured(name: str, trials: Sequence[TrialMeasures]) -> bool:
@@ -222,18 +229,3 @@ def way(difference: float, metric: Metric) -> Verdict:
     if metric.good == "neither":
         return Verdict.UNDECIDED
     return Verdict.BETTER if (difference > 0.0) == (metric.good == "higher") else Verdict.WORSE
-
-
-def joint_p(tables: Sequence[BlockTable], contrasts: Sequence[Vector]) -> list[float] | None:
-    """max-T p values of contrasts from several tables, over the blocks that all of them have."""
-    if not tables:
-        return None
-    tables = [table.known_for(c) for table, c in zip(tables, contrasts, strict=True)]
-    shared = sorted(set.intersection(*(set(table.blocks) for table in tables)))
-    if len(shared) < 2:
-        return None
-    columns = [
-        without_positions(t.only(shared)).differences(c)
-        for t, c in zip(tables, contrasts, strict=True)
-    ]
-    return max_t_p(np.column_stack(columns))

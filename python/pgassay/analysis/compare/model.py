@@ -25,6 +25,10 @@ class Verdict(StrEnum):
     """Of an A/A run, whose arms are identical."""
 
 
+Subject = tuple[str, str, float | None]
+"""The factor, the level and the load of a verdict."""
+
+
 class IntervalKind(StrEnum):
     """The kind of interval that `ci95` is."""
 
@@ -94,8 +98,8 @@ class Comparison:
     """Further blocks to a verdict if mean and spread stay as they are, which holds in about 6 of 10
     runs; 0 when decided, None when hopeless or unknown."""
     block_effects_pct: tuple[float, ...]
-    p_max_t: float | None = None
-    """Of the primary metric: the max-T p, corrected for all verdicts."""
+    shared_by: int = 1
+    """How many verdicts share the 5 % of its interval, by Holm's rule."""
     rounds: int | None = None
     """Of a switchback: the number of rounds it is estimated over."""
     effect_adjusted_pct: float | None = None
@@ -176,8 +180,6 @@ class Estimate:
     ci95_pct: tuple[float, float] | None
     """Holds together with those of its kind (all interactions, all trends, …) at 95 %."""
     p_sign_flip: float | None
-    p_max_t: float | None
-    """Corrected for all of its kind."""
     p_looks: float | None
     e_value: float | None
     blocks_to_decide: int | None

@@ -43,9 +43,11 @@ class Rule:
     interval: IntervalKind
     smallest_effect: float
     simultaneous: int
-    """How many verdicts share the error (Bonferroni)."""
+    """How many verdicts share the error; of several, those without a difference (step_down.py)."""
     looks: tuple[int, ...] = ()
     """Blocks after which a run is analysed, if these are fixed beforehand."""
+    simultaneous_inside: int = 0
+    """How many share the error of equivalence; 0 where it is the same number."""
 
     def critical(self, blocks: int, units: float, alpha: float) -> float:
         """Half-width of the interval after so many blocks, in standard errors of the mean.
@@ -53,7 +55,9 @@ class Rule:
         `units` is the number of independent values that the error is worth: the blocks, or the
         rounds of slices, less one for each covariate.
         """
-        shared = alpha / self.simultaneous
+        return self._critical(blocks, units, alpha / self.simultaneous)
+
+    def _critical(self, blocks: int, units: float, shared: float) -> float:
         if units < 2:
             return math.inf
         match self.interval:
@@ -65,6 +69,11 @@ class Rule:
                 return critical_t_at(blocks, shared, self.looks, spent, units)
             case IntervalKind.BOUNDED:
                 return critical_t_at(blocks, shared, self.looks, spent_by_power, units)
+
+    def critical_inside(self, blocks: int, units: float) -> float:
+        """The same of the 90 % interval, which finds equivalence."""
+        shared = 0.10 / (self.simultaneous_inside or self.simultaneous)
+        return self._critical(blocks, units, shared)
 
     def bounding_p(self, t: float, blocks: int, units: float) -> float | None:
         """The smallest of 0.1, 1 and 5 % whose bound this |t| reaches; None if it reaches none.

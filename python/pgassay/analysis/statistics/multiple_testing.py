@@ -1,17 +1,15 @@
-"""Several contrasts tested together: corrected p values.
+"""The sign-flip p of one contrast, and p values corrected for many.
 
-Enters: a table of contrasts, a row per block; or p values. Leaves: one corrected p per contrast.
+Enters: a number per block; or p values. Leaves: a p each.
 Never: mixes contrasts of different blocks.
 
-Max-T (Westfall and Young, Resampling-Based Multiple Testing, 1993, step-down) flips the signs of
-whole blocks. All contrasts of a block are flipped together, which keeps their correlation (a shared
-baseline, a shared whole plot), so the correction is milder than Bonferroni's;
-docs/methods/verdicts.md states the assumptions. Benjamini and Yekutieli's rule (Annals of
-Statistics 29, 2001) bounds the false discovery rate under any dependence of the tests.
+The signs of whole blocks are flipped (Fisher). Benjamini and Yekutieli's rule (Annals of Statistics
+29, 2001) bounds the false discovery rate under any dependence of the tests.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from functools import lru_cache
 
@@ -31,48 +29,30 @@ _TIES, _NOTHING = 1e-9, 1e-12
 """Relative and absolute tolerance: sums that are equal in theory differ by rounding."""
 
 
-def max_t_p(differences: NDArray[np.float64]) -> list[float] | None:
-    """A p per column, step-down; None below two blocks."""
-    found = flipped_p(differences)
-    return None if found is None else list(found[0])
+def sign_flip_p(differences: NDArray[np.float64]) -> float | None:
+    """The exact two-sided sign-flip p of a mean of zero; None below two blocks.
 
-
-def flipped_p(
-    differences: NDArray[np.float64],
-) -> tuple[tuple[float, ...], tuple[float, ...]] | None:
-    """The p of each column, step-down, and of each alone, uncorrected; None below two blocks."""
-    blocks, contrasts = differences.shape
-    if blocks < 2 or contrasts == 0:
+    Under no effect both signs of a block's difference are equally likely, because the order of its
+    arms was drawn.
+    """
+    if len(differences) < 2:
         return None
-    return _p_of(differences.astype(np.float64).tobytes(), blocks, contrasts)
+    return _p_of(differences.astype(np.float64).tobytes(), len(differences))
 
 
 @lru_cache(maxsize=256)
-def _p_of(table: bytes, blocks: int, contrasts: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Cached: p values are asked for alone and together, and again at every later look."""
-    differences = np.frombuffer(table, dtype=np.float64).reshape(blocks, contrasts)
+def _p_of(content: bytes, blocks: int) -> float:
+    """Cached: it is asked for again at every later look."""
+    differences = np.frombuffer(content, dtype=np.float64)
     # Σ d² is the same for every pattern, so |Σ d| / √Σd² orders patterns as |t| does.
-    lengths = np.sqrt(np.sum(differences**2, axis=0))
-    scaled = differences / np.where(lengths > 0.0, lengths, 1.0)
-    observed = np.abs(scaled.sum(axis=0))
-    order = np.argsort(observed)
-    alone, as_large = np.zeros((2, contrasts))
-    bars = observed[order] * (1.0 - _TIES) - _NOTHING
-    patterns = 0
+    scaled = differences / (math.sqrt(float(differences @ differences)) or 1.0)
+    bar = abs(float(scaled.sum())) * (1.0 - _TIES) - _NOTHING
+    as_large = patterns = 0
     for signs in _signs(blocks):
         patterns += len(signs)
-        sums = np.abs(signs @ scaled)[:, order]
-        alone += np.sum(sums >= bars, axis=0)
-        # Step-down: each contrast is compared with the largest of those not above it.
-        largest = np.maximum.accumulate(sums, axis=1)
-        as_large += np.sum(largest >= bars, axis=0)
+        as_large += int(np.count_nonzero(np.abs(signs @ scaled) >= bar))
     drawn = blocks > EXACT_UP_TO
-    rising = (as_large + drawn) / (patterns + drawn)
-    rising = np.maximum.accumulate(rising[::-1])[::-1]
-    found = np.empty((2, contrasts))
-    found[:, order] = rising, (alone + drawn) / (patterns + drawn)
-    together, each = found.tolist()
-    return tuple(together), tuple(each)
+    return (as_large + drawn) / (patterns + drawn)
 
 
 def _signs(blocks: int) -> Iterator[Signs]:

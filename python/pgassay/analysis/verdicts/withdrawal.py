@@ -127,7 +127,6 @@ def _bare(estimate: Estimate) -> Estimate:
         _undecided(estimate),
         ci95_pct=None,
         p_sign_flip=None,
-        p_max_t=None,
         p_looks=None,
         e_value=None,
     )

@@ -112,10 +112,9 @@ def trend_sentence(trend: Trend, analysis: Analysis) -> str:
 
 
 def certainty(estimate: Estimate) -> str:
-    """Such as `sign-flip p = 0.031, max-T p = 0.062, e-value 5.1`."""
+    """Such as `sign-flip p = 0.031, e-value 5.1`."""
     figures = (
         (tr("sign-flip p = "), estimate.p_sign_flip),
-        (tr("max-T p = "), estimate.p_max_t),
         ("p ≤ ", estimate.p_looks),
         (tr("e-value "), estimate.e_value),
     )

@@ -123,7 +123,6 @@ def _estimate(one: Estimate) -> dict[str, Any]:
     return {
         "effect_pct": one.effect_pct,
         **ends("ci95", one.ci95_pct, "_pct"),
-        "p_max_t": one.p_max_t,
         "blocks": one.blocks,
     }
 

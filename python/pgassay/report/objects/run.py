@@ -23,10 +23,10 @@ SCHEMA = "pgassay.run/1"
 
 VERDICT_FIELDS = (
     "metric", "factor", "baseline", "level", "step", "effect_pct", "ci95_pct", "p_sign_flip",
-    "p_looks", "e_value", "verdict", "blocks_to_decide",
+    "p_looks", "e_value", "shared_by", "verdict", "blocks_to_decide",
 )  # fmt: skip
 ENDPOINT_FIELDS = ("metric", "effect_pct", "ci95_pct", "difference", "ci95", "verdict")
-ESTIMATE_FIELDS = ("effect_pct", "ci95_pct", "p_sign_flip", "p_max_t", "p_looks", "e_value")
+ESTIMATE_FIELDS = ("effect_pct", "ci95_pct", "p_sign_flip", "p_looks", "e_value")
 
 
 def run_object(run: str, context: ReportContext) -> dict[str, Any]:
@@ -38,11 +38,6 @@ def run_object(run: str, context: ReportContext) -> dict[str, Any]:
         "blocks": analysis.blocks,
         "trials": len(analysis.trials),
         "verdicts": [_verdict(one, analysis) for one in analysis.verdicts()],
-        # Beside each verdict, in the same order: its p corrected for all of them together.
-        "max_t": [
-            {**fields(one, "factor", "level", "step"), "p": one.p_max_t}
-            for one in analysis.verdicts()
-        ],
         "accounting": [asdict(one) for one in analysis.accounting],
         "interactions": [
             {

@@ -103,10 +103,6 @@ def _run(types: _Types) -> tuple[str, Schema]:
         "badge": _TEXT,
         "endpoints": _list(_object(endpoint)),
     }
-    max_t = {
-        **types.some(Comparison, ("factor", "level", "step")),
-        "p": types.of(Comparison)["p_max_t"],
-    }
     interaction = ("metric", "factor", "level", "other", "at", "aliases", "verdict")
     trend = ("metric", "factor", "lowest", "highest", "per_doubling_pct", "verdict")
     simple = ("factor", "level", "other", "at")
@@ -118,7 +114,6 @@ def _run(types: _Types) -> tuple[str, Schema]:
         "blocks": _COUNT,
         "trials": _COUNT,
         "verdicts": _list(_object(verdict)),
-        "max_t": _list(_object(max_t)),
         "accounting": of_analysis["accounting"],
         "interactions": _list(_object(types.some(Interaction, interaction) | judged)),
         "simple_effects": _list(_object(types.some(SimpleEffect, simple) | estimate)),

@@ -25,7 +25,6 @@ INTERVAL = Message("95\xa0% interval")
 SIGN_FLIP = Message("Sign-flip\xa0p")
 EVIDENCE = Message("Evidence")
 """One figure, which belongs to the rule by which the run ended."""
-MAX_T = Message("max-T\xa0p")
 
 
 def moment(time_ns: int) -> str:
@@ -78,7 +77,7 @@ def tone_cell(text: str, tone: str) -> Cell:
     return Cell(tr(text), style=f"word {tone}")
 
 
-ESTIMATE_COLUMNS = tuple(map(Column, (Message("Change"), INTERVAL, EVIDENCE, MAX_T)))
+ESTIMATE_COLUMNS = tuple(map(Column, (Message("Change"), INTERVAL, EVIDENCE)))
 
 
 def estimate_cells(estimate: Estimate) -> tuple[str, ...]:
@@ -87,7 +86,6 @@ def estimate_cells(estimate: Estimate) -> tuple[str, ...]:
         signed_percent(estimate.effect_pct),
         interval(estimate.ci95_pct),
         evidence(estimate),
-        probability(estimate.p_max_t),
     )
 
 

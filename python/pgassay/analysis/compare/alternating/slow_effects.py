@@ -68,7 +68,7 @@ def _range(
     scores = groups.sums(precision * shares * (differences - effects[:, None] * shares))
     errors = np.sqrt(np.sum(scores**2 / (1.0 - leverage), axis=1)) / squares.sum(axis=1)
     units = 1.0 / np.sum(leverage**2, axis=1)
-    criticals = [rule.critical(leverage.shape[1], worth, 0.10) for worth in units.tolist()]
+    criticals = [rule.critical_inside(leverage.shape[1], worth) for worth in units.tolist()]
     low, high = effects - criticals * errors, effects + criticals * errors
     return (float(low.min()), float(high.max())) if np.isfinite(low).all() else None
 

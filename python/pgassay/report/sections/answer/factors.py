@@ -21,7 +21,6 @@ from pgassay.report.tables.cells import (
     ESTIMATE_COLUMNS,
     EVIDENCE,
     INTERVAL,
-    MAX_T,
     estimate_cells,
     tone_cell,
 )
@@ -37,7 +36,7 @@ _INTERACTIONS = (
     Column(Message("Effect of"), "heading"),
     Column(Message("Other factor"), "group"),
     *map(Column, map(Message, ("At its baseline", "At another level", "Difference"))),
-    *map(Column, (INTERVAL, EVIDENCE, MAX_T)),
+    *map(Column, (INTERVAL, EVIDENCE)),
     Column(Message("Verdict"), "text"),
 )
 _SIMPLE = (
@@ -112,7 +111,7 @@ def trends(context: ReportContext) -> Content | None:
     verdicts = [tone_cell(trend.verdict.value, TONES[trend.verdict]) for trend in found]
     rows = []
     for trend, verdict in zip(found, verdicts, strict=True):
-        change, interval, evidence, _ = estimate_cells(trend.estimate)
+        change, interval, evidence = estimate_cells(trend.estimate)
         doubling = trend.per_doubling_pct
         per_doubling = ABSENT if doubling is None else signed_percent(doubling)
         levels = tr("{lowest} to {highest}", lowest=trend.lowest, highest=trend.highest)

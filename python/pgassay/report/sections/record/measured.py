@@ -48,12 +48,6 @@ _COMPARISONS = (
     ),
     Column(Message("Result"), "text"),
 )
-_MAX_T = (
-    Column(Message("Level compared"), "heading"),
-    Column(Message("Load"), "line"),
-    Column(Message("Sign-flip\u00a0p, alone")),
-    Column(Message("max-T\u00a0p, together")),
-)
 
 
 @section("record/measured", "Everything measured")
@@ -70,7 +64,6 @@ def everything(context: ReportContext) -> Content | None:
         "left_out": len(context.analysis.comparisons) - len(_large_enough(context)),
         "has_sign_flip": _has_sign_flip(context),
         "arm_effects": _arm_effect_table(context),
-        "max_t": _max_t_table(context),
     }
 
 
@@ -150,14 +143,3 @@ def _arm_effect_table(context: ReportContext) -> Table:
             for effect in context.analysis.arm_effects
         ],
     )
-
-
-def _max_t_table(context: ReportContext) -> Table:
-    """The verdicts' p values alone and corrected for all of them, where there are several."""
-    verdicts = context.analysis.verdicts()
-    rows = [
-        (subject(one), one.load, probability(one.p_sign_flip), probability(one.p_max_t))
-        for one in verdicts
-        if one.p_max_t is not None
-    ]
-    return table(_MAX_T, rows if len(rows) > 1 else ())
