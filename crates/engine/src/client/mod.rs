@@ -4,15 +4,11 @@
 //! ends of transactions to the recorder. Never: waits, reads a socket, or allocates on the way
 //! of a transaction that succeeds.
 
-mod capture;
 mod ending;
 mod failure_report;
 mod interpreter;
-mod outstanding;
 mod pace;
-mod pause;
 mod session;
-mod shell;
 
 use std::sync::Arc;
 

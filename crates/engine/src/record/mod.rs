@@ -9,13 +9,12 @@ mod buckets;
 pub mod progress;
 mod report;
 mod row;
+mod thread_time;
 
 use std::sync::Arc;
 
 use hdrhistogram::errors::CreationError;
-use rustix::time::{ClockId, clock_gettime};
 
-use crate::network::thread_polled_ns;
 use crate::record::progress::Shared;
 use crate::schedule::{Position, Schedule, Slice, Span};
 pub use attempt::{Attempt, Scope};
@@ -23,6 +22,8 @@ pub use buckets::Buckets;
 pub use report::{CommandTally, Failure, FirstError, Report, StepReport};
 use row::Tally;
 pub use row::{Row, RowKey, RowSums, Total, histogram};
+use thread_time::ThreadTime;
+pub use thread_time::thread_cpu_ns;
 
 pub struct Recorder {
     schedule: Schedule,
@@ -35,8 +36,7 @@ pub struct Recorder {
     /// One per scenario, then one per scenario for transactions that cross an edge.
     tallies: Vec<Tally>,
     report: Report,
-    cpu_mark_ns: i64,
-    polled_mark_ns: i64,
+    accounted: ThreadTime,
 }
 
 impl Recorder {
@@ -64,8 +64,7 @@ impl Recorder {
             shared,
             worker,
             position: None,
-            cpu_mark_ns: 0,
-            polled_mark_ns: 0,
+            accounted: ThreadTime::default(),
         })
     }
 
@@ -155,16 +154,13 @@ impl Recorder {
 
     /// Adds the CPU time since the last step began.
     fn account_cpu(&mut self) {
-        let now_ns = thread_cpu_ns();
-        let spent_ns = now_ns - self.cpu_mark_ns;
-        let polled_ns = thread_polled_ns();
-        let looked_ns = polled_ns - self.polled_mark_ns;
+        let now = ThreadTime::now();
+        let spent = now.since(&self.accounted);
         if let Some(step) = self.step_report() {
-            step.cpu_ns += (spent_ns - looked_ns).max(0);
-            step.polled_ns += looked_ns;
+            step.cpu_ns += (spent.cpu_ns - spent.polled_ns).max(0);
+            step.polled_ns += spent.polled_ns;
         }
-        self.cpu_mark_ns = now_ns;
-        self.polled_mark_ns = polled_ns;
+        self.accounted = now;
     }
 
     /// Closes the rows of the current position.
@@ -379,26 +375,8 @@ impl Recorder {
     }
 }
 
-impl Tally {
-    /// Counts what successes and failures have in common.
-    fn end(&mut self, attempt: &Attempt) {
-        if attempt.tries > 1 {
-            self.row.retried += 1;
-            self.row.retries += u64::from(attempt.tries) - 1;
-        }
-        if let Some(due_ns) = attempt.due_ns {
-            self.row.lag.add(duration_ns(due_ns, attempt.began_ns));
-        }
-    }
-}
-
 fn duration_ns(from_ns: i64, to_ns: i64) -> u64 {
     u64::try_from(to_ns - from_ns).unwrap_or(0)
-}
-
-pub fn thread_cpu_ns() -> i64 {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
-    time.tv_sec * 1_000_000_000 + time.tv_nsec
 }
 
 #[cfg(test)]

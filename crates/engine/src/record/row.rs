@@ -7,8 +7,9 @@ use hdrhistogram::Histogram;
 use hdrhistogram::errors::CreationError;
 use serde::{Deserialize, Serialize};
 
-use super::Failure;
+use super::attempt::Attempt;
 use super::buckets::{BucketSums, Buckets};
+use super::{Failure, duration_ns};
 use crate::schedule::Position;
 
 /// A histogram of latencies from 100 ns (resolution 64 ns, 0.3 % of 20 µs) to an hour; longer ones
@@ -180,6 +181,17 @@ impl Tally {
         self.row.response.total.add(duration_ns);
         if let Some(response) = &mut self.response {
             response.saturating_record(duration_ns);
+        }
+    }
+
+    /// Counts what successes and failures have in common.
+    pub fn end(&mut self, attempt: &Attempt) {
+        if attempt.tries > 1 {
+            self.row.retried += 1;
+            self.row.retries += u64::from(attempt.tries) - 1;
+        }
+        if let Some(due_ns) = attempt.due_ns {
+            self.row.lag.add(duration_ns(due_ns, attempt.began_ns));
         }
     }
 

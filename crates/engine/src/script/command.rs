@@ -6,8 +6,7 @@
 use pgassay_session::shown;
 
 use super::bytes::ascii;
-use super::expression::Expression;
-use super::parse::parse_expression;
+use super::expression::{Expression, parse_expression};
 use super::problem::Problem;
 use super::split::{RawPiece, SqlContext};
 use super::variables::{Names, Slot, is_name};

@@ -6,7 +6,7 @@
 
 use pgassay_session::shown;
 
-use super::value::{Fault, Value};
+use super::expression::{Fault, Value};
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Content {

@@ -8,15 +8,10 @@ mod bytes;
 mod command;
 mod content;
 mod expression;
-mod function;
-mod hash;
-mod parse;
 mod plain;
 mod problem;
 mod quoted;
 mod split;
-mod token;
-mod value;
 mod variables;
 mod words;
 
@@ -26,12 +21,11 @@ use pgassay_session::shown;
 
 pub use command::{Action, Amount, Capture, Command, Pause, Piece, ShellWord, Statement};
 pub use content::Content;
-pub use expression::{Context, Expression};
+pub use expression::{Context, Expression, Fault, Value};
 pub use plain::check_sql;
 pub use problem::Problem;
 pub use quoted::Known;
 pub use split::SqlContext;
-pub use value::{Fault, Value};
 pub use variables::{Names, Slot, Variables, is_name, undefined};
 
 use crate::error::EngineError;

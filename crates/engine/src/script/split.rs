@@ -5,8 +5,8 @@
 //! comments, parentheses and the bodies of SQL functions.
 
 use super::bytes::{find, is_space, trim_end};
+use super::expression::token::{begins_word, is_word, word_length};
 use super::problem::Problem;
-use super::token::{begins_word, is_word, word_length};
 
 mod depth;
 use depth::Depth;

@@ -8,8 +8,8 @@ use std::collections::HashMap;
 use pgassay_session::shown;
 
 use super::content::Content;
-use super::token::{begins_word, is_word};
-use super::value::{Fault, Value};
+use super::expression::token::{begins_word, is_word};
+use super::expression::{Fault, Value};
 
 /// The index of a variable, the same for all clients and scripts of a load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -3,10 +3,17 @@
 //! Enters: a tree from `parse`, the variables and random numbers of one client. Leaves: a value
 //! or an error of the script. Never: allocates once its stack has grown, except for an error.
 
-use super::function::{Function, apply};
-use super::value::{Fault, Value};
+mod function;
+mod hash;
+mod parse;
+pub(super) mod token;
+mod value;
+
 use super::variables::{Names, Slot, Variables};
 use crate::random::Random;
+use function::{Function, apply};
+pub(super) use parse::parse_expression;
+pub use value::{Fault, Value};
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Expression {

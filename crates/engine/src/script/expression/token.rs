@@ -5,8 +5,8 @@
 
 use pgassay_session::shown;
 
-use super::bytes::ascii;
-use super::problem::Problem;
+use crate::script::bytes::ascii;
+use crate::script::problem::Problem;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Token<'a> {

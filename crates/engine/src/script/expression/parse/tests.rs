@@ -3,8 +3,7 @@
 use super::*;
 use crate::random::Seeds;
 use crate::script::content::Content;
-use crate::script::expression::Context;
-use crate::script::value::Fault;
+use crate::script::expression::{Context, Fault};
 
 fn evaluate(text: &str) -> Result<Value, Fault> {
     let mut names = Names::default();

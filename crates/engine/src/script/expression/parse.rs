@@ -5,12 +5,12 @@
 
 use pgassay_session::shown;
 
-use super::expression::Expression;
+use super::Expression;
 use super::function::{Function, find};
-use super::problem::Problem;
 use super::token::{Token, Tokens};
 use super::value::Value;
-use super::variables::Names;
+use crate::script::problem::Problem;
+use crate::script::variables::Names;
 
 /// Larger than any script that a person writes, small enough for a thread's stack.
 const MOST_NESTING: usize = 64;
