@@ -18,7 +18,7 @@ SELECT
     p.phase,
     CASE
         WHEN a.backend_type = 'autovacuum worker' THEN 'autovacuum'
-        WHEN a.application_name LIKE 'pgassay%' THEN 'pgassay'
+        WHEN a.application_name IN ('pgassay', 'pgassay control', 'pgassay sampler') THEN 'pgassay'
         WHEN a.backend_type IS NOT NULL THEN 'another'
         ELSE ''
     END::pg_catalog.text AS whose,

@@ -9,6 +9,5 @@ SELECT
     count(*) AS processes
 FROM pg_catalog.pg_stat_activity AS a
 WHERE a.pid <> pg_catalog.pg_backend_pid()
-    AND coalesce(a.application_name, '') NOT LIKE 'pgassay sampler%'
-    AND coalesce(a.application_name, '') NOT LIKE 'pgassay control%'
+    AND coalesce(a.application_name, '') NOT IN ('pgassay control', 'pgassay sampler')
 GROUP BY a.backend_type, a.state

@@ -22,8 +22,7 @@ SELECT
     (extract(epoch FROM pg_catalog.clock_timestamp()) * 1000000)::pg_catalog.int8 AS clock_us
 FROM pg_catalog.pg_stat_activity AS a
 WHERE a.pid <> pg_catalog.pg_backend_pid()
-    AND coalesce(a.application_name, '') NOT LIKE 'pgassay sampler%'
-    AND coalesce(a.application_name, '') NOT LIKE 'pgassay control%'
+    AND coalesce(a.application_name, '') NOT IN ('pgassay control', 'pgassay sampler')
     AND (
         a.query = '<insufficient privilege>'
         OR CASE

@@ -47,8 +47,9 @@ class Context(StrEnum):
 
 
 NOTHING: Mapping[str, str] = {}
-SAMPLER_NAME = "pgassay sampler"
-"""application_name of the sampling sessions."""
+CONTROL_NAME, SAMPLER_NAME, LOAD_NAME = "pgassay control", "pgassay sampler", "pgassay"
+"""Values of application_name of our sessions. They are compared whole, here and in SQL: a client
+whose name only begins as ours must not be left out of what is read of the server."""
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,8 @@ import pytest
 from pgassay.doctor.checks import check_server
 from pgassay.server.connection.session import resolve
 from pgassay.server.hosts.account import Account
-from pgassay.server.protocol import Connection
+from pgassay.server.protocol import CONTROL_NAME, LOAD_NAME, SAMPLER_NAME, Connection
+from pgassay.server.statements import statement
 from pgassay.trials.sampling.not_measured import described, not_measured
 from pgassay.trials.sampling.queries import extensions_in, queries_for
 from pgassay.trials.sampling.samplers import open_sampler
@@ -123,6 +124,25 @@ def test_sessions_are_counted_by_kind_and_state(lab_server: LabServer) -> None:
         states = {(r["backend_type"], r["state"]): r for r in rows_of(watcher, "sessions")}
         assert states["client backend", "idle in transaction"]["processes"] >= 1
         assert states["checkpointer", None]["processes"] == 1
+
+
+@pytest.mark.parametrize("begin", [SAMPLER_NAME, CONTROL_NAME, LOAD_NAME])
+def test_a_name_that_begins_as_ours_hides_no_session(lab_server: LabServer, begin: str) -> None:
+    disguised = lab_server.dsn("lab") + f" application_name='{begin} 2'"
+    with psycopg.connect(disguised) as other, lab_server.admin() as watcher:
+        other.execute("SELECT 1")
+        busy = ("client backend", "idle in transaction")
+        kinds = {(row["backend_type"], row["state"]) for row in rows_of(watcher, "sessions")}
+        assert busy in kinds
+        assert other.info.backend_pid in {row["pid"] for row in rows_of(watcher, "waits")}
+        for asked, count in (
+            ("signs/sessions", 0), ("data/sessions_in_database", 0), ("trials/fingerprint", 4),
+        ):  # fmt: skip
+
+            def alone(asked: str = asked, count: int = count) -> bool:
+                return bool(watcher.execute(statement(asked)).fetchall()[0][count] == 1)
+
+            wait_until(alone, f"one session of others in {asked}")
 
 
 @pytest.fixture(scope="module", params=["embedded-18", "debian-15"])

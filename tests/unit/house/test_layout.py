@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 
 import pgassay
+from pgassay.server.protocol import CONTROL_NAME, LOAD_NAME, SAMPLER_NAME
 
 PACKAGE = Path(pgassay.__file__).parent
 MODULES = {str(path.relative_to(PACKAGE)): path for path in sorted(PACKAGE.rglob("*.py"))}
@@ -38,3 +40,19 @@ def test_only_trials_and_doctor_call_the_native_module() -> None:
         and any(f"{node.module}.{alias.name}" == "pgassay._core" for alias in node.names)
     ]
     assert [name for name in callers if not name.startswith(("trials/", "doctor/"))] == []
+
+
+def test_sql_tells_our_sessions_by_their_whole_names() -> None:
+    ours = {CONTROL_NAME, SAMPLER_NAME, LOAD_NAME}
+    beside = []
+    for path in sorted(PACKAGE.rglob("*.sql")):
+        text = path.read_text("utf-8")
+        if not (asked := re.findall(r"application_name\b[^\n]*'pgassay[^\n]*", text)):
+            continue
+        lists = re.findall(
+            r"(?:a\.)?application_name(?:, ''\))? (?:NOT )?IN \(((?:'[a-z ]+'(?:, )?)+)\)", text
+        )
+        named = [one for names in lists for one in re.findall(r"'([a-z ]+)'", names)]
+        if len(lists) != len(asked) or not {CONTROL_NAME, SAMPLER_NAME} <= set(named) <= ours:
+            beside.append(path.name)
+    assert beside == []

@@ -22,15 +22,13 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from pgassay.errors import ConnectionRefused, TargetError
 from pgassay.server.connection import libpq
 from pgassay.server.connection.bounded_session import CONNECTION_FAILURE, BoundedSession
-from pgassay.server.protocol import Connection, ConnectionParameters
+from pgassay.server.protocol import CONTROL_NAME, Connection, ConnectionParameters
 from pgassay.server.statements import statement
 from pgassay.spec.reading.texts import shown
 
 # psycopg warns of what it ignores while an error is on its way. Without a handler Python prints
 # that on stderr, beside the one line for the user.
 logging.getLogger("psycopg").addHandler(logging.NullHandler())
-
-APPLICATION_NAME = "pgassay control"
 
 
 class Work(Enum):
@@ -106,7 +104,7 @@ def connect(
     One through a pooler is refused, or where that may be, left with the limits it has: what it sets
     would be left to others. It is cut after `lasts_s`, where that is given, also from a server that
     does not answer any more."""
-    arguments = {"application_name": APPLICATION_NAME, **parameters.for_psycopg()}
+    arguments = {"application_name": CONTROL_NAME, **parameters.for_psycopg()}
     session = _connected(parameters.password, **arguments)
     try:
         if lasts_s is not None:
@@ -187,7 +185,7 @@ def resolve(dsn: str) -> ConnectionParameters:
         ) from None
     arguments: dict[str, Any] = {
         "conninfo": dsn,
-        "application_name": APPLICATION_NAME,
+        "application_name": CONTROL_NAME,
         **_host_of(given),
     }
     if (given.get("gssencmode") or os.environ.get("PGGSSENCMODE")) != "require":

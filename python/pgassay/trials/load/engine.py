@@ -18,14 +18,13 @@ from pgassay import _core
 from pgassay.errors import ConnectionRefused, SpecError
 from pgassay.plan.steps import Step
 from pgassay.server.hosts.placement import Place, confirm_place, run_in, threads
-from pgassay.server.protocol import ConnectionParameters
+from pgassay.server.protocol import LOAD_NAME, ConnectionParameters
 from pgassay.spec.load.amounts import ThinkTime
 from pgassay.spec.load.slices import SlicesTable
 from pgassay.spec.reading.texts import shown
 from pgassay.spec.workload.folder import Scenario
 from pgassay.trials.load.slices import engine_slices
 
-APPLICATION_NAME = "pgassay"
 _REPORT_EVERY_S = 5.0
 LAST_S = 8.0
 """Transactions in flight are cut 5 s after a load is stopped, then cancelled."""
@@ -82,7 +81,7 @@ class LoadRequest:
         asked = {
             **{name: getattr(self, name) for name in _SENT_AS_GIVEN},
             "connection": connection.for_load(),
-            "application_name": APPLICATION_NAME,
+            "application_name": LOAD_NAME,
             "scenarios": [
                 {"name": s.name, "file": s.file, "weight": s.weight}
                 | {"script": list(s.script_bytes) if s.script_base64 else s.script}

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
-from pgassay.server.connection.session import APPLICATION_NAME
-from pgassay.server.protocol import SAMPLER_NAME
+from pgassay.server.protocol import CONTROL_NAME, SAMPLER_NAME
 from pgassay.trials.server_log.entry import Entry
 from pgassay.trials.server_log.messages import (
     HostileFigure,
@@ -21,8 +20,7 @@ from pgassay.trials.server_log.messages import (
 )
 
 _FAILURES = ("ERROR", "FATAL", "PANIC")
-_OWN_SESSIONS = frozenset({APPLICATION_NAME, SAMPLER_NAME})
-"""Values of application_name; the load has another. Whole: else clients could hide their errors."""
+_OWN_SESSIONS = frozenset({CONTROL_NAME, SAMPLER_NAME})
 _SECOND = 10**9
 _LATEST_NS = 2**62
 """In the year 2116: a text of a session may look like any time."""

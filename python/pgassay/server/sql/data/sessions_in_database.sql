@@ -5,4 +5,4 @@ SELECT count(*),
   FROM pg_catalog.pg_stat_activity
  WHERE datname = current_database() AND pid <> pg_backend_pid()
    AND backend_type IS DISTINCT FROM 'autovacuum worker'
-   AND application_name NOT LIKE 'pgassay%'
+   AND application_name NOT IN ('pgassay', 'pgassay control', 'pgassay sampler')

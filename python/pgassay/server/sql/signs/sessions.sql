@@ -6,7 +6,7 @@ WITH others AS (
       FROM pg_stat_activity
      WHERE usesysid IS NOT NULL AND datid IS NOT NULL AND pid <> pg_backend_pid()
        AND coalesce(backend_type, 'client backend') = 'client backend'
-       AND coalesce(application_name, '') NOT LIKE 'pgassay %'
+       AND coalesce(application_name, '') NOT IN ('pgassay control', 'pgassay sampler')
        AND pid NOT IN (SELECT pid FROM pg_stat_replication)
      GROUP BY 1)
 SELECT coalesce(sum(sessions), 0)::int,

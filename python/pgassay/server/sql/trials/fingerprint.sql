@@ -22,4 +22,4 @@ SELECT current_setting('server_version') AS version,
                    AS maintenance
           FROM pg_catalog.pg_stat_activity
          WHERE backend_type = 'client backend'
-           AND application_name NOT LIKE 'pgassay%') AS others
+           AND application_name NOT IN ('pgassay', 'pgassay control', 'pgassay sampler')) AS others

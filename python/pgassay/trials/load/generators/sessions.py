@@ -14,9 +14,8 @@ import psycopg
 
 from pgassay.errors import SetupError, TargetError
 from pgassay.server.connection.session import connect
-from pgassay.server.protocol import ConnectionParameters
+from pgassay.server.protocol import LOAD_NAME, ConnectionParameters
 from pgassay.server.statements import statement
-from pgassay.trials.load.engine import APPLICATION_NAME
 
 
 def refuse_other_server(
@@ -27,7 +26,7 @@ def refuse_other_server(
     Raises SetupError.
     """
     with connect(connection) as session:
-        found = session.execute(statement("trials/load_sessions"), (APPLICATION_NAME,)).fetchall()
+        found = session.execute(statement("trials/load_sessions"), (LOAD_NAME,)).fetchall()
     here = {pid for (pid,) in found}
     for name, pids in zip(names, opened, strict=True):
         if not here.issuperset(pids):
@@ -41,4 +40,4 @@ def end_sessions(connection: ConnectionParameters) -> None:
     """Of the load, in its database and of its role; a server that does not let us keeps them, and
     the guard for sessions of others sees them at work."""
     with suppress(TargetError, psycopg.Error), connect(connection) as session:
-        session.execute(statement("trials/end_load"), (APPLICATION_NAME,))
+        session.execute(statement("trials/end_load"), (LOAD_NAME,))
