@@ -229,10 +229,7 @@ class MarkedServer:
 
     def _connect(self, found: FoundMark | None = None, database: str = "") -> Connection:
         """A session with no more rights than those of the role that can have written the mark."""
-        # Start-up options win over what the owner of a database has set for it.
-        options = f"{self.parameters.options} -c search_path=pg_catalog".strip()
-        database = database or self.parameters.dbname
-        parameters = replace(self.parameters, dbname=database, options=options)
+        parameters = replace(self.parameters, dbname=database or self.parameters.dbname)
         session = connect(parameters, work=Work.OWN_CHANGES, statement_limit_s=0)
         if found is not None and not found.of_superuser:
             try:

@@ -35,16 +35,11 @@ LOCK_LIMIT_S = 30.0
 _PAUSE_S = 0.01
 
 
-class RecordedJournal:
-    """A journal whose open changes are also in the change record of one server."""
+class JournalAround:
+    """What a journal with a second place for its open changes has of the run's own journal."""
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
-        self._server = self._reached = ""
-
-    def begin(self, server: str, reached: str = "") -> None:
-        """From here on changes are made on this server: its identity, and its address."""
-        self._server, self._reached = server, reached
 
     @property
     def place(self) -> str:
@@ -60,6 +55,18 @@ class RecordedJournal:
     def machine(self) -> str:
         """Who can undo what it holds."""
         return self._journal.machine
+
+
+class RecordedJournal(JournalAround):
+    """A journal whose open changes are also in the change record of one server."""
+
+    def __init__(self, journal: Journal) -> None:
+        super().__init__(journal)
+        self._server = self._reached = ""
+
+    def begin(self, server: str, reached: str = "") -> None:
+        """From here on changes are made on this server: its identity, and its address."""
+        self._server, self._reached = server, reached
 
     def record(self, change: Change) -> None:
         """On disk in both places when this returns."""

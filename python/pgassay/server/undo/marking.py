@@ -23,7 +23,7 @@ from pgassay.server.change import Change, KnobChange, visible
 from pgassay.server.connection.session import as_target_error, connect
 from pgassay.server.protocol import Connection, ConnectionParameters, Journal
 from pgassay.server.statements import statement
-from pgassay.server.undo.change_record import this_machine
+from pgassay.server.undo.change_record import JournalAround, this_machine
 from pgassay.server.undo.mark import Mark, mark_in, with_changes, with_mark, without_mark
 from pgassay.server.undo.run_lock import refuse_other_runs
 from pgassay.server.undo.undo_sql import SCHEMA
@@ -225,27 +225,12 @@ class ServerMark:
         self._written = wanted
 
 
-class MarkedJournal:
+class MarkedJournal(JournalAround):
     """A journal whose open changes are also in the mark on the server."""
 
     def __init__(self, journal: Journal, mark: ServerMark) -> None:
-        self._journal = journal
+        super().__init__(journal)
         self._mark = mark
-
-    @property
-    def place(self) -> str:
-        """The file of the run's own journal."""
-        return self._journal.place
-
-    @property
-    def run(self) -> str:
-        """The name drawn for that journal."""
-        return self._journal.run
-
-    @property
-    def machine(self) -> str:
-        """Who can undo what it holds."""
-        return self._journal.machine
 
     def record(self, change: Change) -> None:
         """In the journal and on the server when this returns."""
