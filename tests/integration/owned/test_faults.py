@@ -187,7 +187,14 @@ def test_a_run_directory_that_becomes_read_only_ends_the_run_and_restores_the_se
         assert "Traceback" not in tool.text
         assert_no_server_left(no_server_left)
         remount(disk, "rw")
-        done = pgassay("run", "--resume", run, "--json", PGPASSWORD=SECRET)
+        words: list[str | Path] = ["run", "--resume", run, "--json"]
+        if kind == "existing":
+            # The server is as found, and the own record empty; only the journal could not say so.
+            asked = pgassay(*words, PGPASSWORD=SECRET)
+            assert asked.returncode == 1
+            assert "are not in your own record" in last_line(asked.stderr)
+            words.append("--yes")
+        done = pgassay(*words, PGPASSWORD=SECRET)
         assert done.returncode == 0, done.stderr
         assert json.loads(done.stdout)["trials"] == 4
         assert_kept(run, kept)

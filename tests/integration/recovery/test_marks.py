@@ -231,7 +231,7 @@ def test_a_forged_mark_gives_its_author_no_rights_and_no_voice(
     assert "undone" not in done.stdout
     assert "the mark is forged, or plain has lost rights" in last_line(done.stderr)
     assert 'COMMENT ON DATABASE "lab" IS E' in last_line(done.stderr)
-    for hers in ("ALTER SYSTEM", "curl", "DROP TABLE", "echo"):
+    for hers in ("ALTER SYSTEM SET", "curl", "DROP TABLE", "echo"):
         assert hers not in done.stdout + done.stderr
 
 

@@ -67,8 +67,9 @@ def reading_after_a_checkpoint(server: LabServer, log: ServerLog) -> LogReading:
         found.append(log.read(goes_on=True))
         with server.admin() as session:
             counted = int(scalar(session, done)) > before
-        read = sum(int(one.described.get("bytes", 0)) for one in found)
-        return counted and read > 300
+        kinds = ("entries", "unread_lines")
+        read = sum(int(one.described.get(kind, 0)) for one in found for kind in kinds)
+        return counted and read >= 2  # it has begun, and is complete
 
     wait_until(is_logged, "a checkpoint in the log")
     events = tuple(event for one in found for event in one.events or ())

@@ -110,8 +110,15 @@ def recover_owned(changes: Sequence[OwnedServerChange], journal: Journal) -> Non
     for change in reversed(changes):
         directory, base = change.directory, base_of(server_account())
         if change.base == str(base):
-            with contextlib.suppress(FileNotFoundError):
+            try:
                 sweep_one(base / f"{change.name}.owner")
+            except FileNotFoundError:
+                pass
+            except OSError as error:
+                raise RestoreFailed(
+                    f"{directory} could not be removed ({error.strerror}); once that is mended, run"
+                    f" pgassay recover again, or: {change.by_hand}"
+                ) from None
         elif os.path.lexists(directory):
             raise RestoreFailed(
                 f"{directory} is not below {base}, where your servers are; if it is yours, recover"
