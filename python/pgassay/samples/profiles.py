@@ -9,20 +9,22 @@ Enters: profiles, and the files made of them. Leaves: those on disk, and read ba
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from pgassay.durable import make_directory
 from pgassay.errors import RunDirectoryError
 from pgassay.samples.storage.files import clear_errors, write_atomically
-from pgassay.samples.storage.json_files import as_json, checked_file
+from pgassay.samples.storage.json_files import as_json, checked_file, read_text
 from pgassay.samples.storage.stored_fields import PROFILES_SCHEMA
-from pgassay.trials.profile.model import Profile
+from pgassay.trials.profile.model import Kind, Profile
 
 PROFILES, INDEX = "profiles", "profiles.json"
 _STACKS = "stacks"
+_FOLDER = re.compile(r"[\w-]*")
 
 
 @dataclass(frozen=True)
@@ -65,14 +67,16 @@ class ProfileDirectory:
         found = checked_file(index, PROFILES_SCHEMA)
         of_arm: dict[str, tuple[Profile, ...]] = {}
         for one in found["profiles"]:
-            arm = str(one.get("arm", ""))
+            arm = one.get("arm") or ""
+            if one["kind"] not in get_args(Kind) or not _FOLDER.fullmatch(arm):
+                raise RunDirectoryError(f"{index}: is damaged: no profile has this kind and arm")
             of_arm[arm] = (*of_arm.get(arm, ()), _profile(self.path / arm, one))
         return StoredProfiles(of_arm, tuple(found["notes"]))
 
     def text(self, name: str) -> str:
         """One of the files; empty where it is not there."""
         path = self.path / name
-        return path.read_text("utf-8") if path.is_file() else ""
+        return read_text(path) if path.is_file() else ""
 
 
 def _described(arm: str, profile: Profile) -> dict[str, Any]:
@@ -84,7 +88,4 @@ def _profile(folder: Path, described: Mapping[str, Any]) -> Profile:
     path = folder / f"{described['kind']}.folded"
     known = {one.name for one in fields(Profile)} - {_STACKS, "notes"}
     given = {name: value for name, value in described.items() if name in known}
-    try:
-        return Profile(**given, stacks=path.read_text("utf-8"), notes=tuple(described["notes"]))
-    except OSError as error:
-        raise RunDirectoryError(f"{path}: {error.strerror}") from None
+    return Profile(**given, stacks=read_text(path), notes=tuple(described["notes"]))

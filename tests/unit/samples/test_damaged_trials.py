@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,9 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
+from pgassay.analysis.apart.compare import Question
 from pgassay.analysis.model import Verdict
+from pgassay.comparing import compare_stored
 from pgassay.errors import RunDirectoryError
 from pgassay.reporting import analyse_run
 from pgassay.samples.run_directory import RunDirectory
@@ -119,6 +122,16 @@ def test_a_count_below_nothing_and_a_rate_that_is_no_number_are_refused(
     with pytest.raises(RunDirectoryError) as refused:
         analyse_run(run)
     assert reported in str(refused.value)
+
+
+def test_a_trial_of_an_arm_that_was_not_planned_is_refused_by_its_file(tmp_path: Path) -> None:
+    run, _, _ = synthetic_run(tmp_path / "run")
+    edited(run, lambda summary: summary.update(arm="text"), most=1)
+    other, _, _ = synthetic_run(tmp_path / "other", seed=8)
+    paths = [other.path, run.path]
+    for read in (partial(analyse_run, run), partial(compare_stored, paths, Question())):
+        with pytest.raises(RunDirectoryError, match=r"/trial\.json: is damaged: 'arm' is none of"):
+            read()
 
 
 def test_a_run_without_its_trials_is_refused_in_a_line(tmp_path: Path) -> None:

@@ -16,10 +16,17 @@ from typer.exceptions import TyperException
 
 from pgassay.cli.main import app
 from pgassay.errors import PgassayError
+from pgassay.samples.observation_directory import ObservationDirectory
 from pgassay.spec.parse import load_spec
+from pgassay.trials.model.record import Piece
+from pgassay.trials.profile.files import files_of
 from support.synthetic.directories import SPEC, synthetic_run
+from support.synthetic.profiles import profile
+from support.synthetic.segments import NOTHING, end_of, waits, write
+from support.synthetic.traces import synthetic_trace
 
 SHORT = SPEC.replace("_blocks = 6", "_blocks = 2").replace('"10s"', '"3s"')
+SHORT += '[workload]\nuse = "payments-write"\n'
 COMMANDS = (
     "show",
     "list",
@@ -27,8 +34,9 @@ COMMANDS = (
     "md",
     "brief",
     "csv",
+    "html",
     "compare",
-    "history",
+    "compared",
     "sql",
     "plan",
     "recover",
@@ -57,31 +65,70 @@ LIMITED = settings(
 
 
 @pytest.fixture(scope="module")
-def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    run = tmp_path_factory.mktemp("recorded") / "run"
-    synthetic_run(run, spec_text=SHORT)
-    (run / "failed.jsonl").write_text('{"number": 9, "block": 1, "arm": "a1", "reason": "x"}\n')
+def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run with all its files, one to compare it with, an observation, a trace."""
+    folder = tmp_path_factory.mktemp("stored")
+    run, _, plan = synthetic_run(folder / "run", spec_text=SHORT)
+    synthetic_run(folder / "other", spec_text=SHORT.replace("seed = 7", "seed = 8"))
+    (run.path / "failed.jsonl").write_text(
+        '{"number": 9, "block": 1, "arm": "a1", "reason": "x"}\n'
+    )
     change = {"event": "change", "id": "1", "what": "w", "server": "s", "do": "d", "undo": "u"}
     lines = [{"event": "run", "id": "x"}, change, {"event": "undone", "id": "1"}]
-    (run / "journal.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    called("json", run, run.parent)
-    called("html", run, run.parent)  # with its analysis.json
-    return run
+    (run.path / "journal.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    for arm in plan.arms:
+        run.profiles().write_files(files_of(profile(), arm.id), arm.id)
+    run.profiles().finish({arm.id: (profile(),) for arm in plan.arms}, ["a note"])
+    observation = ObservationDirectory.create(folder / "watched")
+    write(observation, 1, Piece(waits(100, 10), NOTHING, NOTHING), end_of(100, 101))
+    described = {"schema": "pgassay.observation/1", "server": "lab"}
+    observation.write_json("observation.json", described)
+    synthetic_trace(folder / "traced")
+    for kind in KINDS:
+        called("json", folder / kind, folder / "other", folder)
+        called("html", folder / kind, folder / "other", folder)  # with its analysis.json
+    return folder
 
 
-def called(command: str, run: Path, folder: Path) -> None:
+@pytest.fixture(scope="module")
+def recorded(stored: Path) -> Path:
+    return stored / "run"
+
+
+KINDS = ("run", "watched", "traced")
+
+
+def called(command: str, run: Path, other: Path, folder: Path) -> str:
     """One command on a run; its refusals are as good as its answers."""
     words = {
         "show": ["show", str(run)],
         "html": ["report", str(run)],
         "list": ["list", str(folder)],
-        "history": ["history", str(folder)],
-        "compare": ["compare", str(run), str(run)],
+        "compare": ["compare", str(run), str(other)],
+        "compared": ["compare", str(other), str(run), "--format", "html", "--force"],
         "plan": ["plan", str(run / "spec.toml")],
         "recover": ["recover", "--dry-run", str(run)],
         "sql": ["sql", "SELECT * FROM runs, trials", str(folder), "--format", "csv"],
     }.get(command, ["report", str(run), "--format", command])
-    refusal_of(partial(app, words, standalone_mode=False))
+    return refusal_of(partial(app, words, standalone_mode=False))
+
+
+def test_the_whole_directories_are_read_by_every_command(stored: Path) -> None:
+    """Else the tests below would try refusals only."""
+    refused = {
+        (kind, command)
+        for kind in KINDS
+        for command in COMMANDS
+        if called(command, stored / kind, stored / "other", stored)
+    }
+    assert refused == {
+        ("traced", "show"),
+        *(
+            (kind, command)
+            for kind in ("watched", "traced")
+            for command in ("compare", "compared", "plan", "recover")
+        ),
+    }
 
 
 def refusal_of(done: Callable[[], object]) -> str:
@@ -116,30 +163,27 @@ def with_value(value: Any, at: tuple[Any, ...], new: Any) -> Any:
 @LIMITED
 @given(data=st.data())
 def test_any_value_in_any_json_file_of_a_run_is_read_or_refused(
-    recorded: Path, tmp_path: Path, data: st.DataObject
+    stored: Path, tmp_path: Path, data: st.DataObject
 ) -> None:
-    names = ("plan.json", "environment.json", "trials/0001/trial.json", "journal.jsonl",
-             "failed.jsonl", "analysis.json", "workload.json")  # fmt: skip
-    there = [name for name in names if (recorded / name).is_file()]
-    name = data.draw(st.sampled_from(there))
-    run = fresh(recorded, tmp_path)
-    head, *others = (recorded / name).read_text().splitlines() if name.endswith("l") else (
-        (recorded / name).read_text(),)  # fmt: skip
+    run = fresh(stored / data.draw(st.sampled_from(KINDS)), tmp_path)
+    files = sorted(one.relative_to(run) for one in run.rglob("*.json*"))
+    file = run / data.draw(st.sampled_from(files))
+    head, *others = file.read_text().splitlines() if file.name.endswith("l") else (
+        file.read_text(),)  # fmt: skip
     found = json.loads(head)
     at = data.draw(st.sampled_from(list(places(found))))
     changed = with_value(found, at, data.draw(st.sampled_from(VALUES)))
-    text = "\n".join([json.dumps(changed), *others])
-    (run / name).write_text(text)
-    called(data.draw(st.sampled_from(COMMANDS)), run, tmp_path)
+    file.write_text("\n".join([json.dumps(changed), *others]))
+    called(data.draw(st.sampled_from(COMMANDS)), run, stored / "other", tmp_path)
 
 
 @LIMITED
 @given(data=st.data())
 def test_any_bytes_in_any_file_of_a_run_are_read_or_refused(
-    recorded: Path, tmp_path: Path, data: st.DataObject
+    stored: Path, tmp_path: Path, data: st.DataObject
 ) -> None:
-    files = sorted(one.relative_to(recorded) for one in recorded.rglob("*") if one.is_file())
-    run = fresh(recorded, tmp_path)
+    run = fresh(stored / data.draw(st.sampled_from(KINDS)), tmp_path)
+    files = sorted(one.relative_to(run) for one in run.rglob("*") if one.is_file())
     file = run / data.draw(st.sampled_from(files))
     whole = file.read_bytes()
     how = data.draw(st.sampled_from(["content", "cut", "flipped", "folder", "link"]))
@@ -153,7 +197,7 @@ def test_any_bytes_in_any_file_of_a_run_are_read_or_refused(
     else:
         file.unlink()
         file.mkdir() if how == "folder" else file.symlink_to("/nowhere/at all")
-    called(data.draw(st.sampled_from(COMMANDS)), run, tmp_path)
+    called(data.draw(st.sampled_from(COMMANDS)), run, stored / "other", tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -179,7 +223,7 @@ def test_a_wrong_type_in_environment_json_is_refused_by_its_key(
     for words in (["report", str(run)], ["compare", str(run), str(recorded)]):
         refusal = refusal_of(partial(app, words, standalone_mode=False))
         assert f"{run}/environment.json: is damaged: '{key}" in refusal
-    called("sql", run, tmp_path)
+    called("sql", run, recorded, tmp_path)
     assert f"is damaged: '{key}" in " ".join(capsys.readouterr().err.split())
 
 

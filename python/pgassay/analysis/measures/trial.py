@@ -35,8 +35,9 @@ from pgassay.analysis.measures.spread import throughput_variation
 from pgassay.analysis.measures.variants import measure_variants
 from pgassay.analysis.reading.histograms import CURVE_SHARES, QUANTILES, Histogram, Of
 from pgassay.analysis.reading.metrics import PARALLEL, TO_BEGIN, UNACCOUNTED, WAIT_CLASSES
+from pgassay.errors import RunDirectoryError
 from pgassay.language import stored
-from pgassay.plan.model import Plan
+from pgassay.plan.model import ALL_ARMS, Plan
 from pgassay.samples.run_directory import StoredTrial
 
 _LENIENT = 0.1
@@ -66,6 +67,15 @@ def other_steps(summary: Mapping[str, Any], plan: Plan) -> tuple[str, ...]:
     return (f"it ran {ran}, but the plan has {wanted}",)
 
 
+def _refuse_unplanned(trial: StoredTrial, summary: Mapping[str, Any], plan: Plan) -> None:
+    arms = [ALL_ARMS] if plan.alternates else [arm.id for arm in plan.arms]
+    if summary["arm"] not in arms:
+        raise RunDirectoryError(
+            f"{trial.folder / 'trial.json'}: is damaged: 'arm' is none of plan.json"
+            f" ({', '.join(arms)})"
+        )
+
+
 def _alike(stored: Level, planned: Level, *, timed: bool) -> bool:
     near = abs(stored[2] - planned[2]) <= _LENIENT * planned[2] + _LENIENT_S
     return stored[0] == planned[0] and stored[1] == planned[1] and (near or not timed)
@@ -85,6 +95,8 @@ def measure_trial(
     With the plan, a trial that ran another load than planned is invalid.
     """
     summary = trial.summary()
+    if plan is not None:
+        _refuse_unplanned(trial, summary, plan)
     sources = sources or TrialSources(trial)
     steps = [s for s in summary["load"]["steps"] if s["measured"]]
     by_rate = len({s.get("rate") for s in steps}) > 1

@@ -52,7 +52,7 @@ _SEGMENT: Form = {
     "number": int,
     "started_ns": int,
     "ended_ns": int,
-    "sampler_cost": dict,
+    "sampler_cost": {"*": NUMBER},
     "checkpoints_from": str,
     "warnings": [str],
     "log?": dict,
@@ -89,6 +89,7 @@ _TRIAL: Form = {
 }
 _PLAN: Form = {"scenario": str, "line": int, "sql": str, "plan?": [dict], "reason?": str}
 _PROFILE: Form = {
+    "arm?": str,
     "kind": str,
     "unit_ns": NUMBER,
     "started_ns": int,
@@ -125,17 +126,17 @@ _TRACE: Form = {
 _SERVER: Form = {
     "version?": str,
     "version_num?": int,
-    "settings?": {"*": (str, int, float)},
-    "every_setting?": {"*": dict},
+    "settings=": {"*": (str, int, float)},
+    "every_setting=": {"*": dict},
 }
 _ENVIRONMENT: Form = {
     "created_at?": str,
     "pgassay?": str,
-    "server?": _SERVER,
-    "servers?": {"*": _SERVER},
-    "host?": {"cpus?": int, "memory_bytes?": int, "storage?": {"*": dict}},
-    "not_seen?": [dict],
-    "sizes?": {"*": dict},
+    "server=": _SERVER,
+    "servers=": {"*": _SERVER},
+    "host=": {"cpus?": int, "memory_bytes?": int, "storage=": {"*": dict}},
+    "not_seen=": [dict],
+    "sizes=": {"*": dict},
 }
 _PLAN_FILE: Form = {"schema": str} | form_of(Plan)
 _ARM: Form = {"id": str, "levels": {"*": str}}
