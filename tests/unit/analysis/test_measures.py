@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from pgassay import _core
 from pgassay.analysis.analyse import analyse
 from pgassay.analysis.measures.courses.chart_series import chart_series, mean_by_second
-from pgassay.analysis.measures.trial import measure_trial
+from pgassay.analysis.measures.trial import _by_duration, _clients, measure_trial
 from pgassay.analysis.reading.counters import CounterSeries
 from pgassay.analysis.reading.histograms import Histogram
 from pgassay.analysis.reading.metrics import METRICS, class_of
@@ -71,6 +71,18 @@ def test_stages_that_come_back_to_a_load_are_one_level_of_it(tmp_path: Path) -> 
     found = analyse(spec.question, plan, measures).comparisons
     steps = [one.step for one in found if one.metric == "tps"]
     assert steps == [None, 8.0, 16.0]
+
+
+def test_clients_that_are_always_busy_have_a_throughput_by_durations(tmp_path: Path) -> None:
+    run, _, _ = synthetic_run(tmp_path / "run", blocks=1)
+    summary = run.trial(1).summary()
+    (step,) = [s for s in summary["load"]["steps"] if s["measured"]]
+    values = {"tps": 8 / 5, "latency_mean": 4900.0}
+    assert _clients((step,)) == 8
+    assert _clients(({**step, "rate": 100.0},)) == 0
+    assert _by_duration(values, 8.0, 96) == pytest.approx(8 / 4.9)
+    thinking = {**values, "latency_mean": 2000.0}
+    assert _by_duration(thinking, 8.0, 96) is None, "idle for three fifths of the time"
 
 
 def test_warm_up_is_not_measured(tmp_path: Path) -> None:

@@ -39,6 +39,7 @@ from pgassay.analysis.compare.positions import without_positions
 from pgassay.analysis.compare.rule import Rule
 from pgassay.analysis.measures.model import TrialMeasures
 from pgassay.analysis.reading.metrics import METRICS
+from pgassay.analysis.statistics.intervals import is_rounding
 from pgassay.plan.model import Plan
 
 _MOST_DEALS = 20_000
@@ -98,7 +99,7 @@ class _Groups:
         left = _without(self.values - means[self.at], self.positions)
         found = math.sqrt(float(left @ left) / inner)
         scale = float(np.max(np.abs(self.values)))
-        return found if found > 1e-12 * scale and found > 0.0 else None
+        return None if is_rounding(found, scale) else found
 
 
 def _without(values: NDArray[np.float64], directions: NDArray[np.float64]) -> NDArray[np.float64]:

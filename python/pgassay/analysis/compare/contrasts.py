@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from pgassay.analysis.compare.alternating.rounds import FEWEST_ROUNDS
 from pgassay.analysis.compare.alternating.turns import Turns
+from pgassay.analysis.compare.coarse_counts import Counts
 from pgassay.analysis.measures.model import TrialMeasures
 from pgassay.analysis.reading.metrics import Metric
 from pgassay.plan.model import Factor, Plan
@@ -41,6 +42,10 @@ class BlockTable:
     """Which values are known, where `known_for` has replaced others by zero; None if all are."""
     turns: Turns | None = None
     """Of a switchback: the order of arms in all its trials, whichever rows are left."""
+    counts: Counts | None = None
+    """Of throughput: what it was counted from."""
+    resolution: float = 0.0
+    """What the measurement of a value cannot tell apart, in logarithms."""
 
     def of(self, weights: Vector) -> Vector:
         """One number per row, summed in the same order, so equal rows give equal numbers."""
@@ -84,6 +89,7 @@ class BlockTable:
             trials=None if self.trials is None else self.trials[kept],
             positions=None if self.positions is None else self.positions[kept],
             known=None if self.known is None else self.known[kept],
+            counts=None if self.counts is None else self.counts.rows(kept),
         )
 
     def by_trial(self) -> BlockTable:
@@ -135,13 +141,19 @@ def block_table(
     complete = {n: arms for n, arms in sorted(blocks.items()) if len(arms) == len(plan.arms)}
     rows = [[arms[arm.id] for arm in plan.arms] for arms in complete.values()]
     values = np.array(rows, dtype=np.float64).reshape(-1, len(plan.arms))
+    counts = None
+    if metric.name == "tps":
+        parts = {(t.block, t.arm): t.at(step) for t in trials}
+        counts = Counts([[parts[n, arm.id] for arm in plan.arms] for n in complete])
     positions = None
     # What a cost adds at a position depends on the arm (none where an arm has none of it).
     if metric.scale == "ratio":
         ranked = [[arm for _, arm in sorted(order[block])] for block in complete]
         places = [[ran.index(arm.id) + 1 for arm in plan.arms] for ran in ranked]
         positions = np.array(places, dtype=np.int64).reshape(values.shape)
-    return BlockTable(tuple(complete), values, positions=positions)
+    return BlockTable(
+        tuple(complete), values, positions=positions, counts=counts, resolution=metric.resolution
+    )
 
 
 Part = Literal["values", "early", "late"]

@@ -22,6 +22,7 @@ from scipy import special
 from pgassay.analysis.compare.alternating.rounds import Spread, spread_of_rounds
 from pgassay.analysis.compare.model import IntervalKind
 from pgassay.analysis.compare.rule import Rule
+from pgassay.analysis.statistics.intervals import is_rounding, never_varies
 from pgassay.analysis.statistics.multiple_testing import sign_flip_p
 from pgassay.analysis.statistics.sequential import log_e_value
 from pgassay.analysis.statistics.values import USELESS_PCT, Interval, ratio_pct
@@ -61,6 +62,19 @@ class BlockEstimate:
     seconds to build up."""
     withheld: bool = False
     """It would be inside, if not for `slow`."""
+    resolution: float = 0.0
+    """By how much the mean may be off because of what the values are counted in; the intervals are
+    wider by it on either side."""
+    by_duration: Mean | None = None
+    """Of coarse counts: the same by mean durations; the interval covers both."""
+
+
+@dataclass(frozen=True)
+class Mean:
+    """A mean over blocks and its standard error, on the scale of comparison."""
+
+    value: float
+    error: float | None
 
 
 def estimate(
@@ -71,12 +85,15 @@ def estimate(
     *,
     units: float | None = None,
     judged: bool = True,
+    resolution: float = 0.0,
 ) -> BlockEstimate:
     """The estimate over blocks, or over the rounds of `trials`.
 
     `units` is how many independent values the blocks' differences are worth, if not their number;
-    only what is `judged` by the rule gets a p over its looks.
+    only what is `judged` by the rule gets a p over its looks. `resolution` is by how much the mean
+    may be off because of what the values are counted in, on either side.
     """
+    differences = _without_rounding(differences)
     if trials is None:
         spread = _of_blocks(differences, units or len(differences))
     else:
@@ -84,9 +101,9 @@ def estimate(
     mean, error, units = spread.mean, spread.error, spread.units
     n = len(differences) if trials is None else len(np.unique(trials))
     decides = trials is not None or n >= FEW_BLOCKS
-    interval = _interval(mean, error, rule.critical(n, units, 0.05))
+    interval = _interval(mean, error, rule.critical(n, units, 0.05), resolution)
     # TOST at 5 %: the two one-sided tests reject where the 90 % interval lies inside the margins.
-    ninety = _interval(mean, error, rule.critical_inside(n, units))
+    ninety = _interval(mean, error, rule.critical_inside(n, units), resolution)
     inside = decides and ninety is not None and lies_inside(ninety, margins)
     differs = decides and interval is not None and (interval[0] > 0.0 or interval[1] < 0.0)
     return BlockEstimate(
@@ -106,6 +123,7 @@ def estimate(
         inside=inside,
         blocks_to_decide=0 if differs or inside else _blocks_to_decide(spread, margins, n, rule),
         rounds=None if trials is None else len(differences),
+        resolution=resolution,
     )
 
 
@@ -155,21 +173,33 @@ def both(interval: Interval | None, convert: Callable[[float], float | None]) ->
     return None if low is None or high is None else (low, high)
 
 
+def _without_rounding(differences: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The same, but all equal where they differ by rounding, and zero where that is rounding too.
+
+    Values that never vary would else have an interval of the width of rounding errors.
+    """
+    if not never_varies(differences):
+        return differences
+    mean = float(differences.mean())
+    return np.full_like(differences, 0.0 if is_rounding(mean) else mean)
+
+
 def _standard_error(differences: NDArray[np.float64]) -> float | None:
     """None with a single block, or differences that do not vary."""
     n = len(differences)
-    if n < 2:
+    if n < 2 or not np.ptp(differences):
         return None
-    centred = differences - differences.mean()
-    spread = math.sqrt(float(centred @ centred) / (n - 1))
-    scale = float(np.max(np.abs(differences)))
-    return spread / math.sqrt(n) if spread > 1e-12 * scale and spread > 0.0 else None
+    return float(differences.std(ddof=1)) / math.sqrt(n)
 
 
-def _interval(mean: float, error: float | None, critical: float) -> Interval | None:
-    if error is None or not math.isfinite(critical):
+def _interval(
+    mean: float, error: float | None, critical: float, resolution: float
+) -> Interval | None:
+    """None where neither scatter nor resolution is known."""
+    if not math.isfinite(critical) or (error is None and not resolution):
         return None
-    return mean - critical * error, mean + critical * error
+    reach = critical * (error or 0.0) + resolution
+    return mean - reach, mean + reach
 
 
 def _blocks_to_decide(found: Spread, margins: Interval, n: int, rule: Rule) -> int | None:

@@ -16,6 +16,7 @@ import numpy as np
 
 from pgassay.analysis.compare.alternating.rounds import by_block
 from pgassay.analysis.compare.alternating.slow_effects import unless_slow
+from pgassay.analysis.compare.contrast_estimate import contrast_estimate
 from pgassay.analysis.compare.contrasts import (
     BlockTable,
     Vector,
@@ -28,7 +29,6 @@ from pgassay.analysis.compare.estimate import (
     BlockEstimate,
     both,
     bounded,
-    estimate,
     relative,
 )
 from pgassay.analysis.compare.levels import verdict_of
@@ -108,14 +108,12 @@ class _Family:
         ratio = self.metric.scale == "ratio"
         adjusted = without_positions(self.table)
         start = float(adjusted.table.of(mean_over(self.plan, {})).mean())
-        units = adjusted.units(len(self.table.blocks))
         to_pct = relative(ratio, start)
         margins = rule.margins(start, ratio=ratio)
 
         def estimated(at: int, rule: Rule) -> BlockEstimate:
             weights = wanted[at][1]
-            differences = adjusted.differences(weights)
-            found = estimate(differences, margins, rule, self.table.trials, units=units)
+            found = contrast_estimate(adjusted, weights, margins, rule)
             if self.plan.calibrates:
                 return found
             return unless_slow(found, self.table, weights, margins, rule)

@@ -16,6 +16,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 
 from pgassay.analysis.compare.alternating.rounds import by_block
 from pgassay.analysis.compare.alternating.slow_effects import unless_slow
+from pgassay.analysis.compare.contrast_estimate import contrast_estimate
 from pgassay.analysis.compare.contrasts import (
     BlockTable,
     Vector,
@@ -26,10 +27,15 @@ from pgassay.analysis.compare.estimate import (
     BlockEstimate,
     both,
     bounded,
-    estimate,
     relative,
 )
-from pgassay.analysis.compare.model import Comparison, Subject, Verdict, Withdrawn
+from pgassay.analysis.compare.model import (
+    ByDuration,
+    Comparison,
+    Subject,
+    Verdict,
+    Withdrawn,
+)
 from pgassay.analysis.compare.positions import without_positions
 from pgassay.analysis.compare.rule import Rule
 from pgassay.analysis.compare.secondary import SECONDARY
@@ -60,14 +66,8 @@ def compare(
     means = [float(adjusted.table.of(one).mean()) for one in weights]
     baseline_mean, level_mean = (math.exp(mean) for mean in means) if ratio else means
     margins = margins_of(rule, metric, baseline_mean)
-    found = estimate(
-        adjusted.differences(contrast),
-        margins,
-        rule,
-        table.trials,
-        units=adjusted.units(len(table.blocks)),
-        judged=metric.name == plan.metric or is_endpoint(metric.name, plan),
-    )
+    judged = metric.name == plan.metric or is_endpoint(metric.name, plan)
+    found = contrast_estimate(adjusted, contrast, margins, rule, judged=judged)
     if not plan.calibrates:
         found = unless_slow(found, table, contrast, margins, rule)
     verdict = verdict_of(found, metric)
@@ -109,6 +109,10 @@ def compare(
         shared_by=rule.simultaneous,
         standard_error=found.error,
         units=found.units,
+        resolution=found.resolution,
+        by_duration=None
+        if found.by_duration is None
+        else ByDuration(to_pct(found.by_duration.value), found.by_duration.error),
     )
 
 

@@ -63,6 +63,15 @@ class Withdrawn(StrEnum):
 
 
 @dataclass(frozen=True)
+class ByDuration:
+    """A level's throughput by the mean duration of transactions, against its baseline's."""
+
+    effect_pct: float | None
+    standard_error: float | None
+    """In logarithms."""
+
+
+@dataclass(frozen=True)
 class Comparison:
     """One metric, one level against its factor's baseline, over complete blocks.
 
@@ -120,6 +129,11 @@ class Comparison:
     """Of the mean over blocks, on the scale of comparison: of logarithms where it is "ratio"."""
     units: float = 0.0
     """How many independent values that rests on: degrees of freedom plus one."""
+    resolution: float = 0.0
+    """Of counts of a few transactions: by how much the effect may be off because one transaction
+    more or less ends in a trial, on the scale of comparison. Intervals are wider by it."""
+    by_duration: ByDuration | None = None
+    """Of the same: the effect by durations. The interval covers both, and both decide."""
 
     @property
     def load(self) -> str:

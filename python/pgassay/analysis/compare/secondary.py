@@ -20,7 +20,7 @@ from pgassay.analysis.compare.model import Comparison
 from pgassay.analysis.compare.rule import Rule
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.statistics.multiple_testing import selected_alpha
-from pgassay.analysis.statistics.values import Interval, ratio_pct
+from pgassay.analysis.statistics.values import Interval, hull, ratio_pct
 
 SECONDARY: Mapping[str, float] = tomllib.loads(
     (files(__package__) / "secondary.toml").read_text("utf-8")
@@ -48,11 +48,20 @@ def critical_for_many(rule: Rule, blocks: int, alpha: float, units: float | None
 def scaled_interval(comparison: Comparison, critical: float) -> Interval | None:
     """Of so many standard errors, on the scale of comparison; None where nothing varies."""
     error, mean = comparison.standard_error, comparison.difference
-    if error is None or not math.isfinite(critical):
+    if not math.isfinite(critical) or (error is None and not comparison.resolution):
         return None
     if METRICS[comparison.metric].scale == "ratio":
         mean = math.log1p(mean / 100.0)
-    return mean - critical * error, mean + critical * error
+    reach = critical * (error or 0.0) + comparison.resolution
+    found = mean - reach, mean + reach
+    durations = comparison.by_duration
+    if durations is None:
+        return found
+    if durations.effect_pct is None:
+        return None
+    mean = math.log1p(durations.effect_pct / 100.0)
+    reach = critical * (durations.standard_error or 0.0)
+    return hull(found, (mean - reach, mean + reach))
 
 
 def with_interval(comparison: Comparison, interval: Interval | None) -> Comparison:

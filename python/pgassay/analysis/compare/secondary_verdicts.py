@@ -95,6 +95,7 @@ def _is_clear(comparison: Comparison, p: float) -> bool:
 
 
 def _never_varies(comparison: Comparison) -> bool:
-    """A constant difference in every block, which has no test."""
+    """A constant difference in every block, which has no test, of more than what is measurable."""
     known = comparison.withdrawn is None and comparison.blocks >= SECONDARY["constant_blocks"]
-    return known and comparison.difference != 0.0
+    ends = comparison.ci95 or (comparison.difference, comparison.difference)
+    return known and (ends[0] > 0.0 or ends[1] < 0.0)

@@ -57,6 +57,11 @@ class StepMeasures:
     values: Mapping[str, float]
     """Metric → value, without metrics that could not be measured."""
     latency_curve: LatencyCurve | None = None
+    clients: float = 0.0
+    """The mean number of clients of a closed loop; 0 where a rate sets the load, or unknown."""
+    tps_by_duration: float | None = None
+    """Throughput by the mean duration of its transactions; None where they do not fill the time of
+    all clients, as with a think time, or where durations are not known."""
 
 
 @dataclass(frozen=True)

@@ -162,8 +162,43 @@ def _measure(
     if transactions + failed:
         values["failed_share"] = 100.0 * failed / (transactions + failed)
     present = {name: value for name, value in values.items() if value is not None}
-    start, end = windows[0].start_ns, windows[-1].end_ns
-    return StepMeasures(level, start, end, transactions, present, curve)
+    clients = _clients(steps)
+    return StepMeasures(
+        level=level,
+        start_ns=windows[0].start_ns,
+        end_ns=windows[-1].end_ns,
+        transactions=transactions,
+        values=present,
+        latency_curve=curve,
+        clients=clients,
+        tps_by_duration=_by_duration(present, clients, transactions),
+    )
+
+
+def _clients(steps: tuple[Mapping[str, Any], ...]) -> float:
+    """The mean number of clients; 0 where a rate sets the load."""
+    lengths = [step["end_ns"] - step["start_ns"] for step in steps]
+    if any(step.get("rate") or step.get("rate_asked") for step in steps) or not sum(lengths):
+        return 0.0
+    return float(np.average([step["clients"] for step in steps], weights=lengths))
+
+
+_MOST_IDLE = 2.0
+"""How many mean durations of each client's time transactions may leave or exceed: those that the
+edges of the window cut, two for each client."""
+
+
+def _by_duration(values: Mapping[str, float], clients: float, transactions: int) -> float | None:
+    """Clients ÷ mean duration: in a closed loop the throughput, however few transactions ended.
+
+    Only where durations fill the time of all clients.
+    """
+    duration, tps = values.get("latency_mean"), values.get("tps")
+    if not (clients and transactions and duration and tps):
+        return None
+    found = 1e3 * clients / duration
+    idle = abs(1.0 - tps / found)
+    return found if idle <= _MOST_IDLE * clients / transactions else None
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,8 @@ class Metric:
     digits: int
     floor: float = 0.0
     """The smallest difference that is worth a row or a sentence."""
+    resolution: float = 0.0
+    """Of a ratio: the share of it that its measurement cannot tell apart."""
 
 
 @dataclass(frozen=True)

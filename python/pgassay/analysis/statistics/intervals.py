@@ -46,13 +46,28 @@ def mean_within(values: NDArray[np.float64], critical: float) -> Interval | None
     return mean - critical * error, mean + critical * error
 
 
+_ROUNDING = 1e-12
+"""Logarithms and per cent that differ by less are equal: no clock or count resolves it. Of larger
+values it is the share of them."""
+
+
+def is_rounding(difference: float, largest: float = 1.0) -> bool:
+    """Whether a difference is what rounding leaves of equal values, the largest of that size."""
+    return abs(difference) <= _ROUNDING * max(1.0, largest)
+
+
+def never_varies(values: NDArray[np.float64]) -> bool:
+    """Whether all that varies is rounding."""
+    return is_rounding(float(np.ptp(values)), float(np.max(np.abs(values))))
+
+
 def standard_error(values: NDArray[np.float64]) -> float | None:
     """Of the mean; None for one value or equal values, or where their squares are no numbers."""
     if len(values) < 2:
         return None
     with np.errstate(over="ignore"):
         spread = float(np.std(values, ddof=1))
-    if not math.isfinite(spread) or spread <= 1e-12 * float(np.max(np.abs(values))):
+    if not math.isfinite(spread) or never_varies(values):
         return None
     return spread / math.sqrt(len(values))
 

@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from pgassay.analysis.statistics.intervals import never_varies
 from pgassay.analysis.statistics.values import USELESS_PCT, ratio_pct
 
 FEWEST_BLOCKS = 3
@@ -81,7 +82,7 @@ def max_t_band(rows: NDArray[np.float64], alpha: float = 0.05) -> Band | None:
         return None
     mean = rows.mean(axis=0)
     spread = rows.std(axis=0, ddof=1)
-    varies = spread > 1e-12 * np.abs(rows).max(axis=0)
+    varies = np.array([not never_varies(column) for column in rows.T])
     if not varies.any():
         return None
     critical = _critical(rows[:, varies], alpha)

@@ -23,6 +23,13 @@ class Estimate:
     high: float | None
 
 
+def hull(one: Interval | None, other: Interval | None) -> Interval | None:
+    """The smallest interval that covers both."""
+    if one is None or other is None:
+        return None
+    return min(one[0], other[0]), max(one[1], other[1])
+
+
 def ratio_pct(log_ratio: float) -> float:
     """The logarithm of a ratio as a change in per cent."""
     return 100.0 * math.expm1(min(log_ratio, _LARGEST_LOG))

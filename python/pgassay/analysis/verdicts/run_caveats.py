@@ -8,11 +8,12 @@ stopped by somebody who watches the figures stops more often where they happen t
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 
 from pgassay.analysis.compare.alternating.rounds import FEWEST_ROUNDS
-from pgassay.analysis.compare.model import Comparison, Withdrawn
+from pgassay.analysis.compare.model import Comparison, Verdict, Withdrawn
 from pgassay.analysis.measures.model import Caveat, Importance, TrialMeasures
 from pgassay.analysis.measures.one_server import is_left_out
 from pgassay.analysis.reading.metrics import METRICS
@@ -147,13 +148,40 @@ def _of_comparisons(
                     missing=missing,
                 ),
             )
-        if comparison.blocks > 1 and comparison.p_t is None and not short:
+        yield from _of_few_transactions(comparison, name)
+        has_interval = comparison.p_t is not None or comparison.resolution
+        if comparison.blocks > 1 and not has_interval and not short:
             yield Caveat(
                 "constant",
                 tr(
                     "{name}: the block differences do not vary; no interval can be given", name=name
                 ),
             )
+
+
+def _of_few_transactions(comparison: Comparison, name: str) -> Iterator[Caveat]:
+    """Counts too coarse for small differences."""
+    undecided = comparison.verdict is Verdict.UNDECIDED and comparison.withdrawn is None
+    importance = Importance.VERDICT if undecided else Importance.DETAIL
+    durations = comparison.by_duration
+    if durations is not None and durations.effect_pct is not None:
+        text = tr(
+            "{name}: clients end too few transactions in a trial for a count to show small"
+            " differences; the interval covers the effect by counts and the effect by the mean"
+            " duration of a transaction ({effect} %); longer trials make it narrower",
+            name=name,
+            effect=decimals(durations.effect_pct, "+.2f"),
+        )
+        yield Caveat("few-transactions", text, importance=importance)
+    elif comparison.resolution:
+        text = tr(
+            "{name}: the values are too coarse to show small differences; the interval is wider by"
+            " {resolution} % on each side, which they may be off by; longer trials make it"
+            " narrower",
+            name=name,
+            resolution=decimals(100 * math.expm1(comparison.resolution), ".2g"),
+        )
+        yield Caveat("few-transactions", text, importance=importance)
 
 
 _LARGEST_DIFFERENCE = 0.01

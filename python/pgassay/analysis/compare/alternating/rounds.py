@@ -17,6 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pgassay.analysis.statistics.intervals import is_rounding
+
 Array = NDArray[np.float64]
 
 FEWEST_TRIALS = 3
@@ -59,7 +61,7 @@ def spread_of_rounds(differences: Array, trials: NDArray[np.int64]) -> Spread:
     inflation = _inflation(left, groups)
     own = groups.sums(left**2) / (groups.sizes - 1) * inflation / groups.sizes / count**2
     within = float(own.sum())
-    if within <= (1e-12 * max(1e-300, float(np.max(np.abs(differences))))) ** 2:
+    if is_rounding(math.sqrt(within), float(np.max(np.abs(differences)))):
         return Spread(mean, None, float(count))
     freedom = np.maximum(1.0, groups.sizes / inflation - 1.0)
     inside = within**2 / float(np.sum(own**2 / freedom))
