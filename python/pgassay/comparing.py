@@ -16,6 +16,7 @@ from typing import Any
 from pgassay import __version__
 from pgassay.analysis.apart.compare import Question, compare_runs
 from pgassay.analysis.apart.model import ApartRun, Side
+from pgassay.analysis.apart.sessions import session_of
 from pgassay.analysis.measures.courses.chart_series import chart_series
 from pgassay.analysis.measures.courses.latencies import read_latencies
 from pgassay.analysis.measures.sources import TrialSources
@@ -110,9 +111,20 @@ def _read_run(run: RunDirectory, has_charts: bool) -> ApartRun:
         workload=run.read_json(WORKLOAD_COPY) if run.has(WORKLOAD_COPY) else {},
         spec=_spec_of(run),
         environment=run.environment(),
+        session=_session(run),
         series=tuple(series),
         latencies=tuple(latencies),
     )
+
+
+def _session(run: RunDirectory) -> str:
+    """The day on which it began, and the server's start where it was not started again."""
+    summaries = [trial.summary() for trial in run.trials()]
+    starts = [
+        ((one.get("fingerprint") or {}).get("before") or {}).get("started_at_s")
+        for one in summaries
+    ]
+    return session_of([one["started_ns"] for one in summaries], starts)
 
 
 def _spec_of(run: RunDirectory) -> dict[str, Any]:

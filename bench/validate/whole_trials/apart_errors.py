@@ -49,6 +49,8 @@ class World:
     run_sd: float
     trial_sd: float = 0.01
     runs: tuple[int, int] = (1, 1)
+    session_sd: float = 0.0
+    """Of the sessions; each side's runs are made in one, unless it is 0."""
 
 
 SINGLE = tuple(World(0.0, sd) for sd in (0.0, 0.01, 0.02, 0.03, 0.05, 0.10))
@@ -56,17 +58,21 @@ UNSTEADY = tuple(World(0.0, 0.02, sd) for sd in (0.03, 0.10))
 REPEATED = tuple(
     World(0.0, sd, runs=runs) for runs in ((2, 2), (3, 1), (5, 1), (4, 4)) for sd in (0.0, 0.03)
 )
+SESSIONS = tuple(
+    World(0.0, 0.005, runs=runs, session_sd=sd) for runs in ((3, 3), (5, 5)) for sd in (0.01, 0.03)
+)
 SLOWER = tuple(
     World(effect, 0.02, runs=runs)
     for runs in ((1, 1), (5, 1), (4, 4))
     for effect in (-0.05, -0.10, -0.20)
 )
-HEAD = ("runs", "effect", "runs differ by", "trials differ by", "called different",
-        "by trials alone", "called equivalent")  # fmt: skip
+HEAD = ("runs", "effect", "sessions differ by", "runs differ by", "trials differ by",
+        "called different", "by trials alone", "called equivalent")  # fmt: skip
 SECTIONS = {
     "Single runs of the same thing, assumed spread": SINGLE,
     "The same with unsteady trials": UNSTEADY,
     "Repeated runs of the same thing": REPEATED,
+    "Repeated runs of the same thing, each side in one session": SESSIONS,
     "A slower side": SLOWER,
 }
 
@@ -91,9 +97,13 @@ def _rows(worlds: tuple[World, ...], runs: int) -> Iterator[list[str]]:
         shares = [rate(counts[what], every) for what in ("called", "by trials", "equivalent")]
         yield [
             " and ".join(map(str, world.runs)),
-            *(f"{100 * share:g} %" for share in (world.effect, world.run_sd, world.trial_sd)),
+            *(f"{100 * share:g} %" for share in _shares(world)),
             *shares,
         ]
+
+
+def _shares(world: World) -> tuple[float, ...]:
+    return world.effect, world.session_sd, world.run_sd, world.trial_sd
 
 
 def simulate(task: tuple[World, int], comparisons: int = PART) -> Counter[str]:
@@ -117,21 +127,26 @@ def simulate(task: tuple[World, int], comparisons: int = PART) -> Counter[str]:
 
 def side_of(name: str, runs: int, effect: float, world: World, source: np.random.Generator) -> Side:
     """Runs of one side; `effect` in the place of the world's."""
-    return Side(
-        name, tuple(_run(f"{name}{number}", effect, world, source) for number in range(runs))
-    )
+    session = name if world.session_sd else ""
+    shift = math.log1p(effect)
+    if world.session_sd:
+        shift += world.session_sd * source.standard_normal()
+    every = (_run(f"{name}{number}", session, shift, world, source) for number in range(runs))
+    return Side(name, tuple(every))
 
 
-def _run(name: str, effect: float, world: World, source: np.random.Generator) -> ApartRun:
-    shift = math.log1p(effect) + world.run_sd * source.standard_normal()
+def _run(
+    name: str, session: str, shift: float, world: World, source: np.random.Generator
+) -> ApartRun:
+    own = shift + world.run_sd * source.standard_normal()
     trials = []
     for trial in PLAN.trials:
-        tps = math.exp(9.0 + shift + world.trial_sd * source.standard_normal())
+        tps = math.exp(9.0 + own + world.trial_sd * source.standard_normal())
         step = StepMeasures(None, 0, 10 * 10**9, round(10 * tps), {"tps": tps})
         trials.append(
             TrialMeasures(trial.number, trial.block, trial.position, trial.arm, step, (), ())
         )
-    return ApartRun(name, PLAN, tuple(trials))
+    return ApartRun(name, PLAN, tuple(trials), session=session)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,8 +11,10 @@ from bench.validate.whole_trials.apart_errors import World, side_of, simulate
 
 from pgassay.analysis.apart.compare import Question, compare_runs
 from pgassay.analysis.apart.model import RunDifference, Side, SpreadSource
+from pgassay.analysis.apart.sessions import session_of
 from pgassay.analysis.compare.model import Verdict
 from pgassay.analysis.gates.grammar import parse_gates
+from pgassay.findings.apart.verdicts import interval_words, spread_sentence
 
 MANY = 400
 
@@ -49,6 +52,41 @@ def test_repeated_runs_are_the_unit_and_keep_the_error_at_5_percent() -> None:
     assert one.spread is not None
     assert (one.spread.source, one.spread.degrees) == (SpreadSource.RUNS, 6)
     assert (one.runs, one.trials) == ((4, 4), (24, 24))
+
+
+def test_runs_that_were_made_in_one_session_count_as_one() -> None:
+    world = World(0.0, 0.005, runs=(4, 4), session_sd=0.03)
+    assert simulate((world, 1), MANY)["called"] <= 0.02 * MANY, "as two single runs, 70 % by runs"
+    one = only(0.0, 0.0, world=world)
+    assert one.spread is not None
+    assert one.spread.source is SpreadSource.ASSUMED
+    assert (one.runs, one.sessions, one.trials) == ((4, 4), (1, 1), (24, 24))
+
+
+def in_sessions(side: Side, *names: str) -> Side:
+    runs = zip(side.runs, names, strict=True)
+    return replace(side, runs=tuple(replace(run, session=name) for run, name in runs))
+
+
+def test_runs_of_both_sides_in_each_session_are_units_and_sessions_of_each_are_too() -> None:
+    first, second = sides_of(0.0, 0.0, world=World(0.0, 0.12, runs=(4, 4)))
+    days = ("Mon", "Mon", "Tue", "Tue")
+    both = compare_runs([in_sessions(first, *days), in_sessions(second, *days)], Question())
+    assert both.verdicts()[0].sessions is None
+    later = in_sessions(second, "Wed", "Wed", "Thu", "Thu")
+    (each,) = compare_runs([in_sessions(first, *days), later], Question()).verdicts()
+    assert each.spread is not None
+    assert (each.spread.source, each.spread.degrees) == (SpreadSource.SESSIONS, 2)
+    assert "of 4 sessions" in interval_words(each, 0.02)
+    assert spread_sentence(each).startswith("The sides were made in different sessions")
+
+
+def test_a_session_is_a_day_and_the_start_of_a_server_that_all_trials_share() -> None:
+    noon = 1_795_521_600_000_000_000
+    assert session_of([noon, noon + 1], [5.0, 5.0]) == "2026-11-24 5.0"
+    assert session_of([noon, noon + 1], [5.0, 6.0]) == "2026-11-24", "each trial has a start"
+    assert session_of([noon], [5.0]) == "2026-11-24", "one trial tells no start from a restart"
+    assert session_of([noon], [None]) == "2026-11-24"
 
 
 def test_a_large_difference_of_single_runs_is_a_verdict_with_an_assumed_spread() -> None:

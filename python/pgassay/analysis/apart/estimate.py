@@ -88,6 +88,7 @@ def difference_of(
         spread=spread if varies else None,
         runs=(len(sides[0]), len(sides[at])),
         trials=(sum(map(len, sides[0])), sum(map(len, sides[at]))),
+        sessions=None,
     )
 
 

@@ -35,6 +35,8 @@ class ApartRun:
     """spec.toml, as written."""
     environment: Mapping[str, Any] = field(default_factory=dict)
     """environment.json; any part of it may be missing."""
+    session: str = ""
+    """The day, and the start of a server that all trials share (`sessions.py`)."""
     series: tuple[ChartSeries, ...] = ()
     """Of these trials; empty where no charts are asked for, as is `latencies`."""
     latencies: tuple[TrialLatencies, ...] = ()
@@ -52,6 +54,7 @@ class SpreadSource(StrEnum):
     """Where the spread between runs of the same thing is known from."""
 
     RUNS = "repeated runs"
+    SESSIONS = "repeated sessions"
     STATED = "stated"
     ASSUMED = "assumed"
     SLOW_CHANGES = "slow changes inside the runs"
@@ -85,6 +88,8 @@ class RunDifference:
     """None where a metric does not vary."""
     runs: tuple[int, int]
     """Of the baseline side, and of this one."""
+    sessions: tuple[int, int] | None
+    """The same, where the session is the unit; None where the run is."""
     trials: tuple[int, int]
 
 

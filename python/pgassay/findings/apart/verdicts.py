@@ -43,6 +43,8 @@ def interval_words(found: RunDifference, margin: float) -> str:
     """Such as `95 % CI −14.2 to +3.1 %, 8 and 8 trials in 2 runs`."""
     texts = _TEXTS["interval"]
     runs = tr("{number} runs", number=sum(found.runs))
+    if found.sessions is not None:
+        runs = tr("{runs} of {number} sessions", runs=runs, number=sum(found.sessions))
     counts = str(texts["trials"]).format(first=found.trials[0], second=found.trials[1], runs=runs)
     ends = found.comparison.ci95_pct
     if ends is None:
@@ -56,6 +58,13 @@ def spread_sentence(found: RunDifference) -> str:
     if found.spread is None:
         return ""
     spread = found.spread
+    sentence = _spread_words(found, spread)
+    if found.sessions is None:
+        return sentence
+    return f"{_TEXTS['sessions']['unit']} {sentence}"
+
+
+def _spread_words(found: RunDifference, spread: RunSpread) -> str:
     return str(_TEXTS["spread"][spread.source.value.replace(" ", "-")]).format(
         sd=spread_text(spread, found.comparison),
         degrees=decimals(spread.degrees, "g"),

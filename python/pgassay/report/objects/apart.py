@@ -86,6 +86,7 @@ def _difference(one: RunDifference) -> dict[str, Any]:
         "within_ci95_pct": one.within_pct,
         "within_ci95": one.within,
         "runs": list(one.runs),
+        "sessions": None if one.sessions is None else list(one.sessions),
         "trials": list(one.trials),
         "spread": None
         if spread is None
