@@ -83,14 +83,16 @@ def carry_out(
     """Run the trials of the plan that are not finished yet, and report on all of them."""
     plan = readings.plan
     fleet = spec.file.target.fleet
+    passed: LimitPassed | None = None
     if fleet is not None:
         with put_back_at_the_end(run, listener):
-            with lost_storage_is_a_trial_error():
-                run_on_fleet(spec, fleet, run, listener, readings, so_far or RunSoFar())
-            listener.preparing("writing the report")
-            return report_run(run, readings)
+            try:
+                with lost_storage_is_a_trial_error():
+                    run_on_fleet(spec, fleet, run, listener, readings, so_far or RunSoFar())
+            except LimitPassed as error:
+                passed = error
+            return _reported(run, readings, listener, passed)
     testbeds = testbeds_of(spec, plan)
-    passed: LimitPassed | None = None
     target = target_of(
         spec.file,
         spec.folder,
@@ -127,12 +129,7 @@ def carry_out(
                 _profile(trials, run)
             except LimitPassed as error:
                 passed = error
-    listener.preparing("writing the report")
-    if passed is not None:
-        with suppress(PgassayError):
-            report_run(run, readings)
-        raise passed
-    outcome = report_run(run, readings)
+    outcome = _reported(run, readings, listener, passed)
     floor = outcome.context.analysis.noise
     if floor is not None:
         plan, courses = outcome.context.plan, outcome.context.analysis.courses
@@ -140,6 +137,21 @@ def carry_out(
         settled_s = sufficient_warmup_s(plan, courses)
         add_noise_record(record_of(conditions_of(spec), floor, warmup_s, settled_s))
     return outcome
+
+
+def _reported(
+    run: RunDirectory,
+    readings: TrialReadings,
+    listener: ProgressListener,
+    passed: LimitPassed | None,
+) -> Outcome:
+    """The report; of a run that a limit has ended on its finished trials, then that error."""
+    listener.preparing("writing the report")
+    if passed is not None:
+        with suppress(PgassayError):
+            report_run(run, readings)
+        raise passed
+    return report_run(run, readings)
 
 
 def _prepared(

@@ -12,6 +12,7 @@ from typing import Any
 
 from pgassay.plan.model import ALL_ARMS, Arm, Endpoint, Factor, Gate, Plan, PlannedTrial
 from pgassay.plan.steps import Step
+from pgassay.spec.primary_metric import PRIMARY_METRICS
 
 SCHEMA = "pgassay.plan/1"
 
@@ -67,6 +68,8 @@ def plan_from_json(stored: Mapping[str, Any]) -> Plan:
     known = {ALL_ARMS} if plan.alternates else {arm.id for arm in plan.arms}
     if any(trial.arm not in known for trial in plan.trials):
         raise ValueError("a trial names an unknown arm")
+    if plan.metric not in PRIMARY_METRICS:
+        raise ValueError(f"its metric is {plan.metric!r}, which this pgassay does not measure")
     return plan
 
 

@@ -24,6 +24,7 @@ from pgassay.trials.profile.model import Kind, Profile
 
 PROFILES, INDEX = "profiles", "profiles.json"
 _STACKS = "stacks"
+_STACK = re.compile(r" [0-9]{1,18}$")
 _FOLDER = re.compile(r"[\w-]*")
 
 
@@ -88,4 +89,7 @@ def _profile(folder: Path, described: Mapping[str, Any]) -> Profile:
     path = folder / f"{described['kind']}.folded"
     known = {one.name for one in fields(Profile)} - {_STACKS, "notes"}
     given = {name: value for name, value in described.items() if name in known}
-    return Profile(**given, stacks=read_text(path), notes=tuple(described["notes"]))
+    stacks = read_text(path)
+    if not all(_STACK.search(line) for line in stacks.splitlines()):
+        raise RunDirectoryError(f"{path}: is damaged: a line is no stack with a count")
+    return Profile(**given, stacks=stacks, notes=tuple(described["notes"]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import closing
 from pathlib import Path
 
@@ -48,10 +49,15 @@ OF_THE_SERVER = 'postgres]\ncheckpoint_timeout = ["5min", "10min"]'
 OF_THE_CLIENT = 'client]\nprotocol = ["simple", "prepared"]'
 
 
-def run(folder: Path, server: LabServer, limit: str, user: str = "lab") -> tuple[int, str]:
+def spec_of(folder: Path, server: LabServer, limit: str, user: str) -> Path:
     spec = folder / "spec.toml"
     text = SPEC if user == "lab" else SPEC.replace(OF_THE_SERVER, OF_THE_CLIENT)
     spec.write_text(text.format(port=server.port, limit=limit, user=user))
+    return spec
+
+
+def run(folder: Path, server: LabServer, limit: str, user: str = "lab") -> tuple[int, str]:
+    spec = spec_of(folder, server, limit, user)
     done = pgassay("run", spec, "--out", folder / "run", PGPASSWORD=SECRET)
     return done.returncode, " ".join(done.stderr.split())
 
@@ -94,6 +100,8 @@ def test_a_limit_that_cannot_be_kept_to_is_refused_before_anything_is_made(
     assert code == 1, said
     assert words in said
     assert_as_found(lab_server)
+    planned = pgassay("plan", tmp_path / "spec.toml", PGPASSWORD=SECRET)
+    assert words in " ".join((planned.stdout + planned.stderr).split())
 
 
 def test_a_standby_that_is_lost_passes_the_limit_of_its_lag_in_a_later_trial(
@@ -137,3 +145,5 @@ def test_plan_names_each_limit(tmp_path: Path) -> None:
     said = " ".join(done.stdout.split())
     for limit in ("replication_lag = 30 s", "other_latency = 50 ms", "free_disk = 20 GB"):
         assert f"limit {limit}: " in said
+    told = json.loads(pgassay("plan", spec, "--json").stdout)["guard"]
+    assert told == {"replication_lag": 30.0, "other_latency": 0.05, "free_disk": 20 * 2**30}

@@ -7,11 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from pgassay import pipeline
 from pgassay.cluster.calls import ActorLost
-from pgassay.errors import SpecError, TrialError
+from pgassay.errors import LimitPassed, SpecError, TrialError
 from pgassay.fleet import is_over, kept_trials, opened_members, run_blocks
+from pgassay.pipeline import carry_out
 from pgassay.reporting import analyse_run
 from pgassay.samples.failed_trials import failed_trials
+from pgassay.server.hosts.placement import Placement
 from pgassay.server.protocol import ServerFacts
 from pgassay.spec.parse import parse_spec
 from pgassay.trials.fleet.block_on import Kept, block_on, is_finished
@@ -107,6 +110,24 @@ def test_a_trial_that_fails_by_itself_ends_the_run_and_others_finish_their_block
     with pytest.raises(TrialError, match="not one transaction succeeded"):
         run_blocks([north, south], run, Heard(), readings)
     assert len(run.finished()) % 2 == 0
+
+
+def test_a_limit_that_ends_the_run_reports_the_finished_trials(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    of_a_fleet = SPEC + '[target.fleet]\nnodes = "all"\n[workload]\nuse = "payments-write"\n'
+    spec = parse_spec(of_a_fleet, source="lab.toml", beside=tmp_path)
+    readings = empty_run(tmp_path / "run", of_a_fleet)
+    error = LimitPassed("guard.other_latency = 1 ms: passed")
+
+    def on_fleet(*_: object) -> None:
+        run_blocks([MadeUpMember("north", readings.plan)], readings.run, Heard(), readings)
+        raise error
+
+    monkeypatch.setattr(pipeline, "run_on_fleet", on_fleet)
+    with pytest.raises(LimitPassed):
+        carry_out(spec, readings.run, Heard(), Placement(), readings)
+    assert readings.run.has("report.html")
 
 
 def test_a_slow_server_does_not_decide_by_finishing_late(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 from pgassay.analysis.trace.checkpoints import checkpoints_of, periods_of
 from pgassay.analysis.trace.model import TracedRelation, TraceSummary
 from pgassay.analysis.trace.traced import Traced
+from pgassay.errors import RunDirectoryError
 from pgassay.samples.trace_directory import TraceDirectory
 
 
@@ -25,6 +26,11 @@ def summarise_trace(directory: TraceDirectory) -> TraceSummary:
     checkpoints = checkpoints_of(directory.table("phases").to_pylist(), start)
     pairs = sum(point.count for point in points)
     costs_ns = described["pair_cost_ns"]
+    unknown = sorted({point.point for point in points} - costs_ns.keys())
+    if unknown:
+        raise RunDirectoryError(
+            f"{directory.path / 'trace.json'}: is damaged: 'pair_cost_ns.{unknown[0]}' is missing"
+        )
     cost_ns = sum(point.count * costs_ns[point.point] for point in points)
     ended = traced.transactions(start, end)
     return TraceSummary(

@@ -6,12 +6,14 @@ where it cannot be reached. Never: changes anything.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from pgassay.cli.terminal.console import labelled
 from pgassay.plan.demands import demands_of
 from pgassay.plan.model import Plan
 from pgassay.plan.server_settings import server_settings, session_settings
+from pgassay.server.connection.session import as_target_error, connect, resolve
 from pgassay.server.copied.origin import copies_of
 from pgassay.server.existing.access import access_of
 from pgassay.server.hosts.account import server_account
@@ -22,11 +24,13 @@ from pgassay.server.preview.copy import preview_copy
 from pgassay.server.preview.model import Preview
 from pgassay.server.preview.preview import preview_existing
 from pgassay.spec.experiment import Spec
+from pgassay.spec.model import ExperimentFile
 from pgassay.spec.reading.texts import path_from
 from pgassay.spec.server.host_knobs import acts_after_restart
 from pgassay.trials.fleet.existing import found_servers, spec_on
 from pgassay.trials.guards.thresholds import unwatched
 from pgassay.trials.profile.processes import ELSEWHERE
+from pgassay.trials.run.limits import unseen
 from pgassay.trials.run.testbeds import testbeds_of
 
 
@@ -61,7 +65,7 @@ def preview_server(spec: Spec, plan: Plan) -> Preview | None:
             side_by_side=plan.side_by_side,
             server_memory=spec.file.placement.server_memory,
         )
-    return preview_existing(
+    preview = preview_existing(
         target.dsn,
         accept=target.accept,
         settings=server_settings(spec.file, plan.factors),
@@ -74,6 +78,22 @@ def preview_server(spec: Spec, plan: Plan) -> Preview | None:
         demands=demands,
         restarts_for_knobs=any(acts_after_restart(name) for name in spec.file.factors.host),
     )
+    return replace(preview, refusals=(*preview.refusals, *_limits_refused(spec.file, preview)))
+
+
+def _limits_refused(file: ExperimentFile, preview: Preview) -> list[str]:
+    """Limits of `[guard]` on what cannot be seen of the server; a line each."""
+    if file.guard is None or file.target.dsn is None:
+        return []
+    host = access_of(file.target).host() if preview.sees_host else None
+    try:
+        parameters = resolve(file.target.dsn)
+        with as_target_error("looking at the server"), connect(parameters) as session:
+            found = list(unseen(file.guard, session, host, preview.data_directory))
+    finally:
+        if host is not None:
+            host.close()
+    return [f"guard.{name}: {problem}" for name, problem in found]
 
 
 def knobs_refused(spec: Spec, preview: Preview | None) -> list[str]:

@@ -68,6 +68,7 @@ def show_plan(checked: Spec, *, as_json: bool) -> None:
             "held": {"postgres": file.settings.postgres, "host": file.settings.host},
             "placement": placement.described(),
             "reset": file.reset_rule().described(),
+            **({} if file.guard is None else {"guard": file.guard.model_dump(exclude_none=True)}),
             **({"schema_variants": variants["schema"]} if "schema" in variants else {}),
             **({} if generators is None else {"generators": generators.model_dump()}),
             **({} if preview is None else {"server": asdict(preview)}),

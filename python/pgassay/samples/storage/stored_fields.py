@@ -112,10 +112,10 @@ _TRACE: Form = {
     "ended_by": str,
     "complaint": str,
     "what": [str],
-    "ways": dict,
-    "pair_cost_ns": dict,
+    "ways": {"*": str},
+    "pair_cost_ns": {"*": NUMBER},
     "missing": [str],
-    "unmatched": dict,
+    "unmatched": {"*": int},
     "lost_events": int,
     "full_maps": [str],
     "relations": [

@@ -8,7 +8,7 @@ a healthy one.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import cast
@@ -18,6 +18,7 @@ import psycopg
 from pgassay.errors import ConnectionRefused, LimitPassed, SpecError, TargetError
 from pgassay.language import stored
 from pgassay.server.connection.session import as_target_error, connect
+from pgassay.server.hosts.host import Host
 from pgassay.server.protocol import Connection, Target
 from pgassay.server.statements import statement
 from pgassay.spec.guard import GuardTable
@@ -29,21 +30,29 @@ _DISK_EVERY_S = 5.0
 _ANSWER_S = 5.0
 
 
+def unseen(
+    table: GuardTable, session: Connection, host: Host | None, directory: str | None
+) -> Iterator[tuple[str, str]]:
+    """Each limit on what cannot be seen of this server, and why; `directory` has its data."""
+    if table.replication_lag is not None:
+        row = session.execute(statement("trials/may_see_lag"), prepare=False).fetchone()
+        standby = session.execute(statement("trials/standbys"), prepare=False).fetchone()
+        if row is None or not row[0]:
+            yield "replication_lag", "this role sees no lag of standbys; GRANT pg_monitor to it"
+        elif standby is None:
+            problem = "no standby is connected to this server; connect one, or leave the limit out"
+            yield "replication_lag", problem
+    if table.free_disk is not None and _free_bytes(host, directory) is None:
+        problem = "the server's disks cannot be seen from here; give target.ssh, or leave it out"
+        yield "free_disk", problem
+
+
 def refuse_unseen(table: GuardTable, target: Target, source: str) -> None:
     """SpecError where a limit is set on what cannot be seen of this server."""
-    if table.replication_lag is not None:
-        with as_target_error("looking at the server"), target.connect() as session:
-            row = session.execute(statement("trials/may_see_lag"), prepare=False).fetchone()
-            standby = session.execute(statement("trials/standbys"), prepare=False).fetchone()
-        if row is None or not row[0]:
-            problem = "this role sees no lag of standbys; GRANT pg_monitor to it"
-            raise SpecError(problem, file=source, key="guard.replication_lag")
-        if standby is None:
-            problem = "no standby is connected to this server; connect one, or leave the limit out"
-            raise SpecError(problem, file=source, key="guard.replication_lag")
-    if table.free_disk is not None and _free_bytes(target) is None:
-        problem = "the server's disks cannot be seen from here; give target.ssh, or leave it out"
-        raise SpecError(problem, file=source, key="guard.free_disk")
+    with as_target_error("looking at the server"), target.connect() as session:
+        found = list(unseen(table, session, target.host(), target.facts().data_directory))
+    for name, problem in found:
+        raise SpecError(problem, file=source, key=f"guard.{name}")
 
 
 @dataclass(frozen=True)
@@ -157,7 +166,7 @@ class LimitWatch:
 
     def _refuse_full(self, target: Target) -> None:
         least = cast(GuardTable, self._table).free_disk
-        free = _free_bytes(target)
+        free = _free_bytes(target.host(), target.facts().data_directory)
         if least is not None and free is not None and free < least:
             least_gb, free_gb = least / 2**30, free / 2**30
             raise LimitPassed(
@@ -179,9 +188,8 @@ def _refuse_behind(lags_s: Mapping[str, float], limit_s: float) -> None:
             )
 
 
-def _free_bytes(target: Target) -> int | None:
+def _free_bytes(host: Host | None, directory: str | None) -> int | None:
     """Of the disks of data directory and WAL the least; None where they cannot be seen."""
-    host, directory = target.host(), target.facts().data_directory
     if host is None or directory is None:
         return None
     found = host.run(["df", "-kP", "--", directory, f"{directory}/pg_wal/."], limit_s=_ANSWER_S)
