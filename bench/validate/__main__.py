@@ -24,11 +24,12 @@ from bench.validate.whole_trials import (
     factorial_errors,
     false_positives,
     few_transactions,
+    loss_errors,
     nasty_worlds,
     periodic_worlds,
     server_errors,
 )
-from bench.validate.within_trials import estimates, steadiness_errors
+from bench.validate.within_trials import estimates, half_errors, steadiness_errors
 
 PROGRAMS: tuple[tuple[str, ModuleType], ...] = (
     ("whole trials", false_positives),
@@ -36,11 +37,13 @@ PROGRAMS: tuple[tuple[str, ModuleType], ...] = (
     ("disturbances that return", periodic_worlds),
     ("few transactions", few_transactions),
     ("several factors", factorial_errors),
+    ("lost trials and rare collapses", loss_errors),
     ("switchback", switchback_errors),
     ("duets", duet_errors),
     ("runs made apart", apart_errors),
     ("servers of a fleet", server_errors),
     ("curves", estimates),
+    ("effects that change within trials", half_errors),
     ("steadiness and warm-up", steadiness_errors),
 )
 

@@ -23,7 +23,7 @@ from pgassay.analysis.curves.checkpoints.causes import checkpoint_causes
 from pgassay.analysis.curves.checkpoints.effect import checkpoint_effects
 from pgassay.analysis.curves.checkpoints.rows import checkpoint_rows
 from pgassay.analysis.curves.effect_curves import effects_by_load, quantile_shifts
-from pgassay.analysis.curves.halves import half_caveats
+from pgassay.analysis.curves.halves import effects_by_half, half_caveats
 from pgassay.analysis.curves.latency_curve import latency_curves
 from pgassay.analysis.curves.load_curve import load_curves
 from pgassay.analysis.curves.modes.latency_modes import latency_modes
@@ -49,11 +49,13 @@ from pgassay.analysis.statements.plans import plans_by_arm
 from pgassay.analysis.statements.use import statement_use
 from pgassay.analysis.trade_offs.weigh import trade_offs
 from pgassay.analysis.verdicts.checkpoint_cost import checkpoint_cost_caveats
+from pgassay.analysis.verdicts.collapses import unseen_collapses
 from pgassay.analysis.verdicts.idle_rounds import round_caveats
 from pgassay.analysis.verdicts.left_out_trials import (
     idle_trial_caveats,
     lost_trial_caveats,
 )
+from pgassay.analysis.verdicts.losses import losses_of
 from pgassay.analysis.verdicts.not_in_force import not_in_force_caveats
 from pgassay.analysis.verdicts.position import position_caveats
 from pgassay.analysis.verdicts.run_caveats import (
@@ -93,6 +95,7 @@ def analyse(
         | {x for one in found.standstills if one.step is None for x in one.takes},
     )
     by_server = effects_by_server(plan, trials, found.verdicts(), tables, judged.rule)
+    losses = losses_of(plan, found.verdicts(), trials, tables, found.reached.rules, judged.lost)
     return replace(
         found,
         question=question,
@@ -105,6 +108,8 @@ def analyse(
         trends=factorial.trends,
         arm_effects=factorial.arm_effects,
         by_server=by_server,
+        losses=losses,
+        collapses=tuple(unseen_collapses(found.verdicts())),
         warnings=(
             *invalid_trial_caveats(found.invalid_trials, trials),
             *drift,
@@ -113,7 +118,7 @@ def analyse(
             *position_caveats(METRICS[plan.metric], tables[None], plan.smallest_effect),
             *server_caveats(by_server),
             *idle_trial_caveats(found.standstills, plan.step_unit),
-            *lost_trial_caveats(plan.arms, judged.lost, failed),
+            *lost_trial_caveats(plan.arms, judged.lost, failed, losses),
             *not_in_force_caveats(plan, (*trials, *found.invalid_trials)),
             *unfinished_caveats(judged.missing),
             *failure_caveats(plan, trials),
@@ -133,11 +138,13 @@ def with_curves(analysis: Analysis, plan: Plan, courses: Sequence[TrialCourse]) 
     effects, contrasts = checkpoint_effects(plan, courses)
     steps = step_courses(courses, plan.smallest_effect)
     curves = load_curves(plan, analysis.trials)
+    by_half = effects_by_half(plan, analysis.trials, courses, analysis.verdicts())
     return replace(
         analysis,
         quantile_shifts=withheld.shifts(quantile_shifts(plan, analysis.trials)),
         by_load=withheld.effects(effects_by_load(plan, analysis.trials)),
         load_curves=withheld.load_curves(curves, plan.arms),
+        by_half=by_half,
         courses=steps,
         checkpoint_effects=effects,
         checkpoint_contrasts=withheld.contrasts(contrasts),
@@ -147,7 +154,7 @@ def with_curves(analysis: Analysis, plan: Plan, courses: Sequence[TrialCourse]) 
         warnings=(
             *analysis.warnings,
             *steadiness_caveats(plan, steps),
-            *half_caveats(plan, courses, steps, analysis.verdicts()),
+            *half_caveats(plan, courses, by_half),
         ),
     )
 

@@ -35,6 +35,7 @@ from pgassay.analysis.curves.model import (
     Associations,
     CheckpointContrast,
     CheckpointEffect,
+    EffectByHalf,
     EffectByLoad,
     LoadCurve,
     QuantileShift,
@@ -60,7 +61,7 @@ from pgassay.analysis.profiles.model import Profiles
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.statements.model import StatementPlans, StatementUse
 from pgassay.analysis.trade_offs.model import TradeOff
-from pgassay.analysis.verdicts.model import ArmSummary, IdleTrials
+from pgassay.analysis.verdicts.model import ArmSummary, IdleTrials, Losses, UnseenCollapses
 from pgassay.plan.model import Endpoint
 
 __all__ = [
@@ -118,6 +119,10 @@ class Analysis:
     accounting: tuple[Accounting, ...] = ()
     """Where the time of a transaction goes, by level."""
     standstills: tuple[IdleTrials, ...] = ()
+    losses: tuple[Losses, ...] = ()
+    """Of verdicts whose better arm lost trials."""
+    collapses: tuple[UnseenCollapses, ...] = ()
+    """Of verdicts that are equivalent or negligible: how often a level may collapse unseen."""
     variants: tuple[VariantSummary, ...] = ()
     """Described, not compared: nothing is said of how sure a difference is."""
     interactions: tuple[Interaction, ...] = ()
@@ -133,6 +138,8 @@ class Analysis:
     quantile_shifts: tuple[QuantileShift, ...] = ()
     by_load: tuple[EffectByLoad, ...] = ()
     load_curves: tuple[LoadCurve, ...] = ()
+    by_half: tuple[EffectByHalf, ...] = ()
+    """Whether effects change within trials; empty for a percentile, and for slices."""
     courses: tuple[StepSteadiness, ...] = ()
     checkpoint_effects: tuple[CheckpointEffect, ...] = ()
     checkpoint_contrasts: tuple[CheckpointContrast, ...] = ()

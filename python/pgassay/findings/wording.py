@@ -17,7 +17,7 @@ from pgassay.analysis.compare.accounting import TimePart
 from pgassay.analysis.compare.estimate import FEW_BLOCKS
 from pgassay.analysis.compare.model import Comparison
 from pgassay.analysis.reading.metrics import Metric
-from pgassay.analysis.statistics.values import Estimate
+from pgassay.analysis.statistics.values import Estimate, Interval
 from pgassay.analysis.verdicts.model import ArmSummary
 from pgassay.language import decimals, localised, messages_of, ntr, tr
 
@@ -60,15 +60,19 @@ def bare_interval(
 ) -> str:
     """The same without blocks; in points for a metric that is a share."""
     ends = comparison.ci95 if in_points else comparison.ci95_pct
+    return percent_interval(
+        ends, margin, unit=tr("points") if in_points else "%", unsigned=unsigned
+    )
+
+
+def percent_interval(
+    ends: Interval | None, margin: float, *, unit: str = "%", unsigned: bool = False
+) -> str:
+    """Such as `95 % CI 1.8 to 4.4 %`."""
     if ends is None:
         return tr("no interval yet")
     low, high = _bounds(ends, margin, unsigned)
-    return tr(
-        "95 % CI {low} to {high} {unit}",
-        low=low,
-        high=high,
-        unit=tr("points") if in_points else "%",
-    )
+    return tr("95 % CI {low} to {high} {unit}", low=low, high=high, unit=unit)
 
 
 def slow_range(comparison: Comparison, margin: float) -> str:

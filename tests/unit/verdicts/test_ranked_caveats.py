@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 from pgassay.analysis.analyse import analyse
-from pgassay.analysis.curves.halves import half_caveats
-from pgassay.analysis.curves.steadiness import step_courses
+from pgassay.analysis.curves.halves import effects_by_half, half_caveats
 from pgassay.analysis.measures.asked import ArmAsked
 from pgassay.analysis.measures.courses.trial_course import StepSpan, TrialCourse
 from pgassay.analysis.measures.model import Caveat, Importance, TrialMeasures
@@ -195,6 +194,12 @@ def courses(plan: Plan, climb: dict[str, float]) -> list[TrialCourse]:
     return found
 
 
+def half_caveats_of(plan: Plan, runs: list[TrialCourse]) -> list[Caveat]:
+    trials = trials_of(plan, effect=0.1)
+    verdicts = analyse("?", plan, trials).verdicts()
+    return list(half_caveats(plan, runs, effects_by_half(plan, trials, runs, verdicts)))
+
+
 @pytest.mark.parametrize(
     ("climb", "kinds"),
     [
@@ -208,8 +213,7 @@ def test_short_trials_that_climb_are_told_over_all_trials_of_an_arm(
 ) -> None:
     plan = plan_of()
     runs = courses(plan, climb)
-    verdicts = analyse("?", plan, trials_of(plan, effect=0.1)).verdicts()
-    found = list(half_caveats(plan, runs, step_courses(runs, 0.02), verdicts))
+    found = half_caveats_of(plan, runs)
     assert [one.kind for one in found] == kinds
     if "difference-changes" in kinds:
         assert re.search(r"about \+?.\d\.\d % in the first half .* \+2\d\.\d % in", found[1].text)
@@ -218,8 +222,7 @@ def test_short_trials_that_climb_are_told_over_all_trials_of_an_arm(
 def test_names_of_levels_keep_their_hyphens_beside_true_minus_signs() -> None:
     plan = plan_of(setting="search_path", levels=("no-index", "with-index"))
     runs = courses(plan, {"a1": -0.1, "a2": 0.2})
-    verdicts = analyse("?", plan, trials_of(plan, effect=0.1)).verdicts()
-    settled, changes = half_caveats(plan, runs, step_courses(runs, 0.02), verdicts)
+    settled, changes = half_caveats_of(plan, runs)
     assert "no-index" in settled.text
     assert "\u2212" in settled.text
     assert "with-index against no-index" in changes.text
@@ -228,7 +231,6 @@ def test_names_of_levels_keep_their_hyphens_beside_true_minus_signs() -> None:
 def test_a_difference_that_vanishes_within_trials_could_change_the_verdict() -> None:
     plan = plan_of()
     runs = courses(plan, {"a1": 0.2, "a2": 0.0})
-    verdicts = analyse("?", plan, trials_of(plan, effect=0.1)).verdicts()
-    found = list(half_caveats(plan, runs, step_courses(runs, 0.02), verdicts))
+    found = half_caveats_of(plan, runs)
     assert found[-1].kind == "difference-changes"
     assert found[-1].importance is Importance.VERDICT

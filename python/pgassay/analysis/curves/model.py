@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
+from pgassay.analysis.compare.model import Dependence
 from pgassay.analysis.statistics.values import Estimate, Interval
 
 
@@ -102,6 +103,38 @@ class LoadCurve:
     fit: ScalingFit | None
     refused: str | None
     """Why there is no fit."""
+
+
+@dataclass(frozen=True)
+class HalfEffect:
+    """The effect in one half of the measured time, in per cent."""
+
+    effect_pct: float
+    ci95_pct: Interval | None
+    """Of the run's own rule, so it holds at every look."""
+
+
+@dataclass(frozen=True)
+class EffectByHalf:
+    """Whether the effect of a level is the same in both halves of the measured time of trials."""
+
+    metric: str
+    factor: str
+    baseline: str
+    level: str
+    blocks: int
+    first: HalfEffect
+    second: HalfEffect
+    change_pct: float
+    """The ratio of the level to its baseline in the second half, against that in the first."""
+    change_ci95_pct: Interval | None
+    """Student's t over blocks, shared by all levels."""
+    p_t: float | None
+    """Of the change, for this level alone."""
+    verdict: Dependence
+    """`depends`: the effect is another one in the second half."""
+    holds_in_both: bool
+    """Whether each half alone gives the verdict; true of an undecided one."""
 
 
 class Steadiness(StrEnum):

@@ -19,9 +19,9 @@ from dataclasses import dataclass
 from scipy import special
 
 from pgassay.analysis.compare.contrasts import main_effect
-from pgassay.analysis.measures.model import Caveat, TrialMeasures
+from pgassay.analysis.measures.model import Caveat, Importance, TrialMeasures
 from pgassay.analysis.measures.one_server import RUN_AGAIN
-from pgassay.analysis.verdicts.model import IdleTrials
+from pgassay.analysis.verdicts.model import IdleTrials, Losses
 from pgassay.analysis.verdicts.withdrawal import Level, LevelAt
 from pgassay.language import clauses, decimals, listed, ntr, retold, tr
 from pgassay.plan.model import Arm, Plan
@@ -124,6 +124,8 @@ class LostTrials:
     """Arms that lose more trials than chance explains."""
     takes: tuple[Level, ...]
     """The levels whose verdicts are withdrawn because of it."""
+    planned: Mapping[tuple[int, str], int]
+    """(number of the planned trial, arm) → its block, for each that was lost."""
 
 
 def lost_trials(
@@ -133,7 +135,7 @@ def lost_trials(
     # Which trials of a block had run when its server was lost says nothing of their arms.
     own = (one for one in invalid if one.invalid != (RUN_AGAIN,))
     both: tuple[TrialMeasures | FailedTrial, ...] = (*own, *failed)
-    planned = {(one.repeats or one.number, one.arm) for one in both}
+    planned = {(one.repeats or one.number, one.arm): one.block for one in both}
     of = {arm.id: sum(of_arm == arm.id for _, of_arm in planned) for arm in plan.arms}
     all_lost, arms = sum(of.values()), len(of)
     too_often = tuple(
@@ -143,13 +145,19 @@ def lost_trials(
     )
     places = [at for at, arm in enumerate(plan.arms) if arm.id in too_often]
     takes = dict.fromkeys(level for at in places for level in levels_of_arm(plan, at))
-    return LostTrials(of, too_often, tuple(takes))
+    return LostTrials(of, too_often, tuple(takes), planned)
 
 
 def lost_trial_caveats(
-    arms: Sequence[Arm], lost: LostTrials, failed: Sequence[FailedTrial]
+    arms: Sequence[Arm],
+    lost: LostTrials,
+    failed: Sequence[FailedTrial],
+    losses: Sequence[Losses] = (),
 ) -> Iterator[Caveat]:
-    """Trials that ended with an error, and arms that lose more trials than others."""
+    """Trials that ended with an error, and arms that lose more trials than others.
+
+    Errors matter most where `losses` of a better arm stand beside its verdict.
+    """
     if failed:
         reasons = list(dict.fromkeys(one.reason for one in failed))
         more = (
@@ -167,6 +175,7 @@ def lost_trial_caveats(
                 items=clauses(map(retold, reasons[:_MOST_REASONS])),
                 more=more,
             ),
+            importance=Importance.VERDICT if losses or lost.takes else Importance.SIZE,
         )
     if lost.too_often:
         counts = listed(

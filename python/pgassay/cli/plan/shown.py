@@ -13,6 +13,7 @@ from dataclasses import asdict, replace
 import typer
 from rich.table import Table
 
+from pgassay.analysis.verdicts.collapses import collapse_outlook
 from pgassay.cli.plan.levels import print_factors
 from pgassay.cli.plan.server import (
     knobs_refused,
@@ -24,6 +25,7 @@ from pgassay.cli.plan.server import (
 from pgassay.cli.terminal.console import counted, labelled, out, plain
 from pgassay.cli.terminal.summary import expectation_of, print_expectation
 from pgassay.findings.answer.endpoints import price
+from pgassay.findings.answer.limits import collapse_line
 from pgassay.plan.description import (
     aliases,
     combinations_line,
@@ -58,7 +60,7 @@ def show_plan(checked: Spec, *, as_json: bool) -> None:
     refused = knobs_refused(checked, preview)
     risks = (*built_apart(_by_version(checked, drawn)), *profile_refused(checked, preview))
     drawn = replace(drawn, warnings=(*drawn.warnings, *risks))
-    expected = expectation_of(checked, drawn)
+    expected, outlook = expectation_of(checked, drawn), collapse_outlook(drawn)
     if as_json:
         file, variants = checked.file, checked.variants.to_json()
         generators = file.load.generators
@@ -74,12 +76,15 @@ def show_plan(checked: Spec, *, as_json: bool) -> None:
             **({} if preview is None else {"server": asdict(preview)}),
             **({"servers": {n: asdict(p) for n, p in of_fleet.items()}} if of_fleet else {}),
             "knobs_refused": refused,
+            "collapses": None if outlook is None else asdict(outlook),
             "expected": None if expected is None else asdict(expected),
         }
         typer.echo(json.dumps(found))
     else:
         _print(checked, drawn, placement, refused)
         print_expectation(out, expected, drawn)
+        if outlook is not None:
+            labelled("collapses ", collapse_line(outlook))
         for one in (preview, *of_fleet.values()):
             print_preview(one)
 

@@ -3,9 +3,9 @@
 Enters: a verdict and its Analysis. Leaves: clauses, and a badge of a few words. Never: decides or
 changes a verdict.
 
-A badge is never plain where an endpoint contradicts the verdict (faster, but the tail is worse), or
-where so few blocks decided that the verdict rests on normality: below six no sign-flip p reaches
-5 %.
+A badge is never plain where an endpoint contradicts the verdict (faster, but the tail is worse),
+where the verdict does not hold in each half of trials, where the better level lost trials, or where
+so few blocks decided that the verdict rests on normality: below six no sign-flip p reaches 5 %.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from __future__ import annotations
 from pgassay.analysis.compare.rule import rule_of
 from pgassay.analysis.model import Analysis, Comparison, Verdict
 from pgassay.analysis.reading.metrics import METRICS
+from pgassay.findings.answer.limits import lost_words, on_average
 from pgassay.findings.wording import bare_interval, signed_percent, texts_of
 from pgassay.language import Message, clauses, colon, decimals, listed, localised, tr
 from pgassay.plan.model import Endpoint, Plan
@@ -24,8 +25,8 @@ _DECIDED = (Verdict.BETTER, Verdict.WORSE, Verdict.NEGLIGIBLE, Verdict.EQUIVALEN
 
 
 def badge(verdict: Comparison, analysis: Analysis) -> str:
-    """Such as `better`, `better, p99 worse` or `better if normal`."""
-    text: str = Message(verdict.verdict.value)
+    """Such as `better`, `better on average`, `better, p99 worse` or `better if normal`."""
+    text: str = on_average(verdict, analysis, Message(verdict.verdict.value))
     if rests_on_normality(verdict):
         text = str(_TEXTS["few"]["badge"]).format(verdict=text)
     contrary = [
@@ -33,7 +34,8 @@ def badge(verdict: Comparison, analysis: Analysis) -> str:
         for one, _ in analysis.beside(verdict)
         if contradicts(one, verdict)
     ]
-    return listed([str(text), *contrary]) if contrary else text
+    more = [*contrary, *lost_words(verdict, analysis)]
+    return listed([str(text), *more]) if more else text
 
 
 def contradicts(endpoint: Comparison, verdict: Comparison) -> bool:

@@ -9,6 +9,7 @@ from pgassay.analysis.model import Analysis, ArmSummary, Comparison, Verdict
 from pgassay.analysis.reading.metrics import METRICS, Metric
 from pgassay.analysis.verdicts.left_out_trials import describe_idle
 from pgassay.findings.answer.endpoints import badge, with_endpoints
+from pgassay.findings.answer.limits import limits
 from pgassay.findings.model import Finding, FindingKind
 from pgassay.findings.wording import (
     interval_text,
@@ -32,8 +33,13 @@ def find(analysis: Analysis) -> list[Finding]:
         Finding(
             FindingKind.VERDICT,
             badge(verdict, analysis),
-            with_endpoints(verdict_sentence(verdict, analysis), verdict, analysis)
-            + early_end(verdict),
+            " ".join(
+                [
+                    with_endpoints(verdict_sentence(verdict, analysis), verdict, analysis)
+                    + early_end(verdict),
+                    *limits(verdict, analysis),
+                ]
+            ),
             verdict,
         )
         for verdict in analysis.verdicts()

@@ -10,8 +10,10 @@ from typing import Any
 
 from pgassay.analysis.compare.accounting import Accounting, TimePart
 from pgassay.analysis.compare.model import Comparison, Estimate
+from pgassay.analysis.model import Analysis
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.answer.endpoints import badge
+from pgassay.findings.answer.limits import collapses, losses
 from pgassay.report.context import ReportContext
 from pgassay.report.data_tables.model import DataTable, ends, table_of
 
@@ -21,6 +23,7 @@ def answer_tables(context: ReportContext) -> Iterator[DataTable]:
     analysis = context.analysis
     yield verdict_table(context)
     yield table_of("gates", _gates(context))
+    yield table_of("by_half", _halves(context))
     yield table_of("comparisons", map(_comparison, analysis.comparisons))
     yield table_of("block_effects", _block_effects(context))
     yield table_of(
@@ -59,6 +62,7 @@ def _verdicts(context: ReportContext) -> Iterator[dict[str, Any]]:
             "badge": badge(verdict, analysis),
             "sentence": sentences.get(verdict),
             "margin_pct": 100.0 * analysis.smallest_effect,
+            **_limits(verdict, analysis),
         }
         for one, endpoint in analysis.beside(verdict):
             yield {
@@ -67,7 +71,31 @@ def _verdicts(context: ReportContext) -> Iterator[dict[str, Any]]:
                 "badge": None,
                 "sentence": None,
                 "margin_pct": 100.0 * endpoint.margin,
+                **dict.fromkeys(_LIMITS),
             }
+
+
+_LIMITS = ("lost_trials", "lost_of", "lost_tip_pct", "collapses_seen", "collapses_most_pct")
+
+
+def _limits(verdict: Comparison, analysis: Analysis) -> dict[str, Any]:
+    """Lost trials of the better level, and how often a level may collapse unseen."""
+    lost, unseen = losses(verdict, analysis), collapses(verdict, analysis)
+    ofs = (None,) * 3 if lost is None else (lost.lost, lost.planned, lost.tips_at_pct)
+    rare = (None,) * 2 if unseen is None else (unseen.seen, unseen.most_pct)
+    return dict(zip(_LIMITS, (*ofs, *rare), strict=True))
+
+
+def _halves(context: ReportContext) -> Iterator[dict[str, Any]]:
+    for one in context.analysis.by_half:
+        yield {
+            **vars(one),
+            "first_pct": one.first.effect_pct,
+            **ends("first", one.first.ci95_pct, "_pct"),
+            "second_pct": one.second.effect_pct,
+            **ends("second", one.second.ci95_pct, "_pct"),
+            **ends("change", one.change_ci95_pct, "_pct"),
+        }
 
 
 def _gates(context: ReportContext) -> Iterator[dict[str, Any]]:

@@ -12,6 +12,7 @@ from typing import Any
 from pgassay.analysis.compare.model import Interaction, Trend
 from pgassay.analysis.model import Analysis, Comparison
 from pgassay.findings.answer.endpoints import badge
+from pgassay.findings.answer.limits import by_half, collapses, losses
 from pgassay.findings.model import FindingKind
 from pgassay.findings.noise.fitness import fitness_of
 from pgassay.report.context import ReportContext
@@ -26,6 +27,8 @@ VERDICT_FIELDS = (
     "p_looks", "e_value", "shared_by", "verdict", "blocks_to_decide",
 )  # fmt: skip
 ENDPOINT_FIELDS = ("metric", "effect_pct", "ci95_pct", "difference", "ci95", "verdict")
+LIMITS = ("by_half", "losses", "collapses")
+"""What limits a verdict; each is null where it does not."""
 ESTIMATE_FIELDS = ("effect_pct", "ci95_pct", "p_sign_flip", "p_looks", "e_value")
 
 
@@ -71,14 +74,17 @@ def run_object(run: str, context: ReportContext) -> dict[str, Any]:
 
 
 def _verdict(one: Comparison, analysis: Analysis) -> dict[str, Any]:
-    """A verdict with its badge and the endpoints beside it."""
+    """A verdict with its badge, the endpoints beside it and what limits it."""
+    found = (by_half(one, analysis), losses(one, analysis), collapses(one, analysis))
+    limits = dict(zip(LIMITS, found, strict=True))
     return {
         **fields(one, *VERDICT_FIELDS),
         "badge": badge(one, analysis),
         "endpoints": [
-            {**fields(found, *ENDPOINT_FIELDS), "margin_pct": 100.0 * endpoint.margin}
-            for found, endpoint in analysis.beside(one)
+            {**fields(beside, *ENDPOINT_FIELDS), "margin_pct": 100.0 * endpoint.margin}
+            for beside, endpoint in analysis.beside(one)
         ],
+        **{name: None if found is None else asdict(found) for name, found in limits.items()},
     }
 
 

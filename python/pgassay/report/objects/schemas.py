@@ -17,7 +17,7 @@ from pgassay.analysis.model import SCHEMA, Analysis, TrialMeasures, not_stored
 from pgassay.analysis.noise.model import Calibration
 from pgassay.findings.model import Finding
 from pgassay.findings.noise.fitness import Fitness
-from pgassay.report.objects.run import ENDPOINT_FIELDS, ESTIMATE_FIELDS, VERDICT_FIELDS
+from pgassay.report.objects.run import ENDPOINT_FIELDS, ESTIMATE_FIELDS, LIMITS, VERDICT_FIELDS
 from pgassay.report.objects.run import SCHEMA as RUN_SCHEMA
 
 Schema = dict[str, Any]
@@ -102,6 +102,7 @@ def _run(types: _Types) -> tuple[str, Schema]:
         **types.some(Comparison, VERDICT_FIELDS),
         "badge": _TEXT,
         "endpoints": _list(_object(endpoint)),
+        **{name: _or_null(of_analysis[name]["items"]) for name in LIMITS},
     }
     interaction = ("metric", "factor", "level", "other", "at", "aliases", "verdict")
     trend = ("metric", "factor", "lowest", "highest", "per_doubling_pct", "verdict")

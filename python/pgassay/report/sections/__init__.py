@@ -73,6 +73,7 @@ RUN_PARTS: tuple[tuple[str, tuple[Section, ...]], ...] = (
         (
             method.caveats,
             trials.trials,
+            trials.halves,
             trials.steadiness,
             slices.carry_over,
             slices.variants,

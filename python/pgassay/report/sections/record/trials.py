@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 
+from pgassay.analysis.compare.model import Dependence
 from pgassay.analysis.curves.model import Steadiness
 from pgassay.analysis.model import TrialMeasures
 from pgassay.analysis.reading.metrics import METRICS
@@ -18,7 +19,7 @@ from pgassay.report.context import ReportContext
 from pgassay.report.data_tables.csv_text import trials_csv
 from pgassay.report.section import Content, section
 from pgassay.report.svg.draw import shows_zero
-from pgassay.report.tables.cells import ABSENT, measured
+from pgassay.report.tables.cells import ABSENT, measured, tone_cell, with_interval
 from pgassay.report.tables.table import Cell, Column, Table, row_of, table
 
 _STEPS = (
@@ -27,6 +28,18 @@ _STEPS = (
     Column(Message("Course"), "text"),
     Column(Message("Reason"), "text"),
 )
+_BY_HALF = (
+    Column(Message("Level compared"), "heading"),
+    *map(Column, map(Message, ("First half", "Second half", "Second against first"))),
+    Column(Message("Result"), "text"),
+)
+_HALVES = {
+    Dependence.DEPENDS: Message("changes"),
+    Dependence.NEGLIGIBLE: Message("changes negligibly"),
+    Dependence.INDEPENDENT: Message("the same"),
+    Dependence.UNDECIDED: Message("undecided"),
+}
+_HALF_TONES = {Dependence.DEPENDS: "undecided", Dependence.UNDECIDED: "undecided"}
 _WORDS = {
     Steadiness.WARMING: Message("warming up"),
     Steadiness.UNSTEADY: Message(Steadiness.UNSTEADY.value),
@@ -95,6 +108,22 @@ def _checkpoints(trial: TrialMeasures) -> str:
     if rate is None:
         return ABSENT
     return str(round(rate * (trial.whole.end_ns - trial.whole.start_ns) / 60e9))
+
+
+@section("record/halves", "The effect in each half of trials")
+def halves(context: ReportContext) -> Content | None:
+    """Every level whose effect is known in both halves of the measured time."""
+    rows = [
+        (
+            f"{one.factor} = {one.level}",
+            with_interval(one.first.effect_pct, one.first.ci95_pct),
+            with_interval(one.second.effect_pct, one.second.ci95_pct),
+            with_interval(one.change_pct, one.change_ci95_pct),
+            tone_cell(_HALVES[one.verdict], _HALF_TONES.get(one.verdict, "same")),
+        )
+        for one in context.analysis.by_half
+    ]
+    return {"halves": table(_BY_HALF, rows)} if rows else None
 
 
 @section("record/steadiness", "Trials that were not steady")

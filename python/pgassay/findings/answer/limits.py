@@ -1,0 +1,125 @@
+"""What limits a verdict: it changes within trials, some were lost, rare ones may be unseen.
+
+Enters: a verdict and its Analysis. Leaves: words of its badge, sentences behind its own. Never:
+decides or changes a verdict: that is of the mean over the measured time of the trials that count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TypeVar
+
+from pgassay.analysis.compare.model import Dependence
+from pgassay.analysis.curves.model import EffectByHalf, HalfEffect
+from pgassay.analysis.model import Analysis, Comparison
+from pgassay.analysis.reading.metrics import METRICS
+from pgassay.analysis.verdicts.model import CollapseOutlook, Losses, UnseenCollapses
+from pgassay.findings.wording import percent_interval, signed_percent, texts_of
+from pgassay.language import decimals, listed
+
+_TEXTS = texts_of(__name__)
+_Limit = TypeVar("_Limit", EffectByHalf, Losses, UnseenCollapses)
+
+
+def by_half(verdict: Comparison, analysis: Analysis) -> EffectByHalf | None:
+    """The effect in each half of trials; None where it is not known."""
+    return _of(verdict, analysis.by_half)
+
+
+def losses(verdict: Comparison, analysis: Analysis) -> Losses | None:
+    """The lost trials of the better level; None where there are none."""
+    return _of(verdict, analysis.losses)
+
+
+def collapses(verdict: Comparison, analysis: Analysis) -> UnseenCollapses | None:
+    """How often a level may collapse unseen; None but of levels that are alike."""
+    return _of(verdict, analysis.collapses)
+
+
+def _of(verdict: Comparison, found: Iterable[_Limit]) -> _Limit | None:
+    if verdict.step is not None:
+        return None
+    at = (verdict.factor, verdict.level)
+    return next((one for one in found if (one.factor, one.level) == at), None)
+
+
+def on_average(verdict: Comparison, analysis: Analysis, badge: str) -> str:
+    """The badge; it says so where the verdict does not hold in each half of trials."""
+    found = by_half(verdict, analysis)
+    if found is None or found.verdict is not Dependence.DEPENDS or found.holds_in_both:
+        return badge
+    return str(_TEXTS["halves"]["badge"]).format(verdict=badge)
+
+
+def lost_words(verdict: Comparison, analysis: Analysis) -> list[str]:
+    """Such as `2 of its 14 trials lost`, for the badge."""
+    found = losses(verdict, analysis)
+    if found is None:
+        return []
+    form = "level" if found.of_level == found.level else "baseline"
+    return [str(_TEXTS["losses"][form]).format(lost=found.lost, planned=found.planned)]
+
+
+def limits(verdict: Comparison, analysis: Analysis) -> list[str]:
+    """A sentence for each limit."""
+    halves, lost = by_half(verdict, analysis), losses(verdict, analysis)
+    unseen = collapses(verdict, analysis)
+    found = []
+    if halves is not None and halves.verdict is Dependence.DEPENDS:
+        found.append(_of_halves(halves, analysis.smallest_effect))
+    if lost is not None:
+        found.append(_of_losses(lost, verdict))
+    if unseen is not None:
+        found.append(_of_collapses(unseen))
+    return found
+
+
+def collapse_line(outlook: CollapseOutlook) -> str:
+    """What a plan can say of rare collapses: after its fewest and most blocks, and for more."""
+    texts = _TEXTS["outlook"]
+    unseen, needed = (
+        listed(
+            str(texts[form]).format(trials=one.trials, most=_share(one.most_pct)) for one in found
+        )
+        for form, found in (("unseen", outlook.planned), ("needed", outlook.needed))
+    )
+    return str(texts["line"]).format(unseen=unseen, needed=needed)
+
+
+def _of_halves(found: EffectByHalf, margin: float) -> str:
+    return str(_TEXTS["halves"]["sentence"]).format(
+        first=signed_percent(found.first.effect_pct),
+        first_interval=_interval(found.first, margin),
+        second=signed_percent(found.second.effect_pct),
+        second_interval=_interval(found.second, margin),
+    )
+
+
+def _interval(half: HalfEffect, margin: float) -> str:
+    return percent_interval(half.ci95_pct, margin)
+
+
+def _of_losses(found: Losses, verdict: Comparison) -> str:
+    metric, tips = METRICS[verdict.metric], found.tips_at_pct
+    form = "none" if tips is None else "faster" if metric.good == "higher" else "lower"
+    return str(_TEXTS["losses"][form]).format(
+        lost=found.lost,
+        planned=found.planned,
+        subject=f"{found.factor} = {found.of_level}",
+        metric=metric.title.lower(),
+        size=_share(abs(tips or 0.0)),
+    )
+
+
+def _of_collapses(found: UnseenCollapses) -> str:
+    return str(_TEXTS["collapses"]["seen" if found.seen else "unseen"]).format(
+        subject=f"{found.factor} = {found.level}",
+        blocks=found.blocks,
+        seen=found.seen,
+        most=_share(found.most_pct),
+    )
+
+
+def _share(percent: float) -> str:
+    """Such as `39 %` or `8.3 %`."""
+    return f"{decimals(float(f'{percent:.2g}'), 'g')} %"

@@ -1,0 +1,206 @@
+"""What limits a verdict stands in its badge and sentence: halves, lost trials, rare collapses."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from bench.validate.within_trials.courses import course_of
+
+from pgassay.analysis.analyse import analyse, with_curves
+from pgassay.analysis.compare.model import Dependence
+from pgassay.analysis.measures.courses.trial_course import TrialCourse
+from pgassay.analysis.measures.model import Importance
+from pgassay.analysis.model import Analysis, TrialMeasures, Verdict
+from pgassay.analysis.verdicts.collapses import collapse_outlook, most_unseen, trials_to_exclude
+from pgassay.findings.answer.endpoints import badge
+from pgassay.findings.answer.limits import collapse_line, limits
+from pgassay.findings.registry import find
+from pgassay.plan.model import Plan
+from pgassay.trials.model.record import FailedTrial
+from support.synthetic.failed_trials import FIVE, plan_of, trials_of
+
+
+def with_halves(
+    plan: Plan, first: float, second: float, metric: str = "tps", noise: float = 0.005
+) -> Analysis:
+    """A run whose second arm differs by so much in the halves of its trials, in logarithms."""
+    source = np.random.default_rng(7)
+    courses: list[TrialCourse] = []
+    trials: list[TrialMeasures] = []
+    for trial in trials_of(plan, {}, ()):
+        values = 1000.0 * np.exp(noise * source.standard_normal(20))
+        if trial.arm != "a1":
+            values *= np.exp(np.repeat([first, second], 10))
+        course = course_of(values, number=trial.number, arm=trial.arm)
+        if metric != "tps":
+            course = replace(course, transactions=np.full(20, 1000.0), latency_ms=values)
+        courses.append(replace(course, block=trial.block))
+        own = {**trial.whole.values, metric: float(values.mean())}
+        trials.append(replace(trial, whole=replace(trial.whole, values=own)))
+    return with_curves(analyse("?", plan, trials), plan, courses)
+
+
+def said(analysis: Analysis) -> tuple[str, str]:
+    """Badge and sentence of the first verdict."""
+    found = find(analysis)[0]
+    return found.title, found.text
+
+
+def test_an_effect_in_one_half_of_trials_is_better_on_average_only() -> None:
+    analysis = with_halves(plan_of(), 0.06, 0.0)
+    (found,) = analysis.by_half
+    assert (found.verdict, found.holds_in_both) == (Dependence.DEPENDS, False)
+    assert found.first.effect_pct == pytest.approx(6.2, abs=0.5)
+    assert found.second.effect_pct == pytest.approx(0.0, abs=0.5)
+    assert found.change_pct == pytest.approx(-5.8, abs=0.5)
+    title, text = said(analysis)
+    assert title == "better on average"
+    assert re.search(r"is not constant: \+6\.\d % in the first half .* in the second", text)
+    caveats = {one.kind: one.importance for one in analysis.warnings}
+    assert caveats["difference-changes"] is Importance.VERDICT
+
+
+def test_an_effect_that_is_clear_in_both_halves_keeps_its_badge_and_tells_both_sizes() -> None:
+    analysis = with_halves(plan_of(), 0.12, 0.05)
+    title, text = said(analysis)
+    assert title == "better"
+    assert re.search(r"\+12\.\d % in the first half .*, \+5\.\d % in the second", text)
+    caveats = {one.kind: one.importance for one in analysis.warnings}
+    assert caveats["difference-changes"] is Importance.SIZE
+
+
+def test_halves_that_cancel_are_equivalent_on_average_only() -> None:
+    title, text = said(with_halves(plan_of(), 0.03, -0.03))
+    assert title == "equivalent on average"
+    assert re.search(r"\+[23]\.\d % in the first half .*, −[23]\.\d % in the second", text)
+
+
+def test_an_effect_that_lasts_says_nothing_of_halves() -> None:
+    analysis = with_halves(plan_of(), 0.05, 0.05)
+    assert analysis.by_half[0].verdict in (Dependence.INDEPENDENT, Dependence.NEGLIGIBLE)
+    title, text = said(analysis)
+    assert title == "better"
+    assert "Within trials" not in text
+
+
+def test_halves_of_a_latency_are_those_of_the_latency() -> None:
+    plan = replace(plan_of(), metric="latency_mean")
+    analysis = with_halves(plan, 0.06, 0.0, metric="latency_mean")
+    assert analysis.by_half[0].metric == "latency_mean"
+    assert said(analysis)[0] == "worse on average"
+    assert with_halves(replace(plan, metric="latency_p99"), 0.06, 0.0).by_half == ()
+
+
+def test_halves_of_several_levels_share_their_error() -> None:
+    two, five = (with_halves(plan_of(levels), 0.05, 0.05) for levels in (FIVE[:2], FIVE))
+    assert len(five.by_half) == 4
+    widths = [one.by_half[0].change_ci95_pct or (0.0, 0.0) for one in (two, five)]
+    assert widths[1][1] - widths[1][0] > widths[0][1] - widths[0][0]
+
+
+def broken(plan: Plan, arm: str, blocks: Sequence[int]) -> list[FailedTrial]:
+    """Planned trials of an arm that were run again."""
+    own = [one for one in plan.trials if one.arm == arm and one.block in blocks]
+    return [FailedTrial(one.number, one.block, arm, "the server died") for one in own]
+
+
+def test_losses_of_the_better_level_stand_in_badge_and_sentence() -> None:
+    plan = plan_of()
+    trials = trials_of(plan, {"a2": 0.03}, ())
+    failed = broken(plan, "a2", (2, 5))
+    analysis = analyse("?", plan, trials, failed=failed)
+    (lost,) = analysis.losses
+    assert (lost.of_level, lost.lost, lost.planned) == ("2GB", 2, 9)
+    title, text = said(analysis)
+    assert title == "better, 2 of its 9 trials lost"
+    size = f"{abs(lost.tips_at_pct or 0.0):.0f} % slower"
+    assert "Of 9 trials of max_wal_size = 2GB, 2 gave no figure" in text
+    assert size in text
+    (caveat,) = [one for one in analysis.warnings if one.kind == "failed-trials"]
+    assert caveat.importance is Importance.VERDICT
+
+
+def test_the_tipping_point_is_where_the_verdict_falls() -> None:
+    plan = plan_of()
+    trials = trials_of(plan, {"a2": 0.03}, ())
+    (lost,) = analyse("?", plan, trials, failed=broken(plan, "a2", (2, 5))).losses
+    assert lost.tips_at_pct is not None
+
+    def verdict_with(slower_pct: float) -> Verdict:
+        moved = [
+            replace(one, whole=replace(one.whole, values={
+                **one.whole.values, "tps": one.whole.values["tps"] * (1.0 + slower_pct / 100.0),
+            })) if one.arm == "a2" and one.block in (2, 5) else one
+            for one in trials
+        ]  # fmt: skip
+        return analyse("?", plan, moved).verdicts()[0].verdict
+
+    assert verdict_with(lost.tips_at_pct + 1.5) is Verdict.BETTER
+    assert verdict_with(lost.tips_at_pct - 1.5) is not Verdict.BETTER
+
+
+def test_losses_of_the_worse_level_limit_nothing() -> None:
+    plan = plan_of()
+    trials = trials_of(plan, {"a2": 0.03}, ())
+    analysis = analyse("?", plan, trials, failed=broken(plan, "a1", (2, 5)))
+    assert analysis.losses == ()
+    assert said(analysis)[0] == "better"
+    (caveat,) = [one for one in analysis.warnings if one.kind == "failed-trials"]
+    assert caveat.importance is Importance.SIZE
+    slower = analyse("?", plan, trials_of(plan, {"a2": -0.03}, ()),
+                     failed=broken(plan, "a1", (2, 5)))  # fmt: skip
+    assert said(slower)[0] == "worse, 2 of the baseline's 9 trials lost"
+
+
+def test_a_lost_trial_that_was_not_run_again_has_a_tipping_point_too() -> None:
+    plan = plan_of()
+    trials = [one for one in trials_of(plan, {"a2": 0.03}, ()) if (one.arm, one.block) != ("a2", 9)]
+    (lost,) = analyse("?", plan, trials, failed=broken(plan, "a2", (9,))).losses
+    assert (lost.lost, lost.planned) == (1, 9)
+    assert lost.tips_at_pct is not None
+
+
+def test_equivalence_says_how_often_a_collapse_could_have_stayed_unseen() -> None:
+    plan = plan_of(blocks=6)
+    analysis = analyse("?", plan, trials_of(plan, {}, ()))
+    (limit,) = analysis.collapses
+    assert (limit.blocks, limit.seen) == (6, 0)
+    assert limit.most_pct == pytest.approx(39.3, abs=0.05)
+    assert "In 6 blocks, a collapse that hits up to 39 % of trials" in said(analysis)[1]
+    (verdict,) = analysis.verdicts()
+    assert badge(verdict, analysis) == "equivalent"
+    better = analyse("?", plan, trials_of(plan, {"a2": 0.05}, ()))
+    assert better.collapses == ()
+
+
+def test_a_collapse_that_was_seen_raises_the_limit() -> None:
+    plan = plan_of(blocks=40)
+    trials = trials_of(plan, {}, ())
+    first = next(one for one in trials if one.arm == "a2")
+    slow = {**first.whole.values, "tps": 0.8 * first.whole.values["tps"]}
+    trials[trials.index(first)] = replace(first, whole=replace(first.whole, values=slow))
+    analysis = analyse("?", plan, trials)
+    (limit,) = analysis.collapses
+    assert (limit.blocks, limit.seen) == (40, 1)
+    assert limit.most_pct == pytest.approx(100.0 * most_unseen(40, 1))
+    (verdict,) = analysis.verdicts()
+    assert "max_wal_size = 2GB collapsed in 1 of 40 blocks" in limits(verdict, analysis)[-1]
+
+
+def test_the_exact_limit_and_the_trials_that_reach_it() -> None:
+    assert most_unseen(6) == pytest.approx(1.0 - 0.05 ** (1 / 6))
+    assert most_unseen(10, 10) == 1.0
+    assert trials_to_exclude(0.10) == 29
+    assert most_unseen(29) <= 0.10 < most_unseen(28)
+
+
+def test_a_plan_says_how_many_trials_exclude_a_collapse() -> None:
+    outlook = collapse_outlook(plan_of(blocks=24))
+    assert outlook is not None
+    line = collapse_line(outlook)
+    assert "39 % of trials after 6 blocks, 12 % of trials after 24 blocks" in line
+    assert "29 exclude more than 10 %" in line
