@@ -13,7 +13,13 @@ from dataclasses import replace
 from pgassay.analysis.curves.steadiness import sufficient_warmup_s
 from pgassay.analysis.judge import answered
 from pgassay.analysis.measures.readings.trial_readings import TrialReadings
-from pgassay.analysis.noise.prior_runs import conditions_of, record_of
+from pgassay.analysis.noise.prior_runs import (
+    conditions_of,
+    file_of,
+    record_of,
+    runs_of_file,
+)
+from pgassay.analysis.verdicts.repeated_run import EARLIER_RUNS
 from pgassay.errors import LimitPassed, PgassayError
 from pgassay.findings.diagnosis.rule_file import known_rules
 from pgassay.fleet import run_on_fleet
@@ -22,7 +28,7 @@ from pgassay.plan.design import make_plan
 from pgassay.plan.model import Gate
 from pgassay.reporting import Outcome, report_run
 from pgassay.samples.journal import JOURNAL, open_changes
-from pgassay.samples.noise_history import add_noise_record
+from pgassay.samples.noise_history import add_noise_record, noise_records
 from pgassay.samples.profiles import PROFILES
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.samples.storage.files import lost_storage_is_a_trial_error
@@ -135,7 +141,7 @@ def carry_out(
         plan, courses = outcome.context.plan, outcome.context.analysis.courses
         warmup_s = sum(step.duration_s for step in plan.steps if not step.measured)
         settled_s = sufficient_warmup_s(plan, courses)
-        add_noise_record(record_of(conditions_of(spec), floor, warmup_s, settled_s))
+        add_noise_record(record_of(conditions_of(spec), floor, warmup_s, settled_s, file_of(spec)))
     return outcome
 
 
@@ -164,6 +170,7 @@ def _prepared(
     found = prepare(spec, trials.plan, target, trials.testbeds, trials.listener)
     environment = found.environment(target, trials.placement)
     environment["reset"] = spec.file.reset_rule().described()
+    environment[EARLIER_RUNS] = runs_of_file(spec, noise_records())
     if trials.generators.are_remote:
         environment["load_generators"] = trials.generators.described()
     run.write_json("environment.json", so_far.continued(environment))

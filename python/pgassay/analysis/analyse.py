@@ -58,6 +58,7 @@ from pgassay.analysis.verdicts.left_out_trials import (
 from pgassay.analysis.verdicts.losses import losses_of
 from pgassay.analysis.verdicts.not_in_force import not_in_force_caveats
 from pgassay.analysis.verdicts.position import position_caveats
+from pgassay.analysis.verdicts.repeated_run import earlier_runs, repeated_run_caveats
 from pgassay.analysis.verdicts.run_caveats import (
     failure_caveats,
     invalid_trial_caveats,
@@ -189,10 +190,12 @@ def with_signals(
         analysis,
         signals=arms,
         environment=environment,
+        earlier_runs=earlier_runs(environment),
         warnings=(
             *analysis.warnings,
             *checkpoint_cost_caveats(plan, analysis.trials, environment, asked),
             *unlike_server_caveats(environment),
+            *repeated_run_caveats(environment, analysis.verdicts()),
         ),
         methods=method_cells(plan, analysis.trials, analysis.comparisons, arms, environment),
         buffer_cache=buffer_caches(arms),

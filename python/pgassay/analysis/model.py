@@ -168,6 +168,8 @@ class Analysis:
     """By scenario and arm, all scenarios together first."""
     profiles: Profiles | None = None
     """Of trials beside the run's; None where none was asked for."""
+    earlier_runs: int = 0
+    """Of this very file on this machine, as the run began."""
     rule: Rule | None = field(default=None, metadata={_STORED: False})
     """By which verdicts are reached: its intervals hold at every look."""
     reached: Reached[Subject] = field(default_factory=Reached, metadata={_STORED: False})

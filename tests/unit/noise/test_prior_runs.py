@@ -16,10 +16,23 @@ from bench.validate.whole_trials import false_positives, nasty_worlds
 from pgassay.analysis.analyse import analyse, with_noise
 from pgassay.analysis.compare.rule import Rule, rule_of
 from pgassay.analysis.compare.simulated_runs import Spreading
+from pgassay.analysis.measures.model import Importance
 from pgassay.analysis.model import IntervalKind, Verdict
 from pgassay.analysis.noise.model import NoiseFloor
 from pgassay.analysis.noise.power import blocks_for, blocks_spreading, outlook
-from pgassay.analysis.noise.prior_runs import Expectation, conditions_of, expect, record_of
+from pgassay.analysis.noise.prior_runs import (
+    Expectation,
+    conditions_of,
+    expect,
+    file_of,
+    record_of,
+    runs_of_file,
+)
+from pgassay.analysis.verdicts.repeated_run import (
+    EARLIER_RUNS,
+    earlier_runs,
+    repeated_run_caveats,
+)
 from pgassay.findings.noise.forecast import expectation_lines
 from pgassay.plan.design import make_plan
 from pgassay.plan.model import Plan
@@ -69,6 +82,24 @@ def test_an_earlier_run_of_the_load_says_what_to_expect(floor: NoiseFloor) -> No
     tps = next(noise for noise in floor.metrics if noise.metric == "tps")
     assert found.cases[0].trial_sd == pytest.approx(tps.trial_sd, rel=0.01)
     assert found.cases[0].outlook.difference_sd == pytest.approx(math.sqrt(2) * tps.trial_sd, 0.01)
+
+
+def test_runs_of_the_same_file_are_counted_and_the_report_says_what_their_number_means(
+    floor: NoiseFloor, tmp_path: Path
+) -> None:
+    spec, other = spec_of(), spec_of(SEQUENTIAL.replace("clients = 8", "clients = 2"))
+    records = [record_of(conditions_of(one), floor, file=file_of(one)) for one in (spec, other)]
+    assert runs_of_file(spec, [*records, records[0], {"load": "of an early version"}]) == 2
+    run, _, _ = synthetic_run(tmp_path / "third", effects={"a2": 0.12})
+    run.write_json("environment.json", {**run.environment(), EARLIER_RUNS: 2})
+    found = report_run(run).context.analysis
+    (caveat,) = [one for one in found.warnings if one.kind == "repeated-run"]
+    assert caveat.importance is Importance.SIZE, "beside a verdict of better"
+    assert "run 3 of this file" in caveat.text
+    assert "14 %" in caveat.text
+    assert found.earlier_runs == 2
+    assert not [*repeated_run_caveats({}, found.verdicts())]
+    assert earlier_runs({EARLIER_RUNS: 10**400}) < 10**6
 
 
 def test_the_factor_does_not_matter_but_the_load_does(floor: NoiseFloor) -> None:

@@ -107,13 +107,24 @@ def _hash(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
+def file_of(spec: Spec) -> str:
+    """A hash of the experiment file."""
+    return _hash(spec.text)
+
+
+def runs_of_file(spec: Spec, records: Iterable[Mapping[str, Any]]) -> int:
+    """How many records are of runs of this very file."""
+    return sum(record.get("file") == file_of(spec) for record in records)
+
+
 def record_of(
     conditions: Conditions,
     floor: NoiseFloor,
     warmup_s: float | None = None,
     settled_s: float | None = None,
+    file: str = "",
 ) -> dict[str, Any]:
-    """The record that a finished run stores for later ones.
+    """The record that a finished run stores for later ones; `file` is `file_of` its experiment.
 
     `warmup_s` is its warm-up, `settled_s` one after which its trials were steady.
     """
@@ -121,6 +132,7 @@ def record_of(
         "load": conditions.load,
         "target": list(conditions.server),
         "workload": conditions.workload,
+        "file": file,
         "overhead_s": floor.overhead_s,
         "warmup_s": warmup_s,
         "settled_s": settled_s,

@@ -136,6 +136,7 @@ _ENVIRONMENT: Form = {
     "servers=": {"*": _SERVER},
     "host=": {"cpus?": int, "memory_bytes?": int, "storage=": {"*": dict}},
     "not_seen=": [dict],
+    "earlier_runs=": int,
     "sizes=": {"*": dict},
 }
 _PLAN_FILE: Form = {"schema": str} | form_of(Plan)

@@ -1,0 +1,46 @@
+"""How often was this experiment run before on this machine, and what does that mean?
+
+Enters: environment.json, the verdicts. Leaves: a caveat, or none. Never: changes a verdict.
+
+Each run has its own 5 %. Somebody who repeats a file until it says "better" and reports that run
+has the error of all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from pgassay.analysis.compare.model import Comparison, Verdict
+from pgassay.analysis.measures.model import Caveat, Importance
+from pgassay.language import decimals, tr
+
+EARLIER_RUNS = "earlier_runs"
+"""The key of environment.json."""
+_ERROR = 0.05
+_MOST = 10_000
+_DIFFERENT = (Verdict.BETTER, Verdict.WORSE)
+
+
+def earlier_runs(environment: Mapping[str, Any]) -> int:
+    """How many runs of this very file this machine's noise history held as the run began."""
+    found = environment.get(EARLIER_RUNS)
+    return min(max(found, 0), _MOST) if isinstance(found, int) else 0
+
+
+def repeated_run_caveats(
+    environment: Mapping[str, Any], verdicts: Sequence[Comparison]
+) -> Iterator[Caveat]:
+    """What a difference is worth that one of several runs found; a detail where none was found."""
+    number = earlier_runs(environment) + 1
+    if number == 1:
+        return
+    text = tr(
+        "run {number} of this file on this machine. Each run errs in up to 5 %, so of {number} runs"
+        " without any effect one or more find a difference in up to {share} %: report all of them,"
+        " not the one that found it",
+        number=number,
+        share=decimals(100.0 * (1.0 - (1.0 - _ERROR) ** number), ".0f"),
+    )
+    found = any(one.verdict in _DIFFERENT for one in verdicts)
+    yield Caveat("repeated-run", text, (), Importance.SIZE if found else Importance.DETAIL)
