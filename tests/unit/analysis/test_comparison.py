@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 from collections.abc import Sequence
@@ -86,6 +87,21 @@ def test_interval_and_p_are_those_of_least_squares_with_block_arm_and_position()
     assert verdict.p_t == pytest.approx(2 * stats.t.sf(abs(fit[0]) / error, 4))
     assert verdict.p_sign_flip == 2 / 2**6
     assert verdict.verdict is Verdict.BETTER
+
+
+def test_p_and_interval_are_those_of_the_effects_by_block_which_also_stand_as_measured() -> None:
+    base = [8.0, 8.1, 7.9, 8.0, 8.05, 7.95]
+    level = [8.1, 8.15, 7.8, 8.07, 8.2, 8.01]
+    (verdict,) = analysis_of(plan_of(), {"a1": base, "a2": level}).verdicts()
+    raw = np.log1p(np.array(verdict.block_raw_pct) / 100)
+    np.testing.assert_allclose(raw, np.subtract(level, base), atol=1e-12)
+    shown = np.log1p(np.array(verdict.block_effects_pct) / 100)
+    assert 100 * math.expm1(shown.mean()) == pytest.approx(verdict.effect_pct)
+    assert verdict.standard_error == pytest.approx(shown.std(ddof=1) / math.sqrt(6))
+    signs = np.array(list(itertools.product((1, -1), repeat=6)))
+    t = np.abs((signs * shown).mean(axis=1)) / (signs * shown).std(axis=1, ddof=1)
+    own = abs(shown.mean()) / shown.std(ddof=1)
+    assert verdict.p_sign_flip == pytest.approx(np.mean(t >= own * (1 - 1e-9)))
 
 
 def test_three_levels_are_compared_by_least_squares_with_positions_of_all() -> None:

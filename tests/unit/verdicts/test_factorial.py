@@ -27,6 +27,7 @@ from pgassay.analysis.model import (
     Verdict,
 )
 from pgassay.analysis.statistics.multiple_testing import sign_flip_p
+from pgassay.findings.answer.verdicts import find as find_verdicts
 from pgassay.findings.model import FindingKind
 from pgassay.findings.registry import find
 from pgassay.plan.design import make_plan
@@ -174,6 +175,22 @@ def test_a_fraction_reports_each_set_of_aliases_once_and_no_alias_of_a_main_effe
     del two["enable_sort"]
     three = plan_of(two, 'combinations = "fraction"\nresolution = 3')
     assert analysis_of(three, lambda block, arm: 9.0 + block).interactions == ()
+
+
+def test_a_verdict_of_resolution_three_names_the_pair_that_it_cannot_be_told_apart_from() -> None:
+    two = {n: ["on", "off"] for n in ("jit", "fsync", "autovacuum")}
+    plan = plan_of(two, 'combinations = "fraction"\nresolution = 3')
+    values = noise(plan)
+    found = analysis_of(plan, lambda block, arm: values[block, arm])
+    texts = [f.text for f in find_verdicts(found)]
+    pairs = [v.aliases[0].strip("−").split(" × ") for v in found.verdicts()]
+    assert [set(pair) for pair in pairs] == [set(two) - {v.factor} for v in found.verdicts()]
+    assert all(
+        f"This fraction cannot separate it from {v.aliases[0]}." in text
+        for v, text in zip(found.verdicts(), texts, strict=True)
+    )
+    full = plan_of(two)
+    assert not any(v.aliases for v in analysis_of(full, lambda *_: 9.0).verdicts())
 
 
 def test_an_interaction_is_reported_with_its_aliases() -> None:

@@ -133,7 +133,7 @@ class _Family:
                     blocks_to_decide=None if found.withheld else found.blocks_to_decide,
                     block_effects_pct=tuple(
                         effect
-                        for d in by_block(adjusted.table.of(weights), self.table.trials)
+                        for d in by_block(adjusted.differences(weights), self.table.trials)
                         if (effect := to_pct(float(d))) is not None
                     ),
                     rounds=found.rounds,

@@ -12,7 +12,7 @@ their interval, which in a sequential run holds at every look, excludes zero.
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
 from pgassay.analysis.compare.alternating.rounds import by_block
 from pgassay.analysis.compare.alternating.slow_effects import unless_slow
@@ -43,6 +43,7 @@ from pgassay.analysis.compare.step_down import Reached, step_down
 from pgassay.analysis.measures.model import TrialMeasures
 from pgassay.analysis.reading.metrics import METRICS, Metric
 from pgassay.analysis.statistics.values import Interval, ratio_pct
+from pgassay.plan.factorial.aliases import aliases_of_factor
 from pgassay.plan.model import Factor, Plan
 
 
@@ -98,11 +99,9 @@ def compare(
         e_value=found.e_value,
         verdict=verdict,
         blocks_to_decide=0 if verdict is not Verdict.UNDECIDED else found.blocks_to_decide or None,
-        block_effects_pct=tuple(
-            e
-            for d in by_block(adjusted.table.of(contrast), table.trials)
-            if (e := to_pct(float(d))) is not None
-        ),
+        block_effects_pct=_by_block(adjusted.differences(contrast), table, to_pct),
+        block_raw_pct=_by_block(table.of(contrast), table, to_pct),
+        aliases=aliases_of_factor(plan, factor) if judged else (),
         rounds=found.rounds,
         slow_ci90_pct=bounded(both(found.slow, to_pct), least=-100.0),
         withdrawn=Withdrawn.SLOW_EFFECTS if found.withheld else None,
@@ -114,6 +113,14 @@ def compare(
         if found.by_duration is None
         else ByDuration(to_pct(found.by_duration.value), found.by_duration.error),
     )
+
+
+def _by_block(
+    differences: Vector, table: BlockTable, to_pct: Callable[[float], float | None]
+) -> tuple[float, ...]:
+    """In per cent; of a switchback the means of trials."""
+    every = (to_pct(float(one)) for one in by_block(differences, table.trials))
+    return tuple(one for one in every if one is not None)
 
 
 def is_endpoint(metric: str, plan: Plan) -> bool:

@@ -107,6 +107,12 @@ class Comparison:
     """Further blocks to a verdict if mean and spread stay as they are, which holds in about 6 of 10
     runs; 0 when decided, None when hopeless or unknown."""
     block_effects_pct: tuple[float, ...]
+    """Without what positions add, and with their spread enlarged by what that takes: their mean is
+    the effect, their spread gives its standard error, and p flips the signs of their logarithms."""
+    block_raw_pct: tuple[float, ...] = ()
+    """The same as measured."""
+    aliases: tuple[str, ...] = ()
+    """In a fraction: the interactions that are in this effect."""
     shared_by: int = 1
     """How many verdicts share the 5 % of its interval, by Holm's rule."""
     rounds: int | None = None

@@ -70,6 +70,11 @@ def verdict_sentence(comparison: Comparison, analysis: Analysis) -> str:
         idle=_idle(comparison, analysis),
         slow=slow_range(comparison, analysis.smallest_effect),
     )
+    if comparison.aliases and comparison.withdrawn is None:
+        sentence += tr(
+            " This fraction cannot separate it from {list}.",
+            list=tr(" or ").join(comparison.aliases),
+        )
     return (
         sentence
         if comparison.step is None

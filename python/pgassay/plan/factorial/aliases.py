@@ -12,7 +12,7 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pgassay.plan.model import Arm, Factor
+from pgassay.plan.model import Arm, Factor, Plan
 
 Effect = tuple[str, ...]
 """The name of one factor, or of two for their interaction."""
@@ -56,6 +56,14 @@ def aliases_of(factors: Sequence[Factor], arms: Sequence[Arm]) -> dict[Effect, t
             sign = columns[effect][0] * columns[other_effect][0]
             found.setdefault(effect, []).append(Alias(other_effect, sign))
     return {effect: tuple(found[effect]) for effect in columns if effect in found}
+
+
+def aliases_of_factor(plan: Plan, factor: Factor) -> tuple[str, ...]:
+    """The interactions that a factor's main effect cannot be told apart from; none if resolved."""
+    if plan.combinations != "fraction":
+        return ()
+    found = aliases_of(plan.factors, plan.arms).get((factor.name,), ())
+    return tuple(map(str, found))
 
 
 def alias_lines(factors: Sequence[Factor], arms: Sequence[Arm]) -> tuple[str, ...]:

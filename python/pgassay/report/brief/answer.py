@@ -33,6 +33,7 @@ from pgassay.report.tables.cells import (
     change,
     evidence,
     interval_of,
+    looks_decided,
     means,
     subject,
     with_interval,
@@ -127,7 +128,9 @@ def _figure(one: Comparison) -> str:
         tr("{blocks} blocks", blocks=one.blocks),
     ]
     if (proof := evidence(one)) != ABSENT:
-        words.append(proof)
+        words.append(
+            tr("{proof} of this comparison alone", proof=proof) if looks_decided(one) else proof
+        )
     return clauses([*words, tr(one.verdict.value)])
 
 

@@ -131,8 +131,9 @@ def _comparison(one: Comparison) -> dict[str, Any]:
 
 def _block_effects(context: ReportContext) -> Iterator[dict[str, Any]]:
     for one in context.analysis.comparisons:
-        for nth, effect in enumerate(one.block_effects_pct, 1):
-            yield {**vars(one), "nth": nth, "effect_pct": effect}
+        both = zip(one.block_effects_pct, one.block_raw_pct, strict=True)
+        for nth, (effect, raw) in enumerate(both, 1):
+            yield {**vars(one), "nth": nth, "effect_pct": effect, "raw_pct": raw}
 
 
 def _server_effects(context: ReportContext) -> Iterator[dict[str, Any]]:

@@ -149,6 +149,15 @@ def evidence(one: Comparison | Estimate) -> str:
     return f"e = {spaced(one.e_value, 2 if one.e_value < 10 else 0)}"
 
 
+_SMALL_P = 0.05
+
+
+def looks_decided(one: Comparison) -> bool:
+    """Whether p is small although the verdict, which rests on the interval, is undecided."""
+    undecided = one.verdict is Verdict.UNDECIDED and one.withdrawn is None
+    return undecided and one.p_sign_flip is not None and one.p_sign_flip <= _SMALL_P
+
+
 def whole(value: float) -> str:
     """A whole number, thousands apart."""
     return spaced(value, 0)

@@ -75,6 +75,7 @@ def _row(at: int, comparison: Comparison, label: str) -> Iterator[Mark]:
     """The label stands before the words of each mark."""
     colour = TONE_COLOURS[TONES[comparison.verdict]]
     effects = comparison.block_effects_pct
+    raws = comparison.block_raw_pct or effects
     yield Points(
         x=effects,
         y=[at + _DOTS_BELOW + _SPREAD[i % len(_SPREAD)] for i in range(len(effects))],
@@ -82,8 +83,10 @@ def _row(at: int, comparison: Comparison, label: str) -> Iterator[Mark]:
         opacity=0.85,
         size=7.5,
         tips=[
-            label + tr("block {number}: {change}", number=number, change=signed_percent(effect))
-            for number, effect in enumerate(effects, 1)
+            label
+            + tr("block {number}: {change}", number=number, change=signed_percent(effect))
+            + _as_measured(effect, raw)
+            for number, (effect, raw) in enumerate(zip(effects, raws, strict=True), 1)
         ],
     )
     tip = label + tr(
@@ -96,6 +99,12 @@ def _row(at: int, comparison: Comparison, label: str) -> Iterator[Mark]:
         yield Line(ends, (at, at), colour, width=3.5)
         yield Points(ends, (at, at), colour, (tip, tip), size=13, symbol="tick")
     yield Points((comparison.effect_pct or 0.0,), (at,), colour, (tip,), size=13, symbol="diamond")
+
+
+def _as_measured(effect: float, raw: float) -> str:
+    if signed_percent(effect) == signed_percent(raw):
+        return ""
+    return tr(", {change} as measured", change=signed_percent(raw))
 
 
 def _label(comparison: Comparison, rows: Sequence[Comparison]) -> str:

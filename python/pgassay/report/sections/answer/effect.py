@@ -20,6 +20,7 @@ from pgassay.report.tables.cells import (
     change,
     evidence,
     interval_of,
+    looks_decided,
     means,
     subject,
     tone_cell,
@@ -55,18 +56,27 @@ def effect(context: ReportContext) -> Content | None:
         "chart": effect_chart(context.analysis),
         "effects": _blocks_on_one_side(context),
         "runs_out": runs_out(context.analysis),
+        "adjusted": any(
+            one.block_raw_pct != one.block_effects_pct for one in context.analysis.verdicts()
+        ),
+        "small_p": any(map(looks_decided, judged(context))),
         "verdicts": verdicts,
     }
+
+
+def judged(context: ReportContext) -> list[Comparison]:
+    """The verdicts, each with the endpoints beside it."""
+    analysis = context.analysis
+    return [
+        one
+        for verdict in analysis.verdicts()
+        for one in (verdict, *(endpoint for endpoint, _ in analysis.beside(verdict)))
+    ]
 
 
 def verdict_table(context: ReportContext) -> Table:
     """The primary metric and the endpoints beside it, over whole trials and step by step."""
     analysis = context.analysis
-    judged = [
-        one
-        for verdict in analysis.verdicts()
-        for one in (verdict, *(endpoint for endpoint, _ in analysis.beside(verdict)))
-    ]
     rows = [
         (
             subject(one),
@@ -79,7 +89,7 @@ def verdict_table(context: ReportContext) -> Table:
             str(one.blocks),
             evidence(one),
         )
-        for one in judged
+        for one in judged(context)
     ]
     found = table(_COLUMNS, rows)
     if not analysis.endpoints:
