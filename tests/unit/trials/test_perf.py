@@ -134,6 +134,30 @@ def test_perf_starts_with_a_new_list_where_a_listed_session_has_ended(
             recording.text()
 
 
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        ("echo line; echo 'bad event' >&2; exit 255", "bad event"),
+        ("echo line; kill -SEGV $$", "Segmentation fault"),
+    ],
+)
+def test_what_perf_could_read_of_a_recording_is_kept_with_a_note(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, said: str
+) -> None:
+    record = f"[ $1 = record ] && {{ echo data > {tmp_path}/perf.data; exec sleep 20; }}"
+    program_that(tmp_path, f"[ $1 = --version ] && exit 0\n{record}\n{script}")
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    with perf.Recording(lambda: [100], tmp_path, 20.0, 99, off_cpu=False) as recording:
+        pass
+    assert recording.text().read_text() == "line\n"
+    (note,) = recording.notes
+    assert said in note
+    program_that(tmp_path, script.replace("echo line; ", ""))
+    (tmp_path / "perf.data").write_text("data")
+    with pytest.raises(TrialError, match=f"cannot read what it recorded: {said}"):
+        recording.text()
+
+
 @pytest.mark.parametrize(("cpus", "mib"), [(1, 8), (16, 8), (24, 4), (128, 1)])
 def test_the_buffers_of_perf_are_bounded_on_many_cpus(
     monkeypatch: pytest.MonkeyPatch, cpus: int, mib: int

@@ -202,8 +202,14 @@ class Recording:
         ]  # fmt: skip
         with self._text.open("wb") as out:
             done = _run(words, _SCRIPT_S, out)
+        if done.returncode and not self._text.stat().st_size:
+            raise TrialError(f"perf cannot read what it recorded: {_reason_of(done)}")
         if done.returncode:
-            raise TrialError(f"perf cannot read what it recorded: {_last(done.stderr)}")
+            why = _reason_of(done)
+            part = stored(
+                f"perf read only a part of what it recorded, so the profile is of it: {why}"
+            )
+            self.notes.append(part)
         self._data.unlink(missing_ok=True)
         lost = _LOST.search(log + done.stderr)
         if lost is not None:
@@ -259,6 +265,13 @@ def _reason(log: str) -> str:
     if _ENDED in log:
         return "again and again a session ended while perf started; try again, or pool sessions"
     return _last(log)
+
+
+def _reason_of(ended: subprocess.CompletedProcess[str]) -> str:
+    """What perf said last, or the signal that ended it."""
+    if ended.returncode < 0:
+        return signal.strsignal(-ended.returncode) or f"signal {-ended.returncode}"
+    return _last(ended.stderr)
 
 
 def _last(text: str) -> str:
