@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import groupby
 
+from pgassay.analysis.gates.judge import may_end
 from pgassay.analysis.judge import verdicts
 from pgassay.analysis.model import Analysis, TrialMeasures
 from pgassay.plan.model import Plan
@@ -24,6 +25,6 @@ def conclude(plan: Plan, trials: Iterable[TrialMeasures]) -> tuple[Analysis, int
         ends_here = plan.may_stop_after(block)
         if ends_here:
             analysis = verdicts(plan, seen, before=analysis)
-            if analysis.may_end():
+            if may_end(plan, analysis):
                 return analysis, block
     return analysis if analysis and ends_here else verdicts(plan, seen), plan.last_block

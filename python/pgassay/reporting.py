@@ -21,6 +21,7 @@ from pgassay.analysis.analyse import (
     with_signals,
     with_statements,
 )
+from pgassay.analysis.gates.forecast import with_caught
 from pgassay.analysis.gates.judge import judge_gates
 from pgassay.analysis.measures.asked import asked_of
 from pgassay.analysis.measures.readings.trial_readings import TrialReadings
@@ -100,5 +101,7 @@ def analyse_run(
         command=repeat_command(run.path, plan, spec_text),
         version=__version__,
         flame_graphs=flame_graphs(folder, plan, analysis.profiles),
-        gates=judge_gates(plan.gates if gates is None else gates, analysis),
+        gates=with_caught(
+            judge_gates(plan.gates if gates is None else gates, analysis), plan, analysis.rule
+        ),
     )

@@ -27,12 +27,32 @@ Ninety = Callable[[Comparison], Comparison]
 
 def judge_gates(gates: Iterable[Gate], analysis: Analysis) -> tuple[GateResult, ...]:
     """Every gate on every level and load that the run compares."""
-    rule, metric, endpoints = analysis.rule, analysis.metric, analysis.endpoints
+    rule, metric, reached = analysis.rule, analysis.metric, analysis.reached
 
     def ninety(one: Comparison) -> Comparison:
-        return one if rule is None else ninety_of(one, rule, metric, endpoints)
+        if rule is None:
+            return one
+        now = reached.rules.get((one.factor, one.level, one.step), reached.rule_now(rule))
+        own = now if one.metric == metric else rule
+        return ninety_of(one, own, metric, analysis.endpoints)
 
-    return judge(gates, analysis.comparisons, ninety)
+    comparisons = [
+        one if rule is None or one.metric != metric else _shared_by_all(one, rule)
+        for one in analysis.comparisons
+    ]
+    return judge(gates, comparisons, ninety)
+
+
+def _shared_by_all(one: Comparison, rule: Rule) -> Comparison:
+    """With the 95 % interval that holds together with those of all levels.
+
+    A verdict that was reached has left its share to others, which is right for differences from
+    zero, and not for those from a limit.
+    """
+    if rule.simultaneous == 1:
+        return one
+    interval = scaled_interval(one, rule.critical(one.blocks, one.units, 0.05))
+    return one if interval is None else with_interval(one, interval)
 
 
 def judge(
@@ -94,8 +114,9 @@ def _check(gate: Gate, comparison: Comparison, ninety: Comparison) -> GateCheck:
 def _cannot_be_decided(comparison: Comparison, change: float | None) -> bool:
     """Whether more blocks would not help: nothing to compare with, no spread, a verdict withdrawn
     for good."""
-    varies_not = comparison.standard_error is None and _is_constant(comparison)
-    return comparison.withdrawn_for_good or change is None or varies_not
+    never_varies = comparison.standard_error is None and comparison.ci95 is None
+    hopeless = change is None or (never_varies and _is_constant(comparison))
+    return comparison.withdrawn_for_good or hopeless
 
 
 def _worse(gate: Gate, in_points: bool) -> str:
@@ -162,7 +183,7 @@ def ninety_of(
         return comparison
     if endpoint is not None:
         rule = rule.of_endpoint(endpoint, of=len(endpoints))
-    critical = rule.critical(comparison.blocks, comparison.units, 0.10)
+    critical = rule.critical_inside(comparison.blocks, comparison.units)
     interval = scaled_interval(comparison, critical)
     return comparison if interval is None else with_interval(comparison, interval)
 

@@ -40,9 +40,9 @@ class GateCheck:
     """Why it is undecided."""
     is_final: bool = False
     """More blocks cannot decide it."""
-    caught: float | None = None
-    """Of an undecided one: the least loss that runs with this scatter fail in 90 %, as a change in
-    per cent; None where there is none, or it is not known."""
+    caught_pct: float | None = None
+    """Of an undecided one: the least change for the worse that fails in 90 % of runs with this
+    scatter; None where there is none, or it is not known."""
 
     @property
     def is_worse(self) -> bool:

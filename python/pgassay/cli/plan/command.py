@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from pgassay.cli.terminal.options import Json, Untrusted, option
+from pgassay.cli.terminal.options import GatesOnly, GateTexts, Json, Untrusted, option
 from pgassay.spec.mode import Mode
 
 
@@ -23,12 +23,16 @@ def plan(
         Mode | None, option("--mode", "Use this mode, not the file's design.mode.")
     ] = None,
     untrusted: Untrusted = False,
+    gate: GateTexts = None,
+    gates_only: GatesOnly = False,
     as_json: Json = False,
 ) -> None:
     """Show what `run` would do: arms, order, changes, time and risks."""
     from pgassay.spec.parse import load_spec
 
     checked = load_spec(spec, seed, mode, untrusted=untrusted)
-    from pgassay.cli.plan.shown import show_plan  # after it: a mistake need not wait for imports
+    # After it: a mistake need not wait for imports.
+    from pgassay.cli.plan.shown import show_plan
+    from pgassay.cli.terminal.gates import gates_of
 
-    show_plan(checked, as_json=as_json)
+    show_plan(checked, as_json=as_json, gates=gates_of(gate), gates_only=gates_only)

@@ -8,12 +8,17 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections.abc import Sequence
 from dataclasses import asdict, replace
+from pathlib import Path
 
 import typer
 from rich.table import Table
 
+from pgassay.analysis.gates.forecast import gate_outlooks
+from pgassay.analysis.noise.prior_runs import conditions_of
 from pgassay.analysis.verdicts.collapses import collapse_outlook
+from pgassay.cli.plan.gates import print_gates_foreseen
 from pgassay.cli.plan.levels import print_factors
 from pgassay.cli.plan.server import (
     knobs_refused,
@@ -23,6 +28,7 @@ from pgassay.cli.plan.server import (
     profile_refused,
 )
 from pgassay.cli.terminal.console import counted, labelled, out, plain
+from pgassay.cli.terminal.gates import refuse_without_comparison
 from pgassay.cli.terminal.summary import expectation_of, print_expectation
 from pgassay.findings.answer.endpoints import price
 from pgassay.findings.answer.limits import collapse_line
@@ -37,11 +43,12 @@ from pgassay.plan.description import (
 )
 from pgassay.plan.design import make_plan
 from pgassay.plan.duet import built_apart
-from pgassay.plan.model import Plan
+from pgassay.plan.model import Gate, Plan
 from pgassay.plan.plots import restarts_every_trial
 from pgassay.plan.server_settings import server_settings
 from pgassay.plan.steps import Step
 from pgassay.plan.store import plan_to_json
+from pgassay.samples.noise_history import noise_records
 from pgassay.server.existing.access import access_of
 from pgassay.server.hosts.placement import Placement, resolve_placement
 from pgassay.spec.experiment import Spec
@@ -49,11 +56,14 @@ from pgassay.trials.load.trial_load import check_load
 from pgassay.trials.run.checks import check_new_servers, check_servers, servers_under_test
 
 
-def show_plan(checked: Spec, *, as_json: bool) -> None:
+def show_plan(
+    checked: Spec, *, as_json: bool, gates: Sequence[Gate] = (), gates_only: bool = False
+) -> None:
     """Draw the plan, look at the server and the host, print all of it."""
     check_load(checked)
     check_servers(checked)
-    drawn = make_plan(checked)
+    drawn = replace(make_plan(checked), gates=tuple(gates), gates_only=gates_only)
+    refuse_without_comparison(gates, drawn, Path(checked.source))
     check_new_servers(checked, drawn)
     preview, of_fleet = preview_server(checked, drawn), preview_servers(checked, drawn)
     placement = resolve_placement(checked.file.placement, checked.file.settings.host)
@@ -61,6 +71,7 @@ def show_plan(checked: Spec, *, as_json: bool) -> None:
     risks = (*built_apart(_by_version(checked, drawn)), *profile_refused(checked, preview))
     drawn = replace(drawn, warnings=(*drawn.warnings, *risks))
     expected, outlook = expectation_of(checked, drawn), collapse_outlook(drawn)
+    foreseen = gate_outlooks(drawn, conditions_of(checked), list(noise_records()))
     if as_json:
         file, variants = checked.file, checked.variants.to_json()
         generators = file.load.generators
@@ -78,6 +89,7 @@ def show_plan(checked: Spec, *, as_json: bool) -> None:
             "knobs_refused": refused,
             "collapses": None if outlook is None else asdict(outlook),
             "expected": None if expected is None else asdict(expected),
+            "gates_foreseen": [asdict(one) for one in foreseen],
         }
         typer.echo(json.dumps(found))
     else:
@@ -85,6 +97,7 @@ def show_plan(checked: Spec, *, as_json: bool) -> None:
         print_expectation(out, expected, drawn)
         if outlook is not None:
             labelled("collapses ", collapse_line(outlook))
+        print_gates_foreseen(foreseen)
         for one in (preview, *of_fleet.values()):
             print_preview(one)
 

@@ -44,7 +44,16 @@ def check_words(check: GateCheck, limit: float) -> str:
             interval=interval,
         )
     )
-    return clauses([words, check.reason]) if check.reason else words
+    return clauses([words, reason_text(check)]) if check.reason else words
+
+
+def reason_text(check: GateCheck) -> str:
+    """Why it is undecided, and which change would not have been."""
+    if check.caught_pct is None:
+        return check.reason
+    change = f"{signed_bound(round(check.caught_pct, 1), 0.0)}"
+    beyond = tr("a change of {change} would fail in 9 of 10 such runs", change=change)
+    return clauses([check.reason, beyond])
 
 
 def change_text(check: GateCheck, limit: float) -> str:

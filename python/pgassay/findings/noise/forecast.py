@@ -5,10 +5,11 @@ Enters: an Outlook of an A/A run or of prior runs. Leaves: sentences. Never: est
 
 from __future__ import annotations
 
+from pgassay.analysis.gates.forecast import GateForecast, GateOutlook
 from pgassay.analysis.noise.best_plan import BestPlan
 from pgassay.analysis.noise.model import Expected, Outlook
 from pgassay.analysis.noise.prior_runs import Expectation
-from pgassay.findings.wording import texts_of
+from pgassay.findings.wording import signed_bound, texts_of
 from pgassay.language import decimals, tr
 from pgassay.plan.model import Plan
 
@@ -67,6 +68,36 @@ def expectation_lines(found: Expectation | None, plan: Plan) -> list[tuple[str, 
     if found.planned is not None:
         lines.append((tr("best plan"), best_plan_sentence(found.planned)))
     return lines
+
+
+def gate_sentences(outlook: GateOutlook) -> list[str]:
+    """What a gate can see at all, for each scatter; or why that is not foreseen."""
+    texts, gate = _TEXTS["gates"], outlook.gate.text
+    if outlook.unknown:
+        return [str(texts[outlook.unknown]).format(gate=gate)]
+    found = []
+    for one in outlook.forecasts:
+        change = one.caught_pct
+        words = "" if change is None else signed_bound(round(change, 1), 0.0)
+        text = str(texts["none" if change is None else "caught"])
+        found.append(text.format(gate=gate, noise=percent(one.trial_sd), change=words))
+    return found
+
+
+def gate_columns() -> list[str]:
+    """The titles of `gate_rows`."""
+    return [str(title) for title in _TEXTS["gates"]["columns"]]
+
+
+def gate_rows(forecast: GateForecast) -> list[list[str]]:
+    """Each true change with how often the gate fails, holds, stays undecided, after how long."""
+    rows = []
+    for one in forecast.cases:
+        change = signed_bound(one.change_pct, 0.0) if one.change_pct else _TEXTS["gates"]["same"]
+        shares = (one.failed, one.holds, one.undecided)
+        cells = [f"{decimals(100 * share, '.0f')} %" for share in shares]
+        rows.append([str(change), *cells, decimals(one.blocks, ".1f")])
+    return rows
 
 
 def best_plan_sentence(planned: BestPlan) -> str:

@@ -37,6 +37,7 @@ def _check(check: GateCheck) -> dict[str, Any]:
         "ci90": _ends(check.ci90),
         "outcome": check.outcome,
         "reason": check.reason,
+        "caught_pct": check.caught_pct,
     }
 
 

@@ -133,7 +133,7 @@ def _gates(types: _Types) -> Schema:
     ends = _or_null({"type": "array", "items": _NUMBER})
     check = {
         **types.some(Comparison, ("factor", "baseline", "level", "step")),
-        **types.some(GateCheck, ("change", "unit", "outcome", "reason")),
+        **types.some(GateCheck, ("change", "unit", "outcome", "reason", "caught_pct")),
         "ci95": ends,
         "ci90": ends,
     }

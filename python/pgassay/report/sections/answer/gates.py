@@ -10,7 +10,7 @@ from dataclasses import replace
 from pgassay.analysis.gates.grammar import gate_texts
 from pgassay.analysis.gates.model import GateOutcome, GateResult
 from pgassay.analysis.reading.metrics import METRICS
-from pgassay.findings.answer.gates import change_text, interval_text
+from pgassay.findings.answer.gates import change_text, interval_text, reason_text
 from pgassay.language import Message, tr
 from pgassay.report.context import ReportContext
 from pgassay.report.section import Content, section
@@ -55,7 +55,7 @@ def gate_table(results: tuple[GateResult, ...]) -> Table:
                 one.comparison.load,
                 change_text(one, limit),
                 interval_text(one, limit),
-                _outcome(one.outcome, one.reason),
+                _outcome(one.outcome, reason_text(one)),
             )
             for one in result.checks
         ]
