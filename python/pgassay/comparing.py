@@ -7,7 +7,6 @@ Never: touches a server, or writes into a run.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -25,6 +24,7 @@ from pgassay.errors import PgassayError, RunDirectoryError
 from pgassay.report.context import ApartContext
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.samples.stored_design import stored_plan
+from pgassay.spec.reading.tables import parsed_toml
 from pgassay.spec.stored import WORKLOAD_COPY
 
 
@@ -129,6 +129,6 @@ def _session(run: RunDirectory) -> str:
 
 def _spec_of(run: RunDirectory) -> dict[str, Any]:
     """spec.toml as written; what a later version would refuse in it does not matter here."""
-    with suppress(PgassayError, tomllib.TOMLDecodeError):
-        return tomllib.loads(run.read_text("spec.toml"))
+    with suppress(PgassayError):
+        return parsed_toml(run.read_text("spec.toml"), "spec.toml")
     return {}

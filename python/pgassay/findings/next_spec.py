@@ -9,7 +9,6 @@ The run's own factors are held at the arm's levels where a level is one value of
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -17,7 +16,7 @@ from pgassay.errors import SpecError
 from pgassay.spec.factors.level_names import file_names, named_levels, plain_names
 from pgassay.spec.held_and_varied import check_settings
 from pgassay.spec.model import ExperimentFile
-from pgassay.spec.reading.tables import read_table
+from pgassay.spec.reading.tables import parsed_toml, read_table
 from pgassay.spec.reading.toml_text import toml_key, toml_literal
 
 _BESIDE = "# Paths are relative to the experiment file of this run: save this one beside it.\n"
@@ -42,7 +41,7 @@ def next_spec(
     `{NAME}` in a level stands for the present value of that setting.
     """
     try:
-        table = tomllib.loads(spec_text)
+        table = parsed_toml(spec_text, "spec.toml")
         added = _filled(factors, present or {})
         if _shares_a_factor(table.get("factors", {}), added):
             return ""
@@ -60,7 +59,7 @@ def next_spec(
         first = {key: table[key] for key in _ORDER if key in table}
         text = _written(first | table)
         check_settings(read_table(ExperimentFile, text, "next.toml"))
-    except (SpecError, tomllib.TOMLDecodeError, KeyError, ValueError):
+    except (SpecError, AttributeError, KeyError, TypeError, ValueError):
         return ""
     return f"{_BESIDE}{text}" if _names_files(table) else text
 
@@ -68,8 +67,8 @@ def next_spec(
 def varies_itself(spec_text: str, factors: Mapping[str, Iterable[str]]) -> bool:
     """Whether the run has one of these factors itself; `factors` are names by kind."""
     try:
-        own = tomllib.loads(spec_text).get("factors", {})
-    except tomllib.TOMLDecodeError:
+        own = parsed_toml(spec_text, "spec.toml").get("factors", {})
+    except (SpecError, AttributeError, TypeError):
         return False
     return _shares_a_factor(own, factors)
 
@@ -77,8 +76,8 @@ def varies_itself(spec_text: str, factors: Mapping[str, Iterable[str]]) -> bool:
 def is_scratch(spec_text: str) -> bool:
     """Whether the file's server is made by pgassay, so that its data may be lost."""
     try:
-        return "dsn" not in tomllib.loads(spec_text).get("target", {})
-    except tomllib.TOMLDecodeError:
+        return "dsn" not in parsed_toml(spec_text, "spec.toml").get("target", {})
+    except (SpecError, AttributeError, TypeError):
         return False
 
 

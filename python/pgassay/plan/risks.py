@@ -73,7 +73,7 @@ def overridden_settings(spec: Spec, mode: str) -> tuple[str, ...]:
     """The risk that scripts set what the experiment varies or holds."""
     found: dict[str, dict[str, None]] = {}
     for one in specs_of_arms(spec):
-        functions = functions_in(one.workload.schema_sql)
+        functions = functions_in(one.workload.schema_sql, one.workload.data_sql)
         names = controlled(spec.file)
         set_by = overriding(one.workload, names, functions, in_sessions=mode == SWITCHBACK)
         for name, scenarios in set_by.items():

@@ -7,11 +7,12 @@ Never: reads a file, or runs anything.
 from __future__ import annotations
 
 import shlex
-import tomllib
 from pathlib import Path
 
+from pgassay.errors import SpecError
 from pgassay.plan.model import Plan
 from pgassay.spec.model import DesignTable
+from pgassay.spec.reading.tables import parsed_toml
 
 
 def repeat_command(folder: Path, plan: Plan, spec_text: str) -> str:
@@ -30,7 +31,7 @@ def repeat_command(folder: Path, plan: Plan, spec_text: str) -> str:
 def _mode_of(spec_text: str) -> str | None:
     """The mode in the experiment file; None if that is not valid TOML."""
     try:
-        design = tomllib.loads(spec_text).get("design", {})
+        design = parsed_toml(spec_text, "spec.toml").get("design", {})
         return str(design.get("mode", DesignTable.model_fields["mode"].default))
-    except (tomllib.TOMLDecodeError, AttributeError):
+    except (SpecError, AttributeError):
         return None

@@ -5,14 +5,15 @@ Enters: the context. Leaves: short texts. Never: relies on a key of environment.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from typing import Any
 
 from pgassay.analysis.reading.setting_sizes import setting_bytes
+from pgassay.errors import SpecError
 from pgassay.findings.wording import size
 from pgassay.language import clauses, retold, tr
 from pgassay.report.context import ReportContext
+from pgassay.spec.reading.tables import parsed_toml
 
 
 def workload_words(context: ReportContext) -> str:
@@ -62,8 +63,8 @@ def _memory(context: ReportContext) -> float | None:
 def _server_memory(spec_text: str) -> str | None:
     """`placement.server_memory` of the experiment file."""
     try:
-        placement = tomllib.loads(spec_text).get("placement")
-    except tomllib.TOMLDecodeError:
+        placement = parsed_toml(spec_text, "spec.toml").get("placement")
+    except SpecError:
         return None
     limit = placement.get("server_memory") if isinstance(placement, dict) else None
     return None if limit is None else str(limit)

@@ -49,5 +49,9 @@ def test_every_sql_file_that_code_names_exists() -> None:
 
 def test_sql_that_is_sent_to_servers_is_ascii() -> None:
     """A server refuses what its encoding cannot express, in a comment too."""
-    found = [*(PACKAGE / "server/sql").rglob("*.sql"), *(PACKAGE / "queries").glob("*.sql")]
+    found = [
+        path
+        for name in ("server/sql", "queries", "workloads")
+        for path in (PACKAGE / name).rglob("*.sql")
+    ]
     assert [file.name for file in found if not file.read_bytes().isascii()] == []

@@ -68,7 +68,7 @@ def other_steps(summary: Mapping[str, Any], plan: Plan) -> tuple[str, ...]:
 
 
 def _refuse_unplanned(trial: StoredTrial, summary: Mapping[str, Any], plan: Plan) -> None:
-    arms = [ALL_ARMS] if plan.alternates else [arm.id for arm in plan.arms]
+    arms = [*([ALL_ARMS] if plan.alternates else []), *(arm.id for arm in plan.arms)]
     if summary["arm"] not in arms:
         raise RunDirectoryError(
             f"{trial.folder / 'trial.json'}: is damaged: 'arm' is none of plan.json"

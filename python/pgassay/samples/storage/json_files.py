@@ -33,7 +33,11 @@ def read_text(path: Path) -> str:
 def parsed_file(path: Path) -> dict[str, Any]:
     """The object of a JSON file."""
     try:
-        value = decoded(read_text(path))
+        value = decoded(text := read_text(path))
+        if "\\u" in text:
+            json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise RunDirectoryError(f"{path}: is damaged: half a character in a text") from None
     except ValueError as error:
         raise RunDirectoryError(f"{path}: is damaged: {error}") from None
     if not isinstance(value, dict):

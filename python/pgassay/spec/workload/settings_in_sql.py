@@ -26,6 +26,8 @@ _FUNCTION = re.compile(
     re.IGNORECASE,
 )
 
+_QUOTED = re.compile(r"[^;$]*\$(\w*)\$.*?\$\1\$[^;]*", re.DOTALL)
+
 
 def settings_in(text: str, names: Collection[str], *, resets: bool = False) -> set[str]:
     """Those of the names that this SQL sets, for a session or for less; with `resets` also those
@@ -35,14 +37,17 @@ def settings_in(text: str, names: Collection[str], *, resets: bool = False) -> s
     return {name for name in names if back or _sets(bare, name, resets=resets)}
 
 
-def functions_in(text: str) -> dict[str, str]:
-    """Function → the SQL that makes or alters it, up to the next one."""
+def functions_in(*texts: str) -> dict[str, str]:
+    """Function → the SQL that makes or alters it, up to the next one; with a body in dollar quotes
+    up to the end of that statement."""
     found: dict[str, str] = {}
-    matches = list(_FUNCTION.finditer(text))
-    for match, following in zip_longest(matches, matches[1:]):
-        end = following.start() if following else len(text)
-        name = match[1].lower()
-        found[name] = found.get(name, "") + text[match.start() : end]
+    for text in texts:
+        matches = list(_FUNCTION.finditer(text))
+        for match, following in zip_longest(matches, matches[1:]):
+            made = text[match.start() : following.start() if following else len(text)]
+            quoted = _QUOTED.match(made)
+            name = match[1].lower()
+            found[name] = found.get(name, "") + (quoted[0] if quoted else made)
     return found
 
 

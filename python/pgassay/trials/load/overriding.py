@@ -47,7 +47,7 @@ def overridden(
     if not names or spec.file.load.command is not None:
         return {}
     connection = as_the_client(server, spec.file.load)
-    functions = functions_in(spec.workload.schema_sql)
+    functions = functions_in(spec.workload.schema_sql, spec.workload.data_sql)
     with suppress(psycopg.Error, PgassayError), connect(connection) as session:
         rows = session.execute(statement("trials/functions"), prepare=False).fetchall()
         for name, text in rows:

@@ -4,9 +4,9 @@
 -- four fifths of the schedule are flown.
 INSERT INTO airports_data
 SELECT chr(65 + code / 676) || chr(65 + code / 26 % 26) || chr(65 + code % 26),
-       jsonb_build_object('en', 'Airport ' || n, 'ru', 'Аэропорт ' || n),
-       jsonb_build_object('en', 'City ' || n, 'ru', 'Город ' || n),
-       jsonb_build_object('en', 'Country ' || n % 40, 'ru', 'Страна ' || n % 40),
+       jsonb_build_object('en', 'Airport ' || n, 'ru', 'Aeroport ' || n),
+       jsonb_build_object('en', 'City ' || n, 'ru', 'Gorod ' || n),
+       jsonb_build_object('en', 'Country ' || n % 40, 'ru', 'Strana ' || n % 40),
        point(n * 137 % 360 - 180, n * 71 % 140 - 70),
        'UTC'
   FROM generate_series(0, 999) AS n, LATERAL (SELECT n * 7919 % 17576 AS code) AS spread
