@@ -104,6 +104,14 @@ def test_every_interval_of_a_headline_is_set_alike(context: ReportContext) -> No
     assert Headline("b", "t", "No (interval) here.").parts == (("No (interval) here.", False),)
 
 
+def test_what_limits_a_verdict_stands_apart_from_its_sentence() -> None:
+    one = Headline("b", "t", "A is faster (95 % CI 1 to 2 %). But not (95 % CI 0 to 1 %).",
+                   "But not (95 % CI 0 to 1 %).")  # fmt: skip
+    assert [piece for piece, _ in one.parts] == ["A is faster ", "(95\xa0% CI 1 to 2\xa0%)", "."]
+    assert [is_interval for _, is_interval in one.limit_parts] == [False, True, False]
+    assert Headline("b", "t", "A is faster.").limit_parts == ()
+
+
 def test_the_mix_asked_for_stands_beside_the_one_achieved(context: ReportContext) -> None:
     rows = [[cell.text for cell in row.cells] for row in mix_table(context).rows]
     trials = len(context.analysis.trials)

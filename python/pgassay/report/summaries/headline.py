@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pgassay.analysis.compare.model import Dependence
-from pgassay.analysis.model import IntervalKind, Verdict
+from pgassay.analysis.model import Analysis, IntervalKind, Verdict
 from pgassay.analysis.reading.metrics import METRICS
+from pgassay.findings.answer.limits import limits
 from pgassay.findings.model import Finding, FindingKind
 from pgassay.findings.wording import quantity
 from pgassay.language import Message, colon, decimals, listed, tr
@@ -40,12 +41,24 @@ class Headline:
     badge: str
     tone: str
     text: str
+    limits: str = ""
+    """The end of the text: what limits the verdict, in smaller type."""
 
     @property
     def parts(self) -> tuple[tuple[str, bool], ...]:
-        """The text in pieces, each with whether it is an interval, which is set in lighter type."""
-        pieces = (piece.replace(" %", "\u00a0%") for piece in _INTERVAL.split(self.text))
-        return tuple((piece, at % 2 == 1) for at, piece in enumerate(pieces) if piece)
+        """The text without its limits in pieces, each with whether it is an interval, which is set
+        in lighter type."""
+        return _pieces(self.text.removesuffix(self.limits).rstrip())
+
+    @property
+    def limit_parts(self) -> tuple[tuple[str, bool], ...]:
+        """The same of the limits."""
+        return _pieces(self.limits)
+
+
+def _pieces(text: str) -> tuple[tuple[str, bool], ...]:
+    pieces = (piece.replace(" %", "\u00a0%") for piece in _INTERVAL.split(text))
+    return tuple((piece, at % 2 == 1) for at, piece in enumerate(pieces) if piece)
 
 
 def headlines(context: ReportContext) -> tuple[Headline, ...]:
@@ -59,7 +72,7 @@ def headlines(context: ReportContext) -> tuple[Headline, ...]:
         for finding in context.of_kind(FindingKind.INTERACTION)
         if finding.title == Dependence.DEPENDS
     ]
-    return (*map(_headline, whole), *depending[:_MOST_DEPENDING])
+    return (*(_headline(one, context.analysis) for one in whole), *depending[:_MOST_DEPENDING])
 
 
 def facts(context: ReportContext) -> tuple[tuple[str, str], ...]:
@@ -140,7 +153,7 @@ def interval_words(context: ReportContext) -> str:
     return name
 
 
-def _headline(finding: Finding) -> Headline:
+def _headline(finding: Finding, analysis: Analysis) -> Headline:
     comparison = finding.comparison
     if comparison is None:
         tone = "undecided" if finding.title == Verdict.UNDECIDED else "measured"
@@ -149,7 +162,7 @@ def _headline(finding: Finding) -> Headline:
     # The badge says the verdict already.
     text = finding.text.removeprefix(f"{tr(verdict).capitalize()}{colon()}").strip()
     tone = TONES[comparison.verdict] if finding.title == verdict else "undecided"
-    return Headline(tr(finding.title), tone, text)
+    return Headline(tr(finding.title), tone, text, " ".join(limits(comparison, analysis)))
 
 
 def _nothing(context: ReportContext) -> str:
