@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from itertools import groupby
 
 from pgassay.analysis.gates.judge import may_end
-from pgassay.analysis.judge import verdicts
+from pgassay.analysis.judge import verdicts, without_settled
 from pgassay.analysis.model import Analysis, TrialMeasures
 from pgassay.plan.model import Plan
 
@@ -21,10 +21,11 @@ def conclude(plan: Plan, trials: Iterable[TrialMeasures]) -> tuple[Analysis, int
     analysis: Analysis | None = None
     ends_here = False
     for block, own in groupby(trials, key=lambda trial: trial.block):
-        seen += own
+        seen += (trial for trial in own if block <= plan.dropped.get(trial.arm, block))
         ends_here = plan.may_stop_after(block)
         if ends_here:
             analysis = verdicts(plan, seen, before=analysis)
             if may_end(plan, analysis):
                 return analysis, block
+            plan = without_settled(plan, analysis, block)
     return analysis if analysis and ends_here else verdicts(plan, seen), plan.last_block

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 
 from pgassay.analysis.curves.steadiness import sufficient_warmup_s
-from pgassay.analysis.judge import answered
+from pgassay.analysis.judge import after_block
 from pgassay.analysis.measures.readings.trial_readings import TrialReadings
 from pgassay.analysis.noise.prior_runs import (
     conditions_of,
@@ -32,7 +32,7 @@ from pgassay.samples.noise_history import add_noise_record, noise_records
 from pgassay.samples.profiles import PROFILES
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.samples.storage.files import lost_storage_is_a_trial_error
-from pgassay.samples.stored_design import store_design
+from pgassay.samples.stored_design import store_design, store_plan
 from pgassay.samples.unfinished import pending_undo
 from pgassay.server.hosts.placement import Placement, resolve_placement
 from pgassay.server.protocol import ServerFacts
@@ -189,8 +189,15 @@ def _run_blocks(
             measures.append(readings.of(trial.number).measures)
             if record is not None:
                 trials.listener.trial_ended(trial, measures[-1].whole.values.get("tps"))
-        if answered(trials.plan, block, measures, run.failed()):
+        following = after_block(trials.plan, block, measures, run.failed())
+        if following is None:
             return
+        if following != trials.plan:
+            store_plan(run, following)
+            for arm in following.dropped.keys() - trials.plan.dropped.keys():
+                label = following.arm(arm).label
+                trials.listener.warned(f"{label} has its verdict: no further trials of it")
+            readings.plan, trials = following, replace(trials, plan=following)
 
 
 def _profile(trials: TrialContext, run: RunDirectory) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from shlex import quote
 
-from pgassay.analysis.judge import answered
+from pgassay.analysis.judge import after_block
 from pgassay.analysis.measures.readings.trial_readings import TrialReadings
 from pgassay.errors import RunDirectoryError, TargetError
 from pgassay.fleet import is_over
@@ -125,8 +125,10 @@ def _is_over(readings: TrialReadings, finished: Mapping[int, Validity]) -> bool:
         if any(trial.number not in finished for trial in trials):
             return False
         measures += [readings.of(trial.number).measures for trial in trials]
-        if answered(plan, block, measures, readings.run.failed()):
+        following = after_block(plan, block, measures, readings.run.failed())
+        if following is None:
             return True
+        plan = following
     return True
 
 

@@ -1,6 +1,7 @@
 """The verdicts of a run, and whether it may end with them.
 
-Enters: the plan, the measures of its trials. Leaves: an `Analysis` of verdicts, or yes or no.
+Enters: the plan, the measures of its trials. Leaves: an `Analysis` of verdicts, or the plan of
+the blocks that follow.
 Never: describes what else the trials show (`analyse.py` does).
 """
 
@@ -33,6 +34,7 @@ from pgassay.analysis.verdicts.idle_rounds import IdleRounds, idle_rounds
 from pgassay.analysis.verdicts.left_out_trials import (
     LostTrials,
     idle_trials,
+    levels_of_arm,
     levels_withdrawn,
     lost_trials,
 )
@@ -145,18 +147,49 @@ def verdicts(
     return judge(plan, finished, failed, before, of_verdicts_only=True).verdicts
 
 
+def after_block(
+    plan: Plan, block: int, measures: Sequence[TrialMeasures], failed: Sequence[FailedTrial] = ()
+) -> Plan | None:
+    """The plan of the blocks that follow; None where the run ends with this one.
+
+    A single arm, and A/A, have no question to leave open.
+    """
+    if not plan.may_stop_after(block):
+        return plan
+    if plan.calibrates or not plan.factors:
+        return None
+    # A resumed run judges a finished block by what was known when it was run.
+    until_then = [one for one in failed if one.block <= block]
+    found = judge(plan, measures, until_then, of_verdicts_only=verdicts_suffice(plan)).verdicts
+    following = without_settled(plan, found, block)
+    is_alone = len(following.dropped) == len(plan.arms) - 1
+    return None if may_end(plan, found) or is_alone else following
+
+
 def answered(
     plan: Plan, block: int, measures: Sequence[TrialMeasures], failed: Sequence[FailedTrial] = ()
 ) -> bool:
-    """Whether a run ends with this block; a single arm, and A/A, have no question to leave open."""
-    if not plan.may_stop_after(block):
-        return False
-    if plan.calibrates or not plan.factors:
-        return True
-    # A resumed run judges a finished block by what was known when it was run.
-    until_then = [one for one in failed if one.block <= block]
-    found = judge(plan, measures, until_then, of_verdicts_only=verdicts_suffice(plan))
-    return may_end(plan, found.verdicts)
+    """Whether the run ends with this block."""
+    return after_block(plan, block, measures, failed) is None
+
+
+def without_settled(plan: Plan, found: Analysis, block: int) -> Plan:
+    """The plan without the arms that no open verdict needs.
+
+    Every arm stays while a gate waits, in a whole plot, which is one start of the server for all of
+    its arms, and where every trial has all arms.
+    """
+    if plan.alternates or plan.plots != "complete" or plan.gates or block >= plan.last_block:
+        return plan
+    open_ = found.open_levels()
+    if len(open_) == plan.compared_levels:
+        return plan
+    settled = [
+        arm.id
+        for place, arm in enumerate(plan.arms)
+        if arm.id not in plan.dropped and open_.isdisjoint(levels_of_arm(plan, place))
+    ]
+    return replace(plan, dropped={**plan.dropped, **dict.fromkeys(settled, block)})
 
 
 def _looks(
@@ -199,5 +232,4 @@ def _complete_blocks(plan: Plan, trials: Sequence[TrialMeasures]) -> int:
     arms: dict[int, set[str]] = {}
     for trial in trials:
         arms.setdefault(trial.block, set()).add(trial.arm)
-    whole = len(plan.block(1))
-    return sum(len(done) == whole for done in arms.values())
+    return sum(len(done) == plan.sizes[block] for block, done in arms.items())

@@ -99,6 +99,10 @@ def not_stored(one: Field[Any]) -> bool:
     return not one.metadata.get(_STORED, True)
 
 
+Level = tuple[str, str]
+"""A factor and one of its levels."""
+
+
 @dataclass(frozen=True)
 class Analysis:
     """Everything estimated from one run."""
@@ -211,35 +215,41 @@ class Analysis:
 
     def may_end(self) -> bool:
         """Whether more blocks would be of no use: every such verdict is reached, or cannot be."""
-        settled = {
+        return bool(self._settled()) and not self.open_levels() and not self.carry_over_suspected
+
+    def open_levels(self) -> set[Level]:
+        """Those that more blocks may settle."""
+        return (self._asked() - self._settled()) | self._beside_a_worse_endpoint()
+
+    def _settled(self) -> set[Level]:
+        """Those whose verdict is reached, or cannot be."""
+        never = {level for one in self.standstills if one.step is None for level in one.takes}
+        return never | {
             (c.factor, c.level)
             for c in self.verdicts()
             if c.step is None and (c.verdict is not Verdict.UNDECIDED or c.withdrawn_for_good)
         }
-        never = {level for one in self.standstills if one.step is None for level in one.takes}
-        open_ = self._asked() - settled - never
-        doubtful = self.carry_over_suspected or self._may_hide_a_worse_endpoint()
-        return bool(settled | never) and not open_ and not doubtful
 
-    def _may_hide_a_worse_endpoint(self) -> bool:
-        """Whether an endpoint looks worse beside a verdict that is not, and has no verdict yet.
+    def _beside_a_worse_endpoint(self) -> set[Level]:
+        """Those with an endpoint that looks worse, and has no verdict yet, where theirs is not.
 
         It looks so where a test with a fixed number of blocks would say so; a few more blocks
         decide.
         """
-        return any(
-            one.verdict is Verdict.UNDECIDED
-            and one.withdrawn is None
-            and one.p_t is not None
-            and one.p_t < _LOOKS_WORSE
-            and (one.difference < 0.0) == (METRICS[one.metric].good == "higher")
+        return {
+            (verdict.factor, verdict.level)
             for verdict in self.verdicts()
             if verdict.step is None
             and verdict.verdict in (Verdict.BETTER, Verdict.NEGLIGIBLE, Verdict.EQUIVALENT)
             for one, _ in self.beside(verdict)
-        )
+            if one.verdict is Verdict.UNDECIDED
+            and one.withdrawn is None
+            and one.p_t is not None
+            and one.p_t < _LOOKS_WORSE
+            and (one.difference < 0.0) == (METRICS[one.metric].good == "higher")
+        }
 
-    def _asked(self) -> set[tuple[str, str]]:
-        """(factor, level) of each that is held against its factor's baseline."""
+    def _asked(self) -> set[Level]:
+        """Each that is held against its factor's baseline."""
         levels = [set(arm.levels.items()) for arm in self.arms]
-        return set[tuple[str, str]]().union(*levels) - levels[0] if levels else set()
+        return set[Level]().union(*levels) - levels[0] if levels else set()

@@ -6,8 +6,11 @@ Never: draws, measures or reads anything.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
 
 from pgassay.language import Message
 from pgassay.plan.steps import Step, shuffled
@@ -182,6 +185,8 @@ class Plan:
     """The run goes on until each of them is decided, too."""
     gates_only: bool = False
     """Whether it ends when they are, though a verdict may be open."""
+    dropped: Mapping[str, int] = field(default_factory=dict)
+    """Arm → the last block that has it: its verdicts were reached while others were open."""
 
     @property
     def stops(self) -> str:
@@ -241,7 +246,25 @@ class Plan:
 
     def block(self, number: int) -> tuple[PlannedTrial, ...]:
         """The trials of one block, in their order."""
-        return tuple(trial for trial in self.trials if trial.block == number)
+        return tuple(
+            trial
+            for trial in self.trials
+            if trial.block == number and number <= self.dropped.get(trial.arm, number)
+        )
+
+    @cached_property
+    def worked_out(self) -> dict[Hashable, Any]:
+        """What was made of the design, which never changes."""
+        return {}
+
+    @cached_property
+    def sizes(self) -> Mapping[int, int]:
+        """Block → how many trials it has, without repeats."""
+        return Counter(
+            trial.block
+            for trial in self.trials
+            if trial.block <= self.dropped.get(trial.arm, trial.block)
+        )
 
     def whole_plots(self, block: int) -> tuple[tuple[PlannedTrial, ...], ...]:
         """The trials of one block by whole plot; without split plots each trial is one."""

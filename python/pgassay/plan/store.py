@@ -95,6 +95,8 @@ def same_design(one: Plan, other: Plan) -> bool:
             # Those of the command line are in no experiment file.
             gates=(),
             gates_only=False,
+            # What the run has shown so far.
+            dropped={},
         )
         for plan in (one, other)
     )

@@ -21,6 +21,11 @@ def store_design(run: RunDirectory, spec: Spec, plan: Plan) -> None:
     run.write_text("spec.toml", spec.text)
     run.write_json(WORKLOAD_COPY, materials_to_json(spec), verbatim=True)
     remember_begun(run.path)
+    store_plan(run, plan)
+
+
+def store_plan(run: RunDirectory, plan: Plan) -> None:
+    """Write the plan, again where the run has dropped an arm."""
     run.write_json(PLAN, plan_to_json(plan))
 
 

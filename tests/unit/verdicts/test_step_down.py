@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -65,8 +66,9 @@ def test_the_looks_of_a_run_are_repeated_from_its_trials(effect: float) -> None:
         plan = plan_of(ending, seed, 4)
         values = noise(World("normal"), plan, np.random.default_rng(seed))
         at_end, block = conclude(plan, trials_of(plan, values, effect))
-        trials = [one for one in trials_of(plan, values, effect) if one.block <= block]
-        whole = judge(plan, trials).verdicts
+        last = {one.arm: one.block for one in at_end.trials}
+        dropped = {arm: until for arm, until in last.items() if until < block}
+        whole = judge(replace(plan, dropped=dropped), at_end.trials).verdicts
         assert [v.verdict for v in whole.verdicts()] == [v.verdict for v in at_end.verdicts()]
         assert whole.reached == at_end.reached
         rules = whole.reached.rules.values()

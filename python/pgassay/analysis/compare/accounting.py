@@ -94,7 +94,7 @@ def account(
     for factor in plan.factors:
         for level in factor.levels[1:]:
             verdict = judged.get((factor.name, level))
-            pairs = pair_blocks(_times(trials, parts), plan, factor, level, only_needed=True)
+            pairs = pair_blocks(_times(trials, parts), plan, factor, level)
             if verdict is None or pairs is None:
                 continue
             critical = primary = math.inf

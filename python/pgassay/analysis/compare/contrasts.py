@@ -119,7 +119,9 @@ class BlockTable:
 def block_table(
     metric: Metric, trials: Sequence[TrialMeasures], plan: Plan, step: float | None
 ) -> BlockTable:
-    """Every block in which all arms ran; of a switchback every round in which all have a value.
+    """Every block in which all its arms ran; of a switchback every round in which all have a value.
+
+    Arms that the run has dropped have no value (NaN) in later blocks.
 
     In a duet each server's start affects all rounds of its trial, so a trial is one row, their
     mean.
@@ -138,18 +140,20 @@ def block_table(
             value = math.log(value) if value > 0.0 else math.nan
         blocks.setdefault(trial.block, {})[trial.arm] = value if math.isfinite(value) else math.nan
         order.setdefault(trial.block, []).append((trial.position, trial.arm))
-    complete = {n: arms for n, arms in sorted(blocks.items()) if len(arms) == len(plan.arms)}
-    rows = [[arms[arm.id] for arm in plan.arms] for arms in complete.values()]
+    complete = {n: arms for n, arms in sorted(blocks.items()) if len(arms) == plan.sizes[n]}
+    rows = [[arms.get(arm.id, math.nan) for arm in plan.arms] for arms in complete.values()]
     values = np.array(rows, dtype=np.float64).reshape(-1, len(plan.arms))
     counts = None
     if metric.name == "tps":
         parts = {(t.block, t.arm): t.at(step) for t in trials}
-        counts = Counts([[parts[n, arm.id] for arm in plan.arms] for n in complete])
+        counts = Counts([[parts.get((n, arm.id)) for arm in plan.arms] for n in complete])
     positions = None
     # What a cost adds at a position depends on the arm (none where an arm has none of it).
     if metric.scale == "ratio":
         ranked = [[arm for _, arm in sorted(order[block])] for block in complete]
-        places = [[ran.index(arm.id) + 1 for arm in plan.arms] for ran in ranked]
+        # Zero is the place of an arm that the block does not have.
+        found = [{arm: at for at, arm in enumerate(ran, start=1)} for ran in ranked]
+        places = [[own.get(arm.id, 0) for arm in plan.arms] for own in found]
         positions = np.array(places, dtype=np.int64).reshape(values.shape)
     return BlockTable(
         tuple(complete), values, positions=positions, counts=counts, resolution=metric.resolution
@@ -222,11 +226,15 @@ def mean_over(plan: Plan, held: Mapping[str, str]) -> Vector:
 
     With one factor changed at a time the other factors stay at their baselines.
     """
-    if plan.combinations == "one-at-a-time":
-        held = {**{factor.name: factor.baseline for factor in plan.factors}, **held}
-    wanted = held.items()
-    has = [wanted <= arm.levels.items() for arm in plan.arms]
-    return np.array(has, dtype=np.float64) / max(1, sum(has))
+    key = tuple(held.items())
+    if key not in plan.worked_out:
+        if plan.combinations == "one-at-a-time":
+            held = {**{factor.name: factor.baseline for factor in plan.factors}, **held}
+        wanted = held.items()
+        has = [wanted <= arm.levels.items() for arm in plan.arms]
+        plan.worked_out[key] = np.array(has, dtype=np.float64) / max(1, sum(has))
+    found: Vector = plan.worked_out[key]
+    return found
 
 
 def main_effect(plan: Plan, factor: Factor, level: str) -> Vector:
@@ -272,12 +280,10 @@ class Pairs:
         return self.level - self.baseline
 
 
-def pair_blocks(
-    vectors: Vectors, plan: Plan, factor: Factor, level: str, *, only_needed: bool = False
-) -> Pairs | None:
+def pair_blocks(vectors: Vectors, plan: Plan, factor: Factor, level: str) -> Pairs | None:
     """Both levels' rows; with several factors each is the mean over the arms that have the level.
 
-    A block needs a vector of every arm, or with `only_needed` of the arms of these means.
+    A block needs a vector of every arm of these means.
     """
     weights = {
         wanted: mean_over(plan, {factor.name: wanted}) for wanted in (factor.baseline, level)
@@ -285,7 +291,7 @@ def pair_blocks(
     needed = [
         place
         for place in range(len(plan.arms))
-        if not only_needed or any(weight[place] for weight in weights.values())
+        if any(weight[place] for weight in weights.values())
     ]
     rows: dict[str, list[NDArray[np.float64]]] = {factor.baseline: [], level: []}
     for block in sorted({block for block, _ in vectors}):

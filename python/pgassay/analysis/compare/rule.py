@@ -89,10 +89,7 @@ class Rule:
 
     def stops_after(self, n: int) -> Sequence[int]:
         """The numbers of blocks above n after which a verdict may be reached."""
-        if not self.looks:
-            return range(n + 1, _HORIZON)
-        after_last = max(n, self.looks[-1]) + 1
-        return [*(look for look in self.looks if look > n), *range(after_last, _HORIZON)]
+        return _stops_after(n, self.looks)
 
     def of_endpoint(self, endpoint: Endpoint, of: int) -> Rule:
         """The rule for one of several endpoints beside the primary metric: they share 5 %."""
@@ -134,3 +131,10 @@ def loads_compared(step_levels: Sequence[float]) -> list[float | None]:
 def _student(freedom: float, share: float) -> float:
     """A quantile of Student's t; kept, because the same ones are asked for many times."""
     return float(special.stdtrit(freedom, share))
+
+
+@lru_cache(maxsize=1024)
+def _stops_after(n: int, looks: tuple[int, ...]) -> Sequence[int]:
+    if not looks:
+        return range(n + 1, _HORIZON)
+    return [*(look for look in looks if look > n), *range(max(n, looks[-1]) + 1, _HORIZON)]

@@ -178,7 +178,7 @@ def _effects(
     differences = []
     for factor in plan.factors:
         for level in factor.levels[1:]:
-            pairs = pair_blocks(vectors, plan, factor, level, only_needed=True)
+            pairs = pair_blocks(vectors, plan, factor, level)
             if pairs is not None:
                 differences.append(_Difference(factor, level, pairs.baseline, pairs.level))
     p = {

@@ -138,10 +138,14 @@ def lost_trials(
     planned = {(one.repeats or one.number, one.arm): one.block for one in both}
     of = {arm.id: sum(of_arm == arm.id for _, of_arm in planned) for arm in plan.arms}
     all_lost, arms = sum(of.values()), len(of)
+    # Arms that the run has dropped had fewer trials to lose.
+    last = max((one.block for one in both), default=0)
+    had = {arm: min(last, plan.dropped.get(arm, last)) for arm in of}
+    ran = max(1, sum(had.values()))
     too_often = tuple(
         arm
         for arm, lost in of.items()
-        if lost and arms * float(special.bdtrc(lost - 1, all_lost, 1.0 / arms)) < _SIGNIFICANCE
+        if lost and arms * float(special.bdtrc(lost - 1, all_lost, had[arm] / ran)) < _SIGNIFICANCE
     )
     places = [at for at, arm in enumerate(plan.arms) if arm.id in too_often]
     takes = dict.fromkeys(level for at in places for level in levels_of_arm(plan, at))

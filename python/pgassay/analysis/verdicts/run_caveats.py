@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from pgassay.analysis.compare.alternating.rounds import FEWEST_ROUNDS
@@ -68,7 +69,8 @@ def run_caveats(
     found = [Caveat("plan", text) for text in _risks_left(plan, trials, invalid)]
     found += _of_trials(trials)
     found += unmeasured(plan.arms, trials)
-    left_over = len(trials) - complete * len(plan.block(1))
+    ran = Counter(trial.block for trial in trials)
+    left_over = sum(count for block, count in ran.items() if count < plan.sizes[block])
     if plan.factors and left_over > 0:
         text = ntr(
             "{n} trial is left out: of a block that lacks a trial of some arm",

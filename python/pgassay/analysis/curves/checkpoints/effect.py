@@ -225,7 +225,7 @@ def _contrasts(plan: Plan, values: dict[tuple[int, str], Array]) -> tuple[Checkp
         (factor, level, pairs)
         for factor in plan.factors
         for level in factor.levels[1:]
-        if (pairs := pair_blocks(values, plan, factor, level, only_needed=True)) is not None
+        if (pairs := pair_blocks(values, plan, factor, level)) is not None
         and len(pairs.level) >= FEWEST_TRIALS
     ]
     found = []

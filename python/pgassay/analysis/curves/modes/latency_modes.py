@@ -185,7 +185,7 @@ def _contrasts(
         }
         for factor in plan.factors:
             for level in factor.levels[1:]:
-                pairs = pair_blocks(slower, plan, factor, level, only_needed=True)
+                pairs = pair_blocks(slower, plan, factor, level)
                 if pairs is not None and len(pairs.level) >= LIMITS["fewest_trials"]:
                     paired += [(own, at, b, factor, level, pairs) for at, b in enumerate(bounds)]
     return tuple(

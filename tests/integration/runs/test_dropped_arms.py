@@ -1,0 +1,46 @@
+"""A run drops an arm whose verdict is reached, says so, and resumes by the same rule."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from support.runs.command import pgassay
+
+SPEC = """
+question = "How long do clients think?"
+[workload]
+use = "payments-read"
+[factors.client]
+think_time = ["5ms", "80ms", "5.1ms"]
+[load]
+clients = 2
+step = "0.6s"
+warmup = "0.2s"
+[design]
+seed = 3
+min_blocks = 4
+max_blocks = 5
+smallest_effect = 0.001
+"""
+
+
+@pytest.mark.usefixtures("own_base")
+def test_the_last_block_has_only_the_arms_whose_verdicts_are_open(tmp_path: Path) -> None:
+    spec, run = tmp_path / "lab.toml", tmp_path / "run"
+    spec.write_text(SPEC)
+    done = pgassay("run", spec, "--out", run, "--json")
+    assert done.returncode == 0, done.stderr
+    assert "think_time = 80ms has its verdict: no further trials of it" in done.stderr
+    trials = [json.loads(path.read_text()) for path in run.glob("trials/*/trial.json")]
+    assert sorted(trial["arm"] for trial in trials if trial["block"] == 5) == ["a1", "a3"]
+    assert json.loads((run / "plan.json").read_text())["dropped"] == {"a2": 4}
+    slow, same = json.loads(done.stdout)["verdicts"]
+    assert (slow["verdict"], slow["shared_by"], same["shared_by"]) == ("worse", 2, 1)
+    report = pgassay("report", run, "--format", "html", "--out", tmp_path / "report.html")
+    assert report.returncode == 0, report.stderr
+    assert "think_time = 80ms has no trials after block 4" in (tmp_path / "report.html").read_text()
+    again = pgassay("run", "--resume", run)
+    assert "this run is finished; there is nothing to resume" in again.stderr
