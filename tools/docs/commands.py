@@ -18,7 +18,7 @@ from pgassay.cli.commands import COMMANDS, load_command
 
 _HEAD = """# Commands
 
-For whoever looks up an option: every command with its arguments, options and defaults, as
+For anyone who looks up an option: every command with its arguments, options and defaults, as
 `pgassay COMMAND --help` shows them. Results go to stdout, progress to stderr.
 """
 

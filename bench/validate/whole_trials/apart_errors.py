@@ -80,7 +80,7 @@ SECTIONS = {
 def main(runs: int = RUNS) -> None:
     """The page."""
     about = (
-        f"For whoever doubts a verdict on runs made apart ([compare](../compare.md)). "
+        f"For anyone who doubts a verdict on runs made apart ([compare](../compare.md)). "
         f"{datetime.now(UTC):%Y-%m-%d}; {runs} comparisons a row, {TRIALS} trials a run, smallest"
         " effect 2 %. What runs and trials differ by are standard deviations. `by trials alone` is"
         " Welch's test on the trials, which no verdict rests on. With an assumed spread of 5 %"

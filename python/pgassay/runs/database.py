@@ -119,7 +119,7 @@ def _chained(first: Iterator[pa.RecordBatch], rest: pa.RecordBatchReader) -> Ite
 def _clear_errors() -> Iterator[None]:
     try:
         yield
-    except BrokenPipeError:  # of whoever reads the answer
+    except BrokenPipeError:  # of the program that reads the answer
         raise
     except duckdb.OutOfMemoryException as error:
         raise SetupError(

@@ -9,5 +9,5 @@ Decisions of this room:
 - CPU placement is inherited: a process is started from a thread that is already in place, so that
   no instruction of it runs elsewhere and the engine need not know of placement.
 - A server whose memory is limited enters its control group before it is executed, and finds no page
-  of its data in the host's cache: what is cached already is charged to whoever read it.
+  of its data in the host's cache: what is cached already is charged to the process that read it.
 """
