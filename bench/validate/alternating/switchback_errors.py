@@ -275,7 +275,7 @@ USUAL = (4, 24, 60)
 PARTS = (
     Part("Identical arms", ((4, 4, 16), (6, 6, 32), USUAL), A_A),
     Part("With an effect", ((4, 4, 32), USUAL), WITH_AN_EFFECT),
-    Part("Effects that build up slowly", (USUAL,), SLOW, times=5),
+    Part("Effects that build up slowly", (USUAL,), SLOW, times=2),
     Part("A large effect that outlasts its slice", ((6, 6, 32), (12, 12, 32), USUAL), CARRIED),
     Part("Three arms, everything of either comparison", ((6, 6, 32), USUAL), THREE_ARMS),
 )
@@ -314,10 +314,10 @@ def tasks(runs: int) -> list[Task]:
     ]
 
 
-def main(runs: int = 400) -> None:
+def main(runs: int = 1000) -> None:
     """Write the page."""
     about = (
-        f"{datetime.now(UTC):%Y-%m-%d}; {runs} experiments a row, {5 * runs} where effects build up"
+        f"{datetime.now(UTC):%Y-%m-%d}; {runs} experiments a row, {2 * runs} where effects build up"
         " slowly; slices of 1 s and of 0.5 s in alternate trials, and from the fifth trial on of a"
         " tenth of the step where there may be 12 trials or more; the host's speed is"
         f" autocorrelated with a standard deviation of {100 * HOST:g} %, with {100 * OWN:g} % of"

@@ -215,7 +215,7 @@ def simulate(runs: int) -> tuple[Tallies, Tallies]:
     return sums
 
 
-def main(runs: int = 1000) -> None:
+def main(runs: int = 2000) -> None:
     """Write the page."""
     rules, grid = simulate(runs)
     about = (
