@@ -66,7 +66,7 @@ def _sets(bare: str, name: str, *, resets: bool) -> bool:
     written = re.escape(name)
     ways = [
         rf"\bSET\s+(?:SESSION\s+|LOCAL\s+)?\"?{written}\"?\s*(?:=|TO\b|FROM\s+CURRENT\b)",
-        rf"\bset_config\s*\(\s*'{written}'",
+        rf"\bset_config\s*\(\s*(?:setting_name\s*(?:=>|:=)\s*)?(?:E?'|\$\w*\$){written}['$]",
     ]
     if name.lower() in _BY_OTHER_WORDS:
         ways.append(_BY_OTHER_WORDS[name.lower()])
