@@ -17,7 +17,7 @@ from pgassay.analysis.compare.rule import Rule, rule_of
 from pgassay.analysis.judge import answered
 from pgassay.analysis.model import IntervalKind
 from pgassay.analysis.statistics import sequential
-from pgassay.analysis.statistics.sequential import bounds, critical_t_at, spent
+from pgassay.analysis.statistics.sequential import bounds, critical_t_at, spent_by_power
 from pgassay.errors import SpecError
 from pgassay.plan.design import make_plan
 from pgassay.plan.model import Plan
@@ -33,6 +33,11 @@ def design(lines: str) -> Plan:
     return make_plan(parse_spec(text, source="spec.toml", beside=Path()))
 
 
+def obrien_fleming(fraction: float, alpha: float) -> float:
+    """The spending function that the published bounds are of."""
+    return float(4.0 * special.ndtr(special.ndtri(alpha / 4.0) / math.sqrt(fraction)))
+
+
 @pytest.mark.parametrize(
     ("fractions", "published"),
     [
@@ -46,17 +51,17 @@ def design(lines: str) -> Plan:
 def test_the_normal_bounds_are_the_published_ones(
     fractions: tuple[float, ...], published: tuple[float, ...]
 ) -> None:
-    assert bounds(fractions, 0.05) == pytest.approx(published, abs=2e-4)
+    assert bounds(fractions, 0.05, obrien_fleming) == pytest.approx(published, abs=2e-4)
 
 
 def test_all_of_the_error_is_spent_at_the_end() -> None:
-    assert spent(1.0, 0.05) == pytest.approx(0.05)
-    assert spent(0.25, 0.05) < 1e-4
+    assert spent_by_power(1.0, 0.05) == pytest.approx(0.05)
+    assert spent_by_power(0.25, 0.05) == pytest.approx(0.05 / 8)
 
 
 def test_the_first_look_has_students_own_bound() -> None:
-    expected = -special.stdtrit(5, spent(0.25, 0.05) / 2)
-    assert critical_t_at(6, 0.05, LOOKS, spent) == pytest.approx(expected)
+    expected = -special.stdtrit(5, spent_by_power(0.25, 0.05) / 2)
+    assert critical_t_at(6, 0.05, LOOKS, spent_by_power) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("looks", [LOOKS, (3, 6, 9, 12), (2, 3, 4, 5, 6), (8, 16)])
@@ -67,17 +72,19 @@ def test_identical_arms_are_called_different_in_5_percent_also_with_few_blocks(
     crossed = np.zeros(len(rows), dtype=bool)
     for n in looks:
         t = rows[:, :n].mean(axis=1) / (rows[:, :n].std(axis=1, ddof=1) / math.sqrt(n))
-        crossed |= np.abs(t) > critical_t_at(n, 0.05, looks, spent)
+        crossed |= np.abs(t) > critical_t_at(n, 0.05, looks, spent_by_power)
     assert 0.046 < crossed.mean() < 0.054
 
 
 def test_bounds_do_not_depend_on_later_looks_and_all_come_of_one_simulation() -> None:
     looks = (5, 7, 11, 13)
     simulations = sequential._simulated.cache_info().misses
-    together = [critical_t_at(n, alpha, looks, spent) for alpha in (0.05, 0.10) for n in looks]
+    together = [
+        critical_t_at(n, alpha, looks, spent_by_power) for alpha in (0.05, 0.10) for n in looks
+    ]
     assert sequential._simulated.cache_info().misses == simulations + 1
     alone = [
-        sequential._criticals(looks[: at + 1], looks[-1], alpha, spent)[-1]
+        sequential._criticals(looks[: at + 1], looks[-1], alpha, spent_by_power)[-1]
         for alpha in (0.05, 0.10)
         for at in range(len(looks))
     ]
@@ -85,9 +92,9 @@ def test_bounds_do_not_depend_on_later_looks_and_all_come_of_one_simulation() ->
 
 
 def test_an_interrupted_run_is_judged_as_at_a_look() -> None:
-    at_12, at_14, at_18 = (critical_t_at(n, 0.05, LOOKS, spent) for n in (12, 14, 18))
+    at_12, at_14, at_18 = (critical_t_at(n, 0.05, LOOKS, spent_by_power) for n in (12, 14, 18))
     assert at_12 > at_14 > at_18
-    assert math.isinf(critical_t_at(1, 0.05, LOOKS, spent))
+    assert math.isinf(critical_t_at(1, 0.05, LOOKS, spent_by_power))
 
 
 def test_a_group_sequential_run_ends_only_at_a_look() -> None:

@@ -17,7 +17,6 @@ from pgassay.analysis.compare.model import IntervalKind
 from pgassay.analysis.statistics.sequential import (
     critical_t,
     critical_t_at,
-    spent,
     spent_by_power,
 )
 from pgassay.analysis.statistics.values import Interval
@@ -65,9 +64,7 @@ class Rule:
                 return critical_t(units, shared)
             case IntervalKind.T:
                 return _student(units - 1, 1 - shared / 2)
-            case IntervalKind.GROUP:
-                return critical_t_at(blocks, shared, self.looks, spent, units)
-            case IntervalKind.BOUNDED:
+            case IntervalKind.GROUP | IntervalKind.BOUNDED:
                 return critical_t_at(blocks, shared, self.looks, spent_by_power, units)
 
     def critical_inside(self, blocks: int, units: float) -> float:

@@ -6,11 +6,10 @@ e-values and critical values of |t|. Never: needs to know when the run will stop
 Without a last block: the scale-invariant mixture e-process of Wang and Ramdas, "Anytime-valid
 t-tests and confidence sequences for Gaussian means with unknown variance" (arXiv 2310.03722). Up to
 a last block: Lan and DeMets, Biometrika 70 (1983), with a spending function of the power family
-(Kim and DeMets, Biometrika 74, 1987) where every block is a look, of O'Brien-Fleming type where few
-are, of Pocock type for carry-over tests; Armitage, McPherson and Rowe, JRSS A 132 (1969), the
-recursion; Jennison and Turnbull, Group Sequential Methods (2000), section 3.8, normal bounds as
-nominal p values of Student's t. With few blocks these spend up to 6 % instead of 5, so the bounds
-are set on simulated block differences.
+(Kim and DeMets, Biometrika 74, 1987), of Pocock type for carry-over tests; Armitage, McPherson and
+Rowe, JRSS A 132 (1969), the recursion; Jennison and Turnbull, Group Sequential Methods (2000),
+section 3.8, normal bounds as nominal p values of Student's t. With few blocks these spend up to 6 %
+instead of 5, so the bounds are set on simulated block differences.
 """
 
 from __future__ import annotations
@@ -147,14 +146,10 @@ def _simulated(seen: tuple[int, ...]) -> Vector:
     return rows
 
 
-def spent(fraction: float, alpha: float) -> float:
-    """The two-sided error spent at this share of the information, O'Brien-Fleming type."""
-    edge = -special.ndtri(alpha / 4.0) / math.sqrt(fraction)
-    return float(4.0 * special.ndtr(-edge))
-
-
 def spent_by_power(fraction: float, alpha: float) -> float:
-    """The same, power family: early looks get more than by `spent`, less than by `spent_evenly`.
+    """The two-sided error spent at this share of the information, power family.
+
+    Early looks get less than by `spent_evenly`, more than by a function of O'Brien-Fleming type.
 
     docs/measured/validation-nasty.md has the error rates and the blocks that runs take with it.
     """
@@ -170,7 +165,7 @@ def spent_evenly(fraction: float, alpha: float) -> float:
 def bounds(
     fractions: tuple[float, ...],
     alpha: float,
-    spending: Spending = spent,
+    spending: Spending,
 ) -> tuple[float, ...]:
     """|z| at each of increasing shares of the information."""
     found: list[float] = []
