@@ -129,6 +129,17 @@ def test_a_pull_request_from_a_fork_is_not_trusted_and_one_of_the_repository_is(
     assert "--untrusted" in (folder / "pgassay.log").read_text().splitlines()[0]
 
 
+def test_a_job_that_only_gates_asks_for_it_by_an_input(tmp_path: Path) -> None:
+    for only in ("true", "false"):
+        hub, lab = (with_spec(tmp_path / f"{name}-{only}") for name in ("hub", "lab"))
+        given = {"spec": "bench it.toml", "gates": HOLDS, "gates_only": only}
+        assert github(hub, real=False, **given).status == 3
+        assert gitlab(lab, {}, real=False, **given).status == 3
+        for folder in (hub, lab):
+            begun = (folder / "pgassay.log").read_text().splitlines()[0]
+            assert ("--gates-only" in begun) == (only == "true")
+
+
 def test_neither_a_run_nor_a_module_of_the_checkout_becomes_part_of_the_job(tmp_path: Path) -> None:
     def of_gitlab(folder: Path) -> Outcome:
         return gitlab(folder, {"PGASSAY_TOKEN": "token"}, spec="bench it.toml", real=False)
