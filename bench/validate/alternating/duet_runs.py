@@ -33,11 +33,11 @@ from pgassay.analysis.compare.alternating.carry_over import (
 )
 from pgassay.analysis.compare.alternating.slice_before import products
 from pgassay.analysis.compare.contrasts import BlockTable, main_effect
-from pgassay.analysis.compare.levels import compare
-from pgassay.analysis.compare.model import CarryOver, Comparison, Verdict
+from pgassay.analysis.compare.levels import judge_levels
+from pgassay.analysis.compare.model import CarryOver, Comparison, Subject, Verdict
 from pgassay.analysis.compare.rule import Rule, rule_of
+from pgassay.analysis.compare.step_down import Reached
 from pgassay.analysis.model import SliceMeasures, StepMeasures, TrialMeasures
-from pgassay.analysis.reading.metrics import METRICS
 from pgassay.plan.model import ALL_ARMS, Plan
 from pgassay.plan.switchback import rounds_of
 
@@ -152,10 +152,10 @@ class Design:
         """Look at a run as `pgassay run` does, until it ends."""
         plan, carried = self.plan, dict[tuple[str, str, str], CarryOver]()
         trials = self._up_to(plan.last_block, runs, run).whole.by_trial()
-        verdicts: list[Comparison] = []
+        verdicts, reached = list[Comparison](), Reached[Subject]()
         for block in filter(plan.may_stop_after, range(1, plan.last_block + 1)):
             rounds = self._up_to(block, runs, run)
-            verdicts = self._compared(BlockTable(trials.blocks[:block], trials.values[:block]))
+            verdicts, reached = judge_levels(plan, self.rule, {None: trials}, [block], reached)
             for test in at_a_look(plan, rounds, self.judged, block):
                 subject = (test.factor, test.level, test.test.value)
                 carried[subject] = kept_found(test, carried.get(subject))
@@ -174,15 +174,6 @@ class Design:
         numbers, blocks = tuple(range(1, last + 1)), self.blocks[:last]
         parts = (runs.whole, runs.early, runs.late)
         return Rounds(*(BlockTable(numbers, part[run, :last], blocks) for part in parts))
-
-    def _compared(self, table: BlockTable) -> list[Comparison]:
-        metric = METRICS[self.plan.metric]
-        found = (
-            compare(metric, factor, level, None, table, self.plan, self.rule)
-            for factor in self.plan.factors
-            for level in factor.levels[1:]
-        )
-        return [one for one in found if one is not None]
 
 
 _DIFFERENT = (Verdict.BETTER, Verdict.WORSE, Verdict.NEGLIGIBLE)
