@@ -65,6 +65,22 @@ def test_a_translation_keeps_the_spaces_at_its_ends(language: str) -> None:
     assert differing == []
 
 
+def test_runs_and_trials_have_one_word_each() -> None:
+    # A run of an arm, and its place in a block, are trials.
+    for message in messages_in("ru"):
+        for text, translation in texts_in(message):
+            assert "опыт" not in translation, translation
+            if re.search(r"\bruns?\b", text) and not re.search(
+                r"\b([Tt]rials?|arms?|block)\b", text
+            ):
+                assert "прогон" not in translation.lower(), translation
+    for message in messages_in("zh"):
+        for text, translation in texts_in(message):
+            assert "试验" not in translation, translation
+            if "sessions" in text and ("share its luck" in text or "those given" in text):
+                assert "会话" not in translation, "which is a session of the database"
+
+
 def _fields(text: str) -> set[str]:
     return {name for _, name, _, _ in Formatter().parse(text) if name is not None}
 
