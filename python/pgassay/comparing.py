@@ -14,7 +14,7 @@ from typing import Any
 
 from pgassay import __version__
 from pgassay.analysis.apart.compare import Question, compare_runs
-from pgassay.analysis.apart.model import ApartRun, Side
+from pgassay.analysis.apart.model import ApartRun, Session, Side
 from pgassay.analysis.apart.sessions import session_of
 from pgassay.analysis.measures.courses.chart_series import chart_series
 from pgassay.analysis.measures.courses.latencies import read_latencies
@@ -117,7 +117,7 @@ def _read_run(run: RunDirectory, has_charts: bool) -> ApartRun:
     )
 
 
-def _session(run: RunDirectory) -> str:
+def _session(run: RunDirectory) -> Session:
     """The day on which it began, and the server's start where it was not started again."""
     summaries = [trial.summary() for trial in run.trials()]
     starts = [

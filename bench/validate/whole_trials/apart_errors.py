@@ -18,7 +18,7 @@ import numpy as np
 from bench.tables import page, rate, table
 from bench.validate.parallel import counted
 from pgassay.analysis.apart.compare import Question, compare_runs
-from pgassay.analysis.apart.model import ApartRun, Side
+from pgassay.analysis.apart.model import ApartRun, Session, Side
 from pgassay.analysis.compare.model import Verdict
 from pgassay.analysis.measures.model import StepMeasures, TrialMeasures
 from pgassay.plan.design import make_plan
@@ -50,7 +50,9 @@ class World:
     trial_sd: float = 0.01
     runs: tuple[int, int] = (1, 1)
     session_sd: float = 0.0
-    """Of the sessions; each side's runs are made in one, unless it is 0."""
+    """Of the sessions; each side's runs are made on one day, unless it is 0."""
+    has_own_starts: bool = False
+    """Whether each run starts its own server, so that a side shares no more than the day."""
 
 
 SINGLE = tuple(World(0.0, sd) for sd in (0.0, 0.01, 0.02, 0.03, 0.05, 0.10))
@@ -61,6 +63,7 @@ REPEATED = tuple(
 SESSIONS = tuple(
     World(0.0, 0.005, runs=runs, session_sd=sd) for runs in ((3, 3), (5, 5)) for sd in (0.01, 0.03)
 )
+OWN_STARTS = tuple(replace(world, has_own_starts=True) for world in SESSIONS)
 SLOWER = tuple(
     World(effect, 0.02, runs=runs)
     for runs in ((1, 1), (5, 1), (4, 4))
@@ -73,6 +76,7 @@ SECTIONS = {
     "The same with unsteady trials": UNSTEADY,
     "Repeated runs of the same thing": REPEATED,
     "Repeated runs of the same thing, each side in one session": SESSIONS,
+    "The same, each run with its own start of the server": OWN_STARTS,
     "A slower side": SLOWER,
 }
 
@@ -127,16 +131,20 @@ def simulate(task: tuple[World, int], comparisons: int = PART) -> Counter[str]:
 
 def side_of(name: str, runs: int, effect: float, world: World, source: np.random.Generator) -> Side:
     """Runs of one side; `effect` in the place of the world's."""
-    session = name if world.session_sd else ""
+    day = name if world.session_sd else ""
     shift = math.log1p(effect)
     if world.session_sd:
         shift += world.session_sd * source.standard_normal()
-    every = (_run(f"{name}{number}", session, shift, world, source) for number in range(runs))
+    sessions = (Session(day, number if world.has_own_starts else None) for number in range(runs))
+    every = (
+        _run(f"{name}{number}", session, shift, world, source)
+        for number, session in enumerate(sessions)
+    )
     return Side(name, tuple(every))
 
 
 def _run(
-    name: str, session: str, shift: float, world: World, source: np.random.Generator
+    name: str, session: Session, shift: float, world: World, source: np.random.Generator
 ) -> ApartRun:
     own = shift + world.run_sd * source.standard_normal()
     trials = []

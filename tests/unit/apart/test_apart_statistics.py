@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 from bench.validate.whole_trials.apart_errors import World, side_of, simulate
 
 from pgassay.analysis.apart.compare import Question, compare_runs
-from pgassay.analysis.apart.model import RunDifference, Side, SpreadSource
+from pgassay.analysis.apart.model import RunDifference, Session, Side, SpreadSource
 from pgassay.analysis.apart.sessions import session_of
 from pgassay.analysis.compare.model import Verdict
 from pgassay.analysis.gates.grammar import parse_gates
@@ -63,9 +64,31 @@ def test_runs_that_were_made_in_one_session_count_as_one() -> None:
     assert (one.runs, one.sessions, one.trials) == ((4, 4), (1, 1), (24, 24))
 
 
-def in_sessions(side: Side, *names: str) -> Side:
-    runs = zip(side.runs, names, strict=True)
-    return replace(side, runs=tuple(replace(run, session=name) for run, name in runs))
+def test_runs_of_one_day_count_as_one_although_each_started_its_own_server() -> None:
+    world = World(0.0, 0.005, runs=(4, 4), session_sd=0.03, has_own_starts=True)
+    assert simulate((world, 1), MANY)["called"] <= 0.02 * MANY, "as two single runs, 70 % by runs"
+    one = only(0.0, 0.0, world=world)
+    assert (one.runs, one.sessions) == ((4, 4), (1, 1))
+
+
+def in_sessions(side: Side, *days: str, starts: Sequence[float | None] = ()) -> Side:
+    sessions = [Session(*one) for one in zip(days, starts or [None] * len(days), strict=True)]
+    runs = zip(side.runs, sessions, strict=True)
+    return replace(side, runs=tuple(replace(run, session=own) for run, own in runs))
+
+
+def sessions_of(*sides: Side) -> tuple[int, int] | None:
+    return compare_runs(sides, Question()).verdicts()[0].sessions
+
+
+def test_on_the_same_days_the_starts_are_the_unit_where_sides_share_different_ones() -> None:
+    first, second = sides_of(0.0, 0.0, world=World(0.0, 0.12, runs=(4, 4)))
+    days = ("Mon", "Mon", "Tue", "Tue")
+    one = in_sessions(first, *days, starts=(1.0, 1.0, 2.0, 2.0))
+    assert sessions_of(one, in_sessions(second, *days, starts=(3.0, 3.0, 4.0, 4.0))) == (2, 2)
+    assert sessions_of(one, in_sessions(second, *days, starts=(1.0, 1.0, 2.0, 2.0))) is None
+    own = in_sessions(first, *days, starts=(1.0, 2.0, 3.0, 4.0))
+    assert sessions_of(own, in_sessions(second, *days, starts=(5.0, 6.0, 7.0, 8.0))) is None
 
 
 def test_runs_of_both_sides_in_each_session_are_units_and_sessions_of_each_are_too() -> None:
@@ -83,10 +106,15 @@ def test_runs_of_both_sides_in_each_session_are_units_and_sessions_of_each_are_t
 
 def test_a_session_is_a_day_and_the_start_of_a_server_that_all_trials_share() -> None:
     noon = 1_795_521_600_000_000_000
-    assert session_of([noon, noon + 1], [5.0, 5.0]) == "2026-11-24 5.0"
-    assert session_of([noon, noon + 1], [5.0, 6.0]) == "2026-11-24", "each trial has a start"
-    assert session_of([noon], [5.0]) == "2026-11-24", "one trial tells no start from a restart"
-    assert session_of([noon], [None]) == "2026-11-24"
+    assert session_of([noon, noon + 1], [5.0, 5.0]) == Session("2026-11-24", 5.0)
+    assert session_of([noon, noon + 1], [5.0, 6.0]) == Session("2026-11-24"), (
+        "each trial has a start"
+    )
+    assert session_of([noon], [5.0]) == Session("2026-11-24"), (
+        "one trial tells no start from a restart"
+    )
+    assert session_of([noon], [None]) == Session("2026-11-24")
+    assert session_of([noon, noon], [None, None]) == Session("2026-11-24")
 
 
 def test_a_large_difference_of_single_runs_is_a_verdict_with_an_assumed_spread() -> None:

@@ -17,7 +17,7 @@ from pgassay.analysis.apart.conditions import condition_differences, reasons_aga
 from pgassay.analysis.apart.curves import curves_by_arm
 from pgassay.analysis.apart.estimate import Asked, difference_of
 from pgassay.analysis.apart.model import ApartAnalysis, RunDifference, Side
-from pgassay.analysis.apart.sessions import by_session, in_sessions, units_are_sessions
+from pgassay.analysis.apart.sessions import by_session, in_sessions, session_units
 from pgassay.analysis.apart.spread import unrest
 from pgassay.analysis.apart.values import trials_of, values_of
 from pgassay.analysis.compare.model import Comparison, IntervalKind, Verdict, Withdrawn
@@ -113,13 +113,13 @@ def _differences(
         arm.label: unrest(primary.name, values_of(sides, arm, primary, None))
         for arm in matched.common
     }
-    are_sessions = units_are_sessions(sides)
+    sessions = session_units(sides)
     for metric in _measured(sides):
         for arm in matched.common:
             for step in loads:
                 values = values_of(sides, arm, metric, step)
-                if are_sessions:
-                    values = by_session(sides, values)
+                if sessions is not None:
+                    values = by_session(sessions, values)
                 for at, side in enumerate(sides[1:], start=1):
                     asked = Asked(
                         metric, arm.label, side.name, sides[0].name, step, plan.step_unit,
@@ -127,7 +127,7 @@ def _differences(
                     )  # fmt: skip
                     one = difference_of(asked, values, at, rules.get(metric.name, rule), stated)
                     if one is not None:
-                        one = in_sessions(one, sides, at) if are_sessions else one
+                        one = one if sessions is None else in_sessions(one, sides, at)
                         found.append(_unless_idle(one, sides, arm, at, step))
     return found
 

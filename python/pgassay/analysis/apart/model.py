@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from pgassay.analysis.compare.model import Comparison
 from pgassay.analysis.curves.latency_curve import ArmLatencyCurve
@@ -18,6 +18,15 @@ from pgassay.analysis.measures.courses.latencies import TrialLatencies
 from pgassay.analysis.measures.model import TrialMeasures
 from pgassay.analysis.statistics.values import Interval
 from pgassay.plan.model import Endpoint, Plan
+
+
+class Session(NamedTuple):
+    """What a run shares with runs made near it in time."""
+
+    day: str = ""
+    """On which its first trial began (UTC)."""
+    start: float | None = None
+    """Of the server, if all trials share one; None where each has its own."""
 
 
 @dataclass(frozen=True)
@@ -35,8 +44,7 @@ class ApartRun:
     """spec.toml, as written."""
     environment: Mapping[str, Any] = field(default_factory=dict)
     """environment.json; any part of it may be missing."""
-    session: str = ""
-    """The day, and the start of a server that all trials share (`sessions.py`)."""
+    session: Session = field(default_factory=Session)
     series: tuple[ChartSeries, ...] = ()
     """Of these trials; empty where no charts are asked for, as is `latencies`."""
     latencies: tuple[TrialLatencies, ...] = ()
