@@ -194,6 +194,7 @@ def _run_blocks(
             return
         if following != trials.plan:
             store_plan(run, following)
+            trials.listener.replanned(following)
             for arm in following.dropped.keys() - trials.plan.dropped.keys():
                 label = following.arm(arm).label
                 trials.listener.warned(f"{label} has its verdict: no further trials of it")

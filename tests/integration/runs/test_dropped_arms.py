@@ -34,6 +34,8 @@ def test_the_last_block_has_only_the_arms_whose_verdicts_are_open(tmp_path: Path
     done = pgassay("run", spec, "--out", run, "--json")
     assert done.returncode == 0, done.stderr
     assert "think_time = 80ms has its verdict: no further trials of it" in done.stderr
+    *_, last = [line for line in done.stderr.splitlines() if line.startswith("block  5")]
+    assert last.endswith("(0 s left)"), "no trial of the other arm is waited for"
     trials = [json.loads(path.read_text()) for path in run.glob("trials/*/trial.json")]
     assert sorted(trial["arm"] for trial in trials if trial["block"] == 5) == ["a1", "a3"]
     assert json.loads((run / "plan.json").read_text())["dropped"] == {"a2": 4}

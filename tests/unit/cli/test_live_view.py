@@ -217,6 +217,28 @@ def test_without_a_terminal_a_line_per_trial_says_how_long_the_rest_takes(
     assert re.search(r" left \(to block \d+ at least, \d+ at most\)\)$", line)
 
 
+def test_the_time_left_is_that_of_the_arms_without_a_verdict(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    text = io.StringIO()
+    console = Console(file=text, width=200)
+    for module in (progress, live_view):
+        monkeypatch.setattr(module, "err", console)
+    spec = 'factors.postgres.work_mem = ["4MB", "8MB", "16MB", "32MB"]\nload.step = "50s"\n'
+    spec += 'load.warmup = "10s"\ndesign.min_blocks = 4\ndesign.max_blocks = 12'
+    plan = make_plan(parse_spec(spec, source="lab.toml", beside=Path()))
+    view = RunProgress()
+    view.planned(plan)
+    following = replace(plan, dropped={"a2": 6, "a3": 6})
+    view.replanned(following)
+    for trial in following.block(12):
+        view.trial_began(trial, "an arm")
+        view.trial_ended(trial, 1000.0)
+    before_the_last, after = text.getvalue().splitlines()[-2:]
+    assert re.search(r"\(0 to \d\d s left\)$", before_the_last), "one trial"
+    assert after.endswith("(0 s left)")
+
+
 def test_what_is_to_be_quiet_prints_nothing_until_it_is_over() -> None:
     text = io.StringIO()
     console = Console(file=text, width=80, force_terminal=True)

@@ -71,6 +71,21 @@ def test_a_span_is_as_short_as_it_can_be(low: float, high: float, shown: str) ->
     assert str(Span(low, high)) == shown
 
 
+def test_trials_of_arms_with_a_verdict_are_not_waited_for() -> None:
+    text = SPEC.replace('"8MB"', '"8MB", "16MB", "32MB"').format(least=4, most=12)
+    plan = replace(make_plan(parse_spec(text, source="lab.toml", beside=Path())), trial_s=60.0)
+    following = replace(plan, dropped={"a2": 6, "a3": 6})
+    left = TimeLeft(plan)
+    for _ in range(3):
+        left.trial_took(60.0)
+    assert left.until(12, 24, 0.0) == Span(1440.0, 1440.0)
+    left.replanned(following)
+    assert left.until(12, 24, 0.0) == Span(720.0, 720.0), "six blocks of two trials"
+    trial = following.block(8)[1]
+    assert trial.number > 28, "numbers of trials that are not run are left out"
+    assert left.before(trial) == 27
+
+
 def test_a_fleet_shares_what_is_left() -> None:
     now = [0.0]
     fleet = FleetAtWork(plan_of(6, 6), lambda: now[0])

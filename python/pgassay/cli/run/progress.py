@@ -76,8 +76,10 @@ class RunProgress(LiveView, ProgressListener):
     def planned(self, plan: Plan) -> None:
         """Print the question, the size of the run and how long it may take."""
         self._plan, self._time_left, self._fleet = plan, TimeLeft(plan), FleetAtWork(plan)
-        each_s = len(plan.block(1)) * plan.trial_s
-        least, most = plan.min_blocks * each_s, plan.last_block * each_s
+        least, most = (
+            self._time_left.up_to(block) * plan.trial_s
+            for block in (plan.min_blocks, plan.last_block)
+        )
         err.print(f"[bold]{plain(plan.question)}[/bold]")
         length = clock(least) if least == most else f"{clock(least)} to {clock(most)}"
         trials = f"trials of {plan.trial_s:.0f} s: about {length}"
@@ -86,6 +88,11 @@ class RunProgress(LiveView, ProgressListener):
             self._forecast()
         for warning in plan.warnings:
             self.warned(warning)
+
+    def replanned(self, plan: Plan) -> None:
+        """The time left is that of the trials that are left."""
+        self._plan = plan
+        self._time_left.replanned(plan)
 
     def preparing(self, what: str) -> None:
         """Work outside the trials begins."""
@@ -102,7 +109,8 @@ class RunProgress(LiveView, ProgressListener):
         self._trial, self._label, self._began = trial, label, time.monotonic()
         self._below, self._rates = None, LoadRates()
         if trial.repeats is None:
-            self._done = trial.number - 1  # of a resumed run, trials of before are among them
+            # Of a resumed run, trials of before are among them.
+            self._done = self._time_left.before(trial)
         self._bar.update(
             self._task,
             description=f"block {trial.block}/{plan.last_block} trial {trial.number} "
@@ -132,7 +140,7 @@ class RunProgress(LiveView, ProgressListener):
         """A trial has ended and is stored."""
         self._time_left.trial_took(time.monotonic() - self._began)
         if trial.repeats is None:
-            self._done = trial.number
+            self._done = self._time_left.before(trial) + 1
         shown = f"{'no tps' if tps is None else f'{tps:,.0f} tps':>13}"
         left = "" if self.is_live else f"  ({self._left(0.0)})"
         err.print(

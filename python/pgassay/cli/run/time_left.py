@@ -40,6 +40,22 @@ class TimeLeft:
         self._load_s = sum(step.duration_s for step in plan.steps)
         self._took: list[float] = []
 
+    def replanned(self, plan: Plan) -> None:
+        """Some arms have no trials in later blocks."""
+        self._plan = plan
+
+    def before(self, trial: PlannedTrial) -> int:
+        """How many trials of the plan come before one."""
+        return sum(
+            other.number < trial.number
+            for block in range(1, trial.block + 1)
+            for other in self._plan.block(block)
+        )
+
+    def up_to(self, block: int) -> int:
+        """How many trials the plan has to the end of a block."""
+        return sum(size for number, size in self._plan.sizes.items() if number <= block)
+
     def trial_took(self, seconds: float) -> None:
         """A trial has ended."""
         self._took.append(seconds)
@@ -57,7 +73,7 @@ class TimeLeft:
     def until(self, block: int, done: int, into_trial_s: float, at_once: int = 1) -> Span:
         """Time left to the end of a block, after so many trials and seconds of the next ones, of
         which so many run at a time."""
-        trials = max(block * len(self._plan.block(1)) - done, 0) / at_once
+        trials = max(self.up_to(block) - done, 0) / at_once
         each = self.each()
         return Span(
             max(trials * each.low_s - into_trial_s, 0.0),

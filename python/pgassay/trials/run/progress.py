@@ -20,6 +20,9 @@ class ProgressListener:
     def planned(self, plan: Plan) -> None:
         """The plan is drawn; nothing has been touched."""
 
+    def replanned(self, plan: Plan) -> None:
+        """Some arms have no trials in later blocks."""
+
     def preparing(self, what: str) -> None:
         """A stretch of work outside the trials has begun."""
 
