@@ -174,12 +174,8 @@ def answered(
 
 
 def without_settled(plan: Plan, found: Analysis, block: int) -> Plan:
-    """The plan without the arms that no open verdict needs.
-
-    Every arm stays while a gate waits, in a whole plot, which is one start of the server for all of
-    its arms, and where every trial has all arms.
-    """
-    if plan.alternates or plan.plots != "complete" or plan.gates or block >= plan.last_block:
+    """The plan without the arms that no open verdict needs."""
+    if not plan.drops_arms or block >= plan.last_block:
         return plan
     open_ = found.open_levels()
     if len(open_) == plan.compared_levels:

@@ -224,6 +224,15 @@ class Plan:
         return self.mode in ("switchback", "duet")
 
     @property
+    def drops_arms(self) -> bool:
+        """Whether an arm that no open verdict needs has no further trials.
+
+        Every arm stays while a gate waits, in a whole plot, which is one start of the server for
+        all of its arms, and where every trial has all arms.
+        """
+        return not self.alternates and self.plots == "complete" and not self.gates
+
+    @property
     def side_by_side(self) -> bool:
         """Whether each arm has its own server, all of them running in every trial."""
         return self.mode == "duet"

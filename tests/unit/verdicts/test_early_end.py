@@ -9,6 +9,9 @@ from bench.validate.looks import conclude
 from bench.validate.whole_trials.false_positives import Rule, plan_of
 from bench.validate.whole_trials.nasty_worlds import World, noise, trials_of
 
+from pgassay.analysis.compare.early_end import adjusted_for_early_end
+from pgassay.analysis.compare.rule import rule_of
+from pgassay.analysis.gates.grammar import parse_gates
 from pgassay.analysis.judge import judge
 from pgassay.analysis.model import Analysis, Verdict
 from pgassay.findings.answer.verdicts import early_end, find
@@ -20,8 +23,9 @@ def ended(seed: int, effect: float, rule: Rule = SEQUENTIAL, levels: int = 2) ->
     plan = plan_of(rule, seed, levels)
     values = noise(World("normal"), plan, np.random.default_rng(seed))
     analysis, block = conclude(plan, trials_of(plan, values, effect))
-    trials = [one for one in trials_of(plan, values, effect) if one.block <= block]
-    found = judge(plan, trials).verdicts
+    last = {trial.arm: trial.block for trial in analysis.trials}
+    dropped = {arm: at for arm, at in last.items() if at < block}
+    found = judge(replace(plan, dropped=dropped), analysis.trials).verdicts
     assert [v.verdict for v in found.verdicts()] == [v.verdict for v in analysis.verdicts()]
     return found
 
@@ -43,13 +47,32 @@ def test_a_large_effect_is_hardly_adjusted() -> None:
     assert abs(verdict.effect_adjusted_pct - verdict.effect_pct) < 0.05 * verdict.effect_pct
 
 
-def test_only_a_run_that_ended_early_on_its_only_verdict_is_adjusted() -> None:
+def test_a_dropped_level_is_adjusted_as_the_only_one_is() -> None:
+    """Each by the share of the error that its verdict had."""
+    verdict, other = ended(3, 0.03, levels=3).verdicts()
+    assert (verdict.verdict, verdict.shared_by) == (Verdict.BETTER, 2)
+    assert verdict.blocks < other.blocks
+    assert verdict.effect_pct is not None
+    assert verdict.effect_adjusted_pct is not None
+    assert 0.0 < verdict.effect_adjusted_pct < verdict.effect_pct
+    plan = plan_of(SEQUENTIAL, 1, 3)
+    alone = replace(plan, factors=(replace(plan.factors[0], levels=plan.factors[0].levels[:2]),))
+    one = replace(verdict, shared_by=1, effect_adjusted_pct=None)
+    (as_only,) = adjusted_for_early_end([one], alone, rule_of(alone))
+    (as_shared,) = adjusted_for_early_end([one], plan, rule_of(plan))
+    assert as_only.effect_adjusted_pct == as_shared.effect_adjusted_pct
+    gated = replace(plan, gates=parse_gates(["throughput>-2%"]))
+    assert not gated.drops_arms
+    (kept,) = adjusted_for_early_end([one], gated, rule_of(gated))
+    assert kept.effect_adjusted_pct is None
+
+
+def test_only_verdicts_at_which_trials_ended_are_adjusted() -> None:
     fixed = ended(1, 0.05, Rule("8", 8, 8))
     assert fixed.verdicts()[0].verdict is Verdict.BETTER
     assert fixed.verdicts()[0].effect_adjusted_pct is None
     same = next(a for seed in range(20) if (a := ended(seed, 0.0)).blocks < 24)
     assert same.verdicts()[0].effect_adjusted_pct is None
-    assert all(v.effect_adjusted_pct is None for v in ended(1, 0.05, levels=3).verdicts())
 
 
 def test_the_answer_gives_the_adjusted_effect_last_where_it_differs_visibly() -> None:

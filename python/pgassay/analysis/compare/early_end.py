@@ -1,11 +1,12 @@
-"""The effect of a run that ended early, adjusted for having ended where it looked large.
+"""The effect of a comparison that ended early, adjusted for having ended where it looked large.
 
 Enters: comparisons, the plan, the rule. Leaves: them with the adjusted effect. Never: changes a
 verdict or an interval, which are valid whenever the run ends; or is computed at a look.
 
-A run that ends at its first clear result ends sooner where chance enlarged the effect. The adjusted
-effect is the one at which runs by the same rule, with the same scatter, would on average end with
-the effect that was seen (Whitehead, Biometrika 73, 1986). docs/methods/verdicts.md, "Verdicts".
+A run that ends at its first clear result ends sooner where chance enlarged the effect, and so do
+the trials of an arm that is dropped at its verdict. The adjusted effect is the one at which runs by
+the same rule, with the same scatter, would on average end with the effect that was seen (Whitehead,
+Biometrika 73, 1986). docs/methods/verdicts.md, "Verdicts".
 """
 
 from __future__ import annotations
@@ -28,16 +29,23 @@ _HALVINGS = 10
 def adjusted_for_early_end(
     comparisons: Sequence[Comparison], plan: Plan, rule: Rule
 ) -> tuple[Comparison, ...]:
-    """The same; the only verdict of a run that ended early on it gets its adjusted effect.
+    """The same; a verdict at which the run, or the trials of its arm, ended early gets its adjusted
+    effect.
 
-    With several verdicts, or gates on other metrics, a run goes on after most verdicts, and the
-    enlargement is small (docs/measured/validation-nasty.md).
+    Where arms are compared further after most verdicts (several factors or loads, gates on other
+    metrics, several levels with a gate), nothing is added.
     """
     limits = _limits(plan)
-    if rule.interval is IntervalKind.T or rule.simultaneous > 1 or limits is None:
+    ends_at_verdict = rule.simultaneous == 1 or (
+        plan.drops_arms and rule.simultaneous == plan.compared_levels and len(plan.factors) == 1
+    )
+    if rule.interval is IntervalKind.T or not ends_at_verdict or limits is None:
         return tuple(comparisons)
     return tuple(
-        replace(c, effect_adjusted_pct=_adjusted(c, plan, rule, limits))
+        replace(
+            c,
+            effect_adjusted_pct=_adjusted(c, plan, replace(rule, simultaneous=c.shared_by), limits),
+        )
         if _ended_early(c, plan)
         else c
         for c in comparisons
