@@ -13,12 +13,7 @@ from dataclasses import replace
 from pgassay.analysis.curves.steadiness import sufficient_warmup_s
 from pgassay.analysis.judge import after_block
 from pgassay.analysis.measures.readings.trial_readings import TrialReadings
-from pgassay.analysis.noise.prior_runs import (
-    conditions_of,
-    file_of,
-    record_of,
-    runs_of_file,
-)
+from pgassay.analysis.noise.prior_runs import conditions_of, record_of, runs_of
 from pgassay.analysis.verdicts.repeated_run import EARLIER_RUNS
 from pgassay.errors import LimitPassed, PgassayError
 from pgassay.findings.diagnosis.rule_file import known_rules
@@ -38,6 +33,7 @@ from pgassay.server.hosts.placement import Placement, resolve_placement
 from pgassay.server.protocol import ServerFacts
 from pgassay.spec.experiment import Spec
 from pgassay.trials.environment.description import describe_environment
+from pgassay.trials.environment.sameness import measured_by
 from pgassay.trials.load.generators.group import load_generators
 from pgassay.trials.profile.files import difference_files, files_of, pairs
 from pgassay.trials.profile.model import Profile, difference_stem
@@ -136,13 +132,25 @@ def carry_out(
             except LimitPassed as error:
                 passed = error
     outcome = _reported(run, readings, listener, passed)
-    floor = outcome.context.analysis.noise
-    if floor is not None:
-        plan, courses = outcome.context.plan, outcome.context.analysis.courses
-        warmup_s = sum(step.duration_s for step in plan.steps if not step.measured)
-        settled_s = sufficient_warmup_s(plan, courses)
-        add_noise_record(record_of(conditions_of(spec), floor, warmup_s, settled_s, file_of(spec)))
+    _remember(spec, run, outcome)
     return outcome
+
+
+def _remember(spec: Spec, run: RunDirectory, outcome: Outcome) -> None:
+    """Keep the noise of a finished run for forecasts of later ones."""
+    plan, analysis = outcome.context.plan, outcome.context.analysis
+    if analysis.noise is None:
+        return
+    warmup_s = sum(step.duration_s for step in plan.steps if not step.measured)
+    record = record_of(
+        conditions_of(spec),
+        analysis.noise,
+        warmup_s,
+        sufficient_warmup_s(plan, analysis.courses),
+        measured_by(spec, run.environment()),
+        calibrates=plan.calibrates,
+    )
+    add_noise_record(record)
 
 
 def _reported(
@@ -170,7 +178,8 @@ def _prepared(
     found = prepare(spec, trials.plan, target, trials.testbeds, trials.listener)
     environment = found.environment(target, trials.placement)
     environment["reset"] = spec.file.reset_rule().described()
-    environment[EARLIER_RUNS] = runs_of_file(spec, noise_records())
+    if trials.plan.factors and not trials.plan.calibrates:
+        environment[EARLIER_RUNS] = runs_of(measured_by(spec, environment), noise_records())
     if trials.generators.are_remote:
         environment["load_generators"] = trials.generators.described()
     run.write_json("environment.json", so_far.continued(environment))

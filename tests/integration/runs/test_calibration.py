@@ -50,6 +50,12 @@ def test_an_aa_run_calibrates_and_its_noise_is_there_for_the_next_plan(
     resumed = pgassay("run", run, "--resume")
     assert resumed.returncode == 0, resumed.stderr
     assert "nothing to resume" in resumed.stderr
+    assert "earlier_runs" not in json.loads((run / "environment.json").read_text())
+    for place, earlier in (("asked", 0), ("again", 1)):
+        asked = pgassay("run", spec, "--out", tmp_path / place)
+        assert asked.returncode == 0, asked.stderr
+        environment = json.loads((tmp_path / place / "environment.json").read_text())
+        assert environment["earlier_runs"] == earlier, "the A/A run is none of them"
 
 
 @pytest.mark.heavy

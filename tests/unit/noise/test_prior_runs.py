@@ -24,9 +24,8 @@ from pgassay.analysis.noise.prior_runs import (
     Expectation,
     conditions_of,
     expect,
-    file_of,
     record_of,
-    runs_of_file,
+    runs_of,
 )
 from pgassay.analysis.verdicts.repeated_run import (
     EARLIER_RUNS,
@@ -45,6 +44,7 @@ from pgassay.samples.noise_history import (
 )
 from pgassay.spec.experiment import Spec
 from pgassay.spec.parse import parse_spec
+from pgassay.trials.environment.sameness import measured_by
 from support.runs.command import pgassay
 from support.synthetic.directories import SPEC, synthetic_run
 
@@ -87,9 +87,11 @@ def test_an_earlier_run_of_the_load_says_what_to_expect(floor: NoiseFloor) -> No
 def test_runs_of_the_same_file_are_counted_and_the_report_says_what_their_number_means(
     floor: NoiseFloor, tmp_path: Path
 ) -> None:
-    spec, other = spec_of(), spec_of(SEQUENTIAL.replace("clients = 8", "clients = 2"))
-    records = [record_of(conditions_of(one), floor, file=file_of(one)) for one in (spec, other)]
-    assert runs_of_file(spec, [*records, records[0], {"load": "of an early version"}]) == 2
+    here = conditions_of(spec_of())
+    same, other, blank = (record_of(here, floor, experiment=of) for of in ("this", "other", ""))
+    aa = record_of(here, floor, experiment="this", calibrates=True)
+    early = {"load": "of an early version"}
+    assert runs_of("this", [same, other, blank, same, aa, early]) == 2
     run, _, _ = synthetic_run(tmp_path / "third", effects={"a2": 0.12})
     run.write_json("environment.json", {**run.environment(), EARLIER_RUNS: 2})
     found = report_run(run).context.analysis
@@ -100,6 +102,32 @@ def test_runs_of_the_same_file_are_counted_and_the_report_says_what_their_number
     assert found.earlier_runs == 2
     assert not [*repeated_run_caveats({}, found.verdicts())]
     assert earlier_runs({EARLIER_RUNS: 10**400}) < 10**6
+
+
+def test_a_run_of_the_same_file_that_measures_another_build_is_no_repetition(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "bin").mkdir()
+    program = tmp_path / "bin" / "postgres"
+    program.write_text("a build")
+    text = SEQUENTIAL + '[target]\nbin = "bin"\n'
+    (tmp_path / "one.sql").write_text("CREATE INDEX ON account (id);")
+    levels = '[factors.schema]\nindex = ["", "one.sql"]\n'
+
+    def of(more: str = "", version: str = "PostgreSQL 19devel") -> str:
+        spec = parse_spec(text + more, source="spec.toml", beside=tmp_path)
+        return measured_by(spec, {"server": {"version": version}})
+
+    first = of()
+    assert of() == first
+    assert of(version="PostgreSQL 19beta1") != first
+    assert of("\n# another file\n") != first
+    program.write_text("the next build, which says the same version")
+    assert of() != first
+    by_script = of(levels)
+    assert of(levels) == by_script
+    (tmp_path / "one.sql").write_text("CREATE INDEX ON account USING brin (id);")
+    assert of(levels) != by_script
 
 
 def test_the_factor_does_not_matter_but_the_load_does(floor: NoiseFloor) -> None:

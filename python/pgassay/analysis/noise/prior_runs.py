@@ -107,14 +107,12 @@ def _hash(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def file_of(spec: Spec) -> str:
-    """A hash of the experiment file."""
-    return _hash(spec.text)
-
-
-def runs_of_file(spec: Spec, records: Iterable[Mapping[str, Any]]) -> int:
-    """How many records are of runs of this very file."""
-    return sum(record.get("file") == file_of(spec) for record in records)
+def runs_of(experiment: str, records: Iterable[Mapping[str, Any]]) -> int:
+    """How many records are of runs of this experiment; A/A runs ask no question."""
+    return sum(
+        record.get("experiment") == experiment and not record.get("calibrates")
+        for record in records
+    )
 
 
 def record_of(
@@ -122,17 +120,21 @@ def record_of(
     floor: NoiseFloor,
     warmup_s: float | None = None,
     settled_s: float | None = None,
-    file: str = "",
+    experiment: str = "",
+    *,
+    calibrates: bool = False,
 ) -> dict[str, Any]:
-    """The record that a finished run stores for later ones; `file` is `file_of` its experiment.
+    """The record that a finished run stores for later ones.
 
-    `warmup_s` is its warm-up, `settled_s` one after which its trials were steady.
+    `warmup_s` is its warm-up, `settled_s` one after which its trials were steady; `experiment` is a
+    hash of what it measures.
     """
     return {
         "load": conditions.load,
         "target": list(conditions.server),
         "workload": conditions.workload,
-        "file": file,
+        "experiment": experiment,
+        "calibrates": calibrates,
         "overhead_s": floor.overhead_s,
         "warmup_s": warmup_s,
         "settled_s": settled_s,

@@ -3,7 +3,8 @@
 Enters: environment.json, the verdicts. Leaves: a caveat, or none. Never: changes a verdict.
 
 Each run has its own 5 %. Somebody who repeats a file until it says "better" and reports that run
-has the error of all of them.
+has the error of all of them. A run of the same file that measures another build is not counted, nor
+is an A/A run.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ _DIFFERENT = (Verdict.BETTER, Verdict.WORSE)
 
 
 def earlier_runs(environment: Mapping[str, Any]) -> int:
-    """How many runs of this very file this machine's noise history held as the run began."""
+    """How many runs of the same file, scripts and builds of servers this machine's noise history
+    held as the run began."""
     found = environment.get(EARLIER_RUNS)
     return min(max(found, 0), _MOST) if isinstance(found, int) else 0
 
