@@ -163,8 +163,12 @@ def localised(number: str) -> str:
 
 
 def decimals(value: float, spec: str = "") -> str:
-    """A number in Python's format, with the point of the language in force."""
-    return format(value, spec).replace(".", _SEPARATORS[language()][1])
+    """A number in Python's format, with the point of the language in force.
+
+    Where the format asks for a sign, that of a negative number is a true minus.
+    """
+    text = format(value, spec).replace(".", _SEPARATORS[language()][1])
+    return text.replace("-", "\u2212", 1) if spec.startswith("+") else text
 
 
 def catalogue() -> gettext.NullTranslations:

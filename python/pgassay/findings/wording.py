@@ -173,7 +173,7 @@ def count(value: float) -> str:
 
 def correlation(value: float) -> str:
     """Such as `+0.42`, with a true minus sign."""
-    return decimals(value, "+.2f").replace("-", "\u2212")
+    return decimals(value, "+.2f")
 
 
 def bounds(estimate: Estimate) -> tuple[str, str]:

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from pgassay.analysis.reading.setting_sizes import setting_text
 from pgassay.findings.wording import size
-from pgassay.language import Message, clauses, listed, retold, tr
+from pgassay.language import Message, clauses, decimals, listed, retold, tr
 
 _ABSENT = Message("not known")
 _ELSEWHERE = (
@@ -147,6 +147,8 @@ def _text(name: str, value: Any) -> str:
         return tr("yes") if value else tr("no")
     if _is_number(value) and name.endswith("_bytes"):
         return size(float(value))
+    if isinstance(value, float):
+        return decimals(value)
     if isinstance(value, list | tuple):
         return listed(_text("", inner) for inner in value) or tr("(none)")
     if isinstance(value, Mapping):

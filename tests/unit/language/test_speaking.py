@@ -37,6 +37,12 @@ def test_numbers_have_the_separators_of_the_language(spoken: str, number: str, s
         assert decimals(0.25, "g") == small
 
 
+def test_a_number_with_a_sign_has_a_true_minus() -> None:
+    assert decimals(-71.02, "+.1f") == "\u221271.0"
+    assert decimals(2.08, "+.1f") == "+2.1"
+    assert decimals(-1e-05, "+g") == "\u22121e-05"
+
+
 def test_a_message_is_english_to_machines() -> None:
     with speaking("ru"):
         assert json.dumps({"title": Message("Throughput")}) == '{"title": "Throughput"}'

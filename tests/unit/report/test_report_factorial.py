@@ -78,6 +78,8 @@ def test_the_facts_have_the_figures_of_each_verdict(depending: ReportContext) ->
     found = facts(depending)[: len(verdicts)]
     assert [name for name, _ in found] == named
     assert all(value.count(" tps") == 2 for _, value in found)
+    shared = f", shared by up to {len(verdicts)} verdicts (Holm)"
+    assert dict(facts(depending))["Interval"].endswith(shared)
 
 
 def test_a_single_factor_has_a_trend_and_no_interactions(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from browser.reports import HOSTILE_SPEC, NO_FACTORS, STEPS, synthetic_context
 from pgassay.analysis.model import Caveat, VariantSummary
 from pgassay.findings.model import Evidence, Finding, FindingKind
 from pgassay.findings.registry import find
+from pgassay.language import speaking
 from pgassay.report.context import ReportContext
 from pgassay.report.formats.html import render_html
 from pgassay.report.formats.markdown import render_markdown
@@ -34,6 +35,14 @@ def test_markdown_begins_with_the_question_and_the_verdict(better: ReportContext
     assert text.startswith(f"# {better.question}\n\n**BETTER** {verdict}\n")
     assert "max_wal_size = 4GB" in text
     assert "\n\n\n" not in text
+
+
+def test_figures_of_the_environment_have_the_separator_of_the_language(
+    better: ReportContext,
+) -> None:
+    with speaking("ru"):
+        text = render_markdown(replace(better, environment={"reset": {"seconds": 6.91}}))
+    assert "сброс, секунд: 6,91" in text
 
 
 def test_a_single_arm_has_every_figure_with_its_interval(tmp_path: Path) -> None:

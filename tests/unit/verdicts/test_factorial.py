@@ -186,8 +186,8 @@ def test_a_verdict_of_resolution_three_names_the_pair_that_it_cannot_be_told_apa
     pairs = [v.aliases[0].strip("−").split(" × ") for v in found.verdicts()]
     assert [set(pair) for pair in pairs] == [set(two) - {v.factor} for v in found.verdicts()]
     assert all(
-        f"This fraction cannot separate it from {v.aliases[0]}." in text
-        for v, text in zip(found.verdicts(), texts, strict=True)
+        f"cannot tell the effect of {v.factor} from the interaction {' × '.join(pair)}." in text
+        for v, pair, text in zip(found.verdicts(), pairs, texts, strict=True)
     )
     full = plan_of(two)
     assert not any(v.aliases for v in analysis_of(full, lambda *_: 9.0).verdicts())
@@ -200,7 +200,7 @@ def test_an_interaction_is_reported_with_its_aliases() -> None:
     found = analysis_of(plan, lambda block, arm: values[block, arm])
     texts = [f.text for f in find(found) if f.kind is FindingKind.INTERACTION]
     assert len(texts) == 3
-    assert all("This fraction cannot separate it from" in text for text in texts)
+    assert all("This fractional design cannot tell this interaction from" in text for text in texts)
 
 
 def test_a_trend_over_doublings_is_the_slope_of_a_line() -> None:

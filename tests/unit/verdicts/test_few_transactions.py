@@ -128,5 +128,5 @@ def test_any_other_level_of_error_has_an_interval_over_both_as_well() -> None:
 def test_a_run_of_a_dozen_transactions_says_why_it_is_undecided() -> None:
     analysis = analysis_of(plan_of(), [part_of(12, 4.9)], [part_of(12, 4.8)])
     (caveat,) = [one for one in analysis.warnings if one.kind == "few-transactions"]
-    assert "+2.08 %" in caveat.text
+    assert "+2.1 %" in caveat.text
     assert not [one for one in analysis.warnings if one.kind == "constant"]

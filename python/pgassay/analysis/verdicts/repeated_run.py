@@ -38,9 +38,9 @@ def repeated_run_caveats(
     if number == 1:
         return
     text = tr(
-        "run {number} of this file on this machine. Each run errs in up to 5 %, so of {number} runs"
-        " without any effect one or more find a difference in up to {share} %: report all of them,"
-        " not the one that found it",
+        "run {number} of this file on this machine. If nothing differs, the chance that at least"
+        " one of {number} runs finds a difference is up to {share} %: report all runs, not only"
+        " one that found a difference",
         number=number,
         share=decimals(100.0 * (1.0 - (1.0 - _ERROR) ** number), ".0f"),
     )

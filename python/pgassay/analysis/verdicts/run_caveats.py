@@ -172,7 +172,7 @@ def _of_few_transactions(comparison: Comparison, name: str) -> Iterator[Caveat]:
             " differences; the interval covers the effect by counts and the effect by the mean"
             " duration of a transaction ({effect} %); longer trials make it narrower",
             name=name,
-            effect=decimals(durations.effect_pct, "+.2f"),
+            effect=decimals(durations.effect_pct, "+.1f"),
         )
         yield Caveat("few-transactions", text, importance=importance)
     elif comparison.resolution:

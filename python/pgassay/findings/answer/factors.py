@@ -67,7 +67,7 @@ def interaction_sentence(interaction: Interaction, analysis: Analysis) -> str:
     )
     if interaction.aliases:
         sentence += tr(
-            " This fraction cannot separate it from {list}.",
+            " This fractional design cannot tell this interaction from {list}.",
             list=tr(" or ").join(interaction.aliases),
         )
     return sentence

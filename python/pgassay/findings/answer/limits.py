@@ -77,13 +77,20 @@ def limits(verdict: Comparison, analysis: Analysis) -> list[str]:
 def collapse_line(outlook: CollapseOutlook) -> str:
     """What a plan can say of rare collapses: after its fewest and most blocks, and for more."""
     texts = _TEXTS["outlook"]
-    unseen, needed = (
-        listed(
-            str(texts[form]).format(trials=one.trials, most=_share(one.most_pct)) for one in found
+    fewest, *most = outlook.planned
+    last = [str(texts["last"]).format(blocks=one.trials, most=_share(one.most_pct)) for one in most]
+    needed = [
+        str(texts["further" if place else "needed"]).format(
+            trials=one.trials, most=_share(one.most_pct)
         )
-        for form, found in (("unseen", outlook.planned), ("needed", outlook.needed))
+        for place, one in enumerate(outlook.needed)
+    ]
+    return str(texts["line"]).format(
+        blocks=fewest.trials,
+        most=_share(fewest.most_pct),
+        last="".join(last),
+        needed=listed(needed),
     )
-    return str(texts["line"]).format(unseen=unseen, needed=needed)
 
 
 def _of_halves(found: EffectByHalf, margin: float) -> str:
@@ -102,7 +109,7 @@ def _interval(half: HalfEffect, margin: float) -> str:
 def _of_losses(found: Losses, verdict: Comparison) -> str:
     metric, tips = METRICS[verdict.metric], found.tips_at_pct
     form = "none" if tips is None else "faster" if metric.good == "higher" else "lower"
-    return str(_TEXTS["losses"][form]).format(
+    return str(_TEXTS["losses"][f"{form}_one" if found.lost == 1 else form]).format(
         lost=found.lost,
         planned=found.planned,
         subject=f"{found.factor} = {found.of_level}",

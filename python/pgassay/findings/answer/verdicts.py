@@ -72,8 +72,10 @@ def verdict_sentence(comparison: Comparison, analysis: Analysis) -> str:
     )
     if comparison.aliases and comparison.withdrawn is None:
         sentence += tr(
-            " This fraction cannot separate it from {list}.",
-            list=tr(" or ").join(comparison.aliases),
+            " This fractional design cannot tell the effect of {factor} from the interaction"
+            " {list}.",
+            factor=comparison.factor,
+            list=tr(" or ").join(alias.lstrip("\u2212") for alias in comparison.aliases),
         )
     return (
         sentence

@@ -146,7 +146,7 @@ def interval_words(context: ReportContext) -> str:
     name = f"{_INTERVALS[analysis.interval]}, 95\u00a0%"
     if analysis.simultaneous > 1:
         return tr(
-            "{name}, shared by {simultaneous} verdicts",
+            "{name}, shared by up to {simultaneous} verdicts (Holm)",
             name=name,
             simultaneous=analysis.simultaneous,
         )

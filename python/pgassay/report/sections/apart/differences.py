@@ -99,9 +99,7 @@ def _row(one: RunDifference, verdict: Cell) -> tuple[str | Cell, ...]:
 
 def _within(one: RunDifference) -> str:
     if METRICS[one.comparison.metric].unit == "%" and one.within is not None:
-        return tr(" to ").join(
-            decimals(end, "+.2f").replace("-", "−") + tr(" points") for end in one.within
-        )
+        return tr(" to ").join(decimals(end, "+.2f") + tr(" points") for end in one.within)
     return interval(one.within_pct)
 
 

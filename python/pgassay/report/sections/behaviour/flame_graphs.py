@@ -114,7 +114,7 @@ def _functions(
             of.name,
             decimals(of.baseline_us_per_tx, ".2f"),
             decimals(of.arm_us_per_tx, ".2f"),
-            decimals(of.difference_us_per_tx, "+.2f").replace("-", "−"),
+            decimals(of.difference_us_per_tx, "+.2f"),
             f"± {decimals(of.sampling_error_us_per_tx, '.2f')}"
             if of.sampling_error_us_per_tx
             else ABSENT,

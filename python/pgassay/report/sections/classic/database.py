@@ -203,9 +203,7 @@ def _trend(arm: str, one: ClassicTrend, disk: str = "") -> tuple[str | Cell, ...
         arm,
         NOT_MEASURED if one.r2 is None else decimals(one.r2, ".2f"),
         one.label or ABSENT,
-        ABSENT
-        if one.angle_deg is None
-        else f"{decimals(one.angle_deg, '+.1f')}°".replace("-", "\u2212"),
+        ABSENT if one.angle_deg is None else f"{decimals(one.angle_deg, '+.1f')}°",
         ABSENT if one.change_pct is None else signed_percent(one.change_pct),
         interval(one.ci95_pct),
         agreement(one.agreement, one.label),
