@@ -32,7 +32,7 @@ from pgassay.analysis.compare.alternating.carry_over import (
     suspected,
 )
 from pgassay.analysis.compare.alternating.slice_before import products
-from pgassay.analysis.compare.contrasts import BlockTable, main_effect
+from pgassay.analysis.compare.blocks.contrasts import BlockTable, main_effect
 from pgassay.analysis.compare.levels import judge_levels
 from pgassay.analysis.compare.model import CarryOver, Comparison, Subject, Verdict
 from pgassay.analysis.compare.rule import Rule, rule_of

@@ -30,7 +30,7 @@ from bench.validate.within_trials.courses import (
     named,
 )
 from bench.validate.within_trials.paired_estimates import checkpoints_of_two, disagreeing
-from pgassay.analysis.compare.contrasts import BlockTable
+from pgassay.analysis.compare.blocks.contrasts import BlockTable
 from pgassay.analysis.curves import association, effect_curves, load_curve
 from pgassay.analysis.curves.checkpoints import effect as checkpoint_effect
 from pgassay.analysis.curves.model import Association

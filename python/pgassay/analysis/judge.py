@@ -15,7 +15,7 @@ from pgassay.analysis.compare.alternating.carry_over import (
     outweighed,
     suspected,
 )
-from pgassay.analysis.compare.contrasts import block_table
+from pgassay.analysis.compare.blocks.contrasts import block_table
 from pgassay.analysis.compare.early_end import adjusted_for_early_end
 from pgassay.analysis.compare.levels import Tables, compare_levels, judge_levels
 from pgassay.analysis.compare.model import CarryOver, IntervalKind, Verdict, Withdrawn

@@ -24,7 +24,7 @@ _FEWEST_ORDERS = 12
 unbalanced for longer, which costs blocks."""
 _SEPARATED_BY = 4
 """Blocks that must tell the effects of arms from those of positions; from this number on the
-analysis separates them (analysis/compare/positions.py)."""
+analysis separates them (analysis/compare/blocks/positions.py)."""
 
 
 def balanced_orders(items: Sequence[T], blocks: int, source: random.Random) -> list[list[T]]:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from bench.validate.within_trials.courses import course_of, inert_noise
 
-from pgassay.analysis.compare.contrasts import BlockTable
+from pgassay.analysis.compare.blocks.contrasts import BlockTable
 from pgassay.analysis.judge import answered
 from pgassay.analysis.model import Verdict
 from pgassay.analysis.noise.aa_run import host_steadiness

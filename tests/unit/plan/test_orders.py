@@ -9,8 +9,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from pgassay.analysis.compare.contrasts import BlockTable
-from pgassay.analysis.compare.positions import FEWEST_BLOCKS, without_positions
+from pgassay.analysis.compare.blocks.contrasts import BlockTable
+from pgassay.analysis.compare.blocks.positions import FEWEST_BLOCKS, without_positions
 from pgassay.plan.orders import balanced_orders, plot_orders
 
 

@@ -18,7 +18,7 @@ from scipy import stats
 
 from browser.reports import synthetic_context
 from pgassay.analysis.analyse import analyse
-from pgassay.analysis.compare.contrasts import pair_blocks
+from pgassay.analysis.compare.blocks.contrasts import pair_blocks
 from pgassay.analysis.compare.model import Dependence
 from pgassay.analysis.model import (
     Analysis,

@@ -17,7 +17,7 @@ from pgassay.analysis.compare.alternating.slice_before import (
     of_rounds,
     products,
 )
-from pgassay.analysis.compare.contrasts import round_table
+from pgassay.analysis.compare.blocks.contrasts import round_table
 from pgassay.analysis.compare.model import CarryOver, CarryOverTest, Withdrawn
 from pgassay.analysis.model import SliceMeasures, StepMeasures, TrialMeasures
 from pgassay.analysis.reading.metrics import METRICS

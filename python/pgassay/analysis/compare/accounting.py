@@ -23,7 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pgassay.analysis.compare.contrasts import Pairs, pair_blocks
+from pgassay.analysis.compare.blocks.contrasts import Pairs, pair_blocks
 from pgassay.analysis.compare.model import Comparison
 from pgassay.analysis.compare.rule import rule_of
 from pgassay.analysis.compare.secondary import critical_for_many, secondary_alpha

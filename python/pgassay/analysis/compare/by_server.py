@@ -25,7 +25,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from pgassay.analysis.compare.contrasts import BlockTable, Vector, main_effect
+from pgassay.analysis.compare.blocks.contrasts import BlockTable, Vector, main_effect
+from pgassay.analysis.compare.blocks.positions import without_positions
 from pgassay.analysis.compare.estimate import both, bounded, lies_inside, relative
 from pgassay.analysis.compare.levels import margins_of
 from pgassay.analysis.compare.model import (
@@ -35,7 +36,6 @@ from pgassay.analysis.compare.model import (
     HeterogeneityTest,
     ServerEffect,
 )
-from pgassay.analysis.compare.positions import without_positions
 from pgassay.analysis.compare.rule import Rule
 from pgassay.analysis.measures.model import TrialMeasures
 from pgassay.analysis.reading.metrics import METRICS

@@ -16,8 +16,8 @@ import numpy as np
 
 from pgassay.analysis.compare.alternating.rounds import by_block
 from pgassay.analysis.compare.alternating.slow_effects import unless_slow
-from pgassay.analysis.compare.contrast_estimate import contrast_estimate
-from pgassay.analysis.compare.contrasts import (
+from pgassay.analysis.compare.blocks.contrast_estimate import contrast_estimate
+from pgassay.analysis.compare.blocks.contrasts import (
     BlockTable,
     Vector,
     interaction,
@@ -25,6 +25,7 @@ from pgassay.analysis.compare.contrasts import (
     simple_effect,
     slope,
 )
+from pgassay.analysis.compare.blocks.positions import without_positions
 from pgassay.analysis.compare.estimate import (
     BlockEstimate,
     both,
@@ -40,7 +41,6 @@ from pgassay.analysis.compare.model import (
     SimpleEffect,
     Trend,
 )
-from pgassay.analysis.compare.positions import without_positions
 from pgassay.analysis.compare.rule import Rule
 from pgassay.analysis.compare.step_down import Reached, step_down
 from pgassay.analysis.reading.metrics import Metric

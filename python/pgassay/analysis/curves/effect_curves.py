@@ -23,7 +23,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from pgassay.analysis.compare.contrasts import pair_blocks
+from pgassay.analysis.compare.blocks.contrasts import pair_blocks
 from pgassay.analysis.compare.rule import loads_compared
 from pgassay.analysis.curves.model import Crossing, EffectByLoad, QuantileShift
 from pgassay.analysis.measures.model import TrialMeasures

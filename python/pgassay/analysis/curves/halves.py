@@ -20,11 +20,11 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from pgassay.analysis.compare.contrasts import BlockTable, block_table, main_effect
+from pgassay.analysis.compare.blocks.contrasts import BlockTable, block_table, main_effect
+from pgassay.analysis.compare.blocks.positions import without_positions
 from pgassay.analysis.compare.estimate import BlockEstimate, both, bounded, estimate
 from pgassay.analysis.compare.levels import margins_of, verdict_of
 from pgassay.analysis.compare.model import Comparison, Dependence, IntervalKind, Verdict
-from pgassay.analysis.compare.positions import without_positions
 from pgassay.analysis.compare.rule import Rule, rule_of
 from pgassay.analysis.compare.secondary import critical_for_many
 from pgassay.analysis.curves.model import EffectByHalf, HalfEffect

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from pgassay.analysis.compare.contrasts import block_table
+from pgassay.analysis.compare.blocks.contrasts import block_table
 from pgassay.analysis.compare.model import Comparison
 from pgassay.analysis.measures.courses.trial_course import TrialCourse
 from pgassay.analysis.measures.model import TrialMeasures

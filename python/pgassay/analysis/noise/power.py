@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from pgassay.analysis.compare.contrasts import main_effect
+from pgassay.analysis.compare.blocks.contrasts import main_effect
 from pgassay.analysis.compare.model import IntervalKind
 from pgassay.analysis.compare.rule import Rule
 from pgassay.analysis.compare.simulated_runs import Spreading, simulated_runs

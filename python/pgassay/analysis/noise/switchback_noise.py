@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgassay.analysis.compare.alternating.rounds import FEWEST_TRIALS, by_block, spread_of_rounds
-from pgassay.analysis.compare.contrasts import BlockTable, main_effect, round_table
+from pgassay.analysis.compare.blocks.contrasts import BlockTable, main_effect, round_table
 from pgassay.analysis.compare.rule import rule_of
 from pgassay.analysis.compare.simulated_runs import Spreading
 from pgassay.analysis.measures.model import TrialMeasures

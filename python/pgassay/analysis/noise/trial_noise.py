@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from pgassay.analysis.compare.contrasts import BlockTable
+from pgassay.analysis.compare.blocks.contrasts import BlockTable
 from pgassay.analysis.measures.courses.trial_course import TrialCourse
 from pgassay.analysis.noise.model import Noise
 from pgassay.analysis.statistics.inertia import pooled_inertia

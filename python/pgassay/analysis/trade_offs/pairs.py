@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from pgassay.analysis.compare.contrasts import BlockTable, block_table
+from pgassay.analysis.compare.blocks.contrasts import BlockTable, block_table
 from pgassay.analysis.compare.levels import compare, is_endpoint, is_primary_again
 from pgassay.analysis.compare.model import Comparison, Verdict, Withdrawn
 from pgassay.analysis.compare.rule import Rule, rule_of

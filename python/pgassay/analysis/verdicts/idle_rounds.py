@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from scipy import special
 
 from pgassay.analysis.compare.alternating.rounds import FEWEST_ROUNDS
-from pgassay.analysis.compare.contrasts import all_rounds
+from pgassay.analysis.compare.blocks.contrasts import all_rounds
 from pgassay.analysis.measures.model import Caveat, TrialMeasures
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.language import listed, tr

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from scipy import special
 
-from pgassay.analysis.compare.contrasts import main_effect
+from pgassay.analysis.compare.blocks.contrasts import main_effect
 from pgassay.analysis.measures.model import Caveat, Importance, TrialMeasures
 from pgassay.analysis.measures.one_server import RUN_AGAIN
 from pgassay.analysis.verdicts.model import IdleTrials, Losses

@@ -17,11 +17,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pgassay.analysis.compare.contrasts import Vector, main_effect
+from pgassay.analysis.compare.blocks.contrasts import Vector, main_effect
+from pgassay.analysis.compare.blocks.positions import without_positions
 from pgassay.analysis.compare.estimate import estimate
 from pgassay.analysis.compare.levels import Tables, margins_of, verdict_of
 from pgassay.analysis.compare.model import Comparison, Subject, Verdict
-from pgassay.analysis.compare.positions import without_positions
 from pgassay.analysis.compare.rule import Rule
 from pgassay.analysis.measures.model import TrialMeasures
 from pgassay.analysis.reading.metrics import METRICS, Metric

@@ -1,7 +1,7 @@
 """Whether the place of a trial in its block made it faster or slower.
 
 Enters: the primary metric's complete blocks. Leaves: a caveat with the size of the effect.
-Never: changes an estimate; `compare/positions.py` has taken the effect out already.
+Never: changes an estimate; `compare/blocks/positions.py` has taken the effect out already.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from collections.abc import Iterator
 import numpy as np
 from scipy import special
 
-from pgassay.analysis.compare.contrasts import BlockTable, Vector
-from pgassay.analysis.compare.positions import PositionEffects, position_effects
+from pgassay.analysis.compare.blocks.contrasts import BlockTable, Vector
+from pgassay.analysis.compare.blocks.positions import PositionEffects, position_effects
 from pgassay.analysis.measures.model import Caveat
 from pgassay.analysis.reading.metrics import Metric
 from pgassay.analysis.statistics.values import ratio_pct

@@ -20,7 +20,7 @@ from scipy import special
 
 from pgassay.analysis.compare.alternating.rounds import Spread, by_block, spread_of_rounds
 from pgassay.analysis.compare.alternating.slice_before import dilution, of_rounds, products
-from pgassay.analysis.compare.contrasts import BlockTable, Vector, all_rounds, main_effect
+from pgassay.analysis.compare.blocks.contrasts import BlockTable, Vector, all_rounds, main_effect
 from pgassay.analysis.compare.model import CarryOver, CarryOverTest, Comparison
 from pgassay.analysis.measures.model import Caveat, TrialMeasures
 from pgassay.analysis.reading.metrics import METRICS, Metric

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pgassay.analysis.compare.contrasts import main_effect, round_table
+from pgassay.analysis.compare.blocks.contrasts import main_effect, round_table
 from pgassay.analysis.compare.model import RoundEffects
 from pgassay.analysis.measures.model import TrialMeasures
 from pgassay.analysis.reading.metrics import METRICS

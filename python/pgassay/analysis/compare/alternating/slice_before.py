@@ -25,7 +25,7 @@ from pgassay.analysis.compare.alternating.rounds import (
     spread_of_rounds,
 )
 from pgassay.analysis.compare.alternating.turns import arms_of
-from pgassay.analysis.compare.contrasts import BlockTable, Vector
+from pgassay.analysis.compare.blocks.contrasts import BlockTable, Vector
 from pgassay.analysis.measures.model import TrialMeasures
 from pgassay.plan.model import Plan
 

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgassay.analysis.compare.alternating.rounds import Groups
-from pgassay.analysis.compare.contrasts import BlockTable
+from pgassay.analysis.compare.blocks.contrasts import BlockTable
 from pgassay.analysis.compare.estimate import BlockEstimate, lies_inside
 from pgassay.analysis.compare.rule import Rule
 from pgassay.analysis.statistics.values import Interval

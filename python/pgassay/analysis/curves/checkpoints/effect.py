@@ -15,7 +15,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from pgassay.analysis.compare.contrasts import pair_blocks
+from pgassay.analysis.compare.blocks.contrasts import pair_blocks
 from pgassay.analysis.compare.rule import rule_of
 from pgassay.analysis.compare.secondary import critical_for_many
 from pgassay.analysis.curves.checkpoints.profiles import (

@@ -11,9 +11,9 @@ from typing import TypeVar
 
 import numpy as np
 
-from pgassay.analysis.compare.contrasts import Vector
+from pgassay.analysis.compare.blocks.contrasts import Vector
+from pgassay.analysis.compare.blocks.positions import Adjusted, without_positions
 from pgassay.analysis.compare.estimate import BlockEstimate, Mean, estimate
-from pgassay.analysis.compare.positions import Adjusted, without_positions
 from pgassay.analysis.compare.rule import Rule
 from pgassay.analysis.statistics.intervals import never_varies
 from pgassay.analysis.statistics.values import Interval, hull

@@ -21,7 +21,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from pgassay.analysis.compare.contrasts import BlockTable, Vector
+from pgassay.analysis.compare.blocks.contrasts import BlockTable, Vector
 
 FEWEST_BLOCKS = 4
 """With fewer, a degree of freedom is worth more than what it buys."""

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from pgassay.analysis.compare.alternating.rounds import FEWEST_ROUNDS
 from pgassay.analysis.compare.alternating.turns import Turns
-from pgassay.analysis.compare.coarse_counts import Counts
+from pgassay.analysis.compare.blocks.coarse_counts import Counts
 from pgassay.analysis.measures.model import TrialMeasures
 from pgassay.analysis.reading.metrics import Metric
 from pgassay.plan.model import Factor, Plan

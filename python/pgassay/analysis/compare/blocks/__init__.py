@@ -1,0 +1,1 @@
+"""One number per block: contrasts of its arms, without what positions add, and what counts hide."""
