@@ -9,12 +9,14 @@ from pathlib import Path
 import pytest
 
 from pgassay.analysis.compare.rule import rule_of
-from pgassay.analysis.gates.forecast import gate_forecast, with_caught
+from pgassay.analysis.gates.forecast import gate_forecast, gate_outlooks, with_caught
 from pgassay.analysis.gates.grammar import parse_gate, parse_gates
 from pgassay.analysis.gates.judge import judge_gates
 from pgassay.analysis.gates.model import GateOutcome
 from pgassay.analysis.judge import judge
+from pgassay.analysis.noise.prior_runs import conditions_of
 from pgassay.findings.answer.gates import gate_lines
+from pgassay.findings.noise.forecast import gate_sentences
 from pgassay.plan.design import make_plan
 from pgassay.plan.model import Plan
 from pgassay.spec.parse import parse_spec
@@ -79,6 +81,21 @@ def test_an_undecided_gate_says_which_change_would_have_failed() -> None:
     decided = judge(plan, trials_of(plan, noise=0.005))
     (holds,) = with_caught(judge_gates(plan.gates, decided.verdicts), plan, decided.rule)
     assert (holds.outcome, holds.checks[0].caught_pct) == (GateOutcome.HOLDS, None)
+
+
+def test_a_gate_on_several_levels_is_foreseen_of_each_alone() -> None:
+    text = LONG.replace('["32MB", "4GB"]', '["32MB", "1GB", "2GB", "4GB"]')
+    spec = parse_spec(text, source="spec.toml", beside=Path())
+    plan = replace(make_plan(spec), gates=parse_gates(["throughput>-2%"]))
+    (several,) = gate_outlooks(plan, conditions_of(spec), [])
+    assert several.comparisons == 3
+    said = gate_sentences(several)
+    assert len(said) == len(several.forecasts) > 0
+    assert all("for each of the 3 comparisons alone: the gate holds only if" in one for one in said)
+    one = plan_with("throughput>-2%")
+    (alone,) = gate_outlooks(one, conditions_of(spec), [])
+    assert alone.comparisons == 1
+    assert not any("alone" in sentence for sentence in gate_sentences(alone))
 
 
 def test_plan_foresees_gates_and_names_what_it_cannot_foresee(tmp_path: Path) -> None:

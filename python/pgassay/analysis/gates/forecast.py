@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from pgassay.analysis.compare.rule import Rule, rule_of
+from pgassay.analysis.compare.rule import Rule, loads_compared, rule_of
 from pgassay.analysis.compare.simulated_runs import (
     Limit,
     SimulatedRuns,
@@ -68,6 +68,10 @@ class GateOutlook:
     unknown: Literal["", "metric", "noise", "mode"]
     """Why nothing is: the metric has no verdict, its noise is not known, or arms alternate."""
     forecasts: tuple[GateForecast, ...] = ()
+    """Each of one comparison alone."""
+    comparisons: int = 1
+    """How many the gate is on: every level at every load. It holds if it does in all of them, and
+    fails if it does in one."""
 
 
 def gate_outlooks(
@@ -92,7 +96,8 @@ def _outlook(
     scatters = [case.trial_sd for case in expected.cases]
     rule = rule_of(plan)
     found = tuple(gate_forecast(gate, metric, plan, rule, scatter) for scatter in scatters)
-    return GateOutlook(gate, "", found)
+    comparisons = plan.compared_levels * len(loads_compared(plan.step_levels()))
+    return GateOutlook(gate, "", found, comparisons)
 
 
 def gated_metric(gate: Gate, plan: Plan) -> str | None:

@@ -80,7 +80,10 @@ def gate_sentences(outlook: GateOutlook) -> list[str]:
         change = one.caught_pct
         words = "" if change is None else signed_bound(round(change, 1), 0.0)
         text = str(texts["none" if change is None else "caught"])
-        found.append(text.format(gate=gate, noise=percent(one.trial_sd), change=words))
+        sentence = text.format(gate=gate, noise=percent(one.trial_sd), change=words)
+        if outlook.comparisons > 1:
+            sentence += " " + str(texts["several"]).format(comparisons=outlook.comparisons)
+        found.append(sentence)
     return found
 
 
