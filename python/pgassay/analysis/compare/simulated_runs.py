@@ -91,10 +91,11 @@ def simulated_runs(
     limits: Sequence[Limit] = (),
     *,
     limits_only: bool = False,
+    count: int = _PATHS,
 ) -> SimulatedRuns:
-    """Runs of `least` to `most` blocks with this effect, which end when the verdict and every gate
-    are decided, or the gates alone."""
-    paths = _adjusted_paths(most) if spread.adjusted else _paths(most, spread.units)
+    """So many runs of `least` to `most` blocks with this effect, which end when the verdict and
+    every gate are decided, or the gates alone."""
+    paths = _adjusted_paths(most, count) if spread.adjusted else _paths(most, spread.units, count)
     fewest = 2 if spread.units <= 1.0 else 1
     looks = [n for n in range(max(least, fewest), most + 1) if rule.may_decide(n)]
     places = np.array(looks) - 1
@@ -142,8 +143,8 @@ class _Paths:
 
 
 @lru_cache(maxsize=4)
-def _paths(most: int, units: float = 1.0) -> _Paths:
-    count = min(_PATHS, _MOST_VALUES // most)
+def _paths(most: int, units: float, count: int) -> _Paths:
+    count = min(count, _MOST_VALUES // most)
     source = np.random.default_rng(0)
     draws = source.standard_normal((count, most))
     n = np.arange(1, most + 1)
@@ -162,12 +163,12 @@ def _paths(most: int, units: float = 1.0) -> _Paths:
 
 
 @lru_cache(maxsize=4)
-def _adjusted_paths(most: int) -> _Paths:
+def _adjusted_paths(most: int, count: int) -> _Paths:
     """The same of two arms, with the position in the block as a covariate of the differences.
 
     Its price is a degree of freedom, and more where one order was run more often than the other.
     """
-    plain = _paths(most)
+    plain = _paths(most, 1.0, count)
     count = len(plain.means)
     signs = np.resize(_orders(-(-most // 48) * 48)[:, :most], (count, most))
     draws = np.random.default_rng(0).standard_normal((count, most))
