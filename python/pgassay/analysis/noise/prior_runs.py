@@ -20,8 +20,9 @@ import numpy as np
 from pgassay.analysis.compare.rule import rule_of
 from pgassay.analysis.compare.simulated_runs import Spreading
 from pgassay.analysis.noise.best_plan import BestPlan, best_plan
-from pgassay.analysis.noise.model import Noise, NoiseFloor, Outlook, SwitchbackFloor
+from pgassay.analysis.noise.model import NoiseFloor, Outlook
 from pgassay.analysis.noise.power import blocks_spreading, outlook
+from pgassay.analysis.noise.prior_noise import Prior, of_trials, of_turns
 from pgassay.analysis.noise.switchback_noise import overhead_with, spreading
 from pgassay.plan.model import Plan
 from pgassay.spec.experiment import Spec
@@ -30,7 +31,6 @@ _SHARED = tomllib.loads((files(__package__) / "prior_runs.toml").read_text("utf-
 _OTHERS_METRIC = "tps"
 """The metric that the general figures in prior_runs.toml are for; where trials have one arm, they
 serve latency too, but not response times, which a queue can make far more unsteady."""
-_FIELDS = ("trial_sd", "second_sd", "start_sd", "degrees", "measured_s", "trials")
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ def expect(
     """The expectation; None without factors, or where nothing is known of such a design."""
     if not plan.factors:
         return None
-    read = _of_turns if plan.alternates else _of_trials
+    read = of_turns if plan.alternates else of_trials
     here = [
         (record.get("load"), prior)
         for record in records
@@ -196,7 +196,7 @@ def expect(
 
 
 def _planned(
-    priors: Sequence[_Prior], plan: Plan, reset_s: float, conditions: Conditions
+    priors: Sequence[Prior], plan: Plan, reset_s: float, conditions: Conditions
 ) -> BestPlan | None:
     """The best plan, by prior runs of this load; None of a switchback, duet or A/A run."""
     if plan.alternates or plan.calibrates or not priors:
@@ -220,71 +220,6 @@ def _planned(
     )
 
 
-@dataclass(frozen=True)
-class _Prior:
-    """The noise of one prior run, at the length of the plan's trials."""
-
-    sd: float
-    """Of a trial, or of its difference of two arms."""
-    start_sd: float
-    """The part of it that more arms do not increase: that of a duet's starts."""
-    weight: float
-    units: float
-    """Independent differences in a trial."""
-    overhead_s: float
-    warmup_s: float | None = None
-    """The part of its overhead that is warm-up; None where the record does not say."""
-    settled_s: float | None = None
-    """A warm-up after which its trials were steady."""
-    noise: Noise | None = None
-
-    def overhead_with(self, warmup_s: float) -> float:
-        """The overhead of trials with another warm-up."""
-        own = warmup_s if self.warmup_s is None else self.warmup_s
-        return max(0.0, self.overhead_s - own) + warmup_s
-
-
-def _of_trials(record: Mapping[str, Any], plan: Plan) -> _Prior | None:
-    """The record's noise of the plan's metric; None for another format."""
-    try:
-        noise = Noise(**record["metrics"][plan.metric])
-        overhead_s = float(record["overhead_s"])
-    except (KeyError, TypeError, ValueError):
-        return None
-    numbers = [getattr(noise, name) for name in _FIELDS]
-    usable = all(v is None or (isinstance(v, int | float) and v >= 0) for v in numbers)
-    if not (usable and noise.trial_sd and noise.degrees and noise.measured_s):
-        return None
-    sd = noise.trial_sd_at(plan.measured_s)
-    warmups = (_seconds(record, "warmup_s"), _seconds(record, "settled_s"))
-    return _Prior(sd, 0.0, noise.degrees, 1.0, overhead_s, *warmups, noise)
-
-
-def _seconds(record: Mapping[str, Any], key: str) -> float | None:
-    """A time of the record; None where it has none, as those of early versions."""
-    found = record.get(key)
-    return float(found) if isinstance(found, int | float) and 0 <= found < math.inf else None
-
-
-def _of_turns(record: Mapping[str, Any], plan: Plan) -> _Prior | None:
-    """The same of a switchback or duet; None for another mode, metric or length of slices."""
-    try:
-        turns = SwitchbackFloor(**record["turns"])
-        overhead_s = float(record["overhead_s"])
-        usable = min(turns.trial_sd, turns.measured_s, turns.units, turns.trials) > 0
-    except (KeyError, TypeError, ValueError):
-        return None
-    as_here = (plan.mode, plan.metric, plan.trials[0].slice_s)
-    if not usable or (turns.mode, turns.metric, turns.slice_s) != as_here:
-        return None
-    # Only the part that rounds explain depends on the length of trials.
-    rest = math.sqrt(max(0.0, turns.trial_sd**2 - turns.rounds_sd**2))
-    longer = plan.measured_s / turns.measured_s
-    sd = math.hypot(rest, turns.rounds_sd * math.sqrt(turns.measured_s / plan.measured_s))
-    start_sd = rest if plan.side_by_side else 0.0
-    return _Prior(sd, start_sd, turns.trials, turns.units * longer, overhead_s)
-
-
 def _general_figures(plan: Plan) -> list[float]:
     """The range on other hosts.
 
@@ -300,7 +235,7 @@ def _general_figures(plan: Plan) -> list[float]:
     return [_SHARED["turns"][name] * longer for name in ("quiet", "noisy")]
 
 
-def _spreading(sd: float, start_sd: float, priors: Sequence[_Prior], plan: Plan) -> Spreading:
+def _spreading(sd: float, start_sd: float, priors: Sequence[Prior], plan: Plan) -> Spreading:
     """The scatter of a block's difference; without prior runs every round is independent."""
     if not plan.alternates:
         return blocks_spreading(plan, sd)
