@@ -23,6 +23,7 @@ from support.servers.lab import (
     LabServer,
     installation_named,
     running_lab_server,
+    scalar,
     wait_until,
 )
 from support.servers.pool import on_every_version
@@ -66,6 +67,10 @@ def test_waits_checkpoints_and_wal_are_timed_by_second_and_no_probe_is_left(
     with lab_server.admin() as session:
         session.execute("CREATE TABLE IF NOT EXISTS traced AS SELECT 1 AS id, 0 AS n")
         session.execute("GRANT ALL ON traced TO PUBLIC")
+
+        def writes() -> int:
+            return int(scalar(session, "SELECT n FROM traced"))
+
         with busy_sessions(lab_server.dsn(), *[WRITES] * 3):
             process = tracing(lab_server, tmp_path / "t", "--what", "lwlocks,checkpoints,wal")
             assert process.stderr is not None
@@ -76,6 +81,8 @@ def test_waits_checkpoints_and_wal_are_timed_by_second_and_no_probe_is_left(
                 said += line
             started_ns = time.time_ns()
             session.execute("CHECKPOINT")
+            enough = writes() + 20
+            wait_until(lambda: writes() >= enough, "transactions of the sessions")
             time.sleep(1.5)  # a whole second of readings
             process.send_signal(signal.SIGTERM)
             found = result(process)
