@@ -20,7 +20,7 @@ clients = 2
 step = "0.6s"
 warmup = "0.2s"
 [design]
-seed = 3
+seed = {seed}
 min_blocks = 4
 max_blocks = 5
 smallest_effect = 0.001
@@ -29,10 +29,15 @@ smallest_effect = 0.001
 
 @pytest.mark.usefixtures("own_base")
 def test_the_last_block_has_only_the_arms_whose_verdicts_are_open(tmp_path: Path) -> None:
-    spec, run = tmp_path / "lab.toml", tmp_path / "run"
-    spec.write_text(SPEC)
-    done = pgassay("run", spec, "--out", run, "--json")
-    assert done.returncode == 0, done.stderr
+    spec = tmp_path / "lab.toml"
+    # By chance one run in twenty has a verdict on the arm of 5.1 ms at once, and ends.
+    for seed in (3, 4, 5):
+        spec.write_text(SPEC.format(seed=seed))
+        run = tmp_path / f"run-{seed}"
+        done = pgassay("run", spec, "--out", run, "--json")
+        assert done.returncode == 0, done.stderr
+        if "block  5" in done.stderr:
+            break
     assert "think_time = 80ms has its verdict: no further trials of it" in done.stderr
     *_, last = [line for line in done.stderr.splitlines() if line.startswith("block  5")]
     assert last.endswith("(0 s left)"), "no trial of the other arm is waited for"
