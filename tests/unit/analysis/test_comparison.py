@@ -151,7 +151,7 @@ def test_a_trend_over_positions_moves_no_effect_and_is_reported(levels: tuple[st
         assert other.ci95_pct == pytest.approx(one.ci95_pct)
     assert not [w for w in still.warnings if w.kind == "position"]
     (caveat,) = [w for w in moving.warnings if w.kind == "position"]
-    assert ("+2." if len(levels) == 3 else "-2.") in caveat.text
+    assert ("+2." if len(levels) == 3 else "−2.") in caveat.text
 
 
 def test_a_run_whose_orders_are_all_the_same_is_not_adjusted() -> None:
