@@ -1,7 +1,7 @@
 """Error rates where a trial has a dozen transactions; `make validate`.
 
 Enters: nothing. Leaves: docs/measured/validation-few.md. Never: touches a server, or judges trials
-by a rule of its own.
+by other rules than pgassay's.
 
 One client runs transactions of 4 to 6 s, one after the other. A trial counts those that end within
 its 60 s, so it counts 12 or 13 whatever happens in between. Their mean duration is known exactly.

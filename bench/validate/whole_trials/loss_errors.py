@@ -1,7 +1,7 @@
 """Runs whose better arm loses its slow trials, and levels that collapse rarely: `make validate`.
 
 Enters: nothing. Leaves: docs/measured/validation-losses.md. Never: touches a server, or orders arms
-by a rule of its own: the plans are pgassay's.
+by other rules than pgassay's.
 
 A lost trial is run again, as pgassay does, until one is not lost.
 """
@@ -202,7 +202,7 @@ def main(runs: int = 2000) -> None:
             "",
             *table(
                 ("lost", "truth", "level lost nothing", "plain BETTER",
-                 "BETTER, losses told", "and that tips", "withdrawn"),
+                 "BETTER, losses named", "tipping point below the true loss", "withdrawn"),
                 _losing_rows(runs),
             ),
         ],

@@ -1,7 +1,7 @@
 """Error rates where the host is disturbed in a rhythm of a few trials; `make validate`.
 
 Enters: nothing. Leaves: docs/measured/validation-periodic.md. Never: touches a server, or orders
-arms by a rule of its own: the plans are pgassay's.
+arms by other rules than pgassay's.
 
 Trials run on a clock, one after the other, as by the default settings. What returns on that clock,
 such as a job of cron, hits arms by their order alone; its phase is drawn anew for every experiment.
@@ -36,7 +36,7 @@ from pgassay.spec.parse import parse_spec
 
 OUTPUT = MEASURED / "validation-periodic.md"
 PART = 100
-"""Experiments that share a generator. Each has orders of its own, as a user's has."""
+"""Experiments that share a generator. Each has other orders, as each run of a user has."""
 TRIAL_S, BEFORE_S = 73.0, 13.0
 """A trial, and what it takes of it before it measures: the defaults with a reset of 3 s."""
 SINE = 0.03
@@ -190,7 +190,7 @@ def main(runs: int = 2000) -> None:
     """Write the page."""
     found = simulate(runs)
     about = (
-        f"{runs} experiments a cell, {datetime.now(UTC):%Y-%m-%d}, each with orders of its own."
+        f"{runs} experiments a cell, {datetime.now(UTC):%Y-%m-%d}, each with other orders."
         " Shares of identical arms that are called different, with several verdicts any of them."
         f" Trials of {TRIAL_S:g} s, of which the last {TRIAL_S - BEFORE_S:g} s are measured,"
         f" follow each other without a pause and scatter by {100 * SCATTER:g} %. A job makes the"

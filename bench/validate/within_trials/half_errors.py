@@ -159,7 +159,7 @@ def main(runs: int = 2000) -> None:
         " (`bench/validate/within_trials/half_errors.py`); what is done:"
         " [verdicts](../methods/verdicts.md#what-limits-a-verdict)."
     )
-    head = ("effect", "runs end", "told", "decided", "plain badge",
+    head = ("effect", "runs end", "change reported", "decided", "plain badge",
             "interval of the second half holds", "mean blocks")  # fmt: skip
     text = page("Validation of effects that change within trials", about,
                 {"": table(head, rows(runs))})  # fmt: skip

@@ -31,7 +31,7 @@ MULTIPLES = (1.0, 1.5, 2.5)
 _LEAST, _MOST = -0.95, 10.0
 """The changes that are considered, as shares."""
 _STEP = 0.01
-"""Of a change in logarithms that is told apart."""
+"""How exactly the smallest visible change is searched for, as a share of it."""
 
 
 @dataclass(frozen=True)

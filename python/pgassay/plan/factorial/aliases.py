@@ -59,7 +59,7 @@ def aliases_of(factors: Sequence[Factor], arms: Sequence[Arm]) -> dict[Effect, t
 
 
 def aliases_of_factor(plan: Plan, factor: Factor) -> tuple[str, ...]:
-    """The interactions that a factor's main effect cannot be told apart from; none if resolved."""
+    """The interactions that a factor's main effect may contain; none if resolved."""
     if plan.combinations != "fraction":
         return ()
     found = aliases_of(plan.factors, plan.arms).get((factor.name,), ())
