@@ -38,7 +38,7 @@ from pgassay.analysis.measures.courses.trial_course import RULES, TrialCourse
 from pgassay.analysis.noise.switchback_noise import switchback_noise
 from pgassay.analysis.noise.trial_noise import noise_of
 from pgassay.analysis.reading.metrics import METRICS
-from pgassay.analysis.statistics.sequential import critical_t
+from pgassay.analysis.statistics.sequential import critical_t_at
 from pgassay.analysis.statistics.simultaneous import Band, max_t_band
 from pgassay.analysis.statistics.values import Estimate
 from pgassay.plan.design import make_plan
@@ -51,6 +51,7 @@ OUTPUT = MEASURED / "validation-estimates.md"
 COVERAGE = Aim(93.0, 97.0)
 AT_LEAST = Aim(93.0, 100.0)
 SELDOM = Aim(0.0, 5.0)
+_LOOKS = tuple(range(6, 25))
 LOADS = np.array([1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 96.0])
 
 
@@ -112,11 +113,11 @@ def _rows(source: np.random.Generator, blocks: int, heavy: bool) -> Array:
 
 def _holds_when_stopped(source: np.random.Generator) -> bool:
     rows = _rows(source, 24, heavy=False)
-    for blocks in range(6, 25):
+    for blocks in _LOOKS:
         seen = rows[:blocks, 4]
         t = abs(seen.mean()) / (seen.std(ddof=1) / np.sqrt(blocks))
-        reach = critical_t(blocks, 0.10) * seen.std(ddof=1) / np.sqrt(blocks)
-        if t > critical_t(blocks, 0.05) or abs(seen.mean()) + reach < 0.02:
+        reach = critical_t_at(blocks, 0.10, _LOOKS) * seen.std(ddof=1) / np.sqrt(blocks)
+        if t > critical_t_at(blocks, 0.05, _LOOKS) or abs(seen.mean()) + reach < 0.02:
             break
     band = band_over(rows[:blocks])
     return bool(np.all((band.low <= 0.0) & (band.high >= 0.0)))

@@ -15,7 +15,7 @@ from typing import Any
 from pgassay.language import Message
 from pgassay.plan.steps import Step, shuffled
 from pgassay.spec.factors.kinds import KINDS, SESSION, Applied
-from pgassay.spec.stopping import stopping_of
+from pgassay.spec.stopping import sequential_looks, stopping_of
 
 
 @dataclass(frozen=True)
@@ -193,11 +193,15 @@ class Plan:
         """The stopping rule, by name."""
         return stopping_of(self.stopping, self.min_blocks, self.max_blocks)
 
+    @cached_property
+    def all_looks(self) -> tuple[int, ...]:
+        """The blocks after which the run may end: those that the file lists, or all; of many
+        blocks every second, third, … one."""
+        return self.looks or sequential_looks(self.min_blocks, self.max_blocks)
+
     def may_stop_after(self, block: int) -> bool:
         """Whether the run may end with this block if every verdict is decided."""
-        if self.calibrates:
-            return block >= self.min_blocks
-        return block in self.looks if self.looks else block >= self.min_blocks
+        return block >= self.min_blocks if self.calibrates else block in self.all_looks
 
     @property
     def last_block(self) -> int:

@@ -44,7 +44,7 @@ COMPARISONS = _columns(
     "text step_unit verdict",
     "number effect_pct ci95_low_pct ci95_high_pct",
     "whole blocks",
-    "number baseline_mean level_mean difference ci95_low ci95_high p_t p_sign_flip p_looks e_value",
+    "number baseline_mean level_mean difference ci95_low ci95_high p_t p_sign_flip p_looks",
     "number p_by",
     "truth clear",
     "whole blocks_to_decide",

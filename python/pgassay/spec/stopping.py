@@ -15,6 +15,9 @@ from pgassay.spec.reading.values import Table
 LEAST_BLOCKS, MOST_BLOCKS, FIXED_BLOCKS = 6, 24, 12
 """Defaults: of sequential and group-sequential runs; of runs with a fixed number of blocks."""
 MOST_LOOKS = 20
+"""That a file may list."""
+MOST_ANALYSES = 48
+"""After which a sequential run may end: so many have their bounds simulated."""
 _USUAL_LOOKS = 4
 _LIMIT = 1000
 
@@ -24,6 +27,13 @@ Look = Annotated[int, Field(ge=2, le=_LIMIT)]
 def stopping_of(named: str | None, least: int, most: int) -> str:
     """The stopping rule; left out, fixed if the least and the most blocks are equal."""
     return named or ("fixed" if least == most else "sequential")
+
+
+def sequential_looks(least: int, most: int) -> tuple[int, ...]:
+    """Every block from `least` to `most`; of many blocks the first, the last and every second,
+    third, …, so that there are at most `MOST_ANALYSES`."""
+    apart = max(1, -(-(most - least) // (MOST_ANALYSES - 1)))
+    return tuple(sorted({least, *range(most, least, -apart)}))
 
 
 class StoppingKeys(Table):

@@ -21,7 +21,7 @@ from pgassay.analysis.compare.blocks.contrasts import round_table
 from pgassay.analysis.compare.model import CarryOver, CarryOverTest, Withdrawn
 from pgassay.analysis.model import SliceMeasures, StepMeasures, TrialMeasures
 from pgassay.analysis.reading.metrics import METRICS
-from pgassay.analysis.statistics.sequential import level_at, spent_evenly
+from pgassay.analysis.statistics.sequential import level_at, spent
 from pgassay.findings.answer.verdicts import verdict_sentence
 from pgassay.plan.model import ALL_ARMS, Plan
 from pgassay.plan.switchback import rounds_of
@@ -100,7 +100,7 @@ def test_all_looks_together_spend_the_error_of_one() -> None:
     looks = list(range(4, 13))
     levels = [level_at(n, 0.05, looks) for n in looks]
     assert level_at(4, 0.05, [4]) == pytest.approx(0.05)
-    assert levels[0] == pytest.approx(spent_evenly(4 / 12, 0.05))
+    assert levels[0] == pytest.approx(spent(4 / 12, 0.05))
     assert max(levels) < 0.05 < sum(levels), "less than each alone, more than if they were apart"
     assert level_at(3, 0.05, looks) == levels[0]
     assert level_at(13, 0.05, looks) == levels[-1]

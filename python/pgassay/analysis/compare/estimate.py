@@ -1,10 +1,10 @@
-"""One contrast over blocks: its mean, interval, p and e-value, and whether they decide.
+"""One contrast over blocks: its mean, interval and p, and whether they decide.
 
 Enters: one number per complete block, the margin, the rule. Leaves: a `BlockEstimate`.
 Never: knows what the number means; main effects, interactions and trends are treated alike.
 
-Sources: Student's t and the exact sign-flip test (Fisher) over blocks; the sequential interval of
-Wang and Ramdas; two one-sided tests (Lakens 2017). See docs/methods/verdicts.md,
+Sources: Student's t and the exact sign-flip test (Fisher) over blocks; two one-sided
+tests (Lakens 2017). See docs/methods/verdicts.md,
 "Comparison of two levels".
 """
 
@@ -24,7 +24,6 @@ from pgassay.analysis.compare.model import IntervalKind
 from pgassay.analysis.compare.rule import Rule
 from pgassay.analysis.statistics.intervals import is_rounding, never_varies
 from pgassay.analysis.statistics.multiple_testing import sign_flip_p
-from pgassay.analysis.statistics.sequential import log_e_value
 from pgassay.analysis.statistics.values import USELESS_PCT, Interval, ratio_pct
 
 FEW_BLOCKS = 4
@@ -48,8 +47,6 @@ class BlockEstimate:
     """Of a fixed number of blocks."""
     p_looks: float | None
     """An upper bound of the p that holds at all looks up to a last one."""
-    e_value: float | None
-    """Of a run without a last block."""
     differs: bool
     """The 95 % interval excludes zero, over enough blocks."""
     inside: bool
@@ -116,9 +113,6 @@ def estimate(
         # Over the number of blocks fixed beforehand; a run that may end earlier has none.
         p_sign_flip=sign_flip_p(differences) if rule.interval is IntervalKind.T else None,
         p_looks=_p_of_looks(spread, n, rule) if judged else None,
-        e_value=_evidence(spread, len(differences))
-        if rule.interval is IntervalKind.SEQUENCE
-        else None,
         differs=differs,
         inside=inside,
         blocks_to_decide=0 if differs or inside else _blocks_to_decide(spread, margins, n, rule),
@@ -137,14 +131,8 @@ def _of_blocks(differences: NDArray[np.float64], units: float) -> Spread:
     return Spread(float(differences.mean()), _standard_error(differences), float(units))
 
 
-def _evidence(spread: Spread, differences: int) -> float | None:
-    if spread.error is None:
-        return None if differences > 1 else 1.0  # one difference is no evidence either way
-    return math.exp(min(log_e_value(spread.mean / spread.error, spread.units), 700.0))
-
-
 def _p_of_looks(spread: Spread, blocks: int, rule: Rule) -> float | None:
-    if rule.interval not in (IntervalKind.BOUNDED, IntervalKind.GROUP) or spread.error is None:
+    if rule.interval is IntervalKind.T or spread.error is None:
         return None
     return rule.bounding_p(spread.mean / spread.error, blocks, spread.units)
 

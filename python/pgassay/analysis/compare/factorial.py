@@ -129,7 +129,6 @@ class _Family:
                     ci95_pct=bounded(both(found.interval, to_pct), least=-100.0),
                     p_sign_flip=found.p_sign_flip,
                     p_looks=found.p_looks,
-                    e_value=found.e_value,
                     blocks_to_decide=None if found.withheld else found.blocks_to_decide,
                     block_effects_pct=tuple(
                         effect

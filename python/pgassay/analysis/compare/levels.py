@@ -96,7 +96,6 @@ def compare(
         p_t=found.p_t,
         p_sign_flip=found.p_sign_flip,
         p_looks=found.p_looks,
-        e_value=found.e_value,
         verdict=verdict,
         blocks_to_decide=0 if verdict is not Verdict.UNDECIDED else found.blocks_to_decide or None,
         block_effects_pct=_by_block(adjusted.differences(contrast), table, to_pct),

@@ -36,8 +36,6 @@ class IntervalKind(StrEnum):
     """Student's t on block differences: valid when the number of blocks was fixed beforehand."""
     BOUNDED = "confidence sequence up to the last block"
     """Valid after every block from `min_blocks` to `max_blocks` together."""
-    SEQUENCE = "confidence sequence"
-    """Valid after every block, without a last one."""
     GROUP = "group-sequential"
     """Valid at all looks together, which were fixed beforehand."""
 
@@ -100,8 +98,6 @@ class Comparison:
     p_looks: float | None
     """Of a run that may end early: an upper bound (0.1, 1 or 5 %) of the p that holds at every
     look; None above 5 %, and for metrics beside the primary one."""
-    e_value: float | None
-    """Of a run without a last block."""
     verdict: Verdict
     blocks_to_decide: int | None
     """Further blocks to a verdict if mean and spread stay as they are, which holds in about 6 of 10
@@ -201,7 +197,6 @@ class Estimate:
     """Holds together with those of its kind (all interactions, all trends, …) at 95 %."""
     p_sign_flip: float | None
     p_looks: float | None
-    e_value: float | None
     blocks_to_decide: int | None
     block_effects_pct: tuple[float, ...]
     rounds: int | None = None

@@ -14,11 +14,7 @@ from functools import lru_cache
 from scipy import special
 
 from pgassay.analysis.compare.model import IntervalKind
-from pgassay.analysis.statistics.sequential import (
-    critical_t,
-    critical_t_at,
-    spent_by_power,
-)
+from pgassay.analysis.statistics.sequential import critical_t_at
 from pgassay.analysis.statistics.values import Interval
 from pgassay.plan.model import Endpoint, Plan
 
@@ -27,9 +23,6 @@ _INTERVALS = {
     "sequential": IntervalKind.BOUNDED,
     "group-sequential": IntervalKind.GROUP,
 }
-MOST_LOOKS = 48
-"""A sequential run that may have more blocks is treated as one without a last block: the bounds of
-so many looks cost more than they save."""
 _LEVELS = (0.001, 0.01, 0.05)
 _HORIZON = 1000
 """The largest number of blocks that is considered when asking how many more a verdict needs."""
@@ -60,12 +53,10 @@ class Rule:
         if units < 2:
             return math.inf
         match self.interval:
-            case IntervalKind.SEQUENCE:
-                return critical_t(units, shared)
             case IntervalKind.T:
                 return _student(units - 1, 1 - shared / 2)
             case IntervalKind.GROUP | IntervalKind.BOUNDED:
-                return critical_t_at(blocks, shared, self.looks, spent_by_power, units)
+                return critical_t_at(blocks, shared, self.looks, units)
 
     def critical_inside(self, blocks: int, units: float) -> float:
         """The same of the 90 % interval, which finds equivalence."""
@@ -105,16 +96,11 @@ class Rule:
 def rule_of(plan: Plan) -> Rule:
     """The rule of this plan."""
     kind = IntervalKind.T if plan.calibrates else _INTERVALS[plan.stops]
-    looks = () if plan.calibrates else plan.looks
-    if kind is IntervalKind.BOUNDED:
-        looks = tuple(range(plan.min_blocks, plan.max_blocks + 1))
-        if len(looks) > MOST_LOOKS:
-            kind, looks = IntervalKind.SEQUENCE, ()
     return Rule(
         interval=kind,
         smallest_effect=plan.smallest_effect,
         simultaneous=max(1, plan.compared_levels * len(loads_compared(plan.step_levels()))),
-        looks=looks,
+        looks=() if kind is IntervalKind.T else plan.all_looks,
     )
 
 

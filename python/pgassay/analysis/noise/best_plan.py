@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from pgassay.analysis.compare.rule import MOST_LOOKS, rule_of
+from pgassay.analysis.compare.rule import rule_of
 from pgassay.analysis.noise.power import blocks_for, blocks_spreading
 from pgassay.analysis.noise.trial_length import FEWEST_BLOCKS, lengths_to_try
 from pgassay.plan.model import Plan
@@ -22,7 +22,7 @@ SHORTEST_STEP_S = 5.0
 """The steadiness of shorter steps can hardly be judged."""
 _WORTH_IT = 0.9
 """The share of the time as written that another design may take to be named."""
-_MOST_BLOCKS = (24, MOST_LOOKS)
+_MOST_BLOCKS = (24, 48)
 """Values of max_blocks that are tried where the spec's own is too small."""
 
 

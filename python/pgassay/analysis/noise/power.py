@@ -20,6 +20,7 @@ from pgassay.analysis.compare.simulated_runs import Spreading, simulated_runs
 from pgassay.analysis.noise.model import Expected, Outlook
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.plan.model import Plan
+from pgassay.spec.stopping import sequential_looks
 
 POWER = 0.9
 """Share of runs that must find an effect for it to be called detectable."""
@@ -58,11 +59,11 @@ def blocks_for(rule: Rule, spread: Spreading, least: int, most: int) -> int | No
     if rule.interval is IntervalKind.T:
         return _fixed_blocks_for(rule, spread, least, most)
     if rule.interval is IntervalKind.BOUNDED and most > rule.looks[-1]:
-        # More than the run may have: its bounds end there, so those without an end are applied.
+        # More than the run may have, so a run that may have more is considered.
         last = rule.looks[-1]
         within = blocks_for(rule, spread, least, last) if least <= last else None
-        endless = replace(rule, interval=IntervalKind.SEQUENCE, looks=())
-        return within or blocks_for(endless, spread, least, most)
+        longer = replace(rule, looks=sequential_looks(least, most))
+        return within or blocks_for(longer, spread, least, most)
     needed = 0
     for effect in (rule.smallest_effect, 0.0):
         at = _decided_at(rule, spread, least, most, effect)

@@ -1,59 +1,26 @@
 """Sequential inference: valid at every look that a run may end at.
 
-Enters: block differences' t statistics, or the blocks of the looks and the error to spend. Leaves:
-e-values and critical values of |t|. Never: needs to know when the run will stop.
+Enters: the blocks of the looks and the error to spend. Leaves: critical values of |t|, levels of p.
+Never: needs to know at which look the run will stop.
 
-Without a last block: the scale-invariant mixture e-process of Wang and Ramdas, "Anytime-valid
-t-tests and confidence sequences for Gaussian means with unknown variance" (arXiv 2310.03722). Up to
-a last block: Lan and DeMets, Biometrika 70 (1983), with a spending function of the power family
-(Kim and DeMets, Biometrika 74, 1987), of Pocock type for carry-over tests; Armitage, McPherson and
-Rowe, JRSS A 132 (1969), the recursion; Jennison and Turnbull, Group Sequential Methods (2000),
-section 3.8, normal bounds as nominal p values of Student's t. With few blocks these spend up to 6 %
-instead of 5, so the bounds are set on simulated block differences.
+Lan and DeMets, Biometrika 70 (1983), with a spending function of the power family (Kim and DeMets,
+Biometrika 74, 1987); Armitage, McPherson and Rowe, JRSS A 132 (1969), the recursion; Jennison and
+Turnbull, Group Sequential Methods (2000), section 3.8, normal bounds as nominal p values of
+Student's t. With few blocks these spend up to 6 % instead of 5, so the bounds are set on simulated
+block differences.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-PRIOR_SCALE = 1.0
-"""c in g = 1 + n c²: the scale of the mixture over effect sizes, in standard deviations of a block
-difference. A constant of the method, fixed before any data."""
-
-
-def log_e_value(t: float, n: float) -> float:
-    """The logarithm of the e-value of a t statistic from n block differences."""
-    if n < 2:
-        return 0.0
-    nu, g = n - 1, 1.0 + n * PRIOR_SCALE**2
-    square = t * t
-    return -0.5 * math.log(g) + (nu + 1) / 2 * (
-        math.log1p(square / nu) - math.log1p(square / (g * nu))
-    )
-
-
-@lru_cache(maxsize=4096)
-def critical_t(n: float, alpha: float) -> float:
-    """|t| at which the e-value reaches 1/alpha; infinite where n is too small for that."""
-    if n < 2:
-        return math.inf
-    nu, g = n - 1, 1.0 + n * PRIOR_SCALE**2
-    ratio = math.exp(2.0 / (nu + 1) * (math.log(1.0 / alpha) + 0.5 * math.log(g)))
-    if ratio >= g:
-        return math.inf
-    return math.sqrt(nu * (ratio - 1.0) / (1.0 - ratio / g))
-
-
 Vector = NDArray[np.float64]
-
-Spending = Callable[[float, float], float]
-"""(share of the information, alpha) → two-sided error spent so far."""
 
 _POWER = 1.5
 _NODES = 400
@@ -67,7 +34,7 @@ _FEWEST_CROSSINGS = 100
 
 @lru_cache(maxsize=4096)
 def critical_t_at(
-    n: int, alpha: float, looks: tuple[int, ...], spending: Spending, units: float | None = None
+    n: int, alpha: float, looks: tuple[int, ...], units: float | None = None
 ) -> float:
     """|t| that n block differences must exceed, two-sided, with looks at these blocks.
 
@@ -86,10 +53,10 @@ def critical_t_at(
     seen = looks if at in looks else (*before, at)
     if units > n:
         # So many values have almost no small-sample error: the bounds for a known variance do.
-        z = bounds(tuple(look / last for look in seen), alpha, spending)[len(before)]
+        z = bounds(tuple(look / last for look in seen), alpha)[len(before)]
         nominal = float(special.ndtr(-z))
     else:
-        found = _criticals(seen, last, alpha, spending)[len(before)]
+        found = _criticals(seen, last, alpha)[len(before)]
         if math.isinf(found) or units == at:
             return found
         nominal = float(special.stdtr(at - 1, -found))
@@ -100,26 +67,24 @@ def level_at(n: int, alpha: float, looks: Sequence[int]) -> float:
     """The two-sided p that a test must pass after n blocks, so that all looks together have
     `alpha`.
 
-    Spent by a Pocock-type function. Between looks the level of the next one holds, after the last
+    Between looks the level of the next one holds, after the last
     look the last one's.
     """
-    found = bounds(tuple(look / looks[-1] for look in looks), alpha, spent_evenly)
+    found = bounds(tuple(look / looks[-1] for look in looks), alpha)
     at = next((at for at, look in enumerate(looks) if look >= n), len(looks) - 1)
     return float(2.0 * special.ndtr(-found[at]))
 
 
 @lru_cache(maxsize=1024)
-def _criticals(
-    seen: tuple[int, ...], last: int, alpha: float, spending: Spending
-) -> tuple[float, ...]:
+def _criticals(seen: tuple[int, ...], last: int, alpha: float) -> tuple[float, ...]:
     """One bound per look, each spending the error that is still allowed."""
-    nominal = bounds(tuple(n / last for n in seen), alpha, spending)
+    nominal = bounds(tuple(n / last for n in seen), alpha)
     simulated = _simulated(seen)
     running = np.ones(simulated.shape[1], dtype=bool)
     found: list[float] = []
     for n, z, sizes in zip(seen, nominal, simulated, strict=True):
         edge = math.inf if math.isinf(z) else float(-special.stdtrit(n - 1, special.ndtr(-z)))
-        left = running.sum() - len(running) * (1.0 - spending(n / last, alpha))
+        left = running.sum() - len(running) * (1.0 - spent(n / last, alpha))
         if found and left >= _FEWEST_CROSSINGS:
             edge = max(edge, float(np.partition(sizes[running], -round(left))[-round(left)]))
         running &= sizes < edge
@@ -146,27 +111,19 @@ def _simulated(seen: tuple[int, ...]) -> Vector:
     return rows
 
 
-def spent_by_power(fraction: float, alpha: float) -> float:
+def spent(fraction: float, alpha: float) -> float:
     """The two-sided error spent at this share of the information, power family.
 
-    Early looks get less than by `spent_evenly`, more than by a function of O'Brien-Fleming type.
+    Early looks get less than by a function of Pocock type, more than by one of O'Brien-Fleming
+    type.
 
     docs/measured/validation-nasty.md has the error rates and the blocks that runs take with it.
     """
     return float(alpha * fraction**_POWER)
 
 
-def spent_evenly(fraction: float, alpha: float) -> float:
-    """The same, Pocock type: bounds that are about equal at all looks."""
-    return alpha * math.log1p((math.e - 1.0) * fraction)
-
-
 @lru_cache(maxsize=4096)
-def bounds(
-    fractions: tuple[float, ...],
-    alpha: float,
-    spending: Spending,
-) -> tuple[float, ...]:
+def bounds(fractions: tuple[float, ...], alpha: float) -> tuple[float, ...]:
     """|z| at each of increasing shares of the information."""
     found: list[float] = []
     places = np.zeros(1)  # nodes of the density of the sum, where no bound was crossed
@@ -175,7 +132,7 @@ def bounds(
     used = 0.0
     for fraction in fractions:
         step = math.sqrt(fraction - before)
-        allowed = spending(fraction, alpha) - used
+        allowed = spent(fraction, alpha) - used
         edge = _edge(places, weights, step, allowed)
         found.append(edge / math.sqrt(fraction))
         places, weights = _go_on(places, weights, step, min(edge, _FARTHEST * math.sqrt(fraction)))

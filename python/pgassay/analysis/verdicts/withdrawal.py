@@ -128,5 +128,4 @@ def _bare(estimate: Estimate) -> Estimate:
         ci95_pct=None,
         p_sign_flip=None,
         p_looks=None,
-        e_value=None,
     )

@@ -197,8 +197,6 @@ def _certainty(evidence: Comparison, analysis: Analysis) -> str:
         return f"sign-flip p = {evidence.p_sign_flip:.3g} ({blocks} {unit})"
     if evidence.p_looks is not None:
         return f"p ≤ {evidence.p_looks:g} over all looks ({blocks} {unit})"
-    if evidence.e_value is not None:
-        return f"e-value {evidence.e_value:.3g} ({20 * analysis.simultaneous} decides)"
     if evidence.ci95_pct is not None and analysis.interval is not IntervalKind.T:
         return f"p > 0.05 over all looks ({blocks} {unit})"
     return ""

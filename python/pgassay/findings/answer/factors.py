@@ -112,10 +112,6 @@ def trend_sentence(trend: Trend, analysis: Analysis) -> str:
 
 
 def certainty(estimate: Estimate) -> str:
-    """Such as `sign-flip p = 0.031, e-value 5.1`."""
-    figures = (
-        (tr("sign-flip p = "), estimate.p_sign_flip),
-        ("p ≤ ", estimate.p_looks),
-        (tr("e-value "), estimate.e_value),
-    )
+    """Such as `sign-flip p = 0.031`."""
+    figures = ((tr("sign-flip p = "), estimate.p_sign_flip), ("p ≤ ", estimate.p_looks))
     return listed(f"{name}{decimals(value, '.3g')}" for name, value in figures if value is not None)

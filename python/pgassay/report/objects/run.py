@@ -24,12 +24,12 @@ SCHEMA = "pgassay.run/1"
 
 VERDICT_FIELDS = (
     "metric", "factor", "baseline", "level", "step", "effect_pct", "ci95_pct", "p_sign_flip",
-    "p_looks", "e_value", "shared_by", "verdict", "blocks_to_decide",
+    "p_looks", "shared_by", "verdict", "blocks_to_decide",
 )  # fmt: skip
 ENDPOINT_FIELDS = ("metric", "effect_pct", "ci95_pct", "difference", "ci95", "verdict")
 LIMITS = ("by_half", "losses", "collapses")
 """What limits a verdict; each is null where it does not."""
-ESTIMATE_FIELDS = ("effect_pct", "ci95_pct", "p_sign_flip", "p_looks", "e_value")
+ESTIMATE_FIELDS = ("effect_pct", "ci95_pct", "p_sign_flip", "p_looks")
 
 
 def run_object(run: str, context: ReportContext) -> dict[str, Any]:
@@ -79,6 +79,7 @@ def _verdict(one: Comparison, analysis: Analysis) -> dict[str, Any]:
     limits = dict(zip(LIMITS, found, strict=True))
     return {
         **fields(one, *VERDICT_FIELDS),
+        "e_value": None,  # of a stopping rule that no longer exists
         "badge": badge(one, analysis),
         "endpoints": [
             {**fields(beside, *ENDPOINT_FIELDS), "margin_pct": 100.0 * endpoint.margin}

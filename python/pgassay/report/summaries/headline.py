@@ -25,7 +25,6 @@ from pgassay.report.workload import workload_words
 _INTERVALS = {
     IntervalKind.T: Message("Student’s t"),
     IntervalKind.BOUNDED: Message("confidence sequence up to the last block"),
-    IntervalKind.SEQUENCE: Message("confidence sequence"),
     IntervalKind.GROUP: Message("group-sequential"),
 }
 _INTERVAL = re.compile(r"(\(95 % (?!of )[^()]*\))")

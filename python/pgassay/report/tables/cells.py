@@ -131,7 +131,7 @@ def probability(value: float | None) -> str:
 
 
 def evidence(one: Comparison | Estimate) -> str:
-    """The sign-flip p, the p that holds at every look, or the e-value: what the run's rule has.
+    """The sign-flip p, or the p that holds at every look: what the run's rule has.
 
     A dash where a verdict is withdrawn.
     """
@@ -140,13 +140,7 @@ def evidence(one: Comparison | Estimate) -> str:
     if one.p_sign_flip is not None:
         text = probability(one.p_sign_flip)
         return f"p {text}" if text.startswith("<") else f"p = {text}"
-    if one.p_looks is not None:
-        return f"p ≤ {decimals(one.p_looks, 'g')}"
-    if one.e_value is None or math.isnan(one.e_value):
-        return ABSENT
-    if one.e_value >= 1e6:
-        return "e > 10⁶"
-    return f"e = {spaced(one.e_value, 2 if one.e_value < 10 else 0)}"
+    return ABSENT if one.p_looks is None else f"p ≤ {decimals(one.p_looks, 'g')}"
 
 
 _SMALL_P = 0.05

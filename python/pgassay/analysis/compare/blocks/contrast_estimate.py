@@ -72,7 +72,6 @@ def _covering(counts: BlockEstimate, durations: BlockEstimate) -> BlockEstimate:
         p_t=durations.p_t if alone else _larger(counts.p_t, durations.p_t),
         p_sign_flip=_larger(counts.p_sign_flip, durations.p_sign_flip),
         p_looks=durations.p_looks if alone else _larger(counts.p_looks, durations.p_looks),
-        e_value=durations.e_value if alone else _smaller(counts.e_value, durations.e_value),
         differs=differs,
         inside=inside,
         blocks_to_decide=0 if differs or inside else _larger(*further) or None,
@@ -85,7 +84,3 @@ Number = TypeVar("Number", int, float)
 
 def _larger(one: Number | None, other: Number | None) -> Number | None:
     return None if one is None or other is None else max(one, other)
-
-
-def _smaller(one: float | None, other: float | None) -> float | None:
-    return None if one is None or other is None else min(one, other)
