@@ -94,6 +94,18 @@ def test_a_gate_is_a_case_for_each_level(better: ReportContext, gate: str, outco
     assert outcomes(replace(better, gates=gates), "gate") == [outcome]
 
 
+def test_the_name_of_a_gate_is_the_same_whatever_was_measured(tmp_path: Path) -> None:
+    names = []
+    for change in (0.2, 0.0):
+        context = synthetic_context(tmp_path / str(change), STEPS, effects={"a2": change})
+        gates = judge_gates(parse_gates(["throughput > -2%", "cpu<1%"]), context.analysis)
+        cases = suite_of(replace(context, gates=gates)).iter("testcase")
+        names.append([c.get("name") for c in cases if c.get("classname") == "pgassay.gate"])
+    assert names[0] == names[1]
+    assert names[0][0] == "throughput > -2%: max_wal_size = 4GB"
+    assert "throughput > -2%: max_wal_size = 4GB at 8 clients" in names[0]
+
+
 def test_names_are_text_whatever_they_hold(tmp_path: Path) -> None:
     context = hostile_context(tmp_path)
     suite = suite_of(context)

@@ -76,7 +76,7 @@ def test_an_undecided_gate_says_which_change_would_have_failed() -> None:
     assert check.caught_pct is not None
     assert -20.0 < check.caught_pct < -6.0
     assert absent.checks == ()
-    ((_, sentence), _) = gate_lines([with_it, absent])
+    sentence, _ = (line.sentence for line in gate_lines([with_it, absent]))
     assert f"a change of −{-check.caught_pct:.1f} % would fail in 9 of 10 such runs" in sentence
     decided = judge(plan, trials_of(plan, noise=0.005))
     (holds,) = with_caught(judge_gates(plan.gates, decided.verdicts), plan, decided.rule)

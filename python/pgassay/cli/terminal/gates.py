@@ -56,8 +56,8 @@ def print_gates(results: Sequence[GateResult]) -> None:
     if results:
         out.print()
         out.print("[bold]Gates[/bold]")
-    for outcome, text in gate_lines(results):
-        labelled(f"{outcome.upper():<{_LABEL}} ", text, _STYLES[outcome])
+    for line in gate_lines(results):
+        labelled(f"{line.outcome.upper():<{_LABEL}} ", line.sentence, _STYLES[line.outcome])
 
 
 def settle(results: Sequence[GateResult], undecided: str) -> None:
@@ -66,12 +66,12 @@ def settle(results: Sequence[GateResult], undecided: str) -> None:
     A metric that is worse by its verdict never passes without a line.
     """
     failed, opened = (
-        [one_line(text) for found, text in gate_lines(results) if found is wanted]
+        [one_line(line.sentence) for line in gate_lines(results) if line.outcome is wanted]
         for wanted in (GateOutcome.FAILED, GateOutcome.UNDECIDED)
     )
     if failed:
         raise GateFailed(f"gate failed (regression): {_first(failed)}")
-    worse = [one_line(text) for _, text in gate_lines(_only_worse(results))]
+    worse = [one_line(line.sentence) for line in gate_lines(_only_worse(results))]
     if undecided == "pass":
         for text in worse:
             warn(f"gate undecided: {text}")

@@ -1,11 +1,12 @@
 """The gates of a run in words.
 
-Enters: gates with their outcomes. Leaves: one line per check. Never: decides an outcome.
+Enters: gates with their outcomes. Leaves: one `GateLine` per check. Never: decides an outcome.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from pgassay.analysis.gates.grammar import gate_texts
 from pgassay.analysis.gates.model import GateCheck, GateOutcome, GateResult
@@ -14,26 +15,40 @@ from pgassay.findings.wording import signed_bound
 from pgassay.language import clauses, colon, tr
 
 
-def gate_lines(results: Sequence[GateResult]) -> list[tuple[GateOutcome, str]]:
-    """(outcome, sentence) of every check, gate by gate."""
-    lines = []
+@dataclass(frozen=True)
+class GateLine:
+    """One check of a gate in words."""
+
+    outcome: GateOutcome
+    name: str
+    """The gate as it was written, the level and the load; the same in every run of the gate."""
+    sentence: str
+    """The gate, what changes and by how much."""
+
+
+def gate_lines(results: Sequence[GateResult]) -> Iterator[GateLine]:
+    """A line for every check, gate by gate; one for a gate whose metric was not measured."""
     for result in results:
-        text = result.gate.text
+        text, limit = result.gate.text, result.gate.limit
         if not result.checks:
-            lines.append((result.outcome, f"{text}{colon()}{gate_texts()['open']['not_measured']}"))
-        limit = result.gate.limit
-        lines += [
-            (one.outcome, f"{text}{colon()}{check_words(one, limit)}") for one in result.checks
-        ]
-    return lines
+            said = f"{text}{colon()}{gate_texts()['open']['not_measured']}"
+            yield GateLine(result.outcome, text, said)
+        for one in result.checks:
+            name = f"{text}{colon()}{_subject(one)}"
+            yield GateLine(one.outcome, name, f"{text}{colon()}{check_words(one, limit)}")
+
+
+def _subject(check: GateCheck) -> str:
+    """The level, and the load where there are several."""
+    one = check.comparison
+    at = "" if one.step is None else tr(" at {load}", load=one.load)
+    return f"{one.factor} = {one.level}{at}"
 
 
 def check_words(check: GateCheck, limit: float) -> str:
     """Such as `wal_compression = pglz changes it by +1.2 % (95 % CI −0.3 to +2.7 %)`."""
-    one = check.comparison
-    at = "" if one.step is None else tr(" at {load}", load=one.load)
     change, interval = change_text(check, limit), interval_text(check, limit)
-    subject = f"{one.factor} = {one.level}{at}"
+    subject = _subject(check)
     words = (
         f"{subject}{colon()}{change} ({interval})"
         if check.change is None

@@ -66,9 +66,7 @@ def answer_parts(context: ReportContext) -> dict[str, list[str]]:
         "question": [context.title],
         "answer": list(_answers(context)),
         "figures": list(_figures(context)),
-        "gates": [
-            f"{outcome}{colon()}{sentence}" for outcome, sentence in gate_lines(context.gates)
-        ],
+        "gates": [f"{line.outcome}{colon()}{line.sentence}" for line in gate_lines(context.gates)],
         "meaning": [meaning.format(margin=margin, interval=headline.interval_words(context))],
         "caveats": list(_caveats(context)),
         "why": list(_why(context)),

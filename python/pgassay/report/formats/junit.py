@@ -107,9 +107,8 @@ def _cases(context: ReportContext) -> Iterator[Case]:
 
 
 def _gates(context: ReportContext) -> Iterator[Case]:
-    for outcome, sentence in gate_lines(context.gates):
-        name, _, rest = sentence.partition(": ")
-        yield Case("gate", f"{name}: {rest.partition(' is at ')[0]}", _GATES[outcome], sentence)
+    for line in gate_lines(context.gates):
+        yield Case("gate", line.name, _GATES[line.outcome], line.sentence)
 
 
 def _outcome(one: Comparison) -> Outcome:
