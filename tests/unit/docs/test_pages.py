@@ -15,8 +15,12 @@ def test_every_page_is_in_the_navigation_of_the_site_and_in_the_index() -> None:
     navigation = re.findall(r": (\S+\.md)$", (ROOT / "mkdocs.yml").read_text("utf-8"), re.MULTILINE)
     assert sorted(set(navigation)) == sorted(navigation)
     assert [name_of(page) for page in OF_THE_SITE if name_of(page) not in navigation] == []
-    listed = {target.partition("#")[0] for target in links(INDEX)}
-    missing = [page for page in OF_THE_SITE if str(page.relative_to(INDEX.parent)) not in listed]
+    listed = {
+        (index.parent / target.partition("#")[0]).resolve()
+        for index in (INDEX, INDEX.parent / "studies" / "README.md")
+        for target in links(index)
+    }
+    missing = [page for page in OF_THE_SITE if page.resolve() not in listed]
     assert [name_of(page) for page in missing if page != INDEX] == []
 
 
