@@ -21,10 +21,14 @@ from pgassay.findings.answer.caveats import find
 from pgassay.language import speaking
 from pgassay.plan.design import make_plan
 from pgassay.plan.model import Plan
+from pgassay.server.hosts.local import LocalHost
+from pgassay.server.knobs.swappiness import without_effect
 from pgassay.spec.parse import parse_spec
+from pgassay.trials.guards.thresholds import shipped_limits
+from pgassay.trials.load.caveats import CLIENT_LIMITED, generator_caveats, load_caveats
 from support.synthetic.trials import trials_of
 
-DISTURBED = "other processes used more than 5 % of the host's processors"
+DISTURBED = shipped_limits()["foreign-cpu"]["text"].format(percent=5)
 MB = 2**20
 
 
@@ -81,6 +85,58 @@ def test_two_disturbed_trials_may_be_of_one_arm_by_chance() -> None:
     numbers = tuple(trial.number for trial in analysis.trials if trial.arm == "a2")[:2]
     (found,) = find(replace(analysis, warnings=(Caveat("trial", DISTURBED, numbers),)))
     assert found.importance is Importance.DETAIL
+
+
+GENERATOR = {"client_limited": True, "start_skew_ms": 0.0, "clock_error_ms": 0.0}
+
+
+class NoSwap(LocalHost):
+    """This machine without swap."""
+
+    def read(self, path: Path, offset: int = 0) -> bytes:
+        return b"Filename Type Size\n" if path.name == "swaps" else super().read(path, offset)
+
+
+LOAD = {"lost_connections": 0, "failed": 0, "client_cpu_s": 0.0, "duration_s": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("text", "importance"),
+    [
+        (CLIENT_LIMITED, Importance.VERDICT),
+        *(
+            (text, Importance.VERDICT)
+            for names in (["lab1"], ["lab1", "lab2"])
+            for text in generator_caveats([{"name": name, **GENERATOR} for name in names])
+        ),
+        *(
+            (text, Importance.VERDICT)
+            for skipped in (1, 3)
+            for text in load_caveats({**LOAD, "skipped": skipped}, (), 1)
+        ),
+        *(
+            (text, Importance.VERDICT)
+            for text in without_effect(
+                ["vm.swappiness"], NoSwap(), starts_server=True, limits_memory=True
+            )
+        ),
+        (shipped_limits()["reloads"]["text"].format(percent=1), Importance.VERDICT),
+        *(
+            (shipped_limits()[guard]["text"].format(percent=5, limit=1), Importance.DETAIL)
+            for guard in (
+                "foreign-cpu", "steal", "foreign-sessions", "autovacuum", "throttled", "clock-step",
+                "forced-checkpoint", "forced-checkpoint-perhaps-own", "asked-checkpoint", "disk",
+            )
+        ),
+    ],
+)  # fmt: skip
+def test_what_a_trial_says_of_itself_is_ranked_by_what_it_could_change(
+    text: str, importance: Importance
+) -> None:
+    plan = plan_of()
+    trials = [replace(t, warnings=(Caveat("trial", text),)) for t in trials_of(plan)]
+    (found,) = find(analyse("?", plan, trials))
+    assert found.importance is importance
 
 
 def test_those_that_could_change_the_verdict_come_first() -> None:
