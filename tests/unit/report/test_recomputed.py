@@ -26,6 +26,7 @@ from pgassay.report.sections.record.workload import mix_table
 from pgassay.report.workload import workload_words
 from pgassay.reporting import analyse_run
 from pgassay.samples.run_directory import RunDirectory
+from support.runs.looks import half_pauses
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 BLOCKS = 6
@@ -175,12 +176,7 @@ def test_parts_of_a_transactions_time(recorded: Recorded) -> None:
 def waited_ms(trial: Trial, name: str, patterns: list[tuple[str, tuple[str, ...]]]) -> float:
     """Of a transaction in a class: each sample stands for half of the pauses beside it."""
     rows = trial.waits.to_pylist()
-    ticks = np.array(sorted({row["tick_ns"] for row in rows}))
-    pauses = np.diff(ticks)
-    half = np.median(pauses) / 2
-    weights = dict(
-        zip(ticks.tolist(), np.r_[half, pauses / 2] + np.r_[pauses / 2, half], strict=True)
-    )
+    weights = half_pauses({row["tick_ns"] for row in rows})
     start, end = trial.window
     inside = [tick for tick in weights if start <= tick < end]
     busy = 0.0
