@@ -1,7 +1,7 @@
-"""Runs whose better arm loses its slow trials, and levels that collapse rarely: `make validate`.
+"""Runs whose better arm loses its slow trials, levels that collapse rarely, typical trials.
 
-Enters: nothing. Leaves: docs/measured/validation-losses.md. Never: touches a server, or orders arms
-by other rules than pgassay's.
+Enters: nothing. Leaves: docs/measured/validation-losses.md, by `make validate`. Never: touches a
+server, or orders arms by other rules than pgassay's.
 
 A lost trial is run again, as pgassay does, until one is not lost.
 """
@@ -20,6 +20,7 @@ import numpy as np
 from bench import MEASURED
 from bench.tables import Aim, page, rate, table
 from bench.validate.parallel import counted
+from bench.validate.whole_trials import typical_trials
 from bench.validate.whole_trials.false_positives import MARGIN, Rule, plan_of
 from bench.validate.whole_trials.nasty_worlds import SCATTER
 from pgassay.analysis.judge import judge
@@ -219,9 +220,16 @@ def main(runs: int = 2000) -> None:
                 _rare_rows(runs),
             ),
         ],
+        "Typical trial": [
+            f"The level is {100 * typical_trials.EFFECT:g} % faster, slow trials apart. Shown: the"
+            " 20 % trimmed mean differs from the mean by more than the smallest effect.",
+            "",
+            *table(typical_trials.HEAD, typical_trials.rows(runs)),
+        ],
     }  # fmt: skip
     OUTPUT.write_text(
-        page("Validation of lost trials and rare collapses", about, sections), "utf-8"
+        page("Validation of lost trials and rare collapses", about, sections),
+        "utf-8",
     )
 
 

@@ -42,6 +42,7 @@ from pgassay.analysis.verdicts.not_in_force import levels_not_in_force
 from pgassay.analysis.verdicts.run_caveats import (
     missing_trials,
 )
+from pgassay.analysis.verdicts.typical_trial import with_typical_trial
 from pgassay.analysis.verdicts.withdrawal import (
     Level,
     Withdrawal,
@@ -110,6 +111,7 @@ def judge(
         comparisons = corrected(given, plan, rule)
         if not of_verdicts_only:
             comparisons = adjusted_for_early_end(comparisons, plan, rule)
+            comparisons = with_typical_trial(comparisons, plan.metric)
     found = Analysis(
         question=plan.question,
         metric=plan.metric,

@@ -93,6 +93,11 @@ def margin_percent(share: float) -> str:
     return f"{decimals(100 * share, 'g')} %"
 
 
+def short_share(percent: float) -> str:
+    """Such as `39 %` or `8.3 %`."""
+    return f"{decimals(float(f'{percent:.2g}'), 'g')} %"
+
+
 def quantity(value: float, metric: Metric) -> str:
     """A value with its unit, such as `8 015 tps` or `12.3 kB`."""
     if metric.unit == "B":

@@ -1,4 +1,5 @@
-"""What limits a verdict stands in its badge and sentence: halves, lost trials, rare collapses."""
+"""What limits a verdict stands in its badge and sentence: halves, lost trials, rare collapses, and
+the typical trial where the mean is another one."""
 
 from __future__ import annotations
 
@@ -169,6 +170,55 @@ def test_a_lost_trial_that_was_not_run_again_has_a_tipping_point_too() -> None:
     (lost,) = analyse("?", plan, trials, failed=broken(plan, "a2", (9,))).losses
     assert (lost.lost, lost.planned) == (1, 9)
     assert lost.tips_at_pct is not None
+
+
+def slowed(plan: Plan, arm: str, blocks: Sequence[int], times: float) -> Analysis:
+    """A run whose second arm is 3 % faster, and whose trials of `arm` are slower in some blocks."""
+    trials = [
+        replace(one, whole=replace(one.whole, values={
+            **one.whole.values, "tps": one.whole.values["tps"] * times,
+        })) if one.arm == arm and one.block in blocks else one
+        for one in trials_of(plan, {"a2": 0.03}, ())
+    ]  # fmt: skip
+    return analyse("?", plan, trials)
+
+
+@pytest.mark.parametrize(
+    ("arm", "times", "mean", "moved_by"),
+    [
+        ("a2", 0.7, r"−[34]\.\d %", "lower"),
+        ("a1", 0.7, r"\+1[01]\.\d %", "higher"),
+        ("a2", 1.4, r"\+1[01]\.\d %", "higher"),
+        ("a1", 1.4, r"−[34]\.\d %", "lower"),
+    ],
+)
+def test_the_typical_trial_stands_beside_a_mean_that_few_trials_move(
+    arm: str, times: float, mean: str, moved_by: str
+) -> None:
+    analysis = slowed(plan_of(blocks=10), arm, (3, 8), times)
+    (verdict,) = analysis.verdicts()
+    assert verdict.typical_pct == pytest.approx(3.0, abs=1.5)
+    said_of_it = rf"The typical trial \(20 % trimmed mean\): \+[234]\.\d %; a few {moved_by} ones"
+    assert re.search(rf"{said_of_it} bring the mean to {mean}", said(analysis)[1])
+
+
+def test_the_typical_trial_is_known_and_not_told_where_the_mean_is_the_same() -> None:
+    plan = plan_of()
+    analysis = analyse("?", plan, trials_of(plan, {"a2": 0.03}, ()))
+    (verdict,) = analysis.verdicts()
+    assert verdict.typical_pct == pytest.approx(verdict.effect_pct, abs=0.3)
+    assert "typical" not in said(analysis)[1]
+    assert {c.typical_pct for c in analysis.comparisons if c.metric != "tps"} == {None}
+
+
+def test_a_withdrawn_verdict_and_one_of_four_blocks_have_no_typical_trial() -> None:
+    plan = plan_of()
+    trials = trials_of(plan, {"a2": 0.03}, [("a2", 3)])
+    (withdrawn,) = analyse("?", plan, trials).verdicts()
+    assert (withdrawn.withdrawn is not None, withdrawn.typical_pct) == (True, None)
+    few = [one for one in trials_of(plan, {"a2": 0.03}, ()) if one.block <= 4]
+    (verdict,) = analyse("?", plan, few).verdicts()
+    assert (verdict.blocks, verdict.typical_pct) == (4, None)
 
 
 def test_equivalence_says_how_often_a_collapse_could_have_stayed_unseen() -> None:

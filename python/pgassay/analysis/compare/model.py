@@ -107,6 +107,9 @@ class Comparison:
     the effect, their spread gives its standard error, and p flips the signs of their logarithms."""
     block_raw_pct: tuple[float, ...] = ()
     """The same as measured."""
+    typical_pct: float | None = None
+    """Of a verdict on the primary metric that is given, over five blocks or more: the 20 % trimmed
+    mean, of a switchback over its trials."""
     aliases: tuple[str, ...] = ()
     """In a fraction: the interactions that are in this effect."""
     shared_by: int = 1

@@ -1,4 +1,5 @@
-"""What limits a verdict: it changes within trials, some were lost, rare ones may be unseen.
+"""What limits a verdict: a few trials move its mean, it changes within trials, some were lost, rare
+ones may be unseen.
 
 Enters: a verdict and its Analysis. Leaves: words of its badge, sentences behind its own. Never:
 decides or changes a verdict: that is of the mean over the measured time of the trials that count.
@@ -14,8 +15,8 @@ from pgassay.analysis.curves.model import EffectByHalf, HalfEffect
 from pgassay.analysis.model import Analysis, Comparison
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.verdicts.model import CollapseOutlook, Losses, UnseenCollapses
-from pgassay.findings.wording import percent_interval, signed_percent, texts_of
-from pgassay.language import decimals, listed
+from pgassay.findings.wording import percent_interval, short_share, signed_percent, texts_of
+from pgassay.language import listed
 
 _TEXTS = texts_of(__name__)
 _Limit = TypeVar("_Limit", EffectByHalf, Losses, UnseenCollapses)
@@ -34,6 +35,14 @@ def losses(verdict: Comparison, analysis: Analysis) -> Losses | None:
 def collapses(verdict: Comparison, analysis: Analysis) -> UnseenCollapses | None:
     """How often a level may collapse unseen; None but of levels that are alike."""
     return _of(verdict, analysis.collapses)
+
+
+def typical(verdict: Comparison, margin: float) -> float | None:
+    """The effect in the typical trial; None where the mean is about the same."""
+    usual, effect = verdict.typical_pct, verdict.effect_pct
+    if usual is None or effect is None or abs(usual - effect) <= 100.0 * margin:
+        return None
+    return usual
 
 
 def _of(verdict: Comparison, found: Iterable[_Limit]) -> _Limit | None:
@@ -63,8 +72,10 @@ def lost_words(verdict: Comparison, analysis: Analysis) -> list[str]:
 def limits(verdict: Comparison, analysis: Analysis) -> list[str]:
     """A sentence for each limit."""
     halves, lost = by_half(verdict, analysis), losses(verdict, analysis)
-    unseen = collapses(verdict, analysis)
+    unseen, usual = collapses(verdict, analysis), typical(verdict, analysis.smallest_effect)
     found = []
+    if usual is not None:
+        found.append(_of_typical(usual, verdict))
     if halves is not None and halves.verdict is Dependence.DEPENDS:
         found.append(_of_halves(halves, analysis.smallest_effect))
     if lost is not None:
@@ -78,18 +89,27 @@ def collapse_line(outlook: CollapseOutlook) -> str:
     """What a plan can say of rare collapses: after its fewest and most blocks, and for more."""
     texts = _TEXTS["outlook"]
     fewest, *most = outlook.planned
-    last = [str(texts["last"]).format(blocks=one.trials, most=_share(one.most_pct)) for one in most]
+    last = [
+        str(texts["last"]).format(blocks=one.trials, most=short_share(one.most_pct)) for one in most
+    ]
     needed = [
         str(texts["further" if place else "needed"]).format(
-            trials=one.trials, most=_share(one.most_pct)
+            trials=one.trials, most=short_share(one.most_pct)
         )
         for place, one in enumerate(outlook.needed)
     ]
     return str(texts["line"]).format(
         blocks=fewest.trials,
-        most=_share(fewest.most_pct),
+        most=short_share(fewest.most_pct),
         last="".join(last),
         needed=listed(needed),
+    )
+
+
+def _of_typical(usual: float, verdict: Comparison) -> str:
+    mean = verdict.effect_pct or 0.0
+    return str(_TEXTS["typical"]["higher" if mean > usual else "lower"]).format(
+        typical=signed_percent(usual), mean=signed_percent(mean)
     )
 
 
@@ -114,7 +134,7 @@ def _of_losses(found: Losses, verdict: Comparison) -> str:
         planned=found.planned,
         subject=f"{found.factor} = {found.of_level}",
         metric=metric.title.lower(),
-        size=_share(abs(tips or 0.0)),
+        size=short_share(abs(tips or 0.0)),
     )
 
 
@@ -123,10 +143,5 @@ def _of_collapses(found: UnseenCollapses) -> str:
         subject=f"{found.factor} = {found.level}",
         blocks=found.blocks,
         seen=found.seen,
-        most=_share(found.most_pct),
+        most=short_share(found.most_pct),
     )
-
-
-def _share(percent: float) -> str:
-    """Such as `39 %` or `8.3 %`."""
-    return f"{decimals(float(f'{percent:.2g}'), 'g')} %"

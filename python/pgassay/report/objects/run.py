@@ -24,7 +24,7 @@ SCHEMA = "pgassay.run/1"
 
 VERDICT_FIELDS = (
     "metric", "factor", "baseline", "level", "step", "effect_pct", "ci95_pct", "p_sign_flip",
-    "p_looks", "shared_by", "verdict", "blocks_to_decide",
+    "p_looks", "shared_by", "verdict", "blocks_to_decide", "typical_pct",
 )  # fmt: skip
 ENDPOINT_FIELDS = ("metric", "effect_pct", "ci95_pct", "difference", "ci95", "verdict")
 LIMITS = ("by_half", "losses", "collapses")
