@@ -11,11 +11,12 @@ import pytest
 from bench.validate.whole_trials.apart_errors import World, side_of, simulate
 
 from pgassay.analysis.apart.compare import Question, compare_runs
-from pgassay.analysis.apart.model import RunDifference, Session, Side, SpreadSource
+from pgassay.analysis.apart.model import RunDifference, Session, Side, SideCollapses, SpreadSource
 from pgassay.analysis.apart.sessions import session_of
 from pgassay.analysis.compare.model import Verdict
 from pgassay.analysis.gates.grammar import parse_gates
-from pgassay.findings.apart.verdicts import interval_words, spread_sentence
+from pgassay.analysis.verdicts.collapses import most_unseen
+from pgassay.findings.apart.verdicts import interval_words, limit_of, spread_sentence
 
 MANY = 400
 
@@ -136,6 +137,39 @@ def test_a_stated_spread_takes_the_place_of_the_assumed_one() -> None:
     )  # fmt: skip
     assert same.spread is not None
     assert same.spread.source is SpreadSource.STATED
+
+
+def test_sides_that_are_alike_say_how_often_trials_may_collapse() -> None:
+    known = Question(stated_spread=0.003)
+    quiet = World(0.0, 0.0, trial_sd=0.005, runs=(2, 1))
+    found = only(0.0, 0.0, world=quiet, asked=known)
+    assert found.comparison.verdict is Verdict.EQUIVALENT
+    assert found.trials == (12, 12)
+    assert found.collapses == SideCollapses(12, 0, 100.0 * most_unseen(12))
+    assert limit_of(found) == (
+        "In 12 trials, a collapse that hits up to 22 % of trials could have stayed unseen."
+    )
+    first, second = sides_of(0.0, 0.0, world=quiet)
+    (few,) = compare_runs([first, replace(second, runs=second.runs[:1])], known).verdicts()
+    assert few.collapses is not None
+    assert (few.trials, few.collapses.trials) == ((12, 6), 6)
+    assert only(0.0, 0.2, world=quiet, asked=known).collapses is None
+
+
+def test_a_trial_that_collapsed_in_a_run_that_is_alike_is_counted() -> None:
+    first, second = sides_of(0.0, 0.0, world=World(0.0, 0.0, trial_sd=0.005, runs=(8, 8)))
+    run = second.runs[3]
+    slow = run.trials[2]
+    values = {**slow.whole.values, "tps": 0.8 * slow.whole.values["tps"]}
+    trials = (*run.trials[:2], replace(slow, whole=replace(slow.whole, values=values)),
+              *run.trials[3:])  # fmt: skip
+    runs = (*second.runs[:3], replace(run, trials=trials), *second.runs[4:])
+    asked = Question(stated_spread=0.003)
+    (found,) = compare_runs([first, replace(second, runs=runs)], asked).verdicts()
+    assert found.comparison.verdict in (Verdict.EQUIVALENT, Verdict.NEGLIGIBLE)
+    assert limit_of(found) == (
+        "side-1 collapsed in 1 of 48 trials; up to 9.5 % of its trials may do so."
+    )
 
 
 def test_one_new_run_is_held_against_several_of_the_baseline() -> None:

@@ -80,7 +80,7 @@ def test_the_keys_are_the_documented_ones(runs: dict[str, Path]) -> None:
     assert set(found) == documented("the comparison", schema)
     assert set(found["runs"][0]) == documented("`runs[]` of a comparison", schema)
     verdict = found["verdicts"][0]
-    only_here = {"badge", "endpoints"}
+    only_here = {"badge", "endpoints", "collapses"}
     assert set(verdict) - only_here == documented("`comparisons[]` of runs", schema)
     assert set(verdict["spread"]) == documented("`spread`", schema)
 

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from pgassay.analysis.apart.arms import CommonArm, Matched, first_arms, match_arms
+from pgassay.analysis.apart.collapses import says_alike, with_collapses
 from pgassay.analysis.apart.conditions import condition_differences, reasons_against
 from pgassay.analysis.apart.curves import curves_by_arm
 from pgassay.analysis.apart.estimate import Asked, difference_of
@@ -64,8 +65,11 @@ def compare_runs(sides: Sequence[Side], question: Question) -> ApartAnalysis:
     found = _differences(sides, matched, loads, rule, question.stated_spread)
     judged = withdraw_set_by_load([one.comparison for one in found], plan)
     given = corrected(judged, plan, rule)
-    differences = tuple(
-        replace(one, comparison=comparison) for one, comparison in zip(found, given, strict=True)
+    differences = _limited(
+        [replace(one, comparison=own) for one, own in zip(found, given, strict=True)],
+        sides,
+        matched,
+        METRICS[plan.metric],
     )
 
     def ninety(one: Comparison) -> Comparison:
@@ -130,6 +134,20 @@ def _differences(
                         one = one if sessions is None else in_sessions(one, sides, at)
                         found.append(_unless_idle(one, sides, arm, at, step))
     return found
+
+
+def _limited(
+    found: Sequence[RunDifference], sides: Sequence[Side], matched: Matched, metric: Metric
+) -> tuple[RunDifference, ...]:
+    """Verdicts that sides are alike say how often trials may collapse all the same."""
+    places = {side.name: at for at, side in enumerate(sides)}
+    values = {arm.label: values_of(sides, arm, metric, None) for arm in matched.common}
+    return tuple(
+        with_collapses(one, values[one.arm][places[one.side]])
+        if says_alike(one, metric.name)
+        else one
+        for one in found
+    )
 
 
 def _unless_idle(

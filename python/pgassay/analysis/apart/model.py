@@ -80,6 +80,17 @@ class RunSpread:
 
 
 @dataclass(frozen=True)
+class SideCollapses:
+    """How often trials of a side may collapse although its verdict says that sides are alike."""
+
+    trials: int
+    """Of the side with fewer; of this one, if some of its trials collapsed."""
+    seen: int
+    most_pct: float
+    """Upper 95 % limit of the share of trials that collapse (Clopper and Pearson)."""
+
+
+@dataclass(frozen=True)
 class RunDifference:
     """One metric of one arm: a side against the baseline side."""
 
@@ -99,6 +110,8 @@ class RunDifference:
     sessions: tuple[int, int] | None
     """The same, where the session is the unit; None where the run is."""
     trials: tuple[int, int]
+    collapses: SideCollapses | None = None
+    """Of a verdict over whole trials that sides are alike."""
 
 
 @dataclass(frozen=True)

@@ -16,10 +16,11 @@ import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import special
 
 from pgassay.analysis.compare.model import Comparison
-from pgassay.analysis.reading.metrics import METRICS
+from pgassay.analysis.reading.metrics import METRICS, Metric
 from pgassay.analysis.verdicts.losses import SAME
 from pgassay.analysis.verdicts.model import CollapseLimit, CollapseOutlook, UnseenCollapses
 from pgassay.plan.model import Plan
@@ -39,7 +40,8 @@ def unseen_collapses(verdicts: Sequence[Comparison]) -> Iterator[UnseenCollapses
     """The limit of each verdict over whole trials that says that levels are alike."""
     for one in verdicts:
         if one.step is None and one.verdict in SAME and one.blocks > 0:
-            seen = _seen(one)
+            effects = np.log1p(np.array(one.block_effects_pct) / 100.0)
+            seen = collapsed(effects, METRICS[one.metric])
             limit = 100.0 * most_unseen(one.blocks, seen)
             yield UnseenCollapses(one.factor, one.level, one.blocks, seen, limit)
 
@@ -67,11 +69,10 @@ def collapse_outlook(plan: Plan) -> CollapseOutlook | None:
     )
 
 
-def _seen(one: Comparison) -> int:
-    """Blocks in which the level lies far on the bad side of where it usually lies."""
-    effects = np.log1p(np.array(one.block_effects_pct) / 100.0)
-    away = effects - np.median(effects)
-    if METRICS[one.metric].good == "lower":
+def collapsed(logs: NDArray[np.float64], metric: Metric) -> int:
+    """How many of these lie far on the bad side of where most of them lie."""
+    away = logs - np.median(logs)
+    if metric.good == "lower":
         away = -away
     scatter = float(np.median(np.abs(away))) / _NORMAL_MAD
     return int(np.sum((away < _LEAST) & (away < -_SCATTER * scatter)))

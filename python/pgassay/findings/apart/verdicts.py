@@ -9,7 +9,13 @@ from pgassay.analysis.apart.model import ApartAnalysis, RunDifference, RunSpread
 from pgassay.analysis.gates.grammar import gate_texts
 from pgassay.analysis.model import Comparison
 from pgassay.analysis.reading.metrics import METRICS
-from pgassay.findings.wording import margin_percent, signed_bound, signed_percent, texts_of
+from pgassay.findings.wording import (
+    margin_percent,
+    short_share,
+    signed_bound,
+    signed_percent,
+    texts_of,
+)
 from pgassay.language import decimals, tr
 
 _TEXTS = texts_of(__name__)
@@ -37,6 +43,16 @@ def sentence_of(found: RunDifference, analysis: ApartAnalysis) -> tuple[str, str
         margin=margin_percent(analysis.smallest_effect),
     )
     return arm + claim, f"({interval_words(found, analysis.smallest_effect)})"
+
+
+def limit_of(found: RunDifference) -> str:
+    """How often trials may collapse although the sides are alike; empty where they are not."""
+    limit = found.collapses
+    if limit is None:
+        return ""
+    return str(_TEXTS["collapses"]["seen" if limit.seen else "unseen"]).format(
+        side=found.side, trials=limit.trials, seen=limit.seen, most=short_share(limit.most_pct)
+    )
 
 
 def interval_words(found: RunDifference, margin: float) -> str:

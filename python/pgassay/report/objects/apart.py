@@ -6,6 +6,7 @@ Enters: the context of a comparison of runs. Leaves: JSON text. Never: writes an
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from typing import Any
 
 from pgassay.analysis.apart.model import ApartAnalysis, RunDifference
@@ -40,6 +41,7 @@ def render_apart_json(context: ApartContext) -> str:
             {
                 **_difference(one),
                 "badge": badge_of(one, forced=bool(analysis.forced)),
+                "collapses": None if one.collapses is None else asdict(one.collapses),
                 "endpoints": [
                     {**_difference(found), "margin_pct": 100.0 * endpoint.margin}
                     for found, endpoint in analysis.beside(one)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pgassay.analysis.model import Verdict
 from pgassay.analysis.reading.metrics import METRICS
-from pgassay.findings.apart.verdicts import badge_of, sentence_of, spread_sentence
+from pgassay.findings.apart.verdicts import badge_of, limit_of, sentence_of, spread_sentence
 from pgassay.language import decimals, listed, retold, tr
 from pgassay.report.charts.style import TONES
 from pgassay.report.context import ApartContext
@@ -22,10 +22,11 @@ def headlines(context: ApartContext) -> tuple[Headline, ...]:
     for one in context.analysis.verdicts():
         if one.comparison.step is None:
             claim, interval = sentence_of(one, context.analysis)
-            text = tr("{text}.", text=f"{claim} {interval}".rstrip())
+            limit = limit_of(one)
+            text = f"{tr('{text}.', text=f'{claim} {interval}'.rstrip())} {limit}".rstrip()
             badge = badge_of(one, forced=bool(warned))
             tone = TONES[Verdict.UNDECIDED if warned else one.comparison.verdict]
-            found.append(Headline(badge, tone, text))
+            found.append(Headline(badge, tone, text, limit))
     nothing = tr("The runs share no figure of the primary metric, so there is no result.")
     return (*warned, *(found or [Headline(tr("no result"), TONES[Verdict.UNDECIDED], nothing)]))
 
