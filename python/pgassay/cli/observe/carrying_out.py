@@ -1,6 +1,6 @@
 """Carry out one `pgassay observe`: record a running server, without a load of ours.
 
-Enters: option → value. Leaves: a directory of samples and a report on it.
+Enters: what is asked. Leaves: a directory of samples and a report on it.
 Never: changes the server, however it ends.
 """
 
@@ -8,53 +8,33 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
 from contextlib import suppress
-from types import SimpleNamespace
-from typing import Any
+from pathlib import Path
 
 import typer
 
-from pgassay.cli.connection import connection_string
 from pgassay.cli.observe.progress import ObserveProgress
 from pgassay.cli.terminal.console import err, silenced
-from pgassay.cli.terminal.durations import seconds_of
 from pgassay.cli.terminal.stopping import first_signal_ends
 from pgassay.cli.terminal.summary import print_observation
-from pgassay.doctor.access import target_table
 from pgassay.errors import ExitCode, SpecError
 from pgassay.observation import Outcome, Request, observe
 from pgassay.report.objects.observed import summary_object
 from pgassay.samples.observation_directory import ObservationDirectory
 from pgassay.samples.run_directory import default_run_path
 from pgassay.samples.unfinished import locked
-from pgassay.stores.address import refuse_url
 
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(kB|MB|GB|TB)\s*")
 _BYTES = {"kB": 2**10, "MB": 2**20, "GB": 2**30, "TB": 2**40}
 
 
-def carry_out(given: Mapping[str, Any]) -> None:
-    """Record, report and print; `given` is option → value."""
-    asked = SimpleNamespace(**given)
-    refuse_url(asked.out, "observe")
-    dsn = connection_string(asked.database, asked.host, asked.port, asked.user, asked.dbname)
-    if asked.ssh is not None or asked.sudo:
-        target_table({"dsn": dsn, "ssh": asked.ssh, "sudo": asked.sudo})
-    request = Request(
-        duration_s=None
-        if asked.duration is None
-        else seconds_of("--duration", asked.duration, 1, 1e8),
-        every_s=seconds_of("--every", asked.every, 0.02, 60),
-        segment_s=seconds_of("--segment", asked.segment, 1, 86400),
-        keep_s=seconds_of("--keep", asked.keep, 10, 1e8),
-        max_disk_bytes=_bytes("--max-disk", asked.max_disk),
-        ssh=asked.ssh,
-        sudo=asked.sudo,
-    )
-    directory = ObservationDirectory.create(asked.out or default_run_path("observation"))
-    outcome = _follow(dsn, request, directory, live=not asked.no_live, quiet=asked.quiet)
-    if asked.as_json:
+def carry_out(
+    dsn: str, request: Request, out: Path | None, *, live: bool, quiet: bool, as_json: bool
+) -> None:
+    """Record, report and print."""
+    directory = ObservationDirectory.create(out or default_run_path("observation"))
+    outcome = _follow(dsn, request, directory, live=live, quiet=quiet)
+    if as_json:
         typer.echo(json.dumps(summary_object(str(directory.path), outcome.context)))
     else:
         print_observation(outcome.context, outcome.report)
@@ -83,7 +63,8 @@ def _follow(
         raise
 
 
-def _bytes(option: str, text: str) -> int:
+def bytes_of(option: str, text: str) -> int:
+    """`500MB` or `2 GB` in bytes."""
     match = _SIZE.fullmatch(text)
     if match is None or float(match[1]) <= 0:
         raise SpecError(f"{text}: write a size such as 500MB or 2GB", key=option)

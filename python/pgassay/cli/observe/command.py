@@ -7,8 +7,18 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pgassay.cli.connection import Database, DatabaseName, Host, Port, Ssh, Sudo, User
+from pgassay.cli.connection import (
+    Database,
+    DatabaseName,
+    Host,
+    Port,
+    Ssh,
+    Sudo,
+    User,
+    connection_string,
+)
 from pgassay.cli.terminal.options import Json, Out, Plain, Quiet, option
+from pgassay.stores.address import refuse_url
 
 
 def observe(
@@ -38,7 +48,22 @@ def observe(
     as_json: Json = False,
 ) -> None:
     """Record what a running server does, without changing it."""
-    given = locals()
-    from pgassay.cli.observe.carrying_out import carry_out
+    refuse_url(out, "observe")
+    dsn = connection_string(database, host, port, user, dbname)
+    from pgassay.cli.observe.carrying_out import bytes_of, carry_out
+    from pgassay.cli.terminal.durations import seconds_of
+    from pgassay.doctor.access import target_table
+    from pgassay.observation import Request
 
-    carry_out(given)
+    if ssh is not None or sudo:
+        target_table({"dsn": dsn, "ssh": ssh, "sudo": sudo})
+    request = Request(
+        duration_s=None if duration is None else seconds_of("--duration", duration, 1, 1e8),
+        every_s=seconds_of("--every", every, 0.02, 60),
+        segment_s=seconds_of("--segment", segment, 1, 86400),
+        keep_s=seconds_of("--keep", keep, 10, 1e8),
+        max_disk_bytes=bytes_of("--max-disk", max_disk),
+        ssh=ssh,
+        sudo=sudo,
+    )
+    carry_out(dsn, request, out, live=not no_live, quiet=quiet, as_json=as_json)

@@ -1,51 +1,42 @@
 """Carry out one `pgassay profile`.
 
-Enters: option → value. Leaves: a directory of files, its figures on stdout.
+Enters: what is asked. Leaves: a directory of files, its figures on stdout.
 Never: changes the server.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import typer
 
 from pgassay.analysis.profiles.functions import Counted
-from pgassay.cli.connection import connection_string
 from pgassay.cli.terminal.console import err, out, plain
-from pgassay.cli.terminal.durations import seconds_of
 from pgassay.cli.terminal.stopping import first_signal_ends
 from pgassay.errors import ExitCode
 from pgassay.profiling import Request, profile_server
 from pgassay.samples.profiles import ProfileDirectory
 from pgassay.samples.run_directory import default_run_path
 from pgassay.samples.storage.files import refuse_used
-from pgassay.stores.address import refuse_url
 from pgassay.trials.profile.model import COST, TITLES, Profile
 
 SCHEMA = "pgassay.profile/1"
 _SHOWN = 10
 
 
-def carry_out(given: Mapping[str, Any]) -> None:
-    """Profile, store and print; `given` is option → value."""
-    asked = SimpleNamespace(**given)
-    refuse_url(asked.out, "profile")
-    dsn = connection_string(asked.database, asked.host, asked.port, asked.user, asked.dbname)
-    request = Request(seconds_of("--duration", asked.duration, 1, 600), asked.hz, asked.off_cpu)
-    path = asked.out or default_run_path("profile")
+def carry_out(dsn: str, request: Request, out_path: Path | None, *, as_json: bool) -> None:
+    """Profile, store and print."""
+    path = out_path or default_run_path("profile")
     refuse_used(path)
     with first_signal_ends() as is_stopped:
         label, profiles, notes = profile_server(
             dsn, request, ProfileDirectory(path), lambda text: err.print(plain(text)), is_stopped
         )
         was_stopped = is_stopped()
-    if asked.as_json:
+    if as_json:
         found = {
             "schema": SCHEMA,
             "path": str(path),

@@ -1,6 +1,6 @@
 """Carry out one `pgassay trace`.
 
-Enters: option → value. Leaves: a directory of readings and a report on it.
+Enters: what is asked. Leaves: a directory of readings and a report on it.
 Never: leaves a probe behind, however it ends.
 """
 
@@ -8,15 +8,11 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
-from types import SimpleNamespace
-from typing import Any
+from pathlib import Path
 
 import typer
 
-from pgassay.cli.connection import connection_string
 from pgassay.cli.terminal.console import err, labelled, plain
-from pgassay.cli.terminal.durations import seconds_of
 from pgassay.cli.terminal.stopping import first_signal_ends
 from pgassay.cli.terminal.summary import print_trace
 from pgassay.errors import ExitCode, SpecError
@@ -24,8 +20,7 @@ from pgassay.report.objects.traced import trace_object
 from pgassay.samples.run_directory import default_run_path
 from pgassay.samples.trace_directory import TraceDirectory
 from pgassay.spec.reading.units import clock
-from pgassay.stores.address import refuse_url
-from pgassay.tracing import DEFAULT_S, MOST_S, TraceRequest, trace
+from pgassay.tracing import TraceRequest, trace
 from pgassay.trials.trace.points import titles
 from pgassay.trials.trace.programs import PARTS, Chosen, Program
 from pgassay.trials.trace.server import TracedServer
@@ -33,31 +28,22 @@ from pgassay.trials.trace.server import TracedServer
 _LINE_EVERY_S = 10.0
 
 
-def carry_out(given: Mapping[str, Any]) -> None:
-    """Trace, report and print; `given` is option → value."""
-    asked = SimpleNamespace(**given)
-    refuse_url(asked.out, "trace")
-    dsn = connection_string(asked.database, asked.host, asked.port, asked.user, asked.dbname)
-    request = TraceRequest(
-        parts=_parts(asked.what),
-        duration_s=DEFAULT_S
-        if asked.duration is None
-        else seconds_of("--duration", asked.duration, 1, MOST_S),
-        cost_pairs=asked.measure_cost or 0,
-        window_s=seconds_of("--window", asked.window, 1, 600),
-    )
-    directory = TraceDirectory.create(asked.out or default_run_path("trace"))
+def carry_out(
+    dsn: str, request: TraceRequest, out: Path | None, *, has_duration: bool, as_json: bool
+) -> None:
+    """Trace, report and print; with a duration asked for, a stop exits as interrupted."""
+    directory = TraceDirectory.create(out or default_run_path("trace"))
     try:
         with first_signal_ends() as is_stopped:
             outcome = trace(dsn, request, directory, TraceProgress(request), is_stopped)
     except BaseException:
         directory.discard_if_empty()
         raise
-    if asked.as_json:
+    if as_json:
         typer.echo(json.dumps(trace_object(str(directory.path), outcome.context)))
     else:
         print_trace(outcome.context, outcome.report)
-    if asked.duration is not None and outcome.context.described["ended_by"] == "stopped":
+    if has_duration and outcome.context.described["ended_by"] == "stopped":
         raise typer.Exit(ExitCode.INTERRUPTED)
 
 
@@ -104,7 +90,8 @@ def _described(program: Program) -> str:
     return f"{titles().get(program.point, 'checkpoint phases')} ({program.way})"
 
 
-def _parts(text: str) -> tuple[str, ...]:
+def parts_of(text: str) -> tuple[str, ...]:
+    """The parts that `lwlocks, io` names, each once."""
     found = tuple(dict.fromkeys(word.strip() for word in text.split(",") if word.strip()))
     unknown = [word for word in found if word not in PARTS]
     if unknown or not found:

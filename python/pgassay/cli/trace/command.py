@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pgassay.cli.connection import Database, DatabaseName, Host, Port, User
+from pgassay.cli.connection import Database, DatabaseName, Host, Port, User, connection_string
 from pgassay.cli.terminal.options import Json, Out, option
+from pgassay.stores.address import refuse_url
 
 
 def trace(
@@ -35,7 +36,16 @@ def trace(
     as_json: Json = False,
 ) -> None:
     """Trace lock waits, checkpoints, I/O and WAL in a running server."""
-    given = locals()
-    from pgassay.cli.trace.carrying_out import carry_out
+    refuse_url(out, "trace")
+    dsn = connection_string(database, host, port, user, dbname)
+    from pgassay.cli.terminal.durations import seconds_of
+    from pgassay.cli.trace.carrying_out import carry_out, parts_of
+    from pgassay.tracing import DEFAULT_S, MOST_S, TraceRequest
 
-    carry_out(given)
+    request = TraceRequest(
+        parts=parts_of(what),
+        duration_s=DEFAULT_S if duration is None else seconds_of("--duration", duration, 1, MOST_S),
+        cost_pairs=measure_cost or 0,
+        window_s=seconds_of("--window", window, 1, 600),
+    )
+    carry_out(dsn, request, out, has_duration=duration is not None, as_json=as_json)
