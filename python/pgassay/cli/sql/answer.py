@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 import typer
 
-from pgassay.cli.sql.command import Format
+from pgassay.cli.sql import Format
 from pgassay.cli.sql.formats import as_parquet, as_table, text_of
 from pgassay.cli.terminal.console import err, labelled, out, warn
 from pgassay.errors import SetupError

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
+from pgassay.cli.sql import Format
 from pgassay.cli.terminal.options import option
 
 RUNS_FOLDER = "pgassay-runs"
-Format = Literal["table", "csv", "json", "md", "parquet"]
 
 
 def sql(

@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pgassay.analysis.reading.plain_text import visible
+from pgassay.cli.sql import Format
 from pgassay.cli.terminal.console import one_line, table_lines
 from pgassay.report.inert import csv_cell, markdown_line
 
@@ -60,7 +61,7 @@ def _is_number(one: pa.DataType) -> bool:
     return any(is_one(one) for is_one in tests)
 
 
-def text_of(answer: pa.RecordBatchReader, output_format: str) -> Iterator[str]:
+def text_of(answer: pa.RecordBatchReader, output_format: Format) -> Iterator[str]:
     """The answer in one of the formats for text."""
     if output_format == "csv":
         return _csv(answer)
