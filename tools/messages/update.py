@@ -2,7 +2,9 @@
 
     make messages
 
-Keeps every translation; a message that is gone is kept at the end as obsolete (`#~`).
+Keeps every translation; a message that is gone is kept at the end as obsolete (`#~`). Makes the
+catalogue of a language that has none yet. Lists the messages that reports show in English for want
+of a translation.
 """
 
 from __future__ import annotations
@@ -14,7 +16,9 @@ from babel.messages.catalog import Catalog
 from babel.messages.pofile import read_po, write_po
 from tools.messages.extract import PACKAGE, Msg, all_messages
 
-LANGUAGES = ("ru", "zh")
+from pgassay.language import LANGUAGES
+
+TRANSLATED = tuple(one for one in LANGUAGES if one != "en")
 FOLDER = PACKAGE / "languages"
 _HEADER = """\
 # Messages of pgassay's reports. `make messages` keeps the list; only msgstr is written by hand."""
@@ -23,12 +27,14 @@ _HEADER = """\
 def main() -> None:
     """Write every catalogue, and say what is left to translate."""
     messages = all_messages()
-    for language in LANGUAGES:
+    for language in TRANSLATED:
         path = FOLDER / f"{language}.po"
         updated = text_of(catalogue_of(language, path, messages))
         path.write_text(updated, "utf-8")
-        missing = sum(not is_translated(one.string) for one in read(path, language) if one.id)
-        print(f"{path}: {len(messages)} messages, {missing} not translated")
+        missing = untranslated(language, messages)
+        print(f"{path}: {len(messages)} messages, {len(missing)} not translated")
+        for one in missing:
+            print(f"  {one.text!r}")
 
 
 def catalogue_of(language: str, path: Path, messages: list[Msg]) -> Catalog:
@@ -50,6 +56,13 @@ def read(path: Path, language: str) -> Catalog:
     """A catalogue."""
     with path.open("rb") as file:
         return read_po(file, locale=language)
+
+
+def untranslated(language: str, messages: list[Msg]) -> list[Msg]:
+    """Those that a report in this language shows in English."""
+    known = read(FOLDER / f"{language}.po", language)
+    found = ((one, known.get(one.text, one.context or None)) for one in messages)
+    return [one for one, kept in found if kept is None or not is_translated(kept.string)]
 
 
 def is_translated(string: str | tuple[str, ...] | list[str] | None) -> bool:

@@ -10,6 +10,8 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from pgassay.language import Language
+
 
 def option(names: str, text: str, panel: str | None = None, **limits: Any) -> Any:
     """An option: its names with blanks between them, its help, and `min` or `max`."""
@@ -32,7 +34,7 @@ GateTexts = Annotated[
     option("--gate", 'Exit with 3 where a change is beyond this, as "throughput>-2%"; repeatable.'),
 ]
 Lang = Annotated[
-    Literal["en", "ru", "zh"],
+    Language,
     option("--lang", "Language of a report for people: html, md or brief."),
 ]
 GateUndecided = Annotated[
