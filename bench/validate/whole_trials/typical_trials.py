@@ -18,7 +18,6 @@ from bench.validate.parallel import counted
 from bench.validate.whole_trials.false_positives import MARGIN, Rule, plan_of
 from pgassay.analysis.judge import judge
 from pgassay.analysis.measures.model import StepMeasures, TrialMeasures
-from pgassay.analysis.verdicts.typical_trial import with_typical_trial
 from pgassay.findings.answer.limits import typical
 from pgassay.plan.model import Plan
 
@@ -60,7 +59,7 @@ def do_world(task: tuple[World, int]) -> Counter[str]:
     for seed in range(PART):
         plan = plan_of(rule, seed, 2)
         analysis = judge(plan, list(_trials(plan, world, source)), of_verdicts_only=True).verdicts
-        (verdict,) = with_typical_trial(analysis.verdicts(), plan.metric)
+        (verdict,) = analysis.verdicts()
         found.update(
             runs=1,
             shown=typical(verdict, MARGIN) is not None,

@@ -111,7 +111,7 @@ def judge(
         comparisons = corrected(given, plan, rule)
         if not of_verdicts_only:
             comparisons = adjusted_for_early_end(comparisons, plan, rule)
-            comparisons = with_typical_trial(comparisons, plan.metric)
+        comparisons = with_typical_trial(comparisons, plan.metric)
     found = Analysis(
         question=plan.question,
         metric=plan.metric,

@@ -24,6 +24,9 @@ from pgassay.analysis.statistics.values import ratio_pct
 _PARTS = 5
 """One of so many blocks is left out at each end; with fewer blocks there is none to leave out."""
 
+_NOTHING_LEFT = -100.0
+"""In per cent, where a ratio is too small for its per cent to tell it from zero."""
+
 
 def with_typical_trial(comparisons: Sequence[Comparison], primary: str) -> tuple[Comparison, ...]:
     """The same; verdicts of the primary metric that are given have their typical trial."""
@@ -35,6 +38,8 @@ def _typical(one: Comparison, primary: str) -> float | None:
     is_given = one.withdrawn is None and one.verdict is not Verdict.CALIBRATION
     is_asked = one.metric == primary and METRICS[primary].scale == "ratio" and is_given
     if not is_asked or one.effect_pct is None or len(one.block_raw_pct) < _PARTS:
+        return None
+    if min(one.effect_pct, *one.block_raw_pct) <= _NOTHING_LEFT:
         return None
     logs = np.sort(np.log1p(np.array(one.block_raw_pct) / 100.0))
     out = len(logs) // _PARTS
