@@ -93,6 +93,12 @@ def test_pgassays_own_statements_are_no_part_of_the_load() -> None:
     sampler = next(query.sql for query in all_queries() if query.name == "waits")
     as_stored = sampler.replace("'pgassay %'", "$7").replace("1000000", "$2")
     assert is_own(as_stored)
+    asked = "SELECT s.queryid::pg_catalog.text, min(pg_catalog.left(s.query, $1)) FROM {}.{} AS s"
+    for schema in ("public", '"My Extensions"'):
+        assert is_own(asked.format(schema, "pg_stat_statements"))
+    lifted = "SELECT pg_catalog.set_config(name, $1, $2) FROM pg_catalog.pg_settings WHERE name IN "
+    assert is_own(lifted + "($3 /*, ... */)")
+    assert is_own(lifted + "($3, $4)")
     assert not is_own("SELECT balance FROM account WHERE id = $1")
     assert not is_own("COMMIT")
     times = {"own": 900.0, "load": 100.0}

@@ -6,6 +6,7 @@ Enters: texts of pg_stat_statements. Leaves: yes or no. Never: guesses by anythi
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.resources import files
@@ -20,6 +21,10 @@ _CONSTANT = re.compile(
     r"'(?:[^']|'')*'|\$\d+|%s|%\(\w+\)s|\b\d+(?:\.\d+)?\b|\b(?:true|false|epoch)\b"
 )
 _COMMENT = re.compile(r"--[^\n]*")
+_SCHEMA = re.compile(r'(?:\{\w+\}|"(?:[^"]|"")+"|\b\w+)\.(?=pg_)')
+"""An extension's schema is known only where the statement is sent."""
+_LIST = re.compile(r"\?(?:/\*,\.\.\.\*/|(?:,\?)+)")
+"""Several constants, which PostgreSQL 18 shows as one."""
 
 
 def is_own(text: str) -> bool:
@@ -37,6 +42,7 @@ def own_among(texts: Mapping[str, str]) -> set[str]:
 def _own() -> frozenset[str]:
     texts = [query.sql for query in all_queries()]
     texts += _sql_in(files("pgassay.server") / "sql")
+    texts += tomllib.loads((files(__package__) / "own_statements.toml").read_text("utf-8"))["texts"]
     return frozenset(_skeleton(text) for text in texts)
 
 
@@ -49,6 +55,6 @@ def _sql_in(folder: Traversable) -> Iterator[str]:
 
 
 def _skeleton(text: str) -> str:
-    """The beginning without constants, comments and spaces."""
-    bare = _CONSTANT.sub("?", _COMMENT.sub(" ", text)).lower()
-    return re.sub(r"\s+", "", bare)[:_LENGTH]
+    """The beginning without constants, comments, spaces and schemas of PostgreSQL's own objects."""
+    bare = _CONSTANT.sub("?", _SCHEMA.sub("", _COMMENT.sub(" ", text))).lower()
+    return _LIST.sub("?", re.sub(r"\s+", "", bare))[:_LENGTH]
