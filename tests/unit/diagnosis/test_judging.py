@@ -81,6 +81,7 @@ def test_it_is_confirmed_where_it_comes_and_goes_with_the_arm() -> None:
     assert "Seen in B = 1. It comes with commit_delay, and is not seen in B = 0" in found.text
     assert found.evidence[0].arm == "B = 1 against B = 0"
     assert found.evidence[0].figure.startswith("60 % against 0.75 %, difference 59 % (95 % CI ")
+    assert found.confirm == found.refute == "", "this run is that test"
 
 
 def test_a_level_whose_verdict_is_withdrawn_confirms_nothing() -> None:
@@ -92,6 +93,7 @@ def test_a_level_whose_verdict_is_withdrawn_confirms_nothing() -> None:
     found = _one(replace(analysis, comparisons=(cast(Comparison, lost),)))
 
     assert found.confidence == "supported"
+    assert found.confirm
 
 
 def test_a_run_that_may_end_early_confirms_only_what_holds_at_every_look() -> None:

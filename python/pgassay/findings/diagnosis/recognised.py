@@ -44,13 +44,22 @@ def _compared(analysis: Analysis) -> set[str]:
     return {arm.id for arm in analysis.arms if not lost & set(arm.levels.items())}
 
 
+def _is_tested(judgement: Judgement, spec_text: str) -> bool:
+    """Whether this run is the test that its rule proposes; without a file for one, whether the
+    signs came and went with what the run varied."""
+    proposed = judgement.rule.next
+    if proposed is None:
+        return judgement.confidence is Confidence.CONFIRMED
+    return varies_itself(spec_text, proposed.factors)
+
+
 def _finding(judgement: Judgement, labels: Mapping[str, str], analysis: Analysis) -> Finding:
     rule, first = judgement.rule, judgement.arms[0]
     levels = {arm.id: arm.levels for arm in analysis.arms}
     contrast = judgement.contrast
     evidence = [] if contrast is None else [_contrasted(contrast, labels)]
     not_for_it: list[Evidence] = []
-    tests = rule.next is None or not varies_itself(analysis.spec_text, rule.next.factors)
+    tests = not _is_tested(judgement, analysis.spec_text)
     for arm in judgement.arms[: _LIMITS["most_arms"]]:
         label = labels[arm.facts.signals.arm] if len(labels) > 1 else ""
         for one in arm.signs:
