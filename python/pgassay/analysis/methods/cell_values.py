@@ -144,8 +144,7 @@ class _Reader:
                     for part, one in zip(parts, patterns, strict=True)
                 ):
                     found[trial.block, arm.arm] = sum(known)
-        source = patterns[0].source
-        return found, WHY_MISSING.get(source, f"the view of {source} was not read")
+        return found, WHY_MISSING[patterns[0].source]
 
     def _numbers(self, name: str) -> dict[Place, float]:
         by_arm = {arm.id: _NUMBERS[name](self.environment, arm) for arm in self.plan.arms}
