@@ -13,15 +13,21 @@ import axe_core_python
 import pytest
 
 from browser.chromium import Browser, Tab, running_chromium
-from browser.reports import HOSTILE_IMAGE, HOSTILE_SPEC, NO_FACTORS, STEPS, synthetic_context
 from pgassay.analysis.measures.courses.chart_series import mean_by_second
 from pgassay.analysis.measures.courses.chart_spans import Event, Span
 from pgassay.findings.model import FindingKind
 from pgassay.report.context import ReportContext
 from pgassay.report.formats.html import render_html
+from support.synthetic.report_contexts import (
+    HOSTILE_IMAGE,
+    HOSTILE_SPEC,
+    NO_FACTORS,
+    STEPS,
+    synthetic_context,
+)
 
 CHARTS = [
-    *("effect", "throughput", "latency_curve", "quantiles"),
+    *("effect", "throughput", "latency_curve", "quantiles", "modes"),
     *("waits", "sessions", "pareto", "host", "order"),
 ]
 OF_STEPS = [CHARTS[0], "by_load", "load_curve", *CHARTS[1:]]
@@ -86,12 +92,14 @@ def test_charts_verdict_and_colours_are_shown(
         dom, picture = tab.dom(), tab.picture()
         assert tab.console == []
     # Six blocks, mean and interval; a line per trial and arm; a band; classes by arms; trials.
-    # A curve, a band and symbols for each arm.
+    # A curve, a band and symbols for each arm;
+    # a density for each arm.
     least = {
         "effect": 8,
         "throughput": 2 * (12 + 2),
         "latency_curve": 2 * 3,
         "quantiles": 2,
+        "modes": 2,
         "waits": 3 * 2,
         "sessions": 2 * 3,
         "pareto": 2 * 3,

@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from browser.reports import synthetic_context
 from pgassay.analysis.statements.model import StatementCosts, StatementUse
 from pgassay.report.context import ReportContext
+from support.synthetic.report_contexts import synthetic_context
 
 FORMULA = "=cmd|' /C calc'!A0"
 AT = "@SUM(1+1)*cmd"

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from browser.reports import NO_FACTORS, STEPS, TWO_FACTORS, synthetic_context
 from pgassay.analysis.model import Caveat
 from pgassay.findings.model import Confidence, Evidence, Finding, FindingKind
 from pgassay.findings.registry import find
@@ -17,6 +16,7 @@ from pgassay.report.brief.render import render_brief
 from pgassay.report.context import ReportContext
 from pgassay.tracing import read_trace_context
 from support.synthetic.hostile import hostile_context
+from support.synthetic.report_contexts import NO_FACTORS, STEPS, TWO_FACTORS, synthetic_context
 from support.synthetic.traces import synthetic_trace
 from unit.report.test_report_observation import context as observed_context
 
@@ -52,7 +52,8 @@ def test_it_answers_with_figures_in_both_units_and_says_what_the_words_mean(
     )
     assert "max_wal_size = 4GB against 32MB, 8 clients:" in figures
     assert "within +-2 %" in parts["WHAT THE WORDS MEAN"]
-    assert parts["HOW TO REPEAT IT"].startswith("pgassay run spec.toml\n")
+    repeated = f"pgassay run {context.run_name}/spec.toml --seed 7\n"
+    assert parts["HOW TO REPEAT IT"].startswith(repeated)
     assert {"CAVEATS", "WHY", "MEANS OF THE ARMS", "DESIGN", "SETTINGS", "ENVIRONMENT"} <= set(
         parts
     )

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from browser.reports import STEPS, synthetic_context
 from pgassay.report.context import ReportContext
 from pgassay.report.data_tables.csv_text import trials_csv
 from pgassay.report.data_tables.tables import tables_of
@@ -19,6 +18,7 @@ from pgassay.tracing import read_trace_context
 from support.runs.command import last_line, pgassay
 from support.synthetic.directories import synthetic_run
 from support.synthetic.hostile import FORMULA, NAMES, hostile_context
+from support.synthetic.report_contexts import STEPS, synthetic_context
 from support.synthetic.traces import synthetic_trace
 from unit.report.test_report_observation import context as observed_context
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from browser.reports import NO_FACTORS, STEPS, TWO_FACTORS, synthetic_context
 from pgassay.analysis.gates.grammar import parse_gates
 from pgassay.analysis.gates.judge import judge_gates
 from pgassay.report.context import ReportContext
@@ -20,6 +19,7 @@ from support.json_schema import mistakes
 from support.runs.command import pgassay
 from support.runs.json_page import documented
 from support.synthetic.directories import synthetic_run
+from support.synthetic.report_contexts import NO_FACTORS, STEPS, TWO_FACTORS, synthetic_context
 
 
 def analysis_of(context: ReportContext) -> Any:

@@ -8,7 +8,6 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from browser.reports import NO_FACTORS, STEPS, synthetic_context
 from pgassay.analysis.compare.model import Withdrawn
 from pgassay.analysis.gates.grammar import parse_gates
 from pgassay.analysis.gates.judge import judge_gates
@@ -17,6 +16,7 @@ from pgassay.findings.registry import find
 from pgassay.report.context import ReportContext
 from pgassay.report.formats.junit import Case, junit_xml, render_junit
 from support.synthetic.hostile import FORMULA, hostile_context
+from support.synthetic.report_contexts import NO_FACTORS, STEPS, synthetic_context
 
 FEW = STEPS.replace("_blocks = 6", "_blocks = 2")
 

@@ -11,13 +11,13 @@ import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as openmetrics
 from prometheus_client.parser import text_string_to_metric_families as prometheus
 
-from browser.reports import NO_FACTORS, STEPS, synthetic_context
 from pgassay.analysis.gates.grammar import parse_gates
 from pgassay.analysis.gates.judge import judge_gates
 from pgassay.report.context import ReportContext
 from pgassay.report.formats.openmetrics import render_openmetrics
 from support.runs.command import last_line, pgassay
 from support.synthetic.hostile import FORMULA, hostile_context
+from support.synthetic.report_contexts import NO_FACTORS, STEPS, synthetic_context
 from support.synthetic.traces import synthetic_trace
 
 

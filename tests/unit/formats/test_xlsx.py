@@ -12,7 +12,6 @@ from xml.etree import ElementTree as ET
 import openpyxl
 import pytest
 
-from browser.reports import synthetic_context
 from pgassay.report.context import ReportContext
 from pgassay.report.data_tables.tables import tables_of
 from pgassay.report.formats.workbook import render_xlsx
@@ -20,6 +19,7 @@ from pgassay.tracing import read_trace_context
 from support.runs.command import pgassay
 from support.synthetic.directories import synthetic_run
 from support.synthetic.hostile import FORMULA, hostile_context
+from support.synthetic.report_contexts import synthetic_context
 from support.synthetic.traces import synthetic_trace
 from unit.report.test_report_observation import context as observed_context
 

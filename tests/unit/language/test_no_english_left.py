@@ -12,10 +12,10 @@ import pytest
 from tools.messages.extract import Msg, all_messages
 from tools.messages.update import untranslated
 
-from browser.reports import NO_FACTORS, STEPS, synthetic_context
 from pgassay.language import speaking
 from pgassay.report.formats.html import render_html
 from pgassay.report.formats.markdown import render_markdown
+from support.synthetic.report_contexts import NO_FACTORS, STEPS, synthetic_context
 
 _NO_TEXT = re.compile(r"<(script|style|pre|code)\b.*?</\1>|```.*?```|https?://\S+", re.DOTALL)
 _TEXT = re.compile(r'>([^<]+)<|(?:aria-label|title|data-name)="([^"]*)"')
@@ -42,7 +42,7 @@ def test_no_english_word_is_left_but_names(
         made = replace(synthetic_context(tmp_path, spec), question="?", environment={})
         page = _NO_TEXT.sub(" ", render_html(made))
         texts = [unescape(one) for both in _TEXT.findall(page) for one in both if one]
-        texts += _NO_TEXT.sub(" ", render_markdown(made)).split("\n")
+        texts += unescape(_NO_TEXT.sub(" ", render_markdown(made))).split("\n")
     left = {word: text for text in texts for word in _WORD.findall(text) if word not in known}
     assert left == {}
     assert [text for text in texts if _ASCII_COLON.search(text)] == []

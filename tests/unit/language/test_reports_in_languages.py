@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 from tools.messages.extract import all_messages
 
-from browser.reports import HOSTILE_SPEC, STEPS, synthetic_context
 from pgassay import language
 from pgassay.cli.terminal.language import require_words
 from pgassay.errors import SetupError
@@ -19,6 +18,7 @@ from pgassay.language import speaking
 from pgassay.report.brief.render import render_brief
 from pgassay.report.formats.html import render_html
 from pgassay.report.formats.markdown import render_markdown
+from support.synthetic.report_contexts import HOSTILE_SPEC, STEPS, synthetic_context
 
 MESSAGES = {one.text for one in all_messages()}
 _UNSEEN = re.compile(r"<script>.*?</script>|<style>.*?</style>|<pre.*?</pre>", re.DOTALL)

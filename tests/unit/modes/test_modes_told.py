@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from browser.reports import synthetic_context
 from pgassay.analysis.curves.modes.model import LatencyMode, LatencyModes, ModeContrast, ModeWait
 from pgassay.analysis.measures.signals import ArmSignals, TrialSignals
 from pgassay.analysis.statistics.values import Estimate
@@ -16,6 +15,7 @@ from pgassay.findings.registry import find
 from pgassay.report.context import ReportContext
 from pgassay.report.formats.html import render_html
 from pgassay.report.formats.markdown import render_markdown
+from support.synthetic.report_contexts import synthetic_context
 
 ALWAYS = Estimate(100.0, None, None)
 FAST = LatencyMode(

@@ -6,10 +6,10 @@ import re
 from pathlib import Path
 
 import pgassay.report
-from browser.reports import synthetic_context
 from pgassay.report.formats.html import render_html
 from pgassay.report.svg.model import Axis, Band, Box, Figure, Line, Panel, Points
 from pgassay.report.tables.chart_data import chart_data
+from support.synthetic.report_contexts import synthetic_context
 
 BLUE = "#0072B2"
 _FIGURE = re.compile(r"<figure>.*?</figure>", re.DOTALL)

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from browser.reports import synthetic_context
 from pgassay.analysis.measures.courses.chart_latencies import LatencyCourse
 from pgassay.analysis.measures.courses.chart_samples import SampledCourse
 from pgassay.analysis.measures.courses.chart_series import ChartSeries
@@ -28,6 +27,7 @@ from pgassay.report.sections.behaviour.ranked_sessions import ranked_sessions
 from pgassay.report.svg.model import Band, Box, Line, Panel, Points
 from pgassay.spec.parse import parse_spec
 from support.synthetic.directories import SPEC
+from support.synthetic.report_contexts import synthetic_context
 
 STYLES = arm_styles(
     [Arm("a1", {"x": "1"}, {"x": "postgres"}), Arm("a2", {"x": "2"}, {"x": "postgres"})]

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from browser.reports import synthetic_context
 from pgassay.report.brief.render import render_brief
 from pgassay.report.formats.html import render_html
 from pgassay.report.formats.junit import render_junit
@@ -15,6 +14,7 @@ from pgassay.report.formats.markdown import render_markdown
 from pgassay.report.formats.openmetrics import render_openmetrics
 from pgassay.report.inert import csv_cell, markdown_line, unlinked
 from support.runs.command import pgassay
+from support.synthetic.report_contexts import synthetic_context
 
 QUESTION = (
     "/close \\u001b]0;title\\u0007 @everyone https://evil.example www.evil.example"

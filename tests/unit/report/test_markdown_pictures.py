@@ -7,8 +7,8 @@ from pathlib import Path
 from urllib.parse import unquote
 from xml.etree import ElementTree
 
-from browser.reports import HOSTILE_SPEC, synthetic_context
 from pgassay.report.formats.markdown import illustrated_markdown, render_markdown
+from support.synthetic.report_contexts import HOSTILE_SPEC, synthetic_context
 
 
 def test_every_chart_is_a_file_that_the_text_links_to(tmp_path: Path) -> None:

@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from browser.reports import synthetic_context
 from pgassay.analysis.measures.asked import ArmAsked
 from pgassay.analysis.measures.model import ScenarioMeasures
 from pgassay.analysis.reading.setting_sizes import setting_bytes, setting_text
@@ -23,6 +22,7 @@ from pgassay.report.sections.record.settings import settings_table
 from pgassay.report.sections.record.workload import mix_table
 from pgassay.report.summaries.headline import Headline, facts, headlines
 from pgassay.report.workload import workload_words
+from support.synthetic.report_contexts import synthetic_context
 
 MB = 1024**2
 NAME = "payments-write at scale 10"

@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from browser.reports import synthetic_context
 from pgassay.analysis.classic.view import classic_view
 from pgassay.analysis.measures.courses.even_series import EvenSeries
 from pgassay.analysis.measures.signals import ArmSignals, TrialSignals
@@ -16,6 +15,7 @@ from pgassay.report.context import ReportContext
 from pgassay.report.formats.html import render_html
 from pgassay.report.formats.markdown import render_markdown
 from support.synthetic.even import even
+from support.synthetic.report_contexts import synthetic_context
 
 ENVIRONMENT = {
     "host": {"cpus": 2, "storage": {"data": {"mount": "/srv", "disks": ["sda"]}}, "vm": {}}
@@ -125,4 +125,7 @@ def test_too_few_intervals_are_one_sentence_in_place_of_trends_and_correlations(
 
 
 def test_there_is_no_section_without_a_view(tmp_path: Path) -> None:
-    assert "Classic view" not in render_markdown(synthetic_context(tmp_path))
+    made = synthetic_context(tmp_path)
+    assert "## Classic view" in render_markdown(made)
+    shown = replace(made, analysis=replace(made.analysis, classic=None))
+    assert "Classic view" not in render_markdown(shown)

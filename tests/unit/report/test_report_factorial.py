@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from browser.reports import HOSTILE, HOSTILE_IMAGE, THREE_LEVELS, TWO_FACTORS, synthetic_context
 from pgassay.report.charts.effects.interactions import interaction_chart, pairs_left_out
 from pgassay.report.context import ReportContext
 from pgassay.report.formats.html import render_html
@@ -15,6 +14,13 @@ from pgassay.report.formats.markdown import render_markdown
 from pgassay.report.summaries.headline import facts
 from pgassay.report.svg.draw import WIDE_PX, draw
 from pgassay.report.svg.model import Line
+from support.synthetic.report_contexts import (
+    HOSTILE,
+    HOSTILE_IMAGE,
+    THREE_LEVELS,
+    TWO_FACTORS,
+    synthetic_context,
+)
 
 DEPENDING = {"a2": 0.0, "a3": 0.12, "a4": 0.02}
 FRACTION = TWO_FACTORS.replace(

@@ -11,16 +11,6 @@ from typing import Any
 
 import pytest
 
-from browser.reports import (
-    HOSTILE_SPEC,
-    LATENCY,
-    NO_FACTORS,
-    SEQUENTIAL,
-    STEPS,
-    THREE_LEVELS,
-    TWO_FACTORS,
-    synthetic_context,
-)
 from pgassay.analysis.analyse import analyse
 from pgassay.analysis.measures.courses.chart_spans import Event, Span
 from pgassay.analysis.model import Analysis, Caveat
@@ -33,6 +23,16 @@ from pgassay.report.formats.markdown import render_markdown
 from pgassay.report.tables.chart_data import chart_data
 from pgassay.report.tables.host import host_tables_of_run
 from support.synthetic.directories import SPEC
+from support.synthetic.report_contexts import (
+    HOSTILE_SPEC,
+    LATENCY,
+    NO_FACTORS,
+    SEQUENTIAL,
+    STEPS,
+    THREE_LEVELS,
+    TWO_FACTORS,
+    synthetic_context,
+)
 
 EMPTY_WORDS = re.compile(r"\b(None|nan|NaN|inf|Infinity|undefined)\b")
 
@@ -84,7 +84,7 @@ def test_the_page_has_the_verdict_and_a_chart_for_each_kind_of_data(better: Repo
     assert verdict.text in page.words
     assert better.question in page.words
     assert page.charts == [
-        *("effect", "throughput", "latency_curve", "quantiles"),
+        *("effect", "throughput", "latency_curve", "quantiles", "modes"),
         *("waits", "sessions", "pareto", "host", "order"),
     ]
     assert page.tags.count("svg") == 2 * len(page.charts)

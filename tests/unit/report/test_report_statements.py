@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from browser.reports import synthetic_context
 from pgassay.analysis.measures.buffer_cache import buffer_caches
 from pgassay.analysis.measures.signals import TrialSignals, by_arm
 from pgassay.analysis.measures.statements import TrialStatements
@@ -17,6 +16,7 @@ from pgassay.report.context import ReportContext
 from pgassay.report.formats.html import render_html
 from pgassay.report.formats.markdown import render_markdown
 from support.synthetic.plans import scan, seen, seen_in
+from support.synthetic.report_contexts import synthetic_context
 
 HOSTILE = "SELECT '</script><script>alert(1)</script>' AS \"a|b`\", '\u202egnp' -- <img src=x>"
 TABLE = 'it"em</pre><script>x</script>\u202e'

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from browser.reports import HOSTILE_SPEC, NO_FACTORS, STEPS, synthetic_context
 from pgassay.analysis.model import Caveat, VariantSummary
 from pgassay.findings.model import Evidence, Finding, FindingKind
 from pgassay.findings.registry import find
@@ -22,6 +21,7 @@ from pgassay.report.objects.analysis import render_json
 from pgassay.report.sections.answer.effect import verdict_table
 from pgassay.report.sections.record.trials import trial_table
 from pgassay.report.tables.cells import ABSENT, evidence, probability
+from support.synthetic.report_contexts import HOSTILE_SPEC, NO_FACTORS, STEPS, synthetic_context
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,6 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from browser.reports import synthetic_context
 from pgassay.analysis.analyse import analyse
 from pgassay.analysis.compare.blocks.contrasts import pair_blocks
 from pgassay.analysis.compare.model import Dependence
@@ -35,6 +34,7 @@ from pgassay.plan.factorial.numeric_levels import scores_of
 from pgassay.plan.model import Factor, Plan, PlannedTrial
 from pgassay.report.objects.run import run_object
 from pgassay.spec.parse import parse_spec
+from support.synthetic.report_contexts import synthetic_context
 
 BLOCKS = 8
 FULL = {"shared_buffers": ["64MB", "256MB"], "work_mem": ["4MB", "8MB"]}
