@@ -201,7 +201,9 @@ def test_the_size_of_the_data_and_where_they_fit(recorded: Recorded) -> None:
 
 def test_statements_by_their_texts(recorded: Recorded) -> None:
     told = {one.queryid: one.text for one in recorded.context.analysis.statement_use}
-    seen = {queryid: text for queryid, (text, _) in recorded.looks[-1].statements.items()}
+    seen = {
+        queryid: text for look in recorded.looks for queryid, (text, _) in look.statements.items()
+    }
     assert {queryid: seen[queryid] for queryid in told} == told
     for mark in MARKS.values():
         assert [text for text in told.values() if text.startswith(mark)]
