@@ -15,9 +15,8 @@ import numpy as np
 from bench.validate.within_trials.courses import Array, inert_noise
 
 from pgassay.analysis.model import LatencyCurve, StepMeasures, TrialMeasures
-from pgassay.plan.design import make_plan
 from pgassay.plan.model import Plan
-from pgassay.spec.parse import parse_spec
+from support.synthetic.designs import plan_of_spec
 
 _DATA = Path(__file__).parents[2] / "data"
 
@@ -43,7 +42,7 @@ def plan_with(
         min_blocks = {blocks}
         max_blocks = {blocks}
     """
-    return make_plan(parse_spec(text, source="lab.toml", beside=Path()))
+    return plan_of_spec(text)
 
 
 def trials_with(

@@ -6,31 +6,19 @@ Never: measures anything.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection
-from pathlib import Path
 
 import numpy as np
 
 from pgassay.analysis.model import Analysis, StepMeasures, TrialMeasures
-from pgassay.plan.design import make_plan
 from pgassay.plan.model import Plan
-from pgassay.spec.parse import parse_spec
+from support.synthetic.designs import plan_of_levels
 
 FIVE = ("1GB", "2GB", "3GB", "4GB", "5GB")
 
 
 def plan_of(levels: Collection[str] = FIVE[:2], more: str = "", blocks: int = 9) -> Plan:
-    text = f"""
-        [factors.postgres]
-        max_wal_size = {json.dumps(list(levels))}
-        {more}
-        [design]
-        seed = 1
-        min_blocks = 6
-        max_blocks = {blocks}
-    """
-    return make_plan(parse_spec(text, source="lab.toml", beside=Path()))
+    return plan_of_levels(levels, most=blocks, more=more)
 
 
 def trials_of(

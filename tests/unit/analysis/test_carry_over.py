@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from bench.validate.alternating.switchback_errors import World, count, make_design, make_trials
@@ -18,10 +16,9 @@ from pgassay.analysis.model import (
     TrialMeasures,
     Verdict,
 )
-from pgassay.plan.design import make_plan
 from pgassay.plan.model import ALL_ARMS, Plan
 from pgassay.plan.switchback import rounds_of
-from pgassay.spec.parse import parse_spec
+from support.synthetic.designs import plan_of_spec
 
 TWO_FACTORS = """
 [factors.postgres]
@@ -126,7 +123,7 @@ def factorial_trials(plan: Plan, carried: float) -> list[TrialMeasures]:
 
 
 def test_carry_over_withdraws_all_that_its_factor_has_a_part_in() -> None:
-    plan = make_plan(parse_spec(TWO_FACTORS, source="x.toml", beside=Path()))
+    plan = plan_of_spec(TWO_FACTORS)
     sound = analyse("?", plan, factorial_trials(plan, 0.0))
     assert sound.trends[0].verdict is Verdict.BETTER
     assert {one.verdict for one in sound.interactions} == {Dependence.INDEPENDENT}

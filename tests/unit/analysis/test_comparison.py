@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import itertools
-import json
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from random import Random
 
 import numpy as np
@@ -29,27 +27,14 @@ from pgassay.analysis.model import (
     Verdict,
 )
 from pgassay.analysis.statistics.multiple_testing import sign_flip_p
-from pgassay.plan.design import make_plan
 from pgassay.plan.model import Plan
-from pgassay.spec.parse import parse_spec
+from support.synthetic.designs import plan_of_levels, plan_of_spec
 
 Blocks = list[tuple[float, float]]
 # Measurements vary: to the digit a difference may be any, but not the same in all blocks.
 pairs = st.lists(
     st.tuples(st.floats(-0.5, 0.5), st.floats(-0.5, 0.5)), min_size=5, max_size=12
 ).filter(lambda blocks: np.std([a - b for a, b in blocks]) > 1e-4)
-
-
-def plan_of(*, least: int = 6, most: int = 6, levels: tuple[str, ...] = ("1GB", "2GB")) -> Plan:
-    text = f"""
-        [factors.postgres]
-        max_wal_size = {json.dumps(levels)}
-        [design]
-        seed = 1
-        min_blocks = {least}
-        max_blocks = {most}
-    """
-    return make_plan(parse_spec(text, source="lab.toml", beside=Path()))
 
 
 def trials_of(
@@ -74,7 +59,7 @@ def analysis_of(plan: Plan, log_values: dict[str, list[float]], metric: str = "t
 def test_interval_and_p_are_those_of_least_squares_with_block_arm_and_position() -> None:
     base = [8.0, 8.1, 7.9, 8.0, 8.05, 7.95]
     level = [8.1, 8.15, 8.02, 8.07, 8.2, 8.01]
-    plan = plan_of()
+    plan = plan_of_levels()
     (verdict,) = analysis_of(plan, {"a1": base, "a2": level}).verdicts()
     second = np.array([next(t.arm for t in plan.block(b)) == "a1" for b in range(1, 7)])
     design = np.column_stack([np.ones(6), np.where(second, 1.0, -1.0)])
@@ -91,7 +76,7 @@ def test_interval_and_p_are_those_of_least_squares_with_block_arm_and_position()
 def test_p_and_interval_are_those_of_the_effects_by_block_which_also_stand_as_measured() -> None:
     base = [8.0, 8.1, 7.9, 8.0, 8.05, 7.95]
     level = [8.1, 8.15, 7.8, 8.07, 8.2, 8.01]
-    (verdict,) = analysis_of(plan_of(), {"a1": base, "a2": level}).verdicts()
+    (verdict,) = analysis_of(plan_of_levels(), {"a1": base, "a2": level}).verdicts()
     raw = np.log1p(np.array(verdict.block_raw_pct) / 100)
     np.testing.assert_allclose(raw, np.subtract(level, base), atol=1e-12)
     shown = np.log1p(np.array(verdict.block_effects_pct) / 100)
@@ -104,7 +89,7 @@ def test_p_and_interval_are_those_of_the_effects_by_block_which_also_stand_as_me
 
 
 def test_three_levels_are_compared_by_least_squares_with_positions_of_all() -> None:
-    plan = plan_of(levels=("1GB", "2GB", "3GB"), least=8, most=8)
+    plan = plan_of_levels(("1GB", "2GB", "3GB"), least=8)
     source = np.random.default_rng(3)
     trials = [
         replace(t, whole=StepMeasures(None, 0, 1, 1, {"tps": math.exp(8 + 0.02 * t.position + e)}))
@@ -131,7 +116,7 @@ def test_three_levels_are_compared_by_least_squares_with_positions_of_all() -> N
 
 @pytest.mark.parametrize("levels", [("1GB", "2GB"), ("1GB", "2GB", "3GB")])
 def test_a_trend_over_positions_moves_no_effect_and_is_reported(levels: tuple[str, ...]) -> None:
-    plan = plan_of(levels=levels, least=6, most=6)
+    plan = plan_of_levels(levels)
     source = np.random.default_rng(5)
     flat = trials_of(
         plan, {arm.id: list(8 + 0.002 * source.standard_normal(6)) for arm in plan.arms}
@@ -154,7 +139,7 @@ def test_a_trend_over_positions_moves_no_effect_and_is_reported(levels: tuple[st
 
 
 def test_a_run_whose_orders_are_all_the_same_is_not_adjusted() -> None:
-    plan = plan_of()
+    plan = plan_of_levels()
     trials = trials_of(plan, {"a1": [8.0, 8.01, 8.02, 8.0, 8.01, 8.0], "a2": [8.1] * 6})
     same = [replace(t, position=1 if t.arm == "a1" else 2) for t in trials]
     (verdict,) = analyse("?", plan, same).verdicts()
@@ -195,7 +180,7 @@ def said(verdict: Comparison) -> list[float]:
 @given(pairs, st.booleans())
 def test_swapping_the_arms_mirrors_every_figure(blocks: Blocks, fixed: bool) -> None:
     base, level = zip(*blocks, strict=True)
-    plan = plan_of(least=len(blocks) if fixed else 3, most=len(blocks))
+    plan = plan_of_levels(least=len(blocks) if fixed else 3, most=len(blocks))
     one, other = verdict_of(plan, base, level), verdict_of(plan, level, base)
     effect, low, high, *evidence = said(other)
     mirrored = [None if x is None else -x for x in (effect, high, low)]
@@ -209,7 +194,7 @@ def test_swapping_the_arms_mirrors_every_figure(blocks: Blocks, fixed: bool) -> 
 @given(pairs, st.floats(0.01, 100.0))
 def test_the_unit_of_measurement_does_not_matter(blocks: Blocks, factor: float) -> None:
     base, level = zip(*blocks, strict=True)
-    plan, shift = plan_of(least=3, most=len(blocks)), math.log(factor)
+    plan, shift = plan_of_levels(least=3, most=len(blocks)), math.log(factor)
     one = verdict_of(plan, base, level)
     other = verdict_of(plan, [x + shift for x in base], [x + shift for x in level])
     assert said(other) == pytest.approx(said(one), rel=1e-5, abs=1e-9)
@@ -219,7 +204,7 @@ def test_the_unit_of_measurement_does_not_matter(blocks: Blocks, factor: float) 
 @settings(max_examples=30)
 @given(pairs, st.randoms(use_true_random=False))
 def test_the_order_of_blocks_does_not_matter(blocks: Blocks, source: Random) -> None:
-    plan, places = plan_of(least=len(blocks), most=len(blocks)), list(range(1, len(blocks) + 1))
+    plan, places = plan_of_levels(least=len(blocks)), list(range(1, len(blocks) + 1))
     source.shuffle(places)
     base, level = zip(*blocks, strict=True)
     trials = trials_of(plan, {"a1": list(base), "a2": list(level)})
@@ -250,17 +235,18 @@ def test_a_tiny_sure_difference_is_negligible_and_none_is_equivalent() -> None:
     small = [8.005 + w for w in wobble]
     none = [8.0 + w for w in wobble]
     assert (
-        analysis_of(plan_of(), {"a1": base, "a2": small}).verdicts()[0].verdict
+        analysis_of(plan_of_levels(), {"a1": base, "a2": small}).verdicts()[0].verdict
         is Verdict.NEGLIGIBLE
     )
     assert (
-        analysis_of(plan_of(), {"a1": base, "a2": none}).verdicts()[0].verdict is Verdict.EQUIVALENT
+        analysis_of(plan_of_levels(), {"a1": base, "a2": none}).verdicts()[0].verdict
+        is Verdict.EQUIVALENT
     )
 
 
 def test_noise_is_undecided_and_says_how_many_more_blocks() -> None:
     level = [8.08, 7.99, 8.05, 7.97, 8.06, 8.01]
-    (verdict,) = analysis_of(plan_of(), {"a1": [8.0] * 6, "a2": level}).verdicts()
+    (verdict,) = analysis_of(plan_of_levels(), {"a1": [8.0] * 6, "a2": level}).verdicts()
     assert verdict.verdict is Verdict.UNDECIDED
     assert verdict.blocks_to_decide is not None
     assert verdict.blocks_to_decide > 0
@@ -269,7 +255,7 @@ def test_noise_is_undecided_and_says_how_many_more_blocks() -> None:
 def test_lower_is_better_for_latency() -> None:
     text = "[factors.postgres]\nfsync = ['on', 'off']\n[design]\nmetric = 'latency_p99'\nseed = 1\n"
     text += "min_blocks = 6\nmax_blocks = 6"
-    plan = make_plan(parse_spec(text, source="lab.toml", beside=Path()))
+    plan = plan_of_spec(text)
     wobble = [0.001, -0.001, 0.002, -0.002, 0.001, 0.0]
     (verdict,) = analysis_of(
         plan, {"a1": [1.0] * 6, "a2": [0.8 + w for w in wobble]}, "latency_p99"
@@ -282,18 +268,18 @@ def test_lower_is_better_for_latency() -> None:
 def test_three_levels_share_the_error_between_them() -> None:
     source = np.random.default_rng(2)
     values = {arm: list(8.0 + 0.01 * source.standard_normal(6)) for arm in ("a1", "a2", "a3")}
-    three = analysis_of(plan_of(levels=("1GB", "2GB", "3GB")), values)
-    two = analysis_of(plan_of(), {"a1": values["a1"], "a2": values["a2"]})
+    three = analysis_of(plan_of_levels(("1GB", "2GB", "3GB")), values)
+    two = analysis_of(plan_of_levels(), {"a1": values["a1"], "a2": values["a2"]})
     assert three.simultaneous == 2
     assert two.simultaneous == 1
-    rule = rule_of(plan_of(levels=("1GB", "2GB", "3GB")))
+    rule = rule_of(plan_of_levels(("1GB", "2GB", "3GB")))
     assert rule.critical(6, 5.0, 0.05) == pytest.approx(stats.t.ppf(1 - 0.05 / 4, 4))
 
 
 def test_a_sequential_run_reports_a_confidence_sequence() -> None:
     values = {"a1": [8.0] * 6, "a2": [8.1, 8.12, 8.11, 8.09, 8.13, 8.1]}
-    fixed = analysis_of(plan_of(), values)
-    sequential = analysis_of(plan_of(most=24), values)
+    fixed = analysis_of(plan_of_levels(), values)
+    sequential = analysis_of(plan_of_levels(most=24), values)
     assert fixed.interval is IntervalKind.T
     assert sequential.interval is IntervalKind.BOUNDED
     (narrow,), (wide,) = fixed.verdicts(), sequential.verdicts()
@@ -304,7 +290,7 @@ def test_a_sequential_run_reports_a_confidence_sequence() -> None:
 
 
 def test_one_block_has_an_effect_but_no_interval() -> None:
-    analysis = analysis_of(plan_of(), {"a1": [8.0], "a2": [8.1]})
+    analysis = analysis_of(plan_of_levels(), {"a1": [8.0], "a2": [8.1]})
     (verdict,) = analysis.verdicts()
     assert verdict.ci95_pct is None
     assert verdict.p_sign_flip is None
@@ -313,7 +299,7 @@ def test_one_block_has_an_effect_but_no_interval() -> None:
 
 
 def test_a_block_with_a_missing_arm_is_left_out_and_said() -> None:
-    analysis = analysis_of(plan_of(), {"a1": [8.0, 8.1, 8.0], "a2": [8.1, 8.2]})
+    analysis = analysis_of(plan_of_levels(), {"a1": [8.0, 8.1, 8.0], "a2": [8.1, 8.2]})
     assert analysis.blocks == 2
     assert analysis.verdicts()[0].blocks == 2
     assert "incomplete-block" in {warning.kind for warning in analysis.warnings}
@@ -321,13 +307,13 @@ def test_a_block_with_a_missing_arm_is_left_out_and_said() -> None:
 
 def test_costs_that_never_vary_get_no_interval() -> None:
     costs = {"a1": [0.0] * 6, "a2": [0.0] * 6}
-    (cost,) = analysis_of(plan_of(), costs, "wal_bytes_per_tx").comparisons
+    (cost,) = analysis_of(plan_of_levels(), costs, "wal_bytes_per_tx").comparisons
     assert cost.ci95_pct is None
     assert cost.verdict is Verdict.UNDECIDED
 
 
 def test_an_arm_without_throughput_gives_a_warning_and_no_number() -> None:
-    plan = plan_of()
+    plan = plan_of_levels()
     trials = trials_of(plan, {"a1": [8.0] * 6, "a2": [8.1] * 6})
     broken = [
         t
@@ -352,7 +338,7 @@ def test_with_two_factors_each_main_effect_is_compared_over_the_other() -> None:
         min_blocks = 6
         max_blocks = 6
     """
-    plan = make_plan(parse_spec(text, source="lab.toml", beside=Path()))
+    plan = plan_of_spec(text)
     wobble = np.random.default_rng(3).normal(0, 0.001, (4, 6))
     true = {"a1": 0.0, "a2": 0.2, "a3": 0.1, "a4": 0.3}
     values = {
@@ -364,7 +350,7 @@ def test_with_two_factors_each_main_effect_is_compared_over_the_other() -> None:
 
 
 def test_a_huge_spread_gives_no_interval_instead_of_a_crash_or_an_absurd_one() -> None:
-    analysis = analysis_of(plan_of(least=2, most=2), {"a1": [8.0, 8.0], "a2": [10.0, 18.0]})
+    analysis = analysis_of(plan_of_levels(least=2), {"a1": [8.0, 8.0], "a2": [10.0, 18.0]})
     (verdict,) = analysis.verdicts()
     assert verdict.ci95_pct is None
     assert verdict.ci95 is None
@@ -375,13 +361,13 @@ def test_a_huge_spread_gives_no_interval_instead_of_a_crash_or_an_absurd_one() -
 @given(st.lists(st.floats(-700, 700), min_size=2, max_size=8))
 @example([0.0, 0.0, 0.0, 0.0, -38.0])
 def test_no_spread_of_values_breaks_the_comparison(values: list[float]) -> None:
-    plan = plan_of(least=len(values), most=len(values))
+    plan = plan_of_levels(least=len(values))
     for verdict in analysis_of(plan, {"a1": [0.0] * len(values), "a2": values}).verdicts():
         assert verdict.ci95_pct is None or verdict.ci95_pct[0] >= -100.0
 
 
 def test_caveats_that_trials_share_are_reported_once() -> None:
-    plan = plan_of()
+    plan = plan_of_levels()
     doubt = Caveat("trial", "the clock stood still")
     shared = [
         replace(t, warnings=(doubt,)) for t in trials_of(plan, {"a1": [8.0] * 6, "a2": [8.1] * 6})

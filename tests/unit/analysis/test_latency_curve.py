@@ -11,15 +11,14 @@ from numpy.typing import NDArray
 
 from pgassay.analysis.curves.latency_curve import latency_curves
 from pgassay.analysis.measures.courses.latencies import ALL, read_latencies
-from pgassay.plan.design import make_plan
 from pgassay.plan.model import Plan
-from pgassay.spec.parse import parse_spec
+from support.synthetic.designs import plan_of_spec
 from support.synthetic.directories import SPEC, synthetic_run
 from support.synthetic.latencies import scenario, trial
 
 
 def plan_of() -> Plan:
-    return make_plan(parse_spec(SPEC, source="spec.toml", beside=Path()))
+    return plan_of_spec(SPEC)
 
 
 def drawn(seed: int, count: int = 40_000) -> NDArray[np.float64]:

@@ -27,6 +27,7 @@ from pgassay.report.tables.methods import method_table, not_measured
 from pgassay.reporting import analyse_run
 from pgassay.spec.parse import parse_spec
 from pgassay.trials.model.columns import LOAD
+from support.synthetic.designs import plan_of_spec
 from support.synthetic.directories import SPEC, synthetic_run
 
 Signals = Mapping[tuple[str, str, str], float]
@@ -58,7 +59,7 @@ USUAL: Signals = {
 def plan_of(factors: str = 'work_mem = ["4MB", "64MB"]', blocks: int = 8, more: str = "") -> Plan:
     text = f"[factors.postgres]\n{factors}\n[design]\nseed = 1\n"
     text += f"min_blocks = {blocks}\nmax_blocks = {blocks}\n{more}"
-    return make_plan(parse_spec(text, source="lab.toml", beside=Path()))
+    return plan_of_spec(text)
 
 
 def analysis_of(

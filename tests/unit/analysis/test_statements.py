@@ -18,9 +18,10 @@ from pgassay.plan.design import make_plan
 from pgassay.plan.model import ALL_ARMS, Plan
 from pgassay.spec.parse import parse_spec
 from pgassay.trials.sampling.queries import all_queries
+from support.synthetic.designs import plan_of_spec
 from support.synthetic.directories import SPEC
 
-PLAN = make_plan(parse_spec(SPEC, source="spec.toml", beside=Path()))
+PLAN = plan_of_spec(SPEC)
 
 
 def trial(block: int, arm: str, exec_ms: Mapping[str, float]) -> TrialStatements:
@@ -119,7 +120,7 @@ def test_waits_of_a_statement_are_ranked_without_those_for_the_client() -> None:
 
 def plan_of_one_arm() -> Plan:
     text = SPEC.replace('[factors.postgres]\nmax_wal_size = ["32MB", "4GB"]\n', "")
-    return make_plan(parse_spec(text, source="spec.toml", beside=Path()))
+    return plan_of_spec(text)
 
 
 def test_statements_of_pgassay_itself_are_no_part_of_an_observation() -> None:

@@ -18,6 +18,7 @@ from pgassay.findings.next_spec import next_spec
 from pgassay.plan.design import make_plan
 from pgassay.spec.parse import parse_spec
 from support.synthetic.courses import trials_with
+from support.synthetic.designs import plan_of_spec
 from support.synthetic.dips import Cause, trials_of_plan
 
 LOAD = '[workload]\nuse = "payments-write"\n[load]\nclients = 8\nstep = "90s"\n'
@@ -29,7 +30,7 @@ def analysed(
     causes: Sequence[Cause], factor: str = "", target: str = "", design: str = DESIGN
 ) -> Analysis:
     text = target + LOAD + factor + design
-    plan = make_plan(parse_spec(text, source="lab.toml", beside=Path()))
+    plan = plan_of_spec(text)
     analysis = analyse("", plan, trials_with(plan))
     return replace(with_curves(analysis, plan, trials_of_plan(plan, causes)), spec_text=text)
 

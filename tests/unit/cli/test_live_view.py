@@ -6,7 +6,6 @@ import io
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,14 +17,13 @@ from pgassay.cli.run.progress import RunProgress
 from pgassay.cli.terminal import live_view
 from pgassay.cli.terminal.console import silenced
 from pgassay.cli.terminal.live_view import LoadRates, figures_line, figures_table
-from pgassay.plan.design import make_plan
-from pgassay.spec.parse import parse_spec
 from pgassay.trials.sampling.live_view import (
     LiveFigures,
     Snapshot,
     figures_between,
     whole_readings,
 )
+from support.synthetic.designs import plan_of_spec
 
 S = 1_000_000_000
 BUSY = LiveFigures(
@@ -117,7 +115,7 @@ def test_a_run_fits_its_terminal(width: int, monkeypatch: pytest.MonkeyPatch) ->
     console = Console(file=io.StringIO(), width=width, force_terminal=True, no_color=True)
     for module in (progress, live_view):
         monkeypatch.setattr(module, "err", console)
-    plan = make_plan(parse_spec(SPEC, source="lab.toml", beside=Path()))
+    plan = plan_of_spec(SPEC)
     view = RunProgress()
     view.planned(plan)
     trial = plan.trials[0]
@@ -207,7 +205,7 @@ def test_without_a_terminal_a_line_per_trial_says_how_long_the_rest_takes(
     console = Console(file=text, width=200)
     for module in (progress, live_view):
         monkeypatch.setattr(module, "err", console)
-    plan = make_plan(parse_spec(SPEC, source="lab.toml", beside=Path()))
+    plan = plan_of_spec(SPEC)
     view, (first, *_) = RunProgress(), plan.trials
     view.planned(plan)
     view.trial_began(first, plan.arm(first.arm).label)
@@ -226,7 +224,7 @@ def test_the_time_left_is_that_of_the_arms_without_a_verdict(
         monkeypatch.setattr(module, "err", console)
     spec = 'factors.postgres.work_mem = ["4MB", "8MB", "16MB", "32MB"]\nload.step = "50s"\n'
     spec += 'load.warmup = "10s"\ndesign.min_blocks = 4\ndesign.max_blocks = 12'
-    plan = make_plan(parse_spec(spec, source="lab.toml", beside=Path()))
+    plan = plan_of_spec(spec)
     view = RunProgress()
     view.planned(plan)
     following = replace(plan, dropped={"a2": 6, "a3": 6})

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from pgassay.cli.run.fleet_at_work import FleetAtWork
 from pgassay.cli.run.time_left import Span, TimeLeft
-from pgassay.plan.design import make_plan
 from pgassay.plan.model import Plan
-from pgassay.spec.parse import parse_spec
+from support.synthetic.designs import plan_of_spec
 
 SPEC = """
 [factors.postgres]
@@ -27,7 +25,7 @@ max_blocks = {most}
 
 def plan_of(least: int, most: int) -> Plan:
     text = SPEC.format(least=least, most=most)
-    return replace(make_plan(parse_spec(text, source="lab.toml", beside=Path())), trial_s=70.0)
+    return replace(plan_of_spec(text), trial_s=70.0)
 
 
 def test_before_the_first_trial_the_time_of_resets_is_hardly_known() -> None:
@@ -73,7 +71,7 @@ def test_a_span_is_as_short_as_it_can_be(low: float, high: float, shown: str) ->
 
 def test_trials_of_arms_with_a_verdict_are_not_waited_for() -> None:
     text = SPEC.replace('"8MB"', '"8MB", "16MB", "32MB"').format(least=4, most=12)
-    plan = replace(make_plan(parse_spec(text, source="lab.toml", beside=Path())), trial_s=60.0)
+    plan = replace(plan_of_spec(text), trial_s=60.0)
     following = replace(plan, dropped={"a2": 6, "a3": 6})
     left = TimeLeft(plan)
     for _ in range(3):

@@ -21,6 +21,7 @@ from pgassay.plan.design import make_plan
 from pgassay.plan.model import Plan
 from pgassay.spec.parse import parse_spec
 from support.runs.command import pgassay
+from support.synthetic.designs import plan_of_spec
 from support.synthetic.directories import SPEC
 from support.synthetic.trials import trials_of
 
@@ -28,7 +29,7 @@ LONG = SPEC.replace("max_blocks = 6", "max_blocks = 24")
 
 
 def plan_with(gate: str, *, only: bool = False) -> Plan:
-    plan = make_plan(parse_spec(LONG, source="spec.toml", beside=Path()))
+    plan = plan_of_spec(LONG)
     return replace(plan, gates=parse_gates([gate]), gates_only=only)
 
 

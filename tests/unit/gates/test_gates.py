@@ -16,10 +16,9 @@ from pgassay.analysis.gates.grammar import parse_gate, parse_gates
 from pgassay.analysis.gates.judge import judge, judge_gates
 from pgassay.analysis.gates.model import GateOutcome
 from pgassay.errors import SetupError
-from pgassay.plan.design import make_plan
-from pgassay.spec.parse import parse_spec
 from support.runs.command import last_line, pgassay
 from support.runs.json_page import documented
+from support.synthetic.designs import plan_of_spec
 from support.synthetic.directories import SPEC, synthetic_run
 from support.synthetic.trials import trials_of
 
@@ -134,7 +133,7 @@ def test_slices_that_may_hide_part_of_an_effect_do_not_hold_a_gate() -> None:
 @pytest.mark.parametrize("most", [6, 12])
 def test_a_gate_at_the_smallest_effect_never_contradicts_the_verdict(most: int) -> None:
     text = SPEC.replace("max_blocks = 6", f"max_blocks = {most}")
-    plan = make_plan(parse_spec(text, source="spec.toml", beside=Path()))
+    plan = plan_of_spec(text)
     gates = parse_gates(["throughput>-2%", "throughput<+2%"])
     seen = set()
     for seed in range(60):

@@ -21,11 +21,10 @@ from pgassay.analysis.model import Verdict
 from pgassay.analysis.noise.power import blocks_spreading
 from pgassay.cli.terminal.gates import refuse_other_gates, settle
 from pgassay.errors import GateUndecided, SetupError
-from pgassay.plan.design import make_plan
 from pgassay.plan.model import Plan
 from pgassay.plan.store import plan_from_json, plan_to_json, same_design
-from pgassay.spec.parse import parse_spec
 from support.runs.command import pgassay
+from support.synthetic.designs import plan_of_spec
 from support.synthetic.directories import SPEC, synthetic_run
 from support.synthetic.trials import trials_of
 
@@ -34,7 +33,7 @@ LONG = SPEC.replace("max_blocks = 6", "max_blocks = 24")
 
 @cache
 def plan_with(*gates: str, only: bool = False, text: str = LONG) -> Plan:
-    plan = make_plan(parse_spec(text, source="spec.toml", beside=Path()))
+    plan = plan_of_spec(text)
     return replace(plan, gates=parse_gates(gates), gates_only=only)
 
 

@@ -28,12 +28,12 @@ from pgassay.report.context import ReportContext
 from pgassay.report.formats.markdown import render_markdown
 from pgassay.report.objects.run import run_object
 from pgassay.reporting import report_run
-from pgassay.spec.parse import parse_spec
+from support.synthetic.designs import plan_of_spec
 from support.synthetic.directories import SPEC, synthetic_run
 
 
 def design(text: str = SPEC) -> Plan:
-    return make_plan(parse_spec(text, source="spec.toml", beside=Path()), calibrates=True)
+    return plan_of_spec(text, calibrates=True)
 
 
 def sequential_design() -> Plan:
@@ -62,7 +62,7 @@ def noise_with(start_sd: float, second_sd: float, measured_s: float = 30.0) -> N
 
 def test_the_baseline_is_run_against_itself_in_the_same_design() -> None:
     text = SPEC.replace("max_blocks = 6", "max_blocks = 12")
-    plan, experiment = design(text), make_plan(parse_spec(text, source="s", beside=Path()))
+    plan, experiment = design(text), plan_of_spec(text)
     assert [dict(arm.levels) for arm in plan.arms] == [
         {"max_wal_size": "32MB", "A/A": "A"},
         {"max_wal_size": "32MB", "A/A": "B"},

@@ -30,6 +30,7 @@ from pgassay.plan.store import plan_from_json, plan_to_json
 from pgassay.spec.parse import parse_spec
 from pgassay.trials.load.switchback import slices_of
 from pgassay.trials.run.testbeds import testbeds_of
+from support.synthetic.designs import plan_of_spec
 
 SPEC = """
 [factors.postgres]
@@ -45,7 +46,7 @@ seed = 3
 
 def designed(least: int = 6, levels: str = '["4MB", "64MB"]', *, aa: bool = True) -> Plan:
     text = SPEC.format(least=least, levels=levels)
-    return make_plan(parse_spec(text, source="s.toml", beside=Path()), calibrates=aa)
+    return plan_of_spec(text, calibrates=aa)
 
 
 DUET = """
@@ -64,7 +65,7 @@ seed = 3
 
 def duet(least: int = 12, seconds: int = 32, more: str = "", most: str = "max_blocks = 24") -> Plan:
     text = DUET.format(least=least, seconds=seconds, more=more, most=most)
-    return make_plan(parse_spec(text, source="d.toml", beside=Path()), calibrates=True)
+    return plan_of_spec(text, calibrates=True)
 
 
 def calibrated(plan: Plan, whole_sd: float = 0.03, luck: float = 0.0) -> Analysis:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import itertools
 import json
 import math
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -16,11 +15,10 @@ from hypothesis import strategies as st
 
 from pgassay.errors import SpecError
 from pgassay.plan.description import aliases, combinations_line
-from pgassay.plan.design import make_plan
 from pgassay.plan.factorial.aliases import alias_lines, aliases_of
 from pgassay.plan.factorial.fraction import Fraction, smallest_fraction
 from pgassay.plan.model import Plan
-from pgassay.spec.parse import parse_spec
+from support.synthetic.designs import plan_of_spec
 
 TWO_LEVEL = ("jit", "fsync", "full_page_writes", "wal_compression", "autovacuum", "enable_sort")
 LETTERS = "ABCDEFGHIJKLMNOP"
@@ -29,7 +27,7 @@ LETTERS = "ABCDEFGHIJKLMNOP"
 def plan_of(count: int, design: str, more: str = "") -> Plan:
     text = "[factors.postgres]\n" + "".join(f"{n} = ['on', 'off']\n" for n in TWO_LEVEL[:count])
     text += f"{more}\n[design]\nseed = 1\nmin_blocks = 6\nmax_blocks = 6\n{design}"
-    return make_plan(parse_spec(text, source="lab.toml", beside=Path()))
+    return plan_of_spec(text)
 
 
 def spelt(fraction: Fraction) -> list[str]:

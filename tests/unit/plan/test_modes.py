@@ -16,6 +16,7 @@ from pgassay.plan.switchback import rounds_of
 from pgassay.spec.parse import parse_spec
 from pgassay.spec.settings.catalogue import CATALOGUED, catalogue
 from pgassay.trials.load.switchback import slices_of
+from support.synthetic.designs import plan_of_spec
 
 SPEC = """
 [factors.{factor}]
@@ -120,7 +121,7 @@ def test_several_steps_are_compared_in_blocks() -> None:
         step="20s",
         design="mode = 'auto'",
     ).replace("clients = 2", "clients = [2, 4]")
-    plan = make_plan(parse_spec(text, source="x.toml", beside=Path()))
+    plan = plan_of_spec(text)
     assert "several steps" in plan.modes_refused["switchback"]
 
 

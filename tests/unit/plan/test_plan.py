@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import itertools
 import json
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pgassay.plan.design import make_plan
 from pgassay.plan.model import Plan
 from pgassay.plan.store import plan_from_json, plan_to_json
-from pgassay.spec.parse import parse_spec
+from support.synthetic.designs import plan_of_spec
 
 LEVELS = {
     "max_wal_size": ["1GB", "2GB", "3GB", "4GB"],
@@ -26,7 +24,7 @@ def plan_of(factors: dict[str, int], *, seed: int, blocks: int = 6, more: str = 
     lines = [f"{name} = {json.dumps(LEVELS[name][:count])}" for name, count in factors.items()]
     text = "[factors.postgres]\n" + "\n".join(lines)
     text += f"\n[design]\nseed = {seed}\nmin_blocks = {blocks}\nmax_blocks = {blocks}\n{more}"
-    return make_plan(parse_spec(text, source="lab.toml", beside=Path()))
+    return plan_of_spec(text)
 
 
 designs = st.fixed_dictionaries(
@@ -105,10 +103,7 @@ def test_risks_are_reported_only_where_there_are_any(more: str, risk: str) -> No
 
 def test_a_checkpoint_interval_that_does_not_fit_the_trial_is_a_risk() -> None:
     text = "[factors.postgres]\ncheckpoint_timeout = ['1min', '15min']\n[load]\nstep = '{}'"
-    risks = [
-        make_plan(parse_spec(text.format(step), source="lab.toml", beside=Path())).warnings
-        for step in ("10min", "15min")
-    ]
+    risks = [plan_of_spec(text.format(step)).warnings for step in ("10min", "15min")]
     assert "900 s cycles" in risks[0][0]
     assert "make load.step 900 s or a multiple" in risks[0][0]
     assert risks[1] == ()
@@ -136,7 +131,7 @@ def test_each_step_that_is_compared_must_fit_the_checkpoint_interval(
         order = "shuffled"
         step = "{step}"
     """
-    risks = make_plan(parse_spec(text, source="lab.toml", beside=Path())).warnings
+    risks = plan_of_spec(text).warnings
     phase = [risk for risk in risks if "checkpoint_timeout is varied" in risk]
     assert (reported in phase[0]) if reported else not phase
 

@@ -14,12 +14,11 @@ from hypothesis import strategies as st
 
 from pgassay.errors import ExitCode
 from pgassay.plan.description import order_of, plots_line, restarts_line
-from pgassay.plan.design import make_plan
 from pgassay.plan.model import Factor, Plan
 from pgassay.plan.plots import is_hard_to_change
 from pgassay.plan.store import plan_from_json, plan_to_json, same_design
-from pgassay.spec.parse import parse_spec
 from support.runs.command import pgassay
+from support.synthetic.designs import plan_of_spec
 
 LEVELS = {
     "shared_buffers": ["64MB", "128MB", "256MB"],
@@ -39,7 +38,7 @@ def plan_of(
     text += (
         f'[design]\nseed = {seed}\nmin_blocks = {blocks}\nmax_blocks = {blocks}\nplots = "{plots}"'
     )
-    return make_plan(parse_spec(text, source="lab.toml", beside=Path()))
+    return plan_of_spec(text)
 
 
 mixed = st.fixed_dictionaries(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,10 +18,9 @@ from pgassay.analysis.model import IntervalKind
 from pgassay.analysis.statistics import sequential
 from pgassay.analysis.statistics.sequential import bounds, critical_t_at, spent
 from pgassay.errors import SpecError
-from pgassay.plan.design import make_plan
 from pgassay.plan.model import Plan
 from pgassay.plan.store import plan_from_json, plan_to_json
-from pgassay.spec.parse import parse_spec
+from support.synthetic.designs import plan_of_spec
 from support.synthetic.trials import trials_of
 
 LOOKS = (6, 12, 18, 24)
@@ -30,7 +28,7 @@ LOOKS = (6, 12, 18, 24)
 
 def design(lines: str) -> Plan:
     text = f"[factors.postgres]\nfsync = ['on', 'off']\n[design]\nseed = 1\n{lines}\n"
-    return make_plan(parse_spec(text, source="spec.toml", beside=Path()))
+    return plan_of_spec(text)
 
 
 def obrien_fleming(fraction: float, alpha: float) -> float:

@@ -14,7 +14,6 @@ from pgassay.analysis.measures.courses.chart_samples import SampledCourse
 from pgassay.analysis.measures.courses.chart_series import ChartSeries
 from pgassay.analysis.measures.courses.chart_spans import Event, Span
 from pgassay.analysis.measures.signals import ArmSignals, TrialSignals
-from pgassay.plan.design import make_plan
 from pgassay.plan.model import Arm
 from pgassay.report.charts.over_time.happenings import happenings
 from pgassay.report.charts.over_time.host import host_chart
@@ -25,7 +24,7 @@ from pgassay.report.context import ReportContext
 from pgassay.report.formats.html import render_html
 from pgassay.report.sections.behaviour.ranked_sessions import ranked_sessions
 from pgassay.report.svg.model import Band, Box, Line, Panel, Points
-from pgassay.spec.parse import parse_spec
+from support.synthetic.designs import plan_of_spec
 from support.synthetic.directories import SPEC
 from support.synthetic.report_contexts import synthetic_context
 
@@ -133,7 +132,7 @@ def sampled(number: int, arm: str, scale: float) -> ChartSeries:
 
 def test_sessions_are_stacked_on_one_scale_without_those_that_wait_for_their_client() -> None:
     series = [sampled(1, "a1", 1.0), sampled(2, "a1", 2.0), sampled(3, "a2", 1.0)]
-    plan = make_plan(parse_spec(SPEC, source="spec.toml", beside=Path()))
+    plan = plan_of_spec(SPEC)
     chart = sessions_chart(series, plan, STYLES)
     assert chart is not None
     assert {panel.y.high for panel in chart.panels} == {1.05 * 4.5}
@@ -145,7 +144,7 @@ def test_sessions_are_stacked_on_one_scale_without_those_that_wait_for_their_cli
 
 def test_the_host_shows_the_devices_of_the_server_first_and_no_figure_near_zero() -> None:
     series = [sampled(1, "a1", 1.0), sampled(2, "a2", 2.0)]
-    plan = make_plan(parse_spec(SPEC, source="spec.toml", beside=Path()))
+    plan = plan_of_spec(SPEC)
     chart = host_chart(series, plan, STYLES, {"sda": "data, WAL"})
     assert chart is not None
     assert [panel.y.title for panel in chart.panels] == [

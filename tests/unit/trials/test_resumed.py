@@ -13,14 +13,13 @@ from typing import Any
 import pytest
 
 from pgassay.errors import RunDirectoryError, SetupError
-from pgassay.plan.design import make_plan
 from pgassay.plan.store import plan_from_json, plan_to_json, same_design
 from pgassay.samples.journal import FileJournal, open_changes
 from pgassay.samples.unfinished import clear_unfinished, locked, pending_undo
 from pgassay.server.change import SchemaChange, SettingChange
-from pgassay.spec.parse import parse_spec
 from pgassay.trials.model.record import Validity
 from pgassay.trials.run.resumed import RunSoFar, differences
+from support.synthetic.designs import plan_of_spec
 from support.synthetic.directories import SPEC, synthetic_run
 
 BEFORE: dict[str, Any] = {
@@ -87,11 +86,11 @@ def test_another_version_is_refused_before_anything_is_built() -> None:
 
 
 def test_a_stored_plan_is_the_drawn_one_whatever_its_estimates_say() -> None:
-    plan = make_plan(parse_spec(SPEC, source="spec.toml", beside=Path()))
+    plan = plan_of_spec(SPEC)
     stored = plan_from_json(json.loads(json.dumps(plan_to_json(plan))) | {"trial_s": 99.0})
     assert same_design(plan, stored)
     other = SPEC.replace("clients = 8", "clients = 9")
-    assert not same_design(make_plan(parse_spec(other, source="x", beside=Path())), stored)
+    assert not same_design(plan_of_spec(other), stored)
 
 
 def test_pieces_of_a_trial_that_never_ended_are_cleared_and_finished_ones_stay(
@@ -154,7 +153,7 @@ def test_pending_changes_are_listed_newest_first_with_the_command(tmp_path: Path
 
 
 def test_a_plan_that_another_version_drew_is_resumed_in_its_own_order() -> None:
-    plan = make_plan(parse_spec(SPEC, source="spec.toml", beside=Path()))
+    plan = plan_of_spec(SPEC)
     trials = []
     for block in range(1, plan.max_blocks + 1):
         arms = [trial.arm for trial in plan.block(block)][::-1]

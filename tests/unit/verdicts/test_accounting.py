@@ -17,11 +17,10 @@ from pgassay.analysis.statistics.intervals import mean_with_interval, ratio_of_m
 from pgassay.analysis.statistics.multiple_testing import selected_alpha, yekutieli
 from pgassay.findings.model import FindingKind
 from pgassay.findings.registry import find
-from pgassay.plan.design import make_plan
 from pgassay.report.sections.behaviour.waits import waits
 from pgassay.report.tables.time_parts import accounting_table, summing
 from pgassay.reporting import analyse_run
-from pgassay.spec.parse import parse_spec
+from support.synthetic.designs import plan_of_spec
 from support.synthetic.directories import synthetic_run
 
 FIRST = {"wal": 0.200, "cpu": 0.300, "client": 0.050}
@@ -33,7 +32,7 @@ def analysis_of(
     """Parts in ms of either arm, each with noise; what is left of the latency is `rest`."""
     text = '[factors.postgres]\nmax_wal_size = ["1GB", "2GB"]\n[design]\nseed = 1\n'
     text += "min_blocks = 8\nmax_blocks = 8\n"
-    plan = make_plan(parse_spec(text, source="lab.toml", beside=Path()))
+    plan = plan_of_spec(text)
     source = np.random.default_rng(6)
     trials = []
     for t in plan.trials:
@@ -84,7 +83,7 @@ def test_without_a_clear_difference_there_is_no_share() -> None:
 
 def test_parallel_workers_are_a_part_below_zero_and_absent_ones_are_zero() -> None:
     text = '[factors.postgres]\nmax_parallel_workers_per_gather = ["0", "2"]\n[design]\nseed = 1\n'
-    plan = make_plan(parse_spec(text, source="lab.toml", beside=Path()))
+    plan = plan_of_spec(text)
     source = np.random.default_rng(6)
     trials = []
     for t in plan.trials:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,16 +14,15 @@ from pgassay.analysis.measures.one_server import RUN_AGAIN, of_one_server
 from pgassay.analysis.model import TrialMeasures
 from pgassay.analysis.verdicts.servers import unlike_server_caveats
 from pgassay.findings.registry import find
-from pgassay.plan.design import make_plan
 from pgassay.plan.model import Plan
-from pgassay.spec.parse import parse_spec
+from support.synthetic.designs import plan_of_spec
 from support.synthetic.directories import SPEC
 from support.synthetic.fleets import by_turns, fleet_trials
 
 
 def plan_with(blocks: int) -> Plan:
     text = SPEC.replace("= 6\nmax_blocks = 6", f"= {blocks}\nmax_blocks = {blocks}")
-    return make_plan(parse_spec(text, source="spec.toml", beside=Path()))
+    return plan_of_spec(text)
 
 
 def judged(blocks: int, effects: dict[str, float], noise: float = 0.005) -> ByServer:

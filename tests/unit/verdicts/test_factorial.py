@@ -29,11 +29,10 @@ from pgassay.analysis.statistics.multiple_testing import sign_flip_p
 from pgassay.findings.answer.verdicts import find as find_verdicts
 from pgassay.findings.model import FindingKind
 from pgassay.findings.registry import find
-from pgassay.plan.design import make_plan
 from pgassay.plan.factorial.numeric_levels import scores_of
 from pgassay.plan.model import Factor, Plan, PlannedTrial
 from pgassay.report.objects.run import run_object
-from pgassay.spec.parse import parse_spec
+from support.synthetic.designs import plan_of_spec
 from support.synthetic.report_contexts import synthetic_context
 
 BLOCKS = 8
@@ -43,7 +42,7 @@ FULL = {"shared_buffers": ["64MB", "256MB"], "work_mem": ["4MB", "8MB"]}
 def plan_of(factors: dict[str, list[str]], design: str = "", blocks: int = BLOCKS) -> Plan:
     text = "[factors.postgres]\n" + "".join(f"{n} = {json.dumps(v)}\n" for n, v in factors.items())
     text += f"[design]\nseed = 5\nmin_blocks = {blocks}\nmax_blocks = {blocks}\n{design}"
-    return make_plan(parse_spec(text, source="lab.toml", beside=Path()))
+    return plan_of_spec(text)
 
 
 def analysis_of(

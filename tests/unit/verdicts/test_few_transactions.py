@@ -4,24 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from pgassay.analysis.analyse import analyse
 from pgassay.analysis.compare.secondary import scaled_interval
 from pgassay.analysis.model import Analysis, Comparison, StepMeasures, TrialMeasures, Verdict
-from pgassay.plan.design import make_plan
 from pgassay.plan.model import Plan
-from pgassay.spec.parse import parse_spec
+from support.synthetic.designs import plan_of_levels
 
 SECONDS = 60.0
-
-
-def plan_of(least: int = 6, most: int = 6) -> Plan:
-    text = "[factors.postgres]\nwork_mem = ['4MB', '8MB']\n[design]\nseed = 1\n"
-    text += f"min_blocks = {least}\nmax_blocks = {most}\n"
-    return make_plan(parse_spec(text, source="lab.toml", beside=Path()))
 
 
 def part_of(count: int, duration_s: float | None, clients: float = 1.0) -> StepMeasures:
@@ -43,7 +35,7 @@ def analysis_of(plan: Plan, first: list[StepMeasures], second: list[StepMeasures
 
 
 def verdict_of(first: list[StepMeasures], second: list[StepMeasures]) -> Comparison:
-    (found,) = analysis_of(plan_of(), first, second).verdicts()
+    (found,) = analysis_of(plan_of_levels(), first, second).verdicts()
     return found
 
 
@@ -104,7 +96,7 @@ def test_equal_quantiles_differ_by_a_bucket_at_most() -> None:
     part = replace(part_of(12, 4.9), values={"tps": 0.2, "latency_p99": 4900.0})
     (found,) = [
         one
-        for one in analysis_of(plan_of(), [part], [part]).comparisons
+        for one in analysis_of(plan_of_levels(), [part], [part]).comparisons
         if one.metric == "latency_p99"
     ]
     assert found.verdict is Verdict.EQUIVALENT
@@ -126,7 +118,7 @@ def test_any_other_level_of_error_has_an_interval_over_both_as_well() -> None:
 
 
 def test_a_run_of_a_dozen_transactions_says_why_it_is_undecided() -> None:
-    analysis = analysis_of(plan_of(), [part_of(12, 4.9)], [part_of(12, 4.8)])
+    analysis = analysis_of(plan_of_levels(), [part_of(12, 4.9)], [part_of(12, 4.8)])
     (caveat,) = [one for one in analysis.warnings if one.kind == "few-transactions"]
     assert "+2.1 %" in caveat.text
     assert not [one for one in analysis.warnings if one.kind == "constant"]

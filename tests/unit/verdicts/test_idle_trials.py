@@ -16,6 +16,7 @@ from pgassay.findings.model import FindingKind
 from pgassay.findings.registry import find
 from pgassay.plan.design import make_plan
 from pgassay.spec.parse import parse_spec
+from support.synthetic.designs import plan_of_spec
 from support.synthetic.failed_trials import FIVE, plan_of, trials_of, warnings_of
 
 
@@ -122,7 +123,7 @@ def test_an_idle_step_has_no_verdict_and_whole_trials_keep_theirs() -> None:
         min_blocks = 6
         max_blocks = 6
     """
-    plan = make_plan(parse_spec(text, source="lab.toml", beside=Path()))
+    plan = plan_of_spec(text)
     source = np.random.default_rng(3)
     trials = []
     for t in plan.trials:

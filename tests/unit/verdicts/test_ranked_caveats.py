@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -19,25 +18,20 @@ from pgassay.analysis.model import Analysis
 from pgassay.analysis.verdicts.checkpoint_cost import checkpoint_cost_caveats
 from pgassay.findings.answer.caveats import find
 from pgassay.language import speaking
-from pgassay.plan.design import make_plan
 from pgassay.plan.model import Plan
 from pgassay.server.hosts.local import LocalHost
 from pgassay.server.knobs.swappiness import without_effect
-from pgassay.spec.parse import parse_spec
 from pgassay.trials.guards.thresholds import shipped_limits
 from pgassay.trials.load.caveats import CLIENT_LIMITED, generator_caveats, load_caveats
+from support.synthetic.designs import plan_of_levels, plan_of_spec
 from support.synthetic.trials import trials_of
 
 DISTURBED = shipped_limits()["foreign-cpu"]["text"].format(percent=5)
 MB = 2**20
 
 
-def plan_of(
-    blocks: int = 8, setting: str = "max_wal_size", levels: tuple[str, ...] = ("32MB", "4GB")
-) -> Plan:
-    text = f"[factors.postgres]\n{setting} = {json.dumps(levels)}\n[design]\nseed = 1\n"
-    text += f"min_blocks = {blocks}\nmax_blocks = {blocks}\n"
-    return make_plan(parse_spec(text, source="lab.toml", beside=Path()))
+def plan_of(setting: str = "max_wal_size", levels: tuple[str, ...] = ("32MB", "4GB")) -> Plan:
+    return plan_of_levels(levels, setting=setting, least=8)
 
 
 def disturbed(plan: Plan, *arms: str) -> Analysis:
@@ -169,7 +163,7 @@ def test_trials_without_checkpoints_are_a_risk_only_while_none_are_counted() -> 
     text = '[factors.postgres]\nmax_wal_size = ["32MB", "4GB"]\n'
     text += '[settings.postgres]\ncheckpoint_timeout = "1h"\n'
     text += "[design]\nseed = 1\nmin_blocks = 8\nmax_blocks = 8\n"
-    plan = make_plan(parse_spec(text, source="lab.toml", beside=Path()))
+    plan = plan_of_spec(text)
     for rate, said in ((0.0, True), (2.0, False)):
         trials = with_checkpoints(plan, {"a1": rate, "a2": rate})
         caveats = [one.text for one in analyse("?", plan, trials).warnings]

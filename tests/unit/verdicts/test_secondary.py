@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,23 +18,19 @@ from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.statistics.multiple_testing import yekutieli
 from pgassay.findings.model import FindingKind
 from pgassay.findings.registry import find
-from pgassay.plan.design import make_plan
 from pgassay.plan.model import Plan
 from pgassay.report.sections.answer.why import difference_table
 from pgassay.report.sections.record.measured import comparison_table
 from pgassay.reporting import analyse_run
-from pgassay.spec.parse import parse_spec
+from support.synthetic.designs import plan_of_levels
 from support.synthetic.directories import synthetic_run
 
 COSTS = [name for name, metric in METRICS.items() if metric.group in ("cost", "waits")]
 DIFFERENT = (Verdict.BETTER, Verdict.WORSE, Verdict.NEGLIGIBLE)
 
 
-def plan_of(levels: int = 2, blocks: int = 8) -> Plan:
-    sizes = json.dumps([f"{n}GB" for n in range(1, levels + 1)])
-    text = f"[factors.postgres]\nmax_wal_size = {sizes}\n[design]\nseed = 1\n"
-    text += f"min_blocks = {blocks}\nmax_blocks = {blocks}\n"
-    return make_plan(parse_spec(text, source="lab.toml", beside=Path()))
+def plan_of(levels: int = 2) -> Plan:
+    return plan_of_levels([f"{n}GB" for n in range(1, levels + 1)], least=8)
 
 
 def analysis_of(plan: Plan, seed: int, moved: dict[str, float] | None = None) -> Analysis:

@@ -19,6 +19,7 @@ from pgassay.plan.design import make_plan
 from pgassay.plan.model import Plan
 from pgassay.plan.switchback import rounds_of
 from pgassay.spec.parse import parse_spec
+from support.synthetic.designs import plan_of_spec
 
 
 def ended(world: World, seed: int, least: int = 4, most: int = 24, step_s: int = 60) -> Analysis:
@@ -79,7 +80,7 @@ def test_the_share_of_a_round_is_that_of_an_exponential_response(time_s: float) 
     """Against a simulation in steps of a hundredth of the slice."""
     text = "[factors.postgres]\nwork_mem = ['1MB', '2MB', '4MB']\n[load]\nstep = '24s'\n"
     text += "[design]\nmode = 'switchback'\nmin_blocks = 2\nmax_blocks = 2\n"
-    plan = make_plan(parse_spec(text, source="x", beside=Path()))
+    plan = plan_of_spec(text)
     weights = np.array([-1.0, 0.0, 1.0])
     fine = _response(plan, weights, time_s)
     turns = Turns.of(plan, make_trials(plan, World("any", arms=3), np.random.default_rng(1)))

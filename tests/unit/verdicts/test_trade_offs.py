@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,10 +15,9 @@ from pgassay.analysis.model import Analysis, StepMeasures, TrialMeasures
 from pgassay.analysis.trade_offs.model import Criterion, LevelFigure, TradeOff
 from pgassay.analysis.trade_offs.pairs import compared_pairs
 from pgassay.findings.registry import find
-from pgassay.plan.design import make_plan
 from pgassay.plan.model import Plan
 from pgassay.report.tables.trade_offs import trade_off_table
-from pgassay.spec.parse import parse_spec
+from support.synthetic.designs import plan_of_spec
 
 USUAL = {
     "tps": 5000.0,
@@ -41,7 +39,7 @@ def plan_of(levels: tuple[str, ...], blocks: int = 8) -> Plan:
         f'[factors.host]\n"vm.vfs_cache_pressure" = {json.dumps([int(one) for one in levels])}\n'
     )
     text += f"[design]\nseed = 1\nmin_blocks = {blocks}\nmax_blocks = {blocks}\n"
-    return make_plan(parse_spec(text, source="lab.toml", beside=Path()))
+    return plan_of_spec(text)
 
 
 def analysis_of(
