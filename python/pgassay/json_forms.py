@@ -59,8 +59,17 @@ def _optional(hint: Any) -> tuple[bool, Form]:
     """Whether None is allowed, and the form of what else is."""
     if get_origin(hint) not in (Union, types.UnionType):
         return False, form_of(hint)
-    (kind,) = (one for one in get_args(hint) if one is not type(None))
-    return True, form_of(kind)
+    kinds = [one for one in get_args(hint) if one is not type(None)]
+    is_optional = len(kinds) < len(get_args(hint))
+    return is_optional, form_of(kinds[0]) if len(kinds) == 1 else tuple(map(_outer, kinds))
+
+
+def _outer(kind: Any) -> type:
+    """Of one of several types only whether it is a list, an object or a plain value."""
+    origin = get_origin(kind)
+    if origin is tuple or origin is list:
+        return list
+    return kind if isinstance(kind, type) and not is_dataclass(kind) else dict
 
 
 def _misfit(value: Any, form: Form, at: str) -> str | None:

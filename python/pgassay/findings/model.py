@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from pgassay.analysis.measures.model import Importance
 from pgassay.analysis.model import Comparison
 from pgassay.language import Message
+from pgassay.notes import Importance
 
 
 class FindingKind(StrEnum):

@@ -131,7 +131,7 @@ def _experiment(spec: Spec, *, calibrates: bool) -> Plan:
         smallest_effect=design.smallest_effect,
         metric=spec.file.metric,
         trial_s=_trial_s(steps, len(arms) if mode.name == DUET else 1),
-        warnings=risks,
+        notes=risks,
         order=load.order,
         combinations=design.combinations,
         resolution=combined.resolution,

@@ -17,6 +17,7 @@ from functools import cache
 from importlib.resources import files
 
 from pgassay.language import stored
+from pgassay.notes import Note
 from pgassay.plan.model import Factor
 from pgassay.plan.plots import is_hard_to_change
 from pgassay.plan.switchback import (
@@ -32,15 +33,11 @@ from pgassay.spec.settings.catalogue import is_known
 MOST_SERVERS = 4
 
 
-def built_apart(groups: Iterable[Iterable[str]]) -> Iterator[str]:
-    """A sentence if arms have data of several builds; in each group the servers that share one."""
+def built_apart(groups: Iterable[Iterable[str]]) -> Iterator[Note]:
+    """A note if arms have data of several builds; in each group the servers that share one."""
     named = [", ".join(dict.fromkeys(group)) for group in groups]
     if len(named) > 1:
-        yield stored(
-            "the arms exchange directories, but not data: servers that differ in file format or"
-            f" extensions build their own ({' / '.join(named)}), so a lasting difference of the"
-            " data as built would look like an effect of the arm"
-        )
+        yield Note("plan/built-apart", {"named": " / ".join(named)})
 
 
 def is_worth_while(factors: Sequence[Factor]) -> bool:

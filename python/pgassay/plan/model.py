@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Any
 
 from pgassay.language import Message
+from pgassay.notes import Note
 from pgassay.plan.steps import Step, shuffled
 from pgassay.spec.factors.kinds import KINDS, SESSION, Applied
 from pgassay.spec.stopping import sequential_looks, stopping_of
@@ -147,7 +148,8 @@ class Plan:
     smallest_effect: float
     metric: str
     trial_s: float
-    warnings: tuple[str, ...]
+    notes: tuple[Note, ...]
+    """The risks, most serious first."""
     order: str = "ordered"
     """Of the steps: "ordered" as in the file, or "shuffled" anew for every block."""
     combinations: str = "full"

@@ -1,15 +1,16 @@
 """Find what could make an experiment misleading, before it is run.
 
-Enters: the experiment's file and workload, its mode. Leaves: one plain sentence per risk.
+Enters: the experiment's file and workload, its mode. Leaves: a note for each risk; notes.toml has
+their sentences.
 Never: stops anything; the user decides.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
-from pgassay.language import stored
+from pgassay.notes import Note, Value
 from pgassay.plan.modes import DUET, LEAST_TRIALS, MOST_TRIALS, SWITCHBACK, blocks_of
 from pgassay.plan.steps import Step, steps_of
 from pgassay.plan.switchback import LONG_S, ROUNDS_OF_LONG, long_slice, slice_lengths
@@ -36,8 +37,10 @@ SURE_OF_CARRY_OVER = 12
 SHOWS_SLOW_EFFECTS_S = 6.0
 """Slices from which on the default number of trials mostly shows equivalence where there is one
 (docs/measured/validation-switchback.md)."""
-NO_CHECKPOINTS = stored("trials may have no checkpoint")
-"""Words of a risk that the analysis settles by counting checkpoints; plan.json has only texts."""
+NO_CHECKPOINTS = "plan/no-checkpoints"
+"""The risk that the analysis settles by counting checkpoints."""
+SET_BY_LOAD = "plan/set-by-load"
+"""The risk that a session of the load settles, which is asked what it has set."""
 CYCLE_MINIMUM = 3.0
 """With so many checkpoint intervals in a trial it hardly matters when in one it begins
 (docs/methods/verdicts.md)."""
@@ -45,7 +48,7 @@ CYCLE_MINIMUM = 3.0
 
 def find_risks(
     file: ExperimentFile, workload: Workload, resolution: int | None, mode: str, arms: int
-) -> tuple[str, ...]:
+) -> tuple[Note, ...]:
     """The risks of this experiment, most serious first; `resolution` is that of a fraction."""
     steps = tuple(step for step in steps_of(file.load) if step.measured)
     factors = written_factors(file.factors)
@@ -69,7 +72,7 @@ def find_risks(
     )
 
 
-def overridden_settings(spec: Spec, mode: str) -> tuple[str, ...]:
+def overridden_settings(spec: Spec, mode: str) -> tuple[Note, ...]:
     """The risk that scripts set what the experiment varies or holds."""
     found: dict[str, dict[str, None]] = {}
     for one in specs_of_arms(spec):
@@ -78,54 +81,30 @@ def overridden_settings(spec: Spec, mode: str) -> tuple[str, ...]:
         set_by = overriding(one.workload, names, functions, in_sessions=mode == SWITCHBACK)
         for name, scenarios in set_by.items():
             found.setdefault(name, {}).update(dict.fromkeys(scenarios))
-    return tuple(set_by_load(name, by) for name, by in found.items())
-
-
-def set_by_load(name: str, scenarios: Iterable[str]) -> str:
-    """That scripts set what the experiment sets."""
-    named = ", ".join(scenarios)
-    return stored(
-        f"{name} is set by the load itself, in the script of {named} or a function that it calls:"
-        " such transactions do not run with the value of the experiment; take that statement out"
+    return tuple(
+        Note(SET_BY_LOAD, {"name": name, "named": tuple(by)}) for name, by in found.items()
     )
 
 
-def is_set_by_load(risk: str, names: Iterable[str]) -> bool:
-    """Whether a text of plan.json is that risk, of one of these settings."""
-    return any(risk.startswith(set_by_load(name, ()).partition(",")[0] + ",") for name in names)
+def _resets(level: ResetLevel) -> list[Note]:
+    return [Note("plan/reset-level", {"level": level, "differs": one}) for one in level.differs]
 
 
-def _resets(level: ResetLevel) -> list[str]:
-    return [stored(f"reset level {level}: {differs}") for differs in level.differs]
-
-
-def _few_trials(design: DesignTable) -> list[str]:
+def _few_trials(design: DesignTable) -> list[Note]:
     """Of a switchback."""
     least, _ = blocks_of(design, SWITCHBACK)
     if least >= LEAST_TRIALS:
         return []
-    return [
-        stored(
-            f"with {least} trials little is known of how much the effect differs from trial to"
-            " trial, so the verdict holds for these trials only; write min_blocks ="
-            f" {LEAST_TRIALS} or more"
-        )
-    ]
+    return [Note("plan/few-trials", {"least": least, "enough": LEAST_TRIALS})]
 
 
-def _long_slices(slice_s: float) -> list[str]:
+def _long_slices(slice_s: float) -> list[Note]:
     if slice_s <= LONG_S:
         return []
-    return [
-        stored(
-            f"slices of {slice_s:g} s are long: slow changes of the host differ more from slice to"
-            " slice, and a trial holds fewer slices; 0.5 to 2 s are enough unless a setting takes"
-            " longer to have its effect"
-        )
-    ]
+    return [Note("plan/long-slices", {"slice_s": slice_s})]
 
 
-def _no_equivalence(file: ExperimentFile, steps: Sequence[Step], arms: int) -> list[str]:
+def _no_equivalence(file: ExperimentFile, steps: Sequence[Step], arms: int) -> list[Note]:
     """Of a switchback: the risk that equivalent arms end undecided, as slow effects are open."""
     _, most = blocks_of(file.design, SWITCHBACK)
     measured_s = sum(step.duration_s for step in steps)
@@ -137,16 +116,14 @@ def _no_equivalence(file: ExperimentFile, steps: Sequence[Step], arms: int) -> l
     step_s = max(measured_s, SHOWS_SLOW_EFFECTS_S * ROUNDS_OF_LONG * arms)
     wanted = max(most, MOST_TRIALS)
     return [
-        stored(
-            f"if the arms do not differ, this run will probably end undecided: up to {most} trials"
-            f" with slices of up to {longest:g} s cannot show that no effect is hidden that takes"
-            ' seconds to build up; to have a good chance of a verdict "equivalent", write'
-            f' load.step = "{step_s:g}s" or more and max_blocks = {wanted} or more'
+        Note(
+            "plan/no-equivalence",
+            {"most": most, "longest": longest, "step_s": step_s, "wanted": wanted},
         )
     ]
 
 
-def _weak_on_carry_over(design: DesignTable, mode: str) -> list[str]:
+def _weak_on_carry_over(design: DesignTable, mode: str) -> list[Note]:
     """The risk that a fixed number of trials is too small to find carry-over between slices.
 
     A run whose number is open goes on if carry-over looks likely.
@@ -154,59 +131,28 @@ def _weak_on_carry_over(design: DesignTable, mode: str) -> list[str]:
     least, most = blocks_of(design, mode)
     if stopping_of(design.stopping, least, most) != "fixed" or most >= SURE_OF_CARRY_OVER:
         return []
-    trials = stored(f"{most} trials are") if most > 1 else stored("one trial is")
-    sure = SURE_OF_CARRY_OVER
-    return [
-        stored(
-            f"{trials} too few to detect reliably whether effects outlast their slice, which makes"
-            " them look smaller than they are: if an effect of 10 % halves within a second, 6"
-            f" trials of 32 s detect it in half of all runs, {sure} in nearly all, and smaller"
-            f" effects less often; run {sure} trials or more, let the run decide the number"
-            " (remove max_blocks), or make design.slice longer"
-        )
-    ]
+    trials = Note("plan/trials-are", {"most": most}) if most > 1 else Note("plan/one-trial-is")
+    return [Note("plan/weak-on-carry-over", {"trials": trials, "sure": SURE_OF_CARRY_OVER})]
 
 
-def _side_by_side(file: ExperimentFile, factors: Sequence[Written]) -> list[str]:
+def _side_by_side(file: ExperimentFile, factors: Sequence[Written]) -> list[Note]:
     """Of a duet."""
-    found = [
-        stored(
-            "waits, WAL, checkpoints and the server's log are stored only for the first arm's"
-            " server; all servers are sampled in the same way"
-        )
-    ]
+    found = [Note("plan/first-server-stored")]
     level = file.reset_rule().level
     if level is not ResetLevel.SNAPSHOT:
-        found.append(
-            stored(
-                f"reset level {level}: each arm keeps its own data directory, built by its own"
-                " server: a lasting difference of these directories would look like an effect of"
-                ' the arm; with reset.level = "snapshot" the arms exchange directories'
-            )
-        )
+        found.append(Note("plan/own-directories", {"level": level}))
     if any(factor.name == "shared_buffers" for factor in factors):
-        found.append(
-            stored(
-                "shared_buffers is varied, and the servers share the host's memory: what one takes"
-                ' for its buffers is missing from the page cache of all; mode = "blocks" runs one'
-                " server at a time"
-            )
-        )
+        found.append(Note("plan/shared-memory"))
     return found
 
 
-def _aliased(resolution: int | None) -> list[str]:
+def _aliased(resolution: int | None) -> list[Note]:
     if resolution != 3:
         return []
-    return [
-        stored(
-            "in a fraction of resolution III what looks like the effect of one factor may be an"
-            " interaction of two others; confirm effects with resolution = 4 or all combinations"
-        )
-    ]
+    return [Note("plan/resolution-3")]
 
 
-def _checkpoint_phase(file: ExperimentFile, steps: Sequence[Step]) -> list[str]:
+def _checkpoint_phase(file: ExperimentFile, steps: Sequence[Step]) -> list[Note]:
     """Of each compared length: the whole trial, and each step if there are several."""
     levels = file.factors.postgres.get("checkpoint_timeout")
     lengths = [step.duration_s for step in steps]
@@ -218,55 +164,36 @@ def _checkpoint_phase(file: ExperimentFile, steps: Sequence[Step]) -> list[str]:
         partial = [c for c in cycles if length < CYCLE_MINIMUM * c and length % c]
         if partial:
             whole = length == sum(lengths)
-            what = (
-                stored(f"{length:g} s of measurement")
-                if whole
-                else stored(f"a step of {length:g} s")
-            )
-            lengths_s, fitting = ", ".join(f"{c:g} s" for c in partial), _fitting(cycles)
-            return [
-                stored(
-                    f"checkpoint_timeout is varied, and {what} is not a whole number of"
-                    f" {lengths_s} cycles: which part of a cycle is measured changes the result;"
-                    f" make load.step {fitting}"
-                )
-            ]
+            of = "plan/whole-trial" if whole else "plan/one-step"
+            values: dict[str, Value] = {
+                "what": Note(of, {"length": length}),
+                "lengths_s": tuple(partial),
+                "fitting": _fitting(cycles),
+            }
+            return [Note("plan/checkpoint-phase", values)]
     return []
 
 
-def _fitting(cycles: Sequence[float]) -> str:
+def _fitting(cycles: Sequence[float]) -> Note:
     """The shortest length that hardly depends on when in a cycle it begins."""
     common = math.lcm(*(round(cycle) for cycle in cycles))
     several = CYCLE_MINIMUM * max(cycles)
     if common <= several:
-        return stored(f"{common} s or a multiple, which is whole cycles of every level")
-    return stored(f"{several:g} s or more, {CYCLE_MINIMUM:g} of the longest cycles")
+        return Note("plan/whole-cycles", {"common": common})
+    return Note("plan/several-cycles", {"several": several, "cycles": CYCLE_MINIMUM})
 
 
-def _no_checkpoints(held: str, measured_s: float) -> list[str]:
+def _no_checkpoints(held: str, measured_s: float) -> list[Note]:
     """The risk that trials have no checkpoint, because the interval is longer than a trial."""
     if _seconds(held) <= measured_s:
         return []
-    return [
-        stored(
-            f"checkpoint_timeout = {held} is longer than the {measured_s:g} s that a trial"
-            f" measures, so {NO_CHECKPOINTS}: the verdict is about the time between checkpoints; if"
-            " checkpoints matter, measure longer or shorten checkpoint_timeout for all arms"
-        )
-    ]
+    return [Note(NO_CHECKPOINTS, {"held": held, "measured_s": measured_s})]
 
 
-def _ordered_steps(steps: Sequence[Step], order: str) -> list[str]:
+def _ordered_steps(steps: Sequence[Step], order: str) -> list[Note]:
     if len({(step.clients, step.rate) for step in steps}) < 2 or order == "shuffled":
         return []
-    return [
-        stored(
-            "the steps of the load come in the same order in every trial, so what changes with time"
-            " (caches, growing tables, checkpoints) looks like an effect of the load; arms are"
-            " compared fairly at each step; to compare steps with each other write order ="
-            ' "shuffled"'
-        )
-    ]
+    return [Note("plan/ordered-steps")]
 
 
 def _seconds(level: str) -> float:
@@ -274,58 +201,36 @@ def _seconds(level: str) -> float:
     return float(to_base(level, entry["unit"], entry["vartype"]))
 
 
-def _too_few_blocks(design: DesignTable, factors: Sequence[Written]) -> list[str]:
+def _too_few_blocks(design: DesignTable, factors: Sequence[Written]) -> list[Note]:
     if not factors:
         return []
+    most = {"max_blocks": design.max_blocks, "enough": FEWEST_BLOCKS}
     if design.max_blocks < FEWEST_OF_A_VERDICT:
-        return [
-            stored(
-                f"with at most {design.max_blocks} blocks no verdict is given, because the spread"
-                f" between blocks is hardly known; write max_blocks = {FEWEST_BLOCKS} or more"
-            )
-        ]
+        return [Note("plan/no-verdict", most)]
     if design.stops() == "fixed":
         smallest = 2.0 ** (1 - design.min_blocks)
         if smallest <= 0.05:
             return []
-        return [
-            stored(
-                f"with {design.min_blocks} blocks the sign-flip p cannot be below {smallest:g}, so"
-                " the verdict rests on the confidence interval alone, which assumes normally"
-                " distributed differences; write min_blocks = 6 or more"
-            )
-        ]
+        values = {"min_blocks": design.min_blocks, "smallest": smallest}
+        return [Note("plan/interval-alone", values)]
     if design.max_blocks < FEWEST_BLOCKS:
-        return [
-            stored(
-                f"with at most {design.max_blocks} blocks a verdict assumes that block differences"
-                f" are normally distributed; write max_blocks = {FEWEST_BLOCKS} or more"
-            )
-        ]
+        return [Note("plan/if-normal", most)]
     return []
 
 
-def _short_steps(steps: Sequence[Step]) -> list[str]:
+def _short_steps(steps: Sequence[Step]) -> list[Note]:
     shortest = min(step.duration_s for step in steps)
     if shortest >= 5.0:
         return []
-    return [
-        stored(
-            f"steps of {shortest:g} s are short: the start of the load and a single checkpoint"
-            " change the result a lot, and the verdict holds for such short loads only"
-        )
-    ]
+    return [Note("plan/short-steps", {"shortest": shortest})]
 
 
-def _secrets(workload: Workload) -> list[str]:
+def _secrets(workload: Workload) -> list[Note]:
     """Text that only looks like a password is reported; SQL that sets one is refused earlier."""
     texts = [("schema.sql", workload.schema_sql), ("data.sql", workload.data_sql)]
     texts += [(scenario.file, scenario.script) for scenario in workload.scenarios]
     return [
-        stored(
-            f"{name} line {line} holds what looks like a password; workload.json in the run"
-            " directory keeps a copy of it"
-        )
+        Note("plan/password", {"name": name, "line": line})
         for name, text in texts
         if (line := secret_line(text)) is not None
     ]

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
+from pgassay.notes import note_to_json, notes_from_json
 from pgassay.plan.model import ALL_ARMS, Arm, Endpoint, Factor, Gate, Plan, PlannedTrial
 from pgassay.plan.steps import Step
 from pgassay.spec.primary_metric import PRIMARY_METRICS
@@ -23,13 +24,20 @@ def plan_to_json(plan: Plan) -> dict[str, Any]:
         [{"id": arm.id, "levels": dict(arm.levels)} for arm in some]
         for some in (plan.arms, plan.held_arms)
     )
-    return {"schema": SCHEMA, **asdict(plan), "arms": arms, "held_arms": held_arms}
+    return {
+        "schema": SCHEMA,
+        **asdict(plan),
+        "arms": arms,
+        "held_arms": held_arms,
+        "notes": [note_to_json(one) for one in plan.notes],
+        "warnings": [str(one) for one in plan.notes],
+    }
 
 
 def plan_from_json(stored: Mapping[str, Any]) -> Plan:
     """The plan of a plan.json; raises ValueError if the object is not one."""
     fields = dict(stored)
-    schema = fields.pop("schema", None)
+    schema, warnings = fields.pop("schema", None), fields.pop("warnings", ())
     if schema != SCHEMA:
         raise ValueError(f"its schema is {schema!r}, not {SCHEMA!r}")
     try:
@@ -51,7 +59,7 @@ def plan_from_json(stored: Mapping[str, Any]) -> Plan:
                 ),
                 "steps": tuple(Step(**step) for step in fields["steps"]),
                 "trials": tuple(PlannedTrial(**trial) for trial in fields["trials"]),
-                "warnings": tuple(fields["warnings"]),
+                "notes": notes_from_json(fields.get("notes", ()), warnings),
                 "hard": tuple(fields.get("hard", ())),
                 "looks": tuple(fields.get("looks", ())),
                 "endpoints": tuple(Endpoint(**one) for one in fields.get("endpoints", ())),
@@ -84,7 +92,7 @@ def same_design(one: Plan, other: Plan) -> bool:
             plan,
             trials=(),
             trial_s=0.0,
-            warnings=(),
+            notes=(),
             hard=(),
             plots_reason="",
             stopping=plan.stops,

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from pgassay.analysis.measures.model import Importance
 from pgassay.language import decimals, tr
+from pgassay.notes import Importance
 from pgassay.report.charts.style import arm_styles, side_styles
 from pgassay.report.context import ApartContext, ObservationContext, ReportContext, TraceContext
 from pgassay.report.environment import created_at, server_version

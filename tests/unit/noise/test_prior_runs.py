@@ -16,7 +16,6 @@ from bench.validate.whole_trials import false_positives, nasty_worlds
 from pgassay.analysis.analyse import analyse, with_noise
 from pgassay.analysis.compare.rule import Rule, rule_of
 from pgassay.analysis.compare.simulated_runs import Spreading
-from pgassay.analysis.measures.model import Importance
 from pgassay.analysis.model import IntervalKind, Verdict
 from pgassay.analysis.noise.model import NoiseFloor
 from pgassay.analysis.noise.power import blocks_for, blocks_spreading, outlook
@@ -33,6 +32,7 @@ from pgassay.analysis.verdicts.repeated_run import (
     repeated_run_caveats,
 )
 from pgassay.findings.noise.forecast import expectation_lines
+from pgassay.notes import Importance
 from pgassay.plan.design import make_plan
 from pgassay.plan.model import Plan
 from pgassay.reporting import report_run

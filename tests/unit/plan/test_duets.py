@@ -51,6 +51,10 @@ def spec_of(
     return parse_spec(f"{text}[design]\nseed = {seed}\n{design}", source="x.toml", beside=Path())
 
 
+def codes_of(plan: Plan) -> list[str]:
+    return [one.code for one in plan.notes]
+
+
 def planned(factors: str = VERSIONS, *, load: str = "", design: str = "mode = 'auto'") -> Plan:
     return make_plan(spec_of(factors, load=load, design=design))
 
@@ -66,7 +70,7 @@ def test_auto_chooses_a_duet_for_factors_that_take_a_restart_and_says_why(factor
     assert "each on its own server" in lines[1]
     assert lines[3].startswith("not switchback: ")
     assert "every trial starts all servers" in restarts_line(plan, every_trial=True)
-    assert any("only for the first arm's server" in risk for risk in plan.warnings)
+    assert "plan/first-server-stored" in codes_of(plan)
 
 
 def test_factors_that_take_no_restart_are_a_duet_only_if_the_file_asks_for_it() -> None:
@@ -78,7 +82,7 @@ def test_factors_that_take_no_restart_are_a_duet_only_if_the_file_asks_for_it() 
     assert planned(memory).mode == "blocks"
     assert 'mode = "duet" is valid' in mode_lines(planned(memory))[0]
     asked = planned(memory, design="mode = 'duet'")
-    assert any("share the host's memory" in risk for risk in asked.warnings)
+    assert "plan/shared-memory" in codes_of(asked)
     left_out = planned(design="")
     assert left_out.mode == "blocks"
     assert "duet is valid too" in mode_lines(left_out)[0]
@@ -184,8 +188,8 @@ def test_plan_shows_the_directories_and_says_where_arms_keep_theirs() -> None:
     assert f"directories: {where}" in order_of(plan, 1)
     kept = make_plan(spec_of(RESTART, target="[reset]\nlevel = 'restart'"))
     assert not kept.exchanges_directories
-    assert any("each arm keeps its own data directory, built by" in risk for risk in kept.warnings)
-    assert not any("data directory" in risk for risk in plan.warnings)
+    assert "plan/own-directories" in codes_of(kept)
+    assert "plan/own-directories" not in codes_of(plan)
     assert "directories" not in order_of(kept, 1)
     for mode in ("blocks", "switchback"):
         assert not planned(SESSION, design=f"mode = '{mode}'").exchanges_directories
@@ -193,9 +197,8 @@ def test_plan_shows_the_directories_and_says_where_arms_keep_theirs() -> None:
 
 def test_servers_whose_data_are_built_apart_are_named() -> None:
     assert list(built_apart([["16", "16"]])) == []
-    (text,) = built_apart([["A", "A", "B"], ["C"]])
-    assert "(A, B / C)" in text
-    assert "would look like an effect of the arm" in text
+    (note,) = built_apart([["A", "A", "B"], ["C"]])
+    assert (note.code, note.values) == ("plan/built-apart", {"named": "A, B / C"})
 
 
 def test_servers_side_by_side_share_one_frozen_copy_on_disk() -> None:

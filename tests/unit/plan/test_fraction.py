@@ -81,7 +81,7 @@ def test_a_fraction_is_balanced_holds_the_baseline_and_separates_main_effects(
 def test_aliases_of_a_half_of_three_factors_are_known() -> None:
     plan = plan_of(3, 'combinations = "fraction"\nresolution = 3')
     assert plan.resolution == 3
-    assert "may be an interaction of two others" in " ".join(plan.warnings)
+    assert "plan/resolution-3" in [one.code for one in plan.notes]
     assert len(plan.arms) == 4
     a, b, c = TWO_LEVEL[:3]
     # The half that holds the baseline of all is I = −ABC.

@@ -143,7 +143,7 @@ def test_trials_keep_their_slices_where_longer_ones_would_show_no_equivalence(de
 def test_a_switchback_that_could_not_show_equivalence_says_what_it_takes() -> None:
     def told(step: str, design: str = "") -> list[str]:
         plan = planned(step=step, design=f"mode = 'switchback'\n{design}")
-        return [risk for risk in plan.warnings if "if the arms do not differ" in risk]
+        return [str(one) for one in plan.notes if one.code == "plan/no-equivalence"]
 
     assert told("60s") == []
     (short,) = told("30s")
@@ -187,7 +187,7 @@ def test_fewer_blocks_than_the_default_minimum_are_refused() -> None:
 
 def test_few_trials_are_a_risk() -> None:
     plan = planned(design="mode = 'switchback'\nmin_blocks = 2\nmax_blocks = 2")
-    assert any("with 2 trials" in risk for risk in plan.warnings)
+    assert "plan/few-trials" in [one.code for one in plan.notes]
 
 
 @pytest.mark.parametrize(
@@ -205,10 +205,10 @@ def test_a_fixed_number_of_trials_too_small_for_carry_over_is_a_risk(
     numbers: str, weak: bool
 ) -> None:
     plan = planned(design=f"mode = 'switchback'\n{numbers}")
-    found = [risk for risk in plan.warnings if "outlast their slice" in risk]
+    found = [one for one in plan.notes if one.code == "plan/weak-on-carry-over"]
     assert len(found) == weak
     blocks = planned(design=f"mode = 'blocks'\n{numbers}")
-    assert not any("outlast their slice" in risk for risk in blocks.warnings)
+    assert "plan/weak-on-carry-over" not in [one.code for one in blocks.notes]
 
 
 def test_a_slice_length_without_a_mode_that_alternates_is_refused() -> None:

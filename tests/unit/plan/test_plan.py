@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pgassay.notes import Note
 from pgassay.plan.model import Plan
+from pgassay.plan.risks import NO_CHECKPOINTS
 from pgassay.plan.store import plan_from_json, plan_to_json
 from support.synthetic.designs import plan_of_spec
 
@@ -88,24 +90,24 @@ def test_arms_of_a_block_share_their_loads_seed_and_blocks_do_not() -> None:
 @pytest.mark.parametrize(
     ("more", "risk"),
     [
-        ("[load]\nstep = '2s'", "steps of 2 s are short"),
-        ("[load]\nclients = [2, 4]", 'write order = "shuffled"'),
+        ("[load]\nstep = '2s'", "plan/short-steps"),
+        ("[load]\nclients = [2, 4]", "plan/ordered-steps"),
         ("[load]\nclients = [2, 4]\norder = 'shuffled'", ""),
-        ("[settings.postgres]\ncheckpoint_timeout = '5min'", "trials may have no checkpoint"),
+        ("[settings.postgres]\ncheckpoint_timeout = '5min'", NO_CHECKPOINTS),
         ("[settings.postgres]\ncheckpoint_timeout = '1min'", ""),
         ("", ""),
     ],
 )
 def test_risks_are_reported_only_where_there_are_any(more: str, risk: str) -> None:
-    warnings = plan_of({"max_wal_size": 2}, seed=1, more=more).warnings
-    assert (risk in " ".join(warnings)) if risk else warnings == ()
+    found = [one.code for one in plan_of({"max_wal_size": 2}, seed=1, more=more).notes]
+    assert (risk in found) if risk else found == []
 
 
 def test_a_checkpoint_interval_that_does_not_fit_the_trial_is_a_risk() -> None:
     text = "[factors.postgres]\ncheckpoint_timeout = ['1min', '15min']\n[load]\nstep = '{}'"
-    risks = [plan_of_spec(text.format(step)).warnings for step in ("10min", "15min")]
-    assert "900 s cycles" in risks[0][0]
-    assert "make load.step 900 s or a multiple" in risks[0][0]
+    risks = [plan_of_spec(text.format(step)).notes for step in ("10min", "15min")]
+    assert "900 s cycles" in str(risks[0][0])
+    assert "make load.step 900 s or a multiple" in str(risks[0][0])
     assert risks[1] == ()
 
 
@@ -131,12 +133,13 @@ def test_each_step_that_is_compared_must_fit_the_checkpoint_interval(
         order = "shuffled"
         step = "{step}"
     """
-    risks = plan_of_spec(text).warnings
-    phase = [risk for risk in risks if "checkpoint_timeout is varied" in risk]
+    risks = plan_of_spec(text).notes
+    phase = [str(risk) for risk in risks if risk.code == "plan/checkpoint-phase"]
     assert (reported in phase[0]) if reported else not phase
 
 
 def test_a_plan_of_fewer_than_four_blocks_says_that_it_gives_no_verdict() -> None:
-    warnings = plan_of({"max_wal_size": 2}, seed=1, blocks=3).warnings
-    assert "with at most 3 blocks no verdict is given" in " ".join(warnings)
-    assert "no verdict" not in " ".join(plan_of({"max_wal_size": 2}, seed=1, blocks=4).warnings)
+    (note,) = plan_of({"max_wal_size": 2}, seed=1, blocks=3).notes
+    assert note == Note("plan/no-verdict", {"max_blocks": 3, "enough": 6})
+    four = plan_of({"max_wal_size": 2}, seed=1, blocks=4).notes
+    assert "plan/no-verdict" not in [one.code for one in four]

@@ -86,8 +86,8 @@ def test_a_copy_of_an_existing_server_takes_what_an_owned_one_does() -> None:
 @pytest.mark.parametrize("level", ResetLevel)
 def test_a_plan_warns_of_everything_that_a_reset_does_not_restore(level: ResetLevel) -> None:
     target = "" if "owned" in level.servers else EXISTING + "allow_changes = true\n"
-    warnings = make_plan(parsed(f"{target}[reset]\nlevel = '{level}'\n")).warnings
-    told = [text for text in warnings if text.startswith("reset level")]
-    assert told == [f"reset level {level}: {text}" for text in level.differs]
+    notes = make_plan(parsed(f"{target}[reset]\nlevel = '{level}'\n")).notes
+    told = [one.values["differs"] for one in notes if one.code == "plan/reset-level"]
+    assert told == list(level.differs)
     assert bool(told) == (level is not ResetLevel.SNAPSHOT)
     assert level.does

@@ -14,12 +14,12 @@ from bench.validate.within_trials.courses import course_of
 from pgassay.analysis.analyse import analyse, with_curves
 from pgassay.analysis.compare.model import Dependence
 from pgassay.analysis.measures.courses.trial_course import TrialCourse
-from pgassay.analysis.measures.model import Importance
 from pgassay.analysis.model import Analysis, TrialMeasures, Verdict
 from pgassay.analysis.verdicts.collapses import collapse_outlook, most_unseen, trials_to_exclude
 from pgassay.findings.answer.endpoints import badge
 from pgassay.findings.answer.limits import collapse_line, limits
 from pgassay.findings.registry import find
+from pgassay.notes import Importance
 from pgassay.plan.model import Plan
 from pgassay.trials.model.record import FailedTrial
 from support.synthetic.failed_trials import FIVE, plan_of, trials_of

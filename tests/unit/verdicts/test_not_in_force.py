@@ -8,10 +8,11 @@ import pytest
 
 from pgassay.analysis.analyse import analyse
 from pgassay.analysis.compare.model import Withdrawn
-from pgassay.analysis.measures.model import Importance, ScenarioMeasures
+from pgassay.analysis.measures.model import ScenarioMeasures
 from pgassay.analysis.model import Verdict
 from pgassay.findings.registry import find
-from pgassay.plan.risks import set_by_load
+from pgassay.notes import Importance, Note
+from pgassay.plan.risks import SET_BY_LOAD
 from support.synthetic.failed_trials import plan_of, trials_of
 
 
@@ -23,8 +24,11 @@ def scenario(name: str) -> ScenarioMeasures:
 def test_a_factor_that_every_scenario_sets_has_no_verdict(by: tuple[str, ...]) -> None:
     plan = plan_of()
     factor_name = plan.factors[0].name
-    seen, unseen = (set_by_load(name, ("report", "x")) for name in (factor_name, "work_mem"))
-    plan = replace(plan, warnings=(seen, unseen))
+    seen, unseen = (
+        Note(SET_BY_LOAD, {"name": name, "named": ("report", "x")})
+        for name in (factor_name, "work_mem")
+    )
+    plan = replace(plan, notes=(seen, unseen))
     (factor,) = plan.factors
     trials = [
         replace(
@@ -38,7 +42,7 @@ def test_a_factor_that_every_scenario_sets_has_no_verdict(by: tuple[str, ...]) -
     (verdict,) = analysis.verdicts()
     caveats = [one for one in analysis.warnings if one.kind == "not-in-force"]
     assert len(caveats) == 2
-    assert [one.text for one in analysis.warnings if one.kind == "plan"] == [unseen]
+    assert [one.text for one in analysis.warnings if one.kind == "plan"] == [str(unseen)]
     assert f"{factor.name} is set by the load itself, in the script of report" in caveats[0].text
     if len(by) == 2:
         assert verdict.withdrawn is Withdrawn.SET_BY_LOAD_ITSELF

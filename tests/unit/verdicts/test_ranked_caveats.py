@@ -13,11 +13,12 @@ from pgassay.analysis.analyse import analyse
 from pgassay.analysis.curves.halves import effects_by_half, half_caveats
 from pgassay.analysis.measures.asked import ArmAsked
 from pgassay.analysis.measures.courses.trial_course import StepSpan, TrialCourse
-from pgassay.analysis.measures.model import Caveat, Importance, TrialMeasures
+from pgassay.analysis.measures.model import Caveat, TrialMeasures
 from pgassay.analysis.model import Analysis
 from pgassay.analysis.verdicts.checkpoint_cost import checkpoint_cost_caveats
 from pgassay.findings.answer.caveats import find
 from pgassay.language import speaking
+from pgassay.notes import Importance
 from pgassay.plan.model import Plan
 from pgassay.server.hosts.local import LocalHost
 from pgassay.server.knobs.swappiness import without_effect

@@ -29,11 +29,12 @@ from pgassay.analysis.compare.rule import Rule, rule_of
 from pgassay.analysis.compare.secondary import critical_for_many
 from pgassay.analysis.curves.model import EffectByHalf, HalfEffect
 from pgassay.analysis.measures.courses.trial_course import Array, TrialCourse
-from pgassay.analysis.measures.model import Caveat, Importance, TrialMeasures
+from pgassay.analysis.measures.model import Caveat, TrialMeasures
 from pgassay.analysis.reading.metrics import METRICS, Metric
 from pgassay.analysis.statistics.intervals import mean_estimate
 from pgassay.analysis.statistics.values import ratio_pct
 from pgassay.language import clauses, decimals, tr
+from pgassay.notes import Importance
 from pgassay.plan.model import Plan
 
 _FEWEST = 4

@@ -7,22 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import cached_property
 from typing import Any, Literal
 
 from pgassay.analysis.host.model import HostWindow
-
-
-class Importance(StrEnum):
-    """What a caveat could change, the most first."""
-
-    VERDICT = "verdict"
-    """It could change the verdict."""
-    SIZE = "size"
-    """It could change the size of the effect, or what the verdict holds for."""
-    DETAIL = "detail"
-    """It cannot change the result by an amount that matters."""
+from pgassay.notes import Importance
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pgassay.analysis.measures.asked import ArmAsked
-from pgassay.analysis.measures.model import Caveat, Importance, TrialMeasures
+from pgassay.analysis.measures.model import Caveat, TrialMeasures
 from pgassay.language import Message, decimals, listed, tr
+from pgassay.notes import Importance
 from pgassay.plan.model import Arm, Plan
 from pgassay.spec.reading.units import clock, to_base
 from pgassay.spec.settings.catalogue import CATALOGUED, catalogue

@@ -19,11 +19,12 @@ from dataclasses import dataclass
 from scipy import special
 
 from pgassay.analysis.compare.blocks.contrasts import main_effect
-from pgassay.analysis.measures.model import Caveat, Importance, TrialMeasures
+from pgassay.analysis.measures.model import Caveat, TrialMeasures
 from pgassay.analysis.measures.one_server import RUN_AGAIN
 from pgassay.analysis.verdicts.model import IdleTrials, Losses
 from pgassay.analysis.verdicts.withdrawal import Level, LevelAt
 from pgassay.language import clauses, decimals, listed, ntr, retold, tr
+from pgassay.notes import Importance
 from pgassay.plan.model import Arm, Plan
 from pgassay.trials.model.record import FailedTrial
 

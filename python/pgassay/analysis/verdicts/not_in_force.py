@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from pgassay.analysis.measures.model import Caveat, Importance, TrialMeasures
+from pgassay.analysis.measures.model import Caveat, TrialMeasures
 from pgassay.analysis.verdicts.withdrawal import Level
 from pgassay.language import listed, tr
+from pgassay.notes import Importance
 from pgassay.plan.model import Plan
 
 

@@ -13,8 +13,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pgassay.analysis.compare.model import Comparison, Verdict
-from pgassay.analysis.measures.model import Caveat, Importance
+from pgassay.analysis.measures.model import Caveat
 from pgassay.language import decimals, tr
+from pgassay.notes import Importance
 
 EARLIER_RUNS = "earlier_runs"
 """The key of environment.json."""

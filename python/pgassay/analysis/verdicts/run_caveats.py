@@ -15,14 +15,15 @@ from collections.abc import Iterator, Sequence
 
 from pgassay.analysis.compare.alternating.rounds import FEWEST_ROUNDS
 from pgassay.analysis.compare.model import Comparison, Verdict, Withdrawn
-from pgassay.analysis.measures.model import Caveat, Importance, TrialMeasures
+from pgassay.analysis.measures.model import Caveat, TrialMeasures
 from pgassay.analysis.measures.one_server import is_left_out
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.verdicts.idle_rounds import rounds_that_count
 from pgassay.analysis.verdicts.not_in_force import set_by_load
 from pgassay.language import clauses, decimals, listed, ntr, retold, tr
+from pgassay.notes import Importance, Note
 from pgassay.plan.model import Arm, Plan
-from pgassay.plan.risks import NO_CHECKPOINTS, is_set_by_load
+from pgassay.plan.risks import NO_CHECKPOINTS, SET_BY_LOAD
 
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 WHOSE = ": "
@@ -66,7 +67,10 @@ def run_caveats(
     invalid: Sequence[TrialMeasures] = (),
 ) -> list[Caveat]:
     """Those of the plan, of single trials, of unmeasured metrics and of incomplete blocks."""
-    found = [Caveat("plan", text) for text in _risks_left(plan, trials, invalid)]
+    found = [
+        Caveat("plan", str(note), importance=note.importance)
+        for note in _risks_left(plan, trials, invalid)
+    ]
     found += _of_trials(trials)
     found += unmeasured(plan.arms, trials)
     ran = Counter(trial.block for trial in trials)
@@ -94,15 +98,20 @@ def run_caveats(
 
 def _risks_left(
     plan: Plan, trials: Sequence[TrialMeasures], invalid: Sequence[TrialMeasures]
-) -> Iterator[str]:
+) -> Iterator[Note]:
     """Those of the plan, without the risk of no checkpoints where most trials had some, and
     without those of settings that trials were seen to set, of which there is a caveat."""
     seen = set_by_load((*trials, *invalid))
     counted = [one.whole.values.get("checkpoints_per_min") or 0.0 for one in trials]
     had_some = 2 * sum(rate > 0.0 for rate in counted) > len(trials)
-    for text in plan.warnings:
-        if not (had_some and NO_CHECKPOINTS in text) and not is_set_by_load(text, seen):
-            yield text
+    for note in plan.notes:
+        is_settled = (
+            had_some
+            if note.code == NO_CHECKPOINTS
+            else (note.code == SET_BY_LOAD and note.values["name"] in seen)
+        )
+        if not is_settled:
+            yield note
 
 
 def _of_trials(trials: Sequence[TrialMeasures]) -> list[Caveat]:

@@ -10,9 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pgassay.analysis.compare.model import ByServer, Dependence
-from pgassay.analysis.measures.model import Caveat, Importance
+from pgassay.analysis.measures.model import Caveat
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.language import clauses, decimals, listed, ntr, tr
+from pgassay.notes import Importance
 
 _MOST_SETTINGS = 5
 

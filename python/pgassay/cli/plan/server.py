@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from pgassay.cli.terminal.console import labelled
+from pgassay.notes import Note
 from pgassay.plan.demands import demands_of
 from pgassay.plan.model import Plan
 from pgassay.plan.server_settings import server_settings, session_settings
@@ -29,7 +30,6 @@ from pgassay.spec.reading.texts import path_from
 from pgassay.spec.server.host_knobs import acts_after_restart
 from pgassay.trials.fleet.existing import found_servers, spec_on
 from pgassay.trials.guards.thresholds import unwatched
-from pgassay.trials.profile.processes import ELSEWHERE
 from pgassay.trials.run.limits import unseen
 from pgassay.trials.run.testbeds import testbeds_of
 
@@ -123,12 +123,12 @@ def knobs_refused(spec: Spec, preview: Preview | None) -> list[str]:
         host.close()
 
 
-def profile_refused(spec: Spec, preview: Preview | None) -> list[str]:
+def profile_refused(spec: Spec, preview: Preview | None) -> list[Note]:
     """Why a run here would take no profiles, if it is to take some."""
     if spec.file.profile is None or preview is None or spec.file.copies_existing:
         return []
     is_here = spec.file.target.ssh is None and preview.sees_host
-    return [] if is_here else [f"[profile]: this run would take none: {ELSEWHERE}"]
+    return [] if is_here else [Note("plan/no-profile")]
 
 
 def print_preview(preview: Preview | None) -> None:

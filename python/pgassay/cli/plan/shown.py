@@ -69,7 +69,7 @@ def show_plan(
     placement = resolve_placement(checked.file.placement, checked.file.settings.host)
     refused = knobs_refused(checked, preview)
     risks = (*built_apart(_by_version(checked, drawn)), *profile_refused(checked, preview))
-    drawn = replace(drawn, warnings=(*drawn.warnings, *risks))
+    drawn = replace(drawn, notes=(*drawn.notes, *risks))
     expected, outlook = expectation_of(checked, drawn), collapse_outlook(drawn)
     foreseen = gate_outlooks(drawn, conditions_of(checked), list(noise_records()))
     if as_json:
@@ -136,7 +136,7 @@ def _print(spec: Spec, drawn: Plan, placement: Placement, knobs: list[str]) -> N
     if spec.file.profile is not None and not drawn.alternates:
         arms = counted(len(drawn.arms), "arm")
         labelled("profile   ", f"{arms} once more under perf afterwards, which is not measured")
-    for warning in (*drawn.warnings, *placement.warnings, *knobs):
+    for warning in (*map(str, drawn.notes), *placement.warnings, *knobs):
         labelled("risk: ", warning, "yellow")
 
 

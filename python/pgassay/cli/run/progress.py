@@ -86,8 +86,8 @@ class RunProgress(LiveView, ProgressListener):
         err.print(f"{counted(len(plan.arms), 'arm')}, {_blocks(plan)}, {trials}")
         if self._forecast is not None:
             self._forecast()
-        for warning in plan.warnings:
-            self.warned(warning)
+        for note in plan.notes:
+            self.warned(str(note))
 
     def replanned(self, plan: Plan) -> None:
         """The time left is that of the trials that are left."""

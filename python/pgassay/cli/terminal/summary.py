@@ -13,7 +13,6 @@ from typing import Any, Literal
 from rich.console import Console
 from rich.table import Table
 
-from pgassay.analysis.measures.model import Importance
 from pgassay.analysis.model import Analysis, Comparison, IntervalKind, Verdict
 from pgassay.analysis.noise.prior_runs import Expectation, conditions_of, expect
 from pgassay.cli.terminal.console import counted, labelled, out, plain
@@ -21,6 +20,7 @@ from pgassay.cli.terminal.gates import print_gates
 from pgassay.findings.answer.factors import certainty
 from pgassay.findings.model import Finding, FindingKind
 from pgassay.findings.noise.forecast import expectation_lines
+from pgassay.notes import Importance
 from pgassay.plan.model import Plan
 from pgassay.report.context import ObservationContext, ReportContext, TraceContext
 from pgassay.report.environment import not_measured

@@ -12,12 +12,13 @@ from typing import Any
 
 from scipy import special
 
-from pgassay.analysis.measures.model import Caveat, Importance
+from pgassay.analysis.measures.model import Caveat
 from pgassay.analysis.model import Analysis
 from pgassay.analysis.verdicts.run_caveats import WHOSE
 from pgassay.findings.model import Finding, FindingKind
 from pgassay.findings.wording import texts_of
 from pgassay.language import colon, listed, retold, tr
+from pgassay.notes import Importance
 
 _RULES = texts_of(__name__)
 

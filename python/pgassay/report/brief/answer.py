@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterator
 
 from pgassay.analysis.compare.accounting import Accounting, TimePart
-from pgassay.analysis.measures.model import Importance
 from pgassay.analysis.model import Comparison
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.answer.gates import gate_lines
@@ -24,6 +23,7 @@ from pgassay.findings.wording import (
     signed_percent,
 )
 from pgassay.language import Message, clauses, colon, decimals, language, listed, tr
+from pgassay.notes import Importance
 from pgassay.report.brief.fitting import texts
 from pgassay.report.context import ReportContext
 from pgassay.report.sections.record.method import caveats_of

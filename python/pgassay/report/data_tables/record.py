@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pgassay.analysis.measures.model import Importance
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.model import Evidence, Finding, FindingKind
+from pgassay.notes import Importance
 from pgassay.report.context import ReportContext
 from pgassay.report.data_tables.model import DataTable, ends, table_of
 from pgassay.report.data_tables.trials import every_trial

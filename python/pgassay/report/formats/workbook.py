@@ -13,8 +13,8 @@ from typing import Any
 
 import xlsxwriter
 
-from pgassay.analysis.measures.model import Importance
 from pgassay.findings.model import FindingKind
+from pgassay.notes import Importance
 from pgassay.report.context import ObservationContext, ReportContext, TraceContext
 from pgassay.report.data_tables.model import DataTable, Value, plain
 from pgassay.report.data_tables.tables import tables_of

@@ -139,7 +139,8 @@ _ENVIRONMENT: Form = {
     "earlier_runs=": int,
     "sizes=": {"*": dict},
 }
-_PLAN_FILE: Form = {"schema": str} | form_of(Plan)
+_PLAN_FILE: Form = {"schema": str, "warnings": [str]} | form_of(Plan)
+_PLAN_FILE["notes="] = _PLAN_FILE.pop("notes")  # which older versions do not have
 _ARM: Form = {"id": str, "levels": {"*": str}}
 FORMS: Mapping[str, Form] = {
     TRIAL_SCHEMA: _TRIAL,

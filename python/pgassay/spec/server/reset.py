@@ -14,6 +14,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from pgassay.notes import Note
 from pgassay.spec.reading.values import Table
 
 _LEVELS: dict[str, dict[str, Any]] = tomllib.loads(
@@ -36,9 +37,9 @@ class ResetLevel(StrEnum):
         return str(_LEVELS[self]["does"])
 
     @property
-    def differs(self) -> tuple[str, ...]:
-        """What it does not make the same; a sentence each."""
-        return tuple(_LEVELS[self]["differs"])
+    def differs(self) -> tuple[Note, ...]:
+        """What it does not make the same."""
+        return tuple(Note(f"spec/server/{code}") for code in _LEVELS[self]["differs"])
 
     @property
     def servers(self) -> tuple[str, ...]:
@@ -85,7 +86,7 @@ class ResetRule:
             "level": self.level.value,
             "does": self.level.does,
             "caches": self.caches.value,
-            "not the same": list(self.level.differs),
+            "not the same": [str(one) for one in self.level.differs],
         }
 
 

@@ -111,7 +111,7 @@ def prepare(
         *built_unlike(found.servers),
         *(text for name, by_server in found.contents.items() for text in unlike(name, by_server)),
         *_idle_knobs(spec, target),
-        *built_apart([arm.server for arm in arms] for arms in found.copies.values()),
+        *map(str, built_apart([arm.server for arm in arms] for arms in found.copies.values())),
     )
     for text in found.caveats:
         listener.warned(text)

@@ -6,9 +6,9 @@ Never: judges, reads a file, or relies on a key of environment.json.
 
 from __future__ import annotations
 
-from pgassay.analysis.measures.model import Importance
 from pgassay.findings.model import FindingKind
 from pgassay.language import Message, tr
+from pgassay.notes import Importance
 from pgassay.plan.description import EXCHANGE, combinations_line, plots_line
 from pgassay.report.context import ObservationContext, ReportContext
 from pgassay.report.environment import environment_lists

@@ -1,0 +1,129 @@
+"""What a reader should know of a plan or a trial: a code with typed values, never a sentence.
+
+Enters: a code and its values. Leaves: a `Note`, its JSON form, its sentence in the language in
+force. Never: compares, cuts or matches a sentence.
+
+The code `plan/no-checkpoints` is the entry `[no-checkpoints]` in notes.toml of the package
+`pgassay.plan`: its `text` with places for the values, its `importance` where that is not "size".
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from pgassay.language import Message, decimals, listed
+
+ROOMS = ("plan", "spec/server")
+"""Packages that have a notes.toml."""
+LEGACY = "legacy"
+"""The code of a note of which only the sentence is known: of runs of older versions."""
+
+
+class Importance(StrEnum):
+    """What a note could change, the most first."""
+
+    VERDICT = "verdict"
+    """It could change the verdict."""
+    SIZE = "size"
+    """It could change the size of the effect, or what the verdict holds for."""
+    DETAIL = "detail"
+    """It cannot change the result by an amount that matters."""
+
+
+@dataclass(frozen=True)
+class Note:
+    """A code with its values: texts, numbers, rows of these, parts of the sentence as notes."""
+
+    code: str
+    values: Mapping[str, Value] = field(default_factory=dict)
+
+    @property
+    def importance(self) -> Importance:
+        """By its catalogue; that of a legacy note is not known, so it is "size"."""
+        return Importance(_entry(self.code).get("importance", Importance.SIZE))
+
+    def __str__(self) -> str:
+        """The sentence, in the language in force."""
+        if self.code == LEGACY:
+            return str(self.values["text"])
+        said = Message(_entry(self.code)["text"])
+        return said.format(**{name: _shown(value) for name, value in self.values.items()})
+
+
+Value = str | int | float | tuple[str, ...] | tuple[float, ...] | Note
+
+
+class _Figure(float):
+    """A number that is formatted as the language in force writes it."""
+
+    def __format__(self, spec: str) -> str:
+        return decimals(float(self), spec or "g")
+
+
+def _shown(value: Value) -> object:
+    if isinstance(value, float):
+        return _Figure(value)
+    if isinstance(value, tuple):
+        return listed(f"{_Figure(one)}" if isinstance(one, float) else one for one in value)
+    return value
+
+
+@cache
+def _entry(code: str) -> Mapping[str, Any]:
+    """Of the catalogue of its room; nothing for legacy notes. Raises KeyError where none has it."""
+    room, _, name = code.rpartition("/")
+    return {} if code == LEGACY else catalogue(room)[name]
+
+
+@cache
+def catalogue(room: str) -> Mapping[str, Mapping[str, Any]]:
+    """Code without its room → entry."""
+    if room not in ROOMS:
+        raise KeyError(room)
+    package = ".".join(("pgassay", *room.split("/")))
+    return tomllib.loads((files(package) / "notes.toml").read_text("utf-8"))
+
+
+def note_to_json(note: Note) -> dict[str, Any]:
+    """As it is stored."""
+    values = {
+        name: note_to_json(value) if isinstance(value, Note) else value
+        for name, value in note.values.items()
+    }
+    return {"code": note.code, "values": values}
+
+
+def notes_from_json(stored: Sequence[Any], sentences: Sequence[str]) -> tuple[Note, ...]:
+    """The notes of a file, beside which their sentences stand.
+
+    A sentence without a note that this version knows (an older version has no notes, a newer one
+    has others) makes a legacy note.
+    """
+    if len(stored) != len(sentences):
+        return tuple(Note(LEGACY, {"text": text}) for text in sentences)
+    return tuple(_known(*both) for both in zip(stored, sentences, strict=True))
+
+
+def _known(stored: Any, sentence: str) -> Note:
+    try:
+        found = _note(stored)
+        str(found)
+    except (KeyError, ValueError, TypeError, AttributeError):
+        return Note(LEGACY, {"text": sentence})
+    return found
+
+
+def _note(stored: Mapping[str, Any]) -> Note:
+    return Note(stored["code"], {name: _value(one) for name, one in stored["values"].items()})
+
+
+def _value(stored: Any) -> Value:
+    if isinstance(stored, Mapping):
+        return _note(stored)
+    return tuple(stored) if isinstance(stored, list) else stored

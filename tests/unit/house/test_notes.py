@@ -1,0 +1,71 @@
+"""Notes are codes with typed values; their sentences are made where they are shown."""
+
+from __future__ import annotations
+
+import json
+import re
+from string import Formatter
+
+import pytest
+
+from pgassay.language import speaking
+from pgassay.notes import LEGACY, ROOMS, Importance, Note, catalogue, note_to_json, notes_from_json
+from support.docs.pages import ROOT
+
+PHASE = Note(
+    "plan/checkpoint-phase",
+    {
+        "what": Note("plan/one-step", {"length": 600.0}),
+        "lengths_s": (1800.0, 2.5),
+        "fitting": Note("plan/whole-cycles", {"common": 1800}),
+    },
+)
+
+
+def test_a_note_is_a_sentence_in_the_language_in_force_with_its_numbers() -> None:
+    short = Note("plan/short-steps", {"shortest": 2.5})
+    assert str(short).startswith("steps of 2.5 s are short")
+    with speaking("ru"):
+        assert str(short).startswith("ступени по 2,5 с коротки")
+        assert "1800, 2,5 с" in str(PHASE)
+    with speaking("zh"):
+        assert str(short).startswith("2.5 s 的负载阶段很短")
+    said = "a step of 600 s is not a whole number of 1800, 2.5 s cycles"
+    assert said in str(PHASE)
+
+
+def test_what_is_stored_is_what_is_read() -> None:
+    stored = json.loads(json.dumps(note_to_json(PHASE)))
+    assert notes_from_json([stored], [str(PHASE)]) == (PHASE,)
+
+
+@pytest.mark.parametrize(
+    "stored",
+    [
+        {"code": "plan/of-a-newer-version", "values": {}},
+        {"code": "nowhere/short-steps", "values": {}},
+        {"code": "plan/short-steps", "values": {}},
+        {"code": "plan/short-steps", "values": {"shortest": "text"}},
+        {"code": LEGACY, "values": {}},
+        {"values": []},
+        None,
+    ],
+)
+def test_a_note_that_this_version_does_not_know_is_its_sentence(stored: object) -> None:
+    (note,) = notes_from_json([stored], ["as it was said"])
+    assert note == Note(LEGACY, {"text": "as it was said"})
+    assert note.importance is Importance.SIZE
+    assert notes_from_json([], ["by an older version"])[0].code == LEGACY
+
+
+def test_every_code_in_the_sources_has_a_sentence_and_every_sentence_a_use() -> None:
+    used = set()
+    for path in (ROOT / "python" / "pgassay").rglob("*.py"):
+        used |= set(re.findall(rf'"((?:{"|".join(ROOMS)})/[a-z0-9-]+)"', path.read_text("utf-8")))
+    known = {f"{room}/{name}" for room in ROOMS for name in catalogue(room)}
+    # Codes of resets are put together from reset.toml.
+    assert {code for code in known ^ used if not code.startswith("spec/server/")} == set()
+    for room in ROOMS:
+        for entry in catalogue(room).values():
+            assert set(entry) <= {"text", "importance"}
+            assert all(name != "" for _, name, _, _ in Formatter().parse(entry["text"]))
