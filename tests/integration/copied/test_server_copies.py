@@ -18,6 +18,7 @@ from pgassay.server.open import make_several
 from pgassay.server.owned.target import OwnedTarget
 from pgassay.server.protocol import Connection, SchemaVariant, Testbed
 from pgassay.spec.workload.installed import InstalledTables
+from support.servers.accounts import build_few_accounts
 from support.servers.debian import DebianServer
 from support.servers.existing import nothing
 from support.servers.lab import SECRET, LabServer, RecordingJournal, scalar
@@ -25,10 +26,6 @@ from support.servers.sessions import connect
 
 ACCEPTED = ("commits", "sessions")
 ROLE, DATABASE = 'app "user"; --', 'shop\'s $db "1"'
-
-
-def build(session: Connection) -> None:
-    session.execute("CREATE TABLE account AS SELECT i FROM generate_series(1, 100) i")
 
 
 def add_order(session: Connection) -> None:
@@ -98,7 +95,7 @@ def test_a_copy_has_the_originals_data_and_settings_and_leaves_it_as_it_was(
         assert facts.settings["max_logical_replication_workers"].value == "0"
         assert facts.settings["work_mem"].value == str(7 * 1024)
         assert facts.settings["archive_command"].source == "default"
-        target.prepare(build, {"maintenance_work_mem": "33MB"})
+        target.prepare(build_few_accounts, {"maintenance_work_mem": "33MB"})
         report = target.reset({"work_mem": "9MB"})
         assert report.settings == {"maintenance_work_mem": "33MB", "work_mem": "9MB"}
         with closing(target.connect()) as session, user_path(session):
@@ -139,7 +136,7 @@ def test_the_load_has_the_users_role_and_database_and_no_password_is_written(
     dsn = lab_server.dsn(user=ROLE, dbname=DATABASE)
     with closing(copy_of(dsn, journal, bin_directory=programs)) as target:
         target.open()
-        target.prepare(build, {})
+        target.prepare(build_few_accounts, {})
         target.vary(SchemaVariant("indexed", {"index": "CREATE INDEX ON account (i)"}))
         target.choose(Testbed(schema="indexed"))
         target.reset({})
@@ -215,7 +212,7 @@ def test_several_copies_start_from_one_backup_though_the_original_changes_meanwh
             add_order(session)
         for arm in ("A", "B"):
             target.choose(Testbed(arm=arm))
-            target.prepare(build, {})
+            target.prepare(build_few_accounts, {})
             target.reset({})
             with closing(target.connect()) as session, user_path(session):
                 assert scalar(session, "SELECT count(*) FROM public.orders") == 5000

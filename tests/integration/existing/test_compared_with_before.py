@@ -14,7 +14,7 @@ from pgassay.server.existing.system_settings import SystemSettings
 from pgassay.server.existing.target import ExistingTarget
 from support.runs.broken import in_the_second_trial, spec_file, watched
 from support.runs.command import last_line, pgassay
-from support.servers.existing import build
+from support.servers.accounts import build_accounts
 from support.servers.lab import SECRET, LabServer, RecordingJournal, scalar
 from support.servers.pool import on_every_version
 
@@ -62,7 +62,7 @@ def left(server: LabServer, dsn: str = "") -> Comparison:
     )
     try:
         target.open()
-        target.prepare(build, {"maintenance_work_mem": "33MB"})
+        target.prepare(build_accounts, {"maintenance_work_mem": "33MB"})
         target.reset({"work_mem": "8MB", "timezone": "UTC"})
         target.reset({"work_mem": "16MB", "timezone": "UTC"})
     finally:
@@ -135,7 +135,7 @@ def test_what_a_run_leaves_of_its_own_fails_the_restoring(
         server.dsn(), RecordingJournal(), allow_changes=True, accept=["commits", "sessions"]
     )
     target.open()
-    target.prepare(build, {"work_mem": "8MB"})
+    target.prepare(build_accounts, {"work_mem": "8MB"})
     monkeypatch.setattr(SystemSettings, "left", [])
     with pytest.raises(RestoreFailed, match=r"not as it was found: postgresql.auto.conf work_mem"):
         target.close()

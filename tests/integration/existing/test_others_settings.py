@@ -12,9 +12,9 @@ from pgassay.server.existing.target import ExistingTarget
 from pgassay.server.recovery.recover import recover
 from pgassay.server.settings.statements import reload
 from support.runs.broken import assert_nothing_open, in_the_second_trial, spec_file, watched
+from support.servers.accounts import build_accounts
 from support.servers.existing import (
     auto_conf,
-    build,
     killed_after_changes,
     settings_left_alone,
 )
@@ -74,7 +74,7 @@ def test_a_run_ends_where_another_user_changes_its_setting(
     target: ExistingTarget, server: LabServer, journal: RecordingJournal, words: str
 ) -> None:
     target.open()
-    target.prepare(build, {"work_mem": "8MB", "maintenance_work_mem": "65MB"})
+    target.prepare(build_accounts, {"work_mem": "8MB", "maintenance_work_mem": "65MB"})
     alter(server, words)
     now = "123MB" if "SET " in words and "RESET" not in words else "not set"
     words = (
@@ -96,7 +96,7 @@ def test_a_change_of_another_user_after_the_last_trial_is_reported_and_kept(
 ) -> None:
     alter(server, "SET work_mem = '6MB'")
     target.open()
-    target.prepare(build, {"maintenance_work_mem": "65MB"})
+    target.prepare(build_accounts, {"maintenance_work_mem": "65MB"})
     target.reset({"work_mem": "16MB"})
     alter(server, "SET work_mem = '123MB'")
     words = (

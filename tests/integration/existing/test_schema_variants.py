@@ -9,9 +9,10 @@ import pytest
 
 from pgassay.errors import TargetError
 from pgassay.server.existing.target import ExistingTarget
-from pgassay.server.protocol import Connection, SchemaVariant, Testbed
+from pgassay.server.protocol import SchemaVariant, Testbed
 from pgassay.server.recovery.recover import recover
 from pgassay.server.undo.undo_sql import undo_text
+from support.servers.accounts import build_accounts
 from support.servers.existing import die
 from support.servers.lab import LabServer, RecordingJournal
 
@@ -23,10 +24,6 @@ def variant(name: str, sql: str, undo: str | None) -> SchemaVariant:
 BTREE = variant("i = b'tree", "CREATE INDEX one ON account (i); ANALYZE account;", "DROP INDEX one")
 ROLE = variant("r = ü", "CREATE ROLE lab_ü; GRANT SELECT ON account TO lab_ü",
                "REVOKE SELECT ON account FROM lab_ü; DROP ROLE lab_ü;")  # fmt: skip
-
-
-def build(session: Connection) -> None:
-    session.execute("CREATE TABLE account AS SELECT i FROM generate_series(1, 1000) i")
 
 
 def there_are(server: LabServer) -> tuple[bool, bool]:
@@ -49,7 +46,7 @@ def target(lab_server: LabServer, journal: RecordingJournal) -> Iterator[Existin
 
 def prepared(target: ExistingTarget) -> None:
     target.open()
-    target.prepare(build, {})
+    target.prepare(build_accounts, {})
     target.vary(BTREE)
     target.vary(ROLE)
 
@@ -104,7 +101,7 @@ def test_sql_or_undo_that_fails_is_found_before_the_first_trial(
     target: ExistingTarget, lab_server: LabServer, wrong: SchemaVariant, words: str
 ) -> None:
     target.open()
-    target.prepare(build, {})
+    target.prepare(build_accounts, {})
     with pytest.raises(TargetError, match=words):
         target.vary(wrong)
     assert there_are(lab_server) == (False, False)
@@ -116,7 +113,7 @@ def both(target: ExistingTarget) -> ExistingTarget:
     parts = {**ROLE.parts, **BTREE.parts}
     undo = {**ROLE.undo, "undo of the index": "DROP INDEX one -- for now"}
     target.open()
-    target.prepare(build, {})
+    target.prepare(build_accounts, {})
     target.vary(SchemaVariant("both", parts, undo))
     target.choose(Testbed(schema="both"))
     target.reset({})

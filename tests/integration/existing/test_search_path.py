@@ -10,7 +10,7 @@ import pytest
 from pgassay.server.existing.snapshot import compared, snapshot
 from pgassay.server.existing.target import ExistingTarget
 from support.runs.command import pgassay
-from support.servers.existing import build
+from support.servers.accounts import build_accounts
 from support.servers.lab import LabServer, RecordingJournal, scalar
 from support.servers.pool import on_every_version
 
@@ -63,7 +63,7 @@ def test_a_run_calls_none_of_them(server: LabServer) -> None:
     target.open()
     before = snapshot(target.parameters())
     try:
-        target.prepare(build, {"work_mem": "7MB"})
+        target.prepare(build_accounts, {"work_mem": "7MB"})
         target.reset({"work_mem": "8MB"})
         compared(before)
     finally:

@@ -9,12 +9,8 @@ from psycopg.conninfo import make_conninfo
 
 from pgassay.errors import ConnectionRefused, SettingRejected
 from pgassay.server.existing.target import ExistingTarget
-from pgassay.server.protocol import Connection
+from support.servers.accounts import build_accounts
 from support.servers.lab import SECRET, LabServer, RecordingJournal
-
-
-def build(session: Connection) -> None:
-    session.execute("CREATE TABLE account AS SELECT i FROM generate_series(1, 1000) i")
 
 
 def refusal(dsn: str) -> str:
@@ -79,7 +75,7 @@ def test_a_database_without_an_encoding_is_a_target_like_any_other(
     try:
         facts = target.open()
         assert isinstance(facts.version, str)
-        target.prepare(build, {})
+        target.prepare(build_accounts, {})
         assert target.reset({}).level
     finally:
         target.close()

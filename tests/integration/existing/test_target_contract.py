@@ -10,8 +10,9 @@ import pytest
 
 from pgassay.errors import SettingRejected, TargetError
 from pgassay.server.connection.session import user_path
-from pgassay.server.protocol import Connection, Target
+from pgassay.server.protocol import Target
 from support.runs.targets import KINDS, Subject, subject
+from support.servers.accounts import build_accounts
 from support.servers.lab import RecordingJournal
 
 HELD = {"max_wal_size": "2GB"}
@@ -22,10 +23,6 @@ REFUSED = [
     ("wal_level", "none", "replica"),
     ("port", "5433", "cannot be varied"),
 ]
-
-
-def build(session: Connection) -> None:
-    session.execute("CREATE TABLE account AS SELECT i FROM generate_series(1, 1000) i")
 
 
 def scalar(target: Target, query: str) -> Any:
@@ -66,7 +63,7 @@ def test_a_trial_has_its_settings_and_the_next_does_not(tested: Subject) -> None
     with pytest.raises(TargetError, match=r"vm\.swapiness: .* has no /proc/sys/vm/swapiness"):
         target.check_host({"vm.swapiness": "1"})
     target.check_settings({**HELD, "work_mem": "8MB"})
-    target.prepare(build, HELD)
+    target.prepare(build_accounts, HELD)
     report = target.reset({"work_mem": "8MB"})
     assert report.settings == {"max_wal_size": "2GB", "work_mem": "8MB"}
     assert scalar(target, "SHOW work_mem") == "8MB"
@@ -86,7 +83,7 @@ def test_a_restart_is_made_or_refused_before_the_first_trial(tested: Subject) ->
         return
     for value in ("64MB", "32MB"):
         target.check_settings({"shared_buffers": value})
-    target.prepare(build, HELD)
+    target.prepare(build_accounts, HELD)
     for value in ("64MB", "64MB", "32MB"):
         report = target.reset({"shared_buffers": value, "work_mem": "8MB"})
         assert report.restarted
@@ -110,7 +107,7 @@ def test_a_setting_that_keeps_the_server_down_is_rejected_and_the_server_comes_b
     target.open()
     if not tested.restarts:
         return  # the test before this one: it is refused before the first trial
-    target.prepare(build, HELD)
+    target.prepare(build_accounts, HELD)
     with pytest.raises(SettingRejected, match=words) as caught:
         target.reset({"work_mem": "8MB", name: value})
     assert caught.value.setting == name
@@ -127,7 +124,7 @@ def test_an_interrupt_between_journal_and_change_is_restored(tested: Subject) ->
         tested.journal.interrupt_at = at
         with suppress(KeyboardInterrupt):
             tested.target.open()
-            tested.target.prepare(build, {**HELD, "work_mem": "8MB"})
+            tested.target.prepare(build_accounts, {**HELD, "work_mem": "8MB"})
         # An owned server is one change; the others make one for each setting and the schema.
         assert 1 <= len(tested.journal.changes) <= at
         tested.journal.interrupt_at = None

@@ -13,9 +13,9 @@ from pgassay.server.existing.target import ExistingTarget
 from pgassay.server.protocol import ResetLevel
 from pgassay.server.recovery.recover import recover
 from pgassay.server.undo.undo_sql import undo_text
+from support.servers.accounts import build_accounts
 from support.servers.existing import (
     auto_conf,
-    build,
     die,
     killed_after_changes,
     settings_left_alone,
@@ -42,7 +42,7 @@ def test_settings_are_changed_verified_and_put_back(
     target: ExistingTarget, server: LabServer, journal: RecordingJournal
 ) -> None:
     target.open()
-    target.prepare(build, {"checkpoint_timeout": "15min"})
+    target.prepare(build_accounts, {"checkpoint_timeout": "15min"})
     report = target.reset({"work_mem": "8MB"})
     assert report.level is ResetLevel.VACUUM
     assert not report.restarted
@@ -71,7 +71,7 @@ def test_values_that_others_set_with_alter_system_come_back(
         session.execute("""ALTER SYSTEM SET search_path = "$user", public""")
         session.execute("SELECT pg_reload_conf()")
     target.open()
-    target.prepare(build, {})
+    target.prepare(build_accounts, {})
     target.reset({"work_mem": "8MB"})
     target.reset({"work_mem": "9MB"})
     assert {undo_text(change) for change in journal.open if "work_mem" in change.what} == {
@@ -91,7 +91,7 @@ def test_a_list_of_names_is_set_and_put_back_name_by_name(
         session.execute("SELECT pg_reload_conf()")
     found = auto_conf(server)
     target.open()
-    target.prepare(build, {"temp_tablespaces": "pg_default"})
+    target.prepare(build_accounts, {"temp_tablespaces": "pg_default"})
     target.close()
     assert auto_conf(server) == found
     with server.admin() as session:
@@ -102,7 +102,7 @@ def test_a_rejected_value_leaves_the_settings_of_before(
     target: ExistingTarget, server: LabServer
 ) -> None:
     target.open()
-    target.prepare(build, {"work_mem": "8MB"})
+    target.prepare(build_accounts, {"work_mem": "8MB"})
     with pytest.raises(SettingRejected, match="Mars") as caught:
         target.reset({"maintenance_work_mem": "65MB", "timezone": "Mars/Olympus"})
     assert caught.value.setting == "timezone"
@@ -136,7 +136,7 @@ def test_a_setting_of_the_role_wins_and_is_refused(
         with pytest.raises(SettingRejected, match="ALTER ROLE"):
             target.check_settings({"work_mem": "8MB"})
         with pytest.raises(SettingRejected, match="ALTER ROLE"):
-            target.prepare(build, {"work_mem": "8MB"})
+            target.prepare(build_accounts, {"work_mem": "8MB"})
     finally:
         with server.admin() as session:
             session.execute("ALTER ROLE lab IN DATABASE lab RESET work_mem")
@@ -150,7 +150,7 @@ def test_without_allow_changes_no_setting_changes(
         target.open()
         with pytest.raises(TargetError, match="allow_changes = true"):
             target.check_settings({"work_mem": "8MB"})
-        target.prepare(build, {})
+        target.prepare(build_accounts, {})
         with pytest.raises(TargetError, match="allow_changes = true"):
             target.reset({"work_mem": "8MB"})
         assert target.reset({}).settings == {}
@@ -167,7 +167,7 @@ def test_an_ordinary_user_may_run_and_is_informed_of_what_was_left_out(
         assert "data_directory" not in facts.settings
         with pytest.raises(SettingRejected, match="may not ALTER SYSTEM"):
             target.check_settings({"work_mem": "8MB"})
-        target.prepare(build, {})
+        target.prepare(build_accounts, {})
         assert any("no CHECKPOINT" in note for note in target.reset({}).notes)
     finally:
         target.close()
@@ -184,7 +184,7 @@ def test_a_granted_user_changes_and_restores_without_reading_the_files(
     target = ExistingTarget(server.dsn(user="plain"), journal, allow_changes=True)
     try:
         target.open()
-        target.prepare(build, {"work_mem": "8MB"})
+        target.prepare(build_accounts, {"work_mem": "8MB"})
         assert auto_conf(server) == {"work_mem": "8MB"}
         target.close()
         assert auto_conf(server) == {}
@@ -197,7 +197,7 @@ def test_a_granted_user_changes_and_restores_without_reading_the_files(
             target.check_settings({"work_mem": "8MB"})
         with server.admin() as session:
             session.execute("GRANT pg_read_all_settings TO plain")
-        target.prepare(build, {"work_mem": "8MB"})
+        target.prepare(build_accounts, {"work_mem": "8MB"})
         target.close()
         assert auto_conf(server) == {"work_mem": "6MB"}
     finally:
@@ -241,7 +241,7 @@ def test_recover_undoes_the_changes_of_a_killed_run(
 ) -> None:
     killed = ExistingTarget(server.dsn(), journal, allow_changes=True)
     killed.open()
-    killed.prepare(build, {"work_mem": "8MB"})
+    killed.prepare(build_accounts, {"work_mem": "8MB"})
     die(killed)
     recover(server.dsn(), journal.open, journal)
     assert journal.open == []
@@ -265,7 +265,7 @@ def test_a_failed_restore_names_the_sql_and_can_be_tried_again(
     target: ExistingTarget, server: LabServer, journal: RecordingJournal
 ) -> None:
     target.open()
-    target.prepare(build, {"work_mem": "8MB"})
+    target.prepare(build_accounts, {"work_mem": "8MB"})
     with server.admin() as session:
         session.execute("ALTER ROLE lab NOSUPERUSER")
     try:
@@ -287,7 +287,7 @@ def test_a_lost_control_session_is_replaced_with_its_lock(
     target: ExistingTarget, server: LabServer
 ) -> None:
     target.open()
-    target.prepare(build, {})
+    target.prepare(build_accounts, {})
     with server.admin() as session:
         session.execute(
             "SELECT pg_terminate_backend(pid, 5000) FROM pg_locks WHERE locktype = 'advisory'"
@@ -303,5 +303,5 @@ def test_a_statement_timeout_under_test_does_not_stop_the_control(
     target: ExistingTarget,
 ) -> None:
     target.open()
-    target.prepare(build, {})
+    target.prepare(build_accounts, {})
     assert target.reset({"statement_timeout": "1ms"}).settings["statement_timeout"] == "1ms"

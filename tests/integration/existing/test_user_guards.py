@@ -15,7 +15,7 @@ from pgassay.server.existing.access import Access
 from pgassay.server.existing.target import ExistingTarget
 from pgassay.spec.workload.installed import InstalledTables
 from support.runs.command import pgassay
-from support.servers.existing import build
+from support.servers.accounts import build_accounts
 from support.servers.lab import SECRET, LabServer, RecordingJournal, scalar
 
 GUARD = "default_transaction_read_only"
@@ -131,7 +131,7 @@ def test_what_a_run_made_is_taken_back_though_the_guard_is_set_meanwhile(
     )
     with closing(target):
         target.open()
-        target.prepare(build, {GUARD: "on", "lock_timeout": "1ms"})
+        target.prepare(build_accounts, {GUARD: "on", "lock_timeout": "1ms"})
         target.reset({"work_mem": "8MB"})
         guarded(server, "database")
     with server.admin("postgres") as session:

@@ -29,16 +29,11 @@ from pgassay.server.owned.workspace import SOCKET_BYTES, SOCKET_NAME, base_direc
 from pgassay.server.protocol import Connection, ResetLevel, ServerFacts
 from pgassay.server.recovery.recover import recover
 from pgassay.server.undo.undo_sql import undo_text
+from support.servers.accounts import build_accounts
 from support.servers.lab import RecordingJournal, installation_named, is_root, scalar, wait_until
 from support.servers.pool import on_every_version
 
 HELD = {"max_wal_size": "2GB"}
-
-
-def build(session: Connection) -> None:
-    session.execute(
-        "CREATE TABLE account AS SELECT i, 0 AS balance FROM generate_series(1, 1000) i"
-    )
 
 
 def running(statement: LiteralString) -> Callable[[Connection], None]:
@@ -62,7 +57,7 @@ def opened(
     target = OwnedTarget(NewCluster(server_installation), RecordingJournal())
     try:
         facts = target.open()
-        target.prepare(build, HELD)
+        target.prepare(build_accounts, HELD)
         yield target, facts
     finally:
         target.close()
@@ -114,7 +109,7 @@ def test_settings_of_the_experiment_win_over_what_shows_more(
 ) -> None:
     chosen = {"shared_preload_libraries": "auto_explain", "track_io_timing": "off"}
     quick.open()
-    quick.prepare(build, chosen)
+    quick.prepare(build_accounts, chosen)
     for settings in ({}, {"shared_preload_libraries": "", "track_wal_io_timing": "off"}):
         quick.reset(settings)
         with quick.connect() as session, user_path(session):
@@ -219,7 +214,7 @@ def test_a_role_setting_of_the_workload_that_overrides_an_arm_is_reported(
 def test_a_second_workload_starts_from_a_fresh_cluster(quick: OwnedTarget) -> None:
     quick.open()
     quick.prepare(running("CREATE ROLE left_over"), {})
-    quick.prepare(build, HELD)
+    quick.prepare(build_accounts, HELD)
     with quick.connect() as session, user_path(session):
         assert scalar(session, "SELECT count(*) FROM pg_roles WHERE rolname = 'left_over'") == 0
         assert scalar(session, "SELECT count(*) FROM account") == 1000

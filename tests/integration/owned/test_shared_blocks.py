@@ -21,6 +21,7 @@ from pgassay.server.owned.workspace import DATA_VARIABLE
 from pgassay.server.protocol import Connection
 from pgassay.spec.server.reset import ResetLevel, ResetRule
 from support.hosts.crash_disk import crash_disk
+from support.servers.accounts import build_few_accounts
 from support.servers.lab import RecordingJournal, installation_named, running_lab_server, wait_until
 
 MIB = 2**20
@@ -41,10 +42,6 @@ def disk(servers_base: Path, request: pytest.FixtureRequest) -> Iterator[Path]:
 def used(disk: Path) -> int:
     found = os.statvfs(disk)
     return (found.f_blocks - found.f_bfree) * found.f_frsize
-
-
-def build(session: Connection) -> None:
-    session.execute("CREATE TABLE account AS SELECT i FROM generate_series(1, 100) i")
 
 
 def build_large(session: Connection) -> None:
@@ -100,7 +97,7 @@ def test_a_template_database_is_cloned_by_version_18(
         )
         with closing(target):
             target.open()
-            target.prepare(build, {})
+            target.prepare(build_few_accounts, {})
             report = target.reset({})
             assert report.copied == "CREATE DATABASE, file_copy_method = clone"
             with target.connect() as session, user_path(session):

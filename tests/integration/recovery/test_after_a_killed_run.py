@@ -19,8 +19,9 @@ from support.runs.broken import assert_nothing_open, spec_file, watched
 from support.runs.command import last_line, pgassay
 from support.runs.killed_target import Phase, killed_in
 from support.runs.targets import ACCESS
+from support.servers.accounts import build_accounts
 from support.servers.debian import DebianServer
-from support.servers.existing import auto_conf, build, die
+from support.servers.existing import auto_conf, die
 from support.servers.lab import LabServer, RecordingJournal
 
 ACCEPT = ("commits", "sessions")
@@ -67,7 +68,7 @@ def killed(server: LabServer, folder: Path) -> Path:
     folder.mkdir()
     journal = folder / "journal.jsonl"
     target = opened(server, FileJournal(journal))
-    target.prepare(build, {"work_mem": "8MB"})
+    target.prepare(build_accounts, {"work_mem": "8MB"})
     target.reset({"work_mem": "16MB"})
     die(target)
     return journal
@@ -107,7 +108,7 @@ def test_a_run_that_is_alive_is_not_called_killed(server: LabServer, tmp_path: P
         locked(alive),
         closing(opened(server, FileJournal(alive / "journal.jsonl"))) as living,
     ):
-        living.prepare(build, {"work_mem": "8MB"})
+        living.prepare(build_accounts, {"work_mem": "8MB"})
         (line,) = [
             line
             for line in preview_existing(

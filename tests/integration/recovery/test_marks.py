@@ -27,7 +27,8 @@ from pgassay.server.undo.marking import left_on
 from support.runs.broken import LOAD, TOOL, spec_file, watched
 from support.runs.command import last_line, pgassay
 from support.runs.killed_at_phase import At, Phase, when_said
-from support.servers.existing import build, die
+from support.servers.accounts import build_accounts
+from support.servers.existing import die
 from support.servers.lab import LabServer, RecordingJournal, scalar
 from support.servers.pool import on_every_version
 
@@ -81,7 +82,7 @@ def killed(server: LabServer, folder: Path) -> Path:
     folder.mkdir()
     journal = folder / "journal.jsonl"
     target = opened(server, FileJournal(journal))
-    target.prepare(build, {"fsync": "off"})
+    target.prepare(build_accounts, {"fsync": "off"})
     target.reset({"work_mem": "16MB"})
     target.reset({"work_mem": "8MB"})
     die(target)
@@ -183,7 +184,7 @@ def test_the_mark_of_a_databases_owner_stands_below_its_own_comment(
         owner, FileJournal(journal), allow_changes=True, accept=ACCEPT, access=at_database
     )
     target.open()
-    target.prepare(build, {"work_mem": "8MB"})
+    target.prepare(build_accounts, {"work_mem": "8MB"})
     die(target)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "another-state"))
     with server.admin() as session:

@@ -12,10 +12,10 @@ from pgassay.server.existing.target import ExistingTarget
 from pgassay.server.protocol import SchemaVariant, Testbed
 from pgassay.server.recovery.recover import recover
 from support.runs.targets import existing
+from support.servers.accounts import build_few_accounts
 from support.servers.debian import BIN, NAME, VERSION, DebianServer, shut_out
 from support.servers.existing import die
 from support.servers.lab import RecordingJournal
-from support.servers.untouched import build
 
 SHELL = " then in a shell: "
 PARTS = {"the index": "CREATE INDEX one ON account (i)", "the role": "CREATE ROLE lab_hand"}
@@ -40,7 +40,7 @@ def changed(
     """A target whose run has changed all that SQL takes back."""
     target = existing(request.param, debian, journal, request)
     target.open()
-    target.prepare(build, {"maintenance_work_mem": "33MB"})
+    target.prepare(build_few_accounts, {"maintenance_work_mem": "33MB"})
     target.vary(SchemaVariant("both", PARTS, UNDO))
     target.choose(Testbed(schema="both"))
     late = {"shared_buffers": "24MB"} if request.param == "pg_ctlcluster" else {}

@@ -22,7 +22,7 @@ from pathlib import Path
 from pgassay.samples.journal import FileJournal
 from pgassay.server.existing.target import ExistingTarget
 from support.runs.targets import ACCESS
-from support.servers.untouched import build
+from support.servers.accounts import build_few_accounts
 
 dsn, journal, kind, place, when, number = sys.argv[1:]
 module, _, path = place.partition(":")
@@ -50,7 +50,7 @@ target = ExistingTarget(
     access=ACCESS[kind],
 )
 target.open()
-target.prepare(build, {"maintenance_work_mem": "32MB"})
+target.prepare(build_few_accounts, {"maintenance_work_mem": "32MB"})
 setting = "shared_buffers" if ACCESS[kind].allow_restart else "work_mem"
 for value in ("16MB", "24MB"):
     target.reset({setting: value})

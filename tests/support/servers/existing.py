@@ -1,6 +1,6 @@
-"""An existing server as tests of its settings use it: what is built there, what is left.
+"""An existing server as tests of its settings use it: what it holds, what is left.
 
-Enters: a lab server, sessions. Leaves: a table, what postgresql.auto.conf holds. Never: leaves
+Enters: a lab server, sessions. Leaves: what postgresql.auto.conf holds. Never: leaves
 a setting changed.
 """
 
@@ -10,15 +10,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from pgassay.server.existing.target import ExistingTarget
-from pgassay.server.protocol import Connection
+from support.servers.accounts import build_accounts
 from support.servers.lab import LabServer, RecordingJournal, wait_until
 from support.servers.sessions import connect
-
-
-def build(session: Connection) -> None:
-    session.execute(
-        "CREATE TABLE account AS SELECT i, 0 AS balance FROM generate_series(1, 1000) i"
-    )
 
 
 def nothing(_: object) -> None:
@@ -64,6 +58,6 @@ def die(target: ExistingTarget) -> None:
 def killed_after_changes(server: LabServer, journal: RecordingJournal) -> None:
     killed = ExistingTarget(server.dsn(), journal, allow_changes=True)
     killed.open()
-    killed.prepare(build, {"work_mem": "8MB"})
+    killed.prepare(build_accounts, {"work_mem": "8MB"})
     killed.reset({"work_mem": "16MB"})
     die(killed)

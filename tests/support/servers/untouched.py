@@ -12,12 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from pgassay.server.protocol import Connection
 from support.servers.debian import CONF_ROOT, DebianServer
-
-
-def build(session: Connection) -> None:
-    session.execute("CREATE TABLE account AS SELECT i FROM generate_series(1, 100) i")
 
 
 def own_rows(server: DebianServer) -> list[tuple[int]]:
