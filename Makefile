@@ -8,8 +8,10 @@ NATIVE := $(shell find crates -name '*.rs' -o -name 'Cargo.toml') Cargo.toml Car
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export CARGO_TERM_COLOR := never
+# Compiled Python is kept: every worker of pytest and every command under test imports all of it.
+unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: build demo test test-all lint docs messages pictures studies bench validate validate-real dist format requirements clean
+.PHONY: build demo check test test-all lint docs messages pictures studies bench validate validate-real dist format requirements clean
 
 build: $(VENV)/.built
 
@@ -31,6 +33,22 @@ $(VENV)/.built: $(VENV)/.packages pyproject.toml $(NATIVE)
 demo: build
 	@$(BIN)/pgassay demo
 
+define LINT
+$(BIN)/ruff check .
+$(BIN)/ruff format --check .
+$(BIN)/mypy
+$(BIN)/lint-imports
+cargo fmt --all --check
+cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
+endef
+
+# While you work: lint and the quick tests without a server. They need processors, not time, so no
+# more run at a time than there are. The native module is as `make build` left it.
+check:
+	@test -e $(VENV)/.built || { echo 'run make build once'; exit 1; }
+	$(LINT)
+	$(BIN)/pytest -n logical --maxprocesses 4 --dist worksteal -m "not slow" tests/unit
+
 # Most of a test is waiting for servers and clocks, so more run at a time than there are processors.
 WORKERS ?= 6
 export RUST_TEST_THREADS := $(WORKERS)
@@ -45,12 +63,7 @@ test-all: build
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal
 
 lint: build
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
-	$(BIN)/mypy
-	$(BIN)/lint-imports
-	cargo fmt --all --check
-	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
+	$(LINT)
 
 # The documentation site, which opens from its folder: target/site/index.html.
 docs: build

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 import pytest
 from bench.validate.within_trials.estimates import CASES, rows_of, unrelated
 
+pytestmark = pytest.mark.slow
+
 RUNS = 25
 
 

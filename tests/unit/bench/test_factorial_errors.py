@@ -13,6 +13,8 @@ from bench.validate.whole_trials.factorial_errors import (
 )
 from scipy import stats
 
+pytestmark = pytest.mark.slow
+
 RUNS = 80
 SMALL = [design for design in DESIGNS if design.least == design.most == 8]
 

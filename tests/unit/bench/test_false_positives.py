@@ -25,6 +25,8 @@ from scipy import stats
 
 from pgassay.analysis.model import Verdict
 
+pytestmark = pytest.mark.slow
+
 # Seeded, so the same every time; the bound is what one honest part in ten thousand passes.
 BOUND = stats.binom.ppf(1 - 1e-4, PART, 0.05)
 EIGHT = RULES[1]

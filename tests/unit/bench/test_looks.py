@@ -12,6 +12,8 @@ from bench.validate.looks import conclude
 from pgassay.analysis.analyse import analyse
 from pgassay.analysis.judge import verdicts
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("lasts_s", [0.0, 1.0])
 def test_a_look_after_another_is_that_of_all_looks_and_of_the_whole_analysis(

@@ -7,6 +7,8 @@ import pytest
 from bench.validate.whole_trials.false_positives import plan_of
 from bench.validate.whole_trials.nasty_worlds import LEVELS, PART, RULES, WORLDS, do, noise
 
+pytestmark = pytest.mark.slow
+
 DRIFT, FIRST = (next(at for at, w in enumerate(WORLDS) if w.name.startswith(start))
                 for start in ("drift", "a block's first"))  # fmt: skip
 

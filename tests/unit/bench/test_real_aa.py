@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import psutil
+import pytest
 from bench.real import effect as real_effect
 from bench.real.aa import Trial, rows_of, store, stored, write_page
 from bench.real.aa_rounds import Task, as_row, count, design, relabelled, turn_of
@@ -19,6 +20,8 @@ from bench.real.runs import in_order
 from bench.validate.alternating.switchback_errors import World, make_trials
 
 from pgassay.trials.model.record import Validity
+
+pytestmark = pytest.mark.slow
 
 
 def noisy_trials(count: int = 60) -> list[Trial]:

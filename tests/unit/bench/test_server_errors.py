@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
 from bench.validate.whole_trials.server_errors import APART, PART, SAME, World, simulate
+
+pytestmark = pytest.mark.slow
 
 
 def one_of(worlds: tuple[World, ...], effects: tuple[float, ...], blocks: int) -> World:

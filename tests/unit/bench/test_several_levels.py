@@ -7,6 +7,8 @@ import math
 import pytest
 from bench.validate.whole_trials.several_levels import PART, do, effects
 
+pytestmark = pytest.mark.slow
+
 
 def test_levels_have_the_effects_that_a_row_names() -> None:
     gain = math.log1p(0.02)

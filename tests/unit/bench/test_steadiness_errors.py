@@ -19,6 +19,8 @@ from scipy import stats
 
 from pgassay.analysis.curves.model import Steadiness
 
+pytestmark = pytest.mark.slow
+
 RUNS = 60
 
 

@@ -24,6 +24,8 @@ from pgassay.trials.model.record import Validity
 from support.synthetic.directories import SPEC
 from support.synthetic.fleet_members import Heard, MadeUpMember, empty_run, servers_by_trial
 
+pytestmark = pytest.mark.slow
+
 SEQUENTIAL = SPEC.replace("min_blocks = 6\nmax_blocks = 6", "min_blocks = 3\nmax_blocks = 12")
 LOOKS = SPEC.replace(
     "min_blocks = 6\nmax_blocks = 6", 'stopping = "group-sequential"\nlooks = [3, 6, 12]'

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import pgassay
@@ -11,13 +12,18 @@ from pgassay.server.protocol import CONTROL_NAME, LOAD_NAME, SAMPLER_NAME
 
 PACKAGE = Path(pgassay.__file__).parent
 MODULES = {str(path.relative_to(PACKAGE)): path for path in sorted(PACKAGE.rglob("*.py"))}
-TREES = {name: ast.parse(path.read_text("utf-8")) for name, path in MODULES.items()}
 MOST_LINES = 400
+
+
+@cache
+def trees() -> dict[str, ast.Module]:
+    """The modules parsed, which takes seconds: not while tests are collected."""
+    return {name: ast.parse(path.read_text("utf-8")) for name, path in MODULES.items()}
 
 
 def test_every_module_says_what_enters_what_leaves_and_what_it_never_does() -> None:
     silent = []
-    for name, tree in TREES.items():
+    for name, tree in trees().items():
         words = ast.get_docstring(tree) or ""
         is_package = name.endswith(("__init__.py", "__main__.py"))
         wanted = () if is_package else ("Enters:", "Leaves:", "Never:")
@@ -34,7 +40,7 @@ def test_no_module_is_longer_than_400_lines() -> None:
 def test_only_trials_and_doctor_call_the_native_module() -> None:
     callers = [
         name
-        for name, tree in TREES.items()
+        for name, tree in trees().items()
         for node in ast.walk(tree)
         if isinstance(node, ast.ImportFrom)
         and any(f"{node.module}.{alias.name}" == "pgassay._core" for alias in node.names)

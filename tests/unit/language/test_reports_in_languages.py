@@ -5,6 +5,7 @@ from __future__ import annotations
 import gettext
 import re
 from collections.abc import Iterator
+from functools import cache
 from html import unescape
 from pathlib import Path
 
@@ -20,16 +21,21 @@ from pgassay.report.formats.html import render_html
 from pgassay.report.formats.markdown import render_markdown
 from support.synthetic.report_contexts import HOSTILE_SPEC, STEPS, synthetic_context
 
-MESSAGES = {one.text for one in all_messages()}
 _UNSEEN = re.compile(r"<script>.*?</script>|<style>.*?</style>|<pre.*?</pre>", re.DOTALL)
 _MARKED = re.compile("⟦[^⟦⟧]*⟧")
+
+
+@cache
+def messages() -> frozenset[str]:
+    """Their texts."""
+    return frozenset(one.text for one in all_messages())
 
 
 class Marking(gettext.NullTranslations):
     """A catalogue that has every message, as itself between marks."""
 
     def gettext(self, message: str) -> str:
-        return f"⟦{message}⟧" if message in MESSAGES else message
+        return f"⟦{message}⟧" if message in messages() else message
 
     def ngettext(self, msgid1: str, msgid2: str, n: int) -> str:
         return f"⟦{msgid1 if n == 1 else msgid2}⟧"
@@ -38,6 +44,7 @@ class Marking(gettext.NullTranslations):
 @pytest.fixture(params=["ru", "zh"])
 def spoken(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """A language whose every message is marked is in force."""
+    messages()  # in English, before a language is in force
     marking = Marking()
     monkeypatch.setattr(language, "_catalogue", lambda _: marking)
     with speaking(request.param):
@@ -50,7 +57,7 @@ def test_no_message_is_shown_that_was_not_translated(spoken: str, tmp_path: Path
     while (left := _MARKED.sub("", page)) != page:
         page = left
     shown = re.findall(r">([^<]+)<", page) + re.findall(r'(?:aria-label|title)="([^"]*)"', page)
-    sentences = {text for text in MESSAGES if " " in text}
+    sentences = {text for text in messages() if " " in text}
     assert {text for one in shown if (text := unescape(one).strip()) in sentences} == set()
 
 

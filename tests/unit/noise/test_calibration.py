@@ -31,6 +31,8 @@ from pgassay.reporting import report_run
 from support.synthetic.designs import plan_of_spec
 from support.synthetic.directories import SPEC, synthetic_run
 
+pytestmark = pytest.mark.slow
+
 
 def design(text: str = SPEC) -> Plan:
     return plan_of_spec(text, calibrates=True)

@@ -48,6 +48,8 @@ from pgassay.trials.environment.sameness import measured_by
 from support.runs.command import pgassay
 from support.synthetic.directories import SPEC, synthetic_run
 
+pytestmark = pytest.mark.slow
+
 SEQUENTIAL = SPEC.replace("max_blocks = 6", "max_blocks = 24")
 
 

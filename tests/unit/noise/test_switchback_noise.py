@@ -32,6 +32,8 @@ from pgassay.trials.load.switchback import slices_of
 from pgassay.trials.run.testbeds import testbeds_of
 from support.synthetic.designs import plan_of_spec
 
+pytestmark = pytest.mark.slow
+
 SPEC = """
 [factors.postgres]
 work_mem = {levels}

@@ -22,6 +22,8 @@ from support.synthetic.report_contexts import (
     synthetic_context,
 )
 
+pytestmark = pytest.mark.slow
+
 DEPENDING = {"a2": 0.0, "a3": 0.12, "a4": 0.02}
 FRACTION = TWO_FACTORS.replace(
     "[settings.postgres]",

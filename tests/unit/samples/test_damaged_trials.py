@@ -22,6 +22,8 @@ from pgassay.reporting import analyse_run
 from pgassay.samples.run_directory import RunDirectory
 from support.synthetic.directories import SPEC, synthetic_run
 
+pytestmark = pytest.mark.slow
+
 TWO_STEPS = SPEC.replace("clients = 8", "clients = [4, 8]")
 Edit = Callable[[dict[str, Any]], None]
 

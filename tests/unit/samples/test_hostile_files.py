@@ -25,6 +25,8 @@ from support.synthetic.profiles import profile
 from support.synthetic.segments import NOTHING, end_of, waits, write
 from support.synthetic.traces import synthetic_trace
 
+pytestmark = pytest.mark.slow
+
 SHORT = SPEC.replace("_blocks = 6", "_blocks = 2").replace('"10s"', '"3s"')
 SHORT += '[workload]\nuse = "payments-write"\n'
 COMMANDS = (

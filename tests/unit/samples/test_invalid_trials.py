@@ -19,6 +19,8 @@ from pgassay.reporting import analyse_run, report_run
 from pgassay.samples.run_directory import RunDirectory
 from support.synthetic.directories import synthetic_run
 
+pytestmark = pytest.mark.slow
+
 REASON = "the server was restarted in the trial"
 
 

@@ -19,6 +19,8 @@ from pgassay.samples.storage.stored_fields import SEGMENT_SCHEMA, TRIAL_SCHEMA, 
 from pgassay.trials.model.record import PLANS_SCHEMA
 from support.synthetic.directories import synthetic_run
 
+pytestmark = pytest.mark.slow
+
 REAL: dict[str, Any] = json.loads((Path(__file__).parents[2] / "data/trial.json").read_text())
 Path_ = tuple[str | int, ...]
 

@@ -24,6 +24,8 @@ from pgassay.reporting import analyse_run
 from pgassay.spec.primary_metric import PRIMARY_METRICS
 from support.synthetic.directories import SPEC, synthetic_run
 
+pytestmark = pytest.mark.slow
+
 OPEN = SPEC.replace("clients = 8", "clients = 8\nrate = 500")
 STEPS = SPEC.replace("clients = 8", "clients = 8\nrate = [300, 500]")
 
