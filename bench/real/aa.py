@@ -103,6 +103,7 @@ def rows_of(trials: Sequence[Trial], relabellings: int) -> list[str]:
     logs = np.log([trial.tps for trial in trials])
     rows = []
     for least, most, stopping, name in (
+        (4, 4, "", "4 blocks"),
         (6, 6, "", "6 blocks"),
         (8, 8, "", "8 blocks"),
         (6, 24, "", "6 to 24 blocks, sequential"),

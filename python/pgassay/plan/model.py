@@ -164,7 +164,7 @@ class Plan:
     stopping: str = ""
     """ "fixed", "sequential" or "group-sequential"; empty in plans of old versions."""
     looks: tuple[int, ...] = ()
-    """Blocks after which a group-sequential run may stop."""
+    """Blocks after which the run may stop, where that is not every one."""
     calibrates: bool = False
     """An A/A run: two labels of one arm, `min_blocks` blocks."""
     held: tuple[Factor, ...] = ()
@@ -197,13 +197,18 @@ class Plan:
 
     @cached_property
     def all_looks(self) -> tuple[int, ...]:
-        """The blocks after which the run may end: those that the file lists, or all; of many
-        blocks every second, third, … one."""
+        """The blocks that the error of verdicts is spent over.
+
+        A long run of an older version has no looks and may stop after every block; one between
+        these looks counts as one more.
+        """
         return self.looks or sequential_looks(self.min_blocks, self.max_blocks)
 
     def may_stop_after(self, block: int) -> bool:
         """Whether the run may end with this block if every verdict is decided."""
-        return block >= self.min_blocks if self.calibrates else block in self.all_looks
+        if self.calibrates or not self.looks:
+            return block >= self.min_blocks
+        return block in self.looks
 
     @property
     def last_block(self) -> int:

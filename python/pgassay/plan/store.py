@@ -96,6 +96,8 @@ def same_design(one: Plan, other: Plan) -> bool:
             hard=(),
             plots_reason="",
             stopping=plan.stops,
+            # Older versions stored none of a long sequential run.
+            looks=plan.all_looks,
             mode_reason="",
             modes_refused={},
             # The mode in the file, which an A/A run need not have.

@@ -17,7 +17,7 @@ LEAST_BLOCKS, MOST_BLOCKS, FIXED_BLOCKS = 6, 24, 12
 MOST_LOOKS = 20
 """That a file may list."""
 MOST_ANALYSES = 48
-"""After which a sequential run may end: so many have their bounds simulated."""
+"""Most looks of a sequential run, of which each costs the simulation of its bound."""
 _USUAL_LOOKS = 4
 _LIMIT = 1000
 
@@ -47,8 +47,9 @@ class StoppingKeys(Table):
     )
     stopping: Literal["sequential", "fixed", "group-sequential"] | None = Field(
         None,
-        description="the run may end after every block (sequential), after some (group-sequential)"
-        " or after the last (fixed); left out: fixed if min_blocks = max_blocks, else sequential",
+        description="the run may end after every block (sequential; of more than 48 after every"
+        " second, third, … one), after some (group-sequential) or after the last (fixed); left"
+        " out: fixed if min_blocks = max_blocks, else sequential",
     )
     looks: Annotated[tuple[Look, ...], Field(strict=False, min_length=2, max_length=MOST_LOOKS)] = (
         Field((), description="group-sequential: the blocks after which the run may end")
@@ -110,10 +111,12 @@ class StoppingKeys(Table):
         return stopping_of(self.stopping, self.min_blocks, self.max_blocks)
 
     def looks_at(self) -> tuple[int, ...]:
-        """The looks of a group-sequential run; left out, up to four at even distances."""
-        if self.stopping != "group-sequential":
-            return ()
+        """The looks of a group-sequential run; left out, up to four at even distances. Those of a
+        sequential run where they are not after every block."""
         least, most = self.min_blocks, self.max_blocks
+        if self.stopping != "group-sequential":
+            found = sequential_looks(least, most)
+            return found if len(found) <= most - least else ()
         apart = (most - least) / (_USUAL_LOOKS - 1)
         return self.looks or tuple(
             sorted({round(least + apart * place) for place in range(_USUAL_LOOKS)})

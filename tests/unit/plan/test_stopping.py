@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ from pgassay.analysis.statistics import sequential
 from pgassay.analysis.statistics.sequential import bounds, critical_t_at, spent
 from pgassay.errors import SpecError
 from pgassay.plan.model import Plan
-from pgassay.plan.store import plan_from_json, plan_to_json
+from pgassay.plan.store import plan_from_json, plan_to_json, same_design
 from support.synthetic.designs import plan_of_spec
 from support.synthetic.trials import trials_of
 
@@ -110,12 +111,22 @@ def test_the_interval_names_the_stopping_rule() -> None:
 
 def test_a_run_of_many_blocks_may_end_after_some_of_them() -> None:
     plan = design("max_blocks = 100")
-    assert plan.looks == ()
-    assert plan.all_looks == (6, *range(8, 101, 2))
+    assert plan.looks == plan.all_looks == (6, *range(8, 101, 2))
+    assert plan.stops == "sequential"
     assert [block for block in range(1, 13) if plan.may_stop_after(block)] == [6, 8, 10, 12]
     assert rule_of(plan).looks == plan.all_looks
+    assert design("max_blocks = 53").looks == ()
     assert design("max_blocks = 53").all_looks == tuple(range(6, 54))
     assert len(design("min_blocks = 2\nmax_blocks = 1000").all_looks) <= 48
+
+
+def test_a_long_run_of_an_older_version_ends_after_any_block_and_can_be_resumed() -> None:
+    plan = design("max_blocks = 100")
+    old = replace(plan, looks=())
+    assert old.may_stop_after(13)
+    assert rule_of(old) == rule_of(plan)
+    assert same_design(old, plan)
+    assert not same_design(old, design("max_blocks = 98"))
 
 
 def test_looks_are_stored_in_the_plan() -> None:

@@ -35,7 +35,7 @@ class IntervalKind(StrEnum):
     T = "t"
     """Student's t on block differences: valid when the number of blocks was fixed beforehand."""
     BOUNDED = "confidence sequence up to the last block"
-    """Valid after every block from `min_blocks` to `max_blocks` together."""
+    """Valid at all looks from `min_blocks` to `max_blocks` together."""
     GROUP = "group-sequential"
     """Valid at all looks together, which were fixed beforehand."""
 

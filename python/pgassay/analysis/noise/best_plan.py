@@ -106,7 +106,7 @@ def _by_number(plan: Plan) -> Iterator[Plan]:
         yield replace(plan, min_blocks=FEWEST_BLOCKS, max_blocks=200, stopping="fixed")
         return
     yield plan
-    if not plan.looks:
+    if plan.stops == "sequential":
         for most in _MOST_BLOCKS:
             if most > plan.max_blocks:
                 yield replace(plan, min_blocks=least, max_blocks=most)

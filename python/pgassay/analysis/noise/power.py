@@ -24,6 +24,8 @@ from pgassay.spec.stopping import sequential_looks
 
 POWER = 0.9
 """Share of runs that must find an effect for it to be called detectable."""
+_LONGER = (24, 36, 48, 72, 100, 150)
+"""Values of max_blocks that are considered where that of the plan is too small."""
 _LARGEST = 30.0
 """Largest effect that is tried, in standard deviations of a block's difference."""
 
@@ -59,11 +61,13 @@ def blocks_for(rule: Rule, spread: Spreading, least: int, most: int) -> int | No
     if rule.interval is IntervalKind.T:
         return _fixed_blocks_for(rule, spread, least, most)
     if rule.interval is IntervalKind.BOUNDED and most > rule.looks[-1]:
-        # More than the run may have, so a run that may have more is considered.
+        # More than the run may have: the same for runs that may have more.
         last = rule.looks[-1]
-        within = blocks_for(rule, spread, least, last) if least <= last else None
-        longer = replace(rule, looks=sequential_looks(least, most))
-        return within or blocks_for(longer, spread, least, most)
+        longer = [one for one in _LONGER if max(last, least) < one < most] + [most]
+        runs = [(last, rule.looks)] if least <= last else []
+        runs += [(one, sequential_looks(least, one)) for one in longer]
+        found = (blocks_for(replace(rule, looks=at), spread, least, one) for one, at in runs)
+        return next((one for one in found if one is not None), None)
     needed = 0
     for effect in (rule.smallest_effect, 0.0):
         at = _decided_at(rule, spread, least, most, effect)

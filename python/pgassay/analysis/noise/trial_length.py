@@ -36,7 +36,7 @@ _MOST_BLOCKS = 200
 
 def advised_within(plan: Plan) -> int:
     """Most blocks that may be advised: up to the last look of a group-sequential run."""
-    return plan.looks[-1] if plan.looks else _MOST_BLOCKS
+    return plan.looks[-1] if plan.stops == "group-sequential" else _MOST_BLOCKS
 
 
 def advise(noise: Noise, plan: Plan, overhead_s: float) -> Advice | None:

@@ -246,10 +246,10 @@ def _print_order(drawn: Plan) -> None:
     table.add_column("block", justify="right")
     table.add_column("order of arms")
     last = drawn.last_block
-    some = len(drawn.all_looks) <= drawn.max_blocks - drawn.min_blocks  # not after every block
     for block in range(1, last + 1):
         needed = "" if block <= drawn.min_blocks else "  [dim]if still undecided[/dim]"
-        needed += "  [dim]interim look[/dim]" if some and block in drawn.all_looks else ""
+        is_look = block in drawn.looks and not drawn.calibrates
+        needed += "  [dim]interim look[/dim]" if is_look else ""
         table.add_row(str(block), plain(order_of(drawn, block)) + needed)
     out.print(table)
     out.print(f"time      about {time_range(drawn)}")

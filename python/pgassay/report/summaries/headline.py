@@ -174,7 +174,7 @@ def _nothing(context: ReportContext) -> str:
 
 def _blocks(context: ReportContext) -> str:
     plan, done = context.plan, context.analysis.blocks
-    if plan.looks:
+    if plan.stops == "group-sequential":
         return tr(
             "{done} complete, evaluated after {list}",
             done=done,
