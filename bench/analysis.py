@@ -188,7 +188,7 @@ def make_record(
     return TrialRecord(
         number=trial.number, block=trial.block, position=trial.position, arm=trial.arm,
         levels=plan.arm(trial.arm).levels, started_ns=begin, ended_ns=end,
-        reset={}, load={"steps": [step], "scenarios": []}, sampler_cost={}, warnings=(),
+        reset={}, load={"steps": [step], "scenarios": []}, sampler_cost={}, notes=(),
         intervals=columns, waits={"tick_ns": []}, counters=NOTHING, host=NOTHING,
         checkpoints_from="log",
         checkpoints=tuple(

@@ -4,13 +4,15 @@ Enters: a code and its values. Leaves: a `Note`, its JSON form, its sentence in 
 force. Never: compares, cuts or matches a sentence.
 
 The code `plan/no-checkpoints` is the entry `[no-checkpoints]` in notes.toml of the package
-`pgassay.plan`: its `text` with places for the values, its `importance` where that is not "size".
+`pgassay.plan`: its `text` with places for the values; `one`, the text where the value that
+`counted` names is 1; its `importance` where that is not "size"; `disturbs` where chance can bring
+it to any trial.
 """
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
@@ -19,7 +21,7 @@ from typing import Any
 
 from pgassay.language import Message, decimals, listed
 
-ROOMS = ("plan", "spec/server")
+ROOMS = ("plan", "spec/server", "trials/guards", "trials/load")
 """Packages that have a notes.toml."""
 LEGACY = "legacy"
 """The code of a note of which only the sentence is known: of runs of older versions."""
@@ -46,13 +48,35 @@ class Note:
     @property
     def importance(self) -> Importance:
         """By its catalogue; that of a legacy note is not known, so it is "size"."""
-        return Importance(_entry(self.code).get("importance", Importance.SIZE))
+        return Importance(self._about.get("importance", Importance.SIZE))
+
+    @property
+    def disturbs(self) -> bool:
+        """Whether it can hit any trial by chance, and matters only where it hit arms unequally."""
+        return bool(self._about.get("disturbs"))
+
+    @property
+    def _about(self) -> Mapping[str, Any]:
+        """The entry of its catalogue, or of the note that it only says of whom it is."""
+        inner = self.values.get("note")
+        return inner._about if isinstance(inner, Note) else _entry(self.code)
+
+    @property
+    def without_figures(self) -> Hashable:
+        """The code with those values that are no numbers."""
+        return self.code, tuple(
+            one.without_figures if isinstance(one, Note) else one
+            for one in self.values.values()
+            if not isinstance(one, int | float)
+        )
 
     def __str__(self) -> str:
         """The sentence, in the language in force."""
         if self.code == LEGACY:
             return str(self.values["text"])
-        said = Message(_entry(self.code)["text"])
+        entry = _entry(self.code)
+        is_one = self.values.get(entry.get("counted", "")) == 1
+        said = Message(entry["one" if is_one else "text"])
         return said.format(**{name: _shown(value) for name, value in self.values.items()})
 
 
@@ -90,6 +114,11 @@ def catalogue(room: str) -> Mapping[str, Mapping[str, Any]]:
     return tomllib.loads((files(package) / "notes.toml").read_text("utf-8"))
 
 
+def legacy(sentence: str) -> Note:
+    """A note of which only the sentence is known."""
+    return Note(LEGACY, {"text": sentence})
+
+
 def note_to_json(note: Note) -> dict[str, Any]:
     """As it is stored."""
     values = {
@@ -106,24 +135,33 @@ def notes_from_json(stored: Sequence[Any], sentences: Sequence[str]) -> tuple[No
     has others) makes a legacy note.
     """
     if len(stored) != len(sentences):
-        return tuple(Note(LEGACY, {"text": text}) for text in sentences)
+        return tuple(map(legacy, sentences))
     return tuple(_known(*both) for both in zip(stored, sentences, strict=True))
 
 
 def _known(stored: Any, sentence: str) -> Note:
     try:
-        found = _note(stored)
+        found = _note(stored, _DEEPEST)
         str(found)
     except (KeyError, ValueError, TypeError, AttributeError):
-        return Note(LEGACY, {"text": sentence})
+        return legacy(sentence)
     return found
 
 
-def _note(stored: Mapping[str, Any]) -> Note:
-    return Note(stored["code"], {name: _value(one) for name, one in stored["values"].items()})
+_DEEPEST = 3
+"""Notes in notes: a file may come from anybody."""
 
 
-def _value(stored: Any) -> Value:
-    if isinstance(stored, Mapping):
-        return _note(stored)
-    return tuple(stored) if isinstance(stored, list) else stored
+def _note(stored: Mapping[str, Any], levels: int) -> Note:
+    values = {name: _value(one, levels - 1) for name, one in stored["values"].items()}
+    return Note(stored["code"], values)
+
+
+def _value(stored: Any, levels: int) -> Value:
+    if isinstance(stored, Mapping) and levels:
+        return _note(stored, levels)
+    if isinstance(stored, list) and all(isinstance(one, str | int | float) for one in stored):
+        return tuple(stored)
+    if not isinstance(stored, str | int | float):
+        raise TypeError(f"{type(stored)} is no value of a note")
+    return stored

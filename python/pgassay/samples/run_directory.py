@@ -26,6 +26,7 @@ import pyarrow as pa
 
 from pgassay.durable import make_directory, sync_directory
 from pgassay.errors import RunDirectoryError
+from pgassay.notes import note_to_json
 from pgassay.samples.failed_trials import FAILED, failed_trials, note_failed
 from pgassay.samples.journal import JOURNAL, FileJournal, open_changes
 from pgassay.samples.profiles import PROFILES, ProfileDirectory
@@ -275,7 +276,8 @@ def _summary(record: TrialRecord) -> dict[str, Any]:
         "checkpoints_from": record.checkpoints_from,
         "log": dict(record.log),
         "clock": dict(record.clock),
-        "warnings": list(record.warnings),
+        "notes": [note_to_json(one) for one in record.notes],
+        "warnings": [str(one) for one in record.notes],
         "validity": {"valid": record.validity.valid, "reasons": list(record.validity.reasons)},
         "repeats": record.repeats,
         **({"server": record.server} if record.server else {}),

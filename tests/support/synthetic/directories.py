@@ -212,7 +212,7 @@ def record_of(
         },
         load={"steps": steps, "scenarios": [], "backend": "epoll"},
         sampler_cost={"cpu_s": 0.1},
-        warnings=(),
+        notes=(),
         intervals=intervals,
         waits=_waits(zero, now, first, source),
         counters=counters,

@@ -147,7 +147,8 @@ def test_sides_that_are_alike_say_how_often_trials_may_collapse() -> None:
     assert found.trials == (12, 12)
     assert found.collapses == SideCollapses(12, 0, 100.0 * most_unseen(12))
     assert limit_of(found) == (
-        "In 12 trials, a collapse that hits up to 22 % of trials could have stayed unseen."
+        "In 12 trials of one side, a collapse that hits up to 22 % of its trials could have stayed"
+        " unseen."
     )
     first, second = sides_of(0.0, 0.0, world=quiet)
     (few,) = compare_runs([first, replace(second, runs=second.runs[:1])], known).verdicts()

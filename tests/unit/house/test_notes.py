@@ -10,6 +10,8 @@ import pytest
 
 from pgassay.language import speaking
 from pgassay.notes import LEGACY, ROOMS, Importance, Note, catalogue, note_to_json, notes_from_json
+from pgassay.spec.server.reset import ResetLevel
+from pgassay.trials.guards.thresholds import shipped_limits
 from support.docs.pages import ROOT
 
 PHASE = Note(
@@ -20,6 +22,11 @@ PHASE = Note(
         "fitting": Note("plan/whole-cycles", {"common": 1800}),
     },
 )
+
+
+NESTED: dict[str, object] = {"code": "plan/one-trial-is", "values": {}}
+for _ in range(40):
+    NESTED = {"code": "plan/weak-on-carry-over", "values": {"trials": "x", "sure": NESTED}}
 
 
 def test_a_note_is_a_sentence_in_the_language_in_force_with_its_numbers() -> None:
@@ -47,6 +54,9 @@ def test_what_is_stored_is_what_is_read() -> None:
         {"code": "plan/short-steps", "values": {}},
         {"code": "plan/short-steps", "values": {"shortest": "text"}},
         {"code": LEGACY, "values": {}},
+        {"code": "plan/short-steps", "values": {"shortest": None}},
+        {"code": "plan/short-steps", "values": {"shortest": [["x"]]}},
+        NESTED,
         {"values": []},
         None,
     ],
@@ -63,9 +73,12 @@ def test_every_code_in_the_sources_has_a_sentence_and_every_sentence_a_use() -> 
     for path in (ROOT / "python" / "pgassay").rglob("*.py"):
         used |= set(re.findall(rf'"((?:{"|".join(ROOMS)})/[a-z0-9-]+)"', path.read_text("utf-8")))
     known = {f"{room}/{name}" for room in ROOMS for name in catalogue(room)}
-    # Codes of resets are put together from reset.toml.
-    assert {code for code in known ^ used if not code.startswith("spec/server/")} == set()
+    # Those of guards and resets are put together from the names in their TOML files.
+    used |= {f"trials/guards/{name}" for name in shipped_limits()}
+    used |= {one.code for level in ResetLevel for one in level.differs}
+    assert known == used
     for room in ROOMS:
         for entry in catalogue(room).values():
-            assert set(entry) <= {"text", "importance"}
+            assert set(entry) <= {"text", "one", "counted", "importance", "disturbs"}
+            assert ("one" in entry) == ("counted" in entry)
             assert all(name != "" for _, name, _, _ in Formatter().parse(entry["text"]))

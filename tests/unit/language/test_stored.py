@@ -7,7 +7,7 @@ import re
 import pytest
 
 from pgassay.language import clauses, listed, retold, speaking
-from pgassay.trials.guards.thresholds import shipped_limits
+from pgassay.notes import Note
 
 CARRIED_OVER = (
     "max_wal_size: its effect outlasts a slice: it changes when checkpoints come, which are minutes"
@@ -16,8 +16,7 @@ CARRIED_OVER = (
 
 
 def test_a_stored_sentence_is_in_the_language_with_its_numbers() -> None:
-    text = "in more than 2.5 % of the slices an alternating setting took effect late"
-    text += shipped_limits()["reloads"]["text"].partition("took effect late")[2]
+    text = str(Note("trials/guards/reloads", {"percent": 2.5}))
     with speaking("ru"):
         assert "2,5 %" in retold(text)
         assert "slices" not in retold(text)

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from pgassay.errors import TrialError
+from pgassay.notes import Note
 from pgassay.plan.steps import Step
-from pgassay.trials.load.caveats import load_caveats, refuse_failed
+from pgassay.trials.load.caveats import load_notes, refuse_failed
 
 OUTAGE = {"start_ns": 1_000_000_000, "end_ns": 1_500_000_000, "connections": 2}
 STEPS = (Step(2, 10.0, measured=True, rate=1000.0),)
@@ -27,19 +28,19 @@ def result(transactions: int = 10_000, **changes: Any) -> dict[str, Any]:
 
 def test_a_load_as_asked_for_has_no_caveat() -> None:
     assert (
-        load_caveats(result(unfinished=8, unfinished_max_ms=3.0, latency_ms={"max": 4.0}), STEPS, 1)
+        load_notes(result(unfinished=8, unfinished_max_ms=3.0, latency_ms={"max": 4.0}), STEPS, 1)
         == []
     )
-    assert load_caveats(result(), STEPS, 1) == []
-    assert load_caveats(result(9_600), STEPS, 1) == [], "chance and edges explain so much"
-    assert load_caveats(result(10), [Step(2, 10.0, measured=True)], 1) == []
+    assert load_notes(result(), STEPS, 1) == []
+    assert load_notes(result(9_600), STEPS, 1) == [], "chance and edges explain so much"
+    assert load_notes(result(10), [Step(2, 10.0, measured=True)], 1) == []
 
 
 def test_a_prepared_statement_that_is_lost_speaks_of_poolers() -> None:
     first = {"sqlstate": "42601", "message": "x"}
     scenarios = [{"errors": {"42601": 1, "26000": 1}}]
-    found = load_caveats(result(failed=2, first_error=first, scenarios=scenarios), STEPS, 1)
-    assert "a connection pooler in transaction mode" in found[-1]
+    found = load_notes(result(failed=2, first_error=first, scenarios=scenarios), STEPS, 1)
+    assert [one.code for one in found] == ["trials/load/failed", "trials/load/pooled"]
 
 
 @pytest.mark.parametrize(
@@ -82,8 +83,8 @@ def test_a_prepared_statement_that_is_lost_speaks_of_poolers() -> None:
     ],
 )
 def test_each_trouble_of_a_load_is_one_caveat(found: dict[str, Any], words: str) -> None:
-    (caveat,) = load_caveats(found, STEPS, 1)
-    assert words in caveat
+    (note,) = load_notes(found, STEPS, 1)
+    assert words in str(note)
 
 
 def a_slice(transactions: int, crossing: int, edge_lag_ms: float) -> dict[str, Any]:
@@ -97,18 +98,17 @@ def a_slice(transactions: int, crossing: int, edge_lag_ms: float) -> dict[str, A
 
 def test_slices_that_lose_long_transactions_or_switch_late_have_a_caveat() -> None:
     one_late = [a_slice(100, 2, 0.1), a_slice(100, 2, 40.0), a_slice(100, 2, 1.0)]
-    assert load_caveats(result(slices=one_late), STEPS, 1) == []
-    (caveat,) = load_caveats(result(slices=[a_slice(80, 20, 1.0)]), STEPS, 1)
-    assert "20 of 100 transactions ran across a slice switch" in caveat
-    assert "no variant; mostly these are the long ones, so make load.slices.length longer" in caveat
-    (caveat,) = load_caveats(result(slices=[a_slice(80, 0, 7.25)] * 3), STEPS, 1)
-    assert "median delay of slice switches on idle connections: 7.2 ms" in caveat
+    assert load_notes(result(slices=one_late), STEPS, 1) == []
+    (caveat,) = load_notes(result(slices=[a_slice(80, 20, 1.0)]), STEPS, 1)
+    assert caveat == Note("trials/load/crossing-variants", {"crossing": 20, "every": 100})
+    (caveat,) = load_notes(result(slices=[a_slice(80, 0, 7.25)] * 3), STEPS, 1)
+    assert caveat == Note("trials/load/late-switches", {"late_ms": 7.25})
 
 
 def test_in_a_switchback_the_advice_names_design_slice() -> None:
     lossy = result(slices=[a_slice(80, 20, 1.0)])
-    (caveat,) = load_caveats(lossy, STEPS, 1, arms_alternate=True)
-    assert "count for no arm; mostly these are the long ones, so make design.slice longer" in caveat
+    (caveat,) = load_notes(lossy, STEPS, 1, arms_alternate=True)
+    assert caveat.code == "trials/load/crossing-arms"
 
 
 def test_a_load_whose_server_was_killed_for_memory_says_so_before_its_first_error() -> None:

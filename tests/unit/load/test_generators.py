@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from pgassay.errors import SpecError
+from pgassay.notes import Importance, Note
 from pgassay.spec.parse import load_spec
-from pgassay.trials.load.caveats import generator_caveats, lost_generators
+from pgassay.trials.load.caveats import generator_notes, lost_generators
 from pgassay.trials.load.generators.clocks import (
     AT_A_TIME,
     EXCHANGES,
@@ -56,12 +57,14 @@ def test_caveats_name_the_machine() -> None:
             "client_limited": limited,
         }
 
-    assert generator_caveats([one("a", 0.0, limited=False), one("b", 17.0, limited=False)]) == []
-    limit, late = generator_caveats([one("a", 0.0, limited=True), one("b", 30.0, limited=False)])
-    assert limit.startswith("the load generators on a were the limit")
-    assert late.startswith("the load generator on b began up to 32 ms after the first")
+    assert generator_notes([one("a", 0.0, limited=False), one("b", 17.0, limited=False)]) == []
+    limit, late = generator_notes([one("a", 0.0, limited=True), one("b", 30.0, limited=False)])
+    assert limit == Note("trials/load/generators-limited", {"limited": ("a",)})
+    assert limit.importance is Importance.VERDICT
+    assert str(late).startswith("the load generator on b began up to 32 ms after the first")
     assert lost_generators(()) == []
-    assert lost_generators(("c",)) == ["the load came from fewer machines than before: c was lost"]
+    (lost,) = lost_generators(("c",))
+    assert str(lost) == "the load came from fewer machines than before: c was lost"
 
 
 EXISTING = 'dsn = "service=lab"\nallow_changes = true'

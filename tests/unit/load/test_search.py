@@ -23,7 +23,7 @@ from pgassay.trials.load.caveats import CLIENT_LIMITED
 
 def test_a_search_says_what_limits_it_as_soon_as_a_probe_shows_it() -> None:
     assert probe_caveats({"client_limited": False}, 1, {True}) == []
-    assert probe_caveats({"client_limited": True}, 1, {True}) == [CLIENT_LIMITED]
+    assert probe_caveats({"client_limited": True}, 1, {True}) == [str(CLIENT_LIMITED)]
     assert probe_caveats({"client_limited": False}, 1, {True, False}) == [DISAGREE]
 
 

@@ -18,16 +18,15 @@ from pgassay.analysis.model import Analysis
 from pgassay.analysis.verdicts.checkpoint_cost import checkpoint_cost_caveats
 from pgassay.findings.answer.caveats import find
 from pgassay.language import speaking
-from pgassay.notes import Importance
+from pgassay.notes import Importance, Note, Value, legacy
 from pgassay.plan.model import Plan
 from pgassay.server.hosts.local import LocalHost
 from pgassay.server.knobs.swappiness import without_effect
-from pgassay.trials.guards.thresholds import shipped_limits
-from pgassay.trials.load.caveats import CLIENT_LIMITED, generator_caveats, load_caveats
+from pgassay.trials.load.caveats import CLIENT_LIMITED, generator_notes, load_notes
 from support.synthetic.designs import plan_of_levels, plan_of_spec
 from support.synthetic.trials import trials_of
 
-DISTURBED = shipped_limits()["foreign-cpu"]["text"].format(percent=5)
+DISTURBED = Caveat.of_trial(Note("trials/guards/foreign-cpu", {"percent": 5.0}))
 MB = 2**20
 
 
@@ -38,7 +37,7 @@ def plan_of(setting: str = "max_wal_size", levels: tuple[str, ...] = ("32MB", "4
 def disturbed(plan: Plan, *arms: str) -> Analysis:
     """An analysis in which all trials of these arms were disturbed."""
     trials = [
-        replace(trial, warnings=(Caveat("trial", DISTURBED),)) if trial.arm in arms else trial
+        replace(trial, warnings=(DISTURBED,)) if trial.arm in arms else trial
         for trial in trials_of(plan)
     ]
     return analyse("?", plan, trials)
@@ -51,17 +50,21 @@ def test_a_disturbance_that_hits_all_arms_alike_cannot_change_the_result() -> No
 
 
 def test_caveats_of_trials_that_differ_only_in_figures_are_one_in_every_language() -> None:
-    text = "{} transactions were still running when the load ended and are not counted"
-    text += " (0.{} % of all; too few to change p99)"
+    few = Note("trials/load/too-few-for-p99")
+
+    def unfinished(count: int) -> Note:
+        values: dict[str, Value] = {"count": count, "percent": count / 10, "effect": few}
+        return Note("trials/load/unfinished-few", values)
+
     plan = plan_of()
     trials = [
-        replace(trial, warnings=(Caveat("trial", text.format(trial.number, trial.number)),))
+        replace(trial, warnings=(Caveat.of_trial(unfinished(trial.number)),))
         if trial.number in (2, 5)
         else trial
         for trial in trials_of(plan)
     ]
     (found,) = find(analyse("?", plan, trials))
-    assert found.text == "trials 2, 5 (figures of the first): " + text.format(2, 2)
+    assert found.text == f"trials 2, 5 (figures of the first): {unfinished(2)}"
     assert found.importance is Importance.DETAIL
     with speaking("zh"):
         (found,) = find(analyse("?", plan, trials))
@@ -78,7 +81,7 @@ def test_two_disturbed_trials_may_be_of_one_arm_by_chance() -> None:
     plan = plan_of()
     analysis = disturbed(plan)
     numbers = tuple(trial.number for trial in analysis.trials if trial.arm == "a2")[:2]
-    (found,) = find(replace(analysis, warnings=(Caveat("trial", DISTURBED, numbers),)))
+    (found,) = find(replace(analysis, warnings=(replace(DISTURBED, trials=numbers),)))
     assert found.importance is Importance.DETAIL
 
 
@@ -96,28 +99,28 @@ LOAD = {"lost_connections": 0, "failed": 0, "client_cpu_s": 0.0, "duration_s": 1
 
 
 @pytest.mark.parametrize(
-    ("text", "importance"),
+    ("note", "importance"),
     [
         (CLIENT_LIMITED, Importance.VERDICT),
         *(
-            (text, Importance.VERDICT)
+            (note, Importance.VERDICT)
             for names in (["lab1"], ["lab1", "lab2"])
-            for text in generator_caveats([{"name": name, **GENERATOR} for name in names])
+            for note in generator_notes([{"name": name, **GENERATOR} for name in names])
         ),
         *(
-            (text, Importance.VERDICT)
+            (note, Importance.VERDICT)
             for skipped in (1, 3)
-            for text in load_caveats({**LOAD, "skipped": skipped}, (), 1)
+            for note in load_notes({**LOAD, "skipped": skipped}, (), 1)
         ),
         *(
-            (text, Importance.VERDICT)
+            (legacy(text), Importance.VERDICT)
             for text in without_effect(
                 ["vm.swappiness"], NoSwap(), starts_server=True, limits_memory=True
             )
         ),
-        (shipped_limits()["reloads"]["text"].format(percent=1), Importance.VERDICT),
+        (Note("trials/guards/reloads", {"percent": 1.0}), Importance.VERDICT),
         *(
-            (shipped_limits()[guard]["text"].format(percent=5, limit=1), Importance.DETAIL)
+            (Note(f"trials/guards/{guard}", {"percent": 5.0, "limit": 1.0}), Importance.DETAIL)
             for guard in (
                 "foreign-cpu", "steal", "foreign-sessions", "autovacuum", "throttled", "clock-step",
                 "forced-checkpoint", "forced-checkpoint-perhaps-own", "asked-checkpoint", "disk",
@@ -126,10 +129,10 @@ LOAD = {"lost_connections": 0, "failed": 0, "client_cpu_s": 0.0, "duration_s": 1
     ],
 )  # fmt: skip
 def test_what_a_trial_says_of_itself_is_ranked_by_what_it_could_change(
-    text: str, importance: Importance
+    note: Note, importance: Importance
 ) -> None:
     plan = plan_of()
-    trials = [replace(t, warnings=(Caveat("trial", text),)) for t in trials_of(plan)]
+    trials = [replace(t, warnings=(Caveat.of_trial(note),)) for t in trials_of(plan)]
     (found,) = find(analyse("?", plan, trials))
     assert found.importance is importance
 

@@ -11,7 +11,8 @@ from functools import cached_property
 from typing import Any, Literal
 
 from pgassay.analysis.host.model import HostWindow
-from pgassay.notes import Importance
+from pgassay.language import retold
+from pgassay.notes import LEGACY, Importance, Note
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,21 @@ class Caveat:
     trials: tuple[int, ...] = ()
     """The numbers of the trials that it is of; empty where it is of the run."""
     importance: Importance | None = None
-    """What it could change, where that is computed; else its kind decides."""
+    """What it could change, where that is known; else its kind decides."""
+    note: Note | None = None
+    """What a trial says of itself; None where only its sentence is known."""
+
+    @classmethod
+    def of_trial(cls, note: Note) -> Caveat:
+        """What a trial says of itself."""
+        if note.code == LEGACY:
+            return cls("trial", str(note))
+        return cls("trial", str(note), importance=note.importance, note=note)
+
+    @property
+    def sentence(self) -> str:
+        """Of the trial alone, in the language in force."""
+        return retold(self.text) if self.note is None else str(self.note)
 
 
 @dataclass(frozen=True)

@@ -37,6 +37,7 @@ from pgassay.analysis.reading.histograms import CURVE_SHARES, QUANTILES, Histogr
 from pgassay.analysis.reading.metrics import PARALLEL, TO_BEGIN, UNACCOUNTED, WAIT_CLASSES
 from pgassay.errors import RunDirectoryError
 from pgassay.language import stored
+from pgassay.notes import notes_from_json
 from pgassay.plan.model import ALL_ARMS, Plan
 from pgassay.samples.run_directory import StoredTrial
 
@@ -328,7 +329,8 @@ def _damaged(sources: TrialSources) -> Iterator[Caveat]:
 
 
 def _warnings(summary: Mapping[str, Any], whole: StepMeasures) -> list[Caveat]:
-    found = [Caveat("trial", text) for text in summary["warnings"]]
+    notes = notes_from_json(summary.get("notes", ()), summary["warnings"])
+    found = list(map(Caveat.of_trial, notes))
     if whole.transactions == 0:
         found.append(Caveat("no-transactions", stored("not one transaction succeeded")))
     failed = whole.values.get("failed_share", 0.0)

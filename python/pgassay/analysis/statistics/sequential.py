@@ -67,8 +67,7 @@ def level_at(n: int, alpha: float, looks: Sequence[int]) -> float:
     """The two-sided p that a test must pass after n blocks, so that all looks together have
     `alpha`.
 
-    Between looks the level of the next one holds, after the last
-    look the last one's.
+    Between looks the level of the next one holds, after the last look the last one's.
     """
     found = bounds(tuple(look / looks[-1] for look in looks), alpha)
     at = next((at for at, look in enumerate(looks) if look >= n), len(looks) - 1)

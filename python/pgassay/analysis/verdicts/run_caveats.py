@@ -11,7 +11,8 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import replace
 
 from pgassay.analysis.compare.alternating.rounds import FEWEST_ROUNDS
 from pgassay.analysis.compare.model import Comparison, Verdict, Withdrawn
@@ -68,7 +69,7 @@ def run_caveats(
 ) -> list[Caveat]:
     """Those of the plan, of single trials, of unmeasured metrics and of incomplete blocks."""
     found = [
-        Caveat("plan", str(note), importance=note.importance)
+        Caveat("plan", str(note), importance=note.importance, note=note)
         for note in _risks_left(plan, trials, invalid)
     ]
     found += _of_trials(trials)
@@ -108,7 +109,7 @@ def _risks_left(
         is_settled = (
             had_some
             if note.code == NO_CHECKPOINTS
-            else (note.code == SET_BY_LOAD and note.values["name"] in seen)
+            else (note.code == SET_BY_LOAD and str(note.values["name"]) in seen)
         )
         if not is_settled:
             yield note
@@ -116,19 +117,26 @@ def _risks_left(
 
 def _of_trials(trials: Sequence[TrialMeasures]) -> list[Caveat]:
     """The caveats of trials, each once with the trials that have it, whatever its figures."""
-    where: dict[tuple[str, str], dict[int, Caveat]] = {}
+    where: dict[Hashable, dict[int, Caveat]] = {}
     for trial in trials:
         for caveat in trial.warnings:
-            wording = _NUMBER.sub("0", caveat.text)
-            where.setdefault((caveat.kind, wording), {}).setdefault(trial.number, caveat)
+            where.setdefault(_said(caveat), {}).setdefault(trial.number, caveat)
     found = []
     for own in where.values():
         first, *others = own.values()
         whose = _named(list(own), len(trials))
         if any(other.text != first.text for other in others):
             whose = tr("{trials} (figures of the first)", trials=whose)
-        found.append(Caveat(first.kind, f"{whose}{WHOSE}{first.text}", tuple(own)))
+        text = f"{whose}{WHOSE}{first.text}"
+        found.append(replace(first, text=text, trials=tuple(own)))
     return found
+
+
+def _said(caveat: Caveat) -> Hashable:
+    """What two trials share that differ only in figures."""
+    if caveat.note is None:
+        return caveat.kind, _NUMBER.sub("0", caveat.text)
+    return caveat.note.without_figures
 
 
 def _named(numbers: Sequence[int], of: int) -> str:

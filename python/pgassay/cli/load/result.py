@@ -14,7 +14,7 @@ from typing import Any
 from pgassay.cli.load.intervals import errors_of, interval_objects
 from pgassay.server.connection.session import connect
 from pgassay.server.protocol import ConnectionParameters
-from pgassay.trials.load.caveats import load_caveats
+from pgassay.trials.load.caveats import load_notes
 from pgassay.trials.load.engine import LoadRequest
 from pgassay.trials.model.record import Columns
 
@@ -38,7 +38,7 @@ def load_object(
         found["variants"] = [asdict(one) for one in measure_variants(result["slices"])]
         found["slices"] = result["slices"]
     found["seed"] = request.seed
-    found["warnings"] = load_caveats(result, request.steps, request.threads)
+    found["warnings"] = [str(one) for one in load_notes(result, request.steps, request.threads)]
     errors = errors_of(columns, "step")
     found["steps"] = [
         {**_step(step, request), "errors": errors.get(step["index"], {})}

@@ -77,7 +77,7 @@ def run_search(
 
 def probe_caveats(result: Mapping[str, Any], threads: int, answers: set[bool]) -> list[str]:
     """What limits a search, as one probe and all `answers` at its level show it."""
-    found = [CLIENT_LIMITED] if is_client_limited(result, threads) else []
+    found = [str(CLIENT_LIMITED)] if is_client_limited(result, threads) else []
     return [*found, DISAGREE] if len(answers) > 1 else found
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pgassay.cli.load.result import failures_by_kind
 from pgassay.cli.terminal.console import counted, err, one_line, out, plain, print_table, warn
-from pgassay.trials.load.caveats import load_caveats
+from pgassay.trials.load.caveats import load_notes
 from pgassay.trials.load.engine import LoadRequest
 
 if TYPE_CHECKING:
@@ -57,8 +57,8 @@ def print_load(result: Mapping[str, Any], request: LoadRequest, *, failures_deta
     for scenario in result["scenarios"]:
         _print_statements(scenario)
     _print_failures(result, detailed=failures_detailed)
-    for doubt in load_caveats(result, request.steps, request.threads):
-        warn(doubt)
+    for note in load_notes(result, request.steps, request.threads):
+        warn(str(note))
 
 
 def _share_failed(result: Mapping[str, Any]) -> str:

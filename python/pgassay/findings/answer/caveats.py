@@ -31,11 +31,13 @@ def find(analysis: Analysis) -> list[Finding]:
 
 
 def _finding(caveat: Caveat, analysis: Analysis) -> Finding:
-    rule = _rule_of(caveat)
+    note = caveat.note
+    rule = _rule_of(caveat) if note is None else {}
     importance = caveat.importance or Importance(rule.get("importance", Importance.SIZE))
-    whose, _, said = caveat.text.partition(WHOSE) if caveat.trials else ("", "", "")
-    text = f"{whose}{colon()}{retold(said)}" if said else retold(caveat.text)
-    if rule.get("disturbs"):
+    whose, parted, said = caveat.text.partition(WHOSE) if caveat.trials else ("", "", "")
+    said = retold(said or caveat.text) if note is None else str(note)
+    text = f"{whose}{colon()}{said}" if parted else said
+    if rule.get("disturbs") or (note is not None and note.disturbs):
         unequal = _unequal(caveat, analysis)
         if unequal:
             importance = Importance.VERDICT

@@ -21,7 +21,8 @@ class GateLine:
 
     outcome: GateOutcome
     name: str
-    """The gate as it was written, the level and the load; the same in every run of the gate."""
+    """The gate as it was written, the level and the load, without figures; the gate alone where its
+    metric was not measured."""
     sentence: str
     """The gate, what changes and by how much."""
 

@@ -27,6 +27,8 @@ VERDICT_FIELDS = (
     "p_looks", "shared_by", "verdict", "blocks_to_decide", "typical_pct",
 )  # fmt: skip
 ENDPOINT_FIELDS = ("metric", "effect_pct", "ci95_pct", "difference", "ci95", "verdict")
+_NO_EVIDENCE = {"e_value": None}
+"""The key of a stopping rule that no longer exists."""
 LIMITS = ("by_half", "losses", "collapses")
 """What limits a verdict; each is null where it does not."""
 ESTIMATE_FIELDS = ("effect_pct", "ci95_pct", "p_sign_flip", "p_looks")
@@ -53,6 +55,7 @@ def run_object(run: str, context: ReportContext) -> dict[str, Any]:
             {
                 **fields(one, "factor", "level", "other", "at"),
                 **fields(one.estimate, *ESTIMATE_FIELDS),
+                **_NO_EVIDENCE,
             }
             for one in analysis.simple_effects
         ],
@@ -79,7 +82,7 @@ def _verdict(one: Comparison, analysis: Analysis) -> dict[str, Any]:
     limits = dict(zip(LIMITS, found, strict=True))
     return {
         **fields(one, *VERDICT_FIELDS),
-        "e_value": None,  # of a stopping rule that no longer exists
+        **_NO_EVIDENCE,
         "badge": badge(one, analysis),
         "endpoints": [
             {**fields(beside, *ENDPOINT_FIELDS), "margin_pct": 100.0 * endpoint.margin}
@@ -93,6 +96,7 @@ def _judged(one: Interaction | Trend, *names: str) -> dict[str, Any]:
     return {
         **fields(one, *names),
         **fields(one.estimate, *ESTIMATE_FIELDS),
+        **_NO_EVIDENCE,
         "verdict": one.verdict,
         "blocks_to_decide": one.estimate.blocks_to_decide,
     }

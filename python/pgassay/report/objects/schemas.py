@@ -93,13 +93,17 @@ def _analysis(types: _Types) -> tuple[str, Schema]:
     }
 
 
+_NO_EVIDENCE: Schema = {"e_value": {"type": "null"}}
+
+
 def _run(types: _Types) -> tuple[str, Schema]:
     of_analysis = types.of(Analysis)
-    estimate = types.some(Estimate, ESTIMATE_FIELDS)
+    estimate = {**types.some(Estimate, ESTIMATE_FIELDS), **_NO_EVIDENCE}
     judged = {**estimate, **types.some(Estimate, ("blocks_to_decide",))}
     endpoint = {**types.some(Comparison, ENDPOINT_FIELDS), "margin_pct": _NUMBER}
     verdict = {
         **types.some(Comparison, VERDICT_FIELDS),
+        **_NO_EVIDENCE,
         "badge": _TEXT,
         "endpoints": _list(_object(endpoint)),
         **{name: _or_null(of_analysis[name]["items"]) for name in LIMITS},

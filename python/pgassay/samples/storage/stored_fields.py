@@ -72,6 +72,7 @@ _TRIAL: Form = {
     "checkpoints_from": str,
     "log?": dict,
     "warnings": [str],
+    "notes=": list,
     "validity?": {"reasons?": [str]},
     "repeats?": int,
     "server?": str,
@@ -140,7 +141,9 @@ _ENVIRONMENT: Form = {
     "sizes=": {"*": dict},
 }
 _PLAN_FILE: Form = {"schema": str, "warnings": [str]} | form_of(Plan)
-_PLAN_FILE["notes="] = _PLAN_FILE.pop("notes")  # which older versions do not have
+# Which older versions do not have, and newer ones may write otherwise (`notes_from_json`).
+del _PLAN_FILE["notes"]
+_PLAN_FILE["notes="] = list
 _ARM: Form = {"id": str, "levels": {"*": str}}
 FORMS: Mapping[str, Form] = {
     TRIAL_SCHEMA: _TRIAL,

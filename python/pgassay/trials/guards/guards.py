@@ -2,7 +2,7 @@
 
 Enters: its two fingerprints, what became of the processors, its samples. Leaves: a `GuardResult`
 of each guard that found something: a caveat, or a reason why the trial is invalid.
-Never: changes a figure. Thresholds and texts are in guards.toml, reasons in
+Never: changes a figure. Thresholds are in guards.toml, sentences in notes.toml, reasons in
 docs/methods/verdicts.md.
 
 Caveats about the load itself (the client's CPU, missed rates, failures) are in load/caveats.py.
@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from pgassay.language import stored
+from pgassay.notes import Note, Value
 from pgassay.server.hosts.memory_group import MemoryUse
 from pgassay.spec.server.placement import memory_text
 from pgassay.trials.checkpoints.requested import ASKED_FOR
@@ -42,7 +42,12 @@ class GuardResult:
 
     guard: str
     grade: Grade
-    text: str
+    note: Note
+
+    @property
+    def text(self) -> str:
+        """The sentence, in the language in force."""
+        return str(self.note)
 
 
 @dataclass(frozen=True)
@@ -85,9 +90,9 @@ def judge(evidence: Evidence, limits: Limits | None = None) -> list[GuardResult]
     return [result for guard in _GUARDS if (result := guard(evidence, used)) is not None]
 
 
-def caveats_among(guard_results: Sequence[GuardResult]) -> list[str]:
-    """The texts of those that leave the trial valid."""
-    return [result.text for result in guard_results if result.grade == "doubt"]
+def caveats_among(guard_results: Sequence[GuardResult]) -> list[Note]:
+    """The notes of those that leave the trial valid."""
+    return [result.note for result in guard_results if result.grade == "doubt"]
 
 
 def validity_of(guard_results: Sequence[GuardResult]) -> Validity:
@@ -134,11 +139,11 @@ def _base_backup(evidence: Evidence, limits: Limits) -> GuardResult | None:
 
 def _maintenance(evidence: Evidence, limits: Limits) -> GuardResult | None:
     commands = set(evidence.maintenance) - {BASE_BACKUP}
+    if commands:
+        return _found("maintenance", limits, commands=tuple(sorted(commands)))
     if evidence.before.foreign_maintenance or evidence.after.foreign_maintenance:
-        commands = commands or {stored("VACUUM or ANALYZE")}
-    if not commands:
-        return None
-    return _found("maintenance", limits, commands=", ".join(sorted(commands)))
+        return _found("maintenance", limits, commands=Note("trials/guards/vacuum-or-analyze"))
+    return None
 
 
 def _autovacuum(evidence: Evidence, limits: Limits) -> GuardResult | None:
@@ -283,7 +288,7 @@ _GUARDS: tuple[Callable[[Evidence, Limits], GuardResult | None], ...] = (
 )
 
 
-def _changes(before: Mapping[str, str], after: Mapping[str, str]) -> str:
+def _changes(before: Mapping[str, str], after: Mapping[str, str]) -> Value:
     """Such as `vm.swappiness 60 → 1`; the first few."""
     changed = [n for n in sorted({*before, *after}) if before.get(n) != after.get(n)]
     named = [
@@ -292,15 +297,14 @@ def _changes(before: Mapping[str, str], after: Mapping[str, str]) -> str:
     return _listed(named)
 
 
-def _listed(texts: Sequence[str]) -> str:
+def _listed(texts: Sequence[str]) -> Value:
     """The first few."""
-    first, more = ", ".join(texts[:_MOST_NAMED]), len(texts) - _MOST_NAMED
-    return stored(f"{first} and {more} more") if more > 0 else first
+    first, more = tuple(texts[:_MOST_NAMED]), len(texts) - _MOST_NAMED
+    return Note("trials/guards/some", {"first": first, "more": more}) if more > 0 else first
 
 
-def _found(name: str, limits: Limits, **words: str) -> GuardResult:
-    limit = limits[name]
-    return GuardResult(name, limit["is"], limit["text"].format(**words))
+def _found(name: str, limits: Limits, **values: Value) -> GuardResult:
+    return GuardResult(name, limits[name]["is"], Note(f"trials/guards/{name}", values))
 
 
 def _graded(
@@ -315,6 +319,6 @@ def _graded(
     for grade, measured in grades:
         if grade in limit and measured > limit[grade]:
             passed = limit[grade]
-            text = limit["text"].format(limit=passed, percent=100 * passed)
-            return GuardResult(name, grade, text)
+            values = {"limit": float(passed), "percent": 100.0 * passed}
+            return GuardResult(name, grade, Note(f"trials/guards/{name}", values))
     return None

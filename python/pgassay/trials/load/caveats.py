@@ -1,7 +1,7 @@
 """Caveats of a finished load, and what makes it no measurement.
 
-Enters: a load's result, what was asked, what the server's log says of a crash. Leaves: one sentence
-per caveat, or a TrialError. Never: hides a figure; a caveat stands beside it.
+Enters: a load's result, what was asked, what the server's log says of a crash. Leaves: a note for
+each caveat, or a TrialError. Never: hides a figure; a caveat stands beside it.
 """
 
 from __future__ import annotations
@@ -12,21 +12,15 @@ from typing import Any
 
 from pgassay.errors import TrialError
 from pgassay.language import stored
+from pgassay.notes import Note, Value
 from pgassay.plan.steps import Step
 
 _CLIENT_BOUND = 0.9
 """Share of its threads' time the engine may burn before it, not the server, is the limit."""
-CLIENT_LIMITED = stored(
-    "the load engine was the limit, not the server: its threads had no CPU left, or began"
-    " transactions late on idle connections; raise load.threads (-j), or give it more CPU"
-)
+CLIENT_LIMITED = Note("trials/load/client-limited")
 _PREPARED_LOST = frozenset({"42P05", "26000"})
 """A prepared statement exists already, or does not exist."""
-_POOLED = stored(
-    "42P05 and 26000 are what a connection pooler in transaction mode makes of prepared statements:"
-    " use the simple protocol (-M simple), give the server's own address, or set"
-    " max_prepared_statements in pgbouncer from 1.21 on"
-)
+_POOLED = Note("trials/load/pooled")
 _RATE_SLACK = 0.05
 _RATE_SIGMAS = 4.0
 """Poisson arrivals miss their rate by chance; only what chance cannot explain is a caveat."""
@@ -42,88 +36,54 @@ _TOO_FEW_FOR_P99 = 0.001
 """Share of transactions: with fewer unfinished ones the 99th percentile hardly moves."""
 
 
-def load_caveats(
+def load_notes(
     result: Mapping[str, Any], steps: Sequence[Step], threads: int, *, arms_alternate: bool = False
-) -> list[str]:
+) -> list[Note]:
     """The caveats, most serious first; `arms_alternate` where slices belong to arms."""
     found = [
-        text for step in result.get("steps", ()) if (text := missed_rate(step, steps)) is not None
+        note for step in result.get("steps", ()) if (note := missed_rate(step, steps)) is not None
     ]
     generators = result.get("generators", ())
     if generators:
-        found += generator_caveats(generators)
+        found += generator_notes(generators)
     elif is_client_limited(result, threads):
         found.append(CLIENT_LIMITED)
-    if result["lost_connections"]:
-        count = result["lost_connections"]
-        found.append(
-            stored(f"{count} connection was lost")
-            if count == 1
-            else stored(f"{count} connections were lost")
-        )
+    if count := result["lost_connections"]:
+        found.append(Note("trials/load/connections-lost", {"count": count}))
     if result.get("outages"):
         found.append(_away(result["outages"], result["connections"]["count"]))
     if result["failed"]:
-        failed, first = result["failed"], result["first_error"]
-        sqlstate, message = first["sqlstate"], first["message"]
-        found.append(
-            stored(f"{failed} transaction failed; first {sqlstate}: {message}")
-            if failed == 1
-            else stored(f"{failed} transactions failed; first {sqlstate}: {message}")
-        )
+        first = {name: result["first_error"][name] for name in ("sqlstate", "message")}
+        found.append(Note("trials/load/failed", {"failed": result["failed"], **first}))
         if _PREPARED_LOST & {code for one in result.get("scenarios", ()) for code in one["errors"]}:
             found.append(_POOLED)
-    if result.get("skipped"):
-        count = result["skipped"]
-        skipped = (
-            stored(f"{count} transaction was")
-            if count == 1
-            else stored(f"{count} transactions were")
-        )
-        found.append(
-            stored(
-                f"{skipped} skipped: later than the latency limit; they have no response time, so"
-                " the load looks faster than it was"
-            )
-        )
-    of_slices = slice_caveats(result.get("slices", ()), arms_alternate=arms_alternate)
+    if count := result.get("skipped"):
+        skipped = Note("trials/load/transactions-were", {"count": count})
+        found.append(Note("trials/load/skipped", {"skipped": skipped}))
+    of_slices = slice_notes(result.get("slices", ()), arms_alternate=arms_alternate)
     return [*found, *_unfinished(result), *of_slices]
 
 
-def generator_caveats(generators: Sequence[Mapping[str, Any]]) -> list[str]:
+def generator_notes(generators: Sequence[Mapping[str, Any]]) -> list[Note]:
     """Of load generators on several machines: which was too slow, or began late."""
     found = []
-    limited = ", ".join(one["name"] for one in generators if one["client_limited"])
+    limited = tuple(one["name"] for one in generators if one["client_limited"])
     if limited:
-        found.append(
-            stored(
-                f"the load generators on {limited} were the limit, not the server: their threads"
-                " had no CPU left, or began transactions late on idle connections; raise"
-                " load.threads, or give the load more machines"
-            )
-        )
+        found.append(Note("trials/load/generators-limited", {"limited": limited}))
     latest = max(generators, key=lambda one: one["start_skew_ms"] + one["clock_error_ms"])
     within_ms = latest["start_skew_ms"] + latest["clock_error_ms"]
     if within_ms > _SKEW_MS:
-        name = latest["name"]
-        found.append(
-            stored(
-                f"the load generator on {name} began up to {within_ms:.0f} ms after the first, so"
-                " steps overlap by as much; the network between the machines is slow"
-            )
-        )
+        values = {"name": latest["name"], "within_ms": within_ms}
+        found.append(Note("trials/load/generator-late", values))
     return found
 
 
-def lost_generators(lost: Sequence[str]) -> list[str]:
+def lost_generators(lost: Sequence[str]) -> list[Note]:
     """That the load came from fewer machines than the run began with."""
-    if not lost:
-        return []
-    names = ", ".join(lost)
-    return [stored(f"the load came from fewer machines than before: {names} was lost")]
+    return [Note("trials/load/generators-lost", {"names": tuple(lost)})] if lost else []
 
 
-def _unfinished(result: Mapping[str, Any]) -> list[str]:
+def _unfinished(result: Mapping[str, Any]) -> list[Note]:
     """Transactions that were cut off, where they were slower than all that count."""
     if not result.get("unfinished"):
         return []
@@ -133,79 +93,44 @@ def _unfinished(result: Mapping[str, Any]) -> list[str]:
         return []
     count = result["unfinished"]
     share = count / (count + result["transactions"])
+    found: dict[str, Value] = {"count": count, "percent": 100 * share}
     if counted_ms is not None and share < _TOO_FEW_FOR_P99:
-        effect = stored("too few to change p99")
-    else:
-        longest_s = longest_ms / 1e3
-        effect = (
-            stored(f"the slowest had run for {longest_s:.2f} s; let the load run longer")
-            if counted_ms is None
-            else stored(
-                f"the slowest had run for {longest_s:.2f} s, so p99 looks better than it was; let"
-                " the load run longer"
-            )
-        )
-    percent = 100 * share
-    return [
-        stored(
-            f"{count} transaction was still running when the load ended and is not counted"
-            f" ({percent:.3g} % of all; {effect})"
-        )
-        if count == 1
-        else stored(
-            f"{count} transactions were still running when the load ended and are not counted"
-            f" ({percent:.3g} % of all; {effect})"
-        )
-    ]
+        few = Note("trials/load/too-few-for-p99")
+        return [Note("trials/load/unfinished-few", {**found, "effect": few})]
+    of = "trials/load/slowest" if counted_ms is None else "trials/load/slower-than-p99"
+    effect = Note(of, {"longest_s": longest_ms / 1e3})
+    return [Note("trials/load/unfinished", {**found, "effect": effect})]
 
 
-def _away(outages: Sequence[Mapping[str, Any]], connections: int) -> str:
+def _away(outages: Sequence[Mapping[str, Any]], connections: int) -> Note:
     """A server that is gone takes all connections with it; a backend that ends takes one."""
     seconds = sum(one["end_ns"] - one["start_ns"] for one in outages) / 1e9
     most = min(max(one["connections"] for one in outages), connections)
     who = (
-        stored("all connections")
+        Note("trials/load/all-connections")
         if most == connections
-        else stored(f"{most} of {connections} connections")
+        else Note("trials/load/some-connections", {"most": most, "connections": connections})
     )
-    times = len(outages)
-    if times == 1:
-        return stored(f"{who} away once, {seconds:.2f} s")
-    return stored(f"{who} away at most, {times} times, {seconds:.2f} s in all")
+    values = {"who": who, "times": len(outages), "seconds": seconds}
+    return Note("trials/load/away-once" if len(outages) == 1 else "trials/load/away", values)
 
 
-def slice_caveats(slices: Sequence[Mapping[str, Any]], *, arms_alternate: bool) -> list[str]:
+def slice_notes(slices: Sequence[Mapping[str, Any]], *, arms_alternate: bool) -> list[Note]:
     """Caveats of the figures of variants, or of arms."""
     found = []
     own = sum(one["transactions"] + one["failed"] for one in slices)
     crossing = sum(one["crossing"] for one in slices)
     if crossing > _CROSSING_SHARE * (own + crossing):
-        every = own + crossing
-        found.append(
-            stored(
-                f"{crossing} of {every} transactions ran across a slice switch and count for no"
-                " arm; mostly these are the long ones, so make design.slice longer"
-            )
-            if arms_alternate
-            else stored(
-                f"{crossing} of {every} transactions ran across a slice switch and count for no"
-                " variant; mostly these are the long ones, so make load.slices.length longer"
-            )
-        )
+        of = "trials/load/crossing-arms" if arms_alternate else "trials/load/crossing-variants"
+        found.append(Note(of, {"crossing": crossing, "every": own + crossing}))
     late = sorted(one["edge_lag_ms"] for one in slices)
     if late and late[len(late) // 2] > _EDGE_MS:
-        late_ms = late[len(late) // 2]
-        found.append(
-            stored(
-                f"median delay of slice switches on idle connections: {late_ms:.1f} ms; the client"
-                " has too little CPU"
-            )
-        )
+        found.append(Note("trials/load/late-switches", {"late_ms": late[len(late) // 2]}))
     return found
 
 
-def missed_rate(step: Mapping[str, Any], steps: Sequence[Step]) -> str | None:
-    """A sentence where a step did not reach the rate it was asked for."""
+def missed_rate(step: Mapping[str, Any], steps: Sequence[Step]) -> Note | None:
+    """A note where a step did not reach the rate it was asked for."""
     asked = steps[step["index"]].rate
     if asked is None or not step["measured"]:
         return None
@@ -218,11 +143,7 @@ def missed_rate(step: Mapping[str, Any], steps: Sequence[Step]) -> str | None:
     by_chance = _RATE_SIGMAS * math.sqrt(asked / seconds)
     if reached >= asked - max(_RATE_SLACK * asked, by_chance):
         return None
-    return stored(
-        f"the rate was not reached: {asked:.10g} transactions a second were asked for,"
-        f" {reached:.1f} done; the server, the clients or the network could not follow, so"
-        " transactions queue, and their response times grow with the length of the trial"
-    )
+    return Note("trials/load/rate-missed", {"asked": asked, "reached": reached})
 
 
 def is_client_limited(result: Mapping[str, Any], threads: int) -> bool:

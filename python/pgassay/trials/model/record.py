@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from pgassay.notes import Note
 from pgassay.trials.server_log.events import LogEvent
 
 if TYPE_CHECKING:  # `pgassay load` is not to wait for it
@@ -93,7 +94,8 @@ class TrialRecord:
     reset: Mapping[str, Any]
     load: Mapping[str, Any]
     sampler_cost: Mapping[str, Any]
-    warnings: tuple[str, ...]
+    notes: tuple[Note, ...]
+    """What makes its figures doubtful."""
     intervals: Columns
     waits: Columns | PackedTables
     counters: Columns | PackedTables

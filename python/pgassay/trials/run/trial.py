@@ -17,6 +17,7 @@ from typing import Any
 from pgassay import _core
 from pgassay.errors import TargetError, TrialError
 from pgassay.interruption import raise_if_interrupted
+from pgassay.notes import Note, legacy
 from pgassay.plan.model import Plan, PlannedTrial
 from pgassay.server.hosts.placement import NOWHERE, Placement
 from pgassay.server.protocol import ConnectionParameters, Target
@@ -25,7 +26,7 @@ from pgassay.spec.experiment import Spec
 from pgassay.trials.guards.guards import OF_THE_HOST, GuardResult, caveats_among, validity_of
 from pgassay.trials.guards.invariants import conditions_of
 from pgassay.trials.guards.thresholds import own_limits
-from pgassay.trials.load.caveats import load_caveats, lost_generators, refuse_failed
+from pgassay.trials.load.caveats import load_notes, lost_generators, refuse_failed
 from pgassay.trials.load.generators.group import Generators, OnThisMachine
 from pgassay.trials.load.overriding import overridden
 from pgassay.trials.load.reloading import reloads_of
@@ -107,12 +108,12 @@ def _run(trial: PlannedTrial, context: TrialContext, *, resumed: bool) -> TrialR
     # When everything of the load has been read, so that nothing of it is of our making.
     plans = plans_of_trial(context.spec, plan, reached)
     set_by_load = _set_by_load(trial, context, reached, result)
-    caveats = (
-        *context.caveats,
-        *_load_caveats(trial, context, result),
+    notes = (
+        *map(legacy, context.caveats),
+        *_load_notes(trial, context, result),
         *caveats_among(results),
-        *_notes(watches),
-        *plan_notes(plans),
+        *map(legacy, _notes(watches)),
+        *map(legacy, plan_notes(plans)),
     )
     first, arm = watches[0], plan.arm(trial.arm)
     return TrialRecord(
@@ -131,7 +132,7 @@ def _run(trial: PlannedTrial, context: TrialContext, *, resumed: bool) -> TrialR
         kept=load.kept,
         reloading=reloading,
         validity=validity_of(results),
-        warnings=caveats,
+        notes=notes,
         placement=first.placement(load.placed),
         plans=plans,
         set_by_load=set_by_load,
@@ -197,7 +198,8 @@ def _guard_results(
             conditions_of(spec_of_arm(spec, arm.by_kind), arm, own_backends), result, reloading
         ):
             named = len(watches) > 1 and found.guard not in OF_THE_HOST
-            yield replace(found, text=f"{arm.label}: {found.text}") if named else found
+            of_arm = Note("trials/guards/of-arm", {"arm": arm.label, "note": found.note})
+            yield replace(found, note=of_arm) if named else found
 
 
 def _notes(watches: Sequence[TrialWatch]) -> Iterator[str]:
@@ -212,13 +214,13 @@ def _notes(watches: Sequence[TrialWatch]) -> Iterator[str]:
             yield from (f"{arm}: {note}" for arm in arms)
 
 
-def _load_caveats(
+def _load_notes(
     trial: PlannedTrial, context: TrialContext, result: Mapping[str, Any]
-) -> list[str]:
+) -> list[Note]:
     plan, threads = context.plan, context.spec.file.load.threads
     if result["backend"] == "command":
         threads = os.cpu_count() or 1
     return [
         *lost_generators(context.generators.lost),
-        *load_caveats(result, plan.steps_in(trial.block), threads, arms_alternate=plan.alternates),
+        *load_notes(result, plan.steps_in(trial.block), threads, arms_alternate=plan.alternates),
     ]

@@ -99,7 +99,7 @@ def trial_table(context: ReportContext) -> Table:
 def _caveats(trial: TrialMeasures) -> tuple[str, ...]:
     return (
         *(tr("does not count: {reason}", reason=retold(reason)) for reason in trial.invalid),
-        *(retold(warning.text) for warning in trial.warnings),
+        *(warning.sentence for warning in trial.warnings),
     )
 
 
