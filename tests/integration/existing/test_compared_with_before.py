@@ -147,7 +147,9 @@ def test_what_a_run_leaves_of_its_own_fails_the_restoring(
 def test_the_last_line_of_a_run_says_how_it_left_the_server(
     server: LabServer, tmp_path: Path
 ) -> None:
-    done = pgassay("run", spec_file(tmp_path, target=TARGET), **server.variables())
+    done = pgassay(
+        "run", spec_file(tmp_path, target=TARGET), "--out", tmp_path / "whole", **server.variables()
+    )
     assert last_line(done.stderr) == "compared with before: identical"
     with watched(
         tmp_path / "run", spec_file(tmp_path, target=TARGET), **server.variables()
