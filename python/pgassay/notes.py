@@ -21,7 +21,9 @@ from typing import Any
 
 from pgassay.language import Message, decimals, listed
 
-ROOMS = ("plan", "spec/server", "trials/guards", "trials/load")
+ROOMS = (
+    "plan", "server/knobs", "spec/server", "trials/environment", "trials/guards", "trials/load",
+)  # fmt: skip
 """Packages that have a notes.toml."""
 LEGACY = "legacy"
 """The code of a note of which only the sentence is known: of runs of older versions."""

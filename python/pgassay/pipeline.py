@@ -183,7 +183,7 @@ def _prepared(
     if trials.generators.are_remote:
         environment["load_generators"] = trials.generators.described()
     run.write_json("environment.json", so_far.continued(environment))
-    return replace(trials, caveats=found.caveats)
+    return replace(trials, notes=found.notes)
 
 
 def _run_blocks(

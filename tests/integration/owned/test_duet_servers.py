@@ -87,7 +87,7 @@ def test_arms_that_differ_in_settings_run_on_one_copy_in_directories_by_turns(
 ) -> None:
     program = installation_named("embedded-18").program("pg_controldata")
     with duet(BUFFERS, own_base) as made:
-        assert made.prepared.caveats == ()
+        assert made.prepared.notes == ()
         assert [len(arms) for arms in made.prepared.copies.values()] == [3]
         assert len([*own_base.glob("run-*/snapshot*")]) == 1, "the data are built and frozen once"
         where: dict[int, set[str]] = {}
@@ -144,8 +144,8 @@ def test_data_of_servers_that_cannot_run_on_each_others_files_are_named(
     with duet(f"[factors.target]\nbin = {bins}", own_base) as made:
         names = [[arm.server for arm in arms] for arms in made.prepared.copies.values()]
         assert [len(group) for group in names] == [2, 1], "two builds that are alike share a copy"
-        (caveat,) = (text for text in made.prepared.caveats if "exchange" in text)
-        assert f"({', '.join(names[0])} / {names[1][0]})" in caveat
+        (apart,) = (one for one in made.prepared.notes if one.code == "plan/built-apart")
+        assert apart.values["named"] == f"{', '.join(names[0])} / {names[1][0]}"
         for block in (1, 2, 3):
             versions = {
                 server.arm.id: Path(data_of(server.facts), "PG_VERSION").read_text().strip()

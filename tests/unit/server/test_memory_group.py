@@ -185,7 +185,8 @@ def test_swappiness_that_cannot_reach_the_server_is_a_caveat(tmp_path: Path) -> 
         host = Swapping(tmp_path, kind)
         host.swaps += swaps
         of_ours = {"starts_server": True, "limits_memory": False} | how
-        return without_effect(["vm.swappiness"], host, **of_ours, running=7)
+        found = without_effect(["vm.swappiness"], host, **of_ours, running=7)
+        return [str(one) for one in found]
 
     (none,) = reasons("cgroup2", "")
     assert "no swap" in none

@@ -18,7 +18,7 @@ from pgassay.analysis.model import Analysis
 from pgassay.analysis.verdicts.checkpoint_cost import checkpoint_cost_caveats
 from pgassay.findings.answer.caveats import find
 from pgassay.language import speaking
-from pgassay.notes import Importance, Note, Value, legacy
+from pgassay.notes import Importance, Note, Value
 from pgassay.plan.model import Plan
 from pgassay.server.hosts.local import LocalHost
 from pgassay.server.knobs.swappiness import without_effect
@@ -113,8 +113,8 @@ LOAD = {"lost_connections": 0, "failed": 0, "client_cpu_s": 0.0, "duration_s": 1
             for note in load_notes({**LOAD, "skipped": skipped}, (), 1)
         ),
         *(
-            (legacy(text), Importance.VERDICT)
-            for text in without_effect(
+            (note, Importance.VERDICT)
+            for note in without_effect(
                 ["vm.swappiness"], NoSwap(), starts_server=True, limits_memory=True
             )
         ),

@@ -112,11 +112,14 @@ def knobs_refused(spec: Spec, preview: Preview | None) -> list[str]:
     try:
         return [
             *refusals_on(wanted, data, host),
-            *without_effect(
-                wanted,
-                host,
-                starts_server=not file.loads_existing,
-                limits_memory=file.placement.server_memory is not None,
+            *map(
+                str,
+                without_effect(
+                    wanted,
+                    host,
+                    starts_server=not file.loads_existing,
+                    limits_memory=file.placement.server_memory is not None,
+                ),
             ),
         ]
     finally:

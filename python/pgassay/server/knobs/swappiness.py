@@ -1,7 +1,7 @@
 """Whether vm.swappiness can do anything to the server.
 
 Enters: its host, whether pgassay starts the server and limits its memory, else a process of it.
-Leaves: a sentence for each reason why it cannot. Never: fails; what the host does not say is no
+Leaves: a note for each reason why it cannot. Never: fails; what the host does not say is no
 reason.
 """
 
@@ -11,7 +11,7 @@ import os
 from collections.abc import Collection
 from pathlib import Path
 
-from pgassay.language import stored
+from pgassay.notes import Note
 from pgassay.server.hosts.block_devices import read_mounts
 from pgassay.server.hosts.control_groups import memory_groups
 from pgassay.server.hosts.host import Host, text_of
@@ -27,7 +27,7 @@ def without_effect(
     starts_server: bool,
     limits_memory: bool,
     running: int | None = None,
-) -> list[str]:
+) -> list[Note]:
     """Why that knob, if it is among those of an experiment, changes nothing.
 
     `running` is a process of a server that exists; None where that is unknown.
@@ -37,23 +37,11 @@ def without_effect(
     found = []
     swaps = text_of(host, _SWAPS)
     if swaps is not None and len(swaps.splitlines()) < 2:
-        found.append(
-            stored("vm.swappiness does nothing on this host, which has no swap; swapon adds some")
-        )
+        found.append(Note("server/knobs/no-swap"))
     if starts_server and not limits_memory and _its_own(host, os.getpid()):
-        found.append(
-            stored(
-                "vm.swappiness does not reach the server: control groups of version 1 have one of"
-                " their own; with placement.server_memory pgassay sets it in the server's group"
-            )
-        )
+        found.append(Note("server/knobs/own-swappiness"))
     if not starts_server and running is not None and (file := _its_own(host, running)):
-        found.append(
-            stored(
-                "vm.swappiness does not reach the server: its control group, of version 1, has one"
-                f" of its own, {file}"
-            )
-        )
+        found.append(Note("server/knobs/swappiness-of-group", {"file": str(file)}))
     return found
 
 

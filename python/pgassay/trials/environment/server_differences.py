@@ -11,6 +11,7 @@ from typing import Any
 
 from psycopg import sql
 
+from pgassay.notes import Note
 from pgassay.server.connection.session import as_target_error, connect
 from pgassay.server.protocol import ServerFacts, Target
 from pgassay.server.statements import statement
@@ -49,15 +50,15 @@ def describe_servers(servers: Mapping[str, ServerFacts]) -> dict[str, Any]:
     }
 
 
-def built_unlike(servers: Mapping[str, ServerFacts]) -> Iterator[str]:
+def built_unlike(servers: Mapping[str, ServerFacts]) -> Iterator[Note]:
     """What was fixed when the servers were compiled or their data directories made: no setting of
     the experiment can make it the same."""
     for name in _BUILT_IN:
         if all(name in facts.settings for facts in servers.values()):
             values = _values(name, servers)
             if len(set(values.values())) > 1:
-                named = ", ".join(f"{value} ({server})" for server, value in values.items())
-                yield f"{name}: {named}; part of the measured difference between these servers"
+                named = tuple(f"{value} ({server})" for server, value in values.items())
+                yield Note("trials/environment/built-unlike", {"name": name, "named": named})
 
 
 def _values(name: str, servers: Mapping[str, ServerFacts]) -> dict[str, str]:
@@ -82,13 +83,11 @@ def contents_of(target: Target) -> dict[str, Any]:
     return found
 
 
-def unlike(dataset: str, by_server: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
-    """A sentence for each table whose rows are not those of the first server."""
+def unlike(dataset: str, by_server: Mapping[str, Mapping[str, Any]]) -> Iterator[Note]:
+    """A note for each table whose rows are not those of the first server."""
     (first, expected), *others = by_server.items()
     for server, found in others:
         for table in sorted({*expected, *found}):
             if expected.get(table) != found.get(table):
-                yield (
-                    f"{dataset}: the rows of {table} differ between {server} and {first};"
-                    " make data.sql the same each time (no random(), no volatile defaults)"
-                )
+                values = {"dataset": dataset, "table": table, "server": server, "first": first}
+                yield Note("trials/environment/rows-unlike", values)

@@ -117,7 +117,7 @@ class Member(OnNode):
                 self._output_folder,
                 _not_noted,
                 placement,
-                caveats=found.caveats,
+                notes=found.notes,
             )
             warned = (*placement.warnings, *warnings.texts)
             return OpenedMember(facts, environment, warned)

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pgassay.errors import TargetError
+from pgassay.notes import Note
 from pgassay.plan.duet import built_apart
 from pgassay.plan.model import Arm, Plan
 from pgassay.server.connection.session import as_target_error, identity
@@ -52,7 +53,7 @@ class Prepared:
     schema_made_in_s: dict[str, float] = field(default_factory=dict)
     copies: dict[str, list[Arm]] = field(default_factory=dict)
     """Of a duet: the system identifier of a copy of the data → the arms that run on it."""
-    caveats: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     """Those that hold for every trial of the run."""
 
     def environment(self, target: Target, placement: Placement) -> dict[str, Any]:
@@ -107,18 +108,18 @@ def prepare(
             began = time.monotonic()
             target.vary(variant)
             found.schema_made_in_s[made] = round(time.monotonic() - began, 3)
-    found.caveats = (
+    found.notes = (
         *built_unlike(found.servers),
-        *(text for name, by_server in found.contents.items() for text in unlike(name, by_server)),
+        *(note for name, by_server in found.contents.items() for note in unlike(name, by_server)),
         *_idle_knobs(spec, target),
-        *map(str, built_apart([arm.server for arm in arms] for arms in found.copies.values())),
+        *built_apart([arm.server for arm in arms] for arms in found.copies.values()),
     )
-    for text in found.caveats:
-        listener.warned(text)
+    for note in found.notes:
+        listener.warned(str(note))
     return found
 
 
-def _idle_knobs(spec: Spec, target: Target) -> list[str]:
+def _idle_knobs(spec: Spec, target: Target) -> list[Note]:
     """Why a knob of the host does nothing to the server."""
     file, host = spec.file, target.host()
     knobs = {*file.settings.host, *file.factors.host}

@@ -54,7 +54,7 @@ class TrialContext:
     note_failed: Callable[[FailedTrial], None]
     """Stores that a trial broke off."""
     placement: Placement = NOWHERE
-    caveats: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     """Those that hold for every trial of the run."""
     known_texts: Callable[[], Collection[str]] = tuple
     """The ids of statements whose texts are stored already."""
@@ -109,7 +109,7 @@ def _run(trial: PlannedTrial, context: TrialContext, *, resumed: bool) -> TrialR
     plans = plans_of_trial(context.spec, plan, reached)
     set_by_load = _set_by_load(trial, context, reached, result)
     notes = (
-        *map(legacy, context.caveats),
+        *context.notes,
         *_load_notes(trial, context, result),
         *caveats_among(results),
         *map(legacy, _notes(watches)),
