@@ -22,11 +22,17 @@ from typing import Any
 from pgassay.language import Message, decimals, listed
 
 ROOMS = (
-    "plan", "server/knobs", "spec/server", "trials/environment", "trials/guards", "trials/load",
-)  # fmt: skip
+    "plan",
+    "server/knobs",
+    "spec/server",
+    "trials/environment",
+    "trials/guards",
+    "trials/load",
+)
 """Packages that have a notes.toml."""
 LEGACY = "legacy"
-"""The code of a note of which only the sentence is known: of runs of older versions."""
+"""The code of a note of which only the sentence is known: in runs of older versions, and where the
+code that makes it has no notes yet."""
 
 
 class Importance(StrEnum):
@@ -42,7 +48,7 @@ class Importance(StrEnum):
 
 @dataclass(frozen=True)
 class Note:
-    """A code with its values: texts, numbers, rows of these, parts of the sentence as notes."""
+    """A code with its values: a text, a number, several of them, or a note inside the sentence."""
 
     code: str
     values: Mapping[str, Value] = field(default_factory=dict)

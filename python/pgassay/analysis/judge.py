@@ -22,6 +22,7 @@ from pgassay.analysis.compare.model import CarryOver, IntervalKind, Verdict, Wit
 from pgassay.analysis.compare.rule import Rule, loads_compared, rule_of
 from pgassay.analysis.compare.secondary_verdicts import corrected
 from pgassay.analysis.compare.step_down import Reached
+from pgassay.analysis.compare.typical_trial import with_typical_trial
 from pgassay.analysis.gates.judge import may_end, verdicts_suffice
 from pgassay.analysis.measures.model import TrialMeasures
 from pgassay.analysis.measures.one_server import of_one_server
@@ -42,7 +43,6 @@ from pgassay.analysis.verdicts.not_in_force import levels_not_in_force
 from pgassay.analysis.verdicts.run_caveats import (
     missing_trials,
 )
-from pgassay.analysis.verdicts.typical_trial import with_typical_trial
 from pgassay.analysis.verdicts.withdrawal import (
     Level,
     Withdrawal,

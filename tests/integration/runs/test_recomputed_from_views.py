@@ -1,4 +1,4 @@
-"""What a report says of a server is what its own views told another session at the same moments."""
+"""Figures of a report agree with what another session read from the server's views meanwhile."""
 
 from __future__ import annotations
 
@@ -186,7 +186,7 @@ def test_shared_buffers_used(recorded: Recorded) -> None:
     high = mean(recorded.after(at).buffers_used for at in looked)
     assert low <= shown.used <= high
     assert shown.used + shown.unused == 16 * 2**20 / 8192
-    # A reading before the start would be told apart.
+    # Before the start far fewer buffers are used, so a reading from then would be noticed.
     assert recorded.after(recorded.trials[0].begin_ns).buffers_used < 0.6 * low
 
 
@@ -200,13 +200,13 @@ def test_the_size_of_the_data_and_where_they_fit(recorded: Recorded) -> None:
 
 
 def test_statements_by_their_texts(recorded: Recorded) -> None:
-    told = {one.queryid: one.text for one in recorded.context.analysis.statement_use}
+    shown = {one.queryid: one.text for one in recorded.context.analysis.statement_use}
     seen = {
         queryid: text for look in recorded.looks for queryid, (text, _) in look.statements.items()
     }
-    assert {queryid: seen[queryid] for queryid in told} == told
+    assert {queryid: seen[queryid] for queryid in shown} == shown
     for mark in MARKS.values():
-        assert [text for text in told.values() if text.startswith(mark)]
+        assert [text for text in shown.values() if text.startswith(mark)]
     page = render_markdown(recorded.context)
     assert not [queryid for queryid in seen if queryid in page]
 

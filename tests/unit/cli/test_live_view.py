@@ -198,30 +198,30 @@ def test_before_a_disk_has_been_read_twice_nothing_is_known_of_it() -> None:
     assert seen.written_bytes_s is None
 
 
-def test_without_a_terminal_a_line_per_trial_says_how_long_the_rest_takes(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+@pytest.fixture
+def printed(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
+    """What a run prints where there is no terminal."""
     text = io.StringIO()
     console = Console(file=text, width=200)
     for module in (progress, live_view):
         monkeypatch.setattr(module, "err", console)
+    return text
+
+
+def test_without_a_terminal_a_line_per_trial_says_how_long_the_rest_takes(
+    printed: io.StringIO,
+) -> None:
     plan = plan_of_spec(SPEC)
     view, (first, *_) = RunProgress(), plan.trials
     view.planned(plan)
     view.trial_began(first, plan.arm(first.arm).label)
     view.trial_ended(first, 1234.5)
-    line = text.getvalue().splitlines()[-1]
+    line = printed.getvalue().splitlines()[-1]
     assert "1,234 tps" in line
     assert re.search(r" left \(to block \d+ at least, \d+ at most\)\)$", line)
 
 
-def test_the_time_left_is_that_of_the_arms_without_a_verdict(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    text = io.StringIO()
-    console = Console(file=text, width=200)
-    for module in (progress, live_view):
-        monkeypatch.setattr(module, "err", console)
+def test_the_time_left_is_that_of_the_arms_without_a_verdict(printed: io.StringIO) -> None:
     spec = 'factors.postgres.work_mem = ["4MB", "8MB", "16MB", "32MB"]\nload.step = "50s"\n'
     spec += 'load.warmup = "10s"\ndesign.min_blocks = 4\ndesign.max_blocks = 12'
     plan = plan_of_spec(spec)
@@ -232,7 +232,7 @@ def test_the_time_left_is_that_of_the_arms_without_a_verdict(
     for trial in following.block(12):
         view.trial_began(trial, "an arm")
         view.trial_ended(trial, 1000.0)
-    before_the_last, after = text.getvalue().splitlines()[-2:]
+    before_the_last, after = printed.getvalue().splitlines()[-2:]
     assert re.search(r"\(0 to \d\d s left\)$", before_the_last), "one trial"
     assert after.endswith("(0 s left)")
 

@@ -1,5 +1,5 @@
-"""The trends that a report tells of a load with steps are those of its Parquet files, with a term
-for each step.
+"""A report on a load with steps shows the trends of its Parquet files, fitted with a term for each
+step.
 
 Only pyarrow and numpy read the files here: nothing of pgassay's own reading or statistics.
 """

@@ -195,7 +195,7 @@ def test_swappiness_that_cannot_reach_the_server_is_a_caveat(tmp_path: Path) -> 
     swap = "/dev/sda2 partition 100\n"
     assert reasons("cgroup", swap, limits_memory=True) == []
     (theirs,) = reasons("cgroup", swap, starts_server=False)
-    assert theirs.endswith(f"one of its own, {tmp_path}/a/lab/memory.swappiness")
+    assert theirs.endswith(f"takes its value from {tmp_path}/a/lab/memory.swappiness")
     assert reasons("cgroup2", swap) == []
     assert reasons("cgroup2", swap, starts_server=False) == []
     others = Swapping(tmp_path, "cgroup")

@@ -87,7 +87,7 @@ def test_a_copy_of_an_existing_server_takes_what_an_owned_one_does() -> None:
 def test_a_plan_warns_of_everything_that_a_reset_does_not_restore(level: ResetLevel) -> None:
     target = "" if "owned" in level.servers else EXISTING + "allow_changes = true\n"
     notes = make_plan(parsed(f"{target}[reset]\nlevel = '{level}'\n")).notes
-    told = [one.values["differs"] for one in notes if one.code == "plan/reset-level"]
-    assert told == list(level.differs)
-    assert bool(told) == (level is not ResetLevel.SNAPSHOT)
+    named = [one.values["differs"] for one in notes if one.code == "plan/reset-level"]
+    assert named == list(level.differs)
+    assert bool(named) == (level is not ResetLevel.SNAPSHOT)
     assert level.does

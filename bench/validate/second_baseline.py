@@ -1,4 +1,4 @@
-"""What a second baseline in each block would save: by hand, `python -m` this module.
+"""What a second baseline in each block would save: `python -m bench.validate.second_baseline`.
 
 Enters: a number of experiments. Leaves: a line a case on stdout. Never: judges trials; by the
 bounds alone, without positions, which every design would pay alike.
