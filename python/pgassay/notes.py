@@ -4,9 +4,9 @@ Enters: a code and its values. Leaves: a `Note`, its JSON form, its sentence in 
 force. Never: compares, cuts or matches a sentence.
 
 The code `plan/no-checkpoints` is the entry `[no-checkpoints]` in notes.toml of the package
-`pgassay.plan`: its `text` with places for the values; `one`, the text where the value that
-`counted` names is 1; its `importance` where that is not "size"; `disturbs` where chance can bring
-it to any trial.
+`pgassay.plan`: its `text` with places for the values; `one`, the singular, where the value that
+`counted` names decides; its `importance` where that is not "size"; `disturbs` where chance can
+bring it to any trial. A place for several values lists them, `{names:clauses}` as clauses.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from pgassay.language import Message, decimals, listed
+from pgassay.language import Message, clauses, decimals, listed, retold
+from pgassay.language import catalogue as translations
 
 ROOMS = (
     "plan",
@@ -72,23 +73,29 @@ class Note:
     @property
     def without_figures(self) -> Hashable:
         """The code with those values that are no numbers."""
-        return self.code, tuple(
-            one.without_figures if isinstance(one, Note) else one
-            for one in self.values.values()
-            if not isinstance(one, int | float)
-        )
+        return self.code, _without_figures(tuple(self.values.values()))
 
     def __str__(self) -> str:
         """The sentence, in the language in force."""
         if self.code == LEGACY:
-            return str(self.values["text"])
+            return retold(str(self.values["text"]))
         entry = _entry(self.code)
-        is_one = self.values.get(entry.get("counted", "")) == 1
-        said = Message(entry["one" if is_one else "text"])
-        return said.format(**{name: _shown(value) for name, value in self.values.items()})
+        shown: dict[str, Any] = {name: _shown(value) for name, value in self.values.items()}
+        if "counted" in entry:
+            forms = entry["one"], entry["text"], shown[entry["counted"]]
+            return translations().ngettext(*forms).format(**shown)
+        return Message(entry["text"]).format(**shown)
 
 
-Value = str | int | float | tuple[str, ...] | tuple[float, ...] | Note
+Value = str | int | float | tuple[str, ...] | tuple[float, ...] | tuple[Note, ...] | Note
+
+
+def _without_figures(value: object) -> Hashable:
+    if isinstance(value, Note):
+        return value.without_figures
+    if isinstance(value, tuple):
+        return tuple(_without_figures(one) for one in value if not isinstance(one, int | float))
+    return str(value)
 
 
 class _Figure(float):
@@ -98,12 +105,20 @@ class _Figure(float):
         return decimals(float(self), spec or "g")
 
 
-def _shown(value: Value) -> object:
+class _Several(tuple[object, ...]):
+    """Values in one line, as a list or as clauses."""
+
+    __slots__ = ()
+
+    def __format__(self, spec: str) -> str:
+        """Clauses, or a list."""
+        return (clauses if spec == "clauses" else listed)(f"{_shown(one)}" for one in self)
+
+
+def _shown(value: object) -> object:
     if isinstance(value, float):
         return _Figure(value)
-    if isinstance(value, tuple):
-        return listed(f"{_Figure(one)}" if isinstance(one, float) else one for one in value)
-    return value
+    return _Several(value) if isinstance(value, tuple) else value
 
 
 @cache
@@ -129,11 +144,13 @@ def legacy(sentence: str) -> Note:
 
 def note_to_json(note: Note) -> dict[str, Any]:
     """As it is stored."""
-    values = {
-        name: note_to_json(value) if isinstance(value, Note) else value
-        for name, value in note.values.items()
-    }
-    return {"code": note.code, "values": values}
+    return {"code": note.code, "values": {name: _stored(one) for name, one in note.values.items()}}
+
+
+def _stored(value: object) -> object:
+    if isinstance(value, tuple):
+        return [_stored(one) for one in value]
+    return note_to_json(value) if isinstance(value, Note) else value
 
 
 def notes_from_json(stored: Sequence[Any], sentences: Sequence[str]) -> tuple[Note, ...]:
@@ -168,8 +185,8 @@ def _note(stored: Mapping[str, Any], levels: int) -> Note:
 def _value(stored: Any, levels: int) -> Value:
     if isinstance(stored, Mapping) and levels:
         return _note(stored, levels)
-    if isinstance(stored, list) and all(isinstance(one, str | int | float) for one in stored):
-        return tuple(stored)
+    if isinstance(stored, list) and not any(isinstance(one, list) for one in stored):
+        return tuple(_value(one, levels) for one in stored)  # type: ignore[return-value]
     if not isinstance(stored, str | int | float):
         raise TypeError(f"{type(stored)} is no value of a note")
     return stored

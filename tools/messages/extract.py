@@ -142,6 +142,10 @@ def _of_tables() -> Iterator[Msg]:
                     keys = tuple(_constants(node.args[1:]))
                     besides = tuple(_constants([k.value for k in node.keywords]))
                     yield from _texts(messages_of(table, keys, besides=besides))
+    for path in PACKAGE.rglob("notes.toml"):
+        for entry in tomllib.loads(path.read_text("utf-8")).values():
+            text, one = entry["text"], entry.get("one", "")
+            yield Msg(one, text) if one else Msg(text)
     for rule in _RULES["file"]:
         for path in PACKAGE.glob(rule["name"]):
             found = messages_of(tomllib.loads(path.read_text("utf-8")), rule["keys"])
