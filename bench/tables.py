@@ -46,5 +46,5 @@ def rate(hits: int, runs: int, aim: Aim | None = None) -> str:
     found = stats.binomtest(hits, runs).proportion_ci(CONFIDENCE, method="wilson")
     low, high = 100 * found.low, 100 * found.high
     missed = aim is not None and (high < aim.least or low > aim.most)
-    told = f"{100 * hits / runs:.1f} % ({low:.1f} to {high:.1f})"
-    return f"{told}, **missed**" if missed else told
+    figure = f"{100 * hits / runs:.1f} % ({low:.1f} to {high:.1f})"
+    return f"{figure}, **missed**" if missed else figure

@@ -188,8 +188,8 @@ def turn_of(number: int, arm: str, start_ns: int, *rates: float | None) -> Slice
 def as_row(turn: SliceMeasures) -> list[Any]:
     """The row of one slice: rates of what is kept of it, of its early and of its late part."""
     rates = (part.get("tps") for part in (turn.values, turn.early, turn.late))
-    told = (None if tps is None else round(tps, 1) for tps in rates)
-    return [turn.round, turn.arm, turn.start_ns, *told]
+    shown = (None if tps is None else round(tps, 1) for tps in rates)
+    return [turn.round, turn.arm, turn.start_ns, *shown]
 
 
 def write_page(series: dict[str, Any], runs: int, path: Path) -> None:

@@ -60,8 +60,8 @@ class Found:
 
     @property
     def cells(self) -> list[str]:
-        told = f"{self.effect:+.1f} %", f"{self.low:+.1f} to {self.high:+.1f} %"
-        return [self.mode, *(text.replace("-", "\u2212") for text in told), self.verdict]
+        shown = f"{self.effect:+.1f} %", f"{self.low:+.1f} to {self.high:+.1f} %"
+        return [self.mode, *(text.replace("-", "\u2212") for text in shown), self.verdict]
 
     def agrees(self, other: Found) -> bool:
         """Whether the signs are the same and the intervals overlap."""

@@ -77,8 +77,8 @@ class Found:
 
     @property
     def cells(self) -> list[str]:
-        told = f"{self.effect:+.2f} %", f"{self.low:+.2f} to {self.high:+.2f} %"
-        return [*(text.replace("-", "\u2212") for text in told), self.verdict]
+        shown = f"{self.effect:+.2f} %", f"{self.low:+.2f} to {self.high:+.2f} %"
+        return [*(text.replace("-", "\u2212") for text in shown), self.verdict]
 
 
 def run(trials: int, seconds: float) -> list[list[SliceMeasures]]:

@@ -90,8 +90,8 @@ def main() -> None:
         relative = rates(use, options.trials, options.seconds)
         means = relative.mean(axis=0)
         parts = (means[at : at + WINDOW].mean() for at in (0, WINDOW, 2 * WINDOW))
-        told = [f"{100 * (part - 1.0):+.1f} %".replace("-", "\u2212") for part in parts]
-        rows.append([use, *told, f"{settled_s(relative):.0f} s"])
+        shown = [f"{100 * (part - 1.0):+.1f} %".replace("-", "\u2212") for part in parts]
+        rows.append([use, *shown, f"{settled_s(relative):.0f} s"])
     about = (
         f"Ready workloads at scale {SCALE}, {CLIENTS} clients, embedded PostgreSQL 18, after a"
         f" reset that puts the data directory back and starts the server; {options.trials} trials"

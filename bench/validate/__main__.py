@@ -20,13 +20,13 @@ from types import ModuleType
 from bench.tables import table
 from bench.validate.alternating import duet_errors, switchback_errors
 from bench.validate.whole_trials import (
+    adverse_conditions,
     apart_errors,
     factorial_errors,
     false_positives,
     few_transactions,
     gate_errors,
     loss_errors,
-    nasty_worlds,
     periodic_worlds,
     server_errors,
 )
@@ -34,7 +34,7 @@ from bench.validate.within_trials import estimates, half_errors, steadiness_erro
 
 PROGRAMS: tuple[tuple[str, ModuleType], ...] = (
     ("whole trials", false_positives),
-    ("nasty worlds", nasty_worlds),
+    ("adverse conditions", adverse_conditions),
     ("disturbances that return", periodic_worlds),
     ("few transactions", few_transactions),
     ("gates", gate_errors),

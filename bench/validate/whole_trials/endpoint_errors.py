@@ -1,7 +1,7 @@
 """Error rates and power of the tail of latency as an endpoint beside throughput.
 
-Enters: a number of experiments. Leaves: a table of the page of nasty worlds.
-Never: writes a page; `nasty_worlds.py` does.
+Enters: a number of experiments. Leaves: a table of the page of adverse conditions.
+Never: writes a page; `adverse_conditions.py` does.
 """
 
 from __future__ import annotations
@@ -96,13 +96,13 @@ def _trials(plan: Plan, world: World, source: np.random.Generator) -> Iterator[T
 
 
 def _row(world: World, rule: Rule, found: Counter[str]) -> list[str]:
-    honest = Aim(0.0, 6.4)
+    aim = Aim(0.0, 6.4)
     runs = found["runs"]
     return [
         f"{100 * world.throughput:+.0f} % / {100 * world.tail:+.0f} %",
         rule.name,
-        rate(found["different"], runs, None if world.throughput else honest),
-        rate(found["tail"], runs, None if world.tail else honest),
+        rate(found["different"], runs, None if world.throughput else aim),
+        rate(found["tail"], runs, None if world.tail else aim),
         rate(found["hidden"], runs) if world.tail else "–",
         f"{found['blocks'] / runs:.1f}",
     ]

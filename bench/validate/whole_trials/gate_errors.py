@@ -22,8 +22,8 @@ from bench import MEASURED
 from bench.tables import Aim, page, rate, table
 from bench.validate import looks
 from bench.validate.parallel import spread
+from bench.validate.whole_trials.adverse_conditions import SCATTER, World, noise, trials_of
 from bench.validate.whole_trials.false_positives import Rule, plan_of
-from bench.validate.whole_trials.nasty_worlds import SCATTER, World, noise, trials_of
 from pgassay.analysis.compare.rule import rule_of
 from pgassay.analysis.compare.simulated_runs import Limit, SimulatedRuns, simulated_runs
 from pgassay.analysis.gates.forecast import gate_forecast

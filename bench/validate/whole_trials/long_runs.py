@@ -1,7 +1,7 @@
 """Error rates and blocks of runs that may have so many blocks that not each of them is a look.
 
-Enters: a number of experiments. Leaves: a table of the page of nasty worlds.
-Never: writes a page; `nasty_worlds.py` does.
+Enters: a number of experiments. Leaves: a table of the page of adverse conditions.
+Never: writes a page; `adverse_conditions.py` does.
 """
 
 from __future__ import annotations

@@ -21,8 +21,8 @@ from bench import MEASURED
 from bench.tables import Aim, page, rate, table
 from bench.validate.parallel import counted
 from bench.validate.whole_trials import typical_trials
+from bench.validate.whole_trials.adverse_conditions import SCATTER
 from bench.validate.whole_trials.false_positives import MARGIN, Rule, plan_of
-from bench.validate.whole_trials.nasty_worlds import SCATTER
 from pgassay.analysis.judge import judge
 from pgassay.analysis.model import Analysis, StepMeasures, TrialMeasures, Verdict
 from pgassay.analysis.verdicts.collapses import most_unseen, unseen_collapses
@@ -97,7 +97,7 @@ def do_losing(task: tuple[Losing, int]) -> Counter[str]:
             runs=1,
             none_lost=not failed,
             plain=better and badge(verdict, analysis) == "better",
-            told=better and lost is not None,
+            reported=better and lost is not None,
             reached=better and reached,
             withdrawn=verdict.withdrawn is not None,
         )
@@ -166,7 +166,7 @@ def _losing_rows(runs: int) -> Iterator[list[str]]:
             f"{world.truth_pct:+.1f} %",
             rate(found["none_lost"], count),
             rate(found["plain"], count),
-            rate(found["told"], count),
+            rate(found["reported"], count),
             rate(found["reached"], count),
             rate(found["withdrawn"], count),
         ]

@@ -26,8 +26,8 @@ from bench import MEASURED
 from bench.tables import Aim, page, rate, table
 from bench.validate import looks
 from bench.validate.parallel import spread
+from bench.validate.whole_trials.adverse_conditions import SCATTER, trials_of
 from bench.validate.whole_trials.false_positives import MARGIN
-from bench.validate.whole_trials.nasty_worlds import SCATTER, trials_of
 from bench.validate.whole_trials.trial_worlds import Array
 from pgassay.analysis.model import Verdict
 from pgassay.plan.design import make_plan

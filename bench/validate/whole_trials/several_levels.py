@@ -1,7 +1,7 @@
 """Error rates, trials and intervals where several levels share the error step by step.
 
-Enters: a number of experiments. Leaves: a table of the page of nasty worlds.
-Never: writes a page; `nasty_worlds.py` does.
+Enters: a number of experiments. Leaves: a table of the page of adverse conditions.
+Never: writes a page; `adverse_conditions.py` does.
 """
 
 from __future__ import annotations

@@ -114,7 +114,7 @@ def do(task: Task) -> Counter[str]:
         found.update(
             runs=1,
             blocks=block,
-            told=any(one.verdict is Dependence.DEPENDS for one in halves),
+            reported=any(one.verdict is Dependence.DEPENDS for one in halves),
             decided=first.verdict is not Verdict.UNDECIDED,
             uniform=badge(first, analysis) in _UNIFORM,
             holds=_holds(halves[0].second.ci95_pct, truth[SECONDS // 2 :]),
@@ -139,7 +139,7 @@ def rows(runs: int) -> Iterator[list[str]]:
         yield [
             world.name,
             RULES[rule].name,
-            rate(of_case["told"], count, None if world.changes else Aim(0.0, 6.4)),
+            rate(of_case["reported"], count, None if world.changes else Aim(0.0, 6.4)),
             rate(of_case["decided"], count),
             rate(of_case["uniform"], count),
             rate(of_case["holds"], count, Aim(93.6, 100.0)),
@@ -152,7 +152,7 @@ def main(runs: int = 2000) -> None:
     about = (
         f"{runs} experiments a row, {datetime.now(UTC):%Y-%m-%d}. Trials of {SECONDS} s, whose"
         f" seconds scatter by {100 * SPREAD:g} % with an autocorrelation of {MEMORY:g}, so that"
-        f" their means scatter by 1.5 %; the smallest effect is {100 * MARGIN:g} %. Told: the"
+        f" their means scatter by 1.5 %; the smallest effect is {100 * MARGIN:g} %. Reported: the"
         " sentence of the verdict says that the difference changes within trials; wanted in 6.4 %"
         " or less where it does not. A plain badge claims the verdict for the whole trial. In"
         " brackets the 95 % interval of the share. Made by `make validate`"

@@ -44,7 +44,7 @@ def disagreeing(runs: int, trials: int) -> Iterable[Row]:
         spread = np.hypot(APART, 1.0 / np.sqrt(SAMPLES - 3.0))
         z = truth + spread * source.standard_normal((trials, 1, 1))
         found = association._pooled(["s0"], z, weights, _LAG_S, "tps")
-        # Not told is not wrong.
+        # Not reported is not wrong.
         covers.append(not found or found[0].ci95[0] <= CORRELATION <= found[0].ci95[1])
     yield (
         "correlation of trials that disagree, interval holds",

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from bench.validate.alternating.switchback_errors import World, make_design, make_trials
 from bench.validate.looks import conclude
-from bench.validate.whole_trials import false_positives, nasty_worlds
+from bench.validate.whole_trials import adverse_conditions, false_positives
 
 from pgassay.analysis.analyse import analyse, with_noise
 from pgassay.analysis.compare.rule import Rule, rule_of
@@ -318,13 +318,13 @@ def test_nine_of_ten_runs_find_the_detectable_effect(blocks: int) -> None:
     """The position in the block takes a degree of freedom, which few blocks miss most."""
     rule = false_positives.Rule("", blocks, blocks)
     plan = false_positives.plan_of(rule, 0, 2)
-    found = outlook(rule_of(plan), blocks_spreading(plan, nasty_worlds.SCATTER), blocks, blocks)
+    found = outlook(rule_of(plan), blocks_spreading(plan, adverse_conditions.SCATTER), blocks, blocks)
     assert found.detectable is not None
     source, hits = np.random.default_rng(blocks), 0
     for seed in range(400):
         plan = false_positives.plan_of(rule, seed, 2)
-        values = nasty_worlds.noise(nasty_worlds.World("normal"), plan, source)
-        analysis, _ = conclude(plan, nasty_worlds.trials_of(plan, values, found.detectable))
+        values = adverse_conditions.noise(adverse_conditions.World("normal"), plan, source)
+        analysis, _ = conclude(plan, adverse_conditions.trials_of(plan, values, found.detectable))
         hits += analysis.verdicts()[0].verdict is Verdict.BETTER
     # Four standard deviations.
     assert 0.84 < hits / 400 < 0.96

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 from bench.validate.looks import conclude
+from bench.validate.whole_trials.adverse_conditions import World, noise, trials_of
 from bench.validate.whole_trials.false_positives import Rule, plan_of
-from bench.validate.whole_trials.nasty_worlds import World, noise, trials_of
 
 from pgassay.analysis.compare.early_end import adjusted_for_early_end
 from pgassay.analysis.compare.rule import rule_of

@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from bench.validate.looks import conclude
+from bench.validate.whole_trials.adverse_conditions import World, noise, trials_of
 from bench.validate.whole_trials.false_positives import Rule as Ending
 from bench.validate.whole_trials.false_positives import plan_of
-from bench.validate.whole_trials.nasty_worlds import World, noise, trials_of
 
 from pgassay.analysis.compare.model import IntervalKind
 from pgassay.analysis.compare.rule import Rule

@@ -116,7 +116,7 @@ def spent(fraction: float, alpha: float) -> float:
     Early looks get less than by a function of Pocock type, more than by one of O'Brien-Fleming
     type.
 
-    docs/measured/validation-nasty.md has the error rates and the blocks that runs take with it.
+    docs/measured/validation-adverse.md has the error rates and the blocks that runs take with it.
     """
     return float(alpha * fraction**_POWER)
 

@@ -1,6 +1,6 @@
 """Error rates, coverage and power where trials break the usual assumptions; `make validate`.
 
-Enters: nothing. Leaves: docs/measured/validation-nasty.md. Never: touches a server.
+Enters: nothing. Leaves: docs/measured/validation-adverse.md. Never: touches a server.
 
 Whole trials are drawn directly, one number each: what they do wrong (rare slow trials, heavy tails,
 a noisier level, memory from trial to trial, drift, a slow first trial) matters, not their seconds.
@@ -32,7 +32,7 @@ from pgassay.analysis.compare.rule import rule_of
 from pgassay.analysis.model import StepMeasures, TrialMeasures, Verdict
 from pgassay.plan.model import Plan
 
-OUTPUT = MEASURED / "validation-nasty.md"
+OUTPUT = MEASURED / "validation-adverse.md"
 PART = 100
 """Experiments that share a generator, and orders of arms that there are."""
 SCATTER = 0.015
@@ -203,7 +203,7 @@ def main(runs: int = 2000) -> None:
         " share lies outside of that. The last column is the mean effect of the runs that called"
         " an effect of 2 % better, as measured and adjusted for an early end: a run that may end"
         " early ends sooner where chance enlarged the effect. Made by `make validate`"
-        " (`bench/validate/whole_trials/nasty_worlds.py`)."
+        " (`bench/validate/whole_trials/adverse_conditions.py`)."
     )
     head = ("world", "runs end", "identical called different", "interval holds",
             "2 % called equivalent", "2 % found", "5 % found", "mean blocks, none / 2 %",
@@ -213,7 +213,7 @@ def main(runs: int = 2000) -> None:
     }
     sections |= several_levels.sections(runs) | endpoint_errors.sections(runs)
     sections |= long_runs.sections(runs)
-    OUTPUT.write_text(page("Validation in nasty worlds", about, sections), "utf-8")
+    OUTPUT.write_text(page("Validation under adverse conditions", about, sections), "utf-8")
 
 
 if __name__ == "__main__":

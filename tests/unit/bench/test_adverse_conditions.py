@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from bench.validate.whole_trials.adverse_conditions import LEVELS, PART, RULES, WORLDS, do, noise
 from bench.validate.whole_trials.false_positives import plan_of
-from bench.validate.whole_trials.nasty_worlds import LEVELS, PART, RULES, WORLDS, do, noise
 
 pytestmark = pytest.mark.slow
 
