@@ -318,7 +318,9 @@ def test_nine_of_ten_runs_find_the_detectable_effect(blocks: int) -> None:
     """The position in the block takes a degree of freedom, which few blocks miss most."""
     rule = false_positives.Rule("", blocks, blocks)
     plan = false_positives.plan_of(rule, 0, 2)
-    found = outlook(rule_of(plan), blocks_spreading(plan, adverse_conditions.SCATTER), blocks, blocks)
+    found = outlook(
+        rule_of(plan), blocks_spreading(plan, adverse_conditions.SCATTER), blocks, blocks
+    )
     assert found.detectable is not None
     source, hits = np.random.default_rng(blocks), 0
     for seed in range(400):
