@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import re
 from enum import IntEnum
-from typing import Any
+from typing import Any, Self
 
 _LONG_WORD = re.compile(r"\S{400,}")
 """Of an experiment file: as much of it as a line can show."""
@@ -78,6 +78,13 @@ class SpecError(PgassayError):
         self.excerpt = excerpt
         """The wrong line with a caret below the place; may be empty."""
         super().__init__(": ".join(part for part in (file, key, problem) if part))
+
+    def in_file(self, file: str) -> Self:
+        """The error, which names this file from now on if it named none."""
+        if self.file is None:
+            self.file = file
+            self.args = (f"{file}: {self.args[0]}",)
+        return self
 
 
 class SetupError(PgassayError):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pgassay.plan.model import Plan
 from pgassay.plan.modes import takes_reloads
 from pgassay.plan.steps import steps_of
-from pgassay.spec.arms.apply_levels import spec_of_arm
+from pgassay.spec.arms import spec_of_arm
 from pgassay.spec.experiment import Spec
 from pgassay.spec.load.table import LoadTable
 from pgassay.spec.workload.folder import Workload

@@ -27,7 +27,7 @@ from pgassay.plan.switchback import (
     why_slices_do_not_fit,
 )
 from pgassay.spec.factors.kinds import KINDS, Alternates, Applied
-from pgassay.spec.load.slices import refuse_other_than_session
+from pgassay.spec.load.slices import FIXED, OF_A_SESSION, why_fixed
 from pgassay.spec.load.table import LoadTable
 from pgassay.spec.mode import Mode
 from pgassay.spec.model import DesignTable, ExperimentFile, TargetTable
@@ -168,11 +168,8 @@ def _why_not(factor: Factor, load: LoadTable, target: TargetTable) -> str | None
     major = None if target.is_existing or target.bin else target.version or CATALOGUED[-1]
     if not is_known(factor.name, major):
         return _UNKNOWN
-    try:
-        refuse_other_than_session("", factor.name, major)
-    except SpecError as error:
-        return error.problem.split(", so slices")[0].split("; ")[0]
-    return None
+    why = why_fixed(factor.name, major, OF_A_SESSION)
+    return None if why is None else FIXED[why]
 
 
 def takes_reloads(factor: Factor) -> bool:

@@ -14,10 +14,9 @@ from pgassay.notes import Note, Value
 from pgassay.plan.modes import DUET, LEAST_TRIALS, MOST_TRIALS, SWITCHBACK, blocks_of
 from pgassay.plan.steps import Step, steps_of
 from pgassay.plan.switchback import LONG_S, ROUNDS_OF_LONG, long_slice, slice_lengths
-from pgassay.spec.arms.apply_levels import specs_of_arms
+from pgassay.spec.arms import specs_of_arms
 from pgassay.spec.experiment import Spec
 from pgassay.spec.factors.kinds import Written, written_factors
-from pgassay.spec.held_and_varied import controlled
 from pgassay.spec.model import DesignTable, ExperimentFile
 from pgassay.spec.reading.units import to_base
 from pgassay.spec.secrets.redaction import secret_line
@@ -77,7 +76,7 @@ def overridden_settings(spec: Spec, mode: str) -> tuple[Note, ...]:
     found: dict[str, dict[str, None]] = {}
     for one in specs_of_arms(spec):
         functions = functions_in(one.workload.schema_sql, one.workload.data_sql)
-        names = controlled(spec.file)
+        names = spec.file.controlled
         set_by = overriding(one.workload, names, functions, in_sessions=mode == SWITCHBACK)
         for name, scenarios in set_by.items():
             found.setdefault(name, {}).update(dict.fromkeys(scenarios))

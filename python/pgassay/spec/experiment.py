@@ -1,6 +1,6 @@
 """The checked experiment that all later packages work with.
 
-Enters: nothing; `parse.py` and `arms/apply_levels.py` make it. Leaves: the frozen `Spec`.
+Enters: nothing; `parse.py` and `arms.py` make it. Leaves: the frozen `Spec`.
 Never: reads a file or checks a value.
 """
 

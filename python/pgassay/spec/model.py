@@ -180,6 +180,8 @@ class DesignTable(StoppingKeys):
 
 
 MOST_ARMS = 256
+DEFAULT_VERSION = 18
+"""Major version of the embedded server where the file names none."""
 NOT_FOR_COPIES = (
     "service", "cluster", "restart_command", "ssh", "sudo", "allow_restart", "settings_at",
 )  # fmt: skip
@@ -268,6 +270,24 @@ class ExperimentFile(Table):
     def metric(self) -> PrimaryMetric:
         """The primary endpoint: `design.metric`, or the usual one of this load."""
         return self.design.metric or usual_metric(self.load)
+
+    @property
+    def majors(self) -> tuple[int | None, ...]:
+        """The major versions under test; None for a server whose version is not in the file."""
+        levels = self.factors.target
+        if levels.version is not None or levels.bin is not None:
+            servers = [*(levels.version or {}).values(), *(levels.bin or {}).values()]
+            return tuple(dict.fromkeys(s if isinstance(s, int) else None for s in servers))
+        if self.target.is_existing or self.target.bin is not None:
+            return (None,)
+        return (self.target.version or DEFAULT_VERSION,)
+
+    @property
+    def controlled(self) -> set[str]:
+        """The settings of the server and of the load's sessions that are varied or held."""
+        factors = self.factors
+        of_sessions = {*self.load.settings, *(factors.client.settings or {})}
+        return {*self.settings.postgres, *factors.postgres, *of_sessions}
 
     def reset_rule(self) -> ResetRule:
         """The reset before every trial: the table's, or the default for this kind of server."""

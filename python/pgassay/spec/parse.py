@@ -10,16 +10,15 @@ import secrets
 from collections.abc import Sequence
 from pathlib import Path
 
-from pgassay.errors import SpecError
-from pgassay.spec.arms.checks import check_arms, check_factors
+from pgassay.refusals.refusal import Refusal, found_by, refuse
 from pgassay.spec.experiment import Spec
 from pgassay.spec.factors.variants import Variants, read_variants
-from pgassay.spec.held_and_varied import check_knobs, check_settings, known_majors
 from pgassay.spec.model import ExperimentFile
-from pgassay.spec.primary_metric import refuse_metric
 from pgassay.spec.reading.tables import parsed_toml, read_table
 from pgassay.spec.reading.texts import text_of
-from pgassay.spec.secrets.redaction import secret_line
+from pgassay.spec.refusals.arms import OF_ARMS
+from pgassay.spec.refusals.factors import OF_FACTORS
+from pgassay.spec.refusals.tables import OF_TABLES, no_workload, password_in, unfit_metric
 from pgassay.spec.stored import WORKLOAD_COPY, stored_materials
 from pgassay.spec.untrusted import OPTION, refuse_harmful
 from pgassay.spec.workload.folder import READY, Workload, load_workload, workload_folder
@@ -40,16 +39,12 @@ def load_spec(
     the same scripts although the workload's folder may have changed since.
     """
     if path.is_dir():
-        raise SpecError("this is a folder; name the .toml file in it", file=str(path))
+        raise Refusal("folder-for-a-file").in_file(str(path))
     text = text_of(path)
     stored = path.parent / WORKLOAD_COPY
     is_run = (path.parent / "plan.json").is_file() and stored.is_file()
     if is_run and untrusted:
-        raise SpecError(
-            f"{OPTION} takes an experiment file by itself: this one lies in a run directory, whose"
-            " other files decide what is run; copy it into another folder",
-            file=str(path),
-        )
+        raise Refusal("untrusted-run-directory", option=OPTION).in_file(str(path))
     found = stored_materials(stored) if is_run else None
     return parse_spec(
         text,
@@ -87,16 +82,9 @@ def parse_spec(
     overruled = {"mode": mode, "metric": metric}
     changed = {name: value for name, value in overruled.items() if value is not None}
     file = file.model_copy(update={"design": file.design.model_copy(update=changed)})
-    try:
-        if must_name_workload:
-            _refuse_without_workload(file)
-        _refuse_secrets(text)
-        if metric is None:
-            refuse_metric(file.metric, file.load)
-        check_settings(file)
-        check_knobs(file)
-    except SpecError as error:
-        raise SpecError(error.problem, file=source, key=error.key) from None
+    refuse(password_in(text), source)
+    checks = [*([no_workload] if must_name_workload else []), *OF_TABLES]
+    refuse(found_by([*checks, *([unfit_metric] if metric is None else [])], file), source)
     if materials is None:
         named = next(iter((file.factors.workload.use or {}).values()), file.workload.use)
         own = workload_folder(named, beside)
@@ -116,8 +104,8 @@ def parse_spec(
         variants=materials[1],
         untrusted=untrusted,
     )
-    check_factors(spec, known_majors(file))
-    check_arms(spec, known_majors(file))
+    refuse(found_by(OF_FACTORS, spec), source)
+    refuse(found_by(OF_ARMS, spec), source)
     return spec
 
 
@@ -127,23 +115,3 @@ def _warmed_up(file: ExperimentFile, workloads: Sequence[Workload]) -> Experimen
     if not known or "warmup" in file.load.model_fields_set or file.load.command is not None:
         return file
     return file.model_copy(update={"load": file.load.model_copy(update={"warmup": max(known)})})
-
-
-def _refuse_without_workload(file: ExperimentFile) -> None:
-    """A file without a workload is more likely unfinished than meant for the default one."""
-    if "use" not in file.workload.model_fields_set and file.factors.workload.use is None:
-        raise SpecError(
-            'name the workload: a ready one, such as use = "payments-write", or a folder of your'
-            " own, as docs/workloads.md shows",
-            key="workload.use",
-        )
-
-
-def _refuse_secrets(text: str) -> None:
-    """Refuse passwords: the file is stored with every run, and users see each other's commands."""
-    line = secret_line(text)
-    if line is not None:
-        raise SpecError(
-            f"line {line} holds what looks like a password; use ~/.pgpass, PGPASSWORD or a"
-            " service (a program in load.command gets the password by PGPASSFILE)"
-        )

@@ -1,6 +1,6 @@
-"""What an experiment may be judged by: the metrics, the usual one, and which do not fit a load.
+"""What an experiment may be judged by: the metrics, and the usual one of a load.
 
-Enters: the `[load]` table, `design.metric`. Leaves: a metric's name, or a SpecError.
+Enters: the `[load]` table. Leaves: a metric's name.
 Never: computes an estimate; analysis/reading/metrics.toml says what the names stand for.
 
 A rate sets the throughput, however slow the server is, until the server cannot follow. What the
@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
-from pgassay.errors import SpecError
 from pgassay.spec.load.table import LoadTable
 
 PrimaryMetric = Literal[
@@ -33,24 +32,3 @@ def usual_metric(load: LoadTable) -> PrimaryMetric:
     if load.rate is None:
         return "tps"
     return "response_mean" if load.is_open else "latency_mean"
-
-
-def refuse_metric(metric: PrimaryMetric, load: LoadTable) -> None:
-    """Refuse a metric that the load sets itself, or that it does not have."""
-    kind, _, which = metric.partition("_")
-    if kind == "tps" and load.rate is not None:
-        problem = f'load.rate sets the throughput; write "{usual_metric(load)}", or drop metric'
-    elif kind == "response" and load.command is not None:
-        problem = (
-            f'a program has no "{metric}"; write "latency_{which}", which is read from its log'
-        )
-    elif kind == "response" and load.rate is None:
-        problem = (
-            f'"{metric}" counts from when a transaction was due, which takes load.rate; write'
-            f' "latency_{which}"'
-        )
-    elif kind == "latency" and load.command is not None and load.latency is None:
-        problem = f'"{metric}" of a program is read from its log; name that by load.latency'
-    else:
-        return
-    raise SpecError(problem, key="design.metric")

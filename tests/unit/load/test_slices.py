@@ -10,6 +10,7 @@ import pytest
 from pgassay.analysis.measures.variants import measure_variants, summarise_variants
 from pgassay.errors import SpecError
 from pgassay.plan.design import make_plan
+from pgassay.refusals.refusal import Refusal
 from pgassay.spec.experiment import Spec
 from pgassay.spec.parse import parse_spec
 from pgassay.trials.load.slices import engine_slices, with_variants
@@ -83,8 +84,10 @@ def test_a_variant_may_have_other_scripts(tmp_path: Path) -> None:
     slices = parsed(sliced(variants, rest=rest)).file.load.slices
     assert slices is not None
     assert [v["scenarios"] for v in engine_slices(slices)["variants"]] == [None, [names[0]]]
-    with pytest.raises(SpecError, match=r"variants\.1\.scenarios: \w+ has no scenario 'z'; known"):
+    with pytest.raises(Refusal) as refused:
         parsed(sliced(variants.replace(f'"{names[0]}"', '"z"'), rest=rest))
+    assert refused.value.key == "load.slices.variants.1.scenarios"
+    assert (refused.value.code, refused.value.values["name"]) == ("no-scenario", "z")
 
 
 @pytest.mark.parametrize(

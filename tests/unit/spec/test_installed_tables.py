@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from pgassay.errors import SpecError
+from pgassay.refusals.refusal import Refusal
 from pgassay.spec.experiment import Spec
 from pgassay.spec.parse import parse_spec
 from pgassay.spec.stored import Materials, materials_to_json, stored_materials
@@ -46,34 +47,34 @@ def test_a_workload_of_installed_tables_builds_nothing_and_is_stored_as_it_is(fo
 
 
 @pytest.mark.parametrize(
-    ("text", "key", "words"),
+    ("text", "key", "code"),
     [
-        (USE, "workload.use", "name that server in target.dsn"),
-        (EXISTING + USE, "reset.level", "say what is done before every trial"),
+        (USE, "workload.use", "installed-tables-without-server"),
+        (EXISTING + USE, "reset.level", "installed-tables-without-reset"),
         (
             EXISTING + "allow_changes = true\n" + USE + "[reset]\nlevel = 'none'\n" + VARIED,
             "factors.schema.index",
-            'write reset.level = "snapshot"',
+            "installed-tables-varied",
         ),
         (
             EXISTING + "[reset]\nlevel = 'none'\n[factors.workload]\nuse = ['./mine', './other']\n",
             "factors.workload.use",
-            "its levels use different tables",
+            "installed-tables-differ",
         ),
         (
             EXISTING + "[reset]\nlevel = 'none'\n[factors.workload]\nuse = ['./mine', 'pgbench']\n",
             "factors.workload.use",
-            "its levels use different tables",
+            "installed-tables-differ",
         ),
     ],
 )
 def test_a_file_is_refused_that_could_not_use_installed_tables(
-    folder: Path, text: str, key: str, words: str
+    folder: Path, text: str, key: str, code: str
 ) -> None:
     write(folder, "other", WORKLOAD.replace("item", "other"))
-    with pytest.raises(SpecError, match=words) as caught:
+    with pytest.raises(Refusal) as caught:
         parsed(folder, text)
-    assert (caught.value.file, caught.value.key) == ("lab.toml", key)
+    assert (caught.value.file, caught.value.key, caught.value.code) == ("lab.toml", key, code)
 
 
 def test_an_index_on_installed_tables_is_tried_on_a_copy_of_the_server(folder: Path) -> None:

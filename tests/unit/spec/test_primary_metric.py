@@ -11,6 +11,7 @@ from pgassay.errors import SpecError
 from pgassay.plan.design import make_plan
 from pgassay.plan.model import Endpoint
 from pgassay.plan.store import plan_from_json, plan_to_json, same_design
+from pgassay.refusals.refusal import Refusal
 from pgassay.spec.experiment import Spec
 from pgassay.spec.model import ExperimentFile
 from pgassay.spec.parse import parse_spec
@@ -47,28 +48,29 @@ def test_a_metric_that_is_left_out_follows_from_the_load(
 
 
 @pytest.mark.parametrize(
-    ("load", "metric", "problem"),
+    ("load", "metric", "code", "fitting"),
     [
-        ("rate = 9", "tps", 'load.rate sets the throughput; write "response_mean"'),
-        (f"{LOGGED}rate = 9", "tps", 'load.rate sets the throughput; write "latency_mean"'),
-        ("", "response_p99", 'which takes load.rate; write "latency_p99"'),
-        (f"{LOGGED}rate = 9", "response_p50", 'write "latency_p50", which is read from its log'),
-        (PROGRAM, "latency_p95", "read from its log; name that by load.latency"),
+        ("rate = 9", "tps", "metric-set-by-rate", "response_mean"),
+        (f"{LOGGED}rate = 9", "tps", "metric-set-by-rate", "latency_mean"),
+        ("", "response_p99", "metric-without-rate", "latency_p99"),
+        (f"{LOGGED}rate = 9", "response_p50", "metric-of-a-program", "latency_p50"),
+        (PROGRAM, "latency_p95", "metric-without-log", "load.latency"),
     ],
 )
 def test_a_metric_that_does_not_fit_the_load_is_refused_with_the_one_that_does(
-    load: str, metric: str, problem: str
+    load: str, metric: str, code: str, fitting: str
 ) -> None:
-    with pytest.raises(SpecError) as refused:
+    with pytest.raises(Refusal) as refused:
         spec_of(load, f"metric = '{metric}'")
-    assert str(refused.value).startswith("lab.toml: design.metric: ")
-    assert problem in str(refused.value)
+    assert (refused.value.code, refused.value.key) == (code, "design.metric")
+    assert fitting in str(refused.value)
     assert "\n" not in str(refused.value)
 
 
 def test_a_program_with_a_rate_is_judged_by_the_latencies_of_its_log() -> None:
-    with pytest.raises(SpecError, match=r"design\.metric: .*name that by load\.latency"):
+    with pytest.raises(Refusal) as refused:
         spec_of(f"{PROGRAM}rate = 9")
+    assert refused.value.code == "metric-without-log"
 
 
 @pytest.mark.parametrize("metric", ["response_p95", "latency_mean", "latency_p99"])

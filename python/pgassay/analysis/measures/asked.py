@@ -13,7 +13,7 @@ from pathlib import Path
 from pgassay.errors import SpecError
 from pgassay.language import stored
 from pgassay.plan.model import Plan
-from pgassay.spec.arms.apply_levels import spec_of_arm
+from pgassay.spec.arms import spec_of_arm
 from pgassay.spec.parse import load_spec
 
 

@@ -20,11 +20,13 @@ from pgassay.cli.load.options import LoadOptions
 from pgassay.cli.load.rules import NO_END_S, refuse_contradictions
 from pgassay.errors import SpecError
 from pgassay.plan.steps import Step, level_steps, shuffled, stage_steps, warmed_up
+from pgassay.refusals.refusal import refuse
 from pgassay.spec.load.amounts import amounts, stages, think_time
-from pgassay.spec.load.slices import SlicesTable, check_slices, read_slices
+from pgassay.spec.load.slices import SlicesTable, read_slices
 from pgassay.spec.reading.texts import shown
 from pgassay.spec.reading.units import duration_s
 from pgassay.spec.reading.values import busy_poll_s
+from pgassay.spec.refusals.arms import misfits_of_slices
 from pgassay.spec.workload.folder import Scenario, Workload
 from pgassay.spec.workload.scripts import builtin_script, read_script
 from pgassay.trials.load.engine import LoadRequest, LogRequest
@@ -135,10 +137,7 @@ def _seed(written: str | None) -> int:
 
 def _slices(file: str, scenarios: Sequence[Scenario], steps: Sequence[Step]) -> SlicesTable:
     found = read_slices(file)
-    try:
-        check_slices(found, Workload("the load", "", "", "", tuple(scenarios)), (), None)
-    except SpecError as error:
-        raise SpecError(error.problem, file=file, key=error.key) from None
+    refuse(misfits_of_slices(found, Workload("the load", "", "", "", tuple(scenarios))), file)
     shortest = min(step.duration_s for step in steps if step.measured)
     if found.round_s > shortest:
         raise SpecError(

@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from pgassay.errors import SpecError
-from pgassay.spec.held_and_varied import check_settings, refuse_too_few
+from pgassay.refusals.refusal import refuse
 from pgassay.spec.model import ExperimentFile
 from pgassay.spec.reading.tables import check_table
 from pgassay.spec.reading.texts import path_from
+from pgassay.spec.refusals.tables import too_few, unfit_settings
 from pgassay.spec.settings.catalogue import check_name, names, takes_restart
 from pgassay.spec.workload.folder import load_workload, ready_workloads
 
@@ -80,7 +81,7 @@ def factor(name: str, text: str, target: Mapping[str, Any]) -> tuple[str, list[s
         levels = [one.strip() for one in next(csv.reader([text], skipinitialspace=True), [])]
     except csv.Error:
         raise SpecError("a value is one line of text") from None
-    refuse_too_few(name, tuple(one for one in levels if one))
+    refuse(too_few(name, tuple(one for one in levels if one)))
     file = _check({"target": dict(target), "factors": {"postgres": {name: levels}}})
     return next(iter(file.factors.postgres)), levels
 
@@ -179,7 +180,7 @@ def _check(table: dict[str, Any]) -> ExperimentFile:
     has answered a question."""
     try:
         file = check_table(ExperimentFile, table, "")
-        check_settings(file)
+        refuse(unfit_settings(file))
     except SpecError as error:
         raise SpecError(error.problem) from None
     return file

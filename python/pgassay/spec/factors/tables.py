@@ -2,7 +2,7 @@
 
 Enters: the tables tomllib made. Leaves: a frozen `FactorsTable`, or pydantic's ValidationError.
 Never: reads the files that levels name (variants.py does), or checks levels against other tables
-(`spec/arms/checks.py` does).
+(`spec/refusals` does).
 """
 
 from __future__ import annotations

@@ -1,37 +1,33 @@
 """The `[load.slices]` table: variants that alternate within every measured step.
 
-Enters: the table that tomllib made; the workload and settings of its experiment. Leaves: a frozen
-`SlicesTable`, or an error that names its key. Never: writes SQL or schedules a slice.
+Enters: the table that tomllib made. Leaves: a frozen `SlicesTable`, or an error that names its key.
+Never: writes SQL or schedules a slice; `spec/refusals/arms.py` checks it against an experiment.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from pydantic import BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 
-from pgassay.errors import SpecError
 from pgassay.spec.reading.suggest import did_you_mean
 from pgassay.spec.reading.tables import parsed_toml, read_table
 from pgassay.spec.reading.texts import text_of
 from pgassay.spec.reading.units import duration_s
 from pgassay.spec.reading.values import SettingValue, Table
-from pgassay.spec.settings.catalogue import SettingNames, check_setting, entries_of
-
-if TYPE_CHECKING:
-    from pgassay.spec.workload.folder import Workload
+from pgassay.spec.settings.catalogue import SettingNames, entries_of
 
 SHORTEST_S = 0.25
 LONGEST_S = 86_400.0
-_OF_A_SESSION = frozenset({"user", "superuser"})
-_AT_ITS_BEGIN = _OF_A_SESSION | {"backend", "superuser-backend"}
-_FIXED = {
+OF_A_SESSION = frozenset({"user", "superuser"})
+AT_ITS_BEGIN = OF_A_SESSION | {"backend", "superuser-backend"}
+FIXED = {
     "postmaster": "changes only by a restart of the server",
     "sighup": "changes for the whole server",
     "backend": "is fixed when a session begins",
     "superuser-backend": "is fixed when a session begins",
+    "transaction": "belongs to one transaction",
 }
 """Contexts of pg_settings in which one session cannot change a setting, and why."""
 _OF_A_TRANSACTION = ("transaction_isolation", "transaction_read_only", "transaction_deferrable")
@@ -138,48 +134,10 @@ def read_slices(named: str) -> SlicesTable:
     return read_table(SlicesTable, text, named)
 
 
-def check_slices(
-    slices: SlicesTable, workload: Workload, held: Collection[str], major: int | None
-) -> None:
-    """Check slices against the workload and the settings `held` or varied by the experiment.
-
-    Raises SpecError without a file.
-    """
-    weights = {scenario.name: scenario.weight for scenario in workload.scenarios}
-    for number, variant in enumerate(slices.variants):
-        key = f"load.slices.variants.{number}"
-        for name, value in variant.settings.items():
-            own = f"{key}.settings.{name}"
-            check_setting(own, name, value, major)
-            refuse_other_than_session(own, name, major)
-            if name in held:
-                raise SpecError(
-                    "is also set by the experiment, as a factor or in [settings.postgres];"
-                    " keep one of the two",
-                    key=own,
-                )
-        for statement in variant.sql:
-            if "\0" in statement or not statement.strip():
-                raise SpecError("a statement is SQL text", key=f"{key}.sql")
-        for name in variant.scenarios or ():
-            if name not in weights:
-                raise SpecError(
-                    f"{workload.name} has no scenario {name!r}{did_you_mean(name, list(weights))}",
-                    key=f"{key}.scenarios",
-                )
-
-
-def refuse_other_than_session(
-    key: str, name: str, major: int | None, *, at_its_begin: bool = False
-) -> None:
-    """Refuse a setting that a single session cannot set, at its start or later."""
+def why_fixed(name: str, major: int | None, allowed: frozenset[str]) -> str | None:
+    """Why no session can set this setting: "transaction", or its context in pg_settings (a key of
+    `FIXED`); None where one of the contexts `allowed` has it, or no catalogue knows it."""
     if name in _OF_A_TRANSACTION:
-        raise SpecError(f"belongs to one transaction; use default_{name}", key=key)
-    contexts = [entry["context"] for entry in entries_of(name, major)]
-    allowed, what = (_AT_ITS_BEGIN, "a session") if at_its_begin else (_OF_A_SESSION, "slices")
-    if contexts and allowed.isdisjoint(contexts):
-        raise SpecError(
-            f"{_FIXED[contexts[0]]}, so {what} cannot {'have' if at_its_begin else 'alternate'}"
-            f" it; make it a factor: [factors.postgres] {name} = [...]",
-            key=key,
-        )
+        return "transaction"
+    contexts = [str(entry["context"]) for entry in entries_of(name, major)]
+    return contexts[0] if contexts and allowed.isdisjoint(contexts) else None

@@ -1,7 +1,7 @@
 """Check knobs of the host before any host is read.
 
 Enters: knob names and values of `[factors.host]` and `[settings.host]`.
-Leaves: nothing, or a SpecError naming the key and the fix.
+Leaves: nothing, or a `Refusal` naming the key and the fix.
 Never: has the last word; the host under test checks again before the first trial.
 """
 
@@ -16,7 +16,7 @@ from typing import Any
 
 from pydantic import BeforeValidator
 
-from pgassay.errors import SpecError
+from pgassay.refusals.refusal import Refusal
 from pgassay.spec.reading.suggest import did_you_mean
 
 BLOCK, HUGE = "block.", "transparent_hugepage."
@@ -74,55 +74,42 @@ def acts_after_restart(name: str) -> bool:
 
 
 def check_knob(key: str, name: str, value: str) -> None:
-    """Raise SpecError (without a file) if `name = value` is wrong on every host."""
+    """Raise a `Refusal` if `name = value` is wrong on every host."""
     check_name(key, name)
     if not value.strip() or not value.isprintable():
-        raise SpecError("a value is one line of text", key=key)
+        raise Refusal("value-of-several-lines", key)
     facts = _facts(name)
     words = facts.get("words")
     if words and value not in words:
-        raise SpecError(
-            f"{value!r} is not a value of {name}; known are {', '.join(words)}", key=key
-        )
+        raise Refusal("knob-not-a-word", key, value=value, name=name, words=", ".join(words))
     least, most = facts.get("min"), facts.get("max")
     if least is None:
         return
     if not _NUMBER.fullmatch(value.strip()):
-        raise SpecError(f"{value!r} is not a whole number, which {name} takes", key=key)
+        raise Refusal("knob-not-a-number", key, value=value, name=name)
     if int(value) < least or (most is not None and int(value) > most):
         allowed = f"{least} or more" if most is None else f"{least} to {most}"
-        raise SpecError(f"{value} is outside the range of {name}: {allowed}", key=key)
-
-
-def check_together(keys: Mapping[str, str]) -> None:
-    """Refuse knobs that exclude each other; `keys` has each name's key in the file."""
-    for name, key in keys.items():
-        partner = partner_of(name)
-        if partner in keys:
-            raise SpecError(f"setting it makes the kernel set {partner} to 0; keep one", key=key)
+        raise Refusal("knob-out-of-range", key, value=value, name=name, allowed=allowed)
 
 
 def check_name(key: str, name: str) -> None:
-    """Raise SpecError (without a file) if no experiment may write a knob of that name."""
+    """Raise a `Refusal` if no experiment may write a knob of that name."""
     found = _catalogue()
     for pattern, reason in found["refused"].items():
         if re.fullmatch(pattern, name):
-            raise SpecError(f"cannot be set here: {reason}", key=key)
+            raise Refusal("knob-refused", key, why=reason)
     for prefix, table in ((BLOCK, "block"), (HUGE, "huge")):
         if name.startswith(prefix) or name == prefix.rstrip("."):
             names = [prefix + one for one in found[table]]
             if name not in names:
                 bare = f"; known are {', '.join(names)}"
                 near = bare if name == prefix.rstrip(".") else did_you_mean(name, names)
-                raise SpecError(f"unknown knob{near}", key=key)
+                raise Refusal("knob-unknown", key, near=near)
             return
     if not _SYSCTL.fullmatch(name):
         every = [*found["known"], *(BLOCK + n for n in found["block"])]
-        raise SpecError(
-            f"unknown knob of the host{did_you_mean(name, every)}; names begin with vm., kernel. or"
-            f" net. (sysctl), {BLOCK} (block queue) or {HUGE}",
-            key=key,
-        )
+        near = did_you_mean(name, every)
+        raise Refusal("knob-unknown-prefix", key, near=near, block=BLOCK, huge=HUGE)
 
 
 def _facts(name: str) -> Mapping[str, Any]:

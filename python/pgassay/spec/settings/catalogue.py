@@ -1,7 +1,7 @@
 """Spell and check settings by the catalogues of PostgreSQL versions, before a server is opened.
 
 Enters: setting names and values from a spec, the major version if known.
-Leaves: nothing, or a SpecError naming the key and the nearest known name.
+Leaves: nothing, or a `Refusal` naming the key and the nearest known name.
 Never: has the last word; the server checks again when it is opened. Settings of extensions (with
 a dot) and versions without a catalogue are checked only there.
 """
@@ -16,7 +16,7 @@ from typing import Any
 
 from pydantic import BeforeValidator
 
-from pgassay.errors import SpecError
+from pgassay.refusals.refusal import Refusal
 from pgassay.spec.reading.suggest import did_you_mean
 from pgassay.spec.reading.units import to_base
 from pgassay.spec.secrets.redaction import is_secret
@@ -102,20 +102,20 @@ def takes_restart(name: str) -> bool:
 
 
 def check_name(key: str | None, name: str, major: int | None) -> None:
-    """Raise SpecError (without a file) where no experiment on that version may set `name`."""
+    """Raise a `Refusal` where no experiment on that version may set `name`."""
     if name.lower() in CANNOT_VARY:
-        raise SpecError(f"cannot be set here: {CANNOT_VARY[name.lower()]}", key=key)
+        raise Refusal("setting-cannot-vary", key, why=CANNOT_VARY[name.lower()])
     if is_secret(name):
-        raise SpecError("its value is a secret, which would be stored with the run", key=key)
+        raise Refusal("setting-is-secret", key)
     if "." not in name and not entries_of(name, major):
         _refuse_unknown(key, name, major)
 
 
 def check_setting(key: str, name: str, value: str, major: int | None) -> None:
-    """Raise SpecError (without a file) where `name = value` cannot be right on that version."""
+    """Raise a `Refusal` where `name = value` cannot be right on that version."""
     check_name(key, name, major)
     if "\n" in value or "\0" in value:
-        raise SpecError("a value is one line of text", key=key)
+        raise Refusal("value-of-several-lines", key)
     entries = [] if "." in name else entries_of(name, major)
     refusals = [error for entry in entries if (error := _refusal(key, value, entry))]
     if refusals and len(refusals) == len(entries):  # of an unknown version, one suffices
@@ -125,22 +125,22 @@ def check_setting(key: str, name: str, value: str, major: int | None) -> None:
 def _refuse_unknown(key: str | None, name: str, major: int | None) -> None:
     elsewhere = [other for other in CATALOGUED if name in catalogue(other)]
     if elsewhere:
-        fix = f"; PostgreSQL {elsewhere[-1]} has it"
+        near = f"; PostgreSQL {elsewhere[-1]} has it"
     else:
-        fix = did_you_mean(name, names(major))
-        if major not in CATALOGUED and major is not None and not fix:
+        near = did_you_mean(name, names(major))
+        if major not in CATALOGUED and major is not None and not near:
             return
     where = f"PostgreSQL {major}" if major in CATALOGUED else "PostgreSQL"
-    raise SpecError(f"unknown setting of {where}{fix}", key=key)
+    raise Refusal("setting-unknown", key, where=where, near=near)
 
 
-def _refusal(key: str, value: str, entry: Mapping[str, Any]) -> SpecError | None:
+def _refusal(key: str, value: str, entry: Mapping[str, Any]) -> Refusal | None:
     """Why one version would not take the value."""
     if entry["context"] == "internal":
-        return SpecError("this setting is fixed when PostgreSQL is built or initialised", key=key)
+        return Refusal("setting-fixed", key)
     least, most, words = entry.get("min"), entry.get("max"), entry.get("enum", ())
     problem = misfit(value, entry.get("unit"), entry["vartype"], least, most, words)
-    return None if problem is None else SpecError(problem, key=key)
+    return None if problem is None else Refusal("setting-misfit", key, problem=problem)
 
 
 def misfit(

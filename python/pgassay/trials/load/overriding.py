@@ -24,7 +24,6 @@ from pgassay.server.connection.session import connect
 from pgassay.server.protocol import ConnectionParameters
 from pgassay.server.statements import statement
 from pgassay.spec.experiment import Spec
-from pgassay.spec.held_and_varied import controlled
 from pgassay.spec.workload.folder import Scenario
 from pgassay.spec.workload.settings_in_sql import functions_in, overriding
 from pgassay.trials.load.client_side import as_the_client
@@ -43,7 +42,7 @@ def overridden(
 ) -> dict[str, list[str]]:
     """Setting of the experiment → the scenarios that set it themselves; `spec` is the arm's, and
     `in_sessions` says that the load's sessions set its settings."""
-    names = controlled(spec.file)
+    names = spec.file.controlled
     if not names or spec.file.load.command is not None:
         return {}
     connection = as_the_client(server, spec.file.load)

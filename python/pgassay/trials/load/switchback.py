@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from pgassay.plan.model import Plan, PlannedTrial
 from pgassay.plan.switchback import rounds_of
-from pgassay.spec.arms.apply_levels import spec_of_arm
+from pgassay.spec.arms import spec_of_arm
 from pgassay.spec.experiment import Spec
 from pgassay.spec.load.slices import SlicesTable, VariantTable
 from pgassay.spec.workload.folder import Scenario

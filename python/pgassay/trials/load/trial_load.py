@@ -16,7 +16,7 @@ from pgassay.errors import SpecError
 from pgassay.plan.model import Plan, PlannedTrial
 from pgassay.server.hosts.placement import NOWHERE, Placement
 from pgassay.server.protocol import ConnectionParameters
-from pgassay.spec.arms.apply_levels import spec_of_arm, specs_of_arms
+from pgassay.spec.arms import spec_of_arm, specs_of_arms
 from pgassay.spec.experiment import Spec
 from pgassay.spec.load.table import LoadTable
 from pgassay.trials.load.client_side import as_the_client

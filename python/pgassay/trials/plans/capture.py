@@ -21,7 +21,7 @@ from pgassay.plan.model import ALL_ARMS, Arm, Plan
 from pgassay.server.connection.session import connect, one_line
 from pgassay.server.protocol import Connection, ConnectionParameters
 from pgassay.server.statements import statement
-from pgassay.spec.arms.apply_levels import spec_of_arm
+from pgassay.spec.arms import spec_of_arm
 from pgassay.spec.experiment import Spec
 from pgassay.spec.reading.texts import shown
 from pgassay.trials.load.client_side import as_the_client

@@ -28,7 +28,7 @@ from pgassay.server.owned.installation import Installation, embedded_installatio
 from pgassay.server.owned.limited_memory import check_server_memory
 from pgassay.server.protocol import ServerFacts, Target, Testbed
 from pgassay.server.settings.changeable import refuse_in_sessions
-from pgassay.spec.arms.apply_levels import spec_of_arm
+from pgassay.spec.arms import spec_of_arm
 from pgassay.spec.experiment import Spec
 from pgassay.spec.model import ExperimentFile
 from pgassay.spec.reading.texts import path_from

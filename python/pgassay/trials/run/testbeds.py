@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from pgassay.plan.model import ALL_ARMS, Arm, Plan
 from pgassay.server.protocol import SchemaVariant, Testbed
-from pgassay.spec.arms.apply_levels import schema_of_arm, spec_of_arm
+from pgassay.spec.arms import schema_of_arm, spec_of_arm
 from pgassay.spec.experiment import Spec
 from pgassay.spec.workload.installed import InstalledTables
 

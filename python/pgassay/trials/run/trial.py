@@ -21,7 +21,7 @@ from pgassay.notes import Note, legacy
 from pgassay.plan.model import Plan, PlannedTrial
 from pgassay.server.hosts.placement import NOWHERE, Placement
 from pgassay.server.protocol import ConnectionParameters, Target
-from pgassay.spec.arms.apply_levels import spec_of_arm
+from pgassay.spec.arms import spec_of_arm
 from pgassay.spec.experiment import Spec
 from pgassay.trials.guards.guards import OF_THE_HOST, GuardResult, caveats_among, validity_of
 from pgassay.trials.guards.invariants import conditions_of

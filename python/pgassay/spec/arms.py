@@ -1,7 +1,7 @@
 """The experiment as one arm runs it.
 
 Enters: a checked `Spec`, the levels of an arm by kind. Leaves: a `Spec` with the arm's load,
-workload and scale, and the SQL of its schema; or a SpecError that names the factor.
+workload and scale, and the SQL of its schema; or a SpecError or `Refusal` that names the factor.
 Never: applies settings of the server or knobs of the host; the reset before a trial does.
 """
 
@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from pgassay.errors import SpecError
+from pgassay.refusals.refusal import Refusal
 from pgassay.spec.experiment import Spec
 from pgassay.spec.factors.kinds import (
     CLIENT,
@@ -76,14 +76,14 @@ def specs_of_arms(spec: Spec) -> Iterator[Spec]:
         yield spec_of_arm(spec, levels)
 
 
-def check_client_levels(spec: Spec) -> None:
-    """Check each level of the client alone, so that an error names its key."""
+def unfit_client_levels(spec: Spec) -> Iterator[Refusal]:
+    """Levels of the client that `[load]` would not take; each alone, so that its key is named."""
     load = _written_load(spec)
     for factor in written_factors(spec.file.factors):
         if factor.kind is not CLIENT:
             continue
         if factor.name in load:
-            raise SpecError("is also given in [load]; keep one of the two", key=factor.key)
+            yield Refusal("given-twice", factor.key, other="[load]")
         for label in factor.levels:
             value = _client_value(spec, factor.name, label)
             changed = load if value is None else {**load, factor.name: value}
@@ -124,11 +124,8 @@ def _with_levels(spec: Spec, workload: Workload, levels: Levels) -> Workload:
     for kind, names in ((SCRIPT, factors.scenarios), (WEIGHT, factors.weights)):
         for name in names:
             if name not in known:
-                raise SpecError(
-                    f"{workload.name} has no scenario {name!r}{did_you_mean(name, known)}",
-                    file=spec.source,
-                    key=f"factors.{kind.name}.{name}",
-                )
+                key, near = f"factors.{kind.name}.{name}", did_you_mean(name, known)
+                raise Refusal("no-scenario", key, workload=workload.name, name=name, near=near)
 
     def changed(scenario: Scenario) -> Scenario:
         if scenario.name in scripts:

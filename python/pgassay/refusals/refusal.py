@@ -1,0 +1,63 @@
+"""One reason why an experiment cannot be run, and the check of a whole stage.
+
+Enters: codes of refusals.toml with their values; the checks of a stage. Leaves: a `Refusal`, which
+is an error of one line with file, key and fix. Never: reads a file of the user's.
+
+The code `too-few-levels` is the entry `[too-few-levels]` of refusals.toml: its `text` and its
+`fix` with places for the values, and its `key` where that does not depend on the experiment.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Any, ParamSpec
+
+from pgassay.errors import SpecError
+
+Given = ParamSpec("Given")
+
+
+class Refusal(SpecError):
+    """A reason with its code. A check yields it; a reader of a single value raises it."""
+
+    def __init__(self, code: str, key: str | None = None, **values: Any) -> None:
+        entry = catalogue()[code]
+        self.code = code
+        self.values = values
+        parts = (entry["text"], entry.get("fix"))
+        problem = "; ".join(part.format(**values) for part in parts if part)
+        super().__init__(problem, key=key or entry.get("key", "").format(**values) or None)
+
+
+@cache
+def catalogue() -> Mapping[str, Mapping[str, str]]:
+    """Code → `text`, `fix` and `key`."""
+    return tomllib.loads((files(__package__) / "refusals.toml").read_text("utf-8"))
+
+
+def found_by(
+    checks: Iterable[Callable[Given, Iterable[SpecError]]],
+    *given: Given.args,
+    **named: Given.kwargs,
+) -> list[SpecError]:
+    """Everything that these checks refuse, in their order."""
+    found: list[SpecError] = []
+    for check in checks:
+        try:
+            found.extend(check(*given, **named))
+        except SpecError as error:
+            found.append(error)
+    return list({str(error): error for error in found}.values())
+
+
+def refuse(found: Iterable[SpecError], file: str | None = None) -> None:
+    """Raise the first of what was found in an experiment file, with a line for each other one."""
+    every = [one if file is None else one.in_file(file) for one in found]
+    if every:
+        first, *others = every
+        lines = [first.excerpt, *(f"pgassay: {other}" for other in others)]
+        first.excerpt = "\n".join(filter(None, lines))
+        raise first
