@@ -18,7 +18,7 @@ from pgassay.analysis.model import Analysis
 from pgassay.analysis.observation.model import ObservationSummary
 from pgassay.analysis.trace.model import TraceSummary
 from pgassay.findings.model import Finding, FindingKind
-from pgassay.language import listed, tr
+from pgassay.language import decimals, listed, tr
 from pgassay.plan.model import Plan
 
 
@@ -78,6 +78,11 @@ class ReportContext:
     def has_several_steps(self) -> bool:
         """Whether trials have more than one measured step."""
         return sum(step.measured for step in self.plan.steps) > 1
+
+    @property
+    def margin(self) -> str:
+        """The smallest effect that matters, in per cent."""
+        return decimals(100 * self.analysis.smallest_effect, "g")
 
     def of_kind(self, kind: FindingKind) -> tuple[Finding, ...]:
         """The findings of one kind, in their order."""

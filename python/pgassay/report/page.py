@@ -13,17 +13,18 @@ from pgassay.language import decimals, tr
 from pgassay.notes import Importance
 from pgassay.report.charts.style import arm_styles, side_styles
 from pgassay.report.context import ApartContext, ObservationContext, ReportContext, TraceContext
+from pgassay.report.document.blocks import Block
+from pgassay.report.document.section import Content, Section
 from pgassay.report.environment import created_at, server_version
-from pgassay.report.section import Content, Section
 from pgassay.report.sections import RUN_PARTS, RUN_SECTIONS
 from pgassay.report.sections.apart import APART_SECTIONS
 from pgassay.report.sections.observation import OBSERVATION_SECTIONS
-from pgassay.report.sections.record.method import caveats_of, caveats_that_matter
 from pgassay.report.sections.trace import TRACE_SECTIONS
 from pgassay.report.summaries import apart as apart_summary
 from pgassay.report.summaries import headline
 from pgassay.report.summaries import observation as observation_summary
 from pgassay.report.summaries import trace as trace_summary
+from pgassay.report.summaries.caveats import caveats_of, caveats_that_matter
 from pgassay.report.summaries.headline import Headline
 
 Form = Literal["html", "md"]
@@ -47,7 +48,7 @@ class Page:
     """Those that could change the verdict, which stand beneath it."""
     shared: Mapping[str, Any]
     """What the templates of all sections know."""
-    sections: tuple[tuple[Section, Content], ...]
+    sections: tuple[tuple[Section, tuple[Block, ...] | Content], ...]
 
     @property
     def contents(self) -> tuple[tuple[str, tuple[Section, ...]], ...]:
@@ -137,7 +138,8 @@ def _page_of_apart(context: ApartContext, form: Form) -> Page:
 
 def _applying(
     sections: Sequence[Section], context: Any, form: Form
-) -> Iterator[tuple[Section, Content]]:
+) -> Iterator[tuple[Section, tuple[Block, ...] | Content]]:
     for section in sections:
-        if section.is_in(form) and (content := section.content(context)) is not None:
+        content = section.shown(context)
+        if content is not None and (not isinstance(content, Mapping) or section.is_in(form)):
             yield section, content

@@ -103,8 +103,9 @@ def test_what_does_not_speak_for_a_diagnosis_is_one_line(better: ReportContext) 
     context = replace(better, findings=(*better.findings, finding))
 
     line = "Low: 9 % (&lt;b&gt;); Lower: 9 % (&lt;b&gt;)."
-    assert f"  - Does not speak for it: {line}\n" in render_markdown(context)
-    assert f"<p><b>Does not speak for it:</b> {line}</p>" in render_html(context)
+    assert f"**Does not speak for it:** {line}\n" in render_markdown(context)
+    unbroken = line.replace(" %", "\u00a0%")
+    assert f"<p><b>Does not speak for it:</b> {unbroken}</p>" in render_html(context)
     stored = json.loads(render_json(context))["findings"][-1]
     assert [one["metric"] for one in stored["not_for_it"]] == ["Low", "Lower"]
 

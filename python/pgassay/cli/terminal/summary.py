@@ -23,12 +23,12 @@ from pgassay.findings.noise.forecast import expectation_lines
 from pgassay.notes import Importance
 from pgassay.plan.model import Plan
 from pgassay.report.context import ObservationContext, ReportContext, TraceContext
+from pgassay.report.document.table import Table as ReportTable
 from pgassay.report.environment import not_measured
 from pgassay.report.sections.observation.waits import event_table
 from pgassay.report.sections.trace.figures import around, points_table
 from pgassay.report.summaries import trace as trace_summary
 from pgassay.report.summaries.observation import caveats, facts
-from pgassay.report.tables.table import Table as ReportTable
 from pgassay.samples.noise_history import noise_records
 from pgassay.spec.experiment import Spec
 

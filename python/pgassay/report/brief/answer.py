@@ -26,8 +26,8 @@ from pgassay.language import Message, clauses, colon, decimals, language, listed
 from pgassay.notes import Importance
 from pgassay.report.brief.fitting import texts
 from pgassay.report.context import ReportContext
-from pgassay.report.sections.record.method import caveats_of
 from pgassay.report.summaries import headline
+from pgassay.report.summaries.caveats import caveats_of
 from pgassay.report.tables.cells import (
     ABSENT,
     change,

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
+from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 
@@ -17,12 +19,17 @@ from markupsafe import Markup
 
 from pgassay.commit import commit
 from pgassay.language import html_code, retold
+from pgassay.report.document.section import Blocks, shown
+from pgassay.report.document.text import spans_of
 from pgassay.report.inert import shown_lines
 from pgassay.report.page import AnyContext, page_of
 from pgassay.report.svg.draw import NARROW_PX, WIDE_PX, draw
 from pgassay.report.svg.model import Figure
 from pgassay.report.tables.chart_data import chart_data
 from pgassay.report.templating import new_environment
+
+_NO_BREAK = re.compile(r" (?=%)|(?<=±) ")
+"""Spaces between a number and its sign, at which no line breaks."""
 
 
 def render_html(context: AnyContext) -> str:
@@ -33,7 +40,9 @@ def render_html(context: AnyContext) -> str:
             section,
             Markup(  # noqa: S704 - made by Jinja, which escapes
                 templates.get_template(section.template("html")).render(**page.shared, **content)
-            ),
+            )
+            if isinstance(content, Mapping)
+            else _html(content),
         )
         for section, content in page.sections
     ]
@@ -48,6 +57,16 @@ def render_html(context: AnyContext) -> str:
         commit=retold(commit()),
     )
     return shown_lines(page_text)
+
+
+def _html(blocks: Blocks) -> Markup:
+    """Blocks by the macros that have their names."""
+    macros = _templates().get_template("blocks.html.j2").module
+    return Markup("").join(getattr(macros, type(one).__name__)(one) for one in shown(blocks))
+
+
+def _unbroken(text: str) -> str:
+    return _NO_BREAK.sub("\u00a0", text)
 
 
 def _drawing(figure: Figure, name: str, label: str) -> Markup:
@@ -73,4 +92,13 @@ def _asset(name: str) -> str:
 @cache
 def _templates() -> Environment:
     """Templates whose values are escaped for HTML."""
-    return new_environment("html", {"drawing": _drawing, "numbers": chart_data})
+    return new_environment(
+        "html",
+        {
+            "drawing": _drawing,
+            "numbers": chart_data,
+            "html": _html,
+            "spans": spans_of,
+            "unbroken": _unbroken,
+        },
+    )

@@ -7,24 +7,42 @@ SVG files. Never: writes a file.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from urllib.parse import quote
 
 from jinja2 import Environment
 
+from pgassay.language import colon
 from pgassay.report.charts.style import ArmStyle, arm_styles, side_styles
 from pgassay.report.context import ApartContext
+from pgassay.report.document.blocks import (
+    Block,
+    Chart,
+    Code,
+    Facts,
+    Fold,
+    Frame,
+    Group,
+    Heading,
+    Items,
+    Key,
+    PageOnly,
+    Paragraph,
+)
+from pgassay.report.document.section import Blocks, Content, Section, shown
+from pgassay.report.document.table import Row, Table
+from pgassay.report.document.text import Inline, Span, Text, spans_of
 from pgassay.report.inert import markdown_line, shown_lines
 from pgassay.report.page import AnyContext, page_of
-from pgassay.report.section import Content, Section
 from pgassay.report.svg.draw import WIDE_PX, draw
 from pgassay.report.svg.model import Figure
 from pgassay.report.templating import new_environment
 
 _AROUND_PX = 16
 """White around a picture, which may stand on a dark page."""
+_SENTENCE_ENDS = re.compile(r"[.!?。！？]\W*$")
 
 
 @dataclass
@@ -39,16 +57,20 @@ class Pictures:
     """Name → SVG."""
 
     def of(self, section: Section, content: Content) -> str:
-        """Links to the charts of a section."""
-        links = []
-        for part, figure in content.items():
-            if isinstance(figure, Figure):
-                name = f"{self.stem}-{section.anchor}{'' if part == 'chart' else f'-{part}'}.svg"
-                title = section.title
-                key = self.arms if figure.has_arms else ()
-                self.files[name] = draw(figure, WIDE_PX, section.anchor, title, key, _AROUND_PX)
-                links.append(f"![{markdown_line(title)}]({quote(name)})\n\n")
-        return "".join(links)
+        """Links to the charts of a section that still has templates."""
+        return "".join(
+            f"{self.link(section, figure, '' if part == 'chart' else part)}\n\n"
+            for part, figure in content.items()
+            if isinstance(figure, Figure)
+        )
+
+    def link(self, section: Section, figure: Figure, part: str = "") -> str:
+        """A link to one chart; the first of a section has its name, others also their own."""
+        name = f"{self.stem}-{section.anchor}{f'-{part}' if part else ''}.svg"
+        title = section.title
+        key = self.arms if figure.has_arms else ()
+        self.files[name] = draw(figure, WIDE_PX, section.anchor, title, key, _AROUND_PX)
+        return f"![{markdown_line(title)}]({quote(name)})"
 
 
 def render_markdown(context: AnyContext, pictures: Pictures | None = None) -> str:
@@ -56,10 +78,13 @@ def render_markdown(context: AnyContext, pictures: Pictures | None = None) -> st
     page, templates = page_of(context, "html" if pictures else "md"), _templates()
     parts = [templates.get_template("page.md.j2").render(page=page)]
     for section, content in page.sections:
-        body = pictures.of(section, content) if pictures else ""
-        if section.is_in("md"):
-            template = templates.get_template(section.template("md"))
-            body += template.render(**page.shared, **content)
+        if isinstance(content, Mapping):
+            body = pictures.of(section, content) if pictures else ""
+            if section.is_in("md"):
+                template = templates.get_template(section.template("md"))
+                body += template.render(**page.shared, **content)
+        else:
+            body = _Writer(section, pictures).text(content)
         if body.strip():
             parts.append(f"## {markdown_line(section.title)}\n\n{body}")
     text = "\n\n".join(parts)
@@ -70,6 +95,133 @@ def illustrated_markdown(context: AnyContext, stem: str) -> tuple[str, dict[str,
     """The text with links to its charts, and these as SVG files by their names."""
     pictures = Pictures(stem, [(one.short, one.colour) for one in _styles_of(context)])
     return render_markdown(context, pictures), pictures.files
+
+
+@dataclass
+class _Writer:
+    """The blocks of one section as Markdown."""
+
+    section: Section
+    pictures: Pictures | None
+    charts: int = 0
+
+    def text(self, blocks: Blocks) -> str:
+        """Paragraphs apart, items of a list close together."""
+        written = ""
+        for part in self._parts(blocks):
+            tight = written.rpartition("\n")[2].startswith("- ") and part.startswith("- ")
+            written += ("\n" if tight else "\n\n") * bool(written) + part
+        return written
+
+    def _parts(self, blocks: Blocks) -> Iterator[str]:
+        for block in shown(blocks):
+            match block:
+                case Paragraph():
+                    yield _paragraph(block)
+                case Heading():
+                    yield f"### {_inline(block.text)}"
+                case Items():
+                    yield from (f"- {_inline(text)}" for text in block.texts)
+                case Facts():
+                    for name, value in block.rows:
+                        yield f"- {markdown_line(name)}{colon()}{markdown_line(value)}"
+                case Table():
+                    yield _table(block)
+                case Code():
+                    fence = _fence(block.text)
+                    yield f"{fence}{block.language}\n{block.text}\n{fence}"
+                case Group():
+                    yield from self._parts(block.blocks)
+                case Fold() if block.in_text:
+                    if body := list(self._parts(block.blocks)):
+                        yield f"{_inline(block.summary)}{colon().strip()}"
+                        yield from body
+                case Chart():
+                    yield from self._picture(block)
+                case Fold() | PageOnly():
+                    yield from (link for one in _charts(block) for link in self._picture(one))
+                case Key() | Frame():
+                    pass
+
+    def _picture(self, chart: Chart) -> Iterator[str]:
+        if self.pictures:
+            part = chart.name if self.charts else ""
+            self.charts += 1
+            yield self.pictures.link(self.section, chart.figure, part)
+
+
+def _charts(block: Block) -> Iterator[Chart]:
+    """Those inside a block that text leaves out."""
+    if isinstance(block, Chart):
+        yield block
+    elif isinstance(block, Fold | Group | PageOnly):
+        for one in shown(block.blocks):
+            yield from _charts(one)
+
+
+def _paragraph(block: Paragraph) -> str:
+    """A finding is an item of a list, with what it begins with in front."""
+    text = _inline(block.text)
+    if block.lead:
+        lead = " ".join(_span(one) for one in block.lead)
+        between = " " if _SENTENCE_ENDS.search(block.lead[-1].text) else colon()
+        return f"- {lead}{between}{text}"
+    return f"- {text}" if block.role in ("observed", "pattern") else text
+
+
+def _inline(text: Inline) -> str:
+    return "".join(map(_span, _merged(spans_of(text))))
+
+
+def _merged(spans: Text) -> Iterator[Span]:
+    """Plain spans that follow each other as one, so that what they make together is escaped."""
+    plain = ""
+    for one in spans:
+        if one.kind in ("plain", "interval") or one.link:
+            plain += one.text
+            continue
+        if plain:
+            yield Span(plain)
+        plain = ""
+        yield one
+    if plain:
+        yield Span(plain)
+
+
+def _span(span: Span) -> str:
+    text = span.text
+    before, after = (" " if text[at : at + 1 or None].isspace() else "" for at in (0, -1))
+    literal = markdown_line(text)
+    match span.kind:
+        case "bold" | "word":
+            return f"**{literal}**"
+        case "confidence":
+            return f"({literal})"
+        case "code" if "`" not in text:
+            return f"`{' '.join(text.split())}`"
+    return f"{before}{literal}{after}"
+
+
+def _table(table: Table) -> str:
+    titles = (markdown_line(one.full_title or one.title) for one in table.columns)
+    sides = ("--:" if one.form == "number" else ":--" for one in table.columns)
+    return "\n".join(
+        (
+            _line(titles),
+            f"|{'|'.join(sides)}|",
+            *(_line(_cells(row)) for row in table.rows),
+        )
+    )
+
+
+def _cells(row: Row) -> Iterator[str]:
+    for cell in row.cells:
+        note = f"; {markdown_line(cell.note)}" if cell.note else ""
+        yield f"{markdown_line(cell.text)}{note}"
+
+
+def _line(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
 
 
 def _styles_of(context: AnyContext) -> Iterable[ArmStyle]:

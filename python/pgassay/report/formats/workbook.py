@@ -19,10 +19,10 @@ from pgassay.report.context import ObservationContext, ReportContext, TraceConte
 from pgassay.report.data_tables.model import DataTable, Value, plain
 from pgassay.report.data_tables.tables import tables_of
 from pgassay.report.environment import server_version
-from pgassay.report.sections.record.method import caveats_of
 from pgassay.report.summaries import headline
 from pgassay.report.summaries import observation as observation_summary
 from pgassay.report.summaries import trace as trace_summary
+from pgassay.report.summaries.caveats import caveats_of
 
 _MOST_CHARACTERS = 32_767
 """Of a cell."""

@@ -9,7 +9,7 @@ one for Markdown where Markdown has the section, and a line here.
 from __future__ import annotations
 
 from pgassay.language import Message
-from pgassay.report.section import Section
+from pgassay.report.document.section import Section
 from pgassay.report.sections.answer import (
     by_server,
     diagnosis,

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from pgassay.language import decimals, tr
 from pgassay.report.charts.style import arm_styles
 from pgassay.report.context import ReportContext
+from pgassay.report.document.table import Cell, Column, Table, table
 from pgassay.report.log_events import event_words
 from pgassay.report.tables.cells import ABSENT
-from pgassay.report.tables.table import Cell, Column, Table, table
 
 
 def arm_columns(context: ReportContext) -> tuple[Column, ...]:

@@ -16,7 +16,7 @@ from pgassay.analysis.statistics import values
 from pgassay.findings.wording import bounds, quantity, signed_percent, spaced
 from pgassay.language import Message, decimals, tr
 from pgassay.report.charts.style import TONES
-from pgassay.report.tables.table import Cell, Column
+from pgassay.report.document.table import Cell, Column
 
 ABSENT = "–"
 NO_BREAK = "\u00a0"

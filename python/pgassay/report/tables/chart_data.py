@@ -14,9 +14,9 @@ from dataclasses import dataclass
 
 from pgassay.findings.wording import spaced
 from pgassay.language import Message, colon, tr
+from pgassay.report.document.table import Column, Table, table
 from pgassay.report.svg.model import Axis, Band, Box, Figure, Line, Panel, Points, Values
 from pgassay.report.tables.cells import ABSENT, moment
-from pgassay.report.tables.table import Column, Table, table
 
 _MOST_ROWS, _MOST_COLUMNS = 40, 8
 _COLON = re.compile("[:：]")

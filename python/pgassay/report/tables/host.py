@@ -14,8 +14,8 @@ from pgassay.analysis.model import Figures, HostWindow
 from pgassay.findings.wording import spaced
 from pgassay.language import Message, listed, tr
 from pgassay.report.context import ReportContext
+from pgassay.report.document.table import Column, Row, Table, row_of
 from pgassay.report.tables.cells import ABSENT, moment
-from pgassay.report.tables.table import Column, Row, Table, row_of
 
 
 def host_tables_of_run(context: ReportContext) -> tuple[Table, ...]:

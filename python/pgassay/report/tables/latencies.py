@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from pgassay.analysis.curves.latency_curve import ArmLatencyCurve
 from pgassay.findings.wording import latency
 from pgassay.language import Message, decimals, tr
+from pgassay.report.document.table import Column, Table, table
 from pgassay.report.tables.cells import ABSENT
 from pgassay.report.tables.cells import whole as whole_number
-from pgassay.report.tables.table import Column, Table, table
 
 _SHARES = (0.5, 0.9, 0.95, 0.99, 0.999)
 

@@ -11,9 +11,9 @@ from pgassay.analysis.reading.metrics import Metric
 from pgassay.findings.wording import quantity, size
 from pgassay.language import Message, colon, listed, tr
 from pgassay.report.context import ReportContext
+from pgassay.report.document.table import Cell, Column, Row, Table, row_of
 from pgassay.report.tables.by_arm import arm_columns
 from pgassay.report.tables.cells import ABSENT, with_interval
-from pgassay.report.tables.table import Cell, Column, Row, Table, row_of
 
 _KINDS: dict[MethodName, tuple[str, ...]] = {
     "use": tuple(map(Message, ("utilisation", "saturation", "errors"))),

@@ -20,9 +20,9 @@ from pgassay.language import Message, decimals, tr
 from pgassay.report.charts.style import CLASS_COLOURS, GREY
 from pgassay.report.charts.waits import mean_of, present_classes
 from pgassay.report.context import ReportContext
+from pgassay.report.document.table import Cell, Column, Row, Table, row_of
 from pgassay.report.tables.by_arm import arm_table
 from pgassay.report.tables.cells import ABSENT, INTERVAL
-from pgassay.report.tables.table import Cell, Column, Row, Table, row_of
 
 WHOLE = Message("Transaction")
 _LEAST = 0.005

@@ -11,8 +11,8 @@ from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.trade_offs.model import Criterion, LevelFigure, TradeOff
 from pgassay.findings.wording import quantity
 from pgassay.language import Message, listed, tr
+from pgassay.report.document.table import Cell, Column, Table, table
 from pgassay.report.tables.cells import ABSENT, with_interval
-from pgassay.report.tables.table import Cell, Column, Table, table
 
 
 def trade_off_table(one: TradeOff) -> Table:

@@ -11,9 +11,12 @@ from pgassay.findings.wording import signed_percent
 from pgassay.language import Message, clauses, decimals, tr
 from pgassay.report.charts.effects.by_server import by_server_chart
 from pgassay.report.context import ReportContext
-from pgassay.report.section import Content, section
-from pgassay.report.tables.cells import INTERVAL, interval, probability, tone_cell
-from pgassay.report.tables.table import Cell, Column, Table, table
+from pgassay.report.document.blocks import Chart, Paragraph
+from pgassay.report.document.captions import cut
+from pgassay.report.document.section import Blocks, section
+from pgassay.report.document.table import Cell, Column, Table, table
+from pgassay.report.document.text import joined, word
+from pgassay.report.tables.cells import INTERVAL, interval, probability
 
 _COLUMNS = (
     Column(Message("Level compared"), "group"),
@@ -29,20 +32,40 @@ _TONES = {
 
 
 @section("answer/by_server", "By server")
-def by_server(context: ReportContext) -> Content | None:
+def by_server(context: ReportContext) -> Blocks:
     """A run whose blocks ran on several servers."""
     found = context.analysis.by_server
     if not found:
-        return None
+        return
     texts = context.sentences(RULE)
-    verdicts = [tone_cell(one.verdict.value, _TONES[one.verdict]) for one in found]
-    return {
-        "sentences": list(zip(verdicts, texts, strict=True)),
-        "chart": by_server_chart(context.analysis),
-        "effects": _effects(found),
-        "tests": clauses(text for one in found if (text := _test(one))),
-        "intervals": sum(len(one.servers) for one in found),
-    }
+    for one, text in zip(found, texts, strict=True):
+        yield Paragraph(text, lead=(word(one.verdict.value, _TONES[one.verdict]),))
+    if chart := by_server_chart(context.analysis):
+        caption = tr(
+            "The effect on each server: mean (diamond) and interval. Shaded: effects smaller than "
+            "the ± {margin} % that matters.",
+            margin=context.margin,
+        )
+        yield Chart("by_server", chart, " ".join(texts), joined(caption, *cut(chart)))
+    yield _effects(found)
+    tests = clauses(text for one in found if (text := _test(one)))
+    n = sum(len(one.servers) for one in found)
+    yield Paragraph(
+        joined(
+            tr(
+                "A block runs on one server, so whatever a server adds to all its trials cancels "
+                "in the differences of its blocks. The spread of blocks is estimated over all "
+                "servers together."
+            ),
+            tr(
+                "The 95 % of all {n} intervals hold together; a verdict above is about the mean "
+                "over blocks, whichever servers they ran on.",
+                n=n,
+            ),
+            tests and f"{tests}.",
+        ),
+        "note",
+    )
 
 
 def _effects(found: tuple[ByServer, ...]) -> Table:

@@ -6,18 +6,44 @@ Enters: the context. Leaves: the findings of kind DIAGNOSIS, the surest first. N
 from __future__ import annotations
 
 from pgassay.findings.model import Confidence, FindingKind
+from pgassay.language import tr
 from pgassay.report.context import ReportContext
-from pgassay.report.section import Content, section
+from pgassay.report.document.blocks import Group, Paragraph
+from pgassay.report.document.section import Blocks, section
+from pgassay.report.document.text import Span
+from pgassay.report.sections.answer.evidence import evidence
 
 _ORDER = tuple(Confidence)
 
 
 @section("answer/diagnosis", "Diagnosis")
-def diagnosis(context: ReportContext) -> Content | None:
+def diagnosis(context: ReportContext) -> Blocks:
     """The section is left out where nothing was recognised, unless it could not be."""
     found = sorted(
         context.of_kind(FindingKind.DIAGNOSIS),
         key=lambda one: _ORDER.index(one.confidence or Confidence.HYPOTHESIS),
     )
-    alternates = context.plan.alternates
-    return {"diagnoses": found, "alternates": alternates} if found or alternates else None
+    for one in found:
+        sure = (
+            []
+            if one.confidence is None
+            else [Span(tr(one.confidence), "confidence", one.confidence)]
+        )
+        lead = (Span(one.title, "bold"), *sure)
+        yield Group((Paragraph(one.text, "pattern", lead), *evidence(one)), "diagnosis")
+    if context.plan.alternates:
+        yield Paragraph(
+            tr(
+                "Rules are not looked for in this run, because its arms alternate within trials: "
+                "what is sampled is known by trial, not by arm."
+            )
+        )
+    if found:
+        yield Paragraph(
+            tr(
+                "Confirmed: it differs between arms that were assigned at random. Supported: "
+                "several signs agree in nearly all trials. Hypothesis: one sign, or an "
+                "association. Only a confirmed finding is an effect of the factor."
+            ),
+            "note",
+        )

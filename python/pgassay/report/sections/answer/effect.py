@@ -9,11 +9,14 @@ from pgassay.analysis.model import Comparison
 from pgassay.findings.answer.endpoints import endpoint_title
 from pgassay.findings.model import FindingKind
 from pgassay.findings.wording import signed_percent
-from pgassay.language import Message, ntr
+from pgassay.language import Message, ntr, tr
 from pgassay.report.charts.effects.effect import effect_chart, runs_out
 from pgassay.report.charts.style import TONES
 from pgassay.report.context import ReportContext
-from pgassay.report.section import Content, section
+from pgassay.report.document.blocks import Chart, Facts, Paragraph
+from pgassay.report.document.section import Blocks, section
+from pgassay.report.document.table import Column, Table, table
+from pgassay.report.document.text import Text, joined
 from pgassay.report.tables.cells import (
     EVIDENCE,
     INTERVAL,
@@ -25,7 +28,6 @@ from pgassay.report.tables.cells import (
     subject,
     tone_cell,
 )
-from pgassay.report.tables.table import Column, Table, table
 
 _COLUMNS = (
     Column(Message("Level compared"), "heading", merges=True),
@@ -47,21 +49,58 @@ _COLUMNS = (
 
 
 @section("answer/effect", "The effect, block by block")
-def effect(context: ReportContext) -> Content | None:
+def effect(context: ReportContext) -> Blocks:
     """The verdicts; nothing where nothing was compared."""
     verdicts = verdict_table(context)
     if not verdicts:
-        return None
-    return {
-        "chart": effect_chart(context.analysis),
-        "effects": _blocks_on_one_side(context),
-        "runs_out": runs_out(context.analysis),
-        "adjusted": any(
-            one.block_raw_pct != one.block_effects_pct for one in context.analysis.verdicts()
+        return
+    if chart := effect_chart(context.analysis):
+        effects = _blocks_on_one_side(context)
+        yield Chart("effect", chart, "; ".join(effects), _caption(context, effects))
+    yield verdicts
+    if any(map(looks_decided, judged(context))):
+        yield Paragraph(
+            tr(
+                "p is of each comparison alone; a verdict rests on its interval, which also allows "
+                "for the number of verdicts, so an undecided one may have a small p."
+            ),
+            "note",
+        )
+    yield Paragraph(
+        tr(
+            "Baseline and level are means over blocks, geometric where the change is a ratio; LTES "
+            "and the means of the arms are arithmetic means over trials, so they differ a little."
         ),
-        "small_p": any(map(looks_decided, judged(context))),
-        "verdicts": verdicts,
-    }
+        "note",
+    )
+
+
+def _caption(context: ReportContext, effects: tuple[str, ...]) -> Text:
+    factors, verdicts = context.plan.factors, context.analysis.verdicts()
+    adjusted = any(one.block_raw_pct != one.block_effects_pct for one in verdicts)
+    return joined(
+        *(tr("{text}.", text=words) for words in effects),
+        tr(
+            "Each dot is one block: a level against the baseline {baseline}, measured close "
+            "together in time.",
+            baseline=factors[0].baseline,
+        )
+        if len(factors) == 1
+        else tr(
+            "Each dot is one block: a level against the baseline, measured close together in time."
+        ),
+        tr(
+            "Diamond and bar: the mean and its 95 % interval. Shaded: effects smaller than the "
+            "± {margin} % that matters.",
+            margin=context.margin,
+        ),
+        adjusted
+        and tr(
+            "Dots are without what the position in the block adds, and p flips their signs; the "
+            "data tables also have them as measured."
+        ),
+        runs_out(context.analysis) and tr("A bar without an end mark continues beyond the edge."),
+    )
 
 
 def judged(context: ReportContext) -> list[Comparison]:
@@ -123,7 +162,13 @@ def _side(one: Comparison, same: int, effect_pct: float) -> str:
 
 
 @section("answer/calibration", "Calibration of this host")
-def calibration(context: ReportContext) -> Content | None:
+def calibration(context: ReportContext) -> Blocks:
     """The findings of the A/A run, one a row."""
-    findings = context.of_kind(FindingKind.CALIBRATION)
-    return {"findings": findings} if findings else None
+    if findings := context.of_kind(FindingKind.CALIBRATION):
+        yield Paragraph(
+            tr(
+                "One arm was run against itself under two labels. The true difference is zero; "
+                "what was measured is the noise that every comparison on this host has to overcome."
+            )
+        )
+        yield Facts([(one.title, one.text) for one in findings], "sentences")

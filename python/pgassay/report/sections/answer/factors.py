@@ -10,12 +10,16 @@ from pgassay.analysis.compare.model import Dependence
 from pgassay.findings.answer.factors import simple_effects_of
 from pgassay.findings.model import FindingKind
 from pgassay.findings.wording import signed_percent
-from pgassay.language import Message, colon, tr
+from pgassay.language import Message, colon, ntr, tr
 from pgassay.plan.description import aliases
 from pgassay.report.charts.effects.interactions import interaction_chart, pairs_left_out
 from pgassay.report.charts.style import TONES
 from pgassay.report.context import ReportContext
-from pgassay.report.section import Content, section
+from pgassay.report.document.blocks import Chart, Fold, Heading, Items, Paragraph
+from pgassay.report.document.captions import cut
+from pgassay.report.document.section import Blocks, section
+from pgassay.report.document.table import Cell, Column, Table, table
+from pgassay.report.document.text import joined, word
 from pgassay.report.tables.cells import (
     ABSENT,
     ESTIMATE_COLUMNS,
@@ -24,7 +28,6 @@ from pgassay.report.tables.cells import (
     estimate_cells,
     tone_cell,
 )
-from pgassay.report.tables.table import Cell, Column, Table, table
 
 _TONES = {
     Dependence.DEPENDS: "undecided",
@@ -53,20 +56,68 @@ _TRENDS = (
 
 
 @section("answer/interactions", "How the factors work together")
-def interactions(context: ReportContext) -> Content | None:
+def interactions(context: ReportContext) -> Blocks:
     """Interactions, and what a fraction of the combinations cannot separate."""
     inseparable = aliases(context.plan)
     found = _interaction_table(context)
     if not found and not inseparable:
-        return None
-    return {
-        "chart": interaction_chart(context.analysis),
-        "sentences": [finding.text for finding in context.of_kind(FindingKind.INTERACTION)],
-        "pairs_left_out": pairs_left_out(context.analysis),
-        "interactions": found,
-        "simple_effects": _simple_effect_table(context),
-        "aliases": inseparable,
-    }
+        return
+    if chart := interaction_chart(context.analysis):
+        label = " ".join(one.text for one in context.of_kind(FindingKind.INTERACTION))
+        left_out = pairs_left_out(context.analysis)
+        caption = joined(
+            tr(
+                "Each factor’s effect (diamond, with its 95 % interval) at every level of another "
+                "factor. A level line means that the effect is the same at all of them; a line "
+                "that rises or falls is an interaction. Shaded: effects smaller than the "
+                "± {margin} % that matters.",
+                margin=context.margin,
+            ),
+            *cut(chart),
+            left_out > 0
+            and ntr(
+                "{n} more pair is only in the table.",
+                "{n} more pairs are only in the table.",
+                left_out,
+            ),
+        )
+        yield Chart("interactions", chart, label, caption)
+    if found:
+        yield found
+        yield Paragraph(
+            joined(
+                tr(
+                    "Effects multiply: a difference of +10 % means that the ratio of level to "
+                    "baseline is 1.1 times as large there. Independent: the difference is less "
+                    "than ± {margin} %.",
+                    margin=context.margin,
+                ),
+                len(found) > 1
+                and tr(
+                    "The 95 % of the intervals hold for all {n} together, and likewise for the "
+                    "effects they are made of.",
+                    n=len(found),
+                ),
+                tr(
+                    "A verdict above is an average over the other factor’s levels: where an effect "
+                    "depends on them, read it here."
+                ),
+            ),
+            "note",
+        )
+        summary = tr("Each effect at each level of the other factor")
+        yield Fold(summary, [_simple_effect_table(context)], in_text=True)
+    if inseparable:
+        yield Heading(tr("What this fraction cannot separate"), "aliases")
+        yield Items(inseparable, "note")
+        yield Paragraph(
+            tr(
+                "Effects on one line are estimated by the same figures; a minus sign means that "
+                "one of them enters reversed. Interactions of three and more factors are assumed "
+                "to be zero."
+            ),
+            "note",
+        )
 
 
 def _interaction_table(context: ReportContext) -> Table:
@@ -102,21 +153,28 @@ def _simple_effect_table(context: ReportContext) -> Table:
 
 
 @section("answer/trends", "Along the levels")
-def trends(context: ReportContext) -> Content | None:
+def trends(context: ReportContext) -> Blocks:
     """Every factor with ordered levels."""
     found = context.analysis.trends
     if not found:
-        return None
+        return
     texts = [finding.text for finding in context.of_kind(FindingKind.TREND)]
-    verdicts = [tone_cell(trend.verdict.value, TONES[trend.verdict]) for trend in found]
+    for trend, text in zip(found, texts, strict=True):
+        yield Paragraph(text, lead=(word(trend.verdict.value, TONES[trend.verdict]),))
     rows = []
-    for trend, verdict in zip(found, verdicts, strict=True):
+    for trend in found:
+        verdict = tone_cell(trend.verdict.value, TONES[trend.verdict])
         change, interval, evidence = estimate_cells(trend.estimate)
         doubling = trend.per_doubling_pct
         per_doubling = ABSENT if doubling is None else signed_percent(doubling)
         levels = tr("{lowest} to {highest}", lowest=trend.lowest, highest=trend.highest)
         rows.append((trend.factor, levels, change, per_doubling, interval, evidence, verdict))
-    return {
-        "sentences": list(zip(verdicts, texts, strict=True)),
-        "trends": table(_TRENDS, rows),
-    }
+    yield table(_TRENDS, rows)
+    yield Paragraph(
+        tr(
+            "A straight line through the levels’ means, over their values, or over the logarithms "
+            "of these where the levels are spaced by ratios. It finds a steady rise or fall, not "
+            "an optimum in the middle."
+        ),
+        "note",
+    )

@@ -12,10 +12,11 @@ from pgassay.analysis.gates.model import GateOutcome, GateResult
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.answer.gates import change_text, interval_text, reason_text
 from pgassay.language import Message, tr
-from pgassay.report.context import ReportContext
-from pgassay.report.section import Content, section
+from pgassay.report.context import ApartContext, ReportContext
+from pgassay.report.document.blocks import Paragraph
+from pgassay.report.document.section import Blocks, section
+from pgassay.report.document.table import Cell, Column, Table, table
 from pgassay.report.tables.cells import ABSENT, subject, tone_cell
-from pgassay.report.tables.table import Cell, Column, Table, table
 
 _COLUMNS = (
     Column(Message("Gate"), "heading", merges=True),
@@ -34,9 +35,17 @@ _TONES = {
 
 
 @section("answer/gates", "Gates")
-def gates(context: ReportContext) -> Content | None:
+def gates(context: ReportContext | ApartContext) -> Blocks:
     """Nothing where no gate was asked for."""
-    return {"gates": gate_table(context.gates)} if context.gates else None
+    if context.gates:
+        yield gate_table(context.gates)
+        yield Paragraph(
+            tr(
+                "A gate holds where the interval lies wholly on its side of the limit, fails "
+                "where the whole interval lies on the other side, and is undecided otherwise."
+            ),
+            "observed",
+        )
 
 
 def gate_table(results: tuple[GateResult, ...]) -> Table:

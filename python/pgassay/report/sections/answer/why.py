@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.model import FindingKind
-from pgassay.language import Message
+from pgassay.language import Message, tr
 from pgassay.report.context import ReportContext
-from pgassay.report.section import Content, section
+from pgassay.report.document.blocks import Paragraph
+from pgassay.report.document.section import Blocks, section
+from pgassay.report.document.table import Column, Table, table
+from pgassay.report.document.text import Span, joined
+from pgassay.report.sections.answer.evidence import evidence
 from pgassay.report.tables.cells import INTERVAL, change, interval_of, means, result, subject
-from pgassay.report.tables.table import Column, Table, table
 from pgassay.report.tables.time_parts import accounting_table
 
 _COLUMNS = (
@@ -24,17 +27,47 @@ _COLUMNS = (
 
 
 @section("answer/why", "Why")
-def why(context: ReportContext) -> Content | None:
+def why(context: ReportContext) -> Blocks:
     """Explanations of a verdict; an A/A run and a single arm have none."""
     if not context.analysis.verdicts() or context.of_kind(FindingKind.CALIBRATION):
-        return None
+        return
     found = context.of_kind(FindingKind.EXPLANATION)
-    patterns = {(one.title, one.text): one for one in found if one.comparison is None}
-    return {
-        "patterns": tuple(patterns.values()),
-        "accounting": accounting_table(context),
-        "differences": difference_table(context),
-    }
+    for one in {(one.title, one.text): one for one in found if one.comparison is None}.values():
+        yield Paragraph(one.text, "pattern", (Span(tr("{text}.", text=one.title), "bold"),))
+        yield from evidence(one)
+    accounting, differences = accounting_table(context), difference_table(context)
+    yield accounting
+    yield differences
+    if accounting or differences:
+        yield Paragraph(joined(_DIFFERENCES, *(_PARTS if accounting else ())), "note")
+    elif context.plan.alternates:
+        yield Paragraph(
+            tr(
+                "Costs and waits are sampled too slowly to be assigned to the arms, which change "
+                'every few seconds. Use mode = "blocks" to compare them: there each trial has one '
+                "arm."
+            )
+        )
+    else:
+        yield Paragraph(tr("No other measured figure differs clearly between the arms."))
+
+
+_DIFFERENCES = Message(
+    "Levels were assigned at random, so these differences are consequences of the factor. That "
+    "they cause the verdict is an inference. Costs are listed if they differ after correction for "
+    "many comparisons (Benjamini–Yekutieli)."
+)
+_PARTS = (
+    Message(
+        "The parts of a transaction’s time sum to the whole; CPU is the kernel’s count of the time "
+        "in which sessions ran on a processor, without the server’s other processes. A share is "
+        "shown where the whole change is clear."
+    ),
+    Message(
+        "Unaccounted is the time in which no sample finds the session at work: its statement or "
+        "answer is on the way, or the session or the client waits for a processor."
+    ),
+)
 
 
 def difference_table(context: ReportContext) -> Table:

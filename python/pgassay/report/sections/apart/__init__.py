@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pgassay.report.section import Section
+from pgassay.report.document.section import Section
 from pgassay.report.sections.answer.gates import gates
 from pgassay.report.sections.apart import curves, differences, record
 

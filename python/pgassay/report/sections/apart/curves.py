@@ -22,12 +22,12 @@ from pgassay.report.charts.latency.curve import latency_curve_chart
 from pgassay.report.charts.over_time.throughput import has_rows, throughput_chart
 from pgassay.report.charts.style import ArmStyle, side_styles
 from pgassay.report.context import ApartContext
-from pgassay.report.section import Content, section
+from pgassay.report.document.section import Content, section
+from pgassay.report.document.table import Cell, Column, Table, table
 from pgassay.report.svg.draw import shows_zero
 from pgassay.report.svg.model import Band, Figure
 from pgassay.report.tables.cells import ABSENT
 from pgassay.report.tables.latencies import latency_table
-from pgassay.report.tables.table import Cell, Column, Table, table
 
 _ARM = Column(Message("Arm"), "text", merges=True)
 _RUN = Column(Message("Run"), "heading")

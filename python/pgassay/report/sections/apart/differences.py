@@ -16,7 +16,8 @@ from pgassay.language import Message, decimals, tr
 from pgassay.report.charts.effects.apart import differences_chart
 from pgassay.report.charts.style import TONES
 from pgassay.report.context import ApartContext
-from pgassay.report.section import Content, section
+from pgassay.report.document.section import Content, section
+from pgassay.report.document.table import Cell, Column, Table, table
 from pgassay.report.tables.cells import (
     ABSENT,
     INTERVAL,
@@ -27,7 +28,6 @@ from pgassay.report.tables.cells import (
     result,
     tone_cell,
 )
-from pgassay.report.tables.table import Cell, Column, Table, table
 
 _COLUMNS = (
     Column(Message("Run"), "heading", merges=True),

@@ -11,11 +11,11 @@ from pgassay.analysis.apart.model import ApartRun
 from pgassay.findings.apart.verdicts import limits as limits_of
 from pgassay.language import Message, clauses, tr
 from pgassay.report.context import ApartContext
+from pgassay.report.document.section import Content, section
+from pgassay.report.document.table import Column, Table, table
 from pgassay.report.environment import created_at, server_version
-from pgassay.report.section import Content, section
 from pgassay.report.summaries.apart import caveats
 from pgassay.report.tables.cells import ABSENT
-from pgassay.report.tables.table import Column, Table, table
 
 
 @section("apart/limits", "What this comparison can and cannot show")

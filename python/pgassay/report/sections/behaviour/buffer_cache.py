@@ -8,9 +8,9 @@ from __future__ import annotations
 from pgassay.language import Message, decimals, tr
 from pgassay.report.charts.style import arm_styles
 from pgassay.report.context import ReportContext
-from pgassay.report.section import Content, section
+from pgassay.report.document.section import Content, section
+from pgassay.report.document.table import Column, table
 from pgassay.report.tables.cells import ABSENT, whole
-from pgassay.report.tables.table import Column, table
 
 
 @section("behaviour/buffer_cache", "Shared buffers")

@@ -15,9 +15,9 @@ from pgassay.report.charts.checkpoints.signals import signals_chart
 from pgassay.report.charts.checkpoints.throughput import checkpoints_chart
 from pgassay.report.charts.style import arm_styles
 from pgassay.report.context import ReportContext
-from pgassay.report.section import Content, section
+from pgassay.report.document.section import Content, section
+from pgassay.report.document.table import Column, Table, table
 from pgassay.report.tables.cells import ABSENT, between
-from pgassay.report.tables.table import Column, Table, table
 
 _COLUMNS = (
     Column(Message("Arm"), "heading"),

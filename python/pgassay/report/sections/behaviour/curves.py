@@ -14,10 +14,10 @@ from pgassay.report.charts.latency.curve import latency_curve_chart
 from pgassay.report.charts.latency.quantiles import quantiles_chart, without_band
 from pgassay.report.charts.style import arm_styles
 from pgassay.report.context import ReportContext
-from pgassay.report.section import Content, section
+from pgassay.report.document.section import Content, section
+from pgassay.report.document.table import Column, Table, table
 from pgassay.report.tables.cells import ABSENT, between, interval
 from pgassay.report.tables.latencies import latency_table
-from pgassay.report.tables.table import Column, Table, table
 
 _LOADS = (
     Column(Message("Measured"), "text"),

@@ -13,9 +13,9 @@ from pgassay.analysis.profiles.model import ArmProfile, FunctionDifference, Prof
 from pgassay.findings.wording import plain_number, spaced
 from pgassay.language import Message, colon, decimals, listed, retold, tr
 from pgassay.report.context import FlameGraph, ReportContext
-from pgassay.report.section import Content, section
+from pgassay.report.document.section import Content, section
+from pgassay.report.document.table import Column, Table, table
 from pgassay.report.tables.cells import ABSENT
-from pgassay.report.tables.table import Column, Table, table
 from pgassay.trials.profile.model import COST
 
 _SHOWN = 12

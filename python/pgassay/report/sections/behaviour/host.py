@@ -13,7 +13,7 @@ from pgassay.language import Message, colon, listed, tr
 from pgassay.report.charts.over_time.host import host_chart
 from pgassay.report.charts.style import arm_styles
 from pgassay.report.context import ReportContext
-from pgassay.report.section import Content, section
+from pgassay.report.document.section import Content, section
 
 _ROLES = {
     "data": Message("data"),

@@ -6,7 +6,7 @@ Enters: the context. Leaves: one table for each method. Never: judges a figure b
 from __future__ import annotations
 
 from pgassay.report.context import ReportContext
-from pgassay.report.section import Content, section
+from pgassay.report.document.section import Content, section
 from pgassay.report.tables.methods import method_table, not_measured
 
 

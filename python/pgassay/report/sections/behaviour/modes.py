@@ -13,9 +13,9 @@ from pgassay.language import Message, listed, tr
 from pgassay.report.charts.latency.modes import modes_chart, panels_of
 from pgassay.report.charts.style import arm_styles
 from pgassay.report.context import ReportContext
-from pgassay.report.section import Content, section
+from pgassay.report.document.section import Content, section
+from pgassay.report.document.table import Column, Table, table
 from pgassay.report.tables.cells import ABSENT, between
-from pgassay.report.tables.table import Column, Table, table
 
 _COLUMNS = (
     Column(Message("Scenario"), "group"),

@@ -11,10 +11,10 @@ from pgassay.language import Message, decimals, tr
 from pgassay.report.charts.over_time.throughput import has_rows, throughput_chart
 from pgassay.report.charts.style import arm_styles
 from pgassay.report.context import ReportContext
-from pgassay.report.section import Content, section
+from pgassay.report.document.section import Content, section
+from pgassay.report.document.table import Column, table
 from pgassay.report.svg.draw import shows_zero
 from pgassay.report.tables.cells import probability
-from pgassay.report.tables.table import Column, table
 
 _ASSOCIATIONS = (
     Column(Message("Series"), "text"),

@@ -13,7 +13,7 @@ from pgassay.analysis.statements.model import StatementPlan, StatementPlans
 from pgassay.findings.behaviour.plans import arms_of
 from pgassay.language import listed, retold, tr
 from pgassay.report.context import ReportContext
-from pgassay.report.section import Content, section
+from pgassay.report.document.section import Content, section
 
 _MOST_LINES = 60
 _WIDTH = 100

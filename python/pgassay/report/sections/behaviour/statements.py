@@ -16,9 +16,9 @@ from pgassay.language import Message, decimals, listed, tr
 from pgassay.plan.model import ALL_ARMS
 from pgassay.report.charts.style import arm_styles
 from pgassay.report.context import ReportContext
-from pgassay.report.section import Content, section
+from pgassay.report.document.section import Content, section
+from pgassay.report.document.table import Cell, Column, Table, table
 from pgassay.report.tables.cells import ABSENT, probability, tone_cell, whole
-from pgassay.report.tables.table import Cell, Column, Table, table
 
 _WIDTH = 90
 _FEW = 0.005

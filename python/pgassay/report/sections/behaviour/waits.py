@@ -12,14 +12,14 @@ from pgassay.report.charts.over_time.sessions import pareto_chart, sessions_char
 from pgassay.report.charts.style import arm_styles
 from pgassay.report.charts.waits import waits_chart
 from pgassay.report.context import ReportContext
-from pgassay.report.section import Content, section
+from pgassay.report.document.section import Content, section
+from pgassay.report.document.table import Cell, Table
 from pgassay.report.sections.behaviour.ranked_sessions import (
     active_sessions,
     arm_means,
     ranked_sessions,
 )
 from pgassay.report.tables.by_arm import arm_table
-from pgassay.report.tables.table import Cell, Table
 from pgassay.report.tables.time_parts import class_table
 
 _MOST_EVENTS = 8

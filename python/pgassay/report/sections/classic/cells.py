@@ -16,8 +16,8 @@ from pgassay.analysis.classic.model import Agreement, ClassicArm, ClassicView
 from pgassay.analysis.reading.plain_text import one_line
 from pgassay.findings.wording import correlation
 from pgassay.language import Message, localised, messages_of
+from pgassay.report.document.table import Cell, Column, Table, table
 from pgassay.report.tables.cells import ABSENT
-from pgassay.report.tables.table import Cell, Column, Table, table
 
 WORDS: dict[str, Any] = messages_of(
     tomllib.loads((files(__package__) / "words.toml").read_text("utf-8"))

@@ -10,7 +10,7 @@ from pgassay.analysis.classic.model import Agreement, ClassicCorrelation, Classi
 from pgassay.language import decimals
 from pgassay.report.charts.style import arm_styles
 from pgassay.report.context import ReportContext
-from pgassay.report.section import Content, section
+from pgassay.report.document.section import Content, section
 from pgassay.report.sections.classic.cells import WORDS, Shown
 from pgassay.report.sections.classic.database import (
     claimed_correlations,

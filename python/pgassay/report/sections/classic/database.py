@@ -16,6 +16,7 @@ from pgassay.analysis.classic.model import (
 )
 from pgassay.findings.wording import plain_number, signed_percent
 from pgassay.language import Message, colon, decimals, tr
+from pgassay.report.document.table import Cell, Column, Table, table
 from pgassay.report.sections.classic.cells import (
     NOT_MEASURED,
     WORDS,
@@ -27,7 +28,6 @@ from pgassay.report.sections.classic.cells import (
     series_name,
 )
 from pgassay.report.tables.cells import ABSENT, interval
-from pgassay.report.tables.table import Cell, Column, Table, table
 
 _THOUSAND = 1000.0
 _OF_THE_HOST = ("wa", "b")

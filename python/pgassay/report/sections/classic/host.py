@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pgassay.analysis.classic.model import ClassicArm, DirtyPages, DiskType, RuleShare
 from pgassay.findings.wording import size
 from pgassay.language import colon, decimals, listed, tr
+from pgassay.report.document.table import Table
 from pgassay.report.sections.classic.cells import NOT_MEASURED, WORDS, Shown
 from pgassay.report.sections.classic.database import correlation_table, trend_table
-from pgassay.report.tables.table import Table
 
 _UNKNOWN = DiskType("", (), None, None, None)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pgassay.language import Message
 from pgassay.report.context import ObservationContext
-from pgassay.report.section import Content, section
+from pgassay.report.document.section import Content, section
 from pgassay.report.sections.classic.cells import Shown
 from pgassay.report.sections.classic.classic import content_of
 

@@ -10,9 +10,9 @@ from dataclasses import replace
 
 from pgassay.analysis.classic.model import Pareto, Part
 from pgassay.language import Message, decimals, tr
+from pgassay.report.document.table import Cell, Column, Table, table
 from pgassay.report.sections.classic.cells import Shown, labelled
 from pgassay.report.tables.cells import probability
-from pgassay.report.tables.table import Cell, Column, Table, table
 
 _SHARES = (
     Column(Message("Wait type"), "heading", merges=True),

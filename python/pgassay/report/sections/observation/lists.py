@@ -10,10 +10,10 @@ from pgassay.analysis.reading.plain_text import one_line
 from pgassay.findings.wording import size, spaced
 from pgassay.language import Message, decimals, tr
 from pgassay.report.context import ObservationContext
+from pgassay.report.document.section import Content, section
+from pgassay.report.document.table import Cell, Column, table
 from pgassay.report.log_events import event_words
-from pgassay.report.section import Content, section
 from pgassay.report.tables.cells import ABSENT, moment
-from pgassay.report.tables.table import Cell, Column, table
 
 _MOST_CHECKPOINTS = 200
 _MOST_STATEMENTS = 20

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pgassay.findings.wording import spaced
 from pgassay.language import decimals
 from pgassay.report.context import ObservationContext
-from pgassay.report.section import Content, section
+from pgassay.report.document.section import Content, section
 from pgassay.report.summaries import observation as observation_summary
 
 

@@ -14,7 +14,7 @@ from pgassay.report.charts.over_time.observed import (
     throughput_chart,
 )
 from pgassay.report.context import ObservationContext
-from pgassay.report.section import Content, section
+from pgassay.report.document.section import Content, section
 from pgassay.report.tables.host import host_tables_over_time
 
 _FROM = {

@@ -15,9 +15,9 @@ from pgassay.language import Message, decimals, tr
 from pgassay.report.charts.over_time.observed import sessions_chart
 from pgassay.report.charts.style import CLASS_COLOURS, GREY
 from pgassay.report.context import ObservationContext
-from pgassay.report.section import Content, section
+from pgassay.report.document.section import Content, section
+from pgassay.report.document.table import Cell, Column, Table, table
 from pgassay.report.tables.cells import ABSENT
-from pgassay.report.tables.table import Cell, Column, Table, table
 
 _MOST_EVENTS = 15
 _BY_EXTENSION = Message("Waiting sessions by pg_wait_sampling")

@@ -10,7 +10,8 @@ from pgassay.analysis.reading.metrics import METRICS, Metric
 from pgassay.analysis.verdicts.model import ArmSummary
 from pgassay.language import Message, tr
 from pgassay.report.context import ReportContext
-from pgassay.report.section import Content, section
+from pgassay.report.document.section import Content, section
+from pgassay.report.document.table import Column, Table, table
 from pgassay.report.tables.by_arm import arm_table, log_event_table
 from pgassay.report.tables.cells import (
     ABSENT,
@@ -27,7 +28,6 @@ from pgassay.report.tables.cells import (
     subject,
 )
 from pgassay.report.tables.host import host_tables_of_run
-from pgassay.report.tables.table import Column, Table, table
 
 BY = Message("BY\xa0p")
 _COMPARISONS = (

@@ -6,14 +6,14 @@ Never: judges, reads a file, or relies on a key of environment.json.
 
 from __future__ import annotations
 
-from pgassay.findings.model import FindingKind
 from pgassay.language import Message, tr
 from pgassay.notes import Importance
 from pgassay.plan.description import EXCHANGE, combinations_line, plots_line
 from pgassay.report.context import ObservationContext, ReportContext
+from pgassay.report.document.section import Content, section
 from pgassay.report.environment import environment_lists
-from pgassay.report.section import Content, section
 from pgassay.report.sections.record.settings import settings_table
+from pgassay.report.summaries.caveats import caveats_of
 
 
 @section("record/caveats", "Caveats")
@@ -28,20 +28,6 @@ _IMPORTANCE = {
     Importance.SIZE: Message("Could change the size of the effect, or what it holds for"),
     Importance.DETAIL: Message("Cannot change the result"),
 }
-
-
-def caveats_of(context: ReportContext) -> dict[Importance, tuple[str, ...]]:
-    """What a caveat could change → the texts, each once, the most important first."""
-    groups: dict[Importance, dict[str, None]] = {}
-    for warning in context.of_kind(FindingKind.WARNING):
-        groups.setdefault(warning.importance or Importance.SIZE, {})[warning.text] = None
-    return {one: tuple(groups[one]) for one in Importance if one in groups}
-
-
-def caveats_that_matter(context: ReportContext) -> int:
-    """How many caveats could change the result."""
-    groups = caveats_of(context)
-    return sum(len(texts) for one, texts in groups.items() if one is not Importance.DETAIL)
 
 
 @section("record/environment", "Where it ran")

@@ -11,9 +11,9 @@ from typing import Any
 
 from pgassay.language import colon, listed, tr
 from pgassay.report.context import ReportContext
-from pgassay.report.section import Content, section
+from pgassay.report.document.section import Content, section
+from pgassay.report.document.table import Cell, Column, Table, table
 from pgassay.report.tables.cells import ABSENT, whole
-from pgassay.report.tables.table import Cell, Column, Table, table
 
 _PARTS = ("servers", "settings_that_differ", "settings_of_some", "data")
 _Row = tuple[str | Cell, ...]

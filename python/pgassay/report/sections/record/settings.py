@@ -14,7 +14,7 @@ from typing import Any
 from pgassay.analysis.reading.setting_sizes import setting_text
 from pgassay.language import Message, tr
 from pgassay.report.context import ReportContext
-from pgassay.report.tables.table import Column, Table, table
+from pgassay.report.document.table import Column, Table, table
 from pgassay.spec.secrets.redaction import shown_of
 
 _NAMES: tuple[str, ...] = tuple(

@@ -11,9 +11,9 @@ from pgassay.findings.wording import signed_percent
 from pgassay.language import Message, decimals, tr
 from pgassay.report.charts.effects.rounds import rounds_chart
 from pgassay.report.context import ReportContext
-from pgassay.report.section import Content, section
+from pgassay.report.document.section import Content, section
+from pgassay.report.document.table import Column, table
 from pgassay.report.tables.cells import ABSENT, interval, measured, whole
-from pgassay.report.tables.table import Column, table
 
 _CARRY_OVER = (
     Column(Message("Effect of"), "text"),

@@ -17,10 +17,10 @@ from pgassay.report.charts.over_time.trial_order import trial_order_chart
 from pgassay.report.charts.style import arm_styles
 from pgassay.report.context import ReportContext
 from pgassay.report.data_tables.csv_text import trials_csv
-from pgassay.report.section import Content, section
+from pgassay.report.document.section import Content, section
+from pgassay.report.document.table import Cell, Column, Table, row_of, table
 from pgassay.report.svg.draw import shows_zero
 from pgassay.report.tables.cells import ABSENT, measured, tone_cell, with_interval
-from pgassay.report.tables.table import Cell, Column, Table, row_of, table
 
 _STEPS = (
     Column(Message("Trial"), "text"),

@@ -12,10 +12,10 @@ from pgassay.analysis.measures.asked import ArmAsked
 from pgassay.findings.wording import spaced
 from pgassay.language import Message, clauses, ntr, retold, tr
 from pgassay.report.context import ReportContext
-from pgassay.report.section import Content, section
+from pgassay.report.document.section import Content, section
+from pgassay.report.document.table import Column, Table, table
 from pgassay.report.summaries.headline import load
 from pgassay.report.tables.cells import ABSENT
-from pgassay.report.tables.table import Column, Table, table
 from pgassay.report.workload import workload_words
 from pgassay.spec.secrets.redaction import redacted
 

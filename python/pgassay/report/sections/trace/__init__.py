@@ -5,7 +5,7 @@ Enters: nothing. Leaves: `TRACE_SECTIONS`. Never: renders.
 
 from __future__ import annotations
 
-from pgassay.report.section import Section
+from pgassay.report.document.section import Section
 from pgassay.report.sections.trace import figures, method, over_time
 
 TRACE_SECTIONS: tuple[Section, ...] = (

@@ -12,10 +12,10 @@ from pgassay.analysis.trace.model import Period, PointSummary
 from pgassay.findings.wording import plain_number, spaced
 from pgassay.language import Message, decimals, tr
 from pgassay.report.context import TraceContext
-from pgassay.report.section import Content, section
+from pgassay.report.document.section import Content, section
+from pgassay.report.document.table import Column, Table, table
 from pgassay.report.summaries.trace import microseconds, point_name
 from pgassay.report.tables.cells import ABSENT, moment
-from pgassay.report.tables.table import Column, Table, table
 
 _MOST_POINTS = 40
 _MOST_CHECKPOINTS = 10

@@ -6,7 +6,7 @@ Enters: the context. Leaves: sentences. Never: computes.
 from __future__ import annotations
 
 from pgassay.report.context import TraceContext
-from pgassay.report.section import Content, section
+from pgassay.report.document.section import Content, section
 from pgassay.report.summaries import trace as trace_summary
 from pgassay.trials.trace.points import meaning
 

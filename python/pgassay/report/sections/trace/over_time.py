@@ -13,7 +13,7 @@ from pgassay.report.charts.over_time.trace import (
     throughput_chart,
 )
 from pgassay.report.context import TraceContext
-from pgassay.report.section import Content, section
+from pgassay.report.document.section import Content, section
 from pgassay.report.summaries.trace import point_name
 
 _MOST_MAPS = 3

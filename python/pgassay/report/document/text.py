@@ -1,0 +1,81 @@
+"""Text of a report with a few marks in it: bold, code, an interval, a link, a verdict's word.
+
+Enters: our own messages and values. Leaves: `Text`, a tuple of spans, in the language in force.
+Never: takes markup from a value: marks are read in the message before its values are put in.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pgassay.language import tr
+
+_MARK = re.compile(r'<(?:b|code|a href="(#[\w-]+)")>(.*?)</(b|code|a)>')
+
+
+@dataclass(frozen=True)
+class Span:
+    """A piece of a line that looks the same throughout."""
+
+    text: str
+    kind: Literal["plain", "bold", "code", "interval", "word", "confidence"] = "plain"
+    """`word` is a verdict in the colour of its tone; `confidence` says how sure a finding is."""
+    tone: str = ""
+    """A class of style.css for a `word` or a `confidence`."""
+    link: str = ""
+    """An address: `#anchor`, a file beside the report, or a `data:` URL."""
+    download: str = ""
+    """The name of the file that the link saves."""
+
+
+Text = tuple[Span, ...]
+Inline = str | Text
+"""A text is one plain span."""
+
+
+def said(message: str, /, **values: Any) -> Text:
+    """A message with marks (`<b>`, `<code>`, `<a href="#anchor">`), translated, with its values."""
+    shown, spans, at = tr(message), list[Span](), 0
+
+    def add(words: str, span: Span) -> None:
+        if words:
+            spans.append(
+                Span(words.format(**values) if values else words, span.kind, "", span.link)
+            )
+
+    for mark in _MARK.finditer(shown):
+        add(shown[at : mark.start()], Span(""))
+        link, words, element = mark.groups()
+        add(words, _MARKS[element] if link is None else Span("", link=link))
+        at = mark.end()
+    add(shown[at:], Span(""))
+    return tuple(spans)
+
+
+_MARKS = {"b": Span("", "bold"), "code": Span("", "code")}
+
+
+def word(verdict: str, tone: str) -> Span:
+    """A verdict in the colour of its tone."""
+    return Span(tr(verdict), "word", tone)
+
+
+def spans_of(text: Inline) -> Text:
+    """The spans of a text; of a plain one the only one, translated if it is a `Message`."""
+    return (Span(str(text)),) if isinstance(text, str) else text
+
+
+def joined(*texts: Inline | Literal[False] | None) -> Text:
+    """Sentences in one line; empty ones are left out."""
+    return _with_between(" ", texts)
+
+
+def _with_between(between: str, texts: Iterable[Inline | Literal[False] | None]) -> Text:
+    spans: list[Span] = []
+    for text in texts:
+        if text:
+            spans += [Span(between)] * bool(spans) + list(spans_of(text))
+    return tuple(spans)

@@ -1,0 +1,24 @@
+"""The caveats of a run by what they could change.
+
+Enters: the context. Leaves: texts by importance. Never: judges a caveat.
+"""
+
+from __future__ import annotations
+
+from pgassay.findings.model import FindingKind
+from pgassay.notes import Importance
+from pgassay.report.context import ReportContext
+
+
+def caveats_of(context: ReportContext) -> dict[Importance, tuple[str, ...]]:
+    """What a caveat could change → the texts, each once, the most important first."""
+    groups: dict[Importance, dict[str, None]] = {}
+    for warning in context.of_kind(FindingKind.WARNING):
+        groups.setdefault(warning.importance or Importance.SIZE, {})[warning.text] = None
+    return {one: tuple(groups[one]) for one in Importance if one in groups}
+
+
+def caveats_that_matter(context: ReportContext) -> int:
+    """How many caveats could change the result."""
+    groups = caveats_of(context)
+    return sum(len(texts) for one, texts in groups.items() if one is not Importance.DETAIL)
