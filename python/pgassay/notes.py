@@ -25,6 +25,8 @@ from pgassay.language import catalogue as translations
 ROOMS = (
     "plan",
     "server/knobs",
+    "spec/factors",
+    "spec/load",
     "spec/server",
     "trials/environment",
     "trials/guards",
@@ -74,6 +76,9 @@ class Note:
     def without_figures(self) -> Hashable:
         """The code with those values that are no numbers."""
         return self.code, _without_figures(tuple(self.values.values()))
+
+    def __hash__(self) -> int:
+        return hash((self.code, tuple(self.values.items())))
 
     def __str__(self) -> str:
         """The sentence, in the language in force."""
@@ -164,6 +169,39 @@ def notes_from_json(stored: Sequence[Any], sentences: Sequence[str]) -> tuple[No
     return tuple(_known(*both) for both in zip(stored, sentences, strict=True))
 
 
+def coded(key: str, said: Note | Sequence[Note] | Mapping[str, Note] | None) -> dict[str, Any]:
+    """The sentence of a note under `key` of a stored object, and the note under `KEY_coded`.
+
+    The same of a list of notes, or of notes by name; without a note the text is empty.
+    """
+    if said is None:
+        return {key: ""}
+    if isinstance(said, Note):
+        return {key: str(said), f"{key}_coded": note_to_json(said)}
+    if isinstance(said, Mapping):
+        sentences = {name: str(one) for name, one in said.items()}
+        return {key: sentences, f"{key}_coded": {k: note_to_json(one) for k, one in said.items()}}
+    return {key: list(map(str, said)), f"{key}_coded": list(map(note_to_json, said))}
+
+
+def note_at(stored: Mapping[str, Any], key: str) -> Note | None:
+    """The note that `coded` has stored under a key; None where there is no text."""
+    return _known(stored.get(f"{key}_coded"), str(stored[key])) if stored.get(key) else None
+
+
+def notes_at(stored: Mapping[str, Any], key: str) -> tuple[Note, ...]:
+    """The list of notes that `coded` has stored under a key."""
+    codes = stored.get(f"{key}_coded")
+    return notes_from_json(codes if isinstance(codes, list) else (), stored.get(key) or ())
+
+
+def notes_by_name(stored: Mapping[str, Any], key: str) -> dict[str, Note]:
+    """The notes by name that `coded` has stored under a key."""
+    codes = stored.get(f"{key}_coded")
+    known = codes if isinstance(codes, dict) else {}
+    return {name: _known(known.get(name), text) for name, text in (stored.get(key) or {}).items()}
+
+
 def _known(stored: Any, sentence: str) -> Note:
     try:
         found = _note(stored, _DEEPEST)
@@ -173,7 +211,7 @@ def _known(stored: Any, sentence: str) -> Note:
     return found
 
 
-_DEEPEST = 3
+_DEEPEST = 6
 """Notes in notes: a file may come from anybody."""
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from pgassay.language import Message, decimals, listed, retold, tr
+from pgassay.language import Message, decimals, listed, tr
 from pgassay.plan.factorial.aliases import alias_lines
 from pgassay.plan.factorial.combinations import ROMAN
 from pgassay.plan.model import Plan
@@ -83,12 +83,12 @@ def plots_line(plan: Plan) -> str:
             many=many,
             size=decimals(size, "g"),
             items=listed(plan.hard),
-            plots_reason=retold(plan.plots_reason),
+            plots_reason=plan.plots_reason or "",
             note=note,
         )
     return tr(
         "complete: all arms of a block in one random order; {plots_reason}",
-        plots_reason=retold(plan.plots_reason),
+        plots_reason=plan.plots_reason or "",
     )
 
 
@@ -119,7 +119,7 @@ def mode_in_force(plan: Plan) -> tuple[str, ...]:
     """The mode, and why it was chosen."""
     if not plan.factors:
         return ()
-    lines = [f"{plan.mode}: {retold(plan.mode_reason)}"]
+    lines = [f"{plan.mode}: {plan.mode_reason or ''}"]
     if plan.alternates:
         lengths = dict.fromkeys(t.slice_s for t in plan.trials if t.slice_s)
         slices = tr(" and ").join(
@@ -147,9 +147,9 @@ def _modes_refused(plan: Plan) -> tuple[str, ...]:
     if not plan.factors:
         return ()
     return tuple(
-        tr("not {name}: {why}", name=name, why=retold(why))
+        tr("not {name}: {why}", name=name, why=why)
         for name, why in plan.modes_refused.items()
-        if why not in plan.mode_reason
+        if plan.mode_reason is None or plan.mode_reason.values.get("problem") != why
     )
 
 

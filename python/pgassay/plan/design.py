@@ -79,7 +79,7 @@ def _calibration(plan: Plan) -> Plan:
         combinations="full",
         resolution=None,
         plots="complete",
-        plots_reason="",
+        plots_reason=None,
     )
 
 

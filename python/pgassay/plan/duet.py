@@ -16,7 +16,6 @@ from fnmatch import fnmatchcase
 from functools import cache
 from importlib.resources import files
 
-from pgassay.language import stored
 from pgassay.notes import Note
 from pgassay.plan.model import Factor
 from pgassay.plan.plots import is_hard_to_change
@@ -54,39 +53,36 @@ def _saves_restarts(factor: Factor) -> bool:
     return kind.duet_saves_restarts and is_hard_to_change(factor) and not may_be_easy
 
 
-def why_no_duet(file: ExperimentFile, factors: Sequence[Factor]) -> str | None:
+def why_no_duet(file: ExperimentFile, factors: Sequence[Factor]) -> Note | None:
     """Why a duet is not valid, if it is not."""
     if file.loads_existing:
-        return stored(
-            'each arm needs its own server; reset.level = "snapshot" makes copies of this one'
-        )
+        return Note("plan/own-server")
     for factor in factors:
         problem = _why_not(factor, file.load)
         if problem is not None:
-            return stored(f"{factor.name}: {problem}")
+            return Note("plan/of-factor", {"name": factor.name, "problem": problem})
     problem = why_load_cannot_alternate(file.load)
     if problem is not None:
         return problem
     if file.load.rate is not None:
-        return stored("load.rate is for all servers together and cannot be split between them")
+        return Note("plan/rate-for-all")
     return why_slices_do_not_fit(file.load, file.design.slice, factors, MOST_SERVERS)
 
 
-def _why_not(factor: Factor, load: LoadTable) -> str | None:
+def _why_not(factor: Factor, load: LoadTable) -> Note | None:
     kind = KINDS[factor.kind]
     if kind.alternates is Alternates.SCRIPT:
         return why_scripts_cannot_alternate(load)
-    if kind.no_duet:
+    if kind.no_duet is not None:
         return kind.no_duet
     for pattern, reason in background().items():
         if kind.applied is Applied.SETTING and fnmatchcase(factor.name, pattern):
-            return stored(
-                f"it changes work that goes on in the slices of the other servers: {reason}"
-            )
+            return Note("plan/works-on", {"reason": Note(f"plan/{reason}")})
     return None
 
 
 @cache
 def background() -> Mapping[str, str]:
-    """Name or pattern of a setting → the background work that it changes."""
+    """Name or pattern of a setting → the entry of notes.toml with the background work that it
+    changes."""
     return tomllib.loads((files("pgassay.plan") / "background.toml").read_text("utf-8"))

@@ -160,7 +160,7 @@ class Plan:
     """How a block is randomised: "complete", or "split" into whole plots."""
     hard: tuple[str, ...] = ()
     """Factors that take a restart to change; in split plots they change between whole plots."""
-    plots_reason: str = ""
+    plots_reason: Note | None = None
     stopping: str = ""
     """ "fixed", "sequential" or "group-sequential"; empty in plans of old versions."""
     looks: tuple[int, ...] = ()
@@ -177,8 +177,8 @@ class Plan:
     mode: str = "blocks"
     """"blocks": one arm per trial; "switchback": all arms alternate in every trial; "duet": the
     same, with one server per arm."""
-    mode_reason: str = ""
-    modes_refused: Mapping[str, str] = field(default_factory=dict)
+    mode_reason: Note | None = None
+    modes_refused: Mapping[str, Note] = field(default_factory=dict)
     """Mode → why it is not valid for this experiment."""
 
     endpoints: tuple[Endpoint, ...] = ()

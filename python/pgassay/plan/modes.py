@@ -18,7 +18,7 @@ from functools import cache
 from importlib.resources import files
 
 from pgassay.errors import SpecError
-from pgassay.language import stored
+from pgassay.notes import Note
 from pgassay.plan.duet import is_worth_while, why_no_duet
 from pgassay.plan.model import Factor
 from pgassay.plan.switchback import (
@@ -38,10 +38,6 @@ MOST_ARMS = 8
 LEAST_TRIALS, MOST_TRIALS = 4, 24
 """Default blocks of a switchback: at least two for each length of short slices, and enough with
 long ones to show that arms are equivalent (docs/measured/validation-switchback.md)."""
-_UNKNOWN = stored(
-    "it belongs to an extension or another version, so only the server can say whether a session"
-    " can change it"
-)
 
 
 @dataclass(frozen=True)
@@ -49,8 +45,8 @@ class ChosenMode:
     """A mode, why it was chosen, and why others are not valid."""
 
     name: str
-    reason: str
-    refused: Mapping[str, str] = field(default_factory=dict)
+    reason: Note
+    refused: Mapping[str, Note] = field(default_factory=dict)
 
 
 def choose_mode(file: ExperimentFile, factors: Sequence[Factor]) -> ChosenMode:
@@ -59,7 +55,7 @@ def choose_mode(file: ExperimentFile, factors: Sequence[Factor]) -> ChosenMode:
     if not factors:
         if asked in (SWITCHBACK, DUET):
             raise SpecError("there is no factor to alternate", key="design.mode")
-        return ChosenMode(BLOCKS, stored("a single arm"))
+        return ChosenMode(BLOCKS, Note("plan/single-arm"))
     problem = why_no_switchback(file, factors)
     problems = {SWITCHBACK: problem, DUET: why_no_duet(file, factors)}
     refused = {name: why for name, why in problems.items() if why is not None}
@@ -70,47 +66,21 @@ def choose_mode(file: ExperimentFile, factors: Sequence[Factor]) -> ChosenMode:
                 raise SpecError(
                     f'not valid here: {refused[asked]}; write mode = "blocks"', key="design.mode"
                 )
-            return ChosenMode(asked, stored("as asked"), refused)
+            return ChosenMode(asked, Note("plan/as-asked"), refused)
         case "auto" if problem is None:
             by_reloads = any(takes_reloads(factor) for factor in factors)
-            return ChosenMode(SWITCHBACK, _EASY_OR_RELOADED if by_reloads else _EASY)
+            easy = Note("plan/easy-or-reloaded" if by_reloads else "plan/easy")
+            return ChosenMode(SWITCHBACK, easy)
         case "auto" if may_be_a_duet:
-            return ChosenMode(DUET, _HARD, refused)
-        case "auto" if DUET in refused:
-            why = stored(f"switchback is not valid: {problem}")
-            return ChosenMode(BLOCKS, why, refused)
+            return ChosenMode(DUET, Note("plan/takes-restart"), refused)
         case "auto":
-            why = stored(f'switchback is not valid: {problem}; mode = "duet" is valid')
-            return ChosenMode(BLOCKS, why, refused)
+            code = "plan/no-switchback" if DUET in refused else "plan/no-switchback-but-duet"
+            return ChosenMode(BLOCKS, Note(code, {"problem": refused[SWITCHBACK]}), refused)
         case _ if problem is None:
-            return ChosenMode(BLOCKS, _BLOCKS_OR_SWITCHBACK, refused)
+            return ChosenMode(BLOCKS, Note("plan/blocks-or-switchback"), refused)
         case _:
-            return ChosenMode(BLOCKS, _BLOCKS_OR_DUET if may_be_a_duet else _BLOCKS, refused)
-
-
-_EASY = stored(
-    "every factor can change within a session: slow drift of the host cancels within each trial, so"
-    ' fewer trials are needed; costs and waits per arm are measured only with mode = "blocks"'
-)
-_EASY_OR_RELOADED = stored(
-    "every factor can change within a session or by a reload: slow drift of the host cancels within"
-    " each trial, so fewer trials are needed; costs and waits per arm are measured only with mode ="
-    ' "blocks"'
-)
-_HARD = stored(
-    "a factor takes a restart, so each arm has its own server and the load alternates between them:"
-    " slow drift of the host cancels within each trial; costs and waits per arm are measured only"
-    ' with mode = "blocks"'
-)
-_BLOCKS = stored("one arm per trial, each from the same starting state")
-_BLOCKS_OR_SWITCHBACK = stored(
-    "one arm per trial, each from the same starting state; switchback is valid too, and quicker:"
-    ' mode = "auto"'
-)
-_BLOCKS_OR_DUET = stored(
-    "one arm per trial, each from the same starting state; duet is valid too, and cancels drift of"
-    ' the host: mode = "auto"'
-)
+            why = Note("plan/blocks-or-duet" if may_be_a_duet else "plan/blocks")
+            return ChosenMode(BLOCKS, why, refused)
 
 
 def blocks_of(design: DesignTable, mode: str) -> tuple[int, int]:
@@ -136,22 +106,22 @@ def blocks_of(design: DesignTable, mode: str) -> tuple[int, int]:
     return least, design.max_blocks if "max_blocks" in given else usual
 
 
-def why_no_switchback(file: ExperimentFile, factors: Sequence[Factor]) -> str | None:
+def why_no_switchback(file: ExperimentFile, factors: Sequence[Factor]) -> Note | None:
     """Why a switchback is not valid, if it is not."""
     load, design = file.load, file.design
     for factor in factors:
         problem = _why_not(factor, load, file.target)
         if problem is not None:
-            return stored(f"{factor.name}: {problem}")
+            return Note("plan/of-factor", {"name": factor.name, "problem": problem})
     problem = why_load_cannot_alternate(load)
     if problem is not None:
         return problem
     if design.stopping == "group-sequential":
-        return stored('stopping = "group-sequential" needs mode = "blocks"')
+        return Note("plan/group-sequential")
     return why_slices_do_not_fit(load, design.slice, factors, MOST_ARMS)
 
 
-def _why_not(factor: Factor, load: LoadTable, target: TargetTable) -> str | None:
+def _why_not(factor: Factor, load: LoadTable, target: TargetTable) -> Note | None:
     kind = KINDS[factor.kind]
     match kind.alternates:
         case Alternates.SCRIPT:
@@ -160,14 +130,14 @@ def _why_not(factor: Factor, load: LoadTable, target: TargetTable) -> str | None
             return kind.no_switchback_of.get(factor.name, kind.no_switchback)
     for pattern, reason in carries_over().items():
         if fnmatchcase(factor.name, pattern):
-            return stored(f"its effect outlasts a slice: {reason}")
+            return Note("plan/carries-over", {"reason": Note(f"plan/{reason}")})
     if takes_reloads(factor):
         if target.settings_at == "server":
             return None
-        return stored('it is a setting of the whole server, which takes settings_at = "server"')
+        return Note("plan/settings-at-server")
     major = None if target.is_existing or target.bin else target.version or CATALOGUED[-1]
     if not is_known(factor.name, major):
-        return _UNKNOWN
+        return Note("plan/only-the-server-knows")
     why = why_fixed(factor.name, major, OF_A_SESSION)
     return None if why is None else FIXED[why]
 
@@ -185,5 +155,6 @@ def reloaded() -> Mapping[str, str]:
 
 @cache
 def carries_over() -> Mapping[str, str]:
-    """Name or pattern of a setting → why its effect outlasts a slice."""
+    """Name or pattern of a setting → the entry of notes.toml that says why its effect outlasts a
+    slice."""
     return tomllib.loads((files("pgassay.plan") / "carry_over.toml").read_text("utf-8"))

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pgassay.language import stored
+from pgassay.notes import Note
 from pgassay.plan.model import Arm, Factor
 from pgassay.spec.factors.kinds import KINDS
 from pgassay.spec.model import ExperimentFile
@@ -26,7 +26,7 @@ class Plots:
     split: bool
     hard: tuple[str, ...]
     """The factors that are hard to change; in split plots they change between whole plots."""
-    reason: str
+    reason: Note
 
 
 def is_hard_to_change(factor: Factor, *, existing: bool = False) -> bool:
@@ -49,30 +49,22 @@ def choose_plots(
     one that pgassay started.
     """
     hard = tuple(f.name for f in factors if is_hard_to_change(f, existing=existing))
-    easy = [factor.name for factor in factors if factor.name not in hard]
-    names = ", ".join(hard)
+    easy = tuple(factor.name for factor in factors if factor.name not in hard)
     if len(factors) < 2 or not hard or not easy:
         return Plots(False, hard, _nothing_to_split(factors, hard))
     if wanted == "split":
-        why = stored(f"as asked: {names} changes only between whole plots")
-        return Plots(True, hard, why)
+        return Plots(True, hard, Note("plan/split-as-asked", {"names": hard}))
     if wanted == "complete":
-        why = stored("as asked: all orders of a block's arms are equally likely")
-        return Plots(False, hard, why)
+        return Plots(False, hard, Note("plan/complete-as-asked"))
     if every_trial:
-        why = stored(
-            "the reset restarts the server before every trial, so whole plots would save nothing"
-        )
-        return Plots(False, hard, why)
-    others = ", ".join(easy)
-    why = stored(f"a change of {names} takes a restart, a change of {others} does not")
-    return Plots(True, hard, why)
+        return Plots(False, hard, Note("plan/restarts-anyway"))
+    return Plots(True, hard, Note("plan/some-restart", {"names": hard, "others": easy}))
 
 
-def _nothing_to_split(factors: Sequence[Factor], hard: Sequence[str]) -> str:
+def _nothing_to_split(factors: Sequence[Factor], hard: Sequence[str]) -> Note:
     if len(factors) < 2:
-        return stored("with fewer than two factors there is nothing to split")
-    return stored("every factor takes a restart" if hard else "no factor takes a restart")
+        return Note("plan/one-factor")
+    return Note("plan/all-restart" if hard else "plan/none-restarts")
 
 
 def whole_plots(arms: Sequence[Arm], hard: Sequence[str]) -> tuple[tuple[Arm, ...], ...]:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
-from pgassay.notes import note_to_json, notes_from_json
+from pgassay.notes import coded, note_at, note_to_json, notes_by_name, notes_from_json
 from pgassay.plan.model import ALL_ARMS, Arm, Endpoint, Factor, Gate, Plan, PlannedTrial
 from pgassay.plan.steps import Step
 from pgassay.spec.primary_metric import PRIMARY_METRICS
@@ -31,12 +31,15 @@ def plan_to_json(plan: Plan) -> dict[str, Any]:
         "held_arms": held_arms,
         "notes": [note_to_json(one) for one in plan.notes],
         "warnings": [str(one) for one in plan.notes],
+        **coded("plots_reason", plan.plots_reason),
+        **coded("mode_reason", plan.mode_reason),
+        **coded("modes_refused", plan.modes_refused),
     }
 
 
 def plan_from_json(stored: Mapping[str, Any]) -> Plan:
     """The plan of a plan.json; raises ValueError if the object is not one."""
-    fields = dict(stored)
+    fields = {name: value for name, value in stored.items() if not name.endswith("_coded")}
     schema, warnings = fields.pop("schema", None), fields.pop("warnings", ())
     if schema != SCHEMA:
         raise ValueError(f"its schema is {schema!r}, not {SCHEMA!r}")
@@ -60,6 +63,9 @@ def plan_from_json(stored: Mapping[str, Any]) -> Plan:
                 "steps": tuple(Step(**step) for step in fields["steps"]),
                 "trials": tuple(PlannedTrial(**trial) for trial in fields["trials"]),
                 "notes": notes_from_json(fields.get("notes", ()), warnings),
+                "plots_reason": note_at(stored, "plots_reason"),
+                "mode_reason": note_at(stored, "mode_reason"),
+                "modes_refused": notes_by_name(stored, "modes_refused"),
                 "hard": tuple(fields.get("hard", ())),
                 "looks": tuple(fields.get("looks", ())),
                 "endpoints": tuple(Endpoint(**one) for one in fields.get("endpoints", ())),
@@ -94,11 +100,11 @@ def same_design(one: Plan, other: Plan) -> bool:
             trial_s=0.0,
             notes=(),
             hard=(),
-            plots_reason="",
+            plots_reason=None,
             stopping=plan.stops,
             # Older versions stored none of a long sequential run.
             looks=plan.all_looks,
-            mode_reason="",
+            mode_reason=None,
             modes_refused={},
             # The mode in the file, which an A/A run need not have.
             held_mode="",

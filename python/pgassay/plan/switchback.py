@@ -19,7 +19,7 @@ import math
 import random
 from collections.abc import Sequence
 
-from pgassay.language import stored
+from pgassay.notes import Note
 from pgassay.plan.model import ALL_ARMS, Factor, Plan, PlannedTrial
 from pgassay.plan.steps import steps_of
 from pgassay.spec.load.slices import SHORTEST_S
@@ -45,40 +45,39 @@ def slice_lengths(asked: float) -> tuple[float, float]:
     return asked, asked / 2 if asked / 2 >= SHORTEST_S else asked * 2
 
 
-def why_load_cannot_alternate(load: LoadTable) -> str | None:
+def why_load_cannot_alternate(load: LoadTable) -> Note | None:
     """Why the load cannot change from arm to arm within a trial, if it cannot."""
     if load.command is not None:
-        return stored("a program (load.command) cannot change arms during a trial")
+        return Note("plan/program")
     if load.slices is not None:
-        return stored("[load.slices] already alternates variants")
+        return Note("plan/has-slices")
     return None
 
 
-def why_scripts_cannot_alternate(load: LoadTable) -> str | None:
+def why_scripts_cannot_alternate(load: LoadTable) -> Note | None:
     """Why scripts and weights cannot change from slice to slice, if they cannot."""
     if load.pools == "per_scenario":
-        return stored('with pools = "per_scenario" each scenario keeps its connections')
+        return Note("plan/own-pools")
     return None
 
 
 def why_slices_do_not_fit(
     load: LoadTable, slice_s: float, factors: Sequence[Factor], most_arms: int
-) -> str | None:
+) -> Note | None:
     """Why a trial cannot hold enough slices of all combinations of levels, if it cannot."""
     arms = math.prod(len(factor.levels) for factor in factors)
     measured = [step for step in steps_of(load) if step.measured]
     if len(measured) > 1:
-        return stored("a trial has several steps, and slices need a constant load")
+        return Note("plan/several-steps")
     if arms > most_arms:
-        return stored(f"{arms} arms make rounds too long; {most_arms} at most can alternate")
+        return Note("plan/many-arms", {"arms": arms, "most_arms": most_arms})
     longest = max(slice_lengths(slice_s))
     needed_s = FEWEST_ROUNDS * arms * longest
-    if measured[0].duration_s < needed_s:
-        return stored(
-            f"a step of {measured[0].duration_s:g} s holds fewer than {FEWEST_ROUNDS} rounds of"
-            f" {arms} slices of {longest:g} s; make load.step {needed_s:g}s or more"
-        )
-    return None
+    duration_s = measured[0].duration_s
+    if duration_s >= needed_s:
+        return None
+    sizes = {"rounds": FEWEST_ROUNDS, "arms": arms, "longest": longest, "needed_s": needed_s}
+    return Note("plan/short-step", {"duration_s": duration_s, **sizes})
 
 
 def long_slice(slice_s: float, measured_s: float, arms: int) -> float | None:

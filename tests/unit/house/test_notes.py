@@ -10,6 +10,8 @@ import pytest
 
 from pgassay.language import speaking
 from pgassay.notes import LEGACY, ROOMS, Importance, Note, catalogue, note_to_json, notes_from_json
+from pgassay.plan.duet import background
+from pgassay.plan.modes import carries_over
 from pgassay.spec.server.reset import ResetLevel
 from pgassay.trials.guards.thresholds import shipped_limits
 from support.docs.pages import ROOT
@@ -73,9 +75,10 @@ def test_every_code_in_the_sources_has_a_sentence_and_every_sentence_a_use() -> 
     for path in (ROOT / "python" / "pgassay").rglob("*.py"):
         used |= set(re.findall(rf'"((?:{"|".join(ROOMS)})/[a-z0-9-]+)"', path.read_text("utf-8")))
     known = {f"{room}/{name}" for room in ROOMS for name in catalogue(room)}
-    # Those of guards and resets are put together from the names in their TOML files.
+    # Those of guards, resets and settings are put together from the names in their TOML files.
     used |= {f"trials/guards/{name}" for name in shipped_limits()}
     used |= {one.code for level in ResetLevel for one in level.differs}
+    used |= {f"plan/{why}" for table in (background(), carries_over()) for why in table.values()}
     assert known == used
     for room in ROOMS:
         for entry in catalogue(room).values():

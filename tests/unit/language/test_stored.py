@@ -9,11 +9,6 @@ import pytest
 from pgassay.language import clauses, listed, retold, speaking
 from pgassay.notes import Note
 
-CARRIED_OVER = (
-    "max_wal_size: its effect outlasts a slice: it changes when checkpoints come, which are minutes"
-    " apart"
-)
-
 
 def test_a_stored_sentence_is_in_the_language_with_its_numbers() -> None:
     text = str(Note("trials/guards/reloads", {"percent": 2.5}))
@@ -26,7 +21,6 @@ def test_a_stored_sentence_is_in_the_language_with_its_numbers() -> None:
 @pytest.mark.parametrize("language", ["ru", "zh"])
 def test_a_sentence_inside_another_is_told_again_too(language: str) -> None:
     with speaking(language):
-        assert re.findall("[a-z_]{2,}", retold(CARRIED_OVER)) == ["max_wal_size"]
         trial = retold("trial 3: other processes used more than 5 % of the host's processors")
         assert re.findall("[a-z']{3,}", trial) == ["trial"]
 
@@ -34,8 +28,6 @@ def test_a_sentence_inside_another_is_told_again_too(language: str) -> None:
 def test_what_no_message_fits_and_what_a_user_named_stays() -> None:
     with speaking("ru"):
         assert retold("a disk that broke") == "a disk that broke"
-        told = retold("pages=<b>: its effect outlasts a slice: a cache fills over minutes")
-        assert told.startswith("pages=<b>: ")
 
 
 def test_items_and_clauses_are_separated_as_the_language_does() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from pgassay.errors import SpecError
+from pgassay.notes import Note
 from pgassay.plan.description import mode_lines, order_of
 from pgassay.plan.design import make_plan
 from pgassay.plan.model import ALL_ARMS, Plan
@@ -16,6 +17,7 @@ from pgassay.plan.switchback import rounds_of
 from pgassay.spec.parse import parse_spec
 from pgassay.spec.settings.catalogue import CATALOGUED, catalogue
 from pgassay.trials.load.switchback import slices_of
+from support.notes import codes_in
 from support.synthetic.designs import plan_of_spec
 
 SPEC = """
@@ -67,17 +69,21 @@ def test_mode_on_the_command_line_overrules_the_file() -> None:
 @pytest.mark.parametrize(
     ("factor", "levels", "why"),
     [
-        ("postgres", "checkpoint_timeout = ['1min', '5min']", "outlasts a slice"),
-        ("postgres", "autovacuum_naptime = ['1min', '5min']", "dead rows"),
-        ("postgres", "shared_buffers = ['64MB', '128MB']", "a cache fills over minutes"),
-        ("postgres", "max_slot_wal_keep_size = [-1, '1GB']", "changes for the whole server"),
-        ("postgres", "fsync = ['on', 'off']", "outlasts a slice"),
-        ("postgres", "'pg_stat_statements.max' = [1000, 5000]", "only the server can say"),
-        ("client.settings", "'auto_explain.log_timing' = [true, false]", "only the server can say"),
-        ("client", "protocol = ['simple', 'prepared']", "prepared for one protocol"),
-        ("client", "transport = ['epoll', 'io_uring']", "agreed on when a session is opened"),
-        ("client", "think_time = ['0', '1ms']", "one for the whole load"),
-        ("workload", "scale = [1, 2]", "other data"),
+        ("postgres", "checkpoint_timeout = ['1min', '5min']", "plan/minutes-apart"),
+        ("postgres", "autovacuum_naptime = ['1min', '5min']", "plan/dead-rows"),
+        ("postgres", "shared_buffers = ['64MB', '128MB']", "plan/cache-fills"),
+        ("postgres", "max_slot_wal_keep_size = [-1, '1GB']", "spec/load/of-the-server"),
+        ("postgres", "fsync = ['on', 'off']", "plan/pages-synced"),
+        ("postgres", "'pg_stat_statements.max' = [1000, 5000]", "plan/only-the-server-knows"),
+        (
+            "client.settings",
+            "'auto_explain.log_timing' = [true, false]",
+            "plan/only-the-server-knows",
+        ),
+        ("client", "protocol = ['simple', 'prepared']", "spec/factors/one-protocol"),
+        ("client", "transport = ['epoll', 'io_uring']", "spec/factors/agreed-at-connection"),
+        ("client", "think_time = ['0', '1ms']", "spec/factors/one-per-load"),
+        ("workload", "scale = [1, 2]", "spec/factors/other-data"),
     ],
 )
 def test_an_invalid_switchback_becomes_blocks_in_auto_and_is_refused_if_asked_for(
@@ -85,10 +91,11 @@ def test_an_invalid_switchback_becomes_blocks_in_auto_and_is_refused_if_asked_fo
 ) -> None:
     plan = planned(levels, factor=factor)
     assert plan.mode == "blocks"
-    assert why in plan.modes_refused["switchback"]
+    found = plan.modes_refused["switchback"]
+    assert why in codes_in(found)
     with pytest.raises(SpecError, match=r"design\.mode") as refused:
         planned(levels, factor=factor, design="mode = 'switchback'")
-    assert why in str(refused.value)
+    assert str(found) in str(refused.value)
 
 
 @pytest.mark.parametrize(
@@ -96,21 +103,21 @@ def test_an_invalid_switchback_becomes_blocks_in_auto_and_is_refused_if_asked_fo
     [
         ("rate = 100", None),
         ("pools = 'per_scenario'", None),
-        ("[load.slices]\nvariants = [{name = 'a'}, {name = 'b'}]", "already alternates variants"),
+        ("[load.slices]\nvariants = [{name = 'a'}, {name = 'b'}]", "plan/has-slices"),
     ],
 )
 def test_a_load_that_cannot_alternate_refuses_a_switchback(load: str, why: str | None) -> None:
     refused = planned(load=load).modes_refused.get("switchback")
-    assert refused is None if why is None else why in (refused or "")
+    assert codes_in(refused) == [why] * (why is not None)
 
 
 def test_a_step_too_short_for_eight_rounds_is_refused_with_the_length_that_fits() -> None:
     plan = planned(design="mode = 'auto'\nslice = '2s'")
-    assert "make load.step 32s or more" in plan.modes_refused["switchback"]
+    assert plan.modes_refused["switchback"].values["needed_s"] == 32
     # Half of 400 ms is too short, so every second trial has slices of 800 ms.
     levels = "work_mem = ['1MB', '2MB', '4MB', '8MB']"
     plan = planned(levels, design="mode = 'auto'\nslice = '400ms'")
-    assert "make load.step 25.6s or more" in plan.modes_refused["switchback"]
+    assert plan.modes_refused["switchback"].values["needed_s"] == 25.6
 
 
 def test_several_steps_are_compared_in_blocks() -> None:
@@ -122,7 +129,7 @@ def test_several_steps_are_compared_in_blocks() -> None:
         design="mode = 'auto'",
     ).replace("clients = 2", "clients = [2, 4]")
     plan = plan_of_spec(text)
-    assert "several steps" in plan.modes_refused["switchback"]
+    assert plan.modes_refused["switchback"] == Note("plan/several-steps")
 
 
 def test_the_first_four_trials_have_short_slices_and_later_ones_five_long_rounds() -> None:
@@ -246,7 +253,7 @@ def test_settings_in_reloads_toml_alternate_by_reloads_and_not_in_sessions() -> 
     design = "mode = 'auto'\nslice = '500ms'"
     plan = planned(levels, design=design)
     assert plan.mode == "switchback"
-    assert "within a session or by a reload" in plan.mode_reason
+    assert plan.mode_reason == Note("plan/easy-or-reloaded")
     spec = parse_spec(
         SPEC.format(factor="postgres", levels=levels, load="", step="20s", design=design),
         source="x.toml",
@@ -260,7 +267,7 @@ def test_settings_in_reloads_toml_alternate_by_reloads_and_not_in_sessions() -> 
 def test_reloads_are_refused_if_settings_are_changed_for_a_role_only() -> None:
     target = "[target]\ndsn = 'host=x'\nallow_changes = true\nsettings_at = 'role'\n"
     plan = planned("wal_sync_method = ['fdatasync', 'fsync']", target=target)
-    assert 'settings_at = "server"' in plan.modes_refused["switchback"]
+    assert "plan/settings-at-server" in codes_in(plan.modes_refused["switchback"])
 
 
 def test_settings_in_reloads_toml_take_a_reload_and_do_not_carry_over() -> None:

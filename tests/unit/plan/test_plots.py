@@ -17,6 +17,7 @@ from pgassay.plan.description import order_of, plots_line, restarts_line
 from pgassay.plan.model import Factor, Plan
 from pgassay.plan.plots import is_hard_to_change
 from pgassay.plan.store import plan_from_json, plan_to_json, same_design
+from support.notes import codes_in
 from support.runs.command import pgassay
 from support.synthetic.designs import plan_of_spec
 
@@ -124,19 +125,25 @@ def test_schema_variants_of_an_existing_server_take_no_restart() -> None:
 @pytest.mark.parametrize(
     ("factors", "dsn", "plots", "expected", "why"),
     [
-        ({"shared_buffers": 2, "work_mem": 2}, "", "auto", "complete", "before every trial"),
-        ({"shared_buffers": 2, "work_mem": 2}, "", "split", "split", "as asked"),
-        ({"shared_buffers": 2, "work_mem": 2}, "service=lab", "auto", "split", "takes a restart"),
-        ({"shared_buffers": 2, "work_mem": 2}, "service=lab", "complete", "complete", "as asked"),
+        ({"shared_buffers": 2, "work_mem": 2}, "", "auto", "complete", "restarts-anyway"),
+        ({"shared_buffers": 2, "work_mem": 2}, "", "split", "split", "split-as-asked"),
+        ({"shared_buffers": 2, "work_mem": 2}, "service=lab", "auto", "split", "some-restart"),
+        (
+            {"shared_buffers": 2, "work_mem": 2},
+            "service=lab",
+            "complete",
+            "complete",
+            "complete-as-asked",
+        ),
         (
             {"shared_buffers": 2, "max_connections": 2},
             "service=lab",
             "auto",
             "complete",
-            "every factor takes a restart",
+            "all-restart",
         ),
-        ({"jit": 2, "work_mem": 2}, "service=lab", "auto", "complete", "no factor takes a restart"),
-        ({"shared_buffers": 2}, "service=lab", "auto", "complete", "nothing to split"),
+        ({"jit": 2, "work_mem": 2}, "service=lab", "auto", "complete", "none-restarts"),
+        ({"shared_buffers": 2}, "service=lab", "auto", "complete", "one-factor"),
     ],
 )
 def test_plots_are_split_if_that_saves_restarts_or_the_file_asks_for_it(
@@ -144,7 +151,8 @@ def test_plots_are_split_if_that_saves_restarts_or_the_file_asks_for_it(
 ) -> None:
     plan = plan_of(factors, plots=plots, dsn=dsn)
     assert plan.plots == expected
-    assert why in plots_line(plan)
+    assert codes_in(plan.plots_reason) == [f"plan/{why}"]
+    assert str(plan.plots_reason) in plots_line(plan)
     if expected == "complete":
         assert all(trial.whole_plot is None for trial in plan.trials)
 

@@ -142,8 +142,10 @@ _ENVIRONMENT: Form = {
 }
 _PLAN_FILE: Form = {"schema": str, "warnings": [str]} | form_of(Plan)
 # Which older versions do not have, and newer ones may write otherwise (`notes_from_json`).
-del _PLAN_FILE["notes"]
-_PLAN_FILE["notes="] = list
+for name in ("notes", "plots_reason?", "mode_reason?", "modes_refused="):
+    del _PLAN_FILE[name]
+_PLAN_FILE |= {"notes=": list, "plots_reason=": str, "mode_reason=": str}
+_PLAN_FILE["modes_refused="] = {"*": str}
 _ARM: Form = {"id": str, "levels": {"*": str}}
 FORMS: Mapping[str, Form] = {
     TRIAL_SCHEMA: _TRIAL,

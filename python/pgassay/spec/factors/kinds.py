@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
+from pgassay.notes import Note
 from pgassay.spec.factors.tables import FactorsTable
 from pgassay.spec.server.host_knobs import acts_after_restart
 from pgassay.spec.settings.catalogue import takes_restart
@@ -66,12 +67,12 @@ class FactorKind:
     is_hard: Callable[[str], bool]
     """By the factor's name: whether another level takes a restart of the server, or more."""
     alternates: Alternates = Alternates.NEVER
-    no_switchback: str = ""
+    no_switchback: Note | None = None
     """Why a level cannot change within a trial."""
-    no_switchback_of: Mapping[str, str] = field(default_factory=dict)
+    no_switchback_of: Mapping[str, Note] = field(default_factory=dict)
     """The same for single factors of the kind, by name."""
-    no_duet: str = ""
-    """Why servers side by side cannot differ in it; empty where they can."""
+    no_duet: Note | None = None
+    """Why servers side by side cannot differ in it; None where they can."""
     duet_saves_restarts: bool = False
     """Whether a duet is worth while for a hard factor of this kind."""
     shapes_load: bool = False
@@ -105,7 +106,7 @@ def weight_of(scenario: str) -> str:
     return f"weight of {scenario}"
 
 
-_AT_CONNECTION = "it is agreed on when a session is opened, and sessions stay open"
+_AT_CONNECTION = Note("spec/factors/agreed-at-connection")
 
 SERVER = FactorKind(
     "target",
@@ -116,7 +117,7 @@ SERVER = FactorKind(
         ("bin", BUILD, factors.target.bin),
     ),
     _always,
-    no_switchback="another server has to be started",
+    no_switchback=Note("spec/factors/another-server"),
     duet_saves_restarts=True,
 )
 DATA = FactorKind(
@@ -128,8 +129,8 @@ DATA = FactorKind(
         ("scale", SCALE, factors.workload.scale),
     ),
     _always,
-    no_switchback="other data cannot come and go within seconds",
-    no_duet="servers with other data do not have the same load",
+    no_switchback=Note("spec/factors/other-data"),
+    no_duet=Note("spec/factors/not-the-same-load"),
     shapes_load=True,
 )
 SCHEMA = FactorKind(
@@ -138,7 +139,7 @@ SCHEMA = FactorKind(
     Applied.DATA,
     _table("schema_"),
     _always,
-    no_switchback="another schema cannot come and go within seconds",
+    no_switchback=Note("spec/factors/another-schema"),
 )
 SCRIPT = FactorKind(
     "scenarios",
@@ -164,14 +165,14 @@ CLIENT = FactorKind(
     Applied.LOAD,
     lambda factors: factors.client.varied(),
     _never,
-    no_switchback="the engine has one for the whole load, whatever the slice",
+    no_switchback=Note("spec/factors/one-per-load"),
     no_switchback_of={
-        "protocol": "statements are prepared for one protocol when a session is opened",
+        "protocol": Note("spec/factors/one-protocol"),
         "sslmode": _AT_CONNECTION,
         "transport": _AT_CONNECTION,
-        "pools": "it takes other connections, and connections stay open",
+        "pools": Note("spec/factors/other-connections"),
     },
-    no_duet="the load has one kind of client for all servers",
+    no_duet=Note("spec/factors/one-kind-of-client"),
     shapes_load=True,
 )
 SESSION = FactorKind(
@@ -198,13 +199,17 @@ HOST = FactorKind(
     Applied.KNOB,
     _table("host"),
     acts_after_restart,
-    no_switchback="a knob of the host is set before the server starts",
-    no_duet="a knob of the host holds for all servers on it",
+    no_switchback=Note("spec/factors/knob-before-start"),
+    no_duet=Note("spec/factors/knob-of-all-servers"),
 )
 LABEL = FactorKind(
-    "label", "the two labels of an A/A run", Applied.NOWHERE, lambda _: (), _always,
-    no_switchback="a label is given to a whole trial",
-)  # fmt: skip
+    "label",
+    "the two labels of an A/A run",
+    Applied.NOWHERE,
+    lambda _: (),
+    _always,
+    no_switchback=Note("spec/factors/label-of-a-trial"),
+)
 
 KINDS: Mapping[str, FactorKind] = {
     kind.name: kind

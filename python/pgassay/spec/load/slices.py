@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 
+from pgassay.notes import Note
 from pgassay.spec.reading.suggest import did_you_mean
 from pgassay.spec.reading.tables import parsed_toml, read_table
 from pgassay.spec.reading.texts import text_of
@@ -23,11 +24,11 @@ LONGEST_S = 86_400.0
 OF_A_SESSION = frozenset({"user", "superuser"})
 AT_ITS_BEGIN = OF_A_SESSION | {"backend", "superuser-backend"}
 FIXED = {
-    "postmaster": "changes only by a restart of the server",
-    "sighup": "changes for the whole server",
-    "backend": "is fixed when a session begins",
-    "superuser-backend": "is fixed when a session begins",
-    "transaction": "belongs to one transaction",
+    "postmaster": Note("spec/load/by-restart"),
+    "sighup": Note("spec/load/of-the-server"),
+    "backend": Note("spec/load/fixed-at-begin"),
+    "superuser-backend": Note("spec/load/fixed-at-begin"),
+    "transaction": Note("spec/load/of-a-transaction"),
 }
 """Contexts of pg_settings in which one session cannot change a setting, and why."""
 _OF_A_TRANSACTION = ("transaction_isolation", "transaction_read_only", "transaction_deferrable")
