@@ -13,10 +13,11 @@ from contextlib import contextmanager
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from pgassay.pipeline import run_experiment
 from pgassay.plan.model import Plan, PlannedTrial
+from pgassay.samples.forms.trial import TrialFile
 from pgassay.samples.run_directory import RunDirectory, StoredTrial
 from pgassay.spec.parse import parse_spec
 from pgassay.trials.model.record import Validity
@@ -30,7 +31,7 @@ class Finished(Protocol):
         """Whether it counts."""
         ...
 
-    def summary(self) -> Mapping[str, Any]:
+    def summary(self) -> TrialFile:
         """trial.json."""
         ...
 
@@ -85,4 +86,4 @@ def with_short_slices(plan: Plan) -> Plan:
 def in_order(trials: Iterable[Ran]) -> list[Ran]:
     """The valid trials in the order they ran: repeats have higher numbers than all others."""
     valid = [trial for trial in trials if trial.validity().valid]
-    return sorted(valid, key=lambda trial: int(trial.summary()["started_ns"]))
+    return sorted(valid, key=lambda trial: trial.summary().started_ns or 0)

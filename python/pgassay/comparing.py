@@ -121,10 +121,10 @@ def _session(run: RunDirectory) -> Session:
     """The day on which it began, and the server's start where it was not started again."""
     summaries = [trial.summary() for trial in run.trials()]
     starts = [
-        ((one.get("fingerprint") or {}).get("before") or {}).get("started_at_s")
+        None if one.fingerprint.before is None else one.fingerprint.before.started_at_s
         for one in summaries
     ]
-    return session_of([one["started_ns"] for one in summaries], starts)
+    return session_of([one.started_ns or one.load.steps[0].start_ns for one in summaries], starts)
 
 
 def _spec_of(run: RunDirectory) -> dict[str, Any]:

@@ -173,7 +173,7 @@ def _continued(so_far: RunSoFar, now: dict[str, Any]) -> dict[str, Any]:
 def kept_trials(run: RunDirectory) -> dict[int, Kept]:
     """The stored trials, with the servers they ran on."""
     return {
-        number: Kept(run.trial(number).summary().get("server") or "", run.trial(number).validity())
+        number: Kept(run.trial(number).summary().server, run.trial(number).validity())
         for number in run.finished()
     }
 

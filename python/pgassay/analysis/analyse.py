@@ -70,6 +70,7 @@ from pgassay.analysis.verdicts.withdrawal import (
     withdraw_effects,
 )
 from pgassay.plan.model import Plan
+from pgassay.samples.forms.trial import TrialFile
 from pgassay.samples.profiles import StoredProfiles
 from pgassay.trials.model.record import FailedTrial
 
@@ -251,7 +252,7 @@ def with_noise(
     analysis: Analysis,
     plan: Plan,
     courses: Sequence[TrialCourse],
-    summaries: Sequence[Mapping[str, Any]],
+    summaries: Sequence[TrialFile],
 ) -> Analysis:
     """The analysis with the run's noise, and the calibration of an A/A run.
 

@@ -82,24 +82,22 @@ def trials(path: Path) -> Iterator[Row]:
 
 def _trial(stored: StoredTrial) -> Row:
     found = stored.summary()
-    load, reasons = found["load"], (found.get("validity") or {}).get("reasons") or ()
-    latency = load.get("latency_ms") or {}
-    measured = [step for step in load["steps"] if step["measured"]]
-    done = sum(step["transactions"] for step in measured)
-    seconds = sum(step["end_ns"] - step["start_ns"] for step in measured) / 1e9
+    load, reasons = found.load, found.validity.reasons
+    done = sum(step.transactions for step in load.measured)
+    seconds = sum(step.end_ns - step.start_ns for step in load.measured) / 1e9
     return {
-        **found,
-        "trial": found["number"],
-        "levels": _label(found["levels"]),
+        **found.to_json(),
+        "trial": found.number,
+        "levels": _label(found.levels),
         "valid": not reasons,
         "reasons": "; ".join(reasons) or None,
-        "warnings": len(found["warnings"]),
-        "reset_s": (found.get("reset") or {}).get("duration_s"),
+        "warnings": len(found.warnings),
+        "reset_s": found.reset.duration_s,
         "transactions": done,
-        "failed": sum(step["failed"] for step in measured),
+        "failed": sum(step.failed for step in load.measured),
         "tps": done / seconds if seconds else None,
-        "client_cpu_s": load.get("client_cpu_s"),
-        **{f"latency_{name}_ms": latency.get(name) for name in ("mean", "p50", "p95", "p99")},
+        "client_cpu_s": load.client_cpu_s,
+        **{f"latency_{name}_ms": value for name, value in load.latency_ms},
     }
 
 

@@ -17,16 +17,16 @@ import shutil
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pgassay.durable import make_directory, sync_directory
-from pgassay.samples.run_directory import RunDirectory, StoredTrial
+from pgassay.samples.forms.segment import SegmentFile
+from pgassay.samples.run_directory import RunDirectory, StoredPart
 from pgassay.samples.storage.files import clear_errors, write_atomically
-from pgassay.samples.storage.json_files import as_json, checked_file
-from pgassay.samples.storage.stored_fields import SEGMENT_SCHEMA
+from pgassay.samples.storage.json_files import as_json, stored_file
 from pgassay.samples.storage.tables import TABLES, as_table, logged_tables, packing
 from pgassay.spec.secrets.redaction import redacted_value
 from pgassay.trials.model.record import Columns, Piece, SegmentEnd
@@ -37,12 +37,12 @@ _SAMPLED = ("waits", "postgres", "host")
 _ROWS_AT_ONCE = 100_000
 
 
-class StoredSegment(StoredTrial):
+class StoredSegment(StoredPart):
     """One segment read back: tables as a trial's, and segment.json."""
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> SegmentFile:
         """segment.json."""
-        return checked_file(self.folder / "segment.json", SEGMENT_SCHEMA)
+        return stored_file(self.folder / "segment.json", SegmentFile)
 
     def bytes(self) -> int:
         """What it takes on disk."""
@@ -79,7 +79,7 @@ class ObservationDirectory(RunDirectory):
         sizes = {number: self.segment(number).bytes() for number in numbers}
         dropped = 0
         for number in numbers[:-1]:
-            old = self.segment(number).summary()["ended_ns"] < ended_before_ns
+            old = self.segment(number).summary().ended_ns < ended_before_ns
             if not old and sum(sizes.values()) <= most_bytes:
                 break
             with clear_errors(self.path):
@@ -142,24 +142,10 @@ class SegmentWriter:
             for name, table in logged_tables(end.checkpoints, end.events).items():
                 pq.write_table(table, self._aside / f"{name}.parquet", **packing(table.schema))
                 _sync(self._aside / f"{name}.parquet")
-            write_atomically(
-                self._aside / "segment.json", as_json(redacted_value(self._summary(end)))
-            )
+            stored = SegmentFile.ended(self._number, end).to_json()
+            write_atomically(self._aside / "segment.json", as_json(redacted_value(stored)))
             self._aside.rename(self._final)
             sync_directory(self._final.parent)
-
-    def _summary(self, end: SegmentEnd) -> dict[str, Any]:
-        return {
-            "schema": SEGMENT_SCHEMA,
-            "number": self._number,
-            "started_ns": end.started_ns,
-            "ended_ns": end.ended_ns,
-            "sampler_cost": dict(end.sampler_cost),
-            "checkpoints_from": end.checkpoints_from,
-            "log": dict(end.log),
-            "clock": dict(end.clock),
-            "warnings": list(end.warnings),
-        }
 
     def _add(self, name: str, columns: Columns) -> None:
         self._waiting[name].append(as_table(columns, TABLES[name]))

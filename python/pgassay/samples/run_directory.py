@@ -26,17 +26,22 @@ import pyarrow as pa
 
 from pgassay.durable import make_directory, sync_directory
 from pgassay.errors import RunDirectoryError
-from pgassay.notes import note_to_json
 from pgassay.samples.failed_trials import FAILED, failed_trials, note_failed
+from pgassay.samples.forms.trial import TrialFile
 from pgassay.samples.journal import JOURNAL, FileJournal, open_changes
 from pgassay.samples.profiles import PROFILES, ProfileDirectory
 from pgassay.samples.storage.files import clear_errors, make_empty, write_atomically
 from pgassay.samples.storage.histogram_layout import with_layout
-from pgassay.samples.storage.json_files import as_json, checked_file, parsed_file, read_text
+from pgassay.samples.storage.json_files import (
+    as_json,
+    checked_file,
+    parsed_file,
+    read_text,
+    stored_file,
+)
 from pgassay.samples.storage.stored_fields import (
     ENVIRONMENT_SCHEMA,
     STATEMENTS_SCHEMA,
-    TRIAL_SCHEMA,
 )
 from pgassay.samples.storage.tables import (
     TABLES,
@@ -168,7 +173,9 @@ class RunDirectory:
                     if name == "load":
                         schema = with_layout(schema, record.leading_bits)
                     write_atomically(aside / f"{name}.parquet", parquet_of(parts, schema))
-                write_atomically(aside / "trial.json", as_json(redacted_value(_summary(record))))
+                write_atomically(
+                    aside / "trial.json", as_json(redacted_value(TrialFile.of(record).to_json()))
+                )
                 if record.plans:
                     write_atomically(aside / PLANS, as_json(redacted_value(dict(record.plans))))
                 for file in record.kept:
@@ -223,28 +230,11 @@ class RunDirectory:
         return (self.trial(number) for number in self.finished())
 
 
-class StoredTrial:
-    """One trial read back from its folder."""
+class StoredPart:
+    """The tables of one trial or segment, read back from its folder."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-
-    def summary(self) -> Mapping[str, Any]:
-        """trial.json."""
-        return self._summary
-
-    @cached_property
-    def _summary(self) -> Mapping[str, Any]:
-        return checked_file(self.folder / "trial.json", TRIAL_SCHEMA)
-
-    def plans(self) -> dict[str, Any]:
-        """plans.json; empty where the plans of statements were not read."""
-        path = self.folder / PLANS
-        return checked_file(path, PLANS_SCHEMA) if path.is_file() else {}
-
-    def validity(self) -> Validity:
-        """Whether it counts; in older runs, which do not store it, every trial counts."""
-        return Validity(tuple((self.summary().get("validity") or {}).get("reasons") or ()))
 
     def table(self, name: str) -> pa.Table:
         """One of the Parquet files, by its name without the ending."""
@@ -259,32 +249,25 @@ class StoredTrial:
         return Batched(self.folder / f"{name}.parquet", name)
 
 
-def _summary(record: TrialRecord) -> dict[str, Any]:
-    return {
-        "schema": TRIAL_SCHEMA,
-        "number": record.number,
-        "block": record.block,
-        "position": record.position,
-        "arm": record.arm,
-        "levels": dict(record.levels),
-        "started_ns": record.started_ns,
-        "ended_ns": record.ended_ns,
-        "reset": dict(record.reset),
-        "load": dict(record.load),
-        "sampler_cost": dict(record.sampler_cost),
-        "placement": {part: dict(place) for part, place in record.placement.items() if place},
-        "checkpoints_from": record.checkpoints_from,
-        "log": dict(record.log),
-        "clock": dict(record.clock),
-        "notes": [note_to_json(one) for one in record.notes],
-        "warnings": [str(one) for one in record.notes],
-        "validity": {"valid": record.validity.valid, "reasons": list(record.validity.reasons)},
-        "repeats": record.repeats,
-        **({"server": record.server} if record.server else {}),
-        **({"set_by_load": dict(record.set_by_load)} if record.set_by_load else {}),
-        "fingerprint": dict(record.fingerprint),
-        **({"reloading": dict(record.reloading)} if record.reloading else {}),
-    }
+class StoredTrial(StoredPart):
+    """One trial read back from its folder."""
+
+    def summary(self) -> TrialFile:
+        """trial.json."""
+        return self._summary
+
+    @cached_property
+    def _summary(self) -> TrialFile:
+        return stored_file(self.folder / "trial.json", TrialFile)
+
+    def plans(self) -> dict[str, Any]:
+        """plans.json; empty where the plans of statements were not read."""
+        path = self.folder / PLANS
+        return checked_file(path, PLANS_SCHEMA) if path.is_file() else {}
+
+    def validity(self) -> Validity:
+        """Whether it counts."""
+        return Validity(self.summary().validity.reasons)
 
 
 def _tables(record: TrialRecord) -> dict[str, Iterable[pa.Table]]:

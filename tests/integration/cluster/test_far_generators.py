@@ -184,8 +184,8 @@ def test_a_machine_lost_in_a_trial_costs_that_trial_alone(
     assert sorted(summaries) == [1, 2, 3, 4]
     assert summaries[1] == finished[1]
     for number, one in summaries.items():
-        assert one["validity"]["valid"], one["validity"]
-        shares = [own["connections"] for own in one["load"]["generators"]]
+        assert one.validity.valid, one.validity
+        shares = [own["connections"] for own in one.load.given["generators"]]
         assert shares == ([2, 2, 2] if number == 1 else [3, 3])
     assert [one.number for one in run.failed()] == [2]
     assert [one for one in heard.warnings if "run again with those that remain" in one]

@@ -175,9 +175,9 @@ def samples_explain(trials: list[StoredTrial]) -> None:
     """WAL, waits by scenario, checkpoints and the host's figures are there and fit the load."""
     for trial in trials:
         summary = trial.summary()
-        assert summary["reset"]["settings"]["max_wal_size"] in ("32MB", "1GB")
+        assert summary.reset.given["settings"]["max_wal_size"] in ("32MB", "1GB")
         names = {"payment", "transfer", "balance"}
-        assert {s["name"] for s in summary["load"]["scenarios"]} == names
+        assert {s["name"] for s in summary.load.given["scenarios"]} == names
         ticks = trial.table("waits")["tick_ns"].to_pylist()
         assert ticks == sorted(ticks)
         values = measure_trial(trial).whole.values
@@ -191,7 +191,7 @@ def samples_explain(trials: list[StoredTrial]) -> None:
         assert waiting + values["unaccounted_ms_per_tx"] == pytest.approx(values["latency_mean"])
         scenarios = set(trial.table("waits")["scenario"].to_pylist()) - {None}
         assert "payment" in scenarios <= names
-    small = [t for t in trials if t.summary()["levels"]["max_wal_size"] == "32MB"]
+    small = [t for t in trials if t.summary().levels["max_wal_size"] == "32MB"]
     assert any(t.table("checkpoints").num_rows for t in small)
 
 

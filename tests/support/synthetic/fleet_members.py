@@ -85,4 +85,4 @@ class Heard(ProgressListener):
 
 def servers_by_trial(run: RunDirectory) -> dict[int, str]:
     """Trial → the server it is stored with."""
-    return {number: run.trial(number).summary()["server"] for number in run.finished()}
+    return {number: run.trial(number).summary().server for number in run.finished()}

@@ -26,7 +26,7 @@ def put_on_servers(run: RunDirectory, server_of: Callable[[int], str]) -> None:
     """Write the server of its block into each trial of a stored run."""
     for number in run.finished():
         path = run.trial(number).folder / "trial.json"
-        change(path, server=server_of(run.trial(number).summary()["block"]))
+        change(path, server=server_of(run.trial(number).summary().block))
 
 
 def fleet_trials(

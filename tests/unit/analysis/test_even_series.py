@@ -145,6 +145,6 @@ def test_a_stored_trial_is_read_without_its_warm_up(tmp_path: Path) -> None:
     run, _, _ = synthetic_run(tmp_path / "run", blocks=2)
     trial = next(iter(run.trials()))
     found = read_even_series(trial)
-    assert (found.number, found.arm, found.intervals) == (1, trial.summary()["arm"], 10)
+    assert (found.number, found.arm, found.intervals) == (1, trial.summary().arm, 10)
     assert found.values["cpu_user"].mean() == pytest.approx(100.0, rel=0.1)
     assert found.values["wait/LWLock"].mean() > 0.5

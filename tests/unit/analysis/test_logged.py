@@ -28,7 +28,7 @@ def test_a_run_without_a_log_has_no_events_and_no_quiet_arm(tmp_path: Path) -> N
     for trial in run.trials():
         (trial.folder / "events.parquet").unlink()
         path = trial.folder / "trial.json"
-        path.write_text(json.dumps({**trial.summary(), "log": {}}))
+        path.write_text(json.dumps({**trial.summary().to_json(), "log": {}}))
     assert run.trial(1).table("events").num_rows == 0
     assert "log tells" not in markdown_of(run)
 

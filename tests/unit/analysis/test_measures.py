@@ -76,10 +76,10 @@ def test_stages_that_come_back_to_a_load_are_one_level_of_it(tmp_path: Path) -> 
 def test_clients_that_are_always_busy_have_a_throughput_by_durations(tmp_path: Path) -> None:
     run, _, _ = synthetic_run(tmp_path / "run", blocks=1)
     summary = run.trial(1).summary()
-    (step,) = [s for s in summary["load"]["steps"] if s["measured"]]
+    (step,) = summary.load.measured
     values = {"tps": 8 / 5, "latency_mean": 4900.0}
     assert _clients((step,)) == 8
-    assert _clients(({**step, "rate": 100.0},)) == 0
+    assert _clients((step.model_copy(update={"rate": 100.0}),)) == 0
     assert _by_duration(values, 8.0, 96) == pytest.approx(8 / 4.9)
     thinking = {**values, "latency_mean": 2000.0}
     assert _by_duration(thinking, 8.0, 96) is None, "idle for three fifths of the time"

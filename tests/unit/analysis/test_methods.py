@@ -29,6 +29,7 @@ from pgassay.spec.parse import parse_spec
 from pgassay.trials.model.columns import LOAD
 from support.synthetic.designs import plan_of_spec
 from support.synthetic.directories import SPEC, synthetic_run
+from support.synthetic.stored_trials import step_of
 
 Signals = Mapping[tuple[str, str, str], float]
 HOST: dict[str, Any] = {
@@ -254,7 +255,7 @@ def test_scenarios_have_their_rate_errors_by_sqlstate_and_latency() -> None:
 
     failing = {"failed": 5, "error_sqlstate": ["40001", "40P01"], "error_count": [3, 2]}
     rows = [row("pay", 1), row("pay", 2, **failing), row("look", 1)]
-    steps = [{"index": 1, "start_ns": 10**9, "end_ns": 3 * 10**9}]
+    steps = [step_of(index=1, start_ns=10**9, end_ns=3 * 10**9)]
     look, pay = measure_scenarios(steps, pa.Table.from_pylist(rows, schema=LOAD))
     assert (pay.scenario, pay.tps, pay.failed) == ("pay", 100.0, 5)
     assert pay.errors == {"40001": 3, "40P01": 2}

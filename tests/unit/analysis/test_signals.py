@@ -18,7 +18,7 @@ def trial(number: int, arm: str, values: dict[tuple[str, str, str], float]) -> T
 def test_signals_agree_with_the_measures_of_the_same_trial(tmp_path: Path) -> None:
     run, _, _ = synthetic_run(tmp_path / "run")
     stored = next(iter(run.trials()))
-    (arm,) = by_arm([stored.summary()["arm"]], [read_signals(stored)])
+    (arm,) = by_arm([stored.summary().arm], [read_signals(stored)])
     measures = measure_trial(stored).whole.values
     one = arm.trials[0]
     wal_a_second = arm.mean("wal_position", name="insert_bytes")

@@ -9,7 +9,9 @@ import pytest
 from pgassay.analysis.measures.costs import host_costs
 from pgassay.analysis.measures.spread import throughput_variation
 from pgassay.analysis.reading.counters import CounterSeries
+from pgassay.samples.forms.trial import Step
 from pgassay.trials.model.columns import COUNTERS
+from support.synthetic.stored_trials import step_of
 
 S = 1_000_000_000
 
@@ -21,9 +23,9 @@ def intervals(done: list[int], *, step: int = 0, start: int = 0) -> list[dict[st
     ]
 
 
-def steps(*lengths: int) -> list[dict[str, int]]:
+def steps(*lengths: int) -> list[Step]:
     ends = np.cumsum(lengths)
-    return [{"index": at, "end_ns": int(end) * S} for at, end in enumerate(ends)]
+    return [step_of(index=at, end_ns=int(end) * S) for at, end in enumerate(ends)]
 
 
 def test_variation_is_the_spread_of_the_seconds_over_their_mean() -> None:
@@ -40,7 +42,7 @@ def test_a_step_up_of_the_load_is_not_variation() -> None:
 
 def test_intervals_that_are_cut_are_left_out_and_few_have_no_spread() -> None:
     rows = pa.Table.from_pylist(intervals([100] * 6 + [30]))
-    cut = [{"index": 0, "end_ns": 6 * S + 3 * S // 10}]
+    cut = [step_of(end_ns=6 * S + 3 * S // 10)]
     assert throughput_variation(cut, rows) == 0.0
     assert throughput_variation(steps(3), pa.Table.from_pylist(intervals([90, 100, 110]))) is None
 

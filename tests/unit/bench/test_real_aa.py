@@ -19,7 +19,9 @@ from bench.real.job import periodic_job
 from bench.real.runs import in_order
 from bench.validate.alternating.switchback_errors import World, make_trials
 
+from pgassay.samples.forms.trial import TrialFile
 from pgassay.trials.model.record import Validity
+from support.synthetic.stored_trials import trial_file
 
 pytestmark = pytest.mark.slow
 
@@ -69,8 +71,8 @@ class Finished:
     def validity(self) -> Validity:
         return Validity() if self.counts else Validity(reasons=("a neighbour compiled",))
 
-    def summary(self) -> dict[str, int]:
-        return {"started_ns": self.started_ns}
+    def summary(self) -> TrialFile:
+        return trial_file(started_ns=self.started_ns)
 
 
 def test_invalid_trials_are_left_out_and_repeats_stand_where_they_ran() -> None:

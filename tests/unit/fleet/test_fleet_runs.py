@@ -80,7 +80,7 @@ def test_an_invalid_trial_is_repeated_on_its_server(tmp_path: Path) -> None:
     run_blocks(members, run, Heard(), readings)
     servers, again = servers_by_trial(run), len(plan.trials) + 3
     assert servers[again] == servers[3]
-    assert run.trial(again).summary()["repeats"] == 3
+    assert run.trial(again).summary().repeats == 3
 
 
 def test_a_run_without_servers_ends_with_a_line_and_goes_on_later(tmp_path: Path) -> None:

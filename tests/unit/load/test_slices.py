@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -11,11 +10,13 @@ from pgassay.analysis.measures.variants import measure_variants, summarise_varia
 from pgassay.errors import SpecError
 from pgassay.plan.design import make_plan
 from pgassay.refusals.refusal import Refusal
+from pgassay.samples.forms.trial import Slice
 from pgassay.spec.experiment import Spec
 from pgassay.spec.parse import parse_spec
 from pgassay.trials.load.slices import engine_slices, with_variants
 from pgassay.trials.load.trial_load import engine_request
 from support.runs.command import shop_workload
+from support.synthetic.stored_trials import slice_of
 
 JIT = '[{name = "on", settings = {jit = true}}, {name = "off", settings = {jit = "off"}}]'
 
@@ -207,15 +208,14 @@ def test_what_cannot_alternate_is_refused(slices: str, load: str, rest: str, mes
     assert "\n" not in str(caught.value)
 
 
-def a_slice(variant: str, transactions: int, mean: float | None, crossing: int) -> dict[str, Any]:
-    return {
-        "variant": variant,
-        "start_ns": 0,
-        "end_ns": 500_000_000,
-        "transactions": transactions,
-        "crossing": crossing,
-        "latency_ms": {"mean": mean},
-    }
+def a_slice(variant: str, transactions: int, mean: float | None, crossing: int) -> Slice:
+    return slice_of(
+        variant=variant,
+        end_ns=500_000_000,
+        transactions=transactions,
+        crossing=crossing,
+        latency_ms={"mean": mean},
+    )
 
 
 def test_a_trials_variants_are_sums_of_their_slices() -> None:

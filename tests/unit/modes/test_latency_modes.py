@@ -174,9 +174,9 @@ def test_a_stored_trial_gives_every_latency_of_its_greatest_load(tmp_path: Path)
     stored = next(iter(run.trials()))
     found = read_latencies(stored)
     one = found.scenarios["payment"]
-    steps = stored.summary()["load"]["steps"]
+    steps = stored.summary().load.steps
     assert found.step == 8.0
-    assert one.counts.sum() == steps[-1]["transactions"]
+    assert one.counts.sum() == steps[-1].transactions
     assert list(found.scenarios) == ["payment"]
     # The first arm's checkpoints lie in the warm-up and the first load.
     assert one.at_checkpoints.sum() == 0.0

@@ -30,6 +30,7 @@ from pgassay.report.objects.run import run_object
 from pgassay.reporting import report_run
 from support.synthetic.designs import plan_of_spec
 from support.synthetic.directories import SPEC, synthetic_run
+from support.synthetic.stored_trials import trial_file
 
 pytestmark = pytest.mark.slow
 
@@ -245,17 +246,20 @@ def test_where_several_levels_are_compared_the_time_is_said_to_be_of_each(tmp_pa
 
 
 def test_the_hosts_steadiness_comes_from_the_fingerprints_around_trials() -> None:
-    summary = {
-        "fingerprint": {
-            "before": {"host": {"frequency_mhz": 2000.0, "throttled": 3}},
-            "after": {"host": {"frequency_mhz": 3000.0, "throttled": 5}},
-            "processors": {"all_s": 10.0, "steal_s": 1.0, "foreign_user_s": 0.5},
+    look = {"version": "18", "settings": {}}
+    summary = trial_file(
+        fingerprint={
+            "before": {**look, "host": {"frequency_mhz": 2000.0, "throttled": 3}},
+            "after": {**look, "host": {"frequency_mhz": 3000.0, "throttled": 5}},
+            "processors": {"server_s": 1.0, "all_s": 10.0, "steal_s": 1.0, "foreign_user_s": 0.5},
         }
-    }
+    )
     found = host_steadiness([summary, summary])
     assert (found.steal_pct, found.others_pct, found.throttled) == (10.0, 5.0, 2)
     assert found.frequency_spread_pct == pytest.approx(20.0)
-    nothing = host_steadiness([{"fingerprint": {"before": {"host": None}, "processors": None}}])
+    nothing = host_steadiness(
+        [trial_file(fingerprint={"before": {**look, "host": None}, "processors": None})]
+    )
     assert nothing.steal_pct is nothing.frequency_spread_pct is nothing.throttled is None
 
 

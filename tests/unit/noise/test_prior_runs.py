@@ -47,6 +47,7 @@ from pgassay.spec.parse import parse_spec
 from pgassay.trials.environment.sameness import measured_by
 from support.runs.command import pgassay
 from support.synthetic.directories import SPEC, synthetic_run
+from support.synthetic.stored_trials import trial_file
 
 pytestmark = pytest.mark.slow
 
@@ -171,7 +172,8 @@ def left_by(plan: Plan, world: World) -> NoiseFloor:
     trials = make_trials(plan, world, np.random.default_rng(1))
     analysis = analyse("?", plan, trials)
     assert analysis.comparisons
-    floor = with_noise(analysis, plan, [], [{"started_ns": 0, "ended_ns": 30 * 10**9}]).noise
+    lasting = trial_file(started_ns=0, ended_ns=30 * 10**9)
+    floor = with_noise(analysis, plan, [], [lasting]).noise
     assert floor is not None
     return floor
 

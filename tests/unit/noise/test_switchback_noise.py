@@ -31,6 +31,7 @@ from pgassay.spec.parse import parse_spec
 from pgassay.trials.load.switchback import slices_of
 from pgassay.trials.run.testbeds import testbeds_of
 from support.synthetic.designs import plan_of_spec
+from support.synthetic.stored_trials import trial_file
 
 pytestmark = pytest.mark.slow
 
@@ -79,7 +80,7 @@ def calibrated(plan: Plan, whole_sd: float = 0.03, luck: float = 0.0) -> Analysi
         replace(trial, whole=StepMeasures(None, 0, 1, 1, {"tps": float(figure)}))
         for trial, figure in zip(trials, figures, strict=True)
     ]
-    overhead = {"started_ns": 0, "ended_ns": 40 * 10**9}
+    overhead = trial_file(started_ns=0, ended_ns=40 * 10**9)
     return with_noise(analyse("?", plan, trials), plan, (), [overhead])
 
 

@@ -280,7 +280,7 @@ def test_costs_per_transaction_are_not_computed_from_one_server_of_a_duet(tmp_pa
     run, _, _ = synthetic_run(tmp_path / "run", effects={"a2": 0.1})
     trial = next(iter(run.trials()))
     before = measure_trial(trial).whole.values
-    path = run.path / "trials" / f"{trial.summary()['number']:04}" / "trial.json"
+    path = run.path / "trials" / f"{trial.summary().number:04}" / "trial.json"
     summary = json.loads(path.read_text())
     path.write_text(json.dumps(summary | {"reset": {"arms": {}, "sampled": "a1"}}))
     after = measure_trial(next(iter(run.trials()))).whole.values

@@ -23,7 +23,7 @@ from support.synthetic.directories import synthetic_run
 def test_a_stored_trial_reads_back_with_every_table(tmp_path: Path) -> None:
     run, _, plan = synthetic_run(tmp_path / "run", blocks=1)
     trials = list(RunDirectory.open(run.path).trials())
-    assert [trial.summary()["number"] for trial in trials] == [1, 2]
+    assert [trial.summary().number for trial in trials] == [1, 2]
     for name, schema in TABLES.items():
         table = trials[0].table(name)
         assert table.schema.names == schema.names

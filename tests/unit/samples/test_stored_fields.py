@@ -14,8 +14,11 @@ from hypothesis import strategies as st
 
 from pgassay.errors import RunDirectoryError
 from pgassay.reporting import analyse_run
+from pgassay.samples.forms.segment import SegmentFile
+from pgassay.samples.forms.trial import TrialFile
 from pgassay.samples.run_directory import RunDirectory
-from pgassay.samples.storage.stored_fields import SEGMENT_SCHEMA, TRIAL_SCHEMA, misfit
+from pgassay.samples.storage.stored_fields import misfit
+from pgassay.stored_model import StoredFile
 from pgassay.trials.model.record import PLANS_SCHEMA
 from support.synthetic.directories import synthetic_run
 
@@ -33,6 +36,14 @@ def keys_of(value: Any, at: Path_ = ()) -> Iterator[Path_]:
             yield from keys_of(inner, (*at, key))
     elif isinstance(value, list) and value:
         yield from keys_of(value[0], (*at, 0))
+
+
+def misfit_in(value: Mapping[str, Any], model: type[StoredFile]) -> str:
+    try:
+        model.read(value)
+    except ValueError as error:
+        return str(error)
+    return ""
 
 
 def holder(value: Any, path: Path_) -> Any:
@@ -78,7 +89,7 @@ def outcome_of(run: RunDirectory, changed: Mapping[str, Any]) -> str:
 def test_any_key_may_be_gone_and_the_trial_is_read_or_refused_with_file_and_key(
     run: RunDirectory,
 ) -> None:
-    whole = run.trial(1).summary()
+    whole = run.trial(1).summary().to_json()
     assert outcome_of(run, whole) == "read"
     refused = []
     for path in keys_of(whole):
@@ -101,14 +112,14 @@ def test_any_key_may_be_gone_and_the_trial_is_read_or_refused_with_file_and_key(
 def test_whatever_stands_in_a_keys_place_it_is_never_an_internal_error(
     run: RunDirectory, path: Path_, value: object
 ) -> None:
-    changed = copy.deepcopy(run.trial(1).summary())
+    changed = copy.deepcopy(run.trial(1).summary().to_json())
     holder(changed, path)[path[-1]] = value
     reported = outcome_of(run, changed)
     assert reported == "read" or "0001/trial.json: " in reported
 
 
 def test_a_later_form_is_refused_by_name(run: RunDirectory) -> None:
-    reported = outcome_of(run, {**run.trial(1).summary(), "schema": "pgassay.trial/2"})
+    reported = outcome_of(run, {**run.trial(1).summary().to_json(), "schema": "pgassay.trial/2"})
     assert reported.endswith(
         "its schema is 'pgassay.trial/2', and this pgassay reads 'pgassay.trial/1'"
     )
@@ -135,19 +146,24 @@ def test_a_wrong_field_is_named_with_the_expected_form(
     changed = copy.deepcopy(REAL)
     for step in changed["load"]["steps"]:
         step["measured"] = True
-    assert misfit(changed, TRIAL_SCHEMA) is None
+    assert misfit_in(changed, TrialFile) == ""
     holder(changed, path)[path[-1]] = value
-    assert reported in (misfit(changed, TRIAL_SCHEMA) or "")
+    assert reported in misfit_in(changed, TrialFile)
 
 
 def test_a_segment_is_held_to_its_own_form() -> None:
-    segment = {
-        "schema": SEGMENT_SCHEMA, "number": 1, "started_ns": 1, "ended_ns": 2, "sampler_cost": {},
-        "checkpoints_from": "log", "warnings": [],
-    }  # fmt: skip
-    assert misfit(segment, SEGMENT_SCHEMA) is None
+    segment: dict[str, Any] = {
+        "schema": "pgassay.segment/1",
+        "number": 1,
+        "started_ns": 1,
+        "ended_ns": 2,
+        "sampler_cost": {},
+        "checkpoints_from": "log",
+        "warnings": [],
+    }
+    assert misfit_in(segment, SegmentFile) == ""
     del segment["sampler_cost"]
-    assert misfit(segment, SEGMENT_SCHEMA) == "is damaged: 'sampler_cost' is missing"
+    assert misfit_in(segment, SegmentFile) == "is damaged: 'sampler_cost' is missing"
 
 
 def test_plans_of_a_wrong_form_are_refused_by_name() -> None:

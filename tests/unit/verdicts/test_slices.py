@@ -2,34 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pyarrow as pa
 import pytest
 
 from pgassay.analysis.measures.slices import measure_slices
+from pgassay.samples.forms.trial import TrialFile
 from pgassay.trials.model.columns import LOAD
+from support.synthetic.stored_trials import slice_of, step_of, trial_file
 
 SECOND = 1_000_000_000
 
 
 def trial(
     order: str, quarters: dict[str, tuple[int, int, int, int]], *, last_s: float = 1.0
-) -> tuple[dict[str, Any], pa.Table]:
+) -> tuple[TrialFile, pa.Table]:
     """Slices of a second in this order of arms, with so many transactions in their quarters."""
     slices, rows = [], []
     for index, arm in enumerate(order):
         start = index * SECOND
         length = SECOND if index < len(order) - 1 else round(last_s * SECOND)
         slices.append(
-            {
-                "index": index,
-                "variant": arm,
-                "start_ns": start,
-                "end_ns": start + length,
-                "transactions": sum(quarters[arm]),
-                "failed": 7,
-            }
+            slice_of(
+                index=index,
+                variant=arm,
+                start_ns=start,
+                end_ns=start + length,
+                transactions=sum(quarters[arm]),
+                failed=7,
+            )
         )
         for quarter, count in enumerate(quarters[arm]):
             rows.append(
@@ -50,7 +50,8 @@ def trial(
             )
     # Who crosses an edge has a row of its own, without a slice.
     rows.append({**rows[-1], "slice": None, "variant": None, "transactions": 1000})
-    return {"arm": "all", "load": {"slices": slices}}, pa.Table.from_pylist(rows, schema=LOAD)
+    load = {"steps": [step_of()], "slices": slices}
+    return trial_file(arm="all", load=load), pa.Table.from_pylist(rows, schema=LOAD)
 
 
 def test_the_first_quarter_of_a_slice_and_transactions_across_its_edge_are_left_out() -> None:
@@ -77,5 +78,5 @@ def test_an_idle_slice_has_no_values() -> None:
 
 
 def test_a_trial_of_one_arm_has_no_slices() -> None:
-    summary, load = trial("ab", {"a": (1, 1, 1, 1), "b": (1, 1, 1, 1)})
-    assert measure_slices({**summary, "arm": "a1"}, load) == ()
+    _, load = trial("ab", {"a": (1, 1, 1, 1), "b": (1, 1, 1, 1)})
+    assert measure_slices(trial_file(), load) == ()

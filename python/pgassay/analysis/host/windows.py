@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from pgassay.analysis.host.columns import HostColumns
 from pgassay.analysis.host.model import Figures, HostWindow
 from pgassay.analysis.reading.counters import CounterSeries
-from pgassay.samples.run_directory import StoredTrial
+from pgassay.samples.run_directory import StoredPart
 
 MOST_WINDOWS = 12
 """Rows that a table may have."""
@@ -107,7 +107,7 @@ def by_arm(trials: Sequence[tuple[str, HostWindow | None]]) -> Mapping[str, Host
     return {arm: merged(windows) for arm, windows in found.items()}
 
 
-def finest_windows(stretches: Iterable[StoredTrial], program: str) -> list[HostWindow]:
+def finest_windows(stretches: Iterable[StoredPart], program: str) -> list[HostWindow]:
     """Windows from reading to reading of a program's first file, across segments."""
     found: list[HostWindow] = []
     before: pa.Table | None = None

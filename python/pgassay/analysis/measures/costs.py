@@ -6,11 +6,9 @@ None where a counter was not read. Never: splits a cost among scenarios.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from pgassay.analysis.reading.counters import CounterSeries
 from pgassay.analysis.waits.cpu_queue import OF_THE_LOAD
+from pgassay.samples.forms.trial import TrialFile
 from pgassay.trials.host.disk_names import whole_disks
 from pgassay.trials.sampling.counted import STATEMENTS
 
@@ -107,9 +105,9 @@ def session_times(
     return found
 
 
-def statement_costs(postgres: CounterSeries, summary: Mapping[str, Any]) -> dict[str, float]:
+def statement_costs(postgres: CounterSeries, summary: TrialFile) -> dict[str, float]:
     """Of pg_stat_statements, which is read before and after the load: the warm-up is included."""
-    transactions = sum(step["transactions"] for step in summary["load"]["steps"])
+    transactions = summary.load.transactions
     grown = [
         float(values[-1] - values[0])
         for key in postgres.keys()  # noqa: SIM118 (not a mapping)
@@ -131,16 +129,16 @@ def _memory_used(host: CounterSeries, start: int, end: int) -> float | None:
     return 1024.0 * (total - available)
 
 
-def server_cpu(summary: Mapping[str, Any]) -> dict[str, float]:
+def server_cpu(summary: TrialFile) -> dict[str, float]:
     """Processor time of the server's processes per transaction, over the whole load.
 
     The guards read it before and after the load, so it and the transactions include the warm-up.
     """
-    processors = (summary.get("fingerprint") or {}).get("processors")
-    transactions = sum(step["transactions"] for step in summary["load"]["steps"])
-    if not processors or not transactions:
+    processors = summary.fingerprint.processors
+    transactions = summary.load.transactions
+    if processors is None or not transactions:
         return {}
-    return {"server_cpu_ms_per_tx": 1e3 * processors["server_s"] / transactions}
+    return {"server_cpu_ms_per_tx": 1e3 * processors.server_s / transactions}
 
 
 def _wal_syncs(postgres: CounterSeries, start: int, end: int, transactions: int) -> float | None:

@@ -34,7 +34,7 @@ def read_plans(trial: StoredTrial) -> tuple[SeenPlan, ...]:
     stored = trial.plans()
     if not stored:
         return ()
-    block: int = trial.summary()["block"]
+    block = trial.summary().block
     return tuple(seen for arm in stored["arms"] for seen in _plans_of(arm, block))
 
 

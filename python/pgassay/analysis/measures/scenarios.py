@@ -7,21 +7,19 @@ Never: shares a counter of the server out among scenarios.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from pgassay.analysis.measures.model import ScenarioMeasures
 from pgassay.analysis.reading.histograms import QUANTILES, Histogram, Of
+from pgassay.samples.forms.trial import Step
 
 
-def measure_scenarios(
-    steps: Sequence[Mapping[str, Any]], rows: pa.Table
-) -> tuple[ScenarioMeasures, ...]:
+def measure_scenarios(steps: Sequence[Step], rows: pa.Table) -> tuple[ScenarioMeasures, ...]:
     """Of the rows of these steps, in the order of their names; empty where nothing was measured."""
-    seconds = sum(step["end_ns"] - step["start_ns"] for step in steps) / 1e9
+    seconds = sum(step.end_ns - step.start_ns for step in steps) / 1e9
     names = sorted(pc.unique(rows["scenario"].cast(pa.string())).to_pylist())
     if seconds <= 0.0:
         return ()

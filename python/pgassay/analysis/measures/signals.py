@@ -106,21 +106,21 @@ def read_signals(trial: StoredTrial, sources: TrialSources | None = None) -> Tri
     """The signals of one trial over its measured part."""
     sources = sources or TrialSources(trial)
     summary = trial.summary()
-    measured = [step for step in summary["load"]["steps"] if step["measured"]]
-    start, end = measured[0]["start_ns"], measured[-1]["end_ns"]
+    measured = summary.load.measured
+    start, end = measured[0].start_ns, measured[-1].end_ns
     seconds = (end - start) / 1e9
     values: dict[Key, float] = dict(sessions_by_event(sources.sampled, start, end))
     for counters in (sources.postgres, sources.host):
         values |= dict(_counters(counters, start, end))
-    if summary.get("log"):
+    if summary.log:
         for kind, count in logged_in(trial, start, end).items():
             values["log", "", kind] = 60.0 * count / seconds
     return TrialSignals(
-        summary["number"],
-        summary["block"],
-        summary["arm"],
+        summary.number,
+        summary.block,
+        summary.arm,
         seconds,
-        sum(step["transactions"] for step in measured),
+        sum(step.transactions for step in measured),
         values,
     )
 

@@ -7,8 +7,7 @@ transaction that began in an earlier slice.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -17,52 +16,53 @@ import pyarrow.compute as pc
 from pgassay.analysis.measures.model import SliceMeasures
 from pgassay.analysis.reading.histograms import QUANTILES, Histogram, Of
 from pgassay.plan.model import ALL_ARMS
+from pgassay.samples.forms.trial import Slice, TrialFile
 
 CUT = 0.25
 """Share of a slice that is cut from its beginning; stored intervals are a quarter of it."""
 _LATE = 0.75
 
 
-def measure_slices(summary: Mapping[str, Any], load: pa.Table) -> tuple[SliceMeasures, ...]:
+def measure_slices(summary: TrialFile, load: pa.Table) -> tuple[SliceMeasures, ...]:
     """The slices of all complete rounds, in order; none of a trial of a single arm."""
-    if summary["arm"] != ALL_ARMS:
+    if summary.arm != ALL_ARMS:
         return ()
-    slices = summary["load"]["slices"]
-    arms = {found["variant"] for found in slices}
-    whole_ns = max(found["end_ns"] - found["start_ns"] for found in slices)
+    slices = summary.load.slices
+    arms = {found.variant for found in slices}
+    whole_ns = max(found.end_ns - found.start_ns for found in slices)
     rows = load.filter(pc.is_valid(load["slice"])).sort_by("slice")
     numbers = rows["slice"].to_numpy()
     turns: list[SliceMeasures] = []
     for first in range(0, len(slices) - len(arms) + 1, len(arms)):
         own = slices[first : first + len(arms)]
         # The end of the step may cut the last round short.
-        if {found["variant"] for found in own} != arms or _shortest_ns(own) < 0.99 * whole_ns:
+        if {found.variant for found in own} != arms or _shortest_ns(own) < 0.99 * whole_ns:
             break
         for found in own:
-            low, high = np.searchsorted(numbers, [found["index"], found["index"] + 1])
+            low, high = np.searchsorted(numbers, [found.index, found.index + 1])
             turns.append(_turn(first // len(arms), found, rows.slice(low, high - low)))
     return tuple(turns)
 
 
-def _shortest_ns(slices: Sequence[Mapping[str, Any]]) -> int:
-    return min(int(found["end_ns"]) - int(found["start_ns"]) for found in slices)
+def _shortest_ns(slices: Sequence[Slice]) -> int:
+    return min(found.end_ns - found.start_ns for found in slices)
 
 
-def _turn(number: int, found: Mapping[str, Any], rows: pa.Table) -> SliceMeasures:
-    start, length = found["start_ns"], found["end_ns"] - found["start_ns"]
+def _turn(number: int, found: Slice, rows: pa.Table) -> SliceMeasures:
+    start, length = found.start_ns, found.end_ns - found.start_ns
     # Intervals are placed by their middle, because their edges are rounded to nanoseconds.
     middle = (rows["start_ns"].to_numpy() - start) / length + CUT / 2
     return SliceMeasures(
         round=number,
-        arm=found["variant"],
+        arm=found.variant,
         start_ns=start,
         values=_values(rows.filter(pa.array(middle > CUT)), (1.0 - CUT) * length / 1e9, True),
         early=_values(
             rows.filter(pa.array((middle > CUT) & (middle < 2 * CUT))), CUT * length / 1e9, False
         ),
         late=_values(rows.filter(pa.array(middle > _LATE)), (1.0 - _LATE) * length / 1e9, False),
-        transactions=found["transactions"],
-        failed=found["failed"],
+        transactions=found.transactions,
+        failed=found.failed,
     )
 
 

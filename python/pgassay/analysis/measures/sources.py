@@ -6,15 +6,15 @@ been measured: a day of samples takes hundreds of megabytes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import cached_property
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from pgassay.analysis.reading.counters import CounterSeries
 from pgassay.analysis.waits.wait_profile import WaitProfile
+from pgassay.samples.forms.trial import Step
 from pgassay.samples.run_directory import StoredTrial
 
 
@@ -28,16 +28,16 @@ class TrialSources:
     @cached_property
     def are_of_the_only_server(self) -> bool:
         """Whether these samples are of the only server of the load; False in a duet."""
-        return "arms" not in (self._trial.summary().get("reset") or {})
+        return self._trial.summary().reset.arms is None
 
     @cached_property
     def load(self) -> pa.Table:
         """load.parquet."""
         return self._trial.table("load")
 
-    def load_of(self, steps: Iterable[Mapping[str, Any]]) -> pa.Table:
+    def load_of(self, steps: Iterable[Step]) -> pa.Table:
         """The rows of these steps of trial.json, in their order."""
-        wanted = frozenset(step["index"] for step in steps)
+        wanted = frozenset(step.index for step in steps)
         if wanted not in self._load_of:
             of_steps = pc.is_in(self.load["step"], pa.array(sorted(wanted), pa.int32()))
             is_all = pc.all(of_steps).as_py()  # then half of the memory of a day's load is saved

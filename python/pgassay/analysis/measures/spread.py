@@ -14,12 +14,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from pgassay.analysis.measures.model import TrialMeasures
+from pgassay.samples.forms.trial import Step
 
 _FEWEST_INTERVALS = 5
 """Of a step, for a standard deviation."""
@@ -27,7 +27,7 @@ _FEWEST_TRIALS = 4
 """Of an arm: with two, both are as far from their median; of three one always lies on it."""
 
 
-def throughput_variation(steps: Sequence[Mapping[str, Any]], rows: pa.Table) -> float | None:
+def throughput_variation(steps: Sequence[Step], rows: pa.Table) -> float | None:
     """The coefficient of variation of throughput by interval, in per cent.
 
     Over each step, averaged by intervals; without intervals that are cut or lie beside a gap.
@@ -39,8 +39,8 @@ def throughput_variation(steps: Sequence[Mapping[str, Any]], rows: pa.Table) -> 
     )
     found: list[tuple[float, int]] = []
     for step in steps:
-        own = of_step == step["index"]
-        lengths = np.diff(np.r_[starts[own], step["end_ns"]])
+        own = of_step == step.index
+        lengths = np.diff(np.r_[starts[own], step.end_ns])
         if len(lengths) < _FEWEST_INTERVALS:
             continue
         usual = np.abs(lengths / np.median(lengths) - 1.0) < 0.1

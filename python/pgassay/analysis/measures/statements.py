@@ -38,7 +38,7 @@ def read_statements(
             if len(values) > 1:
                 grown[key[1]][key[2]] = max(0.0, float(values[-1] - values[0]))
     summary = trial.summary()
-    transactions = sum(step["transactions"] for step in summary["load"]["steps"])
+    transactions = summary.load.transactions
     if not grown or not transactions:
         return None
-    return TrialStatements(summary["block"], summary["arm"], transactions, dict(grown))
+    return TrialStatements(summary.block, summary.arm, transactions, dict(grown))

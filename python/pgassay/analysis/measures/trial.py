@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -37,8 +36,8 @@ from pgassay.analysis.reading.histograms import CURVE_SHARES, QUANTILES, Histogr
 from pgassay.analysis.reading.metrics import PARALLEL, TO_BEGIN, UNACCOUNTED, WAIT_CLASSES
 from pgassay.errors import RunDirectoryError
 from pgassay.language import stored
-from pgassay.notes import notes_from_json
 from pgassay.plan.model import ALL_ARMS, Plan
+from pgassay.samples.forms.trial import Step, TrialFile
 from pgassay.samples.run_directory import StoredTrial
 
 _LENIENT = 0.1
@@ -49,18 +48,16 @@ Level = tuple[float, float, float]
 """Clients, rate (0 in a closed loop), seconds."""
 
 
-def other_steps(summary: Mapping[str, Any], plan: Plan) -> tuple[str, ...]:
+def other_steps(summary: TrialFile, plan: Plan) -> tuple[str, ...]:
     """The reason, if the measured steps differ from the planned ones in any order."""
-    load = summary["load"]
     planned = sorted(
         (step.clients, step.rate or 0.0, step.duration_s) for step in plan.steps if step.measured
     )
     stored = sorted(
-        (step["clients"], step.get("rate") or 0.0, (step["end_ns"] - step["start_ns"]) / 1e9)
-        for step in load["steps"]
-        if step["measured"]
+        (step.clients, step.rate or 0.0, (step.end_ns - step.start_ns) / 1e9)
+        for step in summary.load.measured
     )
-    timed = load.get("backend") != "command"
+    timed = summary.load.backend != "command"
     pairs = zip(stored, planned, strict=False)
     if len(stored) == len(planned) and all(_alike(*pair, timed=timed) for pair in pairs):
         return ()
@@ -68,9 +65,9 @@ def other_steps(summary: Mapping[str, Any], plan: Plan) -> tuple[str, ...]:
     return (f"it ran {ran}, but the plan has {wanted}",)
 
 
-def _refuse_unplanned(trial: StoredTrial, summary: Mapping[str, Any], plan: Plan) -> None:
+def _refuse_unplanned(trial: StoredTrial, summary: TrialFile, plan: Plan) -> None:
     arms = [*([ALL_ARMS] if plan.alternates else []), *(arm.id for arm in plan.arms)]
-    if summary["arm"] not in arms:
+    if summary.arm not in arms:
         raise RunDirectoryError(
             f"{trial.folder / 'trial.json'}: is damaged: 'arm' is none of plan.json"
             f" ({', '.join(arms)})"
@@ -99,39 +96,34 @@ def measure_trial(
     if plan is not None:
         _refuse_unplanned(trial, summary, plan)
     sources = sources or TrialSources(trial)
-    steps = [s for s in summary["load"]["steps"] if s["measured"]]
-    by_rate = len({s.get("rate") for s in steps}) > 1
-    level = "rate" if by_rate else "clients"
-    levels = dict.fromkeys(step[level] for step in steps)
-    measured = tuple(
-        _measure(sources, tuple(step for step in steps if step[level] == value), value)
-        for value in levels
-    )
-    whole = measured[0] if len(measured) == 1 else _measure(sources, tuple(steps), None)
+    steps = summary.load.measured
+    at_level: dict[float, list[Step]] = {}
+    for step, level in zip(steps, summary.load.levels, strict=True):
+        at_level.setdefault(level, []).append(step)
+    measured = tuple(_measure(sources, some, level) for level, some in at_level.items())
+    whole = measured[0] if len(measured) == 1 else _measure(sources, steps, None)
     values = {**whole.values, **server_cpu(summary)}
     if sources.are_of_the_only_server:
         values |= statement_costs(sources.postgres, summary)
     whole = replace(whole, level=None, values=values)
     reasons = trial.validity().reasons
     return TrialMeasures(
-        number=summary["number"],
-        block=summary["block"],
-        position=summary["position"],
-        arm=summary["arm"],
+        number=summary.number,
+        block=summary.block,
+        position=summary.position,
+        arm=summary.arm,
         whole=whole,
         steps=measured,
         warnings=(*_warnings(summary, whole), *_damaged(sources)),
-        variants=measure_variants(summary["load"].get("slices") or ()),
+        variants=measure_variants(summary.load.slices),
         turns=measure_slices(summary, sources.load),
         invalid=(*reasons, *(() if plan is None else other_steps(summary, plan))),
-        repeats=summary.get("repeats"),
-        is_repeated=bool(reasons) and summary.get("repeats") is None,
+        repeats=summary.repeats,
+        is_repeated=bool(reasons) and summary.repeats is None,
         host=_host(sources, whole),
         scenarios=measure_scenarios(steps, sources.load_of(steps)),
-        server=summary.get("server") or "",
-        set_by_load=tuple(
-            (name, tuple(by)) for name, by in (summary.get("set_by_load") or {}).items()
-        ),
+        server=summary.server,
+        set_by_load=tuple(summary.set_by_load.items()),
     )
 
 
@@ -140,12 +132,10 @@ def _host(sources: TrialSources, whole: StepMeasures) -> HostWindow | None:
     return columns.window(whole.start_ns, whole.end_ns) if columns.readings("vmstat") else None
 
 
-def _measure(
-    sources: TrialSources, steps: tuple[Mapping[str, Any], ...], level: float | None
-) -> StepMeasures:
+def _measure(sources: TrialSources, steps: Sequence[Step], level: float | None) -> StepMeasures:
     rows = sources.load_of(steps)
-    transactions = sum(s["transactions"] for s in steps)
-    failed = sum(s["failed"] for s in steps)
+    transactions = sum(s.transactions for s in steps)
+    failed = sum(s.failed for s in steps)
     windows = _windows(steps) if level is not None else _windows(steps, gaps=True)
     values: dict[str, float | None] = {}
     curve: LatencyCurve | None = None
@@ -156,7 +146,7 @@ def _measure(
         response, response_curve = _latency(rows, "response")
         curve = response_curve or curve
         values |= latency | response
-        values["client_cpu_ms_per_tx"] = sum(s["client_cpu_s"] for s in steps) / transactions * 1e3
+        values["client_cpu_ms_per_tx"] = sum(s.client_cpu_s for s in steps) / transactions * 1e3
     values |= _averaged(windows, [_costs(sources, window) for window in windows])
     values |= _rest_of_time(values)
     values.pop(RUN, None)
@@ -176,12 +166,12 @@ def _measure(
     )
 
 
-def _clients(steps: tuple[Mapping[str, Any], ...]) -> float:
+def _clients(steps: Sequence[Step]) -> float:
     """The mean number of clients; 0 where a rate sets the load."""
-    lengths = [step["end_ns"] - step["start_ns"] for step in steps]
-    if any(step.get("rate") or step.get("rate_asked") for step in steps) or not sum(lengths):
+    lengths = [step.end_ns - step.start_ns for step in steps]
+    if any(step.rate or step.rate_asked for step in steps) or not sum(lengths):
         return 0.0
-    return float(np.average([step["clients"] for step in steps], weights=lengths))
+    return float(np.average([step.clients for step in steps], weights=lengths))
 
 
 _MOST_IDLE = 2.0
@@ -215,11 +205,11 @@ class _Window:
         return (self.end_ns - self.start_ns) / 1e9
 
 
-def _windows(steps: tuple[Mapping[str, Any], ...], *, gaps: bool = False) -> tuple[_Window, ...]:
+def _windows(steps: Sequence[Step], *, gaps: bool = False) -> tuple[_Window, ...]:
     """One per step, because steps of one level may have others in between; or one over all."""
     parts = [steps] if gaps else [(step,) for step in steps]
     return tuple(
-        _Window(part[0]["start_ns"], part[-1]["end_ns"], sum(s["transactions"] for s in part))
+        _Window(part[0].start_ns, part[-1].end_ns, sum(s.transactions for s in part))
         for part in parts
     )
 
@@ -294,13 +284,13 @@ def _averaged(
     return found
 
 
-def _rate(steps: tuple[Mapping[str, Any], ...]) -> float:
+def _rate(steps: Sequence[Step]) -> float:
     """Throughput over the steps alone, without the start-up of a program between two of them.
 
     A program may report its rate more precisely than whole transactions do.
     """
-    lengths = [s["end_ns"] - s["start_ns"] for s in steps]
-    done = sum(s["tps"] * length for s, length in zip(steps, lengths, strict=True))
+    lengths = [s.end_ns - s.start_ns for s in steps]
+    done = sum(s.tps * length for s, length in zip(steps, lengths, strict=True))
     return float(done / sum(lengths))
 
 
@@ -328,9 +318,8 @@ def _damaged(sources: TrialSources) -> Iterator[Caveat]:
             yield Caveat("damaged-samples", text)
 
 
-def _warnings(summary: Mapping[str, Any], whole: StepMeasures) -> list[Caveat]:
-    notes = notes_from_json(summary.get("notes", ()), summary["warnings"])
-    found = list(map(Caveat.of_trial, notes))
+def _warnings(summary: TrialFile, whole: StepMeasures) -> list[Caveat]:
+    found = list(map(Caveat.of_trial, summary.found_notes))
     if whole.transactions == 0:
         found.append(Caveat("no-transactions", stored("not one transaction succeeded")))
     failed = whole.values.get("failed_share", 0.0)

@@ -6,34 +6,30 @@ Never: gives a difference an uncertainty, because slices are not trials.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 from pgassay.analysis.measures.model import TrialMeasures, VariantMeasures, VariantSummary
+from pgassay.samples.forms.trial import Slice
 
 
-def measure_variants(slices: Iterable[Mapping[str, Any]]) -> tuple[VariantMeasures, ...]:
+def measure_variants(slices: Iterable[Slice]) -> tuple[VariantMeasures, ...]:
     """One trial's variants, in order of their first slices."""
-    own: dict[str, list[Mapping[str, Any]]] = {}
+    own: dict[str, list[Slice]] = {}
     for found in slices:
-        own.setdefault(found["variant"], []).append(found)
+        own.setdefault(found.variant, []).append(found)
     return tuple(_measured(variant, found) for variant, found in own.items())
 
 
-def _measured(variant: str, slices: Sequence[Mapping[str, Any]]) -> VariantMeasures:
-    seconds = sum(found["end_ns"] - found["start_ns"] for found in slices) / 1e9
-    transactions = sum(found["transactions"] for found in slices)
-    latency_ms = sum(
-        found["latency_ms"]["mean"] * found["transactions"]
-        for found in slices
-        if found["transactions"]
-    )
+def _measured(variant: str, slices: Sequence[Slice]) -> VariantMeasures:
+    seconds = sum(found.end_ns - found.start_ns for found in slices) / 1e9
+    transactions = sum(found.transactions for found in slices)
+    latency_ms = sum((found.latency_ms.mean or 0.0) * found.transactions for found in slices)
     return VariantMeasures(
         variant=variant,
         slices=len(slices),
         seconds=seconds,
         transactions=transactions,
-        crossing=sum(found["crossing"] for found in slices),
+        crossing=sum(found.crossing for found in slices),
         tps=transactions / seconds if seconds > 0 else 0.0,
         latency_mean_ms=latency_ms / transactions if transactions else None,
     )

@@ -6,9 +6,8 @@ A/A run a `Calibration`. Never: changes a verdict, or judges the host.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -38,10 +37,11 @@ from pgassay.analysis.noise.trial_noise import noise_of
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.plan.model import Plan
 from pgassay.plan.modes import BLOCKS
+from pgassay.samples.forms.trial import TrialFile
 from pgassay.spec.primary_metric import PRIMARY_METRICS
 
 Trials = Sequence[TrialMeasures]
-Summaries = Sequence[Mapping[str, Any]]
+Summaries = Sequence[TrialFile]
 """The contents of trial.json, one per trial."""
 
 
@@ -151,27 +151,23 @@ def _from_rounds(plan: Plan, trials: Trials, overhead_s: float) -> _Found | None
 def overhead_of(plan: Plan, summaries: Summaries) -> float:
     """Seconds of a trial that are not measured (reset, warm-up); the median over trials."""
     lasted = [
-        (s["ended_ns"] - s["started_ns"]) / 1e9
+        (s.ended_ns - s.started_ns) / 1e9
         for s in summaries
-        if s.get("started_ns") is not None and s.get("ended_ns") is not None
+        if s.started_ns is not None and s.ended_ns is not None
     ]
     return max(0.0, float(np.median(lasted)) - plan.measured_s) if lasted else 0.0
 
 
-def host_steadiness(summaries: Sequence[Mapping[str, Any]]) -> HostSteadiness:
+def host_steadiness(summaries: Summaries) -> HostSteadiness:
     """From the fingerprints around each trial (`fingerprint` in trial.json)."""
-    prints = [summary.get("fingerprint") or {} for summary in summaries]
-    splits = [p["processors"] for p in prints if p.get("processors")]
-    steal = _shares(splits, "steal_s")
-    others = _shares(splits, "foreign_user_s")
-    looks = [
-        look.get("host") or {}
-        for one in prints
-        for look in (one.get("before"), one.get("after"))
-        if look
-    ]
-    speeds = [look["frequency_mhz"] for look in looks if look.get("frequency_mhz")]
-    heat = [look["throttled"] for look in looks if look.get("throttled") is not None]
+    prints = [summary.fingerprint for summary in summaries]
+    splits = [one.processors for one in prints if one.processors is not None]
+    steal = _shares((split.steal_s, split.all_s) for split in splits)
+    others = _shares((split.foreign_user_s, split.all_s) for split in splits)
+    looks = [look for one in prints for look in (one.before, one.after) if look is not None]
+    hosts = [look.host for look in looks if look.host is not None]
+    speeds = [host.frequency_mhz for host in hosts if host.frequency_mhz]
+    heat = [host.throttled for host in hosts if host.throttled is not None]
     return HostSteadiness(
         steal_pct=float(np.mean(steal)) if steal else None,
         worst_steal_pct=max(steal, default=None),
@@ -183,8 +179,6 @@ def host_steadiness(summaries: Sequence[Mapping[str, Any]]) -> HostSteadiness:
     )
 
 
-def _shares(splits: Sequence[Mapping[str, Any]], name: str) -> list[float]:
-    """Shares of all processors' time in per cent, where both are known."""
-    return [
-        100.0 * s[name] / s["all_s"] for s in splits if s.get("all_s") and s.get(name) is not None
-    ]
+def _shares(times: Iterable[tuple[float | None, float | None]]) -> list[float]:
+    """(part, all) → shares of all processors' time in per cent, where both are known."""
+    return [100.0 * part / whole for part, whole in times if whole and part is not None]

@@ -19,6 +19,7 @@ from pgassay.analysis.measures.courses.even_series import EvenSeries, even_serie
 from pgassay.analysis.measures.signals import ArmSignals, TrialSignals, sessions_by_event
 from pgassay.analysis.reading.counters import CounterSeries
 from pgassay.analysis.waits.wait_profile import WaitProfile
+from pgassay.samples.forms.segment import SegmentFile
 
 OBSERVED = "observed"
 SOURCES = frozenset({"database", "bgwriter"})
@@ -36,7 +37,7 @@ class ClassicCourse:
 
     def add(
         self,
-        summary: Mapping[str, Any],
+        summary: SegmentFile,
         server: CounterSeries,
         host: CounterSeries,
         profile: WaitProfile,
@@ -47,7 +48,7 @@ class ClassicCourse:
         gaps: Sequence[tuple[int, int]] = (),
     ) -> None:
         """One segment; `since_ns` and `gaps` as of its profile."""
-        start, end = summary["started_ns"], summary["ended_ns"]
+        start, end = summary.started_ns, summary.ended_ns
         seconds = max((end - start) / 1e9, 1e-9)
         starts = np.array([one["started_ns"] for one in checkpoints], np.int64)
         number = len(self._series) + 1
@@ -58,7 +59,7 @@ class ClassicCourse:
             spans_ns=[(start, end)],
             checkpoints_ns=np.sort(starts[(starts >= start) & (starts < end)]),
             trial=(number, number, OBSERVED),
-            own_commits_per_s=summary["sampler_cost"].get("transactions", 0.0) / seconds,
+            own_commits_per_s=summary.sampler_cost.get("transactions", 0.0) / seconds,
             width_s=self._series[0].width_s if self._series else None,
         )
         # The first and the last interval of a segment are read in part only.

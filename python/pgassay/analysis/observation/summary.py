@@ -26,18 +26,18 @@ def summarise_observation(
     """The summary; `warned` are warnings of segments that were deleted, `texts` are those of
     statements by query id."""
     summaries = [segment.summary() for segment in segments]
-    warnings = [*warned, *(text for summary in summaries for text in summary["warnings"])]
-    start_ns, end_ns = summaries[0]["started_ns"], summaries[-1]["ended_ns"]
+    warnings = [*warned, *(text for summary in summaries for text in summary.warnings)]
+    start_ns, end_ns = summaries[0].started_ns, summaries[-1].ended_ns
     edges = bin_edges(start_ns, end_ns)
     gathered = ObservationSums(edges, end_ns, own_among(texts or {}))
     for segment, summary in zip(segments, summaries, strict=True):
         gathered.add(segment, summary)
     gathered.close(end_ns)
-    cost = _summed([summary["sampler_cost"] for summary in summaries])
+    cost = _summed([summary.sampler_cost for summary in summaries])
     own = cost.get("transactions", 0.0) / max((end_ns - start_ns) / 1e9, 1e-9)
     courses, averages, commits = gathered.courses(own)
     looked_ns = max(gathered.events_over_ns, 1.0)
-    sources = {summary["checkpoints_from"] for summary in summaries}
+    sources = {summary.checkpoints_from for summary in summaries}
     return ObservationSummary(
         start_ns=start_ns,
         end_ns=end_ns,
@@ -51,12 +51,12 @@ def summarise_observation(
         checkpoints=tuple(gathered.checkpoints),
         checkpoints_from=sources.pop() if len(sources) == 1 else "both",
         logged=gathered.logged,
-        log_read=any(summary.get("log") for summary in summaries),
+        log_read=any(summary.log for summary in summaries),
         statements=gathered.statements.ranked(),
         gaps_ns=tuple(gathered.gaps),
         warnings=tuple({kind_of(text): text for text in warnings}.values()),
         cost=cost,
-        clock=summaries[-1].get("clock") or {},
+        clock=summaries[-1].clock,
         bytes_on_disk=sum(segment.bytes() for segment in segments),
         sampled_waits=gathered.sampled_waits.sessions(),
         largest={name: track.largest() for name, track in gathered.standby.levels.items()},

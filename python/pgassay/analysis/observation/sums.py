@@ -7,7 +7,7 @@ Never: holds the samples of more than one segment at a time, or fills a gap.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,7 @@ from pgassay.analysis.reading.logged import logged_in
 from pgassay.analysis.reading.metrics import WAIT_CLASSES
 from pgassay.analysis.waits.sampled_waits import SampledWaits
 from pgassay.analysis.waits.wait_profile import WaitProfile, looks_in, usual_ns
+from pgassay.samples.forms.segment import SegmentFile
 from pgassay.samples.observation_directory import StoredSegment
 from pgassay.trials.host.disk_names import whole_disks
 from pgassay.trials.sampling.counted import WAITS
@@ -65,7 +66,7 @@ class ObservationSums:
         """A longer pause is a gap; from the last segment with enough samples."""
         self._splits_cpu = False
 
-    def add(self, segment: StoredSegment, summary: Mapping[str, Any]) -> None:
+    def add(self, segment: StoredSegment, summary: SegmentFile) -> None:
         postgres = segment.table("postgres")
         self.statements.add(postgres)
         host = CounterSeries(segment.table("host"))
@@ -86,7 +87,7 @@ class ObservationSums:
         self.classic.add(
             summary, server, host, profile, waits, checkpoints, since_ns=since, gaps=gaps
         )
-        self.logged.update(logged_in(segment, 0, summary["ended_ns"] + 10**12))
+        self.logged.update(logged_in(segment, 0, summary.ended_ns + 10**12))
 
     def _add_counters(self, found: CounterSeries, sources: frozenset[str]) -> None:
         for key in found.keys():  # noqa: SIM118 (not a mapping)

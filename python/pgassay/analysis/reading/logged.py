@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
-from pgassay.samples.run_directory import StoredTrial
+from pgassay.samples.run_directory import StoredPart
 
 CHECKPOINTS = "checkpoint"
 ERRORS = "error"
 
 
-def logged_in(trial: StoredTrial, start_ns: int, end_ns: int) -> Mapping[str, int]:
+def logged_in(trial: StoredPart, start_ns: int, end_ns: int) -> Mapping[str, int]:
     """Events by kind; checkpoints as `checkpoint CAUSE`, errors as `error SQLSTATE`."""
     found: Counter[str] = Counter()
     for row in trial.table("checkpoints").select(["started_ns", "cause"]).to_pylist():

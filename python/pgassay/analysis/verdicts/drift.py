@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from pgassay.analysis.measures.model import Caveat
 from pgassay.language import decimals, tr
+from pgassay.samples.forms.trial import Look, TrialFile
 from pgassay.samples.run_directory import StoredTrial
 
 _MOST_CAVEATS = 5
@@ -29,14 +29,14 @@ def drift_caveats(trials: Sequence[StoredTrial]) -> list[Caveat]:
     found: dict[str, str] = {}
     summaries = [trial.summary() for trial in trials]
     for summary in summaries:
-        constants = _constants(summary)
-        number, known = first.setdefault(summary["arm"], (summary["number"], constants))
+        constants = _constants(summary.fingerprint.before)
+        number, known = first.setdefault(summary.arm, (summary.number, constants))
         for name in sorted(known.keys() & constants.keys()):
             if known[name] != constants[name]:
                 found.setdefault(
                     name,
                     f"{name} differed between trials of one arm: {known[name]} in trial {number},"
-                    f" {constants[name]} in trial {summary['number']}",
+                    f" {constants[name]} in trial {summary.number}",
                 )
     caveats = [Caveat("drift", text) for text in list(found.values())[:_MOST_CAVEATS]]
     if len(found) > _MOST_CAVEATS:
@@ -48,13 +48,13 @@ def drift_caveats(trials: Sequence[StoredTrial]) -> list[Caveat]:
     return [*caveats, *_growth(summaries)]
 
 
-def _growth(summaries: Sequence[Mapping[str, Any]]) -> list[Caveat]:
+def _growth(summaries: Sequence[TrialFile]) -> list[Caveat]:
     """The arm whose trials began with databases of the most different sizes."""
     sizes: dict[str, list[tuple[int, int]]] = {}
     for summary in summaries:
-        size = _state_before(summary).get("database_bytes")
-        if size:
-            sizes.setdefault(summary["arm"], []).append((size, summary["number"]))
+        before = summary.fingerprint.before
+        if before is not None and before.database_bytes:
+            sizes.setdefault(summary.arm, []).append((before.database_bytes, summary.number))
     spans = [(max(own)[0] / min(own)[0], min(own), max(own)) for own in sizes.values()]
     if not spans:
         return []
@@ -77,18 +77,11 @@ def _growth(summaries: Sequence[Mapping[str, Any]]) -> list[Caveat]:
     ]
 
 
-def _state_before(summary: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The fingerprint taken before the trial; empty if it was not taken."""
-    return (summary.get("fingerprint") or {}).get("before") or {}
-
-
-def _constants(summary: Mapping[str, Any]) -> dict[str, str]:
-    before = _state_before(summary)
-    if not before:
+def _constants(before: Look | None) -> dict[str, str]:
+    if before is None:
         return {}
-    host = before.get("host") or {}
     return {
-        "the server's version": before["version"],
-        **{name: v for name, v in before["settings"].items() if not _PATHS.search(name)},
-        **(host.get("knobs") or {}),
+        "the server's version": before.version,
+        **{name: v for name, v in before.settings.items() if not _PATHS.search(name)},
+        **({} if before.host is None else before.host.knobs),
     }

@@ -34,8 +34,11 @@ def load_object(
     found["failures"] = failures_by_kind(result["scenarios"])
     if result.get("slices"):
         from pgassay.analysis.measures.variants import measure_variants  # start-up time
+        from pgassay.samples.forms.trial import Load
 
-        found["variants"] = [asdict(one) for one in measure_variants(result["slices"])]
+        found["variants"] = [
+            asdict(one) for one in measure_variants(Load.model_validate(result).slices)
+        ]
         found["slices"] = result["slices"]
     found["seed"] = request.seed
     found["warnings"] = [str(one) for one in load_notes(result, request.steps, request.threads)]

@@ -52,8 +52,9 @@ def print_load(result: Mapping[str, Any], request: LoadRequest, *, failures_deta
         _print_mix(result["scenarios"], request)
     if result.get("slices"):
         from pgassay.analysis.measures.variants import measure_variants  # start-up time
+        from pgassay.samples.forms.trial import Load
 
-        _print_variants(measure_variants(result["slices"]))
+        _print_variants(measure_variants(Load.model_validate(result).slices))
     for scenario in result["scenarios"]:
         _print_statements(scenario)
     _print_failures(result, detailed=failures_detailed)

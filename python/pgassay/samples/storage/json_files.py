@@ -8,11 +8,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pgassay.errors import RunDirectoryError
 from pgassay.json_text import decoded
 from pgassay.samples.storage.stored_fields import misfit
+from pgassay.stored_model import StoredFile
+
+_File = TypeVar("_File", bound=StoredFile)
 
 
 def as_json(value: Mapping[str, Any]) -> bytes:
@@ -43,6 +46,15 @@ def parsed_file(path: Path) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise RunDirectoryError(f"{path}: is damaged: not a JSON object")
     return value
+
+
+def stored_file(path: Path, model: type[_File]) -> _File:
+    """The same as its model; refused where it is not of this form."""
+    found = parsed_file(path)
+    try:
+        return model.read(found)
+    except ValueError as error:
+        raise RunDirectoryError(f"{path}: {error}") from None
 
 
 def checked_file(path: Path, schema: str) -> dict[str, Any]:

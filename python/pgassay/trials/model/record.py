@@ -130,6 +130,11 @@ class TrialRecord:
     server: str = ""
     """Of a fleet: the name of the server that it ran on."""
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """The sentences of the notes."""
+        return tuple(str(one) for one in self.notes)
+
 
 _AMOUNT = re.compile(r"[-+]?\d[\d.,]*(?= (?:ms|s|kB|MB|GB)\b)")
 

@@ -202,11 +202,12 @@ class TrialWatch(ServerWatch):
 
     def placement(self, client: Mapping[str, str]) -> dict[str, Mapping[str, str]]:
         """Where server, client and sampler ran, for trial.json."""
-        return {
+        places = {
             "server": self.server.reset.placement,
             "client": client,
             "sampler": self.sampler_placed,
         }
+        return {part: place for part, place in places.items() if place}
 
     def notes(self) -> tuple[str, ...]:
         """What could not be read, or only in part; one line each."""

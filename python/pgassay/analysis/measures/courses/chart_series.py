@@ -98,8 +98,8 @@ def chart_series(trial: StoredTrial, sources: TrialSources | None = None) -> Cha
     """The series of one trial."""
     sources = sources or TrialSources(trial)
     summary = trial.summary()
-    measured = [s for s in summary["load"]["steps"] if s["measured"]]
-    zero, end = measured[0]["start_ns"], measured[-1]["end_ns"]
+    measured = summary.load.measured
+    zero, end = measured[0].start_ns, measured[-1].end_ns
     load = sources.load.group_by("start_ns").aggregate([("transactions", "sum")])
     load = load.sort_by("start_ns")
     starts: NDArray[np.int64] = load["start_ns"].to_numpy()
@@ -108,23 +108,23 @@ def chart_series(trial: StoredTrial, sources: TrialSources | None = None) -> Cha
     sampled = SampledWaits()
     sampled.add(sources.postgres)
     return ChartSeries(
-        number=summary["number"],
-        block=summary["block"],
-        arm=summary["arm"],
+        number=summary.number,
+        block=summary.block,
+        arm=summary.arm,
         offset_s=tuple(((starts - zero) / 1e9 + lengths / 2).tolist()),
         tps=tuple((load["transactions_sum"].to_numpy() / lengths).tolist()),
         checkpoints=checkpoint_spans(sources.checkpoints, zero),
         events=sources.waits.event_sessions(zero, end),
-        logged=logged_in(trial, zero, end) if summary.get("log") else None,
+        logged=logged_in(trial, zero, end) if summary.log else None,
         sampled_waits=sampled.sessions(),
         latency=latency_course(
             sources.load,
-            "latency" if measured[0].get("rate") is None else "response",
+            "latency" if measured[0].rate is None else "response",
             zero,
-            summary["load"]["steps"][-1]["end_ns"],
+            summary.load.steps[-1].end_ns,
         ),
         vacuums=vacuum_spans(trial, zero),
         pauses=sampling_pauses(sources.waits.ticks_ns, zero),
         happened=events_by_second(trial, sources.load, zero, end),
-        sampled=sampled_course(sources, summary["load"]["steps"][0]["start_ns"], zero, end),
+        sampled=sampled_course(sources, summary.load.steps[0].start_ns, zero, end),
     )

@@ -21,6 +21,7 @@ from pgassay.analysis.measures.sources import TrialSources
 from pgassay.analysis.reading.binned import CounterTrack, LevelTrack, summed_rates
 from pgassay.analysis.reading.counters import CounterSeries, Key
 from pgassay.analysis.waits.wait_profile import WaitProfile
+from pgassay.samples.forms.trial import TrialFile
 from pgassay.samples.run_directory import StoredTrial
 
 Array = NDArray[np.float64]
@@ -108,16 +109,16 @@ def read_even_series(trial: StoredTrial, sources: TrialSources | None = None) ->
     """The series of one trial."""
     sources = sources or TrialSources(trial)
     summary = trial.summary()
-    measured = [step for step in summary["load"]["steps"] if step["measured"]]
-    start, end = measured[0]["start_ns"], measured[-1]["end_ns"]
+    measured = summary.load.measured
+    start, end = measured[0].start_ns, measured[-1].end_ns
     checkpoints = np.sort(sources.checkpoints["started_ns"].to_numpy())
     return even_series(
         sources.postgres,
         sources.host,
         sources.waits,
-        spans_ns=[(step["start_ns"], step["end_ns"]) for step in measured],
+        spans_ns=[(step.start_ns, step.end_ns) for step in measured],
         checkpoints_ns=checkpoints[(checkpoints >= start) & (checkpoints < end)],
-        trial=(summary["number"], summary["block"], summary["arm"]),
+        trial=(summary.number, summary.block, summary.arm),
         own_commits_per_s=_own_commits(summary),
         load=_done(sources.load, end),
     )
@@ -215,14 +216,12 @@ def _follows(counted: Array, commits: Array) -> bool:
     return bool(np.corrcoef(counted, commits)[0, 1] >= _WANTED["reported"]["follows_from_r"])
 
 
-def _own_commits(summary: Mapping[str, object]) -> float:
+def _own_commits(summary: TrialFile) -> float:
     """Commits a second of the sampler of counters, each reading of which is one."""
-    cost = summary.get("sampler_cost")
-    started, ended = summary.get("started_ns"), summary.get("ended_ns")
-    if not isinstance(cost, Mapping) or not isinstance(started, int) or not isinstance(ended, int):
+    if summary.started_ns is None or summary.ended_ns is None:
         return 0.0
-    seconds, reads = (ended - started) / _SECOND_NS, cost.get("counter_reads")
-    return reads / seconds if isinstance(reads, int | float) and seconds > 0 else 0.0
+    seconds = (summary.ended_ns - summary.started_ns) / _SECOND_NS
+    return summary.sampler_cost.get("counter_reads", 0.0) / seconds if seconds > 0 else 0.0
 
 
 def _series(

@@ -92,13 +92,13 @@ def read_latencies(trial: StoredTrial, sources: TrialSources | None = None) -> T
     """The latencies by scenario and, where there are several, of all together."""
     sources = sources or TrialSources(trial)
     summary = trial.summary()
-    steps = [step for step in summary["load"]["steps"] if step["measured"]]
-    kind = "rate" if len({step.get("rate") for step in steps}) > 1 else "clients"
-    greatest = max(step[kind] for step in steps)
-    chosen = [step for step in steps if step[kind] == greatest]
+    steps = summary.load.measured
+    levels = summary.load.levels
+    greatest = max(levels)
+    chosen = [step for step, level in zip(steps, levels, strict=True) if level == greatest]
     load = sources.load_of(chosen)
-    during = _during(load["start_ns"].to_numpy(), sources.checkpoints, chosen[-1]["end_ns"])
-    waits = _waits_in(sources.sampled, [(s["start_ns"], s["end_ns"]) for s in chosen])
+    during = _during(load["start_ns"].to_numpy(), sources.checkpoints, chosen[-1].end_ns)
+    waits = _waits_in(sources.sampled, [(step.start_ns, step.end_ns) for step in chosen])
     names = sorted(set(load["scenario"].to_pylist()))
     found = {}
     for name in (*names, *([ALL] if len(names) > 1 else [])):
@@ -106,10 +106,8 @@ def read_latencies(trial: StoredTrial, sources: TrialSources | None = None) -> T
         one = _latencies(load, own, during, _ages(waits, name))
         if one is not None:
             found[name] = one
-    several = len({step[kind] for step in steps}) > 1
-    return TrialLatencies(
-        summary["block"], summary["arm"], float(greatest) if several else None, found
-    )
+    several = len(set(levels)) > 1
+    return TrialLatencies(summary.block, summary.arm, float(greatest) if several else None, found)
 
 
 def _are(column: pa.ChunkedArray, name: str) -> NDArray[np.bool_]:

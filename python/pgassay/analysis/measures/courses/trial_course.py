@@ -102,27 +102,25 @@ def read_course(trial: StoredTrial, sources: TrialSources | None = None) -> Tria
     """The course; None with fewer than two measured intervals."""
     sources = sources or TrialSources(trial)
     summary = trial.summary()
-    measured = [step for step in summary["load"]["steps"] if step["measured"]]
+    measured = summary.load.measured
     starts, steps, transactions, latency, response = _intervals(sources.load_of(measured))
     if len(starts) < 2:
         return None
-    zero, end = measured[0]["start_ns"], measured[-1]["end_ns"]
+    zero, end = measured[0].start_ns, measured[-1].end_ns
     edges_ns = np.r_[starts, end]
-    by_rate = len({step.get("rate") for step in measured}) > 1
     spans = []
-    for step in measured:
-        at = np.flatnonzero(steps == step["index"])
+    for step, level in zip(measured, summary.load.levels, strict=True):
+        at = np.flatnonzero(steps == step.index)
         if len(at):
-            level = step["rate" if by_rate else "clients"]
             spans.append(StepSpan(float(level), int(at[0]), int(at[-1]) + 1))
     checkpoints = np.sort(sources.checkpoints["started_ns"].to_numpy())
     inside = checkpoints[(checkpoints >= zero) & (checkpoints < end)]
     names, series = _series(sources, edges_ns)
     return TrialCourse(
-        number=summary["number"],
-        block=summary["block"],
-        arm=summary["arm"],
-        open_loop=any(step.get("rate") is not None for step in measured),
+        number=summary.number,
+        block=summary.block,
+        arm=summary.arm,
+        open_loop=any(step.rate is not None for step in measured),
         edges_s=(edges_ns - zero) / 1e9,
         transactions=transactions,
         latency_ms=latency,

@@ -46,8 +46,11 @@ class TrialReadings:
         """environment.json, with the median duration of the resets."""
         stored = self.run.environment()
         if isinstance(stored.get("reset"), dict):
-            resets = [one.trial.summary().get("reset") or {} for one in self.every()]
-            took = [reset["duration_s"] for reset in resets if reset.get("duration_s") is not None]
+            took = [
+                reset.duration_s
+                for reset in (one.trial.summary().reset for one in self.every())
+                if reset.duration_s is not None
+            ]
             if took:
                 stored["reset"]["seconds"] = round(statistics.median(took), 2)
         return stored

@@ -1,0 +1,184 @@
+"""trial.json.
+
+Enters: a `TrialRecord`, or the object of the file. Leaves: a `TrialFile`.
+Never: requires a key that older versions did not write, or that is not read.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Self
+
+from pydantic import Field, field_serializer, model_validator
+
+from pgassay.notes import Note, note_to_json, notes_from_json
+from pgassay.plan.model import ALL_ARMS
+from pgassay.stored_model import Items, Number, Part, Stored, StoredFile
+
+
+class Step(Stored):
+    """One step of the load, as it was run."""
+
+    index: int
+    clients: Number
+    measured: bool
+    start_ns: int
+    end_ns: int
+    transactions: int
+    failed: int
+    tps: Number
+    client_cpu_s: Number
+    rate: Number | None = None
+    rate_asked: Number | None = None
+
+
+class Latency(Stored):
+    """In milliseconds; None where no transaction ended."""
+
+    mean: Number | None = None
+    p50: Number | None = None
+    p95: Number | None = None
+    p99: Number | None = None
+
+
+class Slice(Stored):
+    """One slice of a step in which variants alternate."""
+
+    index: int
+    variant: str
+    start_ns: int
+    end_ns: int
+    transactions: int
+    failed: int
+    crossing: int
+    latency_ms: Latency
+
+
+class Load(Part):
+    """The load's result (`pgassay.load/1`)."""
+
+    steps: Items[Step]
+    slices: Items[Slice] = ()
+    backend: str | None = None
+    latency_ms: Latency = Latency()
+    client_cpu_s: Number | None = None
+
+    @property
+    def measured(self) -> tuple[Step, ...]:
+        """The steps that are not warm-up."""
+        return tuple(step for step in self.steps if step.measured)
+
+    @property
+    def levels(self) -> tuple[float, ...]:
+        """Of each measured step the rate, where the steps differ by it, else the clients."""
+        rates = {step.rate for step in self.measured}
+        return tuple(
+            step.rate if len(rates) > 1 and step.rate is not None else step.clients
+            for step in self.measured
+        )
+
+    @property
+    def transactions(self) -> int:
+        """Those of all steps, the warm-up included."""
+        return sum(step.transactions for step in self.steps)
+
+
+class Reset(Part):
+    """How the server was reset before the trial."""
+
+    duration_s: Number | None = None
+    arms: dict[str, Any] | None = None
+    """Of a duet: the reset of each arm's server."""
+
+
+class Host(Stored):
+    """The state of the server's host."""
+
+    knobs: dict[str, str] = Field({})
+    frequency_mhz: Number | None = None
+    throttled: int | None = None
+
+
+class Look(Stored):
+    """A reading of what must not change during a trial."""
+
+    version: str
+    started_at_s: Number | None = None
+    settings: dict[str, str]
+    database_bytes: int | None = None
+    host: Host | None = None
+
+
+class Processors(Stored):
+    """Processor time during the load."""
+
+    server_s: Number
+    all_s: Number | None = None
+    foreign_user_s: Number | None = None
+    steal_s: Number | None = None
+
+
+class Fingerprint(Part):
+    """The readings before and after the load."""
+
+    before: Look | None = None
+    after: Look | None = None
+    processors: Processors | None = None
+
+
+class StoredValidity(Stored):
+    """Whether the trial counts; in older runs, which do not store it, every trial counts."""
+
+    valid: bool = True
+    reasons: Items[str] = ()
+
+
+class TrialFile(StoredFile):
+    """What trial.json says of one trial; the samples are in Parquet files beside it."""
+
+    schema_: Literal["pgassay.trial/1"] = Field("pgassay.trial/1", alias="schema")
+    number: int
+    block: int
+    position: int
+    arm: str
+    levels: dict[str, str]
+    started_ns: int | None = None
+    ended_ns: int | None = None
+    reset: Reset = Reset()
+    load: Load
+    sampler_cost: dict[str, Number] = Field({})
+    placement: dict[str, dict[str, str]] = Field({})
+    checkpoints_from: str
+    log: dict[str, Any] = Field({})
+    clock: dict[str, Any] = Field({})
+    notes: Items[Any] = ()
+    warnings: Items[str]
+    validity: StoredValidity = StoredValidity()
+    repeats: int | None = None
+    server: str = Field("", exclude_if=lambda value: not value)
+    set_by_load: dict[str, Items[str]] = Field({}, exclude_if=lambda value: not value)
+    fingerprint: Fingerprint = Fingerprint()
+    reloading: dict[str, Any] = Field({}, exclude_if=lambda value: not value)
+
+    @property
+    def found_notes(self) -> tuple[Note, ...]:
+        """What makes the trial's figures doubtful."""
+        return notes_from_json(self.notes, self.warnings)
+
+    @field_serializer("notes")
+    def _notes(self, notes: tuple[Any, ...]) -> list[Any]:
+        return [note_to_json(one) if isinstance(one, Note) else one for one in notes]
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        steps = self.load.steps
+        if self.arm == ALL_ARMS and not self.load.slices:
+            raise ValueError("'load.slices' is missing, and the arms took turns")
+        for place, step in enumerate(steps):
+            if min(step.transactions, step.failed, step.end_ns - step.start_ns) < 0:
+                raise ValueError(f"'load.steps[{place}]' counts or lasts less than nothing")
+        if not self.load.measured:
+            raise ValueError("no step in 'load.steps' was measured")
+        without = [step for step in self.load.measured if step.rate is None]
+        if without and len(without) < len(self.load.measured):
+            raise ValueError(f"'load.steps[{steps.index(without[0])}].rate' is missing")
+        return self

@@ -1,0 +1,154 @@
+"""The base of models of stored JSON files: one class per file, for writing and for reading.
+
+Enters: a decoded JSON value, or the attributes of what is to be stored. Leaves: a frozen model; or
+one line that names the first key that does not fit. Never: reads a file, or refuses a key that it
+does not know: a newer version may have added it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Self, TypeVar
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    GetPydanticSchema,
+    ModelWrapValidatorHandler,
+    PrivateAttr,
+    Strict,
+    ValidationError,
+    model_serializer,
+    model_validator,
+)
+from pydantic_core import ErrorDetails, core_schema
+
+_T = TypeVar("_T")
+Items = Annotated[tuple[_T, ...], Strict(False)]
+"""A list of JSON; what is in it is checked strictly."""
+Number = Annotated[
+    float,
+    GetPydanticSchema(
+        lambda _, __: core_schema.union_schema(
+            [core_schema.int_schema(strict=True), core_schema.float_schema(strict=True)],
+            custom_error_type="float_type",
+        )
+    ),
+]
+"""A whole number stays one, so that it is written and shown as it was."""
+
+
+class Stored(BaseModel):
+    """An object of a stored file; to JSON true is no number, and "7" neither. A null is as good as
+    an absent key where the key may be absent."""
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="ignore")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_nulls(cls, value: Any) -> Any:
+        if not isinstance(value, dict) or None not in value.values():
+            return value
+        needed = {name for name, field in cls.model_fields.items() if field.is_required()}
+        return {key: one for key, one in value.items() if one is not None or key in needed}
+
+
+class Part(Stored):
+    """An object whose maker decides what it holds: the model has what is read of it, and it is
+    written whole, as it was made."""
+
+    _given: Mapping[str, Any] = PrivateAttr(default_factory=dict)
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _kept(cls, value: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
+        found = handler(value)
+        if isinstance(value, Mapping):
+            found._given = value
+        return found
+
+    @model_serializer(mode="plain")
+    def _whole(self) -> dict[str, Any]:
+        return dict(self._given)
+
+    @property
+    def given(self) -> Mapping[str, Any]:
+        """All of its keys."""
+        return self._given
+
+
+class StoredFile(Stored):
+    """The object of a whole file; its field `schema_` has the only schema as its default."""
+
+    @classmethod
+    def schema_name(cls) -> str:
+        """Such as `pgassay.trial/1`."""
+        return str(cls.model_fields["schema_"].default)
+
+    @classmethod
+    def read(cls, value: Mapping[str, Any]) -> Self:
+        """The object of a file. Raises ValueError with what is wrong."""
+        said, wanted = value.get("schema"), cls.schema_name()
+        if isinstance(said, str) and said != wanted:
+            raise ValueError(f"its schema is {said!r}, and this pgassay reads {wanted!r}")
+        if said is None:
+            raise ValueError("is damaged: 'schema' is missing")
+        try:
+            return cls.model_validate(value)
+        except ValidationError as error:
+            raise ValueError(f"is damaged: {misfit_of(error)}") from None
+
+    @classmethod
+    def of(cls, made: object) -> Self:
+        """What is to be stored of a value that has the fields as its attributes."""
+        return cls.model_validate(made, from_attributes=True, strict=False)
+
+    def to_json(self) -> dict[str, Any]:
+        """The object of the file, its keys in the order of the fields."""
+        return self.model_dump(by_alias=True)
+
+
+_KINDS = {
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+    str: "text",
+    list: "a list",
+    dict: "an object",
+    type(None): "null",
+}
+_WANTED = {
+    "int_type": int,
+    "float_type": float,
+    "bool_type": bool,
+    "string_type": str,
+    "list_type": list,
+    "tuple_type": list,
+    "dict_type": dict,
+    "model_type": dict,
+    "model_attributes_type": dict,
+    "dataclass_type": dict,
+}
+"""Pydantic's name of an error → the type that belongs there."""
+
+
+def misfit_of(error: ValidationError) -> str:
+    """What is wrong with a value: its first misfit, by its place."""
+    first = error.errors(include_url=False)[0]
+    place = _place(first)
+    if first["type"] == "missing":
+        return f"'{place}' is missing"
+    wanted = _WANTED.get(first["type"])
+    if wanted is not None:
+        kind = _KINDS.get(type(first["input"]), "something else")
+        return f"'{place}' is {kind}, where {_KINDS[wanted]} belongs"
+    if first["type"] == "value_error":
+        return str(first["ctx"]["error"])
+    return f"'{place}': {first['msg']}"
+
+
+def _place(error: ErrorDetails) -> str:
+    place = ""
+    for part in error["loc"]:
+        place += f"[{part}]" if isinstance(part, int) else f".{part}" if place else part
+    return place
