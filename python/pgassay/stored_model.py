@@ -7,7 +7,9 @@ does not know: a newer version may have added it.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
+from functools import cache
 from typing import Annotated, Any, Self, TypeVar
 
 from pydantic import (
@@ -17,6 +19,7 @@ from pydantic import (
     ModelWrapValidatorHandler,
     PrivateAttr,
     Strict,
+    TypeAdapter,
     ValidationError,
     model_serializer,
     model_validator,
@@ -106,6 +109,22 @@ class StoredFile(Stored):
     def to_json(self) -> dict[str, Any]:
         """The object of the file, its keys in the order of the fields."""
         return self.model_dump(by_alias=True)
+
+
+def dataclass_of(kind: type[_T], value: Any) -> _T:
+    """A dataclass of the value that `dataclasses.asdict` made of one and JSON has stored. Raises
+    ValueError with what is wrong."""
+    try:
+        adapter = _adapter(kind)  # type: ignore[arg-type]  # a class is hashable
+        found: _T = adapter.validate_json(json.dumps(value), strict=True)
+        return found
+    except ValidationError as error:
+        raise ValueError(misfit_of(error)) from None
+
+
+@cache
+def _adapter(kind: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
 
 
 _KINDS = {

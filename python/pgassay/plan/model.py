@@ -39,8 +39,8 @@ class Arm:
 
     id: str
     levels: Mapping[str, str]
-    kinds: Mapping[str, str]
-    """Factor → its kind."""
+    kinds: Mapping[str, str] = field(default_factory=dict)
+    """Factor → its kind; plan.json has them with the factors."""
     alternating: bool = False
     """Whether it stands for a trial in which all arms alternate; it begins at these levels."""
 

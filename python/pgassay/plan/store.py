@@ -8,14 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, replace
-from typing import Any
+from typing import Any, Literal
+
+from pydantic import Field
 
 from pgassay.notes import coded, note_at, note_to_json, notes_by_name, notes_from_json
-from pgassay.plan.model import ALL_ARMS, Arm, Endpoint, Factor, Gate, Plan, PlannedTrial
-from pgassay.plan.steps import Step
+from pgassay.plan.model import ALL_ARMS, Plan
 from pgassay.spec.primary_metric import PRIMARY_METRICS
+from pgassay.stored_model import Items, StoredFile, dataclass_of
 
-SCHEMA = "pgassay.plan/1"
+
+class PlanFile(StoredFile):
+    """What plan.json has beside the fields of a `Plan`, or as sentences in older versions."""
+
+    schema_: Literal["pgassay.plan/1"] = Field("pgassay.plan/1", alias="schema")
+    warnings: Items[str]
+    notes: Items[Any] = ()
+    plots_reason: str = ""
+    mode_reason: str = ""
+    modes_refused: dict[str, str] = Field({})
 
 
 def plan_to_json(plan: Plan) -> dict[str, Any]:
@@ -25,7 +36,7 @@ def plan_to_json(plan: Plan) -> dict[str, Any]:
         for some in (plan.arms, plan.held_arms)
     )
     return {
-        "schema": SCHEMA,
+        "schema": PlanFile.schema_name(),
         **asdict(plan),
         "arms": arms,
         "held_arms": held_arms,
@@ -39,52 +50,33 @@ def plan_to_json(plan: Plan) -> dict[str, Any]:
 
 def plan_from_json(stored: Mapping[str, Any]) -> Plan:
     """The plan of a plan.json; raises ValueError if the object is not one."""
-    fields = {name: value for name, value in stored.items() if not name.endswith("_coded")}
-    schema, warnings = fields.pop("schema", None), fields.pop("warnings", ())
-    if schema != SCHEMA:
-        raise ValueError(f"its schema is {schema!r}, not {SCHEMA!r}")
+    said = PlanFile.read(stored)
+    fields = {name: value for name, value in stored.items() if name not in PlanFile.model_fields}
     try:
-        factors, held = (
-            tuple(Factor(f["name"], f["kind"], tuple(f["levels"])) for f in fields.get(name, ()))
-            for name in ("factors", "held")
-        )
-        # Kinds are stored with the factors; old plans also have some of them with each arm.
-        kinds = {factor.name: factor.kind for factor in (*held, *factors)}
-        held_kinds = {factor.name: factor.kind for factor in held}
-        plan = Plan(
-            **{
-                **fields,
-                "factors": factors,
-                "held": held,
-                "arms": tuple(Arm(a["id"], a["levels"], kinds) for a in fields["arms"]),
-                "held_arms": tuple(
-                    Arm(a["id"], a["levels"], held_kinds) for a in fields.get("held_arms", ())
-                ),
-                "steps": tuple(Step(**step) for step in fields["steps"]),
-                "trials": tuple(PlannedTrial(**trial) for trial in fields["trials"]),
-                "notes": notes_from_json(fields.get("notes", ()), warnings),
-                "plots_reason": note_at(stored, "plots_reason"),
-                "mode_reason": note_at(stored, "mode_reason"),
-                "modes_refused": notes_by_name(stored, "modes_refused"),
-                "hard": tuple(fields.get("hard", ())),
-                "looks": tuple(fields.get("looks", ())),
-                "endpoints": tuple(Endpoint(**one) for one in fields.get("endpoints", ())),
-                "gates": tuple(
-                    Gate(**{**one, "metrics": tuple(one["metrics"])})
-                    for one in fields.get("gates", ())
-                ),
-            }
-        )
-    except (KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f"a field is missing or unknown: {error}") from None
+        plan = dataclass_of(Plan, {**fields, "notes": ()})
+    except ValueError as error:
+        raise ValueError(f"is damaged: {error}") from None
+    # Kinds are stored with the factors; old plans also have some of them with each arm.
+    kinds = {factor.name: factor.kind for factor in (*plan.held, *plan.factors)}
+    held_kinds = {factor.name: factor.kind for factor in plan.held}
     if any(set(arm.levels) != set(kinds) for arm in plan.arms):
-        raise ValueError("an arm has other factors than the plan")
+        raise ValueError("is damaged: an arm has other factors than the plan")
     known = {ALL_ARMS} if plan.alternates else {arm.id for arm in plan.arms}
     if any(trial.arm not in known for trial in plan.trials):
-        raise ValueError("a trial names an unknown arm")
+        raise ValueError("is damaged: a trial names an unknown arm")
     if plan.metric not in PRIMARY_METRICS:
-        raise ValueError(f"its metric is {plan.metric!r}, which this pgassay does not measure")
-    return plan
+        raise ValueError(
+            f"cannot be used: its metric is {plan.metric!r}, which this pgassay does not measure"
+        )
+    return replace(
+        plan,
+        arms=tuple(replace(arm, kinds=kinds) for arm in plan.arms),
+        held_arms=tuple(replace(arm, kinds=held_kinds) for arm in plan.held_arms),
+        notes=notes_from_json(said.notes, said.warnings),
+        plots_reason=note_at(stored, "plots_reason"),
+        mode_reason=note_at(stored, "mode_reason"),
+        modes_refused=notes_by_name(stored, "modes_refused"),
+    )
 
 
 def same_design(one: Plan, other: Plan) -> bool:

@@ -11,12 +11,11 @@ from dataclasses import asdict
 from pathlib import Path
 
 from pgassay.errors import PgassayError
-from pgassay.json_forms import fits, form_of
 from pgassay.json_text import decoded
 from pgassay.samples.storage.files import append_line, clear_errors
+from pgassay.stored_model import dataclass_of
 from pgassay.trials.model.record import FailedTrial
 
-_FORM = form_of(FailedTrial)
 FAILED = "failed.jsonl"
 
 
@@ -32,8 +31,6 @@ def failed_trials(path: Path) -> tuple[FailedTrial, ...]:
     with clear_errors(path):
         lines = path.read_text("utf-8", errors="replace").splitlines() if path.exists() else []
     for line in lines:
-        with suppress(ValueError, TypeError):
-            one = decoded(line)
-            if fits(one, _FORM):
-                found.append(FailedTrial(**one))
+        with suppress(ValueError):
+            found.append(dataclass_of(FailedTrial, decoded(line)))
     return tuple(found)

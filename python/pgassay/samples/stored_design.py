@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from pgassay.errors import RunDirectoryError
 from pgassay.plan.model import Plan
-from pgassay.plan.store import SCHEMA, plan_from_json, plan_to_json
+from pgassay.plan.store import plan_from_json, plan_to_json
 from pgassay.samples.overview import PLAN
 from pgassay.samples.own_runs import remember_begun
 from pgassay.samples.run_directory import RunDirectory
-from pgassay.samples.storage.json_files import checked_file
 from pgassay.spec.experiment import Spec
 from pgassay.spec.stored import WORKLOAD_COPY, materials_to_json
 
@@ -32,6 +31,6 @@ def store_plan(run: RunDirectory, plan: Plan) -> None:
 def stored_plan(run: RunDirectory) -> Plan:
     """The plan a run was made with."""
     try:
-        return plan_from_json(checked_file(run.path / PLAN, SCHEMA))
+        return plan_from_json(run.read_json(PLAN))
     except ValueError as error:
-        raise RunDirectoryError(f"{run.path / PLAN}: cannot be used: {error}") from None
+        raise RunDirectoryError(f"{run.path / PLAN}: {error}") from None

@@ -11,17 +11,16 @@ from pathlib import Path
 from typing import Any
 
 from pgassay.errors import SpecError
-from pgassay.json_forms import form_of, misfit_of
 from pgassay.json_text import decoded
 from pgassay.spec.experiment import Spec
-from pgassay.spec.factors.variants import Variants, variants_from_json
+from pgassay.spec.factors.variants import Variants
 from pgassay.spec.reading.texts import text_of
-from pgassay.spec.workload.folder import Workload, workload_from_json
+from pgassay.spec.workload.folder import Workload
+from pgassay.stored_model import dataclass_of
 
 WORKLOAD_COPY = "workload.json"
 """The file's name in a run directory."""
 _SCHEMA = "pgassay.workload/1"
-_FORM = form_of(Workload) | {"variants=": form_of(Variants)}
 
 
 @dataclass(frozen=True)
@@ -49,15 +48,16 @@ def stored_materials(path: Path) -> Materials:
     """What a workload.json holds."""
     try:
         stored = decoded(text_of(path))
-        if stored.pop("schema") != _SCHEMA:
+        if "schema" not in stored:
+            raise ValueError("'schema' is missing")
+        if stored["schema"] != _SCHEMA:
             raise SpecError(f"its schema is not {_SCHEMA}", file=str(path))
-        wrong = misfit_of(stored, _FORM)
-        if wrong is not None:
-            raise ValueError(wrong)
-        folder = stored.pop("folder", None)
-        variants = variants_from_json(stored.pop("variants", {}))
-        beside = Path(folder) if isinstance(folder, str) else None
-        untrusted = bool(stored.pop("untrusted", False))
-        return Materials(workload_from_json(stored), variants, beside, untrusted)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        folder = stored.get("folder")
+        return Materials(
+            dataclass_of(Workload, stored),
+            dataclass_of(Variants, stored.get("variants", {})),
+            Path(folder) if isinstance(folder, str) else None,
+            bool(stored.get("untrusted", False)),
+        )
+    except (ValueError, TypeError, AttributeError) as error:
         raise SpecError(f"is damaged: {error}", file=str(path)) from None

@@ -16,7 +16,8 @@ from pgassay.spec.experiment import Spec
 from pgassay.spec.model import ExperimentFile
 from pgassay.spec.parse import load_spec, parse_spec
 from pgassay.spec.stored import materials_to_json
-from pgassay.spec.workload.folder import WorkloadFile, workload_from_json
+from pgassay.spec.workload.folder import Workload, WorkloadFile
+from pgassay.stored_model import dataclass_of
 from pgassay.trials.load.trial_load import check_load
 from support.json_schema import keys_of
 from support.load.workloads_page import write_example
@@ -330,7 +331,7 @@ def test_a_check_whose_file_is_missing_is_one_line_with_file_and_key(tmp_path: P
     workload = load_spec(tmp_path / "lab.toml").workload
     (check,) = workload.checks_at(3)
     assert (check.name, check.sql) == ("no-debt", "SELECT id FROM item WHERE id > 3")
-    assert workload_from_json(json.loads(json.dumps(asdict(workload)))) == workload
+    assert dataclass_of(Workload, json.loads(json.dumps(asdict(workload)))) == workload
 
 
 def test_a_seed_is_drawn_unless_the_file_has_one() -> None:

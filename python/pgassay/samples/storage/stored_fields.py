@@ -1,6 +1,6 @@
 """The fields that are read of stored JSON files, so that a wrong form is refused by name.
 
-Enters: the object of plan.json, environment.json or profiles.json. Leaves: one line that names the
+Enters: the object of environment.json or profiles.json. Leaves: one line that names the
 first key that does not fit, or None. Never: requires a field that is not read, or that older
 runs do not have.
 
@@ -11,9 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pgassay.json_forms import NUMBER, Form, form_of, misfit_of
-from pgassay.plan.model import Plan
-from pgassay.plan.store import SCHEMA as PLAN_SCHEMA
+from pgassay.json_forms import NUMBER, Form, misfit_of
 from pgassay.trials.model.record import PLANS_SCHEMA
 
 STATEMENTS_SCHEMA = "pgassay.statements/1"
@@ -73,15 +71,7 @@ _ENVIRONMENT: Form = {
     "earlier_runs=": int,
     "sizes=": {"*": dict},
 }
-_PLAN_FILE: Form = {"schema": str, "warnings": [str]} | form_of(Plan)
-# Which older versions do not have, and newer ones may write otherwise (`notes_from_json`).
-for name in ("notes", "plots_reason?", "mode_reason?", "modes_refused="):
-    del _PLAN_FILE[name]
-_PLAN_FILE |= {"notes=": list, "plots_reason=": str, "mode_reason=": str}
-_PLAN_FILE["modes_refused="] = {"*": str}
-_ARM: Form = {"id": str, "levels": {"*": str}}
 FORMS: Mapping[str, Form] = {
-    PLAN_SCHEMA: {**_PLAN_FILE, "arms": [_ARM], "held_arms=": [_ARM]},
     ENVIRONMENT_SCHEMA: _ENVIRONMENT,
     PLANS_SCHEMA: {"schema": str, "arms": [{"arm": str, "statements": [_PLAN]}]},
     STATEMENTS_SCHEMA: {"schema": str, "statements": dict},

@@ -1,7 +1,6 @@
 """Read the files that levels name: workloads, scripts, and SQL of schema variants.
 
-Enters: the factors of an experiment file, its folder and that of its workload, or the object that a
-run stored.
+Enters: the factors of an experiment file, its folder and that of its workload.
 Leaves: frozen `Variants`, or a SpecError that names the key. Never: parses scripts or runs SQL.
 """
 
@@ -23,7 +22,6 @@ from pgassay.spec.workload.folder import (
     load_workload,
     script_fields,
     with_scale,
-    workload_from_json,
 )
 
 
@@ -89,23 +87,6 @@ def read_variants(
                 for name, level in levels.items()
             }
             for factor, levels in factors.schema_.items()
-        },
-    )
-
-
-def variants_from_json(stored: Mapping[str, Any]) -> Variants:
-    """The variants a run stored."""
-    return Variants(
-        workloads={
-            name: workload_from_json(one) for name, one in stored.get("workloads", {}).items()
-        },
-        scripts={
-            scenario: {name: one and Script(**one) for name, one in levels.items()}
-            for scenario, levels in stored.get("scripts", {}).items()
-        },
-        schema={
-            factor: {name: SchemaSql(**one) for name, one in levels.items()}
-            for factor, levels in stored.get("schema", {}).items()
         },
     )
 

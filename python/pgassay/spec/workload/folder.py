@@ -11,11 +11,10 @@ from __future__ import annotations
 import base64
 import math
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field, field_validator, model_validator
 
@@ -214,16 +213,6 @@ def load_workload(
             for name, one in table.checks.items()
         ),
     )
-
-
-def workload_from_json(stored: Mapping[str, Any]) -> Workload:
-    """The workload of a JSON object with its fields; KeyError or TypeError if it is not one."""
-    scenarios = tuple(Scenario(**scenario) for scenario in stored["scenarios"])
-    written = stored.get("installed")
-    installed = written and InstalledTables(tuple(written["tables"]), tuple(written["schemas"]))
-    checks = tuple(DataCheck(**check) for check in stored.get("checks", ()))
-    found = {"scenarios": scenarios, "installed": installed, "checks": checks}
-    return Workload(**{**stored, **found})
 
 
 def _building_sql(table: WorkloadFile, folder: Path, source: Path, roots: Roots) -> tuple[str, str]:
