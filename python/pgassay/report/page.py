@@ -9,12 +9,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from pgassay.language import decimals, tr
+from pgassay.language import decimals, ntr, tr
 from pgassay.notes import Importance
-from pgassay.report.charts.style import arm_styles, side_styles
+from pgassay.report.charts.style import arm_styles
 from pgassay.report.context import ApartContext, ObservationContext, ReportContext, TraceContext
-from pgassay.report.document.blocks import Block
+from pgassay.report.document.blocks import Answer, Block, Facts, Paragraph
 from pgassay.report.document.section import Content, Section
+from pgassay.report.document.text import Inline, Span, said
 from pgassay.report.environment import created_at, server_version
 from pgassay.report.sections import RUN_PARTS, RUN_SECTIONS
 from pgassay.report.sections.apart import APART_SECTIONS
@@ -29,6 +30,8 @@ from pgassay.report.summaries.headline import Headline
 
 Form = Literal["html", "md"]
 AnyContext = ReportContext | ObservationContext | TraceContext | ApartContext
+_MOST_DOUBTS = 2
+"""Caveats beneath the verdict; the section of caveats has all."""
 
 
 @dataclass(frozen=True)
@@ -40,12 +43,8 @@ class Page:
     version: str
     notes: tuple[str, ...]
     """Beside the run's name: the server's version, when it ran."""
-    headlines: tuple[Headline, ...]
-    facts: tuple[tuple[str, str], ...]
-    caveats: int
-    """How many could change the result."""
-    doubts: tuple[str, ...]
-    """Those that could change the verdict, which stand beneath it."""
+    top: tuple[Block, ...]
+    """The answers, what could change them, and facts to weigh them by."""
     shared: Mapping[str, Any]
     """What the templates of all sections know."""
     sections: tuple[tuple[Section, tuple[Block, ...] | Content], ...]
@@ -68,72 +67,77 @@ def page_of(context: AnyContext, form: Form) -> Page:
     if isinstance(context, ApartContext):
         return _page_of_apart(context, form)
     plan, analysis = context.plan, context.analysis
-    return Page(
-        title=context.title,
-        run_name=context.run_name,
-        version=context.version,
-        notes=(server_version(context.environment), created_at(context.environment)),
-        headlines=headline.headlines(context),
-        facts=headline.facts(context),
-        caveats=caveats_that_matter(context),
-        doubts=caveats_of(context).get(Importance.VERDICT, ()),
-        shared={
-            "context": context,
-            "plan": plan,
-            "analysis": analysis,
-            "arms": tuple(arm_styles(plan.arms).values()),
-            "margin": decimals(100 * analysis.smallest_effect, "g"),
-        },
-        sections=tuple(_applying(RUN_SECTIONS, context, form)),
-    )
+    shared = {
+        "context": context,
+        "plan": plan,
+        "analysis": analysis,
+        "arms": tuple(arm_styles(plan.arms).values()),
+        "margin": decimals(100 * analysis.smallest_effect, "g"),
+    }
+    doubts = caveats_of(context).get(Importance.VERDICT, ())[:_MOST_DOUBTS]
+    facts = _facts(headline.facts(context), caveats_that_matter(context))
+    top: list[Block] = [*_answers(headline.headlines(context)), *map(_doubt, doubts), facts]
+    notes = (server_version(context.environment), created_at(context.environment))
+    return _page(context, notes, top, RUN_SECTIONS, form, shared)
 
 
 def _page_of_observation(context: ObservationContext, form: Form) -> Page:
-    return Page(
-        title=context.title,
-        run_name=context.run_name,
-        version=context.version,
-        notes=(server_version(context.environment), tr("observation, no verdict")),
-        headlines=(),
-        facts=observation_summary.facts(context),
-        caveats=len(observation_summary.caveats(context)),
-        doubts=(),
-        shared={"context": context},
-        sections=tuple(_applying(OBSERVATION_SECTIONS, context, form)),
-    )
+    caveats = len(observation_summary.caveats(context))
+    notes = (server_version(context.environment), tr("observation, no verdict"))
+    top = (_facts(observation_summary.facts(context), caveats),)
+    return _page(context, notes, top, OBSERVATION_SECTIONS, form)
 
 
 def _page_of_trace(context: TraceContext, form: Form) -> Page:
-    return Page(
-        title=context.title,
-        run_name=context.run_name,
-        version=context.version,
-        notes=(f"PostgreSQL {context.described['server_version']}", tr("trace, no verdict")),
-        headlines=(),
-        facts=trace_summary.facts(context),
-        doubts=(),
-        caveats=len(trace_summary.caveats(context)),
-        shared={"context": context},
-        sections=tuple(_applying(TRACE_SECTIONS, context, form)),
-    )
+    notes = (f"PostgreSQL {context.described['server_version']}", tr("trace, no verdict"))
+    top = (_facts(trace_summary.facts(context), len(trace_summary.caveats(context))),)
+    return _page(context, notes, top, TRACE_SECTIONS, form)
 
 
 def _page_of_apart(context: ApartContext, form: Form) -> Page:
+    caveats = apart_summary.caveats(context)
+    doubts = caveats[len(apart_summary.forced(context)) :][:_MOST_DOUBTS]
+    facts = _facts(apart_summary.facts(context), len(caveats))
+    top: list[Block] = [*_answers(apart_summary.headlines(context)), *map(_doubt, doubts), facts]
+    notes = (tr("made apart, not randomised"),)
+    return _page(context, notes, top, APART_SECTIONS, form)
+
+
+def _page(
+    context: AnyContext,
+    notes: Sequence[str],
+    top: Sequence[Block],
+    sections: Sequence[Section],
+    form: Form,
+    shared: Mapping[str, Any] | None = None,
+) -> Page:
     return Page(
-        title=context.title,
-        run_name=tr("comparison of runs"),
-        version=context.version,
-        notes=(tr("made apart, not randomised"),),
-        headlines=apart_summary.headlines(context),
-        facts=apart_summary.facts(context),
-        doubts=apart_summary.caveats(context)[len(apart_summary.forced(context)) :],
-        caveats=len(apart_summary.caveats(context)),
-        shared={
-            "context": context,
-            "sides": tuple(side_styles(side.name for side in context.analysis.sides).values()),
-        },
-        sections=tuple(_applying(APART_SECTIONS, context, form)),
+        context.title,
+        tr("comparison of runs") if isinstance(context, ApartContext) else context.run_name,
+        context.version,
+        tuple(filter(None, notes)),
+        tuple(top),
+        shared or {"context": context},
+        tuple(_applying(sections, context, form)),
     )
+
+
+def _answers(found: Sequence[Headline]) -> Iterator[Answer]:
+    for one in found:
+        yield Answer(one.badge, one.tone, one.shown, one.shown_limits, len(found))
+
+
+def _doubt(caveat: str) -> Paragraph:
+    return Paragraph(said("<b>Could change the verdict:</b> {doubt}", doubt=caveat), "doubt")
+
+
+def _facts(facts: Sequence[tuple[str, str]], caveats: int) -> Facts:
+    """The facts, and how many caveats could change the result."""
+    rows: list[tuple[str, Inline]] = list(facts)
+    if caveats:
+        words = ntr("{n} caveat", "{n} caveats", caveats)
+        rows.append((tr("Measurement"), (Span(words, link="#caveats"),)))
+    return Facts(rows, "facts")
 
 
 def _applying(

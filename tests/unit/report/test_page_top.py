@@ -17,11 +17,13 @@ from pgassay.analysis.measures.model import ScenarioMeasures
 from pgassay.analysis.reading.setting_sizes import setting_bytes, setting_text
 from pgassay.language import LANGUAGES, speaking
 from pgassay.report.context import ReportContext
+from pgassay.report.document.text import Span
 from pgassay.report.formats.html import render_html
 from pgassay.report.sections.record.settings import settings_table
 from pgassay.report.sections.record.workload import mix_table
 from pgassay.report.summaries.headline import Headline, facts, headlines
 from pgassay.report.workload import workload_words
+from support.blocks import plain
 from support.synthetic.report_contexts import synthetic_context
 
 MB = 1024**2
@@ -95,21 +97,21 @@ def test_data_beyond_the_limit_of_the_server_are_more_than_memory(context: Repor
 
 def test_every_interval_of_a_headline_is_set_alike(context: ReportContext) -> None:
     (one,) = headlines(context)
-    assert "".join(text for text, _ in one.parts) == one.text.replace(" %", "\u00a0%")
-    intervals = [text for text, is_interval in one.parts if is_interval]
+    assert plain(one.shown) == one.text
+    intervals = [span.text for span in one.shown if span.kind == "interval"]
     assert len(intervals) == 2
-    assert all(re.fullmatch(r"\(95\u00a0% CI .*\)", text) for text in intervals)
+    assert all(re.fullmatch(r"\(95 % CI .*\)", text) for text in intervals)
     # "Lower" says the direction, so the interval needs no sign.
     assert "\u2212" not in one.text
-    assert Headline("b", "t", "No (interval) here.").parts == (("No (interval) here.", False),)
+    assert Headline("b", "t", "No (interval) here.").shown == (Span("No (interval) here."),)
 
 
 def test_what_limits_a_verdict_stands_apart_from_its_sentence() -> None:
     one = Headline("b", "t", "A is faster (95 % CI 1 to 2 %). But not (95 % CI 0 to 1 %).",
                    "But not (95 % CI 0 to 1 %).")  # fmt: skip
-    assert [piece for piece, _ in one.parts] == ["A is faster ", "(95\xa0% CI 1 to 2\xa0%)", "."]
-    assert [is_interval for _, is_interval in one.limit_parts] == [False, True, False]
-    assert Headline("b", "t", "A is faster.").limit_parts == ()
+    assert [span.text for span in one.shown] == ["A is faster ", "(95 % CI 1 to 2 %)", "."]
+    assert [span.kind for span in one.shown_limits] == ["plain", "interval", "plain"]
+    assert Headline("b", "t", "A is faster.").shown_limits == ()
 
 
 def test_the_mix_asked_for_stands_beside_the_one_achieved(context: ReportContext) -> None:

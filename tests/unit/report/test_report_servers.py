@@ -7,10 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from pgassay.analysis.analyse import analyse
+from pgassay.report.document.blocks import Fold, Paragraph
+from pgassay.report.document.table import Table
 from pgassay.report.formats.html import render_html
 from pgassay.report.formats.markdown import render_markdown
 from pgassay.report.sections.record.servers import servers
 from pgassay.reporting import analyse_run
+from support.blocks import every, plain
 from support.synthetic.directories import synthetic_run
 
 HOSTILE = "18 <b>|'\"ü"
@@ -33,9 +36,9 @@ ENVIRONMENT: dict[str, Any] = {
 
 def test_each_server_has_a_column_and_rows_that_differ_show_checksums(tmp_path: Path) -> None:
     context = replace(analyse_run(synthetic_run(tmp_path)[0]), environment=ENVIRONMENT)
-    shown = servers.content(context)
-    assert shown is not None
-    assert [tuple(cell.text for cell in row.cells) for row in shown["servers"].rows] == [
+    shown = servers.blocks(context)
+    (found,) = every(shown, Table)
+    assert [tuple(cell.text for cell in row.cells) for row in found.rows] == [
         ("version()", "PostgreSQL 16.14 on x86_64, by gcc", "PostgreSQL 18.4 on x86_64, by gcc"),
         (
             "shop at scale 1: public.item",
@@ -45,8 +48,10 @@ def test_each_server_has_a_column_and_rows_that_differ_show_checksums(tmp_path: 
         ("shop at scale 1: public.t", "1 rows", "1 rows"),
         ("data_checksums", "off", "on"),
     ]
-    assert shown["only"] == [(HOSTILE, "io_method")]
-    assert servers.content(replace(context, environment={"server": {}})) is None
+    (lacking,) = every(shown, Fold)
+    assert HOSTILE in plain(lacking.summary)
+    assert [plain(one.text) for one in every(lacking.blocks, Paragraph)] == ["io_method"]
+    assert not servers.blocks(replace(context, environment={"server": {}}))
     page = render_html(context)
     assert "PostgreSQL 16.14 · PostgreSQL 18.4" in page
     assert "18 &lt;b&gt;|" in page

@@ -8,13 +8,13 @@ of a `Chart`, a `Fold` that is not `in_text`, and what is inside `PageOnly`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from pgassay.report.charts.style import ArmStyle
 from pgassay.report.document.table import Table
-from pgassay.report.document.text import Inline, Text
+from pgassay.report.document.text import Inline, Text, joined
 from pgassay.report.svg.model import Figure
 
 
@@ -28,6 +28,20 @@ class Paragraph:
     `pattern`: a finding under its title; `doubt`: a caveat beneath the verdict."""
     lead: Text = ()
     """What the paragraph begins with: a verdict's word, a title."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A verdict, at the top of a page."""
+
+    badge: str
+    tone: str
+    """A class of style.css: better, worse, same, undecided, measured."""
+    text: Inline
+    limits: Inline = ""
+    """What limits the verdict, in smaller type."""
+    one_of: int = 1
+    """How many answers the page has."""
 
 
 @dataclass(frozen=True)
@@ -55,9 +69,10 @@ class Items:
 class Facts:
     """Names, each with its value."""
 
-    rows: Sequence[tuple[str, str]]
-    form: Literal["values", "code", "sentences"] = "values"
-    """Short values; names that are identifiers, in a fixed-width face; or sentences."""
+    rows: Sequence[tuple[str, Inline]]
+    form: Literal["values", "code", "sentences", "facts"] = "values"
+    """Short values; names that are identifiers, in a fixed-width face; sentences; or what a reader
+    of the page's top needs to weigh the answers."""
 
     def __bool__(self) -> bool:
         return bool(self.rows)
@@ -76,6 +91,9 @@ class Chart:
     """How to read it; empty where a later chart of the section has it."""
     has_table: bool = False
     """Whether the section has its numbers in a table; else HTML adds them, folded."""
+    part: str = ""
+    """What the name of its file ends with, where charts are files beside Markdown; by default
+    nothing for the first of a section, and the chart's name for others."""
 
 
 @dataclass(frozen=True)
@@ -138,7 +156,8 @@ class PageOnly:
 
 
 Block = (
-    Paragraph
+    Answer
+    | Paragraph
     | Heading
     | Items
     | Facts
@@ -151,3 +170,13 @@ Block = (
     | Group
     | PageOnly
 )
+
+
+def note(*texts: Inline | int | None) -> Paragraph:
+    """What figures mean, in smaller type; texts that are empty or false are left out."""
+    return Paragraph(joined(*texts), "note")
+
+
+def observed(texts: Iterable[str]) -> Iterator[Paragraph]:
+    """Sentences about this run, each a paragraph."""
+    return (Paragraph(text, "observed") for text in texts)

@@ -28,6 +28,13 @@ def cut(figure: Figure) -> Iterator[str]:
         yield tr("A hollow symbol has no interval yet.")
 
 
+def quantile_curve(of_whom: str, *, has_range: bool) -> str:
+    """What a line of latency by quantile is; `of_whom` is a sentence without its end."""
+    band = tr("; the band reaches from the lowest of its trials to the highest")
+    end = tr(". A line ends where fewer than ten transactions were slower.")
+    return f"{of_whom}{band if has_range else ''}{end}"
+
+
 def happened(*, has_rows: bool, log_was_read: bool) -> Iterator[str]:
     """Of the rows beneath a chart over time."""
     if has_rows:

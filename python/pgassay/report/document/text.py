@@ -7,7 +7,6 @@ Never: takes markup from a value: marks are read in the message before its value
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -68,14 +67,10 @@ def spans_of(text: Inline) -> Text:
     return (Span(str(text)),) if isinstance(text, str) else text
 
 
-def joined(*texts: Inline | Literal[False] | None) -> Text:
-    """Sentences in one line; empty ones are left out."""
-    return _with_between(" ", texts)
-
-
-def _with_between(between: str, texts: Iterable[Inline | Literal[False] | None]) -> Text:
+def joined(*texts: Inline | int | None) -> Text:
+    """Sentences in one line; those that are empty or false are left out."""
     spans: list[Span] = []
     for text in texts:
-        if text:
-            spans += [Span(between)] * bool(spans) + list(spans_of(text))
+        if text and not isinstance(text, int):
+            spans += [Span(" ")] * bool(spans) + list(spans_of(text))
     return tuple(spans)

@@ -18,6 +18,7 @@ from pgassay.language import colon
 from pgassay.report.charts.style import ArmStyle, arm_styles, side_styles
 from pgassay.report.context import ApartContext
 from pgassay.report.document.blocks import (
+    Answer,
     Block,
     Chart,
     Code,
@@ -33,7 +34,7 @@ from pgassay.report.document.blocks import (
 )
 from pgassay.report.document.section import Blocks, Content, Section, shown
 from pgassay.report.document.table import Row, Table
-from pgassay.report.document.text import Inline, Span, Text, spans_of
+from pgassay.report.document.text import Inline, Span, Text, joined, spans_of
 from pgassay.report.inert import markdown_line, shown_lines
 from pgassay.report.page import AnyContext, page_of
 from pgassay.report.svg.draw import WIDE_PX, draw
@@ -76,7 +77,7 @@ class Pictures:
 def render_markdown(context: AnyContext, pictures: Pictures | None = None) -> str:
     """The whole text; a section without any text and picture is left out."""
     page, templates = page_of(context, "html" if pictures else "md"), _templates()
-    parts = [templates.get_template("page.md.j2").render(page=page)]
+    parts = [f"# {markdown_line(page.title)}", _Writer(None, None).text(page.top)]
     for section, content in page.sections:
         if isinstance(content, Mapping):
             body = pictures.of(section, content) if pictures else ""
@@ -87,6 +88,7 @@ def render_markdown(context: AnyContext, pictures: Pictures | None = None) -> st
             body = _Writer(section, pictures).text(content)
         if body.strip():
             parts.append(f"## {markdown_line(section.title)}\n\n{body}")
+    parts.append(f"pgassay {markdown_line(page.version)}")
     text = "\n\n".join(parts)
     return re.sub(r"\n{3,}", "\n\n", shown_lines(text)).strip() + "\n"
 
@@ -101,7 +103,7 @@ def illustrated_markdown(context: AnyContext, stem: str) -> tuple[str, dict[str,
 class _Writer:
     """The blocks of one section as Markdown."""
 
-    section: Section
+    section: Section | None
     pictures: Pictures | None
     charts: int = 0
 
@@ -116,6 +118,9 @@ class _Writer:
     def _parts(self, blocks: Blocks) -> Iterator[str]:
         for block in shown(blocks):
             match block:
+                case Answer():
+                    text = _inline(joined(block.text, block.limits))
+                    yield f"**{markdown_line(block.badge.upper())}** {text}"
                 case Paragraph():
                     yield _paragraph(block)
                 case Heading():
@@ -124,7 +129,7 @@ class _Writer:
                     yield from (f"- {_inline(text)}" for text in block.texts)
                 case Facts():
                     for name, value in block.rows:
-                        yield f"- {markdown_line(name)}{colon()}{markdown_line(value)}"
+                        yield f"- {markdown_line(name)}{colon()}{_inline(value)}"
                 case Table():
                     yield _table(block)
                 case Code():
@@ -144,8 +149,8 @@ class _Writer:
                     pass
 
     def _picture(self, chart: Chart) -> Iterator[str]:
-        if self.pictures:
-            part = chart.name if self.charts else ""
+        if self.pictures and self.section:
+            part = chart.part or (chart.name if self.charts else "")
             self.charts += 1
             yield self.pictures.link(self.section, chart.figure, part)
 
@@ -177,7 +182,7 @@ def _merged(spans: Text) -> Iterator[Span]:
     """Plain spans that follow each other as one, so that what they make together is escaped."""
     plain = ""
     for one in spans:
-        if one.kind in ("plain", "interval") or one.link:
+        if one.kind in ("plain", "interval") and not one.link:
             plain += one.text
             continue
         if plain:
@@ -192,7 +197,7 @@ def _span(span: Span) -> str:
     text = span.text
     before, after = (" " if text[at : at + 1 or None].isspace() else "" for at in (0, -1))
     literal = markdown_line(text)
-    match span.kind:
+    match "bold" if span.link else span.kind:
         case "bold" | "word":
             return f"**{literal}**"
         case "confidence":

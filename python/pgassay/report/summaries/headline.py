@@ -20,6 +20,7 @@ from pgassay.language import Message, colon, decimals, listed, tr
 from pgassay.plan.model import Plan
 from pgassay.report.charts.style import TONES
 from pgassay.report.context import ReportContext
+from pgassay.report.document.text import Span, Text
 from pgassay.report.workload import workload_words
 
 _INTERVALS = {
@@ -44,20 +45,19 @@ class Headline:
     """The end of the text: what limits the verdict, in smaller type."""
 
     @property
-    def parts(self) -> tuple[tuple[str, bool], ...]:
-        """The text without its limits in pieces, each with whether it is an interval, which is set
-        in lighter type."""
-        return _pieces(self.text.removesuffix(self.limits).rstrip())
+    def shown(self) -> Text:
+        """The text without its limits, its intervals in lighter type."""
+        return _with_intervals(self.text.removesuffix(self.limits).rstrip())
 
     @property
-    def limit_parts(self) -> tuple[tuple[str, bool], ...]:
-        """The same of the limits."""
-        return _pieces(self.limits)
+    def shown_limits(self) -> Text:
+        """The limits, likewise."""
+        return _with_intervals(self.limits)
 
 
-def _pieces(text: str) -> tuple[tuple[str, bool], ...]:
-    pieces = (piece.replace(" %", "\u00a0%") for piece in _INTERVAL.split(text))
-    return tuple((piece, at % 2 == 1) for at, piece in enumerate(pieces) if piece)
+def _with_intervals(text: str) -> Text:
+    pieces = enumerate(_INTERVAL.split(text))
+    return tuple(Span(piece, "interval" if at % 2 else "plain") for at, piece in pieces if piece)
 
 
 def headlines(context: ReportContext) -> tuple[Headline, ...]:

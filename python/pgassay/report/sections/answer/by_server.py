@@ -11,7 +11,7 @@ from pgassay.findings.wording import signed_percent
 from pgassay.language import Message, clauses, decimals, tr
 from pgassay.report.charts.effects.by_server import by_server_chart
 from pgassay.report.context import ReportContext
-from pgassay.report.document.blocks import Chart, Paragraph
+from pgassay.report.document.blocks import Chart, Paragraph, note
 from pgassay.report.document.captions import cut
 from pgassay.report.document.section import Blocks, section
 from pgassay.report.document.table import Cell, Column, Table, table
@@ -50,21 +50,18 @@ def by_server(context: ReportContext) -> Blocks:
     yield _effects(found)
     tests = clauses(text for one in found if (text := _test(one)))
     n = sum(len(one.servers) for one in found)
-    yield Paragraph(
-        joined(
-            tr(
-                "A block runs on one server, so whatever a server adds to all its trials cancels "
-                "in the differences of its blocks. The spread of blocks is estimated over all "
-                "servers together."
-            ),
-            tr(
-                "The 95 % of all {n} intervals hold together; a verdict above is about the mean "
-                "over blocks, whichever servers they ran on.",
-                n=n,
-            ),
-            tests and f"{tests}.",
+    yield note(
+        tr(
+            "A block runs on one server, so whatever a server adds to all its trials cancels "
+            "in the differences of its blocks. The spread of blocks is estimated over all "
+            "servers together."
         ),
-        "note",
+        tr(
+            "The 95 % of all {n} intervals hold together; a verdict above is about the mean "
+            "over blocks, whichever servers they ran on.",
+            n=n,
+        ),
+        tests and f"{tests}.",
     )
 
 

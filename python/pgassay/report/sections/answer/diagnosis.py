@@ -8,7 +8,7 @@ from __future__ import annotations
 from pgassay.findings.model import Confidence, FindingKind
 from pgassay.language import tr
 from pgassay.report.context import ReportContext
-from pgassay.report.document.blocks import Group, Paragraph
+from pgassay.report.document.blocks import Group, Paragraph, note
 from pgassay.report.document.section import Blocks, section
 from pgassay.report.document.text import Span
 from pgassay.report.sections.answer.evidence import evidence
@@ -39,11 +39,10 @@ def diagnosis(context: ReportContext) -> Blocks:
             )
         )
     if found:
-        yield Paragraph(
+        yield note(
             tr(
                 "Confirmed: it differs between arms that were assigned at random. Supported: "
                 "several signs agree in nearly all trials. Hypothesis: one sign, or an "
                 "association. Only a confirmed finding is an effect of the factor."
-            ),
-            "note",
+            )
         )

@@ -13,7 +13,7 @@ from pgassay.language import Message, ntr, tr
 from pgassay.report.charts.effects.effect import effect_chart, runs_out
 from pgassay.report.charts.style import TONES
 from pgassay.report.context import ReportContext
-from pgassay.report.document.blocks import Chart, Facts, Paragraph
+from pgassay.report.document.blocks import Chart, Facts, Paragraph, note
 from pgassay.report.document.section import Blocks, section
 from pgassay.report.document.table import Column, Table, table
 from pgassay.report.document.text import Text, joined
@@ -59,19 +59,17 @@ def effect(context: ReportContext) -> Blocks:
         yield Chart("effect", chart, "; ".join(effects), _caption(context, effects))
     yield verdicts
     if any(map(looks_decided, judged(context))):
-        yield Paragraph(
+        yield note(
             tr(
                 "p is of each comparison alone; a verdict rests on its interval, which also allows "
                 "for the number of verdicts, so an undecided one may have a small p."
-            ),
-            "note",
+            )
         )
-    yield Paragraph(
+    yield note(
         tr(
             "Baseline and level are means over blocks, geometric where the change is a ratio; LTES "
             "and the means of the arms are arithmetic means over trials, so they differ a little."
-        ),
-        "note",
+        )
     )
 
 

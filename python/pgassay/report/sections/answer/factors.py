@@ -15,7 +15,7 @@ from pgassay.plan.description import aliases
 from pgassay.report.charts.effects.interactions import interaction_chart, pairs_left_out
 from pgassay.report.charts.style import TONES
 from pgassay.report.context import ReportContext
-from pgassay.report.document.blocks import Chart, Fold, Heading, Items, Paragraph
+from pgassay.report.document.blocks import Chart, Fold, Heading, Items, Paragraph, note
 from pgassay.report.document.captions import cut
 from pgassay.report.document.section import Blocks, section
 from pgassay.report.document.table import Cell, Column, Table, table
@@ -84,39 +84,35 @@ def interactions(context: ReportContext) -> Blocks:
         yield Chart("interactions", chart, label, caption)
     if found:
         yield found
-        yield Paragraph(
-            joined(
-                tr(
-                    "Effects multiply: a difference of +10 % means that the ratio of level to "
-                    "baseline is 1.1 times as large there. Independent: the difference is less "
-                    "than ± {margin} %.",
-                    margin=context.margin,
-                ),
-                len(found) > 1
-                and tr(
-                    "The 95 % of the intervals hold for all {n} together, and likewise for the "
-                    "effects they are made of.",
-                    n=len(found),
-                ),
-                tr(
-                    "A verdict above is an average over the other factor’s levels: where an effect "
-                    "depends on them, read it here."
-                ),
+        yield note(
+            tr(
+                "Effects multiply: a difference of +10 % means that the ratio of level to "
+                "baseline is 1.1 times as large there. Independent: the difference is less "
+                "than ± {margin} %.",
+                margin=context.margin,
             ),
-            "note",
+            len(found) > 1
+            and tr(
+                "The 95 % of the intervals hold for all {n} together, and likewise for the "
+                "effects they are made of.",
+                n=len(found),
+            ),
+            tr(
+                "A verdict above is an average over the other factor’s levels: where an effect "
+                "depends on them, read it here."
+            ),
         )
         summary = tr("Each effect at each level of the other factor")
         yield Fold(summary, [_simple_effect_table(context)], in_text=True)
     if inseparable:
         yield Heading(tr("What this fraction cannot separate"), "aliases")
         yield Items(inseparable, "note")
-        yield Paragraph(
+        yield note(
             tr(
                 "Effects on one line are estimated by the same figures; a minus sign means that "
                 "one of them enters reversed. Interactions of three and more factors are assumed "
                 "to be zero."
-            ),
-            "note",
+            )
         )
 
 
@@ -170,11 +166,10 @@ def trends(context: ReportContext) -> Blocks:
         levels = tr("{lowest} to {highest}", lowest=trend.lowest, highest=trend.highest)
         rows.append((trend.factor, levels, change, per_doubling, interval, evidence, verdict))
     yield table(_TRENDS, rows)
-    yield Paragraph(
+    yield note(
         tr(
             "A straight line through the levels’ means, over their values, or over the logarithms "
             "of these where the levels are spaced by ratios. It finds a steady rise or fall, not "
             "an optimum in the middle."
-        ),
-        "note",
+        )
     )

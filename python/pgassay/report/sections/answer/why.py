@@ -10,10 +10,10 @@ from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.model import FindingKind
 from pgassay.language import Message, tr
 from pgassay.report.context import ReportContext
-from pgassay.report.document.blocks import Paragraph
+from pgassay.report.document.blocks import Paragraph, note
 from pgassay.report.document.section import Blocks, section
 from pgassay.report.document.table import Column, Table, table
-from pgassay.report.document.text import Span, joined
+from pgassay.report.document.text import Span
 from pgassay.report.sections.answer.evidence import evidence
 from pgassay.report.tables.cells import INTERVAL, change, interval_of, means, result, subject
 from pgassay.report.tables.time_parts import accounting_table
@@ -39,7 +39,7 @@ def why(context: ReportContext) -> Blocks:
     yield accounting
     yield differences
     if accounting or differences:
-        yield Paragraph(joined(_DIFFERENCES, *(_PARTS if accounting else ())), "note")
+        yield note(_DIFFERENCES, *(_PARTS if accounting else ()))
     elif context.plan.alternates:
         yield Paragraph(
             tr(

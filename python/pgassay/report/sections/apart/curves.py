@@ -6,7 +6,7 @@ Never: says that sides differ; the verdicts do.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from pgassay.analysis.apart.model import ApartAnalysis, ArmCurves, AtLoad
 from pgassay.analysis.reading.metrics import METRICS
@@ -22,8 +22,11 @@ from pgassay.report.charts.latency.curve import latency_curve_chart
 from pgassay.report.charts.over_time.throughput import has_rows, throughput_chart
 from pgassay.report.charts.style import ArmStyle, side_styles
 from pgassay.report.context import ApartContext
-from pgassay.report.document.section import Content, section
+from pgassay.report.document.blocks import Block, Chart, Fold, Key, note
+from pgassay.report.document.captions import happened, quantile_curve
+from pgassay.report.document.section import Blocks, section
 from pgassay.report.document.table import Cell, Column, Table, table
+from pgassay.report.document.text import Text, joined
 from pgassay.report.svg.draw import shows_zero
 from pgassay.report.svg.model import Band, Figure
 from pgassay.report.tables.cells import ABSENT
@@ -31,28 +34,34 @@ from pgassay.report.tables.latencies import latency_table
 
 _ARM = Column(Message("Arm"), "text", merges=True)
 _RUN = Column(Message("Run"), "heading")
-Charts = tuple[tuple[str, Figure, str], ...]
-"""Name, figure, and what it shows in words; one for each arm."""
+_DESCRIBES = Message(
+    "The runs were made apart: this describes them; whether they differ is said by the verdicts."
+)
+_PRESS = Message("Press a name to hide it.")
 
 
 @section("apart/by_load", "From load to load")
-def by_load(context: ApartContext) -> Content | None:
+def by_load(context: ApartContext) -> Blocks:
     """Runs whose trials have several loads, which are the same."""
     analysis, unit = context.analysis, _plan(context.analysis).step_unit
+    has_bars = any(at.low < at.high for one in analysis.curves for at in one.by_load)
     charts = _charts(
         analysis,
         "by_load",
         tr("Throughput and latency of each run at each load"),
         lambda one, styles: side_loads_chart(one.by_load, unit, styles),
+        lambda _: joined(
+            tr("Points: means at each load."),
+            has_bars and tr("Bars: from the lowest of the trials to the highest."),
+            tr("The axis of latency is logarithmic."),
+            _PRESS,
+        ),
+        has_table=True,
     )
-    if not charts:
-        return None
-    return {
-        "charts": charts,
-        "has_bars": any(at.low < at.high for one in analysis.curves for at in one.by_load),
-        "loads": load_table(analysis),
-        **_files(charts),
-    }
+    yield from charts
+    if charts:
+        yield Fold(tr("The numbers"), [load_table(analysis)], printed=True, in_text=True)
+        yield note(_DESCRIBES)
 
 
 def load_table(analysis: ApartAnalysis) -> Table:
@@ -82,55 +91,81 @@ def _at_load(found: AtLoad | None) -> Cell:
 
 
 @section("apart/throughput", "Throughput and latency, second by second")
-def throughput(context: ApartContext) -> Content | None:
+def throughput(context: ApartContext) -> Blocks:
     """Trials that have at least one second."""
     analysis = context.analysis
-    charts = _charts(
+    yield from _charts(
         analysis,
         "throughput",
         tr("Throughput and latency of each run over the time of a trial"),
         lambda one, styles: throughput_chart(one.series, _plan(analysis), styles, has_bands=True),
+        lambda figures: _over_time(analysis, figures),
     )
-    if not charts:
-        return None
-    figures = [figure for _, figure, _ in charts]
+
+
+def _over_time(analysis: ApartAnalysis, figures: Sequence[Figure]) -> Text:
     panels = [panel for figure in figures for panel in figure.panels]
-    return {
-        "charts": charts,
-        "has_bands": any(isinstance(mark, Band) for panel in panels for mark in panel.marks),
-        "has_latency": any(panel.y.kind == "log" for panel in panels),
-        "has_rows": any(map(has_rows, figures)),
-        "shows_zero": all(shows_zero(figure.panels[0]) for figure in figures),
-        "log_was_read": any(t.logged is not None for one in analysis.curves for t in one.series),
-        **_files(charts),
-    }
+    has_bands = any(isinstance(mark, Band) for panel in panels for mark in panel.marks)
+    has_latency = any(panel.y.kind == "log" for panel in panels)
+    from_zero = all(shows_zero(figure.panels[0]) for figure in figures)
+    was_read = any(t.logged is not None for one in analysis.curves for t in one.series)
+    return joined(
+        tr(
+            "Lines: the mean throughput of the trials of a run, and the median of their 99th "
+            "percentiles."
+        )
+        if has_latency
+        else tr("Lines: the mean throughput of the trials of a run."),
+        has_bands and tr("Bands: from the lowest of the trials to the highest."),
+        not from_zero and tr("The axis of throughput does not start at zero."),
+        has_latency and tr("The axis of latency is logarithmic."),
+        *happened(has_rows=any(map(has_rows, figures)), log_was_read=was_read),
+        tr(
+            "The runs were made apart: seconds count from the beginning of each measurement, so "
+            "what stands above each other did not happen at the same time."
+        ),
+        _PRESS,
+    )
 
 
 @section("apart/quantiles", "Latency, quantile by quantile")
-def quantiles(context: ApartContext) -> Content | None:
+def quantiles(context: ApartContext) -> Blocks:
     """Trials whose latency was logged."""
     analysis = context.analysis
+    curves = [(one.arm, curve) for one in analysis.curves for curve in one.latencies]
+    loads = dict.fromkeys(curve.step for _, curve in curves if curve.step is not None)
     charts = _charts(
         analysis,
         "latency_curve",
         tr("Latency of each run by quantile"),
         lambda one, styles: latency_curve_chart(one.latencies, styles),
+        lambda _: joined(
+            quantile_curve(
+                tr(
+                    "How long fast, typical and slow transactions took: at 99 %, one of a hundred "
+                    "took longer. Each line is of all transactions of a run together"
+                ),
+                has_range=any(curve.trials > 1 for _, curve in curves),
+            ),
+            bool(loads)
+            and tr(
+                "At the greatest load of the trials, {step} {step_unit}.",
+                step=listed(decimals(load, "g") for load in loads),
+                step_unit=_plan(analysis).step_unit,
+            ),
+            tr("The vertical axis is logarithmic."),
+            _PRESS,
+        ),
+        has_table=True,
     )
     if not charts:
-        return None
-    curves = [(one.arm, curve) for one in analysis.curves for curve in one.latencies]
+        return
+    yield from charts
     scenarios = list(dict.fromkeys(curve.scenario for _, curve in curves))
     curves.sort(key=lambda one: scenarios.index(one[1].scenario))
     rows = [((arm, curve.arm), curve) for arm, curve in curves]
-    loads = dict.fromkeys(curve.step for _, curve in curves if curve.step is not None)
-    return {
-        "charts": charts,
-        "latencies": _fitted(latency_table([_ARM, _RUN], rows), analysis),
-        "has_range": any(curve.trials > 1 for _, curve in curves),
-        "step": listed(decimals(load, "g") for load in loads),
-        "step_unit": _plan(analysis).step_unit,
-        **_files(charts),
-    }
+    yield _fitted(latency_table([_ARM, _RUN], rows), analysis)
+    yield note(_DESCRIBES)
 
 
 def _charts(
@@ -138,21 +173,29 @@ def _charts(
     name: str,
     label: str,
     drawn: Callable[[ArmCurves, Mapping[str, ArmStyle]], Figure | None],
-) -> Charts:
+    caption: Callable[[Sequence[Figure]], Text],
+    *,
+    has_table: bool = False,
+) -> list[Block]:
+    """The key of the sides, and a chart for each arm; the last has the caption of all."""
     styles = side_styles(side.name for side in analysis.sides)
-    found = []
-    for at, one in enumerate(analysis.curves, start=1):
+    found: list[tuple[str, Figure]] = []
+    for one in analysis.curves:
         if (figure := drawn(one, styles)) is not None:
             figure.panels[0].title = one.arm
-            found.append((f"{name}-{at}", figure, listed(filter(None, (label, one.arm)))))
-    return tuple(found)
-
-
-def _files(charts: Charts) -> Mapping[str, Figure]:
-    """The charts as Markdown names their files."""
-    if len(charts) == 1:
-        return {"chart": charts[0][1]}
-    return {f"arm-{at}": figure for at, (_, figure, _) in enumerate(charts, start=1)}
+            found.append((one.arm, figure))
+    charts = [
+        Chart(
+            f"{name}-{at}",
+            figure,
+            listed(filter(None, (label, arm))),
+            caption([each for _, each in found]) if at == len(found) else (),
+            has_table,
+            f"arm-{at}" if len(found) > 1 else "",
+        )
+        for at, (arm, figure) in enumerate(found, start=1)
+    ]
+    return [Key(tuple(styles.values())), *charts] if charts else []
 
 
 def _plan(analysis: ApartAnalysis) -> Plan:

@@ -16,7 +16,8 @@ from pgassay.language import Message, decimals, tr
 from pgassay.report.charts.effects.apart import differences_chart
 from pgassay.report.charts.style import TONES
 from pgassay.report.context import ApartContext
-from pgassay.report.document.section import Content, section
+from pgassay.report.document.blocks import Chart, Fold, Paragraph
+from pgassay.report.document.section import Blocks, section
 from pgassay.report.document.table import Cell, Column, Table, table
 from pgassay.report.tables.cells import (
     ABSENT,
@@ -50,10 +51,19 @@ _COLUMNS = (
 
 
 @section("apart/verdicts", "The difference")
-def verdicts(context: ApartContext) -> Content | None:
+def verdicts(context: ApartContext) -> Blocks:
     """The primary metric and the endpoints beside it."""
     found = verdict_table(context)
-    return {"verdicts": found, "chart": differences_chart(context.analysis)} if found else None
+    if found and (chart := differences_chart(context.analysis)):
+        caption = tr(
+            "Diamond: the change. Thin bar: the 95 % interval that decides, which allows for what "
+            "differs between runs of the same thing. Thick bar: what the trials inside the runs "
+            "alone would give. Shaded: changes too small to matter. The order was not random, so "
+            "this shows that runs differ, never why."
+        )
+        label = tr("Change of every endpoint against the baseline run")
+        yield Chart("differences", chart, label, caption, has_table=True)
+    yield found
 
 
 def verdict_table(context: ApartContext) -> Table:
@@ -73,12 +83,17 @@ def verdict_table(context: ApartContext) -> Table:
 
 
 @section("apart/everything", "Everything measured")
-def everything(context: ApartContext) -> Content | None:
+def everything(context: ApartContext) -> Blocks:
     """Every metric over whole trials."""
     found = [one for one in context.analysis.differences if one.comparison.step is None]
     rows = [_row(one, result(one.comparison)) for one in found]
     made = replace(_fitted(found, rows), label=tr("Everything measured"))
-    return {"differences": made} if found else None
+    if found:
+        corrected = tr(
+            "Metrics beside the primary one and the endpoints are corrected together for their "
+            "number."
+        )
+        yield Fold(tr("All metrics, over whole trials"), (made, Paragraph(corrected, "observed")))
 
 
 def _row(one: RunDifference, verdict: Cell) -> tuple[str | Cell, ...]:

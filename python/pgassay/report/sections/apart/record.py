@@ -11,7 +11,8 @@ from pgassay.analysis.apart.model import ApartRun
 from pgassay.findings.apart.verdicts import limits as limits_of
 from pgassay.language import Message, clauses, tr
 from pgassay.report.context import ApartContext
-from pgassay.report.document.section import Content, section
+from pgassay.report.document.blocks import Items, Paragraph
+from pgassay.report.document.section import Blocks, section
 from pgassay.report.document.table import Column, Table, table
 from pgassay.report.environment import created_at, server_version
 from pgassay.report.summaries.apart import caveats
@@ -19,15 +20,24 @@ from pgassay.report.tables.cells import ABSENT
 
 
 @section("apart/limits", "What this comparison can and cannot show")
-def limits(context: ApartContext) -> Content:
+def limits(context: ApartContext) -> Blocks:
     """The same for all runs made apart; and the caveats of these."""
-    return {"limits": limits_of(), "caveats": caveats(context)}
+    yield Items(limits_of(), "method")
+    yield Items(caveats(context), "method", "caveats")
 
 
 @section("apart/conditions", "What else is not the same")
-def conditions(context: ApartContext) -> Content:
+def conditions(context: ApartContext) -> Blocks:
     """Candidates for what changed the figures."""
-    return {"conditions": condition_table(context)}
+    if found := condition_table(context):
+        text = tr(
+            "Each of these is a candidate for what changed the figures; none is shown to be the "
+            "cause, and what nothing records may have changed too."
+        )
+    else:
+        text = tr("Nothing that the runs recorded differs; what nothing records may have changed.")
+    yield Paragraph(text, "observed")
+    yield found
 
 
 def condition_table(context: ApartContext) -> Table:
@@ -43,7 +53,7 @@ def condition_table(context: ApartContext) -> Table:
 
 
 @section("apart/runs", "The runs")
-def runs(context: ApartContext) -> Content:
+def runs(context: ApartContext) -> Blocks:
     """Each run with its time, server, arms and trials."""
     columns = (
         Column(Message("Side"), "heading", merges=True),
@@ -60,7 +70,7 @@ def runs(context: ApartContext) -> Content:
         for side in context.analysis.sides
         for run in side.runs
     ]  # fmt: skip
-    return {"runs": replace(table(columns, rows), label=tr("The runs"))}
+    yield replace(table(columns, rows), label=tr("The runs"))
 
 
 def _arms(run: ApartRun) -> str:

@@ -8,10 +8,12 @@ from __future__ import annotations
 from pgassay.analysis.model import Comparison
 from pgassay.analysis.reading.metrics import METRICS, Metric
 from pgassay.analysis.verdicts.model import ArmSummary
-from pgassay.language import Message, tr
+from pgassay.language import Message, ntr, tr
 from pgassay.report.context import ReportContext
-from pgassay.report.document.section import Content, section
+from pgassay.report.document.blocks import Fold, Paragraph, note
+from pgassay.report.document.section import Blocks, section
 from pgassay.report.document.table import Column, Table, table
+from pgassay.report.document.text import said
 from pgassay.report.tables.by_arm import arm_table, log_event_table
 from pgassay.report.tables.cells import (
     ABSENT,
@@ -51,20 +53,68 @@ _COMPARISONS = (
 
 
 @section("record/measured", "Everything measured")
-def everything(context: ReportContext) -> Content | None:
+def everything(context: ReportContext) -> Blocks:
     """A run in which any metric was measured."""
-    arms = [arm for arm in context.analysis.arms if arm.means]
-    if not arms:
-        return None
-    return {
-        "means": _mean_table(context),
-        "log_events": log_event_table(context),
-        "hosts": host_tables_of_run(context),
-        "comparisons": comparison_table(context),
-        "left_out": len(context.analysis.comparisons) - len(_large_enough(context)),
-        "has_sign_flip": _has_sign_flip(context),
-        "arm_effects": _arm_effect_table(context),
-    }
+    if not any(arm.means for arm in context.analysis.arms):
+        return
+    comparisons = comparison_table(context)
+    if effects := _arm_effect_table(context):
+        summary = ntr(
+            "{n} arm against the baseline of all factors",
+            "{n} arms against the baseline of all factors",
+            len(effects),
+        )
+        together = note(tr("The 95 % of the intervals hold for all arms together."))
+        yield Fold(summary, (effects, together), printed=True, in_text=True)
+    yield _means(context, is_open=not comparisons)
+    if events := log_event_table(context):
+        per_trial = note(tr("Number of events in the measured time, per trial."))
+        yield Fold(tr("Events in the server’s log"), (events, per_trial), in_text=True)
+    if hosts := host_tables_of_run(context):
+        columns = said(
+            "Means of the trials over their measured time, in the columns and units of vmstat and "
+            "of iostat\u00a0-x. Second by second: <code>pgassay show RUN --host vmstat</code> or "
+            "<code>iostat</code>."
+        )
+        yield Fold(tr("The server’s host"), (*hosts, note(columns)))
+    if comparisons:
+        summary = tr("{n} comparisons", n=len(comparisons))
+        yield Fold(summary, (comparisons, _what_p_is(context)))
+
+
+def _means(context: ReportContext, *, is_open: bool) -> Fold:
+    summary = ntr("Means of {n} arm", "Means of {n} arms", len(context.plan.arms))
+    differ = tr(
+        "These means are arithmetic, over trials; those of the verdicts are over blocks, and "
+        "geometric where the change is a ratio, so they differ a little."
+    )
+    blocks = (_mean_table(context), None if is_open else note(differ))
+    return Fold(summary, blocks, is_open, in_text=is_open)
+
+
+def _what_p_is(context: ReportContext) -> Paragraph:
+    left_out = len(context.analysis.comparisons) - len(_large_enough(context))
+    return note(
+        _has_sign_flip(context)
+        and tr(
+            "The sign-flip p is for each comparison alone: among twenty, expect one below 0.05 by "
+            "chance."
+        ),
+        tr(
+            "The BY\u00a0p is Student’s, corrected for all levels and for all metrics except the "
+            "endpoints (Benjamini–Yekutieli; steps are a separate family). For these metrics, a "
+            "difference is reported only if this p is at most 0.05 and the interval excludes zero. "
+            "Their intervals have the same correction. Means of ratios are geometric."
+        ),
+        left_out > 0
+        and ntr(
+            "{n} comparison with a difference too small to matter is left out; analysis.json has "
+            "all.",
+            "{n} comparisons with a difference too small to matter are left out; analysis.json has "
+            "all.",
+            left_out,
+        ),
+    )
 
 
 def _mean_table(context: ReportContext) -> Table:

@@ -11,7 +11,8 @@ from typing import Any
 
 from pgassay.language import colon, listed, tr
 from pgassay.report.context import ReportContext
-from pgassay.report.document.section import Content, section
+from pgassay.report.document.blocks import Fold, note
+from pgassay.report.document.section import Blocks, section
 from pgassay.report.document.table import Cell, Column, Table, table
 from pgassay.report.tables.cells import ABSENT, whole
 
@@ -20,17 +21,25 @@ _Row = tuple[str | Cell, ...]
 
 
 @section("record/servers", "The servers")
-def servers(context: ReportContext) -> Content | None:
+def servers(context: ReportContext) -> Blocks:
     """An experiment on several servers."""
     servers, differing, of_some, data = (_part(context.environment, name) for name in _PARTS)
     if not servers:
-        return None
+        return
     names = tuple(map(str, servers))
-    return {
-        "servers": _table(names, servers, differing, data),
-        "has_settings": bool(differing),
-        "only": [(name, listed(of_some[name])) for name in names if of_some.get(name)],
-    }
+    yield _table(names, servers, differing, data)
+    if differing:
+        yield note(
+            tr(
+                "The settings listed exist on all servers and have different values although they "
+                "are not factors: defaults of their versions, values written by initdb, and build "
+                "options. All of this is part of the difference between the servers."
+            )
+        )
+    for name in names:
+        if of_some.get(name):
+            summary = tr("Settings of {name} that another server lacks", name=name)
+            yield Fold(summary, [note(listed(of_some[name]))])
 
 
 def _table(

@@ -11,7 +11,8 @@ from pgassay.findings.wording import signed_percent
 from pgassay.language import Message, decimals, tr
 from pgassay.report.charts.effects.rounds import rounds_chart
 from pgassay.report.context import ReportContext
-from pgassay.report.document.section import Content, section
+from pgassay.report.document.blocks import Chart, note
+from pgassay.report.document.section import Blocks, section
 from pgassay.report.document.table import Column, table
 from pgassay.report.tables.cells import ABSENT, interval, measured, whole
 
@@ -35,7 +36,7 @@ _VARIANTS = (
 
 
 @section("record/carry_over", "Slice by slice")
-def carry_over(context: ReportContext) -> Content | None:
+def carry_over(context: ReportContext) -> Blocks:
     """A switchback."""
     rows = [
         (
@@ -55,12 +56,29 @@ def carry_over(context: ReportContext) -> Content | None:
         for test in context.analysis.carry_over
     ]
     if not rows:
-        return None
-    return {"chart": rounds_chart(context.analysis), "tests": table(_CARRY_OVER, rows)}
+        return
+    if chart := rounds_chart(context.analysis):
+        caption = tr(
+            "The arms alternate inside every trial, in a new random order in each round. Each dot "
+            "is one round: a level against the baseline within seconds. The first quarter of every "
+            "slice is not used."
+        )
+        label = tr("The effect in every round of slices, in the order of time")
+        yield Chart("rounds", chart, label, caption)
+    yield table(_CARRY_OVER, rows)
+    yield note(
+        tr(
+            "An effect that outlasts its slice (carry-over) is smaller after a slice of another "
+            "arm than after a slice of the same arm, smaller early in a slice than late, and "
+            "smaller in short slices than in long ones. Half of the trials have slices of half the "
+            "length. None of these tests finds a carry-over that lasts much longer than every "
+            "slice."
+        )
+    )
 
 
 @section("record/variants", "Variants of the load’s slices")
-def variants(context: ReportContext) -> Content | None:
+def variants(context: ReportContext) -> Blocks:
     """A load with slices."""
     names = context.labels
     order = list(names)
@@ -77,6 +95,13 @@ def variants(context: ReportContext) -> Content | None:
         for one in sorted(context.analysis.variants, key=lambda one: order.index(one.arm))
     ]
     if not rows:
-        return None
+        return
     found = table(_VARIANTS, rows)
-    return {"variants": found if len(context.analysis.arms) > 1 else found.without("Arm")}
+    yield found if len(context.analysis.arms) > 1 else found.without("Arm")
+    yield note(
+        tr(
+            "A transaction is counted for a slice if it began and ended in it; one that crosses a "
+            "slice edge counts for no variant. Throughput and latency are means over the trials. "
+            "The table is descriptive: it does not test whether variants differ."
+        )
+    )

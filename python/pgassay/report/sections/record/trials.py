@@ -12,13 +12,16 @@ from pgassay.analysis.compare.model import Dependence
 from pgassay.analysis.curves.model import Steadiness
 from pgassay.analysis.model import TrialMeasures
 from pgassay.analysis.reading.metrics import METRICS
-from pgassay.language import Message, clauses, decimals, retold, tr
+from pgassay.language import Message, clauses, colon, decimals, ntr, retold, tr
 from pgassay.report.charts.over_time.trial_order import trial_order_chart
 from pgassay.report.charts.style import arm_styles
 from pgassay.report.context import ReportContext
 from pgassay.report.data_tables.csv_text import trials_csv
-from pgassay.report.document.section import Content, section
+from pgassay.report.document.blocks import Chart, Fold, PageOnly, Paragraph, note
+from pgassay.report.document.captions import arm_key
+from pgassay.report.document.section import Blocks, section
 from pgassay.report.document.table import Cell, Column, Table, row_of, table
+from pgassay.report.document.text import Span, joined
 from pgassay.report.svg.draw import shows_zero
 from pgassay.report.tables.cells import ABSENT, measured, tone_cell, with_interval
 
@@ -47,15 +50,37 @@ _WORDS = {
 
 
 @section("record/trials", "Trials in the order they ran")
-def trials(context: ReportContext) -> Content:
+def trials(context: ReportContext) -> Blocks:
     """All runs have the section; it says so where no trial has finished."""
-    chart = trial_order_chart(context.analysis, arm_styles(context.plan.arms))
-    return {
-        "chart": chart,
-        "shows_zero": chart is not None and shows_zero(chart.panels[0]),
-        "trials": trial_table(context),
-        "csv": _as_link(trials_csv(context)),
-    }
+    if chart := trial_order_chart(context.analysis, arm_styles(context.plan.arms)):
+        caption = joined(
+            tr(
+                "Every block has each arm once, in random order (seed {seed}). A slow drift of the "
+                "host affects all arms of a block alike, so it hardly changes the effect.",
+                seed=context.plan.seed,
+            )
+            if context.plan.factors
+            else tr("One arm, repeated: the scatter is the noise of the host."),
+            not shows_zero(chart.panels[0]) and tr("The vertical axis does not start at zero."),
+        )
+        label = tr("The primary metric of every trial in the order they ran")
+        yield arm_key(context)
+        yield Chart("order", chart, label, caption, has_table=True)
+    found = trial_table(context)
+    if not found:
+        yield Paragraph(tr("No trial has finished."))
+        return
+    link = Span(
+        tr("Every estimate of every trial, as CSV"),
+        link=_as_link(trials_csv(context)),
+        download=f"{context.run_name}-trials.csv",
+    )
+    rows = tr(
+        "one row for each trial and step, with block, arm, order and reasons where it does not "
+        "count."
+    )
+    yield PageOnly([note((link, Span(colon()), Span(rows)))])
+    yield Fold(tr("All {n} trials", n=len(found)), [found])
 
 
 def _as_link(csv: str) -> str:
@@ -111,7 +136,7 @@ def _checkpoints(trial: TrialMeasures) -> str:
 
 
 @section("record/halves", "The effect in each half of trials")
-def halves(context: ReportContext) -> Content | None:
+def halves(context: ReportContext) -> Blocks:
     """Every level whose effect is known in both halves of the measured time."""
     rows = [
         (
@@ -123,11 +148,19 @@ def halves(context: ReportContext) -> Content | None:
         )
         for one in context.analysis.by_half
     ]
-    return {"halves": table(_BY_HALF, rows)} if rows else None
+    if rows:
+        yield table(_BY_HALF, rows)
+        yield note(
+            tr(
+                "The change in per cent with its 95 % interval, in the first and in the second "
+                "half of the measured time of trials; behind that the ratio of the level to its "
+                "baseline in the second half against that in the first (Student’s t over blocks)."
+            )
+        )
 
 
 @section("record/steadiness", "Trials that were not steady")
-def steadiness(context: ReportContext) -> Content | None:
+def steadiness(context: ReportContext) -> Blocks:
     """Steps that still warmed up or changed."""
     unit = context.plan.step_unit
     rows = [
@@ -135,4 +168,13 @@ def steadiness(context: ReportContext) -> Content | None:
         for step in context.analysis.courses
         if step.course in _WORDS
     ]
-    return {"steps": table(_STEPS, rows)} if rows else None
+    if rows:
+        summary = ntr("{n} step of a trial", "{n} steps of a trial", len(rows))
+        yield Fold(summary, [table(_STEPS, rows)])
+        text = tr(
+            "Tested for: changes of the mean (PELT, with a penalty for autocorrelation) and trends "
+            "(Theil and Sen), after removing the checkpoint cycle. Changes below the smallest "
+            "effect that matters are ignored. Arms of a block share a drift of the host; a drift "
+            "that differs between arms is part of their effect."
+        )
+        yield PageOnly([note(text)])

@@ -6,44 +6,42 @@ Enters: the context. Leaves: a table of scenarios, texts without passwords. Neve
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from pgassay.analysis.measures.asked import ArmAsked
 from pgassay.findings.wording import spaced
 from pgassay.language import Message, clauses, ntr, retold, tr
 from pgassay.report.context import ReportContext
-from pgassay.report.document.section import Content, section
+from pgassay.report.document.blocks import Code, Fold, Paragraph
+from pgassay.report.document.section import Blocks, section
 from pgassay.report.document.table import Column, Table, table
+from pgassay.report.document.text import joined
 from pgassay.report.summaries.headline import load
 from pgassay.report.tables.cells import ABSENT
 from pgassay.report.workload import workload_words
 from pgassay.spec.secrets.redaction import redacted
 
-
-class Text(NamedTuple):
-    """A script or SQL text, and whose it is."""
-
-    title: str
-    text: str
+_MOST_OPEN = 3
+"""Scripts that are shown without being asked for."""
 
 
 @section("record/workload", "What the load ran")
-def workload(context: ReportContext) -> Content | None:
+def workload(context: ReportContext) -> Blocks:
     """Nothing where the stored experiment cannot be read."""
     asked = context.analysis.asked
     if not asked or not any(one.scripts for one in asked):
-        return None
-    return {
-        "words": workload_words(context),
-        "titles": tuple(dict.fromkeys(one.title for one in asked if one.title)),
-        "load": load(context.plan),
-        "mix": mix_table(context),
-        "scripts": tuple(_texts(context, asked)),
-        "data": tuple(
-            Text(retold(one.workload), redacted(one.data_sql).strip())
-            for one in {one.data_sql: one for one in asked}.values()
-        ),
-    }
+        return
+    titles = dict.fromkeys(one.title for one in asked if one.title)
+    words = f"{workload_words(context)}; {load(context.plan)}."
+    yield Paragraph(joined(*(tr("{text}.", text=title) for title in titles), words))
+    yield mix_table(context)
+    scripts = [*_scripts(context, asked)]
+    is_open = len(scripts) <= _MOST_OPEN
+    for title, script in scripts:
+        yield Fold(title, [Code(script, "sql")], is_open)
+    for one in {one.data_sql: one for one in asked}.values():
+        if text := redacted(one.data_sql).strip():
+            summary = tr("Schema and data of {title}", title=retold(one.workload))
+            yield Fold(summary, [Code(text, "sql")])
 
 
 def mix_table(context: ReportContext) -> Table:
@@ -93,12 +91,12 @@ def _shares(
     return wanted, f"{spaced(100 * done / total, 1)} %" if total else ABSENT, spaced(done, 0)
 
 
-def _texts(context: ReportContext, asked: tuple[ArmAsked, ...]) -> Iterator[Text]:
-    """Each script once, with the arms that ran it where others ran another."""
+def _scripts(context: ReportContext, asked: tuple[ArmAsked, ...]) -> Iterator[tuple[str, str]]:
+    """(title, text); each script once, with the arms that ran it where others ran another."""
     arms: dict[tuple[str, str], list[str]] = {}
     for one in asked:
         for name, script in one.scripts.items():
             arms.setdefault((name, script), []).append(context.labels.get(one.arm, one.arm))
     for (name, script), of in arms.items():
         whose = "" if len(of) == len(asked) else f" ({clauses(of)})"
-        yield Text(f"{name}{whose}", redacted(script).strip())
+        yield f"{name}{whose}", redacted(script).strip()
