@@ -26,7 +26,7 @@ from pgassay.report.context import ObservationContext, ReportContext, TraceConte
 from pgassay.report.document.table import Table as ReportTable
 from pgassay.report.environment import not_measured
 from pgassay.report.sections.observation.waits import event_table
-from pgassay.report.sections.trace.figures import around, points_table
+from pgassay.report.sections.trace.figures import checkpoint_table, points_table
 from pgassay.report.summaries import trace as trace_summary
 from pgassay.report.summaries.observation import caveats, facts
 from pgassay.samples.noise_history import noise_records
@@ -99,10 +99,9 @@ def print_trace(context: TraceContext, report: Path) -> None:
     for name, value in trace_summary.facts(context):
         labelled(f"{name}: ", value)
     print_table_of(points_table(context.traced.points), _MOST_POINTS)
-    checkpoints = around.content(context)
-    if checkpoints is not None:
+    if context.traced.checkpoints:
         out.print()
-        print_table_of(checkpoints["checkpoints"], _MOST_EVENTS)
+        print_table_of(checkpoint_table(context.traced.checkpoints), _MOST_EVENTS)
     for text in trace_summary.caveats(context):
         labelled("note: ", text, "yellow")
     out.print(f"Report: {plain(str(report))}")

@@ -10,7 +10,8 @@ from pgassay.analysis.reading.plain_text import one_line
 from pgassay.findings.wording import size, spaced
 from pgassay.language import Message, decimals, tr
 from pgassay.report.context import ObservationContext
-from pgassay.report.document.section import Content, section
+from pgassay.report.document.blocks import note
+from pgassay.report.document.section import Blocks, section
 from pgassay.report.document.table import Cell, Column, table
 from pgassay.report.log_events import event_words
 from pgassay.report.tables.cells import ABSENT, moment
@@ -35,11 +36,9 @@ _STATEMENTS = (
 
 
 @section("observation/checkpoints", "Checkpoints")
-def checkpoints(context: ObservationContext) -> Content | None:
-    """An observation with a checkpoint."""
+def checkpoints(context: ObservationContext) -> Blocks:
+    """Lists the checkpoints, up to a number that a reader can use."""
     found = context.observed.checkpoints
-    if not found:
-        return None
     rows = [
         (
             moment(row["started_ns"]),
@@ -50,7 +49,9 @@ def checkpoints(context: ObservationContext) -> Content | None:
         )
         for row in found[:_MOST_CHECKPOINTS]
     ]
-    return {"checkpoints": table(_CHECKPOINTS, rows), "more": len(found) - len(rows)}
+    yield table(_CHECKPOINTS, rows)
+    if more := len(found) - len(rows):
+        yield note(tr("{more} more are in the Parquet files.", more=more))
 
 
 def _number(value: float | None, digits: int = 0, unit: str = "") -> str:
@@ -58,11 +59,11 @@ def _number(value: float | None, digits: int = 0, unit: str = "") -> str:
 
 
 @section("observation/statements", "Statements that took most time")
-def statements(context: ObservationContext) -> Content | None:
-    """An observation of a server with pg_stat_statements."""
+def statements(context: ObservationContext) -> Blocks:
+    """Lists what pg_stat_statements counted; yields nothing where the server does not have it."""
     found = context.observed.statements
     if not found:
-        return None
+        return
     every = sum(one.exec_time_ms for one in found) or 1.0
     rows = [
         (
@@ -78,27 +79,37 @@ def statements(context: ObservationContext) -> Content | None:
         )
         for one in found[:_MOST_STATEMENTS]
     ]
-    return {"statements": table(_STATEMENTS, rows)}
-
-
-@section("observation/log", "Events in the server’s log")
-def log(context: ObservationContext) -> Content | None:
-    """An observation with any listed event."""
-    logged = context.observed.logged
-    rows = [(words, spaced(logged[kind], 0)) for kind, words in event_words(logged)]
-    return (
-        {"events": table((Column(Message("Event"), "text"), Column(Message("Times"))), rows)}
-        if rows
-        else None
+    yield table(_STATEMENTS, rows)
+    yield note(
+        tr(
+            "Differences of pg_stat_statements over the time observed, for this database; nothing "
+            "was reset. Texts as the server keeps them, constants replaced; whole in "
+            "statements.json."
+        )
     )
 
 
+@section("observation/log", "Events in the server’s log")
+def log(context: ObservationContext) -> Blocks:
+    """Counts the events in the server's log by kind."""
+    logged = context.observed.logged
+    rows = [(words, spaced(logged[kind], 0)) for kind, words in event_words(logged)]
+    yield table((Column(Message("Event"), "text"), Column(Message("Times"))), rows)
+
+
 @section("observation/gaps", "Times without samples")
-def gaps(context: ObservationContext) -> Content | None:
-    """An observation with a gap."""
+def gaps(context: ObservationContext) -> Blocks:
+    """Lists the times in which nothing was sampled."""
     rows = [
         (moment(start), tr("{value} s", value=spaced((end - start) / 1000000000.0, 1)))
         for start, end in context.observed.gaps_ns
     ]
     columns = (Column(Message("From (UTC)"), "text"), Column(Message("Duration")))
-    return {"gaps": table(columns, rows)} if rows else None
+    if rows:
+        yield table(columns, rows)
+        yield note(
+            tr(
+                "The server was unreachable, restarted, or too slow to answer. Averages leave "
+                "these times out."
+            )
+        )

@@ -5,27 +5,53 @@ Enters: the context. Leaves: sentences, and figures for them. Never: computes be
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from pgassay.findings.wording import spaced
-from pgassay.language import decimals
+from pgassay.language import decimals, tr
 from pgassay.report.context import ObservationContext
-from pgassay.report.document.section import Content, section
+from pgassay.report.document.blocks import Items
+from pgassay.report.document.section import Blocks, section
+from pgassay.report.document.text import Inline, said
 from pgassay.report.summaries import observation as observation_summary
 
 
 @section("observation/caveats", "Caveats")
-def caveats(context: ObservationContext) -> Content | None:
-    """An observation with any caveat."""
-    found = observation_summary.caveats(context)
-    return {"caveats": found} if found else None
+def caveats(context: ObservationContext) -> Blocks:
+    """Lists what is missing or was sampled less often."""
+    yield Items(observation_summary.caveats(context))
 
 
 @section("observation/method", "Method")
-def method(context: ObservationContext) -> Content:
-    """All observations have the section."""
-    observed = context.observed
-    return {
-        "cpu_s": decimals(observed.cost.get("cpu_s", 0.0), ".1f"),
-        "samples": spaced(observed.cost.get("wait_ticks", 0), 0),
-        "disk_mb": decimals(observed.bytes_on_disk / 1048576, ".1f"),
-        "clock": observed.clock,
-    }
+def method(context: ObservationContext) -> Blocks:
+    """Says how the server was read, what that cost, and how its clock differs from ours."""
+    yield Items([*_method(context)], "method")
+
+
+def _method(context: ObservationContext) -> Iterator[Inline]:
+    observed, cost = context.observed, context.observed.cost
+    yield tr(
+        "Read-only sessions with a statement timeout of 5 s and a lock timeout of 1 s read the "
+        "server’s views. Nothing was reset, and no load was added."
+    )
+    yield tr(
+        "The sampler used {cpu_s} s of processor time for {samples} samples of the waits, and "
+        "{disk_mb} MB on disk.",
+        cpu_s=decimals(cost.get("cpu_s", 0.0), ".1f"),
+        samples=spaced(cost.get("wait_ticks", 0), 0),
+        disk_mb=decimals(observed.bytes_on_disk / 1048576, ".1f"),
+    )
+    if clock := observed.clock:
+        yield tr(
+            "The server’s clock is {ahead} ms ahead of this machine’s, ± {uncertainty} "
+            "ms{applied}.",
+            ahead=f"{clock['offset_at_end_ms']:+.3f}",
+            uncertainty=f"{clock['uncertainty_ms']:.3f}",
+            applied=tr("; times in its log are corrected by this")
+            if clock["applied"]
+            else tr(": no difference beyond that uncertainty"),
+        )
+    yield said(
+        "An observation describes. To find out what would be faster, run an experiment: "
+        "<code>pgassay run</code>."
+    )

@@ -6,7 +6,7 @@ Never: joins a line over a gap, draws a lag that is not known, or shows an unrea
 
 from __future__ import annotations
 
-from pgassay.language import Message
+from pgassay.language import Message, tr
 from pgassay.report.charts.over_time.observed import (
     disks_chart,
     processors_chart,
@@ -14,7 +14,9 @@ from pgassay.report.charts.over_time.observed import (
     throughput_chart,
 )
 from pgassay.report.context import ObservationContext
-from pgassay.report.document.section import Content, section
+from pgassay.report.document.blocks import Chart, PageOnly, Paragraph, note
+from pgassay.report.document.section import Blocks, section
+from pgassay.report.document.text import said
 from pgassay.report.tables.host import host_tables_over_time
 
 _FROM = {
@@ -24,29 +26,53 @@ _FROM = {
 
 
 @section("observation/throughput", "Commits per second")
-def throughput(context: ObservationContext) -> Content:
-    """All observations have the section; it says so where the counters were not read."""
-    observed = context.observed
-    return {
-        "chart": throughput_chart(observed),
-        "checkpoints_from": _FROM.get(observed.checkpoints_from, ""),
-    }
+def throughput(context: ObservationContext) -> Blocks:
+    """Shows commits over time; says so where the server's counters were not read."""
+    chart = throughput_chart(context.observed)
+    if chart is None:
+        yield Paragraph(tr("The server’s counters were not read."))
+        return
+    caption = tr(
+        "All databases, without the samplers’ own transactions. Ticks above: "
+        "checkpoints{checkpoints_from}. Times are UTC; in shaded times nothing was sampled.",
+        checkpoints_from=_FROM.get(context.observed.checkpoints_from, ""),
+    )
+    yield Chart("throughput", chart, tr("Commits per second over the time observed"), caption)
 
 
 @section("observation/standby", "Behind the primary")
-def standby(context: ObservationContext) -> Content | None:
-    """A standby whose lag is known at any time."""
-    chart = standby_chart(context.observed)
-    return None if chart is None else {"chart": chart}
+def standby(context: ObservationContext) -> Blocks:
+    """Shows how far a standby was behind, where that is known at any time."""
+    if chart := standby_chart(context.observed):
+        caption = tr(
+            "0 when everything that the primary had sent was replayed; otherwise the age of the "
+            "last commit replayed, from the primary’s clock and this server’s clock, so an upper "
+            "bound."
+        )
+        yield Chart("standby", chart, tr("Age of the last replayed commit"), caption)
 
 
 @section("observation/host", "Host, WAL and disks")
-def host(context: ObservationContext) -> Content | None:
-    """An observation that read the host or the WAL."""
+def host(context: ObservationContext) -> Blocks:
+    """Shows the host's processors and disks and the WAL, in so far as they were read."""
     observed = context.observed
-    found = {
-        "processors": processors_chart(observed),
-        "disks": disks_chart(observed),
-        "hosts": host_tables_over_time(observed.host_windows, observed.host),
-    }
-    return found if any(found.values()) else None
+    if chart := processors_chart(observed):
+        caption = tr(
+            "The share of time in which the host’s processors were busy, were idle while a disk "
+            "request was pending (iowait), or were taken by other guests of the machine (steal)."
+        )
+        yield Chart("processors", chart, tr("Processors of the host"), _with_gaps(caption))
+    if chart := disks_chart(observed):
+        caption = tr("What the host’s disks read and wrote, and how much WAL the server made.")
+        yield Chart("disks", chart, tr("Disks and WAL"), _with_gaps(caption))
+    if hosts := host_tables_over_time(observed.host_windows, observed.host):
+        columns = said(
+            "Columns of vmstat and of iostat\u00a0-x, in their units. Hover over a column’s title "
+            "for its meaning. Second by second: <code>pgassay show RUN --host vmstat</code> or "
+            "<code>iostat</code>."
+        )
+        yield PageOnly([*hosts, note(columns)])
+
+
+def _with_gaps(caption: str) -> str:
+    return tr("{caption} In shaded times nothing was sampled.", caption=caption)

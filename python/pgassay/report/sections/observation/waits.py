@@ -15,7 +15,8 @@ from pgassay.language import Message, decimals, tr
 from pgassay.report.charts.over_time.observed import sessions_chart
 from pgassay.report.charts.style import CLASS_COLOURS, GREY
 from pgassay.report.context import ObservationContext
-from pgassay.report.document.section import Content, section
+from pgassay.report.document.blocks import Chart, Paragraph, note
+from pgassay.report.document.section import Blocks, section
 from pgassay.report.document.table import Cell, Column, Table, table
 from pgassay.report.tables.cells import ABSENT
 
@@ -35,15 +36,33 @@ _COLUMNS = (
 
 
 @section("observation/waits", "What sessions were busy with")
-def waits(context: ObservationContext) -> Content:
-    """All observations have the section; it says so where no busy session was sampled."""
+def waits(context: ObservationContext) -> Blocks:
+    """Shows active sessions by wait class and event; says so where none was sampled."""
     observed = context.observed
-    return {
-        "chart": sessions_chart(observed),
-        "classes": class_table(observed),
-        "events": event_table(observed),
-        "has_extension": bool(observed.sampled_waits),
-    }
+    classes = class_table(observed)
+    if not classes:
+        yield Paragraph(tr("No busy session was sampled."))
+        return
+    if chart := sessions_chart(observed):
+        caption = tr(
+            "How many sessions were at work or waiting at a time, by what they waited for. In "
+            "shaded times nothing was sampled."
+        )
+        yield Chart("sessions", chart, tr("Average active sessions by wait class"), caption)
+    yield classes
+    yield event_table(observed)
+    yield note(
+        tr(
+            "Sampled from pg_stat_activity: client backends of all databases. Per transaction: "
+            "busy sessions times the time observed, divided by the commits in that time."
+        ),
+        bool(observed.sampled_waits)
+        and tr(
+            "The extension pg_wait_sampling samples more often, so it also counts waits that are "
+            "too short or rare for our samples. It does not count CPU time, and it cannot "
+            "distinguish idle sessions from others that wait for their client."
+        ),
+    )
 
 
 def class_table(observed: ObservationSummary) -> Table:

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pgassay.analysis.trace.model import Period, PointSummary
+from pgassay.analysis.trace.model import Period, PointSummary, TracedCheckpoint
 from pgassay.findings.wording import plain_number, spaced
 from pgassay.language import Message, decimals, tr
 from pgassay.report.context import TraceContext
-from pgassay.report.document.section import Content, section
+from pgassay.report.document.blocks import Paragraph, note
+from pgassay.report.document.section import Blocks, section
 from pgassay.report.document.table import Column, Table, table
+from pgassay.report.document.text import said
 from pgassay.report.summaries.trace import microseconds, point_name
 from pgassay.report.tables.cells import ABSENT, moment
 
@@ -56,18 +58,44 @@ def points_table(points: Sequence[PointSummary]) -> Table:
 
 
 @section("trace/points", "Where time was spent")
-def points(context: TraceContext) -> Content:
-    """All traces have the section; it says so where nothing was met."""
+def points(context: TraceContext) -> Blocks:
+    """Shows the points that took most time; says so where none was met."""
     found = context.traced.points
-    return {"points": points_table(found[:_MOST_POINTS]), "more": len(found[_MOST_POINTS:])}
+    if not found:
+        yield Paragraph(tr("Nothing of what was traced happened."))
+        return
+    yield points_table(found[:_MOST_POINTS])
+    more = len(found[_MOST_POINTS:])
+    yield note(
+        tr(
+            "In it: processes that were in it at a time, on average; 1.00 is one process all the "
+            "time. Per transaction: its time over the server’s transactions. Means are exact; the "
+            "median and p99 are exact to a factor of two. Background processes are counted too."
+        ),
+        more and tr("{more} more are in points.parquet.", more=more),
+    )
 
 
 @section("trace/around", "Checkpoints")
-def around(context: TraceContext) -> Content | None:
-    """A trace with a checkpoint."""
-    found = context.traced.checkpoints[:_MOST_CHECKPOINTS]
-    if not found:
-        return None
+def around(context: TraceContext) -> Blocks:
+    """Shows each checkpoint, and the longest points before, during and after it."""
+    traced = context.traced
+    yield checkpoint_table(traced.checkpoints)
+    if (more := len(traced.checkpoints) - _MOST_CHECKPOINTS) > 0:
+        yield note(tr("{more} more are in phases.parquet.", more=more))
+    if traced.checkpoints and (found := _around_table(traced.periods, traced.points[:_AROUND])):
+        yield found
+        yield note(
+            said(
+                "Before and after: up to 10 s each. These figures stand beside the checkpoint in "
+                "time; whether it causes them, only an experiment shows that varies it, such as "
+                "<code>checkpoint_completion_target</code> or <code>wal_compression</code>."
+            )
+        )
+
+
+def checkpoint_table(checkpoints: Sequence[TracedCheckpoint]) -> Table:
+    """When each checkpoint started (UTC), its cause, and how long it and its phases took."""
     columns = (
         Column(Message("Started (UTC)"), "text"),
         Column(Message("Cause"), "text"),
@@ -81,19 +109,12 @@ def around(context: TraceContext) -> Content | None:
             _seconds(one.write_s),
             _seconds(one.sync_s),
         )
-        for one in found
+        for one in checkpoints[:_MOST_CHECKPOINTS]
     ]
-    shown = context.traced.points[:_AROUND]
-    return {
-        "checkpoints": table(columns, rows),
-        "around": _around_table(context.traced.periods, shown, len(found)),
-        "more": len(context.traced.checkpoints) - len(found),
-    }
+    return table(columns, rows)
 
 
-def _around_table(
-    periods: Sequence[Period], shown: Sequence[PointSummary], checkpoints: int
-) -> Table:
+def _around_table(periods: Sequence[Period], shown: Sequence[PointSummary]) -> Table:
     names = [point_name(one.point, one.key) for one in shown]
     columns = (
         Column(Message("Checkpoint"), "group"),
@@ -104,7 +125,7 @@ def _around_table(
     )
     rows = []
     for period in periods:
-        if period.checkpoint > checkpoints:
+        if period.checkpoint > _MOST_CHECKPOINTS:
             continue
         by_name = {(one.point, one.key): one for one in period.points}
         cells = [by_name.get((one.point, one.key)) for one in shown]
@@ -130,11 +151,11 @@ def _seconds(value: float | None) -> str:
 
 
 @section("trace/relations", "Relations that were read and written")
-def relations(context: TraceContext) -> Content | None:
-    """A trace of reads and writes."""
+def relations(context: TraceContext) -> Blocks:
+    """Shows the relations whose reads and writes took most time."""
     found = context.traced.relations
     if not found:
-        return None
+        return
     rows = [
         (
             one.name,
@@ -146,4 +167,12 @@ def relations(context: TraceContext) -> Content | None:
         )
         for one in found[:_MOST_RELATIONS]
     ]
-    return {"relations": table(_RELATIONS, rows), "more": len(found[_MOST_RELATIONS:])}
+    yield table(_RELATIONS, rows)
+    more = len(found[_MOST_RELATIONS:])
+    yield note(
+        tr(
+            "Over the whole trace, the longest first. Names are those of the database that the "
+            "trace was connected to."
+        ),
+        more and tr("{more} more are in trace.json.", more=more),
+    )

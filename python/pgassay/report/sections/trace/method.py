@@ -5,26 +5,41 @@ Enters: the context. Leaves: sentences. Never: computes.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from pgassay.language import colon, tr
 from pgassay.report.context import TraceContext
-from pgassay.report.document.section import Content, section
+from pgassay.report.document.blocks import Items
+from pgassay.report.document.section import Blocks, section
+from pgassay.report.document.text import Inline, said
 from pgassay.report.summaries import trace as trace_summary
 from pgassay.trials.trace.points import meaning
 
 
 @section("trace/caveats", "Caveats")
-def caveats(context: TraceContext) -> Content | None:
-    """A trace with any caveat."""
-    found = trace_summary.caveats(context)
-    return {"caveats": found} if found else None
+def caveats(context: TraceContext) -> Blocks:
+    """Lists what is missing, lost or doubtful."""
+    yield Items(trace_summary.caveats(context))
 
 
 @section("trace/method", "Method")
-def method(context: TraceContext) -> Content:
-    """All traces have the section."""
-    met = dict.fromkeys(one.point for one in context.traced.points)
-    return {
-        "meanings": [(trace_summary.point_name(point, ""), meaning(point)) for point in met],
-        "ways": trace_summary.ways(context),
-        "cost": trace_summary.cost_text(context),
-        "program": context.described["program"],
-    }
+def method(context: TraceContext) -> Blocks:
+    """Says how the points were traced, what each means, and what the probes cost."""
+    yield Items([*_method(context)], "method")
+
+
+def _method(context: TraceContext) -> Iterator[Inline]:
+    for words, points in trace_summary.ways(context):
+        yield tr("By probes on {words}: {points}.", words=words, points=points)
+    for point in dict.fromkeys(one.point for one in context.traced.points):
+        yield f"{trace_summary.point_name(point, '')}{colon()}{meaning(point)}."
+    yield tr(
+        "Probes lie in the program file {program}; only processes of this server were counted. A "
+        "duration is the end minus the beginning in the same process.",
+        program=context.described["program"],
+    )
+    yield tr("Cost: {cost}.", cost=trace_summary.cost_text(context))
+    yield said(
+        "A trace describes. To find out what would be faster, run an experiment: "
+        "<code>pgassay run</code>."
+    )

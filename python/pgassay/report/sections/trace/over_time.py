@@ -5,6 +5,7 @@ Enters: the context. Leaves: charts. Never: draws more points than a reader can 
 
 from __future__ import annotations
 
+from pgassay.language import tr
 from pgassay.report.charts.over_time.trace import (
     MOST_LINES,
     heat_map,
@@ -13,7 +14,8 @@ from pgassay.report.charts.over_time.trace import (
     throughput_chart,
 )
 from pgassay.report.context import TraceContext
-from pgassay.report.document.section import Content, section
+from pgassay.report.document.blocks import Chart, PageOnly, note
+from pgassay.report.document.section import Blocks, section
 from pgassay.report.summaries.trace import point_name
 
 _MOST_MAPS = 3
@@ -26,26 +28,35 @@ def _names(context: TraceContext, most: int) -> dict[tuple[str, str], str]:
 
 
 @section("trace/over_time", "Over time")
-def over_time(context: TraceContext) -> Content | None:
-    """A trace in which anything was met."""
-    names = _names(context, MOST_LINES)
+def over_time(context: TraceContext) -> Blocks:
+    """Shows lines by second; yields nothing where no traced point was met."""
+    names, traced = _names(context, MOST_LINES), context.traced
     if not names:
-        return None
-    traced = context.traced
-    return {
-        "throughput": throughput_chart(traced),
-        "in_it": in_it_chart(traced, names),
-        "p99": p99_chart(traced, names),
-    }
+        return
+    if chart := throughput_chart(traced):
+        caption = tr("Transactions that the server ended in each second.")
+        yield Chart("throughput", chart, tr("Transactions per second"), caption)
+    if chart := in_it_chart(traced, names):
+        caption = tr("How many of the server’s processes were in each point at a time, on average.")
+        yield Chart("in-it", chart, tr("Processes in each point"), caption)
+    if chart := p99_chart(traced, names):
+        caption = tr("Of a hundred times that a process was in the point, one took longer.")
+        yield Chart("p99", chart, tr("99th percentile by second"), caption)
+    yield PageOnly([note(tr("Shaded: checkpoints, their sync phase darker. Times are UTC."))])
 
 
 @section("trace/heat", "How long each took, by second")
-def heat(context: TraceContext) -> Content | None:
-    """A heat map of the points that took most time."""
+def heat(context: TraceContext) -> Blocks:
+    """Shows a heat map of each of the points that took most time."""
     names, traced = _names(context, _MOST_MAPS), context.traced
-    maps = [
-        (names[course.point, course.key], heat_map(traced, course))
-        for course in traced.courses
-        if (course.point, course.key) in names
-    ]
-    return {"maps": maps} if maps else None
+    courses = [one for one in traced.courses if (one.point, one.key) in names]
+    for number, course in enumerate(courses, 1):
+        if chart := heat_map(traced, course):
+            name = names[course.point, course.key]
+            caption = tr(
+                "{name}: each row is a range of durations, each column a second; the more "
+                "durations, the redder, by the logarithm.",
+                name=name,
+            )
+            label = tr("{name} by duration and second", name=name)
+            yield Chart(f"heat-{number}", chart, label, caption, has_table=True)
