@@ -45,6 +45,8 @@ class PgassayError(Exception):
     """The root of every error this project raises on purpose."""
 
     exit_code: ExitCode = ExitCode.USAGE
+    excerpt: str = ""
+    """Lines to show below the message, such as the wrong line with a caret; may be empty."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Errors pass between processes as they are, whatever their `__init__` takes."""
@@ -76,7 +78,6 @@ class SpecError(PgassayError):
         self.file = file
         self.key = key
         self.excerpt = excerpt
-        """The wrong line with a caret below the place; may be empty."""
         super().__init__(": ".join(part for part in (file, key, problem) if part))
 
     def in_file(self, file: str) -> Self:
@@ -120,7 +121,6 @@ class SignsOfProduction(TargetError):
 
     def __init__(self, message: str, *, excerpt: str) -> None:
         self.excerpt = excerpt
-        """One line per sign."""
         super().__init__(message)
 
 

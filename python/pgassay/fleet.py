@@ -19,7 +19,7 @@ from pgassay.analysis.judge import answered
 from pgassay.analysis.measures.readings.trial_readings import TrialReadings
 from pgassay.cluster.calls import Actor, ActorLost, answers, answers_or_losses
 from pgassay.cluster.joining import joined
-from pgassay.errors import SetupError, SpecError, TrialError
+from pgassay.errors import SetupError, TrialError
 from pgassay.fleet_servers import existing_servers, left_at_the_end
 from pgassay.interruption import raise_if_interrupted
 from pgassay.plan.model import Plan, PlannedTrial
@@ -80,12 +80,6 @@ def run_on_fleet(
 ) -> None:
     """Open the servers, run the blocks that are left, close the servers."""
     plan = readings.plan
-    if plan.mode != "blocks":
-        raise SpecError(
-            f"a fleet runs whole blocks, and the mode is {plan.mode}; drop --mode, or target.fleet",
-            file=spec.source,
-            key="target.fleet",
-        )
     listener.preparing(
         "connecting to the servers of the fleet"
         if table.servers

@@ -29,7 +29,7 @@ from pgassay.samples.run_directory import RunDirectory
 from pgassay.samples.storage.files import lost_storage_is_a_trial_error
 from pgassay.samples.stored_design import store_design, store_plan
 from pgassay.samples.unfinished import pending_undo
-from pgassay.server.hosts.placement import Placement, resolve_placement
+from pgassay.server.hosts.placement import Placement
 from pgassay.server.protocol import ServerFacts
 from pgassay.spec.experiment import Spec
 from pgassay.trials.environment.description import describe_environment
@@ -38,10 +38,11 @@ from pgassay.trials.load.generators.group import load_generators
 from pgassay.trials.profile.files import difference_files, files_of, pairs
 from pgassay.trials.profile.model import Profile, difference_stem
 from pgassay.trials.run.block import run_block
-from pgassay.trials.run.checks import check_arms, check_experiment, check_new_servers
 from pgassay.trials.run.preparing import prepare
 from pgassay.trials.run.profiled import profile_arms
 from pgassay.trials.run.progress import ProgressListener
+from pgassay.trials.run.refusals.before_servers import refuse_experiment, refuse_plan
+from pgassay.trials.run.refusals.of_servers import refuse_arms
 from pgassay.trials.run.restoring import opened
 from pgassay.trials.run.resumed import RunSoFar
 from pgassay.trials.run.target import target_of
@@ -60,13 +61,11 @@ def run_experiment(
 ) -> Outcome:
     """Answer the spec's question, or run its baseline against itself; finished trials are
     kept whatever fails. With `gates_only` it ends when the gates are decided."""
-    check_experiment(spec)
+    placement = refuse_experiment(spec)
     known_rules()  # a mistake in a user's own rule is said now, not after the last trial
-    placement = resolve_placement(spec.file.placement, spec.file.settings.host)
     plan = make_plan(spec, calibrates=calibrates)
     plan = replace(plan, gates=tuple(gates), gates_only=gates_only)
-    if spec.file.target.fleet is None:  # else each node checks its own
-        check_new_servers(spec, plan)
+    refuse_plan(spec, plan)
     listener.planned(plan)
     for warning in placement.warnings:
         listener.warned(warning)
@@ -174,7 +173,7 @@ def _prepared(
     """Check every arm on the opened server, build the data, write environment.json."""
     spec, target = trials.spec, trials.target
     so_far.refuse_other_server(describe_environment(facts, target.kind, host=target.host()))
-    check_arms(spec, trials.plan, target, trials.testbeds)
+    refuse_arms(spec, trials.plan, target, trials.testbeds)
     found = prepare(spec, trials.plan, target, trials.testbeds, trials.listener)
     environment = found.environment(target, trials.placement)
     environment["reset"] = spec.file.reset_rule().described()

@@ -26,15 +26,14 @@ from pgassay.samples.run_directory import RunDirectory
 from pgassay.samples.stored_design import stored_plan
 from pgassay.samples.unfinished import clear_unfinished
 from pgassay.server.change import visible
-from pgassay.server.hosts.placement import resolve_placement
 from pgassay.server.recovery.acts import Act
 from pgassay.spec.experiment import Spec
 from pgassay.spec.parse import load_spec
 from pgassay.spec.untrusted import harmful_keys
 from pgassay.trials.model.record import Validity
 from pgassay.trials.run.block import repeats_in
-from pgassay.trials.run.checks import check_experiment
 from pgassay.trials.run.progress import ProgressListener
+from pgassay.trials.run.refusals.before_servers import refuse_experiment, refuse_plan
 from pgassay.trials.run.resumed import RunSoFar
 
 
@@ -47,8 +46,8 @@ def resume(
     """Go on with a run at its next trial; `spec_path` is the experiment file it was made from."""
     plan = stored_plan(run)
     spec = _same_spec(run, plan, spec_path)
-    check_experiment(spec)
-    placement = resolve_placement(spec.file.placement, spec.file.settings.host)
+    placement = refuse_experiment(spec)
+    refuse_plan(spec, plan)
     for note in _put_back(run, spec):
         listener.warned(note)
     clear_unfinished(run.path)

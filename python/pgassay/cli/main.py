@@ -74,7 +74,7 @@ def _run() -> int:
     try:
         status = app(standalone_mode=False)
     except PgassayError as error:
-        return _fail(str(error), error.exit_code, getattr(error, "excerpt", ""))
+        return _fail(str(error), error.exit_code, error.excerpt)
     except (KeyboardInterrupt, Abort):
         status = ExitCode.INTERRUPTED
     except TyperException as error:

@@ -30,6 +30,12 @@ class Demand:
     """Connections of the load; None if load.command opens them."""
     reloads: bool = False
     """Whether pgassay has a session that changes settings while the load runs."""
+    varied: frozenset[str] = frozenset()
+    """Names of the settings that are levels of its own."""
+
+    def key_of(self, name: str) -> str:
+        """The key of the experiment file that sets this setting, or could set it."""
+        return f"{'factors' if name in self.varied else 'settings'}.postgres.{name}"
 
 
 def demands_of(spec: Spec, plan: Plan) -> dict[str, Demand]:
@@ -40,11 +46,15 @@ def demands_of(spec: Spec, plan: Plan) -> dict[str, Demand]:
     found = {}
     for arm in plan.arms:
         settings = {name.lower(): value for name, value in held.items()}
-        settings |= {name.lower(): value for name, value in arm.settings.items()}
+        varied = {name.lower(): value for name, value in arm.settings.items()}
         label = arm.label if len(plan.arms) > 1 else ""
         own = spec_of_arm(spec, arm.by_kind)
         found[arm.id] = Demand(
-            label, settings, load_connections(own.file.load, own.workload), reloads
+            label,
+            settings | varied,
+            load_connections(own.file.load, own.workload),
+            reloads,
+            frozenset(varied),
         )
     return found
 

@@ -24,6 +24,7 @@ from pgassay.plan.risks import find_risks, overridden_settings
 from pgassay.plan.server_settings import as_applied, refuse_changes
 from pgassay.plan.steps import Step, steps_of
 from pgassay.plan.switchback import alternating_trials, long_slice, slice_lengths
+from pgassay.refusals.refusal import Refusal
 from pgassay.spec.endpoints import endpoint_metrics
 from pgassay.spec.experiment import Spec
 from pgassay.spec.factors import kinds
@@ -38,7 +39,10 @@ RESET_S = 3.0
 
 def make_plan(spec: Spec, *, calibrates: bool = False) -> Plan:
     """Draw the plan, up to `max_blocks`; `calibrates` makes it an A/A run."""
-    plan = _experiment(spec, calibrates=calibrates)
+    try:
+        plan = _experiment(spec, calibrates=calibrates)
+    except SpecError as error:
+        raise error.in_file(spec.source) from None
     plan = _calibration(plan) if calibrates else plan
     return _exchanging(plan) if spec.file.reset_rule().level is ResetLevel.SNAPSHOT else plan
 
@@ -89,10 +93,7 @@ def _experiment(spec: Spec, *, calibrates: bool) -> Plan:
         Factor(factor.name, factor.kind.name, factor.levels)
         for factor in kinds.written_factors(spec.file.factors)
     )
-    try:
-        combined = combine(factors, design.combinations, design.resolution)
-    except SpecError as error:
-        raise SpecError(error.problem, file=spec.source, key=error.key) from None
+    combined = combine(factors, design.combinations, design.resolution)
     plots = choose_plots(
         factors,
         design.plots,
@@ -100,13 +101,10 @@ def _experiment(spec: Spec, *, calibrates: bool) -> Plan:
         existing=spec.file.loads_existing,
     )
     steps = steps_of(load)
-    try:
-        mode = choose_mode(spec.file, factors)
-        least, most = blocks_of(design, mode.name)
-        factors = as_applied(factors, mode.name)
-        refuse_changes(spec.file, factors, mode)
-    except SpecError as error:
-        raise SpecError(error.problem, file=spec.source, key=error.key) from None
+    mode = choose_mode(spec.file, factors)
+    least, most = blocks_of(design, mode.name)
+    factors = as_applied(factors, mode.name)
+    refuse_changes(spec.file, factors, mode)
     arms = _arms(factors, combined.levels)
     risks = find_risks(spec.file, spec.workload, combined.resolution, mode.name, len(arms))
     risks = (*overridden_settings(spec, mode.name), *risks)
@@ -153,7 +151,7 @@ def _endpoints(spec: Spec) -> tuple[Endpoint, ...]:
     try:
         found = endpoint_metrics(design.endpoints, file.metric, design.smallest_effect, file.load)
     except ValueError as error:
-        raise SpecError(str(error), file=spec.source, key="design.endpoints") from None
+        raise Refusal("unfit-endpoints", why=error) from None
     return tuple(Endpoint(metric, margin) for metric, margin in found.items())
 
 

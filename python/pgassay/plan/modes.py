@@ -1,7 +1,7 @@
 """Choose the mode of an experiment: blocks, switchback or duet.
 
 Enters: the experiment file, its factors. Leaves: the mode, why, and why the others are not valid;
-or a SpecError if the mode that the file asks for is not valid. Never: draws an order.
+or a `Refusal` if the mode that the file asks for is not valid. Never: draws an order.
 
 A setting may alternate within a trial if one session can change it and nothing of it remains in
 the next slice; `carry_over.toml` lists settings of which something remains. A few settings of the
@@ -17,7 +17,6 @@ from fnmatch import fnmatchcase
 from functools import cache
 from importlib.resources import files
 
-from pgassay.errors import SpecError
 from pgassay.notes import Note
 from pgassay.plan.duet import is_worth_while, why_no_duet
 from pgassay.plan.model import Factor
@@ -26,6 +25,7 @@ from pgassay.plan.switchback import (
     why_scripts_cannot_alternate,
     why_slices_do_not_fit,
 )
+from pgassay.refusals.refusal import Refusal
 from pgassay.spec.factors.kinds import KINDS, Alternates, Applied
 from pgassay.spec.load.slices import FIXED, OF_A_SESSION, why_fixed
 from pgassay.spec.load.table import LoadTable
@@ -50,11 +50,11 @@ class ChosenMode:
 
 
 def choose_mode(file: ExperimentFile, factors: Sequence[Factor]) -> ChosenMode:
-    """The mode that the file asks for, or the cheapest valid one; SpecError without a file."""
+    """The mode that the file asks for, or the cheapest valid one; `Refusal` where that is none."""
     asked = file.design.mode
     if not factors:
         if asked in (SWITCHBACK, DUET):
-            raise SpecError("there is no factor to alternate", key="design.mode")
+            raise Refusal("no-factor-to-alternate")
         return ChosenMode(BLOCKS, Note("plan/single-arm"))
     problem = why_no_switchback(file, factors)
     problems = {SWITCHBACK: problem, DUET: why_no_duet(file, factors)}
@@ -63,9 +63,7 @@ def choose_mode(file: ExperimentFile, factors: Sequence[Factor]) -> ChosenMode:
     match asked:
         case "switchback" | "duet":
             if asked in refused:
-                raise SpecError(
-                    f'not valid here: {refused[asked]}; write mode = "blocks"', key="design.mode"
-                )
+                raise Refusal("mode-not-valid", why=refused[asked])
             return ChosenMode(asked, Note("plan/as-asked"), refused)
         case "auto" if problem is None:
             by_reloads = any(takes_reloads(factor) for factor in factors)
@@ -86,16 +84,12 @@ def choose_mode(file: ExperimentFile, factors: Sequence[Factor]) -> ChosenMode:
 def blocks_of(design: DesignTable, mode: str) -> tuple[int, int]:
     """The least and the most blocks; a switchback has its own defaults.
 
-    Raises SpecError without a file if a number does not fit the other's default.
+    Raises a `Refusal` if a number does not fit the other's default.
     """
     given = design.model_fields_set
     if mode != SWITCHBACK:
         if design.max_blocks < design.min_blocks:
-            raise SpecError(
-                f"{design.max_blocks} is less than the default of min_blocks, {design.min_blocks};"
-                " write min_blocks too",
-                key="design.max_blocks",
-            )
+            raise Refusal("too-few-blocks", most=design.max_blocks, least=design.min_blocks)
         return design.min_blocks, design.max_blocks
     if "min_blocks" not in given:
         most = design.max_blocks if "max_blocks" in given else MOST_TRIALS

@@ -1,7 +1,7 @@
 """Which settings an experiment changes on the server, and whether it may.
 
 Enters: the experiment file, its factors, the chosen mode. Leaves: the factors as that mode applies
-them; the settings of the server, held or varied, and those of the load's sessions; a SpecError
+them; the settings of the server, held or varied, and those of the load's sessions; a `Refusal`
 where a permission that they take is not given. Never: chooses the mode, or asks a server.
 
 The load's sessions set what varies in a switchback. So there a factor of `[factors.postgres]` is
@@ -14,9 +14,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from pgassay.errors import SpecError
 from pgassay.plan.model import Factor
 from pgassay.plan.modes import SWITCHBACK, ChosenMode, takes_reloads
+from pgassay.refusals.refusal import Refusal
 from pgassay.spec.factors.kinds import KINDS, SESSION, Applied
 from pgassay.spec.model import ExperimentFile
 
@@ -47,22 +47,15 @@ def session_settings(factors: Sequence[Factor]) -> Mapping[str, tuple[str, ...]]
 
 
 def refuse_changes(file: ExperimentFile, factors: Sequence[Factor], mode: ChosenMode) -> None:
-    """SpecError without a file if an existing server would be changed without permission."""
+    """Refuse to change an existing server without permission."""
     changed = next(iter(server_settings(file, factors)), None)
     if changed is None or not file.loads_existing or file.target.allow_changes:
         return
     held = changed in file.settings.postgres
-    without = "" if held or not _may_be_of_sessions(factors, mode) else _WITHOUT
-    raise SpecError(
-        "changes a setting of an existing server, which takes target.allow_changes = true"
-        + without,
-        key=f"{'settings' if held else 'factors'}.postgres.{changed}",
-    )
-
-
-_WITHOUT = (
-    '; mode = "switchback" changes it in the load\'s sessions only, which takes no permission'
-)
+    key = f"{'settings' if held else 'factors'}.postgres.{changed}"
+    if held or not _may_be_of_sessions(factors, mode):
+        raise Refusal("changes-without-permission", key)
+    raise Refusal("changes-without-permission-or-switchback", key)
 
 
 def _may_be_of_sessions(factors: Sequence[Factor], mode: ChosenMode) -> bool:

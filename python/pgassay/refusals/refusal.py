@@ -15,7 +15,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, ParamSpec
 
-from pgassay.errors import SpecError
+from pgassay.errors import PgassayError, RestoreFailed, SetupError, SpecError, TargetError
 
 Given = ParamSpec("Given")
 
@@ -23,13 +23,17 @@ Given = ParamSpec("Given")
 class Refusal(SpecError):
     """A reason with its code. A check yields it; a reader of a single value raises it."""
 
-    def __init__(self, code: str, key: str | None = None, **values: Any) -> None:
+    def __init__(self, code: str, key: str | None = None, /, **values: Any) -> None:
         entry = catalogue()[code]
         self.code = code
         self.values = values
         parts = (entry["text"], entry.get("fix"))
         problem = "; ".join(part.format(**values) for part in parts if part)
-        super().__init__(problem, key=key or entry.get("key", "").format(**values) or None)
+        super().__init__(problem, key=key or entry.get("key"))
+
+    def at(self, key: str) -> Refusal:
+        """The same refusal of another key."""
+        return Refusal(self.code, key, **self.values)
 
 
 @cache
@@ -39,23 +43,28 @@ def catalogue() -> Mapping[str, Mapping[str, str]]:
 
 
 def found_by(
-    checks: Iterable[Callable[Given, Iterable[SpecError]]],
+    checks: Iterable[Callable[Given, Iterable[PgassayError] | None]],
     *given: Given.args,
     **named: Given.kwargs,
-) -> list[SpecError]:
-    """Everything that these checks refuse, in their order."""
-    found: list[SpecError] = []
+) -> list[PgassayError]:
+    """Everything that these checks refuse, in their order; a check may raise as well as yield."""
+    found: list[PgassayError] = []
     for check in checks:
         try:
-            found.extend(check(*given, **named))
-        except SpecError as error:
+            found.extend(check(*given, **named) or ())
+        except RestoreFailed:
+            raise
+        except (SpecError, SetupError, TargetError) as error:
             found.append(error)
     return list({str(error): error for error in found}.values())
 
 
-def refuse(found: Iterable[SpecError], file: str | None = None) -> None:
+def refuse(found: Iterable[PgassayError], file: str | None = None) -> None:
     """Raise the first of what was found in an experiment file, with a line for each other one."""
-    every = [one if file is None else one.in_file(file) for one in found]
+    every = list(found)
+    for one in every:
+        if file is not None and isinstance(one, SpecError):
+            one.in_file(file)
     if every:
         first, *others = every
         lines = [first.excerpt, *(f"pgassay: {other}" for other in others)]

@@ -15,9 +15,9 @@ from pgassay.server.owned.several_targets import SeveralTargets
 from pgassay.server.protocol import ServerFacts
 from pgassay.spec.parse import parse_spec
 from pgassay.trials.environment.server_differences import contents_of
-from pgassay.trials.run.checks import check_arms
 from pgassay.trials.run.preparing import Prepared, prepare
 from pgassay.trials.run.progress import ProgressListener
+from pgassay.trials.run.refusals.of_servers import refuse_arms
 from pgassay.trials.run.reset_servers import TrialServer, describe_resets, reset_servers
 from pgassay.trials.run.target import target_of
 from pgassay.trials.run.testbeds import Testbeds, testbeds_of
@@ -56,7 +56,7 @@ def duet(factors: str, base: Path, more: str = "") -> Iterator[Duet]:
     assert isinstance(target, SeveralTargets)
     try:
         target.open()
-        check_arms(spec, plan, target, testbeds)
+        refuse_arms(spec, plan, target, testbeds)
         found = prepare(spec, plan, target, testbeds, ProgressListener())
         yield Duet(plan, target, testbeds, found)
     finally:

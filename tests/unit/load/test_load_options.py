@@ -17,7 +17,7 @@ from pgassay.cli.load.command import replacements
 from pgassay.cli.load.options import OUR_PANELS, LoadOptions
 from pgassay.cli.load.request import request_of, scenarios_of
 from pgassay.cli.load.search_choices import probe_options, search_choices
-from pgassay.errors import SetupError, SpecError
+from pgassay.errors import SpecError
 from pgassay.server.owned.installation import embedded_installation
 from pgassay.server.protocol import ConnectionParameters
 from pgassay.spec.load.table import LoadTable
@@ -310,7 +310,7 @@ def test_each_repetition_of_a_builtin_letter_adds_its_script() -> None:
 def test_pgbenchs_own_help_is_covered_option_by_option() -> None:
     try:
         pgbench = embedded_installation(18).bin_directory / "pgbench"
-    except SetupError as error:
+    except SpecError as error:
         pytest.skip(str(error))
     reported = subprocess.run(
         [pgbench, "--help"], capture_output=True, text=True, check=True

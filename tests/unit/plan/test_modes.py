@@ -18,6 +18,7 @@ from pgassay.spec.parse import parse_spec
 from pgassay.spec.settings.catalogue import CATALOGUED, catalogue
 from pgassay.trials.load.switchback import slices_of
 from support.notes import codes_in
+from support.refusals import refused
 from support.synthetic.designs import plan_of_spec
 
 SPEC = """
@@ -188,7 +189,7 @@ def test_one_number_of_blocks_is_completed_by_the_switchbacks_default(
 
 
 def test_fewer_blocks_than_the_default_minimum_are_refused() -> None:
-    with pytest.raises(SpecError, match=r"x\.toml: design\.max_blocks: 5 is less than the default"):
+    with refused("too-few-blocks", "design.max_blocks", most=5):
         planned(design="max_blocks = 5")
 
 

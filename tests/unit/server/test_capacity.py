@@ -6,16 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from pgassay.errors import SetupError
 from pgassay.plan.demands import Demand, demands_of
 from pgassay.plan.design import make_plan
+from pgassay.refusals.refusal import Refusal
 from pgassay.server.existing.capacity import (
     Capacity,
     Limit,
     capacity_of_a_new_server,
     lacking,
     own_sessions,
-    refuse_lacking,
 )
 from pgassay.server.hosts.local import LocalHost
 from pgassay.server.hosts.memory_limit import memory_of
@@ -47,7 +46,7 @@ def asked(connections: int | None = None, arm: str = "", **settings: str) -> Dem
     return Demand(arm, settings, connections)
 
 
-def problems(demand: Demand, capacity: Capacity) -> list[str]:
+def problems(demand: Demand, capacity: Capacity) -> list[Refusal]:
     return list(lacking([(demand, capacity)], side_by_side=False))
 
 
@@ -60,17 +59,17 @@ def test_as_many_connections_as_fit_pass_and_one_more_is_refused() -> None:
     server = Capacity(SETTINGS)
     assert problems(asked(100 - OWN), server) == []
     (problem,) = problems(asked(101 - OWN), server)
-    assert problem.startswith(
-        "the load's 98 connections and up to 3 of pgassay's own are more than"
-    )
-    assert "make it 101 or more, or lower load.clients" in problem
+    assert (problem.code, problem.key) == ("lacks-connections", "load.clients")
+    assert problem.values["load"] == "98 connections"
+    assert (problem.values["own"], problem.values["wanted"]) == (3, 101)
 
 
 def test_reserved_and_open_connections_are_not_available() -> None:
     server = Capacity(SETTINGS, superuser=False, uses_reserved=False, others=10)
     assert problems(asked(85 - OWN), server) == []
     (problem,) = problems(asked(86 - OWN), server)
-    assert "with 5 kept for others and 10 open now, are more than max_connections = 100" in problem
+    assert problem.values["beside"] == ", with 5 kept for others and 10 open now,"
+    assert problem.values["most"] == 100
     roomy = Capacity(SETTINGS, superuser=False, uses_reserved=True, others=10)
     assert problems(asked(87 - OWN), roomy) == []
 
@@ -79,10 +78,10 @@ def test_an_arm_is_checked_against_its_own_max_connections_and_named_where_other
     server = Capacity(SETTINGS)
     arms = [(asked(50, "small", max_connections="40"), server), (asked(50, "usual"), server)]
     (problem,) = lacking(arms, side_by_side=False)
-    assert problem.startswith("small: the load's 50 connections")
+    assert (problem.values["of"], problem.values["most"]) == ("small: ", 40)
     all_alike = [(asked(150, "one"), server), (asked(150, "two"), server)]
     (problem,) = lacking(all_alike, side_by_side=False)
-    assert problem.startswith("the load's 150 connections")
+    assert (problem.values["of"], problem.values["load"]) == ("", "150 connections")
     assert problems(asked(500, max_connections="600"), server) == []
 
 
@@ -94,10 +93,12 @@ def test_a_session_that_changes_settings_counts_as_one_more_connection() -> None
 
 
 def test_limits_of_a_role_and_a_database_are_named() -> None:
-    limits = (Limit("role lab", 10, 0), Limit("database shop", 12, 3))
+    limits = (Limit("role", "lab", 10, 0), Limit("database", "shop", 12, 3))
     of_role, of_database = problems(asked(8), Capacity(SETTINGS, limits=limits))
-    assert "limit of role lab, which is 10; raise it with ALTER ROLE" in of_role
-    assert "with 3 open now, are more than the connection limit of database shop" in of_database
+    assert (of_role.code, of_role.values["name"]) == ("lacks-connections-of-a-role", "lab")
+    assert of_database.code == "lacks-connections-of-a-database"
+    assert (of_database.values["name"], of_database.values["most"]) == ("shop", 12)
+    assert of_database.values["beside"] == ", with 3 open now,"
     assert problems(asked(5), Capacity(SETTINGS, limits=limits)) == []
 
 
@@ -109,20 +110,20 @@ def test_caches_over_the_hosts_memory_are_refused_and_of_several_servers_all_tog
     server = Capacity(SETTINGS, memory=8 * GIB)
     assert problems(asked(shared_buffers="5GB"), server) == []
     (problem,) = problems(asked(shared_buffers="9GB"), server)
-    assert problem.startswith("shared_buffers of 9.0 GiB are more than the server's host")
+    assert (problem.code, problem.key) == ("lacks-memory", "settings.postgres.shared_buffers")
+    assert (problem.values["asked"], problem.values["memory"]) == (9.0, 8.0)
     both = [(asked(None, arm, shared_buffers="5GB"), server) for arm in ("one", "two")]
     assert list(lacking(both, side_by_side=False)) == []
-    with pytest.raises(SetupError, match=r"10\.0 GiB of the host's 8\.0 GiB"):
-        refuse_lacking(both, side_by_side=True)
+    (problem,) = lacking(both, side_by_side=True)
+    assert problem.code == "lacks-memory-together"
+    assert (problem.values["together"], problem.values["memory"]) == (10.0, 8.0)
 
 
 def test_caches_as_large_as_a_servers_own_limit_are_refused_and_a_duet_has_two_limits() -> None:
     server = Capacity(SETTINGS, memory=8 * GIB, limit=GIB)
     (problem,) = problems(asked(shared_buffers="1GB"), server)
-    assert problem == (
-        "shared_buffers of 1GB do not fit into placement.server_memory = 1GB; make them smaller,"
-        " or raise it"
-    )
+    assert problem.code == "lacks-memory-in-its-group"
+    assert (problem.values["asked"], problem.values["limit"]) == ("1GB", "1GB")
     both = [(asked(None, arm, shared_buffers="768MB"), server) for arm in ("one", "two")]
     assert list(lacking(both, side_by_side=True)) == []
 
@@ -130,10 +131,8 @@ def test_caches_as_large_as_a_servers_own_limit_are_refused_and_a_duet_has_two_l
 def test_settings_that_keep_a_server_from_starting_together_are_refused_with_the_fix() -> None:
     server = Capacity(SETTINGS | {"max_wal_senders": setting("max_wal_senders", "10")})
     (problem,) = problems(asked(wal_level="minimal"), server)
-    assert problem == (
-        "wal_level = minimal takes max_wal_senders = 0, and it is 10: the server would not start;"
-        " add max_wal_senders = 0 to [settings.postgres]"
-    )
+    assert (problem.code, problem.key) == ("minimal-wal-level", "settings.postgres.wal_level")
+    assert problem.values == {"of": "", "name": "max_wal_senders", "must": "0", "value": "10"}
     assert (
         problems(asked(wal_level="minimal", max_wal_senders="0", archive_mode="no"), server) == []
     )
@@ -141,9 +140,9 @@ def test_settings_that_keep_a_server_from_starting_together_are_refused_with_the
     (problem,) = problems(
         asked(wal_level="minimal", max_wal_senders="0", archive_mode="on"), server
     )
-    assert "takes archive_mode = off, and it is on" in problem
+    assert (problem.values["name"], problem.values["value"]) == ("archive_mode", "on")
     (problem,) = problems(asked(wal_level="Minimal"), capacity_of_a_new_server(None))
-    assert "takes max_wal_senders = 0" in problem
+    assert problem.values["name"] == "max_wal_senders"
 
 
 def test_what_is_not_known_refuses_nothing() -> None:

@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from pgassay.errors import SetupError, SpecError, TargetError
+from pgassay.plan.design import make_plan
 from pgassay.server.hosts import memory_group
 from pgassay.server.hosts.local import LocalHost
 from pgassay.server.hosts.memory_group import MemoryGroup, MemoryUse, parent_group, remove_group
 from pgassay.server.knobs.swappiness import without_effect
-from pgassay.server.owned import limited_memory
-from pgassay.server.owned.limited_memory import check_server_memory
 from pgassay.spec.parse import parse_spec
 from pgassay.spec.server.placement import memory_text
+from pgassay.trials.run.refusals import before_servers
 
 GIB = 2**30
 
@@ -161,14 +161,18 @@ def test_a_limit_above_the_hosts_memory_or_for_data_in_memory_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     host = Grouped(tmp_path, "cgroup")
-    monkeypatch.setattr(limited_memory, "parent_group", lambda: parent_group(host))
-    with pytest.raises(SetupError, match="limits nothing: a server has at most"):
-        check_server_memory(2**60)
+    monkeypatch.setattr(before_servers, "parent_group", lambda: parent_group(host))
+
+    def codes(limit: str) -> list[str]:
+        text = f"[placement]\nserver_memory = '{limit}'"
+        spec = parse_spec(text, source="x.toml", beside=Path())
+        return [one.code for one in before_servers.unfit_memory_limit(spec, make_plan(spec))]
+
+    assert codes("900TB")[0] == "memory-limit-of-nothing"
     if not Path("/dev/shm").is_dir():  # noqa: S108 (looked at only)
         return
     monkeypatch.setenv("PGASSAY_DATA", "/dev/shm/none")  # noqa: S108 (not made)
-    with pytest.raises(SetupError, match=r"is in memory \(tmpfs\).* in PGASSAY_DATA"):
-        check_server_memory(2**20)
+    assert codes("16MB") == ["memory-limit-in-memory"]
 
 
 class Swapping(Grouped):

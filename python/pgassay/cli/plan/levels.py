@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pgassay.cli.terminal.console import labelled, out, plain
 from pgassay.spec.experiment import Spec
 from pgassay.spec.factors.kinds import BUILD, WORKLOAD
-from pgassay.trials.run.checks import servers_under_test
+from pgassay.trials.run.refusals.before_servers import servers_under_test
 
 _LONGEST = 70
 _MOST_LINES = 20

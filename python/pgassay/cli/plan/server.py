@@ -93,7 +93,7 @@ def _limits_refused(file: ExperimentFile, preview: Preview) -> list[str]:
     finally:
         if host is not None:
             host.close()
-    return [f"guard.{name}: {problem}" for name, problem in found]
+    return [str(refusal) for refusal in found]
 
 
 def knobs_refused(spec: Spec, preview: Preview | None) -> list[str]:

@@ -50,23 +50,24 @@ from pgassay.plan.steps import Step
 from pgassay.plan.store import plan_to_json
 from pgassay.samples.noise_history import noise_records
 from pgassay.server.existing.access import access_of
-from pgassay.server.hosts.placement import Placement, resolve_placement
+from pgassay.server.hosts.placement import Placement
 from pgassay.spec.experiment import Spec
-from pgassay.trials.load.trial_load import check_load
-from pgassay.trials.run.checks import check_new_servers, check_servers, servers_under_test
+from pgassay.trials.run.refusals.before_servers import (
+    refuse_experiment,
+    refuse_plan,
+    servers_under_test,
+)
 
 
 def show_plan(
     checked: Spec, *, as_json: bool, gates: Sequence[Gate] = (), gates_only: bool = False
 ) -> None:
     """Draw the plan, look at the server and the host, print all of it."""
-    check_load(checked)
-    check_servers(checked)
+    placement = refuse_experiment(checked)
     drawn = replace(make_plan(checked), gates=tuple(gates), gates_only=gates_only)
     refuse_without_comparison(gates, drawn, Path(checked.source))
-    check_new_servers(checked, drawn)
+    refuse_plan(checked, drawn)
     preview, of_fleet = preview_server(checked, drawn), preview_servers(checked, drawn)
-    placement = resolve_placement(checked.file.placement, checked.file.settings.host)
     refused = knobs_refused(checked, preview)
     risks = (*built_apart(_by_version(checked, drawn)), *profile_refused(checked, preview))
     drawn = replace(drawn, notes=(*drawn.notes, *risks))

@@ -1,7 +1,7 @@
 """Choose the combinations of levels that become arms: all, a fraction, or one change at a time.
 
 Enters: the factors, how to combine them. Leaves: combinations of levels, the baseline first.
-Never: orders trials. An impossible choice is a SpecError that names a possible one.
+Never: orders trials. An impossible choice is a `Refusal` that names a possible one.
 """
 
 from __future__ import annotations
@@ -11,12 +11,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pgassay.errors import SpecError
 from pgassay.plan.factorial.fraction import Fraction, smallest_fraction
 from pgassay.plan.model import Factor
+from pgassay.refusals.refusal import Refusal
 from pgassay.spec.model import MOST_ARMS
 
-KEY = "design.combinations"
 ROMAN = {3: "III", 4: "IV", 5: "V", 6: "VI", 7: "VII", 8: "VIII", 9: "IX"}
 
 
@@ -55,10 +54,10 @@ def _fraction(factors: Sequence[Factor], resolution: int) -> Combined:
     halved = [at for at, factor in enumerate(factors) if len(factor.levels) == 2]
     found = smallest_fraction(len(halved), resolution)
     if found is None:
-        raise SpecError(_no_fraction(factors, len(halved), resolution), key=KEY)
+        raise _no_fraction(factors, len(halved), resolution)
     whole = math.prod(len(f.levels) for f in factors if len(f.levels) > 2)
     if whole * 2**found.base > MOST_ARMS:
-        raise SpecError(_too_many(whole * 2**found.base), key=KEY)
+        raise Refusal("too-many-arms", arms=whole * 2**found.base, most=MOST_ARMS)
     return Combined(tuple(_crossed(factors, halved, found)), found.resolution)
 
 
@@ -79,26 +78,17 @@ def _crossed(
     ]
 
 
-def _no_fraction(factors: Sequence[Factor], halved: int, resolution: int) -> str:
+def _no_fraction(factors: Sequence[Factor], halved: int, resolution: int) -> Refusal:
     lower = next((r for r in (4, 3) if r < resolution and smallest_fraction(halved, r)), None)
     several = [factor.name for factor in factors if len(factor.levels) > 2]
     if lower is not None:
-        return (
-            f"{halved} two-level factors have no fraction of resolution {ROMAN[resolution]};"
-            f' write resolution = {lower}, or combinations = "full"'
-        )
-    kept = f" ({', '.join(several)} have more)" if several else ""
-    return (
-        f"a fraction needs two-level factors{kept}, and {halved} of them have no fraction;"
-        ' write combinations = "full" or "one-at-a-time"'
-    )
+        values = {"resolution": ROMAN[resolution], "lower": lower}
+        return Refusal("no-fraction-of-resolution", factors=halved, **values)
+    more = f" ({', '.join(several)} have more)" if several else ""
+    return Refusal("no-fraction", more=more, factors=halved)
 
 
 def _checked(levels: tuple[tuple[str, ...], ...]) -> tuple[tuple[str, ...], ...]:
     if len(levels) > MOST_ARMS:
-        raise SpecError(_too_many(len(levels)), key=KEY)
+        raise Refusal("too-many-arms", arms=len(levels), most=MOST_ARMS)
     return levels
-
-
-def _too_many(arms: int) -> str:
-    return f"the factors make {arms} arms; {MOST_ARMS} is the most; drop levels or factors"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import psycopg
 
-from pgassay.errors import SetupError, TargetError
+from pgassay.errors import SpecError, TargetError
 from pgassay.server.existing.requirements import is_here
 from pgassay.server.hosts.account import Account
 from pgassay.server.owned.installation import VERSION_LIMIT_S, Installation, installation_at
@@ -31,7 +31,7 @@ def programs_for(session: Connection, bin_directory: Path | None) -> Installatio
         )
     try:
         installation = installation_at(directory)
-    except SetupError as error:
+    except SpecError as error:
         raise TargetError(str(error)) from None
     if installation.major != major:
         raise TargetError(

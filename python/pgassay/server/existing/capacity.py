@@ -1,7 +1,7 @@
 """Whether a server can be what arms ask of it: connections, memory for their caches, settings
 that go together.
 
-Enters: demands, a session of the server. Leaves: what is lacking, in words.
+Enters: demands, a session of the server. Leaves: a refusal for each thing that is lacking.
 Never: changes anything; a limit that is not known refuses nothing.
 
 PostgreSQL would refuse a connection in the middle of a trial, and memory as late as at a start. Of
@@ -14,9 +14,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
-from pgassay.errors import SetupError
 from pgassay.plan.demands import Demand
+from pgassay.refusals.refusal import Refusal
 from pgassay.server.protocol import Connection, Context, Setting
 from pgassay.server.settings.contradictions import AS_MADE, contradictions
 from pgassay.server.statements import statement
@@ -33,9 +34,12 @@ Known = Mapping[str, Setting]
 class Limit:
     """The connection limit of one role or one database."""
 
-    of: str
+    of: Literal["role", "database"]
+    name: str
     most: int
+    """Connections that it may have."""
     others: int
+    """Connections that it has now, which are not ours."""
 
 
 @dataclass(frozen=True)
@@ -77,10 +81,9 @@ def capacity_of(
     if row is None:
         return Capacity(settings, memory, limit, own=own)
     superuser, uses_reserved, others, of_role, by_role, of_database, in_database = row
-    bounds = [(f"role {session.info.user}", of_role, by_role)]
-    if not in_own_database:
-        bounds.append((f"database {session.info.dbname}", of_database, in_database))
-    limits = [Limit(of, most, count) for of, most, count in bounds if most is not None]
+    limits = [] if of_role is None else [Limit("role", session.info.user, of_role, by_role)]
+    if not in_own_database and of_database is not None:
+        limits.append(Limit("database", session.info.dbname, of_database, in_database))
     return Capacity(
         settings,
         memory,
@@ -112,78 +115,66 @@ def capacity_of_a_new_server(memory: int | None, limit: int | None = None) -> Ca
     )
 
 
-def refuse_lacking(arms: Sequence[tuple[Demand, Capacity]], *, side_by_side: bool) -> None:
-    """SetupError where a server lacks something that an arm needs."""
-    for problem in lacking(arms, side_by_side=side_by_side):
-        raise SetupError(problem)
-
-
-def lacking(arms: Sequence[tuple[Demand, Capacity]], *, side_by_side: bool) -> Iterator[str]:
+def lacking(arms: Sequence[tuple[Demand, Capacity]], *, side_by_side: bool) -> Iterator[Refusal]:
     """What keeps arms from running as they are asked for; `side_by_side` is all at once."""
-    problems: dict[str, list[str]] = {}
+    problems: dict[str, tuple[Refusal, list[str]]] = {}
     for demand, capacity in arms:
-        for problem in (
+        for refusal in (
             *_lacking_connections(demand, capacity),
             *_lacking_memory(demand, capacity),
-            *contradictions(demand.settings, capacity.settings),
+            *contradictions(demand, capacity.settings),
         ):
-            problems.setdefault(problem, []).append(demand.arm)
-    for problem, labels in problems.items():
-        named = "" if len(labels) == len(arms) else f"{', '.join(labels)}: "
-        yield f"{named}{problem}"
+            problems.setdefault(str(refusal), (refusal, []))[1].append(demand.arm)
+    for refusal, labels in problems.values():
+        of = "" if len(labels) == len(arms) else f"{', '.join(labels)}: "
+        yield Refusal(refusal.code, refusal.key, **{**refusal.values, "of": of})
     known = [capacity.memory for _, capacity in arms if capacity.memory is not None]
     caches = {demand.arm: _buffers(demand, capacity) for demand, capacity in arms}
     together = sum(caches.values())
     if side_by_side and known and not problems and together >= min(known):
         sizes = ", ".join(f"{label}: {size / _GIB:.1f} GiB" for label, size in caches.items())
-        yield (
-            f"the servers of a duet run at the same time, and their shared_buffers ({sizes}) are"
-            f" {together / _GIB:.1f} GiB of the host's {min(known) / _GIB:.1f} GiB; make them"
-            ' smaller, or write design.mode = "blocks"'
-        )
+        values = {"together": together / _GIB, "memory": min(known) / _GIB}
+        yield Refusal("lacks-memory-together", sizes=sizes, **values)
 
 
-def _lacking_memory(demand: Demand, capacity: Capacity) -> Iterator[str]:
-    size = _buffers(demand, capacity)
+def _lacking_memory(demand: Demand, capacity: Capacity) -> Iterator[Refusal]:
+    size, key = _buffers(demand, capacity), demand.key_of(_BUFFERS)
     if capacity.memory is not None and size >= capacity.memory:
-        yield (
-            f"shared_buffers of {size / _GIB:.1f} GiB are more than the server's host lets it have,"
-            f" which is {capacity.memory / _GIB:.1f} GiB; make them smaller"
-        )
+        sizes = {"asked": size / _GIB, "memory": capacity.memory / _GIB}
+        yield Refusal("lacks-memory", key, of="", **sizes)
     elif capacity.limit is not None and size >= capacity.limit:
-        yield (
-            f"shared_buffers of {memory_text(size)} do not fit into placement.server_memory ="
-            f" {memory_text(capacity.limit)}; make them smaller, or raise it"
-        )
+        limit = memory_text(capacity.limit)
+        yield Refusal("lacks-memory-in-its-group", key, of="", asked=memory_text(size), limit=limit)
 
 
-def _lacking_connections(demand: Demand, capacity: Capacity) -> Iterator[str]:
+def _lacking_connections(demand: Demand, capacity: Capacity) -> Iterator[Refusal]:
     if demand.connections is None:
         return
     own = capacity.own + demand.reloads
     needed = demand.connections + own
-    asked = f"the load's {_counted(demand.connections)} and up to {own} of pgassay's own"
+    asked = {"of": "", "load": _counted(demand.connections), "own": own}
     most = _number(_MOST, demand, capacity)
     kept = 0
     if not capacity.superuser:
         kept = _number(_KEPT, demand, capacity)
         kept += 0 if capacity.uses_reserved else _number(_RESERVED, demand, capacity)
-    if needed + kept + capacity.others > most:
-        beside = [f"{kept} kept for others"] if kept else []
-        beside += [f"{capacity.others} open now"] if capacity.others else []
-        and_those = f", with {' and '.join(beside)}," if beside else ""
-        yield (
-            f"{asked}{and_those} are more than max_connections = {most}; make it"
-            f" {needed + kept + capacity.others} or more, or lower load.clients"
-        )
+    wanted = needed + kept + capacity.others
+    if wanted > most:
+        those = [f"{kept} kept for others"] if kept else []
+        those += [f"{capacity.others} open now"] if capacity.others else []
+        beside = f", with {' and '.join(those)}," if those else ""
+        yield Refusal("lacks-connections", **asked, beside=beside, most=most, wanted=wanted)
     for limit in capacity.limits:
         if needed + limit.others > limit.most:
-            and_those = f", with {limit.others} open now," if limit.others else ""
-            yield (
-                f"{asked}{and_those} are more than the connection limit of {limit.of}, which is"
-                f" {limit.most}; raise it with ALTER {limit.of.partition(' ')[0].upper()}, or lower"
-                " load.clients"
-            )
+            beside = f", with {limit.others} open now," if limit.others else ""
+            code = _OF_LIMITS[limit.of]
+            yield Refusal(code, **asked, beside=beside, name=limit.name, most=limit.most)
+
+
+_OF_LIMITS: Mapping[str, str] = {
+    "role": "lacks-connections-of-a-role",
+    "database": "lacks-connections-of-a-database",
+}
 
 
 def _counted(connections: int) -> str:

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from pgassay.errors import SpecError, TargetError
+from pgassay.errors import TargetError
+from pgassay.refusals.refusal import Refusal
 from pgassay.server.protocol import NOTHING
 from pgassay.spec.server.placement import (
     PlacementTable,
@@ -76,7 +77,7 @@ NOWHERE = Placement()
 
 
 def resolve_placement(table: PlacementTable, held: Mapping[str, str] = NOTHING) -> Placement:
-    """The table on this host; SpecError where it has no such CPU or may not place there.
+    """The table on this host; `Refusal` where it has no such CPU or may not place there.
 
     `held` are knobs of the host that the experiment sets.
     """
@@ -168,16 +169,10 @@ def _place(table: PlacementTable, part: str) -> Place | None:
         allowed = run_in(place, lambda: os.sched_getaffinity(0))
     except OSError as error:
         key = f"placement.{part}" if nice is None else f"placement.{part}_nice"
-        raise SpecError(
-            f"{place.label} is not allowed here ({error.strerror}); a negative niceness takes "
-            "root, and a cgroup may hold CPUs back",
-            key=key,
-        ) from None
+        raise Refusal("place-not-allowed", key, place=place.label, why=error.strerror) from None
     if cpus is not None and allowed != cpus:
-        raise SpecError(
-            f"only CPUs {as_list(allowed)} of {listed} may be used here (cgroup); name others",
-            key=f"placement.{part}",
-        )
+        values = {"allowed": as_list(allowed), "listed": listed}
+        raise Refusal("place-held-back", f"placement.{part}", **values)
     return place
 
 
@@ -190,10 +185,10 @@ def _cpus(listed: str, key: str) -> frozenset[int]:
         asked = cpus_in(_text(NODES / f"node{node}" / "cpulist"))
         if not asked:
             names = sorted(path.name[4:] for path in NODES.glob("node[0-9]*")) or ["none"]
-            raise SpecError(f"no CPUs in node {node}; this host has {', '.join(names)}", key=key)
+            raise Refusal("no-such-node", key, node=node, names=", ".join(names))
     missing = asked - online
     if missing:
-        raise SpecError(f"this host has no CPU {as_list(missing)}, only {as_list(online)}", key=key)
+        raise Refusal("no-such-cpu", key, missing=as_list(missing), online=as_list(online))
     return asked
 
 

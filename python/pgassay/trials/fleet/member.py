@@ -23,15 +23,15 @@ from pgassay.interruption import forget_request, request_stop
 from pgassay.plan.model import Plan, PlannedTrial
 from pgassay.server.change import Change
 from pgassay.server.comparison import Comparison
-from pgassay.server.hosts.placement import resolve_placement
 from pgassay.server.protocol import Journal, ServerFacts
 from pgassay.spec.experiment import Spec
 from pgassay.spec.secrets.redaction import shown_of
 from pgassay.trials.fleet.asking import WAIT_S, Answer, Ask, AskingJournal, Place
 from pgassay.trials.model.record import FailedTrial, TrialRecord
-from pgassay.trials.run.checks import check_arms, check_experiment, check_new_servers
 from pgassay.trials.run.preparing import prepare
 from pgassay.trials.run.progress import ProgressListener
+from pgassay.trials.run.refusals.before_servers import refuse_experiment, refuse_plan
+from pgassay.trials.run.refusals.of_servers import refuse_arms
 from pgassay.trials.run.target import target_of
 from pgassay.trials.run.testbeds import testbeds_of
 from pgassay.trials.run.trial import TrialContext, run_trial
@@ -84,9 +84,8 @@ class Member(OnNode):
         """Start the server, or reach the existing one, whose changes are noted at that place; build
         the data. Closed again where that fails; ActorLost where the server went meanwhile."""
         with self._one_at_a_time:
-            check_experiment(spec)
-            check_new_servers(spec, plan)
-            placement = resolve_placement(spec.file.placement, spec.file.settings.host)
+            placement = refuse_experiment(spec)
+            refuse_plan(spec, plan, on_node=True)
             testbeds, warnings = testbeds_of(spec, plan), _Warnings()
             journal: Journal = NoJournal()
             if noted_at is not None:
@@ -95,7 +94,7 @@ class Member(OnNode):
             target = target_of(spec.file, spec.folder, testbeds, journal, placement.server)
             try:
                 target.open()
-                check_arms(spec, plan, target, testbeds)
+                refuse_arms(spec, plan, target, testbeds)
                 found = prepare(spec, plan, target, testbeds, warnings)
                 environment = found.environment(target, placement)
                 facts = shown_facts(target.facts())

@@ -15,9 +15,10 @@ from typing import cast
 
 import psycopg
 
-from pgassay.errors import ConnectionRefused, LimitPassed, SpecError, TargetError
+from pgassay.errors import ConnectionRefused, LimitPassed, TargetError
 from pgassay.language import stored
-from pgassay.server.connection.session import as_target_error, connect
+from pgassay.refusals.refusal import Refusal
+from pgassay.server.connection.session import connect
 from pgassay.server.hosts.host import Host
 from pgassay.server.protocol import Connection, Target
 from pgassay.server.statements import statement
@@ -32,27 +33,17 @@ _ANSWER_S = 5.0
 
 def unseen(
     table: GuardTable, session: Connection, host: Host | None, directory: str | None
-) -> Iterator[tuple[str, str]]:
-    """Each limit on what cannot be seen of this server, and why; `directory` has its data."""
+) -> Iterator[Refusal]:
+    """Each limit on what cannot be seen of this server; `directory` has its data."""
     if table.replication_lag is not None:
         row = session.execute(statement("trials/may_see_lag"), prepare=False).fetchone()
         standby = session.execute(statement("trials/standbys"), prepare=False).fetchone()
         if row is None or not row[0]:
-            yield "replication_lag", "this role sees no lag of standbys; GRANT pg_monitor to it"
+            yield Refusal("guard-sees-no-lag")
         elif standby is None:
-            problem = "no standby is connected to this server; connect one, or leave the limit out"
-            yield "replication_lag", problem
+            yield Refusal("guard-without-standby")
     if table.free_disk is not None and _free_bytes(host, directory) is None:
-        problem = "the server's disks cannot be seen from here; give target.ssh, or leave it out"
-        yield "free_disk", problem
-
-
-def refuse_unseen(table: GuardTable, target: Target, source: str) -> None:
-    """SpecError where a limit is set on what cannot be seen of this server."""
-    with as_target_error("looking at the server"), target.connect() as session:
-        found = list(unseen(table, session, target.host(), target.facts().data_directory))
-    for name, problem in found:
-        raise SpecError(problem, file=source, key=f"guard.{name}")
+        yield Refusal("guard-sees-no-disk")
 
 
 @dataclass(frozen=True)

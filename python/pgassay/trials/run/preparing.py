@@ -33,8 +33,8 @@ from pgassay.trials.environment.server_differences import (
     unlike,
 )
 from pgassay.trials.model.check import Check
-from pgassay.trials.run.checks import check_clients
 from pgassay.trials.run.progress import ProgressListener
+from pgassay.trials.run.refusals.of_servers import refuse_clients
 from pgassay.trials.run.testbeds import Dataset, Testbeds
 from pgassay.trials.sampling.not_measured import described, not_measured
 
@@ -94,7 +94,7 @@ def prepare(
         target.prepare(builder(dataset, plan.seed), held, held_host)
         found.servers.setdefault(testbed.server, target.facts())
         _look(target, name, testbed.server, found, is_ours=is_ours, varied=varied)
-        check_clients(spec, plan, target)
+        refuse_clients(spec, plan, target)
         if are_several:
             listener.preparing(f"reading {name}")
             server = " ".join(filter(None, (testbed.server, testbed.arm)))

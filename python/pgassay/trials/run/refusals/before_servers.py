@@ -1,0 +1,120 @@
+"""Refuses what this machine cannot run, before a server is started or reached.
+
+Enters: a checked spec, its plan. Leaves: the places of server, load and sampler on this machine, or
+one error that names the key and the fix. Never: changes anything.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from pgassay.errors import SetupError
+from pgassay.plan.demands import demands_of
+from pgassay.plan.model import Plan
+from pgassay.refusals.refusal import Refusal, found_by, refuse
+from pgassay.server.existing.capacity import capacity_of_a_new_server, lacking
+from pgassay.server.hosts.account import server_account
+from pgassay.server.hosts.block_devices import read_mounts, storage_of
+from pgassay.server.hosts.local import HERE
+from pgassay.server.hosts.memory_group import parent_group
+from pgassay.server.hosts.memory_limit import memory_of
+from pgassay.server.hosts.placement import Placement, resolve_placement
+from pgassay.server.owned.installation import Installation, embedded_installation, installation_at
+from pgassay.server.owned.workspace import DATA_VARIABLE, disk_of_workspaces
+from pgassay.spec.experiment import Spec
+from pgassay.spec.reading.texts import path_from
+from pgassay.spec.server.placement import memory_text
+from pgassay.spec.settings.catalogue import check_setting
+from pgassay.trials.guards.thresholds import own_limits
+from pgassay.trials.load.trial_load import check_load
+
+_IN_MEMORY = ("tmpfs", "ramfs")
+
+
+def refuse_experiment(spec: Spec) -> Placement:
+    """Refuse what needs no plan; the places that the experiment asks for."""
+    refuse(found_by(OF_THE_EXPERIMENT, spec), spec.source)
+    return resolve_placement(spec.file.placement, spec.file.settings.host)
+
+
+def refuse_plan(spec: Spec, plan: Plan, *, on_node: bool = False) -> None:
+    """Refuse what a plan asks of this machine; of a fleet each node asks it of itself."""
+    checks = OF_THE_PLAN if on_node or spec.file.target.fleet is None else OF_A_FLEET
+    refuse(found_by(checks, spec, plan), spec.source)
+
+
+def settings_unknown_to_a_version(spec: Spec) -> Iterator[Refusal]:
+    """Servers that are not there, and settings that one of their versions lacks."""
+    held = spec.file.settings.postgres
+    varied = spec.file.factors.postgres
+    settings: list[tuple[str, str, tuple[str, ...]]] = [
+        *((f"settings.postgres.{name}", name, (value,)) for name, value in held.items()),
+        *((f"factors.postgres.{name}", name, levels) for name, levels in varied.items()),
+    ]
+    majors = {installation.major for installation in servers_under_test(spec).values()}
+    for major in sorted(majors):
+        for key, name, values in settings:
+            for value in values:
+                check_setting(key, name, value, major)
+    yield from ()
+
+
+def unusable_limits(spec: Spec) -> None:
+    """A file of the user's own thresholds of guards that cannot be used."""
+    own_limits()
+
+
+def alternating_arms_on_a_fleet(spec: Spec, plan: Plan) -> Iterator[Refusal]:
+    """A fleet runs whole blocks."""
+    if spec.file.target.fleet is not None and plan.mode != "blocks":
+        yield Refusal("fleet-of-alternating-arms", mode=plan.mode)
+
+
+def unfit_memory_limit(spec: Spec, plan: Plan) -> Iterator[Refusal]:
+    """A limit of memory that cannot be put in force here, or that would limit nothing."""
+    limit = spec.file.placement.server_memory
+    if limit is None or spec.file.loads_existing:
+        return
+    try:
+        parent_group()
+    except SetupError as error:
+        yield Refusal("memory-limit-unavailable", why=error)
+    memory = memory_of(HERE, os.getpid())
+    if memory is not None and limit >= memory:
+        yield Refusal("memory-limit-of-nothing", limit=memory_text(limit), gib=memory / 2**30)
+    disk = disk_of_workspaces(server_account())
+    found = storage_of(disk, HERE, read_mounts(HERE)).file_system
+    if found in _IN_MEMORY:
+        yield Refusal("memory-limit-in-memory", disk=disk, kind=found, variable=DATA_VARIABLE)
+
+
+def lacking_on_new_servers(spec: Spec, plan: Plan) -> Iterator[Refusal]:
+    """Connections and memory that arms need and servers that are still to be made have not."""
+    if spec.file.target.is_existing:
+        return
+    limit = spec.file.placement.server_memory
+    capacity = capacity_of_a_new_server(memory_of(HERE, os.getpid()), limit)
+    asked = [(demand, capacity) for demand in demands_of(spec, plan).values()]
+    yield from lacking(asked, side_by_side=plan.side_by_side)
+
+
+OF_THE_EXPERIMENT = (check_load, settings_unknown_to_a_version, unusable_limits)
+OF_A_FLEET = (alternating_arms_on_a_fleet,)
+OF_THE_PLAN = (*OF_A_FLEET, unfit_memory_limit, lacking_on_new_servers)
+
+
+def servers_under_test(spec: Spec) -> dict[str, Installation]:
+    """Name of the level → its programs; empty where one server alone is tested."""
+    levels = spec.file.factors.target
+    key = "factors.target.version" if levels.version is not None else "factors.target.bin"
+    found = {}
+    for name, server in levels.servers().items():
+        try:
+            if isinstance(server, int):
+                found[name] = embedded_installation(server)
+            else:
+                found[name] = installation_at(path_from(server, spec.folder))
+        except Refusal as refusal:
+            raise refusal.at(key).in_file(spec.source) from None
+    return found
