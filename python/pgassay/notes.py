@@ -6,23 +6,31 @@ force. Never: compares, cuts or matches a sentence.
 The code `plan/no-checkpoints` is the entry `[no-checkpoints]` in notes.toml of the package
 `pgassay.plan`: its `text` with places for the values; `one`, the singular, where the value that
 `counted` names decides; its `importance` where that is not "size"; `disturbs` where chance can
-bring it to any trial. A place for several values lists them, `{names:clauses}` as clauses.
+bring it to any trial. A place has a format: of Python; of `_FORMATS` for numbers; `{names:clauses}`
+shows several values as clauses, where `{names}` lists them; `{name:lower}` a `Term` in lower case.
 """
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, Self
 
 from pgassay.language import Message, clauses, decimals, listed, retold
 from pgassay.language import catalogue as translations
+from pgassay.quantities import clock
 
 ROOMS = (
+    "analysis/compare",
+    "analysis/curves",
+    "analysis/measures",
+    "analysis/noise",
+    "analysis/verdicts",
+    "findings/answer",
     "plan",
     "server/knobs",
     "spec/factors",
@@ -87,12 +95,13 @@ class Note:
         entry = _entry(self.code)
         shown: dict[str, Any] = {name: _shown(value) for name, value in self.values.items()}
         if "counted" in entry:
-            forms = entry["one"], entry["text"], shown[entry["counted"]]
+            forms = entry["one"], entry["text"], int(shown[entry["counted"]])
             return translations().ngettext(*forms).format(**shown)
         return Message(entry["text"]).format(**shown)
 
 
-Value = str | int | float | tuple[str, ...] | tuple[float, ...] | tuple[Note, ...] | Note
+Single = str | int | float | Note
+Value = Single | tuple[Single, ...]
 
 
 def _without_figures(value: object) -> Hashable:
@@ -103,11 +112,30 @@ def _without_figures(value: object) -> Hashable:
     return str(value)
 
 
+class Term(Message):
+    """A word of pgassay's own as a value: it is translated where the note is shown."""
+
+    __slots__ = ()
+
+    def __new__(cls, word: str) -> Self:
+        """The word in English."""
+        return super().__new__(cls, str.__str__(word))
+
+    def __format__(self, spec: str) -> str:
+        """As it is, or in lower case by the format `lower`."""
+        return self.lower() if spec == "lower" else super().__format__(spec)
+
+
+_FORMATS: Mapping[str, Callable[[float], str]] = {"clock": clock}
+"""Formats of numbers that Python does not have."""
+
+
 class _Figure(float):
     """A number that is formatted as the language in force writes it."""
 
     def __format__(self, spec: str) -> str:
-        return decimals(float(self), spec or "g")
+        own = _FORMATS.get(spec)
+        return decimals(float(self), spec or "g") if own is None else own(float(self))
 
 
 class _Several(tuple[object, ...]):
@@ -206,7 +234,7 @@ def _known(stored: Any, sentence: str) -> Note:
     try:
         found = _note(stored, _DEEPEST)
         str(found)
-    except (KeyError, ValueError, TypeError, AttributeError):
+    except (KeyError, ValueError, TypeError, AttributeError, ArithmeticError):
         return legacy(sentence)
     return found
 
@@ -224,7 +252,13 @@ def _value(stored: Any, levels: int) -> Value:
     if isinstance(stored, Mapping) and levels:
         return _note(stored, levels)
     if isinstance(stored, list) and not any(isinstance(one, list) for one in stored):
-        return tuple(_value(one, levels) for one in stored)  # type: ignore[return-value]
+        return tuple(_single(one, levels) for one in stored)
+    return _single(stored, levels)
+
+
+def _single(stored: Any, levels: int) -> Single:
+    if isinstance(stored, Mapping) and levels:
+        return _note(stored, levels)
     if not isinstance(stored, str | int | float):
         raise TypeError(f"{type(stored)} is no value of a note")
     return stored

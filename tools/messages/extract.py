@@ -10,6 +10,7 @@ import re
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
+from string import Formatter
 from typing import Any, NamedTuple
 
 from jinja2.ext import babel_extract
@@ -131,7 +132,7 @@ def _of_tables() -> Iterator[Msg]:
     """The texts of TOML files that `texts_of`, `messages_of` or messages.toml takes."""
     for path in (PACKAGE / "findings").rglob("*.toml"):
         module = ".".join(("pgassay", *path.relative_to(PACKAGE).with_suffix("").parts))
-        if path.parent.name != "rules":
+        if path.parent.name != "rules" and path.name != "notes.toml":
             yield from _texts(texts_of(module))
     for path in PACKAGE.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
@@ -145,7 +146,8 @@ def _of_tables() -> Iterator[Msg]:
     for path in PACKAGE.rglob("notes.toml"):
         for entry in tomllib.loads(path.read_text("utf-8")).values():
             text, one = entry["text"], entry.get("one", "")
-            yield Msg(one, text) if one else Msg(text)
+            if any(words and any(map(str.isalpha, words)) for words, *_ in Formatter().parse(text)):
+                yield Msg(one, text) if one else Msg(text)
     for rule in _RULES["file"]:
         for path in PACKAGE.glob(rule["name"]):
             found = messages_of(tomllib.loads(path.read_text("utf-8")), rule["keys"])

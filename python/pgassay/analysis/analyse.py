@@ -69,6 +69,7 @@ from pgassay.analysis.verdicts.servers import server_caveats, unlike_server_cave
 from pgassay.analysis.verdicts.withdrawal import (
     withdraw_effects,
 )
+from pgassay.notes import Note
 from pgassay.plan.model import Plan
 from pgassay.samples.forms.trial import TrialFile
 from pgassay.samples.profiles import StoredProfiles
@@ -266,5 +267,5 @@ def with_noise(
     calibration = calibrate(plan, analysis.trials, verdict, floor, summaries)
     if calibration is not None:
         return replace(analysis, calibration=calibration)
-    caveat = Caveat("calibration", "too few complete blocks, or trials that do not differ at all")
+    caveat = Caveat.of("calibration", Note("analysis/noise/no-calibration"))
     return replace(analysis, warnings=(*analysis.warnings, caveat))

@@ -14,7 +14,7 @@ from pgassay.plan.factorial.combinations import ROMAN
 from pgassay.plan.model import Plan
 from pgassay.plan.plots import whole_plots
 from pgassay.plan.switchback import rounds_of
-from pgassay.spec.reading.units import clock
+from pgassay.quantities import clock
 
 
 def time_range(plan: Plan) -> str:

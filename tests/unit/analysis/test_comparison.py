@@ -27,6 +27,7 @@ from pgassay.analysis.model import (
     Verdict,
 )
 from pgassay.analysis.statistics.multiple_testing import sign_flip_p
+from pgassay.notes import legacy
 from pgassay.plan.model import Plan
 from support.synthetic.designs import plan_of_levels, plan_of_spec
 
@@ -368,7 +369,7 @@ def test_no_spread_of_values_breaks_the_comparison(values: list[float]) -> None:
 
 def test_caveats_that_trials_share_are_reported_once() -> None:
     plan = plan_of_levels()
-    doubt = Caveat("trial", "the clock stood still")
+    doubt = Caveat.of("trial", legacy("the clock stood still"))
     shared = [
         replace(t, warnings=(doubt,)) for t in trials_of(plan, {"a1": [8.0] * 6, "a2": [8.1] * 6})
     ]

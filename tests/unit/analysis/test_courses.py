@@ -21,9 +21,13 @@ from pgassay.analysis.statistics.change_points import (
     two_parts,
     without_spikes,
 )
+from pgassay.notes import Note
 from support.synthetic.courses import noise_of, plan_with, recorded_tps
 
 SECONDS = np.arange(300)
+
+
+CHANGED = Note("analysis/curves/drifted", {"over_step_pct": 9.0})
 
 
 def source() -> np.random.Generator:
@@ -187,9 +191,7 @@ def test_recorded_series_are_judged_as_a_reader_of_their_charts_would() -> None:
 def test_unsteady_trials_give_a_caveat_only_beyond_chance() -> None:
     def steps(courses: Sequence[Steadiness]) -> list[StepSteadiness]:
         return [
-            StepSteadiness(
-                i + 1, "a1", 8.0, c, "its mean changed", 31.5, (), None, phase_removed=False
-            )
+            StepSteadiness(i + 1, "a1", 8.0, c, CHANGED, 31.5, (), None, phase_removed=False)
             for i, c in enumerate(courses)
         ]
 
@@ -198,10 +200,13 @@ def test_unsteady_trials_give_a_caveat_only_beyond_chance() -> None:
     assert steadiness_caveats(plan, few) == []
     (many,) = steadiness_caveats(plan, steps([Steadiness.UNSTEADY] * 6 + [Steadiness.STEADY] * 6))
     assert many.kind == "no-steady-state"
-    assert many.text == "6 of 12 trials reached no steady state (trial 1: its mean changed)"
+    assert many.note.code == "analysis/curves/no-steady-state"
+    assert [many.note.values[name] for name in ("number", "of", "trial", "why")] == [
+        6, 12, 1, CHANGED,
+    ]  # fmt: skip
     (cold,) = steadiness_caveats(plan, steps([Steadiness.WARMING] * 6 + [Steadiness.UNKNOWN] * 6))
     assert cold.kind == "warm-up"
-    assert "make load.warmup 32 s longer" in cold.text
+    assert cold.note.values["longest"] == 32
 
 
 def test_an_arm_that_never_settles_is_named_among_arms_that_do() -> None:
@@ -212,20 +217,18 @@ def test_an_arm_that_never_settles_is_named_among_arms_that_do() -> None:
             StepSteadiness(
                 i + 1, arm.id, 8.0,
                 Steadiness.UNSTEADY if i < unsteady.get(arm.id, 0) else Steadiness.STEADY,
-                "its mean changed", 0.0, (), None, phase_removed=False,
+                CHANGED, 0.0, (), None, phase_removed=False,
             )
             for arm in plan.arms
             for i in range(6)
         ]  # fmt: skip
 
     (told,) = steadiness_caveats(plan, steps({plan.arms[1].id: 6}))
-    assert told.text == (
-        "6 of 6 trials of wal_compression = pglz reached no steady state"
-        " (trial 1: its mean changed)"
-    )
+    of_arm = Note("analysis/curves/of-arm", {"label": "wal_compression = pglz"})
+    assert [told.note.values[name] for name in ("number", "of", "of_arm")] == [6, 6, of_arm]
     assert steadiness_caveats(plan, steps({plan.arms[1].id: 1})) == []
     (told,) = steadiness_caveats(plan, steps({arm.id: 6 for arm in plan.arms}))
-    assert told.text.startswith("18 of 18 trials reached")
+    assert [told.note.values[name] for name in ("number", "of", "of_arm")] == [18, 18, ""]
 
 
 def test_a_known_dip_is_measured_with_its_cost() -> None:

@@ -11,6 +11,7 @@ import pytest
 from pgassay.analysis.model import Caveat
 from pgassay.findings.model import Confidence, Evidence, Finding, FindingKind
 from pgassay.findings.registry import find
+from pgassay.notes import legacy
 from pgassay.report.brief.fitting import fit, texts
 from pgassay.report.brief.render import render_brief
 from pgassay.report.context import ReportContext
@@ -77,7 +78,7 @@ def test_findings_say_how_sure_they_are_and_what_would_test_them(context: Report
 
 
 def test_caveats_come_by_what_they_could_change(context: ReportContext) -> None:
-    doubts = tuple(Caveat("trial", f"caveat {at}") for at in range(2))
+    doubts = tuple(Caveat.of("trial", legacy(f"caveat {at}")) for at in range(2))
     analysis = replace(context.analysis, warnings=(*context.analysis.warnings, *doubts))
     text = parts_of(render_brief(replace(context, analysis=analysis, findings=find(analysis))))
     ranks = [line.split(":")[0] for line in text["CAVEATS"].splitlines()]

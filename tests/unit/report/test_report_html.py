@@ -16,6 +16,7 @@ from pgassay.analysis.measures.courses.chart_spans import Event, Span
 from pgassay.analysis.model import Analysis, Caveat
 from pgassay.findings.model import FindingKind
 from pgassay.findings.registry import find
+from pgassay.notes import legacy
 from pgassay.report.charts.effects.effect import effect_chart, runs_out
 from pgassay.report.context import ReportContext
 from pgassay.report.formats.html import render_html
@@ -222,7 +223,7 @@ def test_caveats_are_grouped_by_what_they_could_change_and_listed_once(
     better: ReportContext,
 ) -> None:
     texts = [f"trial {number}: too hot" for number in range(1, 9)]
-    warnings = tuple(Caveat("heat-alarm", text) for text in (*texts, *texts))
+    warnings = tuple(Caveat.of("heat-alarm", legacy(text)) for text in (*texts, *texts))
     analysis = replace(better.analysis, warnings=warnings)
     page = rendered(replace(better, analysis=analysis, findings=find(analysis)))
     assert page.words.count("Could change the size of the effect") == 1

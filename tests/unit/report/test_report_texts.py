@@ -14,6 +14,7 @@ from pgassay.analysis.model import Caveat, VariantSummary
 from pgassay.findings.model import Evidence, Finding, FindingKind
 from pgassay.findings.registry import find
 from pgassay.language import speaking
+from pgassay.notes import legacy
 from pgassay.report.context import ReportContext
 from pgassay.report.formats.html import render_html
 from pgassay.report.formats.markdown import render_markdown
@@ -90,7 +91,8 @@ def test_markdown_keeps_hostile_names_as_text(tmp_path: Path) -> None:
 
 
 def test_markdown_lists_caveats(better: ReportContext) -> None:
-    analysis = replace(better.analysis, warnings=(Caveat("steal", "trial 3: 9 % *stolen*"),))
+    stolen = Caveat.of("steal", legacy("trial 3: 9 % *stolen*"))
+    analysis = replace(better.analysis, warnings=(stolen,))
     text = render_markdown(replace(better, analysis=analysis, findings=find(analysis)))
     assert r"- trial 3: 9 % \*stolen\*" in text
 

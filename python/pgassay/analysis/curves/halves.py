@@ -33,8 +33,7 @@ from pgassay.analysis.measures.model import Caveat, TrialMeasures
 from pgassay.analysis.reading.metrics import METRICS, Metric
 from pgassay.analysis.statistics.intervals import mean_estimate
 from pgassay.analysis.statistics.values import ratio_pct
-from pgassay.language import clauses, decimals, tr
-from pgassay.notes import Importance
+from pgassay.notes import Importance, Note, Value
 from pgassay.plan.model import Plan
 
 _FEWEST = 4
@@ -73,20 +72,16 @@ def half_caveats(
     yield from _of_arms(plan, courses)
     for one in found:
         if one.verdict is Dependence.DEPENDS:
-            yield Caveat(
-                "difference-changes",
-                tr(
-                    "the difference of {factor} = {level} against {baseline} changes within "
-                    "trials: about {signed} in the first half of the measured time, {second} in "
-                    "the second; longer trials would give another size",
-                    factor=one.factor,
-                    level=one.level,
-                    baseline=one.baseline,
-                    signed=_signed(one.first.effect_pct),
-                    second=_signed(one.second.effect_pct),
-                ),
-                importance=Importance.SIZE if one.holds_in_both else Importance.VERDICT,
-            )
+            values: dict[str, Value] = {
+                "factor": one.factor,
+                "level": one.level,
+                "baseline": one.baseline,
+                "first": one.first.effect_pct,
+                "second": one.second.effect_pct,
+            }
+            importance = Importance.SIZE if one.holds_in_both else Importance.VERDICT
+            note = Note("analysis/curves/difference-changes", values)
+            yield Caveat.of("difference-changes", note, importance)
 
 
 def _of_level(
@@ -209,27 +204,12 @@ def _of_arms(plan: Plan, courses: Sequence[TrialCourse]) -> Iterator[Caveat]:
         critical = critical_for_many(rule_of(plan), len(values), 0.05 / len(plan.arms))
         found = mean_estimate(values, critical)
         if _is_clear(found.low, found.high, found.value, plan.smallest_effect):
-            moved.append(
-                tr(
-                    "{change} in {arm}",
-                    change=_signed(ratio_pct(found.value)),
-                    arm=arm.label or tr("all trials"),
-                )
-            )
+            label = arm.label or Note("analysis/curves/all-trials")
+            change = ratio_pct(found.value)
+            moved.append(Note("analysis/curves/change-in-arm", {"change": change, "arm": label}))
     if moved:
-        yield Caveat(
-            "not-settled",
-            tr(
-                "throughput changes from the first half of the measured time to the second "
-                "({items}): the trials had not settled; make load.warmup or load.step longer",
-                items=clauses(moved),
-            ),
-        )
-
-
-def _signed(change_pct: float) -> str:
-    """Such as `−1.2 %`, with a true minus sign."""
-    return f"{decimals(change_pct, '+.1f')} %".replace("-", "\u2212")
+        note = Note("analysis/curves/not-settled", {"items": tuple(moved)})
+        yield Caveat.of("not-settled", note)
 
 
 def _is_clear(low: float | None, high: float | None, value: float, least: float) -> bool:

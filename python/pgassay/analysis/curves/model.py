@@ -14,6 +14,7 @@ from typing import Literal
 
 from pgassay.analysis.compare.model import Dependence
 from pgassay.analysis.statistics.values import Estimate, Interval
+from pgassay.notes import Note
 
 
 @dataclass(frozen=True)
@@ -174,13 +175,19 @@ class StepSteadiness:
     arm: str
     step: float
     course: Steadiness
-    why: str
+    cause: Note | None
+    """Why it was not steady, or not judged."""
     warmup_s: float
     """Seconds to leave out for the rest to be steady; 0 where none are needed, or none help."""
     shifts: tuple[Shift, ...]
     trend: Trend | None
     phase_removed: bool
     """Whether the mean course of a checkpoint cycle was removed first."""
+
+    @property
+    def why(self) -> str:
+        """The cause in the language in force."""
+        return "" if self.cause is None else str(self.cause)
 
 
 @dataclass(frozen=True)

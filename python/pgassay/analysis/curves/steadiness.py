@@ -23,7 +23,7 @@ from pgassay.analysis.measures.model import Caveat
 from pgassay.analysis.statistics.change_points import change_points
 from pgassay.analysis.statistics.prewhitening import cycle_phase, without_cycle
 from pgassay.analysis.statistics.trend import drift
-from pgassay.language import decimals, tr
+from pgassay.notes import Note, Term, Value
 from pgassay.plan.model import Plan
 
 Array = NDArray[np.float64]
@@ -61,44 +61,33 @@ def steadiness_caveats(plan: Plan, steps: Sequence[StepSteadiness]) -> list[Cave
     found = []
     for level in dict.fromkeys(step.step for step in steps):
         known = [s for s in steps if s.step == level and s.course is not Steadiness.UNKNOWN]
-        at = (
-            tr("at {level} {step_unit} ", level=decimals(level, "g"), step_unit=plan.step_unit)
+        at: Value = (
+            Note("analysis/curves/at-load", {"level": level, "step_unit": Term(plan.step_unit)})
             if len(plan.step_levels()) > 1
             else ""
         )
-        for of_arm, unsteady, of in _more_than_chance(plan, known, Steadiness.UNSTEADY):
-            found.append(
-                Caveat(
-                    "no-steady-state",
-                    tr(
-                        "{at}{number} of {of} trials{of_arm} reached no steady state"
-                        " (trial {trial}: {why})",
-                        at=at,
-                        number=len(unsteady),
-                        of=of,
-                        of_arm=of_arm,
-                        trial=unsteady[0].trial,
-                        why=unsteady[0].why,
-                    ),
-                )
+        for label, unsteady, of in _more_than_chance(plan, known, Steadiness.UNSTEADY):
+            first = unsteady[0]
+            note = Note(
+                "analysis/curves/no-steady-state",
+                {
+                    **_which(at, label, len(unsteady), of),
+                    "trial": first.trial,
+                    "why": first.cause or "",
+                },
             )
-        for of_arm, warming, of in _more_than_chance(plan, known, Steadiness.WARMING):
+            found.append(Caveat.of("no-steady-state", note))
+        for label, warming, of in _more_than_chance(plan, known, Steadiness.WARMING):
             longest = math.ceil(max(step.warmup_s for step in warming))
-            found.append(
-                Caveat(
-                    "warm-up",
-                    tr(
-                        "{at}{number} of {of} trials{of_arm} had not settled when measurement"
-                        " began: make load.warmup {longest} s longer for every arm",
-                        at=at,
-                        number=len(warming),
-                        of=of,
-                        of_arm=of_arm,
-                        longest=longest,
-                    ),
-                )
-            )
+            values = {**_which(at, label, len(warming), of), "longest": longest}
+            found.append(Caveat.of("warm-up", Note("analysis/curves/warm-up", values)))
     return found
+
+
+def _which(at: Value, label: str, number: int, of: int) -> dict[str, Value]:
+    """The load, the arm and the number of the trials that a caveat is about."""
+    of_arm = Note("analysis/curves/of-arm", {"label": label}) if label else ""
+    return {"at": at, "number": number, "of": of, "of_arm": of_arm}
 
 
 def sufficient_warmup_s(plan: Plan, steps: Sequence[StepSteadiness]) -> float | None:
@@ -115,7 +104,7 @@ def sufficient_warmup_s(plan: Plan, steps: Sequence[StepSteadiness]) -> float | 
 def _more_than_chance(
     plan: Plan, known: Sequence[StepSteadiness], kind: Steadiness
 ) -> list[tuple[str, list[StepSteadiness], int]]:
-    """(arm, its trials of this kind, of how many) where chance does not explain so many.
+    """(arm's label, its trials of this kind, of how many) where chance does not explain so many.
 
     By arm where only some arms are concerned: among many steady arms a single one would be missed.
     """
@@ -125,7 +114,7 @@ def _more_than_chance(
         own = [step for step in known if step.arm == arm]
         such = [step for step in own if step.course is kind]
         if _too_many(len(such), len(own), _RARE / len(arms)):
-            by_arm.append((tr(" of {label}", label=plan.arm(arm).label), such, len(own)))
+            by_arm.append((plan.arm(arm).label, such, len(own)))
     if 0 < len(by_arm) < len(arms):
         return by_arm
     such = [step for step in known if step.course is kind]
@@ -142,13 +131,15 @@ def _judge(course: TrialCourse, span: StepSpan, smallest: float) -> StepSteadine
     values = course.tps[places]
     phase = cycle_phase(course.edges_s[:-1], course.checkpoints_s)
 
-    def said(verdict: Steadiness, why: str, warmup_s: float, unrest: _Unrest) -> StepSteadiness:
+    def judged(
+        verdict: Steadiness, cause: Note | None, warmup_s: float, unrest: _Unrest
+    ) -> StepSteadiness:
         return StepSteadiness(
             trial=course.number,
             arm=course.arm,
             step=span.level,
             course=verdict,
-            why=why,
+            cause=cause,
             warmup_s=warmup_s,
             shifts=unrest.shifts,
             trend=unrest.trend,
@@ -157,23 +148,23 @@ def _judge(course: TrialCourse, span: StepSpan, smallest: float) -> StepSteadine
 
     nothing = _Unrest((), None, drifts=False)
     if len(values) < FEWEST_INTERVALS:
-        why = tr(
-            "{number} intervals, fewer than {fewest}", number=len(values), fewest=FEWEST_INTERVALS
-        )
-        return said(Steadiness.UNKNOWN, why, 0.0, nothing)
+        counts = {"number": len(values), "fewest": FEWEST_INTERVALS}
+        few = Note("analysis/curves/few-intervals", counts)
+        return judged(Steadiness.UNKNOWN, few, 0.0, nothing)
     usual = float(values.mean())
     if not np.all(np.isfinite(values)) or usual <= 0.0 or np.ptp(values) <= 1e-12 * usual:
-        return said(Steadiness.UNKNOWN, tr("throughput does not vary"), 0.0, nothing)
+        constant = Note("analysis/curves/constant-throughput")
+        return judged(Steadiness.UNKNOWN, constant, 0.0, nothing)
     if phase is not None:
         values = without_cycle(values, at_s, phase[places])
     near = course.checkpoints_s - course.edges_s[span.begin]
     whole = _unrest(values, at_s, near, smallest)
     if not whole.any:
-        return said(Steadiness.STEADY, "", 0.0, whole)
+        return judged(Steadiness.STEADY, None, 0.0, whole)
     cut = _truncation(values, at_s, whole)
     if cut is not None and not _unrest(values[cut:], at_s[cut:], near, smallest).any:
-        return said(Steadiness.WARMING, _why(whole), float(at_s[cut]), whole)
-    return said(Steadiness.UNSTEADY, _why(whole), 0.0, whole)
+        return judged(Steadiness.WARMING, _because(whole), float(at_s[cut]), whole)
+    return judged(Steadiness.UNSTEADY, _because(whole), 0.0, whole)
 
 
 def _unrest(values: Array, at_s: Array, checkpoints_s: Array, smallest: float) -> _Unrest:
@@ -218,23 +209,14 @@ def mser5(values: Array) -> int:
     return int(np.argmin(score[: max(batches // 2, 1)])) * _BATCH
 
 
-def _why(unrest: _Unrest) -> str:
-    return _because(unrest).replace("-", "\u2212")
-
-
-def _because(unrest: _Unrest) -> str:
+def _because(unrest: _Unrest) -> Note | None:
     if unrest.shifts:
         largest = max(unrest.shifts, key=lambda shift: abs(shift.change_pct))
-        where = tr(", with a checkpoint") if largest.near_checkpoint else ""
-        return tr(
-            "mean throughput changed by {change_pct} % at {at_s} s{where}",
-            change_pct=decimals(largest.change_pct, "+.0f"),
-            at_s=decimals(largest.at_s, ".0f"),
-            where=where,
+        where = Note("analysis/curves/with-a-checkpoint") if largest.near_checkpoint else ""
+        return Note(
+            "analysis/curves/shifted",
+            {"change_pct": largest.change_pct, "at_s": largest.at_s, "where": where},
         )
     if unrest.trend is None:
-        return ""
-    return tr(
-        "throughput drifted by {over_step_pct} % from beginning to end",
-        over_step_pct=decimals(unrest.trend.over_step_pct, "+.1f"),
-    )
+        return None
+    return Note("analysis/curves/drifted", {"over_step_pct": unrest.trend.over_step_pct})

@@ -5,14 +5,13 @@ Enters: nothing. Leaves: frozen dataclasses. Never: computes.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
 from pgassay.analysis.host.model import HostWindow
-from pgassay.language import retold
-from pgassay.notes import LEGACY, Importance, Note
+from pgassay.notes import Importance, Note
 
 
 @dataclass(frozen=True)
@@ -20,25 +19,27 @@ class Caveat:
     """Something that makes the measurement less certain, stored with the result."""
 
     kind: str
-    text: str
+    note: Note
+    importance: Importance
+    """What it could change."""
     trials: tuple[int, ...] = ()
     """The numbers of the trials that it is of; empty where it is of the run."""
-    importance: Importance | None = None
-    """What it could change, where that is known; else its kind decides."""
-    note: Note | None = None
-    """What a trial says of itself; None where only its sentence is known."""
 
     @classmethod
-    def of_trial(cls, note: Note) -> Caveat:
-        """What a trial says of itself."""
-        if note.code == LEGACY:
-            return cls("trial", str(note))
-        return cls("trial", str(note), importance=note.importance, note=note)
+    def of(
+        cls,
+        kind: str,
+        note: Note,
+        importance: Importance | None = None,
+        trials: Sequence[int] = (),
+    ) -> Caveat:
+        """A caveat that is as important as its note, unless that is computed."""
+        return cls(kind, note, importance or note.importance, tuple(trials))
 
     @property
-    def sentence(self) -> str:
-        """Of the trial alone, in the language in force."""
-        return retold(self.text) if self.note is None else str(self.note)
+    def text(self) -> str:
+        """The sentence, in the language in force."""
+        return str(self.note)
 
 
 @dataclass(frozen=True)

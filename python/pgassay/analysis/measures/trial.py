@@ -35,7 +35,7 @@ from pgassay.analysis.measures.variants import measure_variants
 from pgassay.analysis.reading.histograms import CURVE_SHARES, QUANTILES, Histogram, Of
 from pgassay.analysis.reading.metrics import PARALLEL, TO_BEGIN, UNACCOUNTED, WAIT_CLASSES
 from pgassay.errors import RunDirectoryError
-from pgassay.language import stored
+from pgassay.notes import Note, Value
 from pgassay.plan.model import ALL_ARMS, Plan
 from pgassay.samples.forms.trial import Step, TrialFile
 from pgassay.samples.run_directory import StoredTrial
@@ -312,17 +312,16 @@ def _damaged(sources: TrialSources) -> Iterator[Caveat]:
     """A caveat for each table with stored values that are not finite."""
     for name, series in (("postgres", sources.postgres), ("host", sources.host)):
         if series.damaged:
-            text = stored(
-                f"{series.damaged} values in {name}.parquet are not finite numbers and are left out"
-            )
-            yield Caveat("damaged-samples", text)
+            values: dict[str, Value] = {"damaged": series.damaged, "name": name}
+            yield Caveat.of("damaged-samples", Note("analysis/measures/damaged-samples", values))
 
 
 def _warnings(summary: TrialFile, whole: StepMeasures) -> list[Caveat]:
-    found = list(map(Caveat.of_trial, summary.found_notes))
+    found = [Caveat.of("trial", note) for note in summary.found_notes]
     if whole.transactions == 0:
-        found.append(Caveat("no-transactions", stored("not one transaction succeeded")))
+        found.append(Caveat.of("no-transactions", Note("analysis/measures/no-transactions")))
     failed = whole.values.get("failed_share", 0.0)
     if failed > 1.0:
-        found.append(Caveat("failures", stored(f"{failed:.1f} % of transactions failed")))
+        note = Note("analysis/measures/failures", {"failed": failed})
+        found.append(Caveat.of("failures", note))
     return found

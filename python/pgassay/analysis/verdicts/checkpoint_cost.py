@@ -14,10 +14,9 @@ from typing import Any
 
 from pgassay.analysis.measures.asked import ArmAsked
 from pgassay.analysis.measures.model import Caveat, TrialMeasures
-from pgassay.language import Message, decimals, listed, tr
-from pgassay.notes import Importance
+from pgassay.notes import Importance, Note, Value
 from pgassay.plan.model import Arm, Plan
-from pgassay.spec.reading.units import clock, to_base
+from pgassay.spec.reading.units import to_base
 from pgassay.spec.settings.catalogue import CATALOGUED, catalogue
 
 _FEW = 0.5
@@ -52,45 +51,28 @@ def checkpoint_cost_caveats(
     )
     is_all, is_one = len(without) == len(plan.arms), len(without) == 1
     most = max(rates[arm.id] or 0.0 for arm in without) / 2**20
-    text = (_NONE if is_all else _ONE_OF if is_one and some else _ONE if is_one else _SOME).format(
-        arms=_named(without), most=decimals(most, ".1f")
-    )
-    yield Caveat(
+    code = _NONE if is_all else _ONE_OF if is_one and some else _ONE if is_one else _SOME
+    text = Note(code, {"arms": _named(without), "most": most})
+    yield Caveat.of(
         "checkpoint-cost",
-        tr(
-            "{text}; a trial that holds a whole cycle takes about {clock} (load.step)",
-            text=text,
-            clock=clock(longest),
-        ),
-        importance=Importance.VERDICT if some and plan.factors else Importance.SIZE,
+        Note("analysis/verdicts/checkpoint-cost", {"text": text, "cycle_s": longest}),
+        Importance.VERDICT if some and plan.factors else Importance.SIZE,
     )
 
 
-_NONE = Message(
-    "no arm had a checkpoint in its measured time, although the load wrote up to {most} MB of WAL"
-    " a second: the pages that it changed are written by a later checkpoint, and that cost is in no"
-    " figure"
-)
-_ONE = Message(
-    "{arms} had no checkpoint in its measured time, although it wrote up to {most} MB of WAL a"
-    " second: the pages that it changed are written by a later checkpoint, and that cost is in no"
-    " figure"
-)
-_ONE_OF = Message(
-    "{arms} had no checkpoint in its measured time, although it wrote up to {most} MB of WAL a"
-    " second: the pages that it changed are written by a later checkpoint, and that cost is in no"
-    " figure of it, while the other arms' figures have theirs"
-)
-_SOME = Message(
-    "{arms} had no checkpoint in their measured time, although they wrote up to {most} MB of WAL a"
-    " second: the pages that they changed are written by a later checkpoint, and that cost is in"
-    " no figure of them, while the other arms' figures have theirs"
-)
+_NONE = "analysis/verdicts/no-arm-had-a-checkpoint"
+_ONE = "analysis/verdicts/arm-without-checkpoint"
+_ONE_OF = "analysis/verdicts/arm-alone-without-checkpoint"
+_SOME = "analysis/verdicts/arms-without-checkpoint"
 
 
-def _named(arms: Sequence[Arm]) -> str:
-    names = [arm.label for arm in arms[:3]] + [tr("others")] * (len(arms) > 3)
-    return tr(" and ").join(filter(None, (listed(names[:-1]), names[-1])))
+def _named(arms: Sequence[Arm]) -> Value:
+    names: list[str | Note] = [arm.label for arm in arms[:3]]
+    if len(arms) > 3:
+        names.append(Note("analysis/verdicts/others"))
+    if len(names) == 1:
+        return names[0]
+    return Note("analysis/verdicts/and", {"names": tuple(names[:-1]), "last": names[-1]})
 
 
 def _checkpoints(arm: Arm, trials: Sequence[TrialMeasures]) -> float | None:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from pgassay.analysis.measures.model import Caveat
-from pgassay.language import decimals, tr
+from pgassay.notes import Note, Term, Value
 from pgassay.samples.forms.trial import Look, TrialFile
 from pgassay.samples.run_directory import StoredTrial
 
@@ -26,29 +26,29 @@ _PATHS = re.compile(r"(_directory|_directories|_file)$")
 def drift_caveats(trials: Sequence[StoredTrial]) -> list[Caveat]:
     """One caveat per setting, kernel setting or version; a long list is cut."""
     first: dict[str, tuple[int, Mapping[str, str]]] = {}
-    found: dict[str, str] = {}
+    found: dict[str, Note] = {}
     summaries = [trial.summary() for trial in trials]
     for summary in summaries:
         constants = _constants(summary.fingerprint.before)
         number, known = first.setdefault(summary.arm, (summary.number, constants))
         for name in sorted(known.keys() & constants.keys()):
             if known[name] != constants[name]:
-                found.setdefault(
-                    name,
-                    f"{name} differed between trials of one arm: {known[name]} in trial {number},"
-                    f" {constants[name]} in trial {summary.number}",
-                )
-    caveats = [Caveat("drift", text) for text in list(found.values())[:_MOST_CAVEATS]]
+                values: dict[str, Value] = {
+                    "name": name,
+                    "before": known[name],
+                    "number": number,
+                    "after": constants[name],
+                    "other": summary.number,
+                }
+                found.setdefault(name, Note("analysis/verdicts/drift", values))
+    notes = list(found.values())[:_MOST_CAVEATS]
     if len(found) > _MOST_CAVEATS:
-        caveats.append(
-            Caveat(
-                "drift", tr("{number} more settings differed", number=len(found) - _MOST_CAVEATS)
-            )
-        )
-    return [*caveats, *_growth(summaries)]
+        more = len(found) - _MOST_CAVEATS
+        notes.append(Note("analysis/verdicts/more-drift", {"number": more}))
+    return [Caveat.of("drift", note) for note in (*notes, *_growth(summaries))]
 
 
-def _growth(summaries: Sequence[TrialFile]) -> list[Caveat]:
+def _growth(summaries: Sequence[TrialFile]) -> list[Note]:
     """The arm whose trials began with databases of the most different sizes."""
     sizes: dict[str, list[tuple[int, int]]] = {}
     for summary in summaries:
@@ -61,27 +61,20 @@ def _growth(summaries: Sequence[TrialFile]) -> list[Caveat]:
     ratio, (small, early), (large, late) = max(spans)
     if ratio <= 1.0 + _LARGEST_GROWTH:
         return []
-    return [
-        Caveat(
-            "drift",
-            tr(
-                "trials of one arm began with different amounts of data: {small} MB in trial "
-                "{early}, {large} MB in trial {late}; a reset level that restores the data "
-                "prevents this",
-                small=decimals(small / 1000000.0, ".0f"),
-                early=early,
-                large=decimals(large / 1000000.0, ".0f"),
-                late=late,
-            ),
-        )
-    ]
+    values: dict[str, Value] = {
+        "small": small / 1e6,
+        "early": early,
+        "large": large / 1e6,
+        "late": late,
+    }
+    return [Note("analysis/verdicts/growth", values)]
 
 
 def _constants(before: Look | None) -> dict[str, str]:
     if before is None:
         return {}
     return {
-        "the server's version": before.version,
+        Term("the server's version"): before.version,
         **{name: v for name, v in before.settings.items() if not _PATHS.search(name)},
         **({} if before.host is None else before.host.knobs),
     }

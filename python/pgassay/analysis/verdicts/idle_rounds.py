@@ -19,7 +19,7 @@ from pgassay.analysis.compare.alternating.rounds import FEWEST_ROUNDS
 from pgassay.analysis.compare.blocks.contrasts import all_rounds
 from pgassay.analysis.measures.model import Caveat, TrialMeasures
 from pgassay.analysis.reading.metrics import METRICS
-from pgassay.language import listed, tr
+from pgassay.notes import Note, Value
 from pgassay.plan.model import Arm, Plan
 from pgassay.plan.switchback import rounds_of
 
@@ -103,31 +103,18 @@ def round_caveats(
     if not plan.alternates:
         return
     if idle.lost:
-        yield Caveat("idle-rounds", _idle_text(plan.arms, idle))
+        yield Caveat.of("idle-rounds", _idle(plan.arms, idle))
     counted = rounds_that_count(plan, trials)
     short = {number: n for number, n in counted.items() if n < FEWEST_ROUNDS}
     if not short or not any(counted.values()):
         return
     if len(short) == len(counted):
-        yield Caveat(
-            "few-rounds",
-            tr(
-                "no trial has {fewest} rounds in which every arm committed something, "
-                "so no interval can be given; make load.step longer, or design.slice shorter",
-                fewest=FEWEST_ROUNDS,
-            ),
-        )
+        note = Note("analysis/verdicts/few-rounds-in-all", {"fewest": FEWEST_ROUNDS})
+        yield Caveat.of("few-rounds", note)
         return
     for number, n in short.items():
-        yield Caveat(
-            "few-rounds",
-            tr(
-                "trial {number} is left out: {n} of its rounds count, fewer than {fewest}",
-                number=number,
-                n=n,
-                fewest=FEWEST_ROUNDS,
-            ),
-        )
+        values = {"number": number, "n": n, "fewest": FEWEST_ROUNDS}
+        yield Caveat.of("few-rounds", Note("analysis/verdicts/few-rounds", values))
 
 
 def rounds_that_count(plan: Plan, trials: Sequence[TrialMeasures]) -> dict[int, int]:
@@ -136,20 +123,13 @@ def rounds_that_count(plan: Plan, trials: Sequence[TrialMeasures]) -> dict[int, 
     return {t.number: len(all_rounds(metric, [t], plan).blocks) for t in trials}
 
 
-def _idle_text(arms: Sequence[Arm], idle: IdleRounds) -> str:
-    by_arm = listed(tr("{value} of {arm}", value=idle.idle[arm.id], arm=arm.label) for arm in arms)
-    text = tr(
-        "{lost} of {rounds} rounds are left out, because nothing was committed in one "
-        "of their slices ({by_arm})",
-        lost=idle.lost,
-        rounds=idle.rounds,
-        by_arm=by_arm,
+def _idle(arms: Sequence[Arm], idle: IdleRounds) -> Note:
+    by_arm = tuple(
+        Note("analysis/verdicts/of-arm", {"count": idle.idle[arm.id], "label": arm.label})
+        for arm in arms
     )
-    if not idle.forbid_a_verdict:
-        return text
-    return tr(
-        "{text}; judging an arm by its other rounds would be biased, so no verdict is "
-        "given: find out what blocks it, make design.slice longer, or use mode = "
-        '"blocks"',
-        text=text,
-    )
+    values: dict[str, Value] = {"lost": idle.lost, "rounds": idle.rounds, "by_arm": by_arm}
+    found = Note("analysis/verdicts/idle-rounds", values)
+    if idle.forbid_a_verdict:
+        return Note("analysis/verdicts/idle-rounds-withdrawn", {"text": found})
+    return found

@@ -23,8 +23,7 @@ from pgassay.analysis.measures.model import Caveat, TrialMeasures
 from pgassay.analysis.measures.one_server import RUN_AGAIN
 from pgassay.analysis.verdicts.model import IdleTrials, Losses
 from pgassay.analysis.verdicts.withdrawal import Level, LevelAt
-from pgassay.language import clauses, decimals, listed, ntr, retold, tr
-from pgassay.notes import Importance
+from pgassay.notes import Importance, Note, Term, Value, legacy
 from pgassay.plan.model import Arm, Plan
 from pgassay.trials.model.record import FailedTrial
 
@@ -69,25 +68,28 @@ def idle_trial_caveats(found: Sequence[IdleTrials], step_unit: str) -> Iterator[
     for one in found:
         if one.step is not None and one.arm in whole:
             continue
-        text = tr("no transaction succeeded in {idle}", idle=describe_idle(one, step_unit))
-        if one.takes:
-            named = listed(f"{factor} = {level}" for factor, level in one.takes)
-            text += tr(
-                "; judging that arm by its other trials would be biased, so there is no "
-                "verdict of {named}: find out what blocks it",
-                named=named,
-            )
-        yield Caveat("standstill", text)
+        note = Note("analysis/verdicts/standstill", {"idle": describe_idle(one, step_unit)})
+        withdrawn = "analysis/verdicts/standstill-withdrawn"
+        yield Caveat.of("standstill", _without_verdict(note, one.takes, withdrawn))
 
 
-def describe_idle(one: IdleTrials, unit: str) -> str:
+def _without_verdict(note: Note, takes: Sequence[Level], code: str) -> Note:
+    """The note, and which verdicts are not given because of it."""
+    if not takes:
+        return note
+    named = tuple(f"{factor} = {level}" for factor, level in takes)
+    return Note(code, {"text": note, "named": named})
+
+
+def describe_idle(one: IdleTrials, unit: str) -> Note:
     """Such as `3 of 9 trials of wal_level = logical at 8 clients`."""
     at = (
-        "" if one.step is None else tr(" at {step} {unit}", step=decimals(one.step, "g"), unit=unit)
+        ""
+        if one.step is None
+        else Note("analysis/verdicts/at-load", {"step": one.step, "unit": Term(unit)})
     )
-    return tr(
-        "{trials} of {of} trials of {arm}{at}", trials=one.trials, of=one.of, arm=one.label, at=at
-    )
+    values: dict[str, Value] = {"trials": one.trials, "of": one.of, "arm": one.label, "at": at}
+    return Note("analysis/verdicts/idle-trials", values)
 
 
 def levels_of_arm(plan: Plan, place: int) -> tuple[Level, ...]:
@@ -166,42 +168,36 @@ def lost_trial_caveats(
     if failed:
         reasons = list(dict.fromkeys(one.reason for one in failed))
         more = (
-            tr("; and {number} more", number=len(reasons) - _MOST_REASONS)
+            Note("analysis/verdicts/more-reasons", {"number": len(reasons) - _MOST_REASONS})
             if len(reasons) > _MOST_REASONS
             else ""
         )
-        yield Caveat(
+        by_arm = _by_arm({arm.label: sum(one.arm == arm.id for one in failed) for arm in arms})
+        values: dict[str, Value] = {
+            "n": len(failed),
+            "by_arm": Note("analysis/verdicts/in-brackets", {"items": by_arm}) if by_arm else "",
+            "items": tuple(map(legacy, reasons[:_MOST_REASONS])),
+            "more": more,
+        }
+        yield Caveat.of(
             "failed-trials",
-            ntr(
-                "{n} trial ended with an error and gave no figures{by_arm}: {items}{more}",
-                "{n} trials ended with an error and gave no figures{by_arm}: {items}{more}",
-                len(failed),
-                by_arm=_by_arm(arms, failed),
-                items=clauses(map(retold, reasons[:_MOST_REASONS])),
-                more=more,
-            ),
-            importance=Importance.VERDICT if losses or lost.takes else Importance.SIZE,
+            Note("analysis/verdicts/failed-trials", values),
+            Importance.VERDICT if losses or lost.takes else Importance.SIZE,
         )
     if lost.too_often:
-        counts = listed(
-            tr("{value} of {arm}", value=lost.of[arm.id], arm=arm.label) for arm in arms
+        counts = tuple(
+            Note("analysis/verdicts/of-arm", {"count": lost.of[arm.id], "label": arm.label})
+            for arm in arms
         )
-        text = tr("one arm lost more trials than chance explains ({counts})", counts=counts)
-        if lost.takes:
-            named = listed(f"{factor} = {level}" for factor, level in lost.takes)
-            text += tr(
-                "; judging it by the trials that succeeded would be biased, so there is no "
-                "verdict of {named}: find out what makes its trials fail",
-                named=named,
-            )
-        yield Caveat("lost-trials", text)
+        note = Note("analysis/verdicts/lost-trials", {"counts": counts})
+        withdrawn = "analysis/verdicts/lost-trials-withdrawn"
+        yield Caveat.of("lost-trials", _without_verdict(note, lost.takes, withdrawn))
 
 
-def _by_arm(arms: Sequence[Arm], failed: Sequence[FailedTrial]) -> str:
-    counts = {arm.label: sum(one.arm == arm.id for one in failed) for arm in arms}
-    named = listed(
-        tr("{count} of {label}", count=count, label=label)
+def _by_arm(counts: Mapping[str, int]) -> tuple[Note, ...]:
+    """Those that are not 0."""
+    return tuple(
+        Note("analysis/verdicts/of-arm", {"count": count, "label": label})
         for label, count in counts.items()
         if count
     )
-    return f" ({named})" if named else ""

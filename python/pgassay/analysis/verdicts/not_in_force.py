@@ -10,8 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from pgassay.analysis.measures.model import Caveat, TrialMeasures
 from pgassay.analysis.verdicts.withdrawal import Level
-from pgassay.language import listed, tr
-from pgassay.notes import Importance
+from pgassay.notes import Note, Value
 from pgassay.plan.model import Plan
 
 
@@ -40,13 +39,8 @@ def not_in_force_caveats(plan: Plan, trials: Sequence[TrialMeasures]) -> Iterato
     """One for each setting."""
     withdrawn = {name for name, _ in levels_not_in_force(plan, trials)}
     for name, by in set_by_load(trials).items():
-        text = tr(
-            "{name} is set by the load itself, in the script of {scenarios} or a function that it"
-            " calls: such transactions do not run with the value of the experiment",
-            name=name,
-            scenarios=listed(by),
-        )
+        note = Note("analysis/verdicts/not-in-force", {"name": name, "scenarios": by})
         if name in withdrawn:
-            text += tr(", so there is no verdict of {name}", name=name)
-        importance = Importance.VERDICT if name in withdrawn else Importance.SIZE
-        yield Caveat("not-in-force", text, importance=importance)
+            values: dict[str, Value] = {"text": note, "name": name}
+            note = Note("analysis/verdicts/not-in-force-withdrawn", values)
+        yield Caveat.of("not-in-force", note)

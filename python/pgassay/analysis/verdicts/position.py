@@ -16,7 +16,7 @@ from pgassay.analysis.compare.blocks.positions import PositionEffects, position_
 from pgassay.analysis.measures.model import Caveat
 from pgassay.analysis.reading.metrics import Metric
 from pgassay.analysis.statistics.values import ratio_pct
-from pgassay.language import decimals, tr
+from pgassay.notes import Note, Term, Value
 
 _LEVEL = 0.05
 _MATTERS = 0.5
@@ -37,23 +37,16 @@ def position_caveats(metric: Metric, table: BlockTable, smallest_effect: float) 
         return
     reach = float(special.stdtrit(found.freedom, 1.0 - _LEVEL / 2.0)) * error
     low, high = ratio_pct(size - reach), ratio_pct(size + reach)
-    title = metric.title.lower()
-    what = (
-        tr("{title} of the first trial of a block differs from that of later ones by", title=title)
-        if name == "first"
-        else tr("{title} changes from trial to trial within a block by", title=title)
-    )
-    yield Caveat(
-        "position",
-        tr(
-            "{what} {size} % (95 % CI {low} to {high} %); orders are balanced and the "
-            "estimate removes it; a longer load.warmup may remove the cause",
-            what=what,
-            size=decimals(ratio_pct(size), "+.1f"),
-            low=decimals(low, "+.1f"),
-            high=decimals(high, "+.1f"),
-        ),
-    )
+    values: dict[str, Value] = {
+        "what": Note(_SHAPES[name], {"title": Term(metric.title)}),
+        "size": ratio_pct(size),
+        "low": low,
+        "high": high,
+    }
+    yield Caveat.of("position", Note("analysis/verdicts/position", values))
+
+
+_SHAPES = {"first": "analysis/verdicts/first-in-block", "trend": "analysis/verdicts/along-block"}
 
 
 def _first_against_later(count: int) -> Vector:

@@ -14,8 +14,7 @@ from typing import Any
 
 from pgassay.analysis.compare.model import Comparison, Verdict
 from pgassay.analysis.measures.model import Caveat
-from pgassay.language import decimals, tr
-from pgassay.notes import Importance
+from pgassay.notes import Importance, Note
 
 EARLIER_RUNS = "earlier_runs"
 """The key of environment.json."""
@@ -38,12 +37,7 @@ def repeated_run_caveats(
     number = earlier_runs(environment) + 1
     if number == 1:
         return
-    text = tr(
-        "run {number} of this file on this machine. If nothing differs, the chance that at least"
-        " one of {number} runs finds a difference is up to {share} %: report all runs, not only"
-        " one that found a difference",
-        number=number,
-        share=decimals(100.0 * (1.0 - (1.0 - _ERROR) ** number), ".0f"),
-    )
+    share = 100.0 * (1.0 - (1.0 - _ERROR) ** number)
+    note = Note("analysis/verdicts/repeated-run", {"number": number, "share": share})
     found = any(one.verdict in _DIFFERENT for one in verdicts)
-    yield Caveat("repeated-run", text, (), Importance.SIZE if found else Importance.DETAIL)
+    yield Caveat.of("repeated-run", note, Importance.SIZE if found else Importance.DETAIL)

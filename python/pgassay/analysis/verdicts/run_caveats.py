@@ -9,9 +9,8 @@ stopped by somebody who watches the figures stops more often where they happen t
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from pgassay.analysis.compare.alternating.rounds import FEWEST_ROUNDS
@@ -21,14 +20,10 @@ from pgassay.analysis.measures.one_server import is_left_out
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.verdicts.idle_rounds import rounds_that_count
 from pgassay.analysis.verdicts.not_in_force import set_by_load
-from pgassay.language import clauses, decimals, listed, ntr, retold, tr
-from pgassay.notes import Importance, Note
+from pgassay.notes import Importance, Note, Term, Value, legacy
 from pgassay.plan.model import Arm, Plan
 from pgassay.plan.risks import NO_CHECKPOINTS, SET_BY_LOAD
 
-_NUMBER = re.compile(r"\d+(?:\.\d+)?")
-WHOSE = ": "
-"""Between the trials that have a caveat and the caveat, which is stored in English."""
 _MOST_NUMBERS = 6
 """Trials that are named by their numbers; more are counted."""
 
@@ -41,22 +36,15 @@ def invalid_trial_caveats(
     repeated = {t.repeats: t.number for t in invalid if t.repeats is not None}
     found = []
     for trial in invalid:
-        text = tr(
-            "trial {number} does not count: {items}",
-            number=trial.number,
-            items=clauses(map(retold, trial.invalid)),
-        )
-        importance = Importance.SIZE
-        if trial.number in replaced:
-            text += tr("; trial {value} repeats it", value=replaced[trial.number])
-            importance = Importance.DETAIL
-        elif trial.number in repeated:
-            text += tr(
-                "; its repeat, trial {value}, does not count either", value=repeated[trial.number]
-            )
+        reasons = tuple(map(legacy, trial.invalid))
+        note = Note("analysis/verdicts/invalid", {"number": trial.number, "items": reasons})
+        if (value := replaced.get(trial.number)) is not None:
+            note = Note("analysis/verdicts/invalid-replaced", {"text": note, "value": value})
+        elif (value := repeated.get(trial.number)) is not None:
+            note = Note("analysis/verdicts/invalid-twice", {"text": note, "value": value})
         elif trial.repeats is None:
-            text += tr("; it was not repeated")
-        found.append(Caveat("invalid-trial", text, (trial.number,), importance))
+            note = Note("analysis/verdicts/invalid-not-repeated", {"text": note})
+        found.append(Caveat.of("invalid-trial", note, trials=(trial.number,)))
     return found
 
 
@@ -68,32 +56,19 @@ def run_caveats(
     invalid: Sequence[TrialMeasures] = (),
 ) -> list[Caveat]:
     """Those of the plan, of single trials, of unmeasured metrics and of incomplete blocks."""
-    found = [
-        Caveat("plan", str(note), importance=note.importance, note=note)
-        for note in _risks_left(plan, trials, invalid)
-    ]
+    found = [Caveat.of("plan", note) for note in _risks_left(plan, trials, invalid)]
     found += _of_trials(trials)
     found += unmeasured(plan.arms, trials)
     ran = Counter(trial.block for trial in trials)
     left_over = sum(count for block, count in ran.items() if count < plan.sizes[block])
     if plan.factors and left_over > 0:
-        text = ntr(
-            "{n} trial is left out: of a block that lacks a trial of some arm",
-            "{n} trials are left out: of a block that lacks a trial of some arm",
-            left_over,
-        )
-        found.append(Caveat("incomplete-block", text))
+        note = Note("analysis/verdicts/incomplete-block", {"n": left_over})
+        found.append(Caveat.of("incomplete-block", note))
     primary = [c for c in comparisons if c.metric == plan.metric]
     if plan.factors and complete and not primary:
-        found.append(
-            Caveat(
-                "no-estimate",
-                tr(
-                    "no block has a value of {metric} for every arm",
-                    metric=METRICS[plan.metric].title,
-                ),
-            )
-        )
+        title = Term(METRICS[plan.metric].title)
+        note = Note("analysis/verdicts/no-estimate", {"metric": title})
+        found.append(Caveat.of("no-estimate", note))
     return [*found, *_of_comparisons(plan, trials, primary, complete)]
 
 
@@ -120,31 +95,25 @@ def _of_trials(trials: Sequence[TrialMeasures]) -> list[Caveat]:
     where: dict[Hashable, dict[int, Caveat]] = {}
     for trial in trials:
         for caveat in trial.warnings:
-            where.setdefault(_said(caveat), {}).setdefault(trial.number, caveat)
+            key = caveat.kind, caveat.note.without_figures
+            where.setdefault(key, {}).setdefault(trial.number, caveat)
     found = []
     for own in where.values():
         first, *others = own.values()
-        whose = _named(list(own), len(trials))
-        if any(other.text != first.text for other in others):
-            whose = tr("{trials} (figures of the first)", trials=whose)
-        text = f"{whose}{WHOSE}{first.text}"
-        found.append(replace(first, text=text, trials=tuple(own)))
+        whose = _named(tuple(own), len(trials))
+        if any(other.note != first.note for other in others):
+            whose = Note("analysis/verdicts/figures-of-the-first", {"trials": whose})
+        note = Note("analysis/verdicts/of-trials", {"trials": whose, "note": first.note})
+        found.append(replace(first, note=note, trials=tuple(own)))
     return found
 
 
-def _said(caveat: Caveat) -> Hashable:
-    """What two trials share that differ only in figures."""
-    if caveat.note is None:
-        return caveat.kind, _NUMBER.sub("0", caveat.text)
-    return caveat.note.without_figures
-
-
-def _named(numbers: Sequence[int], of: int) -> str:
+def _named(numbers: tuple[int, ...], of: int) -> Note:
     if len(numbers) == of > 1:
-        return tr("all {of} trials", of=of)
+        return Note("analysis/verdicts/all-trials", {"of": of})
     if len(numbers) > _MOST_NUMBERS:
-        return tr("{number} of {of} trials", number=len(numbers), of=of)
-    return ntr("trial {numbers}", "trials {numbers}", len(numbers), numbers=listed(numbers))
+        return Note("analysis/verdicts/some-trials", {"number": len(numbers), "of": of})
+    return Note("analysis/verdicts/trials", {"n": len(numbers), "numbers": numbers})
 
 
 def _of_comparisons(
@@ -154,53 +123,34 @@ def _of_comparisons(
     rounds = rounds_that_count(plan, trials).values() if plan.alternates else ()
     short = plan.alternates and max(rounds, default=0) < FEWEST_ROUNDS
     for comparison in primary:
-        name = f"{METRICS[comparison.metric].title}, {comparison.level}"
+        of: dict[str, Value] = {
+            "metric": Term(METRICS[comparison.metric].title),
+            "level": comparison.level,
+        }
         # idle_rounds.py and left_out_trials.py have a caveat of their own for these.
         explained = plan.alternates or comparison.withdrawn is Withdrawn.STANDSTILL
         if comparison.blocks < complete and not explained:
-            missing = complete - comparison.blocks
-            yield Caveat(
-                "missing-values",
-                tr(
-                    "{name}: {missing} blocks without a value are left out",
-                    name=name,
-                    missing=missing,
-                ),
-            )
-        yield from _of_few_transactions(comparison, name)
+            values = {**of, "missing": complete - comparison.blocks}
+            yield Caveat.of("missing-values", Note("analysis/verdicts/missing-values", values))
+        yield from _of_few_transactions(comparison, of)
         has_interval = comparison.p_t is not None or comparison.resolution
         if comparison.blocks > 1 and not has_interval and not short:
-            yield Caveat(
-                "constant",
-                tr(
-                    "{name}: the block differences do not vary; no interval can be given", name=name
-                ),
-            )
+            yield Caveat.of("constant", Note("analysis/verdicts/constant", of))
 
 
-def _of_few_transactions(comparison: Comparison, name: str) -> Iterator[Caveat]:
+def _of_few_transactions(comparison: Comparison, of: Mapping[str, Value]) -> Iterator[Caveat]:
     """Counts too coarse for small differences."""
     undecided = comparison.verdict is Verdict.UNDECIDED and comparison.withdrawn is None
     importance = Importance.VERDICT if undecided else Importance.DETAIL
     durations = comparison.by_duration
     if durations is not None and durations.effect_pct is not None:
-        text = tr(
-            "{name}: clients end too few transactions in a trial for a count to show small"
-            " differences; the interval covers the effect by counts and the effect by the mean"
-            " duration of a transaction ({effect} %); longer trials make it narrower",
-            name=name,
-            effect=decimals(durations.effect_pct, "+.1f"),
-        )
-        yield Caveat("few-transactions", text, importance=importance)
+        values = {**of, "effect": durations.effect_pct}
+        note = Note("analysis/verdicts/few-transactions", values)
+        yield Caveat.of("few-transactions", note, importance)
     elif comparison.resolution:
-        text = tr(
-            "{name}: the values are too coarse to show small differences; the interval is wider by"
-            " {resolution} % on each side, which they may be off by; longer trials make it"
-            " narrower",
-            name=name,
-            resolution=decimals(100 * math.expm1(comparison.resolution), ".2g"),
-        )
-        yield Caveat("few-transactions", text, importance=importance)
+        values = {**of, "resolution": 100 * math.expm1(comparison.resolution)}
+        note = Note("analysis/verdicts/coarse-values", values)
+        yield Caveat.of("few-transactions", note, importance)
 
 
 _LARGEST_DIFFERENCE = 0.01
@@ -219,18 +169,11 @@ def failure_caveats(plan: Plan, trials: Sequence[TrialMeasures]) -> Iterator[Cav
     difference = max(shares.values()) - min(shares.values())
     if difference < min(_LARGEST_DIFFERENCE, plan.smallest_effect / 2):
         return
-    by_arm = listed(
-        tr("{share} % of {label}", share=decimals(100 * share, ".1f"), label=label)
+    by_arm = tuple(
+        Note("analysis/verdicts/share-of-arm", {"share": 100 * share, "label": label})
         for label, share in shares.items()
     )
-    yield Caveat(
-        "failures",
-        tr(
-            "arms differ in the share of transactions that failed ({by_arm}); these enter "
-            "no figures, so the arm that fails more may look better or worse than it is",
-            by_arm=by_arm,
-        ),
-    )
+    yield Caveat.of("failures", Note("analysis/verdicts/failures", {"by_arm": by_arm}))
 
 
 def _over_slices(arm: str, trials: Sequence[TrialMeasures]) -> float | None:
@@ -261,16 +204,7 @@ def missing_trials(plan: Plan, finished: Sequence[TrialMeasures]) -> int:
 def unfinished_caveats(missing: int) -> Iterator[Caveat]:
     """Says what is missing and how to go on."""
     if missing:
-        yield Caveat(
-            "unfinished",
-            ntr(
-                "{n} trial is missing of a number that was fixed beforehand; the interval holds"
-                " at that number only, so there is no verdict yet (pgassay run --resume RUN)",
-                "{n} trials are missing of a number that was fixed beforehand; the interval holds"
-                " at that number only, so there is no verdict yet (pgassay run --resume RUN)",
-                missing,
-            ),
-        )
+        yield Caveat.of("unfinished", Note("analysis/verdicts/unfinished", {"n": missing}))
 
 
 _MOST_ARMS = 3
@@ -288,14 +222,13 @@ def unmeasured(arms: Sequence[Arm], trials: Sequence[TrialMeasures]) -> Iterator
         without = [arm.label for arm in arms if arm.id in lacking.get(name, ())]
         if without:
             more = (
-                tr(" and {number} more", number=len(without) - _MOST_ARMS)
+                Note("analysis/verdicts/and-more-arms", {"number": len(without) - _MOST_ARMS})
                 if len(without) > _MOST_ARMS
                 else ""
             )
-            named = clauses(without[:_MOST_ARMS]) + more
-            text = tr(
-                "{title} was not measured for {named}, so it is not compared",
-                title=METRICS[name].title,
-                named=named,
-            )
-            yield Caveat("not-measured", text)
+            values: dict[str, Value] = {
+                "title": Term(METRICS[name].title),
+                "named": tuple(without[:_MOST_ARMS]),
+                "more": more,
+            }
+            yield Caveat.of("not-measured", Note("analysis/verdicts/not-measured", values))

@@ -12,8 +12,7 @@ from typing import Any
 from pgassay.analysis.compare.model import ByServer, Dependence
 from pgassay.analysis.measures.model import Caveat
 from pgassay.analysis.reading.metrics import METRICS
-from pgassay.language import clauses, decimals, listed, ntr, tr
-from pgassay.notes import Importance
+from pgassay.notes import Note, Term, Value
 
 _MOST_SETTINGS = 5
 
@@ -23,23 +22,19 @@ def server_caveats(found: Sequence[ByServer]) -> Iterator[Caveat]:
     for one in found:
         if one.verdict is not Dependence.DEPENDS or one.test is None:
             continue
-        effects = listed(
-            tr("{effect} % on {server}", effect=decimals(e.effect_pct, "+.1f"), server=e.server)
+        effects = tuple(
+            Note("analysis/verdicts/effect-on", {"effect": e.effect_pct, "server": e.server})
             for e in one.servers
             if e.effect_pct is not None
         )
-        yield Caveat(
-            "servers",
-            tr(
-                "{metric}, {factor} = {level}: the effect differs between servers ({effects};"
-                " p = {p}); the verdict is about their mean, weighted by blocks",
-                metric=METRICS[one.metric].title,
-                factor=one.factor,
-                level=one.level if one.step is None else f"{one.level}, {one.load}",
-                effects=effects,
-                p=decimals(one.test.p, ".2g"),
-            ),
-        )
+        values: dict[str, Value] = {
+            "metric": Term(METRICS[one.metric].title),
+            "factor": one.factor,
+            "level": one.level if one.step is None else f"{one.level}, {one.load}",
+            "effects": effects,
+            "p": one.test.p,
+        }
+        yield Caveat.of("servers", Note("analysis/verdicts/servers", values))
 
 
 def unlike_server_caveats(environment: Mapping[str, Any]) -> Iterator[Caveat]:
@@ -48,21 +43,18 @@ def unlike_server_caveats(environment: Mapping[str, Any]) -> Iterator[Caveat]:
     if not environment.get("fleet") or not isinstance(differing, Mapping) or not differing:
         return
     named = [
-        f"{name} ({listed(f'{value} on {server}' for server, value in values.items())})"
+        Note("analysis/verdicts/setting-by-server", {"name": name, "values": _on_servers(values)})
         for name, values in list(differing.items())[:_MOST_SETTINGS]
         if isinstance(values, Mapping)
     ]
     if more := len(differing) - len(named):
-        named.append(tr("and {number} more", number=more))
-    yield Caveat(
-        "unlike-servers",
-        ntr(
-            "servers of the fleet differ in {n} setting: {items}; what servers add cancels within"
-            " blocks, but the effect may depend on it",
-            "servers of the fleet differ in {n} settings: {items}; what servers add cancels within"
-            " blocks, but the effect may depend on it",
-            len(differing),
-            items=clauses(named),
-        ),
-        importance=Importance.DETAIL,
+        named.append(Note("analysis/verdicts/and-more", {"number": more}))
+    found: dict[str, Value] = {"n": len(differing), "items": tuple(named)}
+    yield Caveat.of("unlike-servers", Note("analysis/verdicts/unlike-servers", found))
+
+
+def _on_servers(values: Mapping[str, Any]) -> tuple[Note, ...]:
+    return tuple(
+        Note("analysis/verdicts/value-on", {"value": str(value), "server": server})
+        for server, value in values.items()
     )

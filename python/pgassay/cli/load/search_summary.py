@@ -13,7 +13,7 @@ from typing import Any
 from pgassay.analysis.search import SearchResult, Support, most_probes
 from pgassay.cli.load.search_choices import SearchChoices
 from pgassay.cli.terminal.console import counted, err, out, print_table
-from pgassay.spec.reading.units import clock
+from pgassay.quantities import clock
 from pgassay.trials.load.engine import LoadRequest
 
 

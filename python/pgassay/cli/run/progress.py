@@ -21,8 +21,8 @@ from pgassay.cli.run.time_left import TimeLeft
 from pgassay.cli.terminal.console import counted, err, plain, warn
 from pgassay.cli.terminal.live_view import LiveView, LoadRates, figures_table
 from pgassay.plan.model import Plan, PlannedTrial
+from pgassay.quantities import clock
 from pgassay.server.comparison import ServerCompared
-from pgassay.spec.reading.units import clock
 from pgassay.trials.run.progress import ProgressListener
 from pgassay.trials.sampling.live_view import LiveFigures
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pgassay.plan.model import Plan, PlannedTrial
-from pgassay.spec.reading.units import clock
+from pgassay.quantities import clock
 
 _KNOWN_AFTER = 3
 """Trials; from then on their mean is used alone."""

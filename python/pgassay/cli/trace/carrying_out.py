@@ -16,10 +16,10 @@ from pgassay.cli.terminal.console import err, labelled, plain
 from pgassay.cli.terminal.stopping import first_signal_ends
 from pgassay.cli.terminal.summary import print_trace
 from pgassay.errors import ExitCode, SpecError
+from pgassay.quantities import clock
 from pgassay.report.objects.traced import trace_object
 from pgassay.samples.run_directory import default_run_path
 from pgassay.samples.trace_directory import TraceDirectory
-from pgassay.spec.reading.units import clock
 from pgassay.tracing import TraceRequest, trace
 from pgassay.trials.trace.points import titles
 from pgassay.trials.trace.programs import PARTS, Chosen, Program

@@ -6,21 +6,15 @@ Never: drops one: what cannot change the result is in the details.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
-from typing import Any
-
 from scipy import special
 
 from pgassay.analysis.measures.model import Caveat
 from pgassay.analysis.model import Analysis
-from pgassay.analysis.verdicts.run_caveats import WHOSE
 from pgassay.findings.model import Finding, FindingKind
 from pgassay.findings.wording import texts_of
-from pgassay.language import colon, listed, retold, tr
-from pgassay.notes import Importance
+from pgassay.notes import Importance, Note
 
-_RULES = texts_of(__name__)
+_UNEQUAL_P: float = texts_of(__name__)["unequal_p"]
 
 
 def find(analysis: Analysis) -> list[Finding]:
@@ -31,29 +25,14 @@ def find(analysis: Analysis) -> list[Finding]:
 
 
 def _finding(caveat: Caveat, analysis: Analysis) -> Finding:
-    note = caveat.note
-    rule = _rule_of(caveat) if note is None else {}
-    importance = caveat.importance or Importance(rule.get("importance", Importance.SIZE))
-    whose, parted, said = caveat.text.partition(WHOSE) if caveat.trials else ("", "", "")
-    said = retold(said or caveat.text) if note is None else str(note)
-    text = f"{whose}{colon()}{said}" if parted else said
-    if rule.get("disturbs") or (note is not None and note.disturbs):
-        unequal = _unequal(caveat, analysis)
-        if unequal:
-            importance = Importance.VERDICT
-            text = f"{text}.{_RULES['texts']['unequal'].format(by_arm=unequal)}"
-    return Finding(FindingKind.WARNING, caveat.kind, text, importance=importance)
+    note, importance = caveat.note, caveat.importance
+    if note.disturbs and (by_arm := _unequal(caveat, analysis)):
+        note = Note("findings/answer/unequal", {"caveat": note, "by_arm": by_arm})
+        importance = note.importance
+    return Finding(FindingKind.WARNING, caveat.kind, str(note), importance=importance)
 
 
-def _rule_of(caveat: Caveat) -> Mapping[str, Any]:
-    for rule in _RULES["caveat"]:
-        if rule["kind"] == caveat.kind and re.search(rule.get("pattern", ""), caveat.text):
-            known: Mapping[str, Any] = rule
-            return known
-    return {}
-
-
-def _unequal(caveat: Caveat, analysis: Analysis) -> str:
+def _unequal(caveat: Caveat, analysis: Analysis) -> tuple[Note, ...]:
     """How many trials of each arm were hit, where chance does not explain the difference.
 
     Each arm against all others by Fisher's exact test, with Bonferroni's correction over arms.
@@ -68,14 +47,12 @@ def _unequal(caveat: Caveat, analysis: Analysis) -> str:
     smallest = min(
         (_fisher(counts[label], of[label], len(hit), every) for label in arms), default=1.0
     )
-    if len(arms) < 2 or smallest * len(arms) >= _RULES["unequal_p"]:
-        return ""
-    return listed(
-        tr(
-            "{count} of {of} trials of {label}",
-            count=counts[label],
-            of=of[label],
-            label=label,
+    if len(arms) < 2 or smallest * len(arms) >= _UNEQUAL_P:
+        return ()
+    return tuple(
+        Note(
+            "findings/answer/trials-of-arm",
+            {"count": counts[label], "of": of[label], "label": label},
         )
         for label in arms
     )

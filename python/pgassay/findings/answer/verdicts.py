@@ -108,7 +108,7 @@ def unanswered(analysis: Analysis) -> list[str]:
         never.format(
             subject=f"{factor} = {level}",
             idle=tr(" and ").join(
-                describe_idle(one, "") for one in idle if (factor, level) in one.takes
+                str(describe_idle(one, "")) for one in idle if (factor, level) in one.takes
             ),
         )
         for factor, level in levels
@@ -133,7 +133,7 @@ def _template(comparison: Comparison, metric: Metric) -> tuple[str, str]:
 def _idle(comparison: Comparison, analysis: Analysis) -> str:
     """The trials that committed nothing and therefore count for nothing here."""
     return tr(" and ").join(
-        describe_idle(one, comparison.step_unit)
+        str(describe_idle(one, comparison.step_unit))
         for one in analysis.standstills
         if one.step == comparison.step and (comparison.factor, comparison.level) in one.takes
     )

@@ -10,11 +10,12 @@ import dataclasses
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any
 
-from pgassay.analysis.model import SCHEMA, Analysis, not_stored
+from pgassay.analysis.curves.model import StepSteadiness
+from pgassay.analysis.model import SCHEMA, Analysis, Caveat, not_stored
 from pgassay.findings.model import Finding
+from pgassay.notes import Note, note_to_json
 from pgassay.report.context import ReportContext
 from pgassay.report.objects.gates import gates_object
 from pgassay.samples.run_summary import SUMMARY, summary_of
@@ -41,16 +42,36 @@ def render_json(context: ReportContext) -> str:
 def _stored(analysis: Analysis) -> dict[str, Any]:
     """All fields but those that repeat what trials or environment.json hold."""
     bare = dataclasses.replace(analysis, signals=(), environment={}, statements={}, asked=())
-    found = asdict(bare)
+    found: dict[str, Any] = _plain(bare)
     for one in dataclasses.fields(analysis):
         if not_stored(one):
             del found[one.name]
     return found
 
 
+SENTENCES: Mapping[type, str] = {Caveat: "text", StepSteadiness: "why"}
+"""Values whose sentence is stored beside its note, and under which key."""
+
+
+def _plain(value: Any) -> Any:
+    """A value as dictionaries and lists."""
+    if isinstance(value, Note):
+        return note_to_json(value)
+    if dataclasses.is_dataclass(value):
+        found = {one.name: _plain(getattr(value, one.name)) for one in dataclasses.fields(value)}
+        if (key := SENTENCES.get(type(value))) is not None:
+            found[key] = getattr(value, key)
+        return found
+    if isinstance(value, Mapping):
+        return {name: _plain(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(inner) for inner in value]
+    return value
+
+
 def _finding(finding: Finding) -> dict[str, Any]:
     """A finding; its comparison names one of the `comparisons`."""
-    found = asdict(dataclasses.replace(finding, comparison=None))
+    found: dict[str, Any] = _plain(dataclasses.replace(finding, comparison=None))
     if finding.comparison is not None:
         found["comparison"] = fields(
             finding.comparison, "metric", "factor", "baseline", "level", "step"

@@ -17,6 +17,7 @@ from pgassay.analysis.model import SCHEMA, Analysis, TrialMeasures, not_stored
 from pgassay.analysis.noise.model import Calibration
 from pgassay.findings.model import Finding
 from pgassay.findings.noise.fitness import Fitness
+from pgassay.report.objects.analysis import SENTENCES
 from pgassay.report.objects.run import ENDPOINT_FIELDS, ESTIMATE_FIELDS, LIMITS, VERDICT_FIELDS
 from pgassay.report.objects.run import SCHEMA as RUN_SCHEMA
 
@@ -48,6 +49,8 @@ class _Types:
         adapters = [(one, "serialization", TypeAdapter(one)) for one in _ROOTS]
         refs, found = TypeAdapter.json_schemas(adapters)  # type: ignore[arg-type]
         self.definitions: Schema = found["$defs"]
+        for one, key in SENTENCES.items():
+            self.definitions[one.__name__]["properties"][key] = _TEXT
         self._names: Mapping[type, str] = {
             one: str(ref["$ref"]).removeprefix(_REF) for (one, _), ref in refs.items()
         }

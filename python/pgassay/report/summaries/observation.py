@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from pgassay.analysis.observation.model import ObservationSummary
 from pgassay.findings.wording import size, spaced
 from pgassay.language import Message, clauses, decimals, listed, retold, tr
+from pgassay.quantities import clock
 from pgassay.report.context import ObservationContext
 from pgassay.report.tables.cells import moment
-from pgassay.spec.reading.units import clock
 
 _UNKNOWN = {
     "no_receiver": Message(

@@ -13,8 +13,8 @@ from typing import Any
 from pgassay.analysis.trace.model import PointSummary
 from pgassay.findings.wording import signed_percent, spaced
 from pgassay.language import Message, clauses, decimals, listed, retold, tr
+from pgassay.quantities import clock
 from pgassay.report.context import TraceContext
-from pgassay.spec.reading.units import clock
 from pgassay.trials.trace.points import titles
 
 _WAYS = {"usdt": Message("the server's static probes"), "uprobe": Message("the server's functions")}

@@ -13,8 +13,6 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
-from pgassay.language import tr
-
 _MEMORY = {"B": 1, "kB": 2**10, "MB": 2**20, "GB": 2**30, "TB": 2**40}
 _TIME = {"us": 1, "ms": 1_000, "s": 10**6, "min": 60 * 10**6, "h": 3600 * 10**6, "d": 86400 * 10**6}
 _NUMBER = re.compile(
@@ -46,16 +44,6 @@ def duration_s(value: str | float) -> float:
     if isinstance(value, int | float):
         return float(value)
     return float(_in_base_unit(value, "us", bare_unit="s")) / 10**6
-
-
-def clock(seconds: float) -> str:
-    """Such as `45 s`, `12 min` or `3 h 05 min`."""
-    if seconds < 90:
-        return tr("{value} s", value=f"{seconds:.0f}")
-    minutes = round(seconds / 60)
-    if minutes < 90:
-        return tr("{minutes} min", minutes=minutes)
-    return tr("{hours} h {minutes} min", hours=minutes // 60, minutes=f"{minutes % 60:02d}")
 
 
 def _boolean(value: str) -> str:

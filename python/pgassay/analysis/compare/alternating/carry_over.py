@@ -26,6 +26,7 @@ from pgassay.analysis.measures.model import Caveat, TrialMeasures
 from pgassay.analysis.reading.metrics import METRICS, Metric
 from pgassay.analysis.statistics.sequential import level_at
 from pgassay.analysis.statistics.values import ratio_pct
+from pgassay.notes import Note, Term, Value
 from pgassay.plan.model import Plan
 
 Blocks = NDArray[np.int64]
@@ -102,18 +103,19 @@ def carry_over_caveats(tests: Sequence[CarryOver]) -> Iterator[Caveat]:
     for test in tests:
         if not test.found:
             continue
-        then = (
-            "that is enough to cause or hide a verdict, so none is given; use longer slices, or"
-            ' mode = "blocks"'
-            if test.outweighs
-            else "that is too little to change the verdict, but the effect may be off by as much"
-        )
-        yield Caveat(
-            "carry-over",
-            f"the effect of {test.factor} = {test.level} outlasts its slice ({test.test.value}:"
-            f" {test.first_pct:+.1f} % against {test.second_pct:+.1f} %; found after"
-            f" {test.found_after} block{'s' * (test.found_after != 1)}); {then}",
-        )
+        values: dict[str, Value] = {
+            "factor": test.factor,
+            "level": test.level,
+            "test": Term(test.test.value),
+            "first": test.first_pct,
+            "second": test.second_pct,
+            "blocks": Note("analysis/compare/blocks", {"n": test.found_after or 0}),
+        }
+        yield Caveat.of("carry-over", Note(_CARRY_OVER[test.outweighs], values))
+
+
+_CARRY_OVER = {True: "analysis/compare/outweighing", False: "analysis/compare/carried-over"}
+"""Whether it is enough to cause or hide a verdict."""
 
 
 def _subject(test: CarryOver) -> tuple[str, str, CarryOverTest]:

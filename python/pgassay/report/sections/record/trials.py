@@ -124,7 +124,7 @@ def trial_table(context: ReportContext) -> Table:
 def _caveats(trial: TrialMeasures) -> tuple[str, ...]:
     return (
         *(tr("does not count: {reason}", reason=retold(reason)) for reason in trial.invalid),
-        *(warning.sentence for warning in trial.warnings),
+        *(warning.text for warning in trial.warnings),
     )
 
 
