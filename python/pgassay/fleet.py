@@ -22,6 +22,7 @@ from pgassay.cluster.joining import joined
 from pgassay.errors import SetupError, TrialError
 from pgassay.fleet_servers import existing_servers, left_at_the_end
 from pgassay.interruption import raise_if_interrupted
+from pgassay.notes import Note, note_of
 from pgassay.plan.model import Plan, PlannedTrial
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.spec.experiment import Spec
@@ -282,7 +283,7 @@ def _store(
 def _note(event: _Event, run: RunDirectory) -> None:
     trial = event.trial
     if trial is not None:
-        reason = f"{event.server}: {event.error}"
+        reason = Note.of("trials/run/on-server", server=event.server, why=note_of(event.error))
         run.note_failed(FailedTrial(trial.number, trial.block, trial.arm, reason, trial.repeats))
 
 

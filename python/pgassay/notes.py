@@ -39,6 +39,7 @@ ROOMS = (
     "trials/environment",
     "trials/guards",
     "trials/load",
+    "trials/run",
 )
 """Packages that have a notes.toml."""
 LEGACY = "legacy"
@@ -63,6 +64,11 @@ class Note:
 
     code: str
     values: Mapping[str, Value] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, code: str, /, **values: Value) -> Note:
+        """With its values by name."""
+        return cls(code, values)
 
     @property
     def importance(self) -> Importance:
@@ -173,6 +179,12 @@ def catalogue(room: str) -> Mapping[str, Mapping[str, Any]]:
 def legacy(sentence: str) -> Note:
     """A note of which only the sentence is known."""
     return Note(LEGACY, {"text": sentence})
+
+
+def note_of(error: BaseException | None) -> Note:
+    """The note that an error was raised with, else its message as one."""
+    said = error.args[0] if error is not None and error.args else None
+    return said if isinstance(said, Note) else legacy(str(error))
 
 
 def note_to_json(note: Note) -> dict[str, Any]:

@@ -28,6 +28,7 @@ from pgassay.analysis.model import Analysis, StepMeasures, TrialMeasures, Verdic
 from pgassay.analysis.verdicts.collapses import most_unseen, unseen_collapses
 from pgassay.analysis.verdicts.losses import losses_of
 from pgassay.findings.answer.endpoints import badge
+from pgassay.notes import legacy
 from pgassay.plan.model import Plan
 from pgassay.trials.model.record import FailedTrial
 
@@ -111,7 +112,9 @@ def _run(
     for trial in plan.trials:
         changed = trial.arm != plan.arms[0].id
         while changed and source.random() < world.share:
-            failed.append(FailedTrial(trial.number, trial.block, trial.arm, "the server died"))
+            failed.append(
+                FailedTrial(trial.number, trial.block, trial.arm, legacy("the server died"))
+            )
         gain = math.log1p(world.effect) if changed else 0.0
         log = 9.0 + gain + SCATTER * source.standard_normal()
         step = StepMeasures(None, 0, 1, 1, {"tps": math.exp(log)})

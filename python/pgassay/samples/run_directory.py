@@ -26,6 +26,7 @@ import pyarrow as pa
 
 from pgassay.durable import make_directory, sync_directory
 from pgassay.errors import RunDirectoryError
+from pgassay.notes import notes_from_json
 from pgassay.samples.failed_trials import FAILED, failed_trials, note_failed
 from pgassay.samples.forms.trial import TrialFile
 from pgassay.samples.journal import JOURNAL, FileJournal, open_changes
@@ -267,7 +268,8 @@ class StoredTrial(StoredPart):
 
     def validity(self) -> Validity:
         """Whether it counts."""
-        return Validity(self.summary().validity.reasons)
+        found = self.summary().validity
+        return Validity(notes_from_json(found.notes, found.reasons))
 
 
 def _tables(record: TrialRecord) -> dict[str, Iterable[pa.Table]]:

@@ -16,6 +16,7 @@ import numpy as np
 from pgassay.analysis.measures.readings.trial_readings import TrialReadings
 from pgassay.cluster.calls import ActorLost
 from pgassay.errors import TrialError
+from pgassay.notes import Note
 from pgassay.plan.model import Plan, PlannedTrial
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.trials.model.record import TrialRecord, Validity
@@ -63,7 +64,7 @@ class MadeUpMember:
             raise TrialError(f"trial {trial.number}: not one transaction succeeded")
         effect = self._effects.get(trial.arm, 0.0)
         record = record_of(trial, self._plan, effect, 0.005, self._source)
-        reasons = ("the server restarted",) if trial.number in self._invalid else ()
+        reasons = (Note("trials/guards/restart"),) if trial.number in self._invalid else ()
         return replace(record, repeats=trial.repeats, validity=Validity(reasons))
 
 

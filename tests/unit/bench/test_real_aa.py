@@ -19,6 +19,7 @@ from bench.real.job import periodic_job
 from bench.real.runs import in_order
 from bench.validate.alternating.switchback_errors import World, make_trials
 
+from pgassay.notes import legacy
 from pgassay.samples.forms.trial import TrialFile
 from pgassay.trials.model.record import Validity
 from support.synthetic.stored_trials import trial_file
@@ -69,7 +70,7 @@ class Finished:
     counts: bool = True
 
     def validity(self) -> Validity:
-        return Validity() if self.counts else Validity(reasons=("a neighbour compiled",))
+        return Validity() if self.counts else Validity((legacy("a neighbour compiled"),))
 
     def summary(self) -> TrialFile:
         return trial_file(started_ns=self.started_ns)

@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 from pgassay import pipeline
+from pgassay.analysis.measures.one_server import RUN_AGAIN
 from pgassay.cluster.calls import ActorLost
 from pgassay.errors import LimitPassed, SpecError, TrialError
 from pgassay.fleet import is_over, kept_trials, opened_members, run_blocks
+from pgassay.notes import legacy
 from pgassay.pipeline import carry_out
 from pgassay.reporting import analyse_run
 from pgassay.samples.failed_trials import failed_trials
@@ -65,12 +67,12 @@ def test_the_block_of_a_lost_server_runs_again_whole_and_no_finished_trial_is_lo
         (second.number, None),
     ]
     (failed,) = failed_trials(run.path / "failed.jsonl")
-    assert (failed.number, "north: connection refused" in failed.reason) == (second.number, True)
+    assert (failed.number, failed.reason.values["server"]) == (second.number, "north")
     assert any("north is lost" in text for text in heard.warnings)
     context = analyse_run(run)
     assert context.analysis.blocks == 6
     assert [one.number for one in context.analysis.invalid_trials] == [first.number]
-    assert "server" in context.analysis.invalid_trials[0].invalid[0]
+    assert context.analysis.invalid_trials[0].invalid == (RUN_AGAIN,)
 
 
 def test_an_invalid_trial_is_repeated_on_its_server(tmp_path: Path) -> None:
@@ -184,7 +186,7 @@ def test_blocks_are_judged_in_their_order(tmp_path: Path) -> None:
 def test_numbers_of_trials_are_never_used_twice(tmp_path: Path) -> None:
     plan = empty_run(tmp_path / "run", SPEC).plan
     first = plan.block(1)[0]
-    bad = Validity(("the server restarted",))
+    bad = Validity((legacy("the server restarted"),))
     kept = {
         first.number: Kept("north", bad),
         first.number + 12: Kept("north", Validity()),

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from pgassay.notes import legacy
 from pgassay.report.context import ReportContext
 from pgassay.report.data_tables.csv_text import trials_csv
 from pgassay.report.data_tables.tables import tables_of
@@ -34,7 +35,7 @@ def context(tmp_path_factory: pytest.TempPathFactory) -> ReportContext:
     folder = tmp_path_factory.mktemp("run")
     found = synthetic_context(folder, STEPS, effects={"a2": 0.2})
     first, *others = found.analysis.trials
-    doubted = replace(first, invalid=("the server was restarted",))
+    doubted = replace(first, invalid=(legacy("the server was restarted"),))
     analysis = replace(found.analysis, trials=tuple(others), invalid_trials=(doubted,))
     return replace(found, analysis=analysis)
 

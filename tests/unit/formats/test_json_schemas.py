@@ -11,6 +11,7 @@ import pytest
 
 from pgassay.analysis.gates.grammar import parse_gates
 from pgassay.analysis.gates.judge import judge_gates
+from pgassay.notes import legacy
 from pgassay.report.context import ReportContext
 from pgassay.report.objects.analysis import render_json
 from pgassay.report.objects.run import run_object
@@ -44,7 +45,7 @@ def test_what_is_printed_fits_its_schema_and_names_every_key(
 ) -> None:
     context = synthetic_context(tmp_path, spec, **truth)
     first, *others = context.analysis.trials
-    doubted = (replace(first, invalid=("restarted",)),)
+    doubted = (replace(first, invalid=(legacy("restarted"),)),)
     analysis = replace(context.analysis, trials=tuple(others), invalid_trials=doubted)
     gates = judge_gates(parse_gates(["throughput>-2%"]), analysis)
     context = replace(context, analysis=analysis, gates=gates)

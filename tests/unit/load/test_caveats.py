@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from pgassay.errors import TrialError
-from pgassay.notes import Note
+from pgassay.notes import Note, note_of
 from pgassay.plan.steps import Step
 from pgassay.trials.load.caveats import load_notes, refuse_failed
+from support.notes import codes_in
 
 OUTAGE = {"start_ns": 1_000_000_000, "end_ns": 1_500_000_000, "connections": 2}
 STEPS = (Step(2, 10.0, measured=True, rate=1000.0),)
@@ -111,19 +112,35 @@ def test_in_a_switchback_the_advice_names_design_slice() -> None:
     assert caveat.code == "trials/load/crossing-arms"
 
 
+KILLED = Note("trials/guards/out-of-memory", {"limit": "1 GB"})
+
+
+def refused(*asked: Any) -> Note:
+    """What the error says."""
+    with pytest.raises(TrialError) as error:
+        refuse_failed(3, *asked)
+    return note_of(error.value)
+
+
 def test_a_load_whose_server_was_killed_for_memory_says_so_before_its_first_error() -> None:
     lost = result(lost_connections=4, first_error=None)
-    with pytest.raises(TrialError, match=r"4 of 4 connections were lost; is the server still up\?"):
-        refuse_failed(3, lost, "")
-    with pytest.raises(TrialError, match="4 of 4 connections were lost; killed for memory; there"):
-        refuse_failed(3, lost, "", "killed for memory")
-    failed = result(0, first_error=None)
-    with pytest.raises(TrialError, match=r"succeeded; killed for memory; the .* says: signal 9"):
-        refuse_failed(3, failed, "signal 9", "killed for memory")
+    codes = codes_in(refused(lost, ""))
+    assert codes[1:3] == ["trials/load/connections-gone", "trials/load/still-up"]
+    killed = codes_in(refused(lost, "", KILLED))
+    assert killed[1:] == ["trials/load/connections-gone", KILLED.code, "trials/load/no-error"]
+    failed = refused(result(0, first_error=None), "signal 9", KILLED)
+    assert failed.values["what"] == Note("trials/load/no-transaction")
+    assert failed.values["reason"] == Note.of(
+        "trials/load/log-says", reason=KILLED, crash="signal 9"
+    )
 
 
 def test_connections_that_were_lost_in_the_warm_up_are_not_counted_among_none() -> None:
     lost = result(0, lost_connections=1, first_error=None, connections={"count": 0})
-    words = r"trial 3: connections were lost before measuring began \(1\); killed for memory; "
-    with pytest.raises(TrialError, match=words):
-        refuse_failed(3, lost, "", "killed for memory")
+    said = refused(lost, "", KILLED)
+    assert codes_in(said)[1:] == [
+        "trials/load/lost-before-measuring",
+        KILLED.code,
+        "trials/load/no-error",
+    ]
+    assert said.values["trial_number"] == 3

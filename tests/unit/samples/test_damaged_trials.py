@@ -59,8 +59,10 @@ def test_a_trial_with_another_load_than_planned_does_not_count(tmp_path: Path, e
     after = analyse_run(run).analysis
     assert [v.verdict for v in after.verdicts()] == [v.verdict for v in before.verdicts()]
     (invalid,) = after.invalid_trials
-    assert "it ran 4 clients for 10 s" in invalid.invalid[0]
-    assert "but the plan has 4 clients for 10 s, 8 clients for 10 s" in invalid.invalid[0]
+    (reason,) = invalid.invalid
+    assert reason.code == "trials/run/other-steps"
+    assert str(reason.values["ran"]).startswith("4 clients for 10 s")
+    assert reason.values["wanted"] == "4 clients for 10 s, 8 clients for 10 s"
     assert any("does not count" in doubt.text for doubt in after.warnings)
 
 

@@ -187,8 +187,9 @@ def test_a_caveat_leaves_a_trial_valid() -> None:
     remarks = judge(replace(host_afterwards(disk_used=0.93, throttled=4), foreign_load=2.0))
     validity = validity_of(remarks)
     assert not validity.valid
-    assert len(validity.reasons) == 1
-    assert validity.reasons[0].endswith("more than 0.5 on average")
+    assert len(validity.notes) == 1
+    assert validity.notes[0].code == "trials/guards/foreign-sessions"
+    assert validity.notes[0].values["limit"] == 0.5
     assert len(caveats_among(remarks)) == 2
     assert validity_of([r for r in remarks if r.grade == "doubt"]).valid
 

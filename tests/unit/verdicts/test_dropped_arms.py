@@ -16,6 +16,7 @@ from pgassay.analysis.gates.grammar import parse_gate
 from pgassay.analysis.judge import after_block, answered, judge
 from pgassay.analysis.model import StepMeasures, TrialMeasures, Verdict
 from pgassay.analysis.verdicts.left_out_trials import lost_trials
+from pgassay.notes import legacy
 from pgassay.plan.model import Plan
 from pgassay.plan.store import plan_from_json, plan_to_json, same_design
 from pgassay.trials.model.record import FailedTrial
@@ -86,7 +87,7 @@ def test_all_arms_stay_for_gates_in_whole_plots_and_in_the_last_block(
 
 
 def test_an_arm_that_was_dropped_had_fewer_trials_to_lose() -> None:
-    lost = [FailedTrial(n, n, "a1", "lost", None) for n in (8, 10, 12, 14, 16, 18)]
-    lost += [FailedTrial(n + 30, n, "a3", "lost", None) for n in (9,)]
+    lost = [FailedTrial(n, n, "a1", legacy("lost"), None) for n in (8, 10, 12, 14, 16, 18)]
+    lost += [FailedTrial(n + 30, n, "a3", legacy("lost"), None) for n in (9,)]
     assert lost_trials(PLAN, [], lost).too_often == ("a1",)
     assert lost_trials(replace(PLAN, dropped={"a2": 6}), [], lost).too_often == ()

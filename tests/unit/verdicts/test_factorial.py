@@ -29,6 +29,7 @@ from pgassay.analysis.statistics.multiple_testing import sign_flip_p
 from pgassay.findings.answer.verdicts import find as find_verdicts
 from pgassay.findings.model import FindingKind
 from pgassay.findings.registry import find
+from pgassay.notes import legacy
 from pgassay.plan.factorial.numeric_levels import scores_of
 from pgassay.plan.model import Factor, Plan, PlannedTrial
 from pgassay.report.objects.run import run_object
@@ -340,4 +341,4 @@ def test_a_missing_arm_leaves_its_block_out_of_every_estimate() -> None:
     found = analyse("?", plan, kept)
     assert found.interactions[0].estimate.blocks == BLOCKS - 1
     assert {e.estimate.blocks for e in found.arm_effects} == {BLOCKS - 1}
-    assert analyse("?", plan, [replace(t, invalid=("x",)) for t in kept]).interactions == ()
+    assert analyse("?", plan, [replace(t, invalid=(legacy("x"),)) for t in kept]).interactions == ()

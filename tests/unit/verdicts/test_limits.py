@@ -19,7 +19,7 @@ from pgassay.analysis.verdicts.collapses import collapse_outlook, most_unseen, t
 from pgassay.findings.answer.endpoints import badge
 from pgassay.findings.answer.limits import collapse_line, limits
 from pgassay.findings.registry import find
-from pgassay.notes import Importance
+from pgassay.notes import Importance, legacy
 from pgassay.plan.model import Plan
 from pgassay.trials.model.record import FailedTrial
 from support.synthetic.failed_trials import FIVE, plan_of, trials_of
@@ -106,7 +106,7 @@ def test_halves_of_several_levels_share_their_error() -> None:
 def broken(plan: Plan, arm: str, blocks: Sequence[int]) -> list[FailedTrial]:
     """Planned trials of an arm that were run again."""
     own = [one for one in plan.trials if one.arm == arm and one.block in blocks]
-    return [FailedTrial(one.number, one.block, arm, "the server died") for one in own]
+    return [FailedTrial(one.number, one.block, arm, legacy("the server died")) for one in own]
 
 
 def test_losses_of_the_better_level_stand_in_badge_and_sentence() -> None:

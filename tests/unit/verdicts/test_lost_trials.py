@@ -13,6 +13,7 @@ from pgassay.analysis.compare.model import Withdrawn
 from pgassay.analysis.judge import answered
 from pgassay.analysis.model import Analysis, TrialMeasures, Verdict
 from pgassay.findings.registry import find
+from pgassay.notes import legacy
 from pgassay.plan.model import Plan
 from pgassay.samples.failed_trials import failed_trials, note_failed
 from pgassay.trials.model.record import FailedTrial
@@ -30,14 +31,17 @@ def invalidated(
         for place, trial in enumerate(first, 1)
     ]
     bad = {trial.number for trial in first}
-    lost = [replace(t, invalid=("the server restarted",)) if t.number in bad else t for t in trials]
+    lost = [
+        replace(t, invalid=(legacy("the server restarted"),)) if t.number in bad else t
+        for t in trials
+    ]
     return lost + again
 
 
 def broken(arm: str, count: int) -> list[FailedTrial]:
     """So many planned trials of an arm, once each."""
     reason = "trial 3: 8 of 8 connections were lost; is the server still up?"
-    return [FailedTrial(100 + at, 2, arm, reason) for at in range(count)]
+    return [FailedTrial(100 + at, 2, arm, legacy(reason)) for at in range(count)]
 
 
 def test_an_arm_that_loses_six_trials_while_the_other_loses_none_has_no_verdict() -> None:
@@ -84,7 +88,7 @@ def test_a_trial_that_was_tried_often_is_one() -> None:
     plan = plan_of()
     trials = trials_of(plan, {"a2": 0.03}, ())
     first = next(trial for trial in trials if trial.arm == "a2")
-    again = FailedTrial(99, first.block, "a2", "trial 99: no", repeats=first.number)
+    again = FailedTrial(99, first.block, "a2", legacy("trial 99: no"), repeats=first.number)
     often = [replace(again, number=first.number, repeats=None)] * 6 + [again] * 3
     analysis = analyse("?", plan, invalidated(trials, plan, "a2", 1), failed=often)
     assert analysis.verdicts()[0].verdict is Verdict.BETTER
@@ -114,7 +118,7 @@ def test_an_idle_trial_withdraws_the_verdict_even_in_an_incomplete_block() -> No
 def test_what_was_noted_is_read_back_beside_a_line_cut_short(tmp_path: Path) -> None:
     path = tmp_path / "failed.jsonl"
     assert failed_trials(path) == ()
-    one, other = broken("a1", 1)[0], FailedTrial(5, 3, "a2", 'the "server" — died')
+    one, other = broken("a1", 1)[0], FailedTrial(5, 3, "a2", legacy('the "server" — died'))
     note_failed(path, one)
     with path.open("a") as file:
         file.write('{"number": 4, "blo')
@@ -137,7 +141,7 @@ def test_a_fixed_number_that_has_not_all_run_has_no_verdict_and_a_sequence_has()
     assert whole.verdicts()[0].verdict is Verdict.BETTER
     assert not warnings_of(whole, "unfinished")
     # A trial that does not count has run all the same.
-    lost = [replace(t, invalid=("a backup ran",)) if t.number == 18 else t for t in trials]
+    lost = [replace(t, invalid=(legacy("a backup ran"),)) if t.number == 18 else t for t in trials]
     assert not warnings_of(analyse("?", plan, lost), "unfinished")
     # One that the run repeats, and has not yet.
     lost = [replace(trial, is_repeated=bool(trial.invalid)) for trial in lost]

@@ -144,7 +144,7 @@ class TrialMeasures:
     steps: tuple[StepMeasures, ...]
     warnings: tuple[Caveat, ...]
     variants: tuple[VariantMeasures, ...] = ()
-    invalid: tuple[str, ...] = ()
+    invalid: tuple[Note, ...] = ()
     """Why it does not count; empty where it does."""
     repeats: int | None = None
     """The number of the invalid trial that this one repeats."""

@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from pgassay.analysis.measures.model import TrialMeasures
-from pgassay.language import stored
+from pgassay.notes import Note
 
-RUN_AGAIN = stored("its block was run again on another server")
+RUN_AGAIN = Note("trials/run/run-again")
 
 
 def of_one_server(trials: Sequence[TrialMeasures]) -> list[TrialMeasures]:

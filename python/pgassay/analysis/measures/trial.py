@@ -48,7 +48,7 @@ Level = tuple[float, float, float]
 """Clients, rate (0 in a closed loop), seconds."""
 
 
-def other_steps(summary: TrialFile, plan: Plan) -> tuple[str, ...]:
+def other_steps(summary: TrialFile, plan: Plan) -> tuple[Note, ...]:
     """The reason, if the measured steps differ from the planned ones in any order."""
     planned = sorted(
         (step.clients, step.rate or 0.0, step.duration_s) for step in plan.steps if step.measured
@@ -62,7 +62,7 @@ def other_steps(summary: TrialFile, plan: Plan) -> tuple[str, ...]:
     if len(stored) == len(planned) and all(_alike(*pair, timed=timed) for pair in pairs):
         return ()
     ran, wanted = (", ".join(map(_words, steps)) for steps in (stored, planned))
-    return (f"it ran {ran}, but the plan has {wanted}",)
+    return (Note("trials/run/other-steps", {"ran": ran, "wanted": wanted}),)
 
 
 def _refuse_unplanned(trial: StoredTrial, summary: TrialFile, plan: Plan) -> None:
@@ -106,7 +106,7 @@ def measure_trial(
     if sources.are_of_the_only_server:
         values |= statement_costs(sources.postgres, summary)
     whole = replace(whole, level=None, values=values)
-    reasons = trial.validity().reasons
+    reasons = trial.validity().notes
     return TrialMeasures(
         number=summary.number,
         block=summary.block,

@@ -23,7 +23,7 @@ from pgassay.analysis.measures.model import Caveat, TrialMeasures
 from pgassay.analysis.measures.one_server import RUN_AGAIN
 from pgassay.analysis.verdicts.model import IdleTrials, Losses
 from pgassay.analysis.verdicts.withdrawal import Level, LevelAt
-from pgassay.notes import Importance, Note, Term, Value, legacy
+from pgassay.notes import Importance, Note, Term, Value
 from pgassay.plan.model import Arm, Plan
 from pgassay.trials.model.record import FailedTrial
 
@@ -176,7 +176,7 @@ def lost_trial_caveats(
         values: dict[str, Value] = {
             "n": len(failed),
             "by_arm": Note("analysis/verdicts/in-brackets", {"items": by_arm}) if by_arm else "",
-            "items": tuple(map(legacy, reasons[:_MOST_REASONS])),
+            "items": tuple(reasons[:_MOST_REASONS]),
             "more": more,
         }
         yield Caveat.of(

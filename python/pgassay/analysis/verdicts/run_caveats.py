@@ -20,7 +20,7 @@ from pgassay.analysis.measures.one_server import is_left_out
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.verdicts.idle_rounds import rounds_that_count
 from pgassay.analysis.verdicts.not_in_force import set_by_load
-from pgassay.notes import Importance, Note, Term, Value, legacy
+from pgassay.notes import Importance, Note, Term, Value
 from pgassay.plan.model import Arm, Plan
 from pgassay.plan.risks import NO_CHECKPOINTS, SET_BY_LOAD
 
@@ -36,8 +36,7 @@ def invalid_trial_caveats(
     repeated = {t.repeats: t.number for t in invalid if t.repeats is not None}
     found = []
     for trial in invalid:
-        reasons = tuple(map(legacy, trial.invalid))
-        note = Note("analysis/verdicts/invalid", {"number": trial.number, "items": reasons})
+        note = Note("analysis/verdicts/invalid", {"number": trial.number, "items": trial.invalid})
         if (value := replaced.get(trial.number)) is not None:
             note = Note("analysis/verdicts/invalid-replaced", {"text": note, "value": value})
         elif (value := repeated.get(trial.number)) is not None:

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from pgassay.analysis.reading.setting_sizes import setting_text
-from pgassay.language import Message, clauses, colon, decimals, listed, retold, tr
+from pgassay.language import Message, clauses, colon, decimals, listed, tr
 from pgassay.plan.description import combinations_line, mode_in_force, order_of, plots_line
 from pgassay.report.brief.fitting import texts
 from pgassay.report.brief.lines import pair_line, pair_lines
@@ -121,7 +121,7 @@ def _design(context: ReportContext) -> Iterator[str]:
         yield tr(
             "Trial {number} does not count: {list}",
             number=trial.number,
-            list=clauses(map(retold, trial.invalid)),
+            list=clauses(trial.invalid),
         )
 
 

@@ -81,7 +81,7 @@ def _trial(context: ReportContext, trial: TrialMeasures, order: int) -> dict[str
         "label": label_of(context, trial.arm),
         "step_unit": context.plan.step_unit,
         "counts": not trial.invalid,
-        "invalid": trial.invalid or None,
+        "invalid": [*map(str, trial.invalid)] or None,
         "caveats": [one.text for one in trial.warnings] or None,
         "repeats": trial.repeats,
         **{f"level_{factor}": level for factor, level in levels.items()},

@@ -67,7 +67,10 @@ def run_object(run: str, context: ReportContext) -> dict[str, Any]:
         "warnings": list(dict.fromkeys(one.text for one in context.of_kind(FindingKind.WARNING))),
         "not_seen": list(context.environment.get("not_seen") or []),
         "invalid_trials": [
-            {**fields(one, "number", "block", "arm", "repeats"), "reasons": list(one.invalid)}
+            {
+                **fields(one, "number", "block", "arm", "repeats"),
+                "reasons": list(map(str, one.invalid)),
+            }
             for one in analysis.invalid_trials
         ],
         "calibration": _calibration(context),

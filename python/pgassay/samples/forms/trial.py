@@ -6,13 +6,21 @@ Never: requires a key that older versions did not write, or that is not read.
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, field_serializer, model_validator
+from pydantic import Field, PlainSerializer, model_validator
 
 from pgassay.notes import Note, note_to_json, notes_from_json
 from pgassay.plan.model import ALL_ARMS
 from pgassay.stored_model import Items, Number, Part, Stored, StoredFile
+
+StoredNotes = Annotated[
+    Items[Any],
+    PlainSerializer(
+        lambda notes: [note_to_json(one) if isinstance(one, Note) else one for one in notes]
+    ),
+]
+"""Notes as they are made, or as a file has them; beside them are their sentences."""
 
 
 class Step(Stored):
@@ -130,6 +138,7 @@ class StoredValidity(Stored):
 
     valid: bool = True
     reasons: Items[str] = ()
+    notes: StoredNotes = ()
 
 
 class TrialFile(StoredFile):
@@ -150,7 +159,7 @@ class TrialFile(StoredFile):
     checkpoints_from: str
     log: dict[str, Any] = Field({})
     clock: dict[str, Any] = Field({})
-    notes: Items[Any] = ()
+    notes: StoredNotes = ()
     warnings: Items[str]
     validity: StoredValidity = StoredValidity()
     repeats: int | None = None
@@ -163,10 +172,6 @@ class TrialFile(StoredFile):
     def found_notes(self) -> tuple[Note, ...]:
         """What makes the trial's figures doubtful."""
         return notes_from_json(self.notes, self.warnings)
-
-    @field_serializer("notes")
-    def _notes(self, notes: tuple[Any, ...]) -> list[Any]:
-        return [note_to_json(one) if isinstance(one, Note) else one for one in notes]
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:

@@ -97,7 +97,7 @@ def caveats_among(guard_results: Sequence[GuardResult]) -> list[Note]:
 
 def validity_of(guard_results: Sequence[GuardResult]) -> Validity:
     """Whether the trial counts, and the reasons if it does not."""
-    return Validity(tuple(result.text for result in guard_results if result.grade == "invalid"))
+    return Validity(tuple(result.note for result in guard_results if result.grade == "invalid"))
 
 
 def _settings(evidence: Evidence, limits: Limits) -> GuardResult | None:

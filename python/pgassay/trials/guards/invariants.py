@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from pgassay.errors import TargetError
+from pgassay.notes import Note
 from pgassay.plan.model import Arm
 from pgassay.server.protocol import NOTHING, ServerFacts, Target
 from pgassay.spec.experiment import Spec
@@ -84,11 +85,11 @@ class InvariantWatch:
         """The server's process id on its host; None where that is unknown."""
         return self._before.postmaster
 
-    def killed_for_memory(self) -> str:
-        """Whether the kernel has killed a process of the server since, in words; else empty."""
+    def killed_for_memory(self) -> Note | None:
+        """That the kernel has killed a process of the server since; None where it has not."""
         before, now = self._before.memory, self._target.memory_use()
         found = killed_for_memory(before, now, self._limits)
-        return "" if found is None else found.text
+        return None if found is None else found.note
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pgassay.errors import TrialError
-from pgassay.language import stored
 from pgassay.notes import Note, Value
 from pgassay.plan.steps import Step
 
@@ -158,39 +157,40 @@ _FAILED_AT_MOST = 0.5
 
 
 def refuse_failed(
-    trial_number: int, result: Mapping[str, Any], crash: str, killed: str = ""
+    trial_number: int, result: Mapping[str, Any], crash: str, killed: Note | None = None
 ) -> None:
     """Refuse a load whose server went away, or in which most transactions failed.
 
-    `killed` says that the kernel killed a process of the server, and why.
+    `killed` says that the kernel killed a process of the server, and why. The error has a note.
     """
     done, failed, lost = (result[name] for name in ("transactions", "failed", "lost_connections"))
     if lost and not result.get("outages"):
         count = result["connections"]["count"]
-        why = killed or stored("is the server still up?")
-        what = (
-            stored(f"{lost} of {count} connections were lost; {why}")
-            if lost <= count  # which counts those that took part in a measured step
-            else stored(f"connections were lost before measuring began ({lost}); {why}")
+        why = killed or Note("trials/load/still-up")
+        # `count` is of those that took part in a measured step.
+        of = (
+            "trials/load/connections-gone" if lost <= count else "trials/load/lost-before-measuring"
         )
-        killed = ""  # as said
+        what = Note.of(of, lost=lost, count=count, why=why)
+        killed = None  # as said
     elif done == 0:
-        what = stored("not one transaction succeeded")
+        what = Note("trials/load/no-transaction")
     elif failed > _FAILED_AT_MOST * (done + failed):
-        every = done + failed
-        what = stored(f"{failed} of {every} transactions failed")
+        what = Note("trials/load/most-failed", {"failed": failed, "every": done + failed})
     else:
         return
     first = result.get("first_error")
     if killed:
         reason = killed  # the first error only follows from it
     elif first:
-        sqlstate, scenario, message = first["sqlstate"], first["scenario"], first["message"]
-        reason = stored(f"the first error was {sqlstate} in {scenario}: {message}")
-        if sqlstate in _PREPARED_LOST:
-            reason = stored(f"{reason}; {_POOLED}")
+        said = {name: first[name] for name in ("sqlstate", "scenario", "message")}
+        reason = Note("trials/load/first-error", said)
+        if first["sqlstate"] in _PREPARED_LOST:
+            reason = Note.of("trials/load/first-error-pooled", reason=reason, pooled=_POOLED)
     else:
-        reason = stored("there was no error; is a step long enough for one transaction?")
+        reason = Note("trials/load/no-error")
     if crash:
-        reason = stored(f"{reason}; the server's log says: {crash}")
-    raise TrialError(stored(f"trial {trial_number}: {what}; {reason}"))
+        reason = Note("trials/load/log-says", {"reason": reason, "crash": crash})
+    raise TrialError(
+        Note.of("trials/load/broke-off", trial_number=trial_number, what=what, reason=reason)
+    )

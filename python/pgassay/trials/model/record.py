@@ -63,7 +63,7 @@ class FailedTrial:
     number: int
     block: int
     arm: str
-    reason: str
+    reason: Note
     repeats: int | None = None
     """The number of the invalid trial that it was run for."""
 
@@ -72,12 +72,18 @@ class FailedTrial:
 class Validity:
     """Whether a trial counts."""
 
-    reasons: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     """Why it does not count; empty where it does."""
 
     @property
     def valid(self) -> bool:
-        return not self.reasons
+        """Whether no guard found a reason why not."""
+        return not self.notes
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """The sentences of the notes."""
+        return tuple(map(str, self.notes))
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
 """The limits of `[guard]`: looked at each second of a trial, so that a run which harms others ends.
 
-Enters: the table, the servers of a trial. Leaves: LimitPassed, one line with the limit and what was
-found. Never: judges a figure of the experiment, or takes a server that does not answer in time for
-a healthy one.
+Enters: the table, the servers of a trial. Leaves: LimitPassed, whose note has the limit and what
+was found. Never: judges a figure of the experiment, or takes a server that does not answer in time
+for a healthy one.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import cast
 import psycopg
 
 from pgassay.errors import ConnectionRefused, LimitPassed, TargetError
-from pgassay.language import stored
+from pgassay.notes import Note
 from pgassay.refusals.refusal import Refusal
 from pgassay.server.connection.session import connect
 from pgassay.server.hosts.host import Host
@@ -119,18 +119,10 @@ class LimitWatch:
             gone_s = now - since_s
             if gone_s > limit_s and name:
                 raise LimitPassed(
-                    stored(
-                        f"guard.replication_lag = {limit_s:g} s: the standby {name} has not been"
-                        f" connected for {gone_s:.1f} s"
-                    )
+                    Note.of("trials/run/standby-gone", limit_s=limit_s, name=name, gone_s=gone_s)
                 )
             if gone_s > limit_s:
-                raise LimitPassed(
-                    stored(
-                        f"guard.replication_lag = {limit_s:g} s: no standby has been connected for"
-                        f" {gone_s:.1f} s"
-                    )
-                )
+                raise LimitPassed(Note.of("trials/run/no-standby", limit_s=limit_s, gone_s=gone_s))
 
     def _session(self, place: int, target: Target) -> Connection:
         if place not in self._sessions:
@@ -147,35 +139,22 @@ class LimitWatch:
         slow = self._seen.slow
         slow[place] = slow.get(place, 0) + 1 if took_s > limit_s else 0
         if slow[place] >= _IN_A_ROW:
-            limit_ms, took_ms, times = 1e3 * limit_s, 1e3 * took_s, _IN_A_ROW
-            raise LimitPassed(
-                stored(
-                    f"guard.other_latency = {limit_ms:g} ms: {times} times in a row a query of one"
-                    f" row beside the load took longer, the last {took_ms:.3g} ms"
-                )
-            )
+            values = {"limit_ms": 1e3 * limit_s, "times": _IN_A_ROW, "took_ms": 1e3 * took_s}
+            raise LimitPassed(Note("trials/run/slow-beside", values))
 
     def _refuse_full(self, target: Target) -> None:
         least = cast(GuardTable, self._table).free_disk
         free = _free_bytes(target.host(), target.facts().data_directory)
         if least is not None and free is not None and free < least:
-            least_gb, free_gb = least / 2**30, free / 2**30
-            raise LimitPassed(
-                stored(
-                    f"guard.free_disk = {least_gb:.3g} GB: {free_gb:.3g} GB are free on the"
-                    " server's disks"
-                )
-            )
+            values = {"least_gb": least / 2**30, "free_gb": free / 2**30}
+            raise LimitPassed(Note("trials/run/disk-full", values))
 
 
 def _refuse_behind(lags_s: Mapping[str, float], limit_s: float) -> None:
     for name, behind_s in lags_s.items():
         if behind_s > limit_s:
             raise LimitPassed(
-                stored(
-                    f"guard.replication_lag = {limit_s:g} s: the standby {name} is"
-                    f" {behind_s:.1f} s behind"
-                )
+                Note.of("trials/run/standby-behind", limit_s=limit_s, name=name, behind_s=behind_s)
             )
 
 

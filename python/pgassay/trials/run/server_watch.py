@@ -15,6 +15,7 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 from pgassay import _core
+from pgassay.notes import Note
 from pgassay.server.connection.session import as_target_error
 from pgassay.server.hosts.host import Host
 from pgassay.server.hosts.placement import Place
@@ -161,8 +162,8 @@ class TrialWatch(ServerWatch):
         self.checkpoints: KnownCheckpoints = follower.end_period(self.logged, last=True)
         return self.logged.crash
 
-    def killed_for_memory(self) -> str:
-        """Whether the kernel killed a process of the server in the load, in words; else empty."""
+    def killed_for_memory(self) -> Note | None:
+        """That the kernel killed a process of the server in the load; None where it did not."""
         return self.invariants.killed_for_memory()
 
     def judge(

@@ -17,7 +17,7 @@ from typing import Any
 from pgassay import _core
 from pgassay.errors import TargetError, TrialError
 from pgassay.interruption import raise_if_interrupted
-from pgassay.notes import Note, legacy
+from pgassay.notes import Note, legacy, note_of
 from pgassay.plan.model import Plan, PlannedTrial
 from pgassay.server.hosts.placement import NOWHERE, Placement
 from pgassay.server.protocol import ConnectionParameters, Target
@@ -72,9 +72,11 @@ def run_trial(trial: PlannedTrial, context: TrialContext, *, resumed: bool = Fal
         try:
             return _run(trial, context, resumed=resumed)
         except TargetError as error:
-            raise TrialError(f"trial {trial.number}: {error}") from error
+            of_trial = Note.of("trials/run/of-trial", number=trial.number, why=str(error))
+            raise TrialError(of_trial) from error
     except TrialError as error:
-        failed = FailedTrial(trial.number, trial.block, trial.arm, str(error), trial.repeats)
+        reason = note_of(error)
+        failed = FailedTrial(trial.number, trial.block, trial.arm, reason, trial.repeats)
         context.note_failed(failed)
         raise
 
@@ -102,7 +104,7 @@ def _run(trial: PlannedTrial, context: TrialContext, *, resumed: bool) -> TrialR
     )
     result, reloading = _run_load(trial, context, watches, load)
     crashes = [watch.read_log() for watch in watches]
-    killed = next(filter(None, (watch.killed_for_memory() for watch in watches)), "")
+    killed = next(filter(None, (watch.killed_for_memory() for watch in watches)), None)
     refuse_failed(trial.number, result, next(filter(None, crashes), ""), killed)
     results = list(_guard_results(watches, context.spec, load.backends, result, reloading))
     # When everything of the load has been read, so that nothing of it is of our making.

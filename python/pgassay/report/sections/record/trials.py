@@ -12,7 +12,7 @@ from pgassay.analysis.compare.model import Dependence
 from pgassay.analysis.curves.model import Steadiness
 from pgassay.analysis.model import TrialMeasures
 from pgassay.analysis.reading.metrics import METRICS
-from pgassay.language import Message, clauses, colon, decimals, ntr, retold, tr
+from pgassay.language import Message, clauses, colon, decimals, ntr, tr
 from pgassay.report.charts.over_time.trial_order import trial_order_chart
 from pgassay.report.charts.style import arm_styles
 from pgassay.report.context import ReportContext
@@ -123,7 +123,7 @@ def trial_table(context: ReportContext) -> Table:
 
 def _caveats(trial: TrialMeasures) -> tuple[str, ...]:
     return (
-        *(tr("does not count: {reason}", reason=retold(reason)) for reason in trial.invalid),
+        *(tr("does not count: {reason}", reason=reason) for reason in trial.invalid),
         *(warning.text for warning in trial.warnings),
     )
 
