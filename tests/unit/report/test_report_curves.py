@@ -217,7 +217,7 @@ def test_captions_name_only_what_is_drawn(context: ReportContext) -> None:
     page = render_html(replace(context, analysis=analysis, findings=()))
     for words in ("A dotted line is the load", "Universal Scalability Law", "A cross is the knee"):
         assert words not in page
-    assert "the difference is the same in every block: 50 %." in page
+    assert "the difference is the same in every block: 50\u00a0%." in page
 
 
 def test_arms_without_a_profile_get_one_sentence_and_no_table(context: ReportContext) -> None:

@@ -17,6 +17,8 @@ from pgassay.analysis.statistics.intervals import mean_with_interval, ratio_of_m
 from pgassay.analysis.statistics.multiple_testing import selected_alpha, yekutieli
 from pgassay.findings.model import FindingKind
 from pgassay.findings.registry import find
+from pgassay.report.document.blocks import Group
+from pgassay.report.document.table import Table
 from pgassay.report.sections.behaviour.waits import waits
 from pgassay.report.tables.time_parts import accounting_table, summing
 from pgassay.reporting import analyse_run
@@ -117,11 +119,11 @@ def test_samples_that_count_more_than_a_transaction_took_are_admitted(
 def test_tables_show_rows_that_sum(tmp_path: Path) -> None:
     run, _, _ = synthetic_run(tmp_path / "run", effects={"a2": 0.12})
     context = analyse_run(run)
-    by_arm = waits.content(context)
-    assert by_arm is not None
+    (pair,) = (block for block in waits.blocks(context) if isinstance(block, Group))
+    classes, events = (one for one in pair.blocks if isinstance(one, Table))
     for table, columns in (
         (accounting_table(context), ("Baseline", "Level", "Change")),
-        (by_arm["classes"], tuple(c.title for c in by_arm["classes"].columns[1:])),
+        (classes, tuple(column.title for column in classes.columns[1:])),
     ):
         for column in columns:
             *parts, whole = (
@@ -129,7 +131,7 @@ def test_tables_show_rows_that_sum(tmp_path: Path) -> None:
                 for text in table.column(column)
             )
             assert round(sum(parts), 3) == whole
-    assert not [t for t in by_arm["events"].column("Average active sessions") if "Client" in t]
+    assert not [t for t in events.column("Average active sessions") if "Client" in t]
     assert summing([0.0004, 0.0004], 0.001, 3) == (0.0, 0.0, 0.001, 0.001)
 
 

@@ -6,6 +6,7 @@ Enters: the context. Leaves: sentences, charts, tables. Never: computes an estim
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 from pgassay.analysis.curves.checkpoints.model import TimeShare
 from pgassay.analysis.statistics.values import Estimate
@@ -15,8 +16,11 @@ from pgassay.report.charts.checkpoints.signals import signals_chart
 from pgassay.report.charts.checkpoints.throughput import checkpoints_chart
 from pgassay.report.charts.style import arm_styles
 from pgassay.report.context import ReportContext
-from pgassay.report.document.section import Content, section
+from pgassay.report.document.blocks import Block, Chart, Fold, Heading, Paragraph, note, observed
+from pgassay.report.document.captions import arm_key, cut
+from pgassay.report.document.section import Blocks, section
 from pgassay.report.document.table import Column, Table, table
+from pgassay.report.document.text import joined
 from pgassay.report.tables.cells import ABSENT, between
 
 _COLUMNS = (
@@ -72,22 +76,57 @@ _MOST_LISTED = 100
 
 
 @section("behaviour/checkpoints", "Around a checkpoint")
-def checkpoints(context: ReportContext) -> Content | None:
-    """A run in which a checkpoint began inside a trial."""
-    if not context.analysis.checkpoint_effects:
-        return None
+def checkpoints(context: ReportContext) -> Blocks:
+    """Shows what checkpoints that began inside trials cost; yields nothing where none did."""
     effects = context.analysis.checkpoint_effects
-    all_refused = all(effect.refused for effect in effects)
-    return {
-        "sentences": context.sentences("checkpoints"),
-        "refused": _refusals(context) if all_refused else (),
-        "chart": checkpoints_chart(context.analysis, arm_styles(context.plan.arms)),
-        "checkpoints": None if all_refused else checkpoint_table(context),
-        "causes": causes_table(context),
-        "signals": signals_chart(context.analysis.checkpoint_causes, arm_styles(context.plan.arms)),
-        "every": every_checkpoint(context),
-        "not_listed": max(0, len(context.analysis.checkpoint_rows) - _MOST_LISTED),
-    }
+    if not effects:
+        return
+    yield from observed(context.sentences("checkpoints"))
+    if chart := checkpoints_chart(context.analysis, arm_styles(context.plan.arms)):
+        caption = tr(
+            "Mean throughput around the start of a checkpoint, relative to the seconds before it. "
+            "The 95 % band over trials holds for the whole curve."
+        )
+        label = tr("Throughput around the start of a checkpoint")
+        yield arm_key(context)
+        yield Chart("checkpoints", chart, label, joined(caption, *cut(chart)))
+    if all(effect.refused for effect in effects):
+        yield from map(Paragraph, _refusals(context))
+    else:
+        yield checkpoint_table(context)
+        yield note(
+            tr(
+                "95 % intervals over trials. Depth: measured in each trial at the time when the "
+                "other trials are lowest, so that noise alone gives zero. Times are shown only "
+                "where there is a clear dip. Lost transactions, and full-page images beyond the "
+                "earlier rate, are sums over the whole curve."
+            )
+        )
+    yield from _causes(context)
+    yield _every_checkpoint(context)
+
+
+def _causes(context: ReportContext) -> Iterator[Block]:
+    causes = causes_table(context)
+    if not causes:
+        return
+    yield Heading(tr("What the lost time goes into"))
+    yield causes
+    yield note(
+        tr(
+            "Lost time: what sessions spent after a checkpoint began, less what the same "
+            "transactions took in the seconds before; 95 % intervals over trials. Waits are what "
+            "sampled sessions waited for; they and what is unaccounted sum to the whole. Causes "
+            "split the same time: what moves with the extra WAL belongs to full-page images; what "
+            "is left of waits for the disk, and what moves with the checkpointer’s waits for data "
+            "files, to write-back. Parts and shares are given only where the loss is clear; parts "
+            "below 1 % are left out. Shares are not proof: that takes an arm without the cause, as "
+            "the diagnosis says."
+        )
+    )
+    if chart := signals_chart(context.analysis.checkpoint_causes, arm_styles(context.plan.arms)):
+        title = tr("Signals around the start of a checkpoint")
+        yield Fold(title, [Chart("checkpoint_signals", chart, title, tr("Means of trials."))])
 
 
 def checkpoint_table(context: ReportContext) -> Table:
@@ -159,8 +198,11 @@ def _matters(part: TimeShare) -> bool:
     return part.share_pct is not None and abs(part.share_pct) >= 1.0
 
 
-def every_checkpoint(context: ReportContext) -> Table:
+def _every_checkpoint(context: ReportContext) -> Fold | None:
     """Each checkpoint of each trial, up to a number that a reader can use."""
+    found = context.analysis.checkpoint_rows
+    if not found:
+        return None
     rows = [
         (
             f"{one.trial}",
@@ -178,9 +220,17 @@ def every_checkpoint(context: ReportContext) -> Table:
             ABSENT if one.lost_transactions is None else count(one.lost_transactions),
             _seconds(one.recovered_s),
         )
-        for one in context.analysis.checkpoint_rows[:_MOST_LISTED]
+        for one in found[:_MOST_LISTED]
     ]
-    return table(_EVERY_COLUMNS, rows)
+    not_listed = len(found) - len(rows)
+    what = note(
+        tr(
+            "A description, not a test: the lowest of several seconds lies below the others in any "
+            "noise."
+        ),
+        not_listed and tr("{not_listed} more are in analysis.json.", not_listed=not_listed),
+    )
+    return Fold(tr("Every checkpoint"), [table(_EVERY_COLUMNS, rows), what])
 
 
 def _share(part: TimeShare) -> str:

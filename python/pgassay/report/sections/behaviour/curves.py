@@ -5,6 +5,9 @@ Enters: the context. Leaves: sentences, charts, tables. Never: fits a curve or c
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
+from pgassay.analysis.curves.model import QuantileShift
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.statistics.values import Estimate
 from pgassay.findings.wording import plain_number, signed_percent
@@ -14,8 +17,11 @@ from pgassay.report.charts.latency.curve import latency_curve_chart
 from pgassay.report.charts.latency.quantiles import quantiles_chart, without_band
 from pgassay.report.charts.style import arm_styles
 from pgassay.report.context import ReportContext
-from pgassay.report.document.section import Content, section
+from pgassay.report.document.blocks import Chart, Fold, Heading, PageOnly, note, observed
+from pgassay.report.document.captions import arm_key, cut, quantile_curve
+from pgassay.report.document.section import Blocks, section
 from pgassay.report.document.table import Column, Table, table
+from pgassay.report.document.text import Text, joined
 from pgassay.report.tables.cells import ABSENT, between, interval
 from pgassay.report.tables.latencies import latency_table
 
@@ -33,26 +39,55 @@ _KNEES = (
 
 
 @section("behaviour/by_load", "From load to load")
-def by_load(context: ReportContext) -> Content | None:
-    """A run whose trials have several loads."""
+def by_load(context: ReportContext) -> Blocks:
+    """Shows the arms at each load; yields nothing where trials have one load."""
     analysis = context.analysis
     differences = by_load_chart(analysis)
     curve = load_curve_chart(analysis, arm_styles(context.plan.arms))
     if differences is None and curve is None:
-        return None
-    fits = [one.fit for one in analysis.load_curves]
-    return {
-        "sentences": context.sentences("by_load", "load_curve"),
-        "by_load": differences,
-        "has_crossing": any(e.crossings for e in analysis.by_load if e.metric == analysis.metric),
-        "load_curve": curve,
-        "has_fit": any(fits),
-        "has_knee": any(fit.knee_clients and fit.knee_tps for fit in fits if fit),
-        "without_band": tuple(dict.fromkeys(e.refused for e in analysis.by_load if e.refused)),
-        "knees": knee_table(context),
-        "loads": _load_table(context),
-        "decides": _DECIDES,
-    }
+        return
+    loads = _load_table(context)
+    yield from observed(context.sentences("by_load", "load_curve"))
+    if loads:
+        yield note(_DECIDES)
+    if differences:
+        crossings = [e.crossings for e in analysis.by_load if e.metric == analysis.metric]
+        caption = joined(
+            tr(
+                "The difference at each load, with a 95 % band that holds for all of them "
+                "together. Where it excludes zero, the levels differ."
+            ),
+            any(crossings)
+            and tr(
+                "A dotted line is the load at which the better level changes, with its interval."
+            ),
+            *cut(differences),
+            *_no_band(e.refused for e in analysis.by_load),
+        )
+        label = tr("Difference between the levels at each load")
+        yield Chart("by_load", differences, label, caption, has_table=True)
+    if curve:
+        fits = [one.fit for one in analysis.load_curves if one.fit]
+        caption = joined(
+            tr("Points: means of the trials, each with its own 95 % interval."),
+            bool(fits) and tr("Lines: Gunther’s Universal Scalability Law."),
+            any(fit.knee_clients and fit.knee_tps for fit in fits)
+            and tr("A cross is the knee, where throughput is greatest."),
+            *cut(curve),
+        )
+        label = tr("Throughput of each arm against its number of clients")
+        yield arm_key(context)
+        yield Chart("load_curve", curve, label, caption)
+        yield knee_table(context)
+    if loads:
+        together = note(tr("The band holds for all loads together."))
+        yield Fold(tr("The numbers"), [loads, together], printed=True, in_text=True)
+
+
+def _no_band(refused: Iterable[str | None]) -> list[str]:
+    """Why a difference is drawn without a band, each reason once."""
+    reasons = dict.fromkeys(reason for reason in refused if reason)
+    return [tr("There is no band: {reason}.", reason=reason) for reason in reasons]
 
 
 _DECIDES = Message(
@@ -116,28 +151,80 @@ def _parameter(estimate: Estimate) -> str:
 
 
 @section("behaviour/quantiles", "Latency, quantile by quantile")
-def quantiles(context: ReportContext) -> Content | None:
-    """Trials whose latency was logged, and whole trials whose latency was compared."""
-    chart = quantiles_chart(context.analysis)
+def quantiles(context: ReportContext) -> Blocks:
+    """Shows each arm's latency by quantile and its change, in so far as latency was logged."""
+    analysis, plan = context.analysis, context.plan
+    chart = quantiles_chart(analysis)
+    curve = latency_curve_chart(analysis.latency_curves, arm_styles(plan.arms))
+    if chart is None and curve is None:
+        return
+    yield from observed(context.sentences("quantiles"))
+    if curve or (len(plan.factors) == 1 and len(plan.arms) > 2):
+        yield arm_key(context)
+    if curve:
+        yield Chart(
+            "latency_curve",
+            curve,
+            tr("Latency of each arm by quantile"),
+            _curve_caption(context),
+            has_table=True,
+        )
+        yield _latency_table(context)
+        yield note(
+            tr(
+                "Of all transactions together. Metrics and verdicts are means of the trials’ own "
+                "quantiles, so they differ a little. A dash: too few transactions to tell."
+            )
+        )
+    if chart:
+        whole = [shift for shift in analysis.quantile_shifts if shift.step is None]
+        caption = joined(
+            tr(
+                "How much the latency of fast, typical and slow transactions differs, with a 95 % "
+                "band that holds for all quantiles together. One number per trial and quantile; "
+                "blocks are the unit."
+            ),
+            *cut(chart),
+            *_no_band(one.refused for one in whole),
+            _without_band(whole),
+        )
+        heading = Heading(tr("The difference between levels"))
+        label = tr("Change of latency at each quantile")
+        yield PageOnly([heading, Chart("quantiles", chart, label, caption)])
+
+
+def _curve_caption(context: ReportContext) -> Text:
     curves = context.analysis.latency_curves
-    if chart is None and not curves:
-        return None
-    whole = [shift for shift in context.analysis.quantile_shifts if shift.step is None]
-    return {
-        "sentences": context.sentences("quantiles"),
-        "curve": latency_curve_chart(curves, arm_styles(context.plan.arms)),
-        "step": next((decimals(one.step, "g") for one in curves if one.step is not None), None),
-        "has_range": any(one.trials > 1 for one in curves),
-        "latencies": _latency_table(context),
-        "chart": chart,
-        "without_band": tuple(dict.fromkeys(one.refused for one in whole if one.refused)),
-        "quantiles_without_band": listed(
-            (f"{one.factor} = {one.level}, " if len(whole) > 1 else "")
-            + f"{decimals(100 * share, 'g')} %"
-            for one in whole
-            for share in without_band(one)
+    step = next((one.step for one in curves if one.step is not None), None)
+    of_whom = tr(
+        "How long fast, typical and slow transactions took: at 99 %, one of a hundred took longer. "
+        "Each line is of all transactions of an arm’s trials together"
+    )
+    return joined(
+        quantile_curve(of_whom, has_range=any(one.trials > 1 for one in curves)),
+        step is not None
+        and tr(
+            "At the greatest load of the trials, {step} {step_unit}.",
+            step=decimals(step, "g"),
+            step_unit=context.plan.step_unit,
         ),
-    }
+        tr("The vertical axis is logarithmic."),
+    )
+
+
+def _without_band(whole: Sequence[QuantileShift]) -> str:
+    found = [
+        (f"{one.factor} = {one.level}, " if len(whole) > 1 else "")
+        + f"{decimals(100 * share, 'g')} %"
+        for one in whole
+        for share in without_band(one)
+    ]
+    if not found:
+        return ""
+    return tr(
+        "Without a band, because the difference is the same in every block: {quantiles}.",
+        quantiles=listed(found),
+    )
 
 
 def _latency_table(context: ReportContext) -> Table:

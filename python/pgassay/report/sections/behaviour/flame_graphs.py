@@ -7,14 +7,15 @@ script that a drawing brings.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from pgassay.analysis.profiles.model import ArmProfile, FunctionDifference, ProfileDifference
 from pgassay.findings.wording import plain_number, spaced
 from pgassay.language import Message, colon, decimals, listed, retold, tr
 from pgassay.report.context import FlameGraph, ReportContext
-from pgassay.report.document.section import Content, section
+from pgassay.report.document.blocks import Block, Fold, Frame, Heading, PageOnly, note, observed
+from pgassay.report.document.section import Blocks, section
 from pgassay.report.document.table import Column, Table, table
+from pgassay.report.document.text import Span
 from pgassay.report.tables.cells import ABSENT
 from pgassay.trials.profile.model import COST
 
@@ -22,47 +23,90 @@ _SHOWN = 12
 _WHAT = {"cpu": Message("CPU time"), "off-cpu": Message("time that sessions wait")}
 
 
-@dataclass(frozen=True)
-class Drawn:
-    """A drawing under its title."""
-
-    title: str
-    graph: FlameGraph
-    functions: Table | None
-    """Of an arm's own."""
-    opens: bool
-
-
 @section("behaviour/flame_graphs", "By function: CPU time per transaction")
-def flame_graphs(context: ReportContext) -> Content | None:
-    """A run with profiles, or one that should have had them."""
+def flame_graphs(context: ReportContext) -> Blocks:
+    """Shows each arm's profile, or why there is none; yields nothing where none was asked for."""
     profiles = context.analysis.profiles
     if profiles is None:
-        return None
+        return
     names = context.labels
-    return {
-        "notes": (*map(retold, profiles.notes), *_notes(profiles.arms, names)),
-        "arms_profiled": _arms(profiles.arms, names),
-        "cost": tr("Beside what perf itself used, {cost}.", cost=COST),
-        "differences": [
-            (
-                _title(one, names),
-                _functions(one, one.total, names),
-                _functions(one, one.own, names),
+    yield from observed((*map(retold, profiles.notes), *_notes(profiles.arms, names)))
+    if not profiles.arms:
+        return
+    yield note(
+        tr(
+            "Each arm ran once more under perf after the last block. Nothing of these runs is a "
+            "measurement: they show which functions the time goes to, and one run of each arm "
+            "allows no verdict. CPU time is of all the server's processes."
+        )
+    )
+    yield _arms(profiles.arms, names)
+    yield note(tr("Beside what perf itself used, {cost}.", cost=COST))
+    for one in profiles.differences:
+        yield from _difference(one, names)
+    if profiles.differences:
+        yield note(
+            tr(
+                "Time in a function and all that it calls, so callers and callees repeat it; "
+                "functions that differ by more than 3.5 standard errors of sampling. How much two "
+                "runs of the same arm differ is not in that error. Names of functions in the "
+                "kernel end in _[k]. A session that waits in pq_getbyte waits for its client."
             )
-            for one in profiles.differences
-        ],
-        "drawings": list(_drawn(context, profiles.arms)),
-    }
+        )
+    largest = {(one.arm, one.kind): _largest(one) for one in profiles.arms}
+    for at, graph in enumerate(context.flame_graphs):
+        functions = None if graph.baseline else largest.get((graph.arm, graph.kind))
+        yield _drawing(graph, names, functions, is_open=at == 0)
+
+
+def _difference(one: ProfileDifference, names: Mapping[str, str]) -> Iterator[Block]:
+    yield Heading(
+        tr(
+            "{arm} beside {baseline}: {what}",
+            arm=names[one.arm],
+            baseline=names[one.baseline],
+            what=_WHAT[one.kind],
+        )
+    )
+    if one.total:
+        yield _functions(one, one.total, names)
+    else:
+        yield note(tr("No function differs by more than sampling alone may make it."))
+    if one.own:
+        summary = tr("The same without the functions that they call")
+        yield Fold(summary, [_functions(one, one.own, names)])
+
+
+def _drawing(
+    graph: FlameGraph, names: Mapping[str, str], functions: Table | None, *, is_open: bool
+) -> Fold:
+    """A flame graph, where its file lies, and the functions that take most of an arm's time."""
+    of = names[graph.arm]
+    if graph.baseline:
+        of = tr("{arm} beside {baseline}", arm=of, baseline=names[graph.baseline])
+    title = tr("{arm}: {what} per transaction", arm=of, what=_WHAT[graph.kind])
+    how_to_read = note(
+        graph.baseline
+        and tr(
+            "Red: the function itself takes more time per transaction than with {value}; blue: "
+            "less.",
+            value=names[graph.baseline],
+        ),
+        tr("Below a function stands what it calls; its width is time."),
+        tr("To zoom and search, open the file beside this report:"),
+        (Span(graph.file, link=graph.file),),
+    )
+    frame = Frame(graph.svg, title, graph.height) if graph.svg else None
+    own = PageOnly([functions]) if functions else None
+    return Fold(title, [frame, how_to_read, own], is_open, in_text=True)
 
 
 def _notes(arms: Sequence[ArmProfile], names: Mapping[str, str]) -> Iterator[str]:
     """A note that all arms share is said once."""
-    said = dict.fromkeys(note for arm in arms for note in arm.notes)
-    for note in said:
-        of = dict.fromkeys(names[arm.arm] for arm in arms if note in arm.notes)
+    for text in dict.fromkeys(text for arm in arms for text in arm.notes):
+        of = dict.fromkeys(names[arm.arm] for arm in arms if text in arm.notes)
         shared = len(of) == len({arm.arm for arm in arms})
-        yield retold(note) if shared else f"{listed(of)}{colon()}{retold(note)}"
+        yield retold(text) if shared else f"{listed(of)}{colon()}{retold(text)}"
 
 
 def _arms(arms: Sequence[ArmProfile], names: Mapping[str, str]) -> Table:
@@ -88,15 +132,6 @@ def _arms(arms: Sequence[ArmProfile], names: Mapping[str, str]) -> Table:
         for one in arms
     ]
     return table(columns, rows)
-
-
-def _title(one: ProfileDifference, names: Mapping[str, str]) -> str:
-    return tr(
-        "{arm} beside {baseline}: {what}",
-        arm=names[one.arm],
-        baseline=names[one.baseline],
-        what=_WHAT[one.kind],
-    )
 
 
 def _functions(
@@ -135,15 +170,3 @@ def _largest(arm: ArmProfile) -> Table:
         for of in arm.functions[:_SHOWN]
     ]
     return table(columns, rows)
-
-
-def _drawn(context: ReportContext, arms: Sequence[ArmProfile]) -> Iterator[Drawn]:
-    names = context.labels
-    largest = {(one.arm, one.kind): _largest(one) for one in arms}
-    for at, graph in enumerate(context.flame_graphs):
-        of = names[graph.arm]
-        if graph.baseline:
-            of = tr("{arm} beside {baseline}", arm=of, baseline=names[graph.baseline])
-        functions = None if graph.baseline else largest.get((graph.arm, graph.kind))
-        title = tr("{arm}: {what} per transaction", arm=of, what=_WHAT[graph.kind])
-        yield Drawn(title, graph, functions, opens=at == 0)

@@ -13,7 +13,10 @@ from pgassay.language import Message, colon, listed, tr
 from pgassay.report.charts.over_time.host import host_chart
 from pgassay.report.charts.style import arm_styles
 from pgassay.report.context import ReportContext
-from pgassay.report.document.section import Content, section
+from pgassay.report.document.blocks import Chart
+from pgassay.report.document.captions import arm_key
+from pgassay.report.document.section import Blocks, section
+from pgassay.report.document.text import joined
 
 _ROLES = {
     "data": Message("data"),
@@ -24,16 +27,28 @@ _ROLES = {
 
 
 @section("behaviour/host", "The host over time")
-def host(context: ReportContext) -> Content | None:
-    """A run whose host was read, with trials of one arm each."""
+def host(context: ReportContext) -> Blocks:
+    """Shows processors and disks over time, where the host was read and arms do not alternate."""
     plan = context.plan
     if plan.alternates:
-        return None
+        return
     storage = (context.environment.get("host") or {}).get("storage") or {}
     chart = host_chart(context.series, plan, arm_styles(plan.arms), _holds(storage))
     if chart is None:
-        return None
-    return {"chart": chart, "places": tuple(_places(storage))}
+        return
+    places = "; ".join(_places(storage))
+    caption = joined(
+        tr(
+            "Means of each arm’s trials. Each panel has a scale of its own, from zero; figures "
+            "that were not read, or stayed below 1 % or 0.1\u00a0MB a second, are left out. "
+            "Everything on the host counts, the load and the samplers too where they run on it. "
+            "Time with a request in progress says little of a disk that serves many requests at "
+            "once, such as NVMe."
+        ),
+        places and tr("File systems: {places}.", places=places),
+    )
+    yield arm_key(context)
+    yield Chart("host", chart, tr("Processors and disks of the host over time"), caption)
 
 
 def _holds(storage: Mapping[str, Any]) -> dict[str, str]:

@@ -9,12 +9,15 @@ from pgassay.analysis.curves.modes.model import LatencyMode, LatencyModes
 from pgassay.analysis.measures.courses.latencies import ALL
 from pgassay.analysis.statistics.values import Estimate
 from pgassay.findings.wording import latency, plain_number, significant
-from pgassay.language import Message, listed, tr
+from pgassay.language import Message, listed, ntr, tr
 from pgassay.report.charts.latency.modes import modes_chart, panels_of
 from pgassay.report.charts.style import arm_styles
 from pgassay.report.context import ReportContext
-from pgassay.report.document.section import Content, section
+from pgassay.report.document.blocks import Chart, Fold, note, observed
+from pgassay.report.document.captions import arm_key
+from pgassay.report.document.section import Blocks, section
 from pgassay.report.document.table import Column, Table, table
+from pgassay.report.document.text import Text, joined
 from pgassay.report.tables.cells import ABSENT, between
 
 _COLUMNS = (
@@ -47,22 +50,63 @@ _CONTRASTS = (
 
 
 @section("behaviour/modes", "Modes of latency")
-def modes(context: ReportContext) -> Content | None:
-    """A run in which a scenario has trials and transactions enough to tell modes."""
+def modes(context: ReportContext) -> Blocks:
+    """Shows the modes of each scenario that has trials and transactions enough to tell them."""
     found = [one for one in context.analysis.latency_modes if one.refused is None]
     single = [one for one in found if one.scenario != ALL]
-    if not single:
-        return None
-    return {
-        "sentences": context.sentences("modes"),
-        "chart": modes_chart(single, arm_styles(context.plan.arms)),
-        "not_drawn": len({one.scenario for one in single}) - len(panels_of(single)),
-        "modes": mode_table(context, single),
-        "mixture": mixture_table(context, [one for one in found if one.scenario == ALL]),
-        "contrasts": contrast_table(context),
-        "has_sampled": any(mode.waits for one in single for mode in one.modes),
-        "step": next((one.step for one in found if one.step is not None), None),
-    }
+    chart = modes_chart(single, arm_styles(context.plan.arms))
+    if chart is None:
+        return
+    yield from observed(context.sentences("modes"))
+    yield arm_key(context)
+    yield Chart(
+        "modes",
+        chart,
+        tr("Density of latency by scenario and arm"),
+        _caption(single, at_one_step=any(one.step is not None for one in found)),
+        has_table=True,
+    )
+    yield mode_table(context, single)
+    yield note(
+        tr(
+            "A peak counts as a mode only if nearly all trials have it at the same latency. "
+            "Figures are means over trials with 95 % intervals. Of their time: the share of the "
+            "time that all transactions of the scenario took together. Near the mean: transactions "
+            "within a tenth of it."
+        ),
+        any(mode.waits for one in single for mode in one.modes)
+        and tr(
+            "Sampled in: what sessions were doing in a transaction that was certainly older than "
+            "the mode’s beginning."
+        ),
+        tr("What goes with a mode need not be its cause."),
+    )
+    if contrasts := contrast_table(context):
+        boundary = tr(
+            "The boundary is that of the arm with the most modes, and the same for all arms. One "
+            "share per trial; blocks are the unit; the intervals hold together (Bonferroni)."
+        )
+        summary = tr("Slow transactions, level by level")
+        yield Fold(summary, [contrasts, note(boundary)], in_text=True)
+    if mixture := mixture_table(context, [one for one in found if one.scenario == ALL]):
+        yield Fold(tr("All scenarios together"), [mixture])
+
+
+def _caption(single: list[LatencyModes], *, at_one_step: bool) -> Text:
+    not_drawn = len({one.scenario for one in single}) - len(panels_of(single))
+    return joined(
+        tr(
+            "Share of the transactions in each tenth more of latency, mean of an arm’s trials; "
+            "both axes are logarithmic. Symbols: modes that the trials agree on. Crosses: the mean."
+        ),
+        at_one_step and tr("At the greatest load of the trials."),
+        not_drawn > 0
+        and ntr(
+            "{n} more scenario is in the table only.",
+            "{n} more scenarios are in the table only.",
+            not_drawn,
+        ),
+    )
 
 
 def mode_table(context: ReportContext, found: list[LatencyModes]) -> Table:

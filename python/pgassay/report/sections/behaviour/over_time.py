@@ -11,8 +11,11 @@ from pgassay.language import Message, decimals, tr
 from pgassay.report.charts.over_time.throughput import has_rows, throughput_chart
 from pgassay.report.charts.style import arm_styles
 from pgassay.report.context import ReportContext
-from pgassay.report.document.section import Content, section
+from pgassay.report.document.blocks import Chart, Fold, note
+from pgassay.report.document.captions import arm_key, happened
+from pgassay.report.document.section import Blocks, section
 from pgassay.report.document.table import Column, table
+from pgassay.report.document.text import joined
 from pgassay.report.svg.draw import shows_zero
 from pgassay.report.tables.cells import probability
 
@@ -28,27 +31,38 @@ _MOST_SHOWN = 12
 
 
 @section("behaviour/throughput", "Throughput and latency, second by second")
-def throughput(context: ReportContext) -> Content | None:
-    """Trials that have at least one second."""
+def throughput(context: ReportContext) -> Blocks:
+    """Shows every trial over time; yields nothing where no trial has a whole second."""
     plan = context.plan
     chart = throughput_chart(context.series, plan, arm_styles(plan.arms))
     if chart is None:
-        return None
-    return {
-        "chart": chart,
-        "has_rows": has_rows(chart),
-        "has_latency": any(panel.y.kind == "log" for panel in chart.panels),
-        "shows_zero": shows_zero(chart.panels[0]),
-        "log_was_read": any(trial.logged is not None for trial in context.series),
-    }
+        return
+    has_latency = any(panel.y.kind == "log" for panel in chart.panels)
+    caption = joined(
+        tr(
+            "Thin lines: one trial each. Thick lines: the mean throughput of an arm’s trials, and "
+            "the median of their 99th percentiles."
+        )
+        if has_latency
+        else tr("Thin lines: one trial each. Thick lines: the mean throughput of an arm’s trials."),
+        not shows_zero(chart.panels[0]) and tr("The axis of throughput does not start at zero."),
+        has_latency and tr("The axis of latency is logarithmic."),
+        *happened(
+            has_rows=has_rows(chart),
+            log_was_read=any(trial.logged is not None for trial in context.series),
+        ),
+        len(plan.arms) > 1 and tr("Press an arm’s name to hide it."),
+    )
+    yield arm_key(context)
+    yield Chart("throughput", chart, tr("Throughput and latency of every trial over time"), caption)
 
 
 @section("behaviour/associations", "What changes together inside trials")
-def associations(context: ReportContext) -> Content | None:
-    """The associations that remain after correction."""
+def associations(context: ReportContext) -> Blocks:
+    """Shows the associations that remain after correction."""
     looked = context.analysis.associations
     if looked is None or not looked.found:
-        return None
+        return
     rows = [
         (
             one.series,
@@ -64,10 +78,17 @@ def associations(context: ReportContext) -> Content | None:
         for one in looked.found
     ]
     of = tr("latency") if looked.found[0].with_ == "latency_mean" else tr("throughput")
-    return {
-        "sentences": context.sentences("associations"),
-        "strongest": table(_ASSOCIATIONS, rows[:_MOST_SHOWN]),
-        "more": table(_ASSOCIATIONS, rows[_MOST_SHOWN:]),
-        "of": of,
-        "looked": looked,
-    }
+    yield table(_ASSOCIATIONS, rows[:_MOST_SHOWN])
+    if more := rows[_MOST_SHOWN:]:
+        yield Fold(tr("{n} more series", n=len(more)), [table(_ASSOCIATIONS, more)])
+    yield note(
+        tr(
+            "Correlation with {of}, second by second, after removing steps, checkpoint cycles and "
+            "each series’ own autocorrelation. {series} series at {n} lags were tested, and p is "
+            "corrected for all of them (Benjamini–Yekutieli). This is association, not cause: none "
+            "of these series was varied.",
+            of=of,
+            series=looked.series,
+            n=len(looked.lags_s),
+        )
+    )

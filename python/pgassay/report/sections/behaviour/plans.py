@@ -6,69 +6,68 @@ Enters: the context. Leaves: each plan as lines, with the arms that had it. Neve
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from pgassay.analysis.reading.plain_text import one_line, visible
 from pgassay.analysis.statements.model import StatementPlan, StatementPlans
 from pgassay.findings.behaviour.plans import arms_of
-from pgassay.language import listed, retold, tr
+from pgassay.language import listed, ntr, retold, tr
 from pgassay.report.context import ReportContext
-from pgassay.report.document.section import Content, section
+from pgassay.report.document.blocks import Code, Fold, Group, Paragraph, note
+from pgassay.report.document.section import Blocks, section
+from pgassay.report.document.text import Span, said
 
 _MOST_LINES = 60
 _WIDTH = 100
 
 
-@dataclass(frozen=True)
-class ShownPlan:
-    """One plan as it is printed."""
-
-    arms: str
-    text: str
-
-
-@dataclass(frozen=True)
-class ShownStatement:
-    """One statement and its plans."""
-
-    title: str
-    sql: str
-    plans: tuple[ShownPlan, ...]
-    is_open: bool
-
-
 @section("behaviour/plans", "Plans")
-def plans(context: ReportContext) -> Content | None:
-    """Left out where no plan was read."""
+def plans(context: ReportContext) -> Blocks:
+    """Shows the plans of each statement by arm; yields nothing where none was read."""
     found = context.analysis.plans
     if not any(one.plans for one in found):
-        return None
+        return
     several = [one for one in found if len(one.plans) > 1]
-    return {
-        "different": [_shown(one, context) for one in several],
-        "same": [_shown(one, context) for one in found if len(one.plans) == 1],
-        "without": _without_plan(found),
-        "whole": sum(bool(one.plans) for one in found),
-    }
+    yield from (_statement(one, context) for one in several)
+    if not several and len(context.plan.arms) > 1:
+        whole = sum(bool(one.plans) for one in found)
+        yield Paragraph(
+            tr(
+                "All {whole} statements with a plan have the same plan in every trial of every "
+                "arm.",
+                whole=whole,
+            )
+        )
+    if same := [_statement(one, context) for one in found if len(one.plans) == 1]:
+        summary = ntr("{n} statement with one plan", "{n} statements with one plan", len(same))
+        yield Fold(summary, same)
+    for reason, texts in _without_plan(found):
+        yield note(said("No plan: {reason} (<code>{texts}</code>).", reason=reason, texts=texts))
+    yield note(
+        tr(
+            "Generic plans (of prepared statements, whose parameters have no values), read after "
+            "the load of each trial in a session with the settings of the load; nothing was "
+            "executed. A plan that the server makes for particular values may be another one. "
+            "Plans are compared without costs and estimated rows."
+        )
+    )
 
 
-def _shown(one: StatementPlans, context: ReportContext) -> ShownStatement:
+def _statement(one: StatementPlans, context: ReportContext) -> Fold:
+    """The plans of one statement side by side, each beneath the arms that had it."""
+
     def arms(plan: StatementPlan) -> str:
         if len(one.plans) == 1 and len(plan.trials) == len(context.labels) > 1:
             return tr("all arms")
         return arms_of(plan, one, context.analysis, counted=True)
 
-    return ShownStatement(
-        tr(
-            "{scenario}, line {line}: {sql}",
-            scenario=one.scenario,
-            line=one.line,
-            sql=one_line(one.sql, _WIDTH),
-        ),
-        visible(one.sql),
-        tuple(ShownPlan(arms(plan), _text(plan)) for plan in one.plans),
-        one.differs,
+    title = tr(
+        "{scenario}, line {line}: {sql}",
+        scenario=one.scenario,
+        line=one.line,
+        sql=one_line(one.sql, _WIDTH),
     )
+    columns = [Group([note((Span(arms(plan), "bold"),)), Code(_text(plan))]) for plan in one.plans]
+    return Fold(title, [Group(columns, "pair plans")], one.differs, in_text=True)
 
 
 def _text(plan: StatementPlan) -> str:

@@ -12,11 +12,12 @@ from pgassay.analysis.model import Analysis
 from pgassay.analysis.reading.plain_text import one_line, visible
 from pgassay.analysis.statements.model import StatementCosts, StatementUse
 from pgassay.findings.wording import milliseconds, signed_milliseconds, size
-from pgassay.language import Message, decimals, listed, tr
+from pgassay.language import Message, decimals, listed, ntr, tr
 from pgassay.plan.model import ALL_ARMS
 from pgassay.report.charts.style import arm_styles
 from pgassay.report.context import ReportContext
-from pgassay.report.document.section import Content, section
+from pgassay.report.document.blocks import Code, Fold, Paragraph, note
+from pgassay.report.document.section import Blocks, section
 from pgassay.report.document.table import Cell, Column, Table, table
 from pgassay.report.tables.cells import ABSENT, probability, tone_cell, whole
 
@@ -26,20 +27,47 @@ _FEW = 0.005
 
 
 @section("behaviour/statements", "Statements")
-def statements(context: ReportContext) -> Content | None:
-    """Left out where pg_stat_statements was not read."""
+def statements(context: ReportContext) -> Blocks:
+    """Shows what each statement took in each arm; yields nothing without pg_stat_statements."""
     used = context.analysis.statement_use
     if not used:
-        return None
-    return {
-        "times": _times(context),
-        "clear": _differences(context, only_clear=True),
-        "differences": _differences(context),
-        "costs": _costs(context),
-        "texts": [(statement_name(one), visible(one.text)) for one in used if one.text],
-        "frequent": sum(one.of_the_80_pct for one in used),
-        "listed": len(used),
-    }
+        return
+    yield _times(context)
+    yield note(
+        ntr(
+            "{n} of them takes 80 % of the execution time of all statements.",
+            "{n} of them take 80 % of the execution time of all statements.",
+            sum(one.of_the_80_pct for one in used),
+        ),
+        tr(
+            "By pg_stat_statements, over the whole load with its warm-up; planning is not "
+            "included, nor what a COMMIT takes, such as its WAL flush. Statements below 1 % of the "
+            "time, and those of pgassay’s own sessions, are left out."
+        ),
+    )
+    differences = _differences(context)
+    if clear := _differences(context, only_clear=True):
+        yield Paragraph(tr("These differ clearly between levels:"))
+        yield clear
+    elif differences:
+        yield Paragraph(tr("The execution time of no statement differs clearly between levels."))
+    if differences:
+        how = tr(
+            "The unit is the block. The BY\u00a0p is Student’s, corrected for all statements and "
+            "levels of this table (Benjamini–Yekutieli); a difference is called one only if this p "
+            "is at most 0.05 and the interval excludes zero."
+        )
+        yield Fold(tr("All {n} differences", n=len(differences)), [differences, note(how)])
+    what = tr(
+        "Blocks are pages of 8\u00a0kB. Sessions: how many ran the statement on average, by wait "
+        "event, from samples of pg_stat_activity; CPU stands for none, and waits for the client "
+        "are left out. The waits of a COMMIT have no statement. Hover over a column’s title for "
+        "its meaning."
+    )
+    summary = tr("Calls, blocks, WAL and wait events of each statement")
+    yield Fold(summary, [_costs(context), note(what)], in_text=True)
+    if texts := [Code(visible(one.text), "sql") for one in used if one.text]:
+        yield Fold(tr("Texts"), texts)
 
 
 def statement_name(one: StatementUse) -> str:

@@ -5,14 +5,25 @@ Enters: the context. Leaves: charts and tables. Never: samples or classifies wai
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from pgassay.language import decimals, tr
 from pgassay.report.charts.over_time.sessions import pareto_chart, sessions_chart
 from pgassay.report.charts.style import arm_styles
 from pgassay.report.charts.waits import waits_chart
 from pgassay.report.context import ReportContext
-from pgassay.report.document.section import Content, section
+from pgassay.report.document.blocks import (
+    Block,
+    Chart,
+    Fold,
+    Group,
+    Heading,
+    PageOnly,
+    Paragraph,
+    note,
+)
+from pgassay.report.document.captions import arm_key
+from pgassay.report.document.section import Blocks, section
 from pgassay.report.document.table import Cell, Table
 from pgassay.report.sections.behaviour.ranked_sessions import (
     active_sessions,
@@ -28,25 +39,83 @@ _FEWEST_SESSIONS = 0.005
 
 
 @section("behaviour/waits", "Where a transaction’s time goes")
-def waits(context: ReportContext) -> Content:
-    """All runs have the section; it says so where no wait was sampled."""
-    analysis, series = context.analysis, context.series
-    styles = arm_styles(context.plan.arms)
+def waits(context: ReportContext) -> Blocks:
+    """Shows wait classes and events of each arm; says so where no busy session was sampled."""
+    plan, styles = context.plan, arm_styles(context.plan.arms)
+    chart = waits_chart(context.analysis, styles)
+    if chart is None:
+        yield Paragraph(
+            tr("Not separated by arm, because the arms alternate within every trial.")
+            if plan.alternates
+            else tr("No busy session was sampled, so there is nothing to report about waits.")
+        )
+        return
+    caption = (
+        tr(
+            "What an average transaction spent its time on. The parts sum to its mean response "
+            "time."
+        )
+        if plan.has_rate
+        else tr("What an average transaction spent its time on. The parts sum to its mean latency.")
+    )
+    label = tr("Milliseconds per transaction by wait class and arm")
+    yield Chart("waits", chart, label, caption, has_table=True)
+    yield PageOnly([*_sessions(context)])
+    series = context.series
+    events = [(trial.arm, active_sessions(trial)) for trial in series]
+    tables = (
+        class_table(context),
+        event_table(context, tr("Average active sessions"), events),
+    )
+    yield Group(tables, "pair")
     sampled = [(trial.arm, trial.sampled_waits) for trial in series if trial.sampled_waits]
-    return {
-        "chart": waits_chart(analysis, styles),
-        "over_time": None
-        if context.plan.alternates
-        else sessions_chart(series, context.plan, styles),
-        "pareto": pareto_chart(ranked_sessions(context), styles),
-        "classes": class_table(context),
-        "events": event_table(
-            context,
-            tr("Average active sessions"),
-            [(trial.arm, active_sessions(trial)) for trial in series],
+    if by_extension := event_table(context, tr("Average waiting sessions"), sampled):
+        counted = tr(
+            "Counted by the extension over the whole load, warm-up included. It samples more "
+            "often, so it also counts waits that are too short or rare for our samples. It does "
+            "not count CPU time, and it cannot distinguish idle sessions from others that wait for "
+            "their client."
+        )
+        yield Fold(tr("The same by pg_wait_sampling"), [by_extension, note(counted)])
+    yield note(
+        tr("The parts sum to the mean response time of a transaction.")
+        if plan.has_rate
+        else tr("The parts sum to the mean latency of a transaction."),
+        tr(
+            "Sampled from pg_stat_activity: sessions of a class, times the time measured, divided "
+            "by the number of transactions in that time. CPU is the kernel’s count of the time in "
+            "which sessions ran on a processor, and sampled only where that was not read. "
+            "Unaccounted is what the samples leave: the way to the server and back, the load’s own "
+            "work before and after a transaction, and the noise of sampling, so it may be below "
+            "zero. A session that waits for its client between two statements of a transaction is "
+            "not active."
         ),
-        "by_extension": event_table(context, tr("Average waiting sessions"), sampled),
-    }
+    )
+
+
+def _sessions(context: ReportContext) -> Iterator[Block]:
+    """Active sessions over time, and the largest events, statements and scenarios."""
+    styles = arm_styles(context.plan.arms)
+    over_time = sessions_chart(context.series, context.plan, styles)
+    if over_time and not context.plan.alternates:
+        caption = tr(
+            "How many sessions were at work or waiting at a time, by what they waited for: means "
+            "of each arm’s trials, all panels on one scale. A session that waits for its client is "
+            "not counted."
+        )
+        label = tr("Average active sessions by wait class over time, an arm in each panel")
+        yield Heading(tr("Active sessions over time"))
+        yield Chart("sessions", over_time, label, caption)
+    if pareto := pareto_chart(ranked_sessions(context), styles):
+        caption = tr(
+            "The largest, at least three, until they explain 80 % of all active sessions; in "
+            "brackets the share of the arm’s active sessions. CPU: no wait event. The server "
+            "reports no statement for a COMMIT, in which WAL is flushed."
+        )
+        label = tr("Average active sessions by wait event, statement and scenario")
+        yield Heading(tr("What most of them were busy with"))
+        yield arm_key(context)
+        yield Chart("pareto", pareto, label, caption)
 
 
 def event_table(
