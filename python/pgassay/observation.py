@@ -11,7 +11,7 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from pgassay import __version__
 from pgassay.analysis.observation.model import ObservationSummary
@@ -21,7 +21,8 @@ from pgassay.errors import RunDirectoryError
 from pgassay.report.context import ObservationContext
 from pgassay.report.formats.html import render_html
 from pgassay.report.objects.observed import render_object
-from pgassay.samples.observation_directory import OBSERVATION, ObservationDirectory
+from pgassay.samples.forms.observation import ObservationFile
+from pgassay.samples.observation_directory import ObservationDirectory
 from pgassay.samples.storage.files import lost_storage_is_a_trial_error
 from pgassay.server.connection.session import as_target_error
 from pgassay.server.existing.observed import ObservedServer
@@ -33,7 +34,6 @@ from pgassay.trials.observing import Recorder
 from pgassay.trials.sampling.live_view import LiveFigures
 from pgassay.trials.sampling.not_measured import described, not_measured
 
-SCHEMA = "pgassay.observation/1"
 _LOOK_EVERY_S = 0.2
 _TAKE_EVERY_S = 5.0
 _SEGMENTS_AT_LEAST = 10
@@ -122,22 +122,18 @@ def _record(
         environment["not_seen"] = described({"": not_measured(session)})
         environment["sizes"] = {session.info.dbname: sizes_of(session)}
     directory.write_json("environment.json", environment)
-    about: dict[str, Any] = {
-        "schema": SCHEMA,
-        "pgassay": __version__,
-        **({"pgassay_commit": commit()} if commit() else {}),
-        "server": server.parameters.label,
-        "duration_s": request.duration_s,
-        "every_s": request.every_s,
-        "segment_s": request.length_s,
-        "keep_s": request.keep_s,
-        "max_disk_bytes": request.max_disk_bytes,
-        "dropped_segments": 0,
-        "warnings": [],
-        "ended_by": None,
-    }
+    about = ObservationFile(
+        pgassay=__version__,
+        pgassay_commit=commit(),
+        server=server.parameters.label,
+        duration_s=request.duration_s,
+        every_s=request.every_s,
+        segment_s=request.length_s,
+        keep_s=request.keep_s,
+        max_disk_bytes=request.max_disk_bytes,
+    )
     with Recorder(server, facts, request.every_s) as recorder, lost_storage_is_a_trial_error():
-        directory.write_json(OBSERVATION, about)
+        directory.write_described(about)
         listener.began(server.parameters.label, request)
         number, over = 0, False
         warnings: dict[str, str] = {}
@@ -146,18 +142,19 @@ def _record(
             over = _record_segment(
                 number, recorder, request, directory, listener, is_stopped, warnings
             )
-            if about["warnings"] != list(warnings.values()):
+            if about.warnings != tuple(warnings.values()):
                 # Before the segment that has them may be dropped.
-                about["warnings"] = list(warnings.values())
-                directory.write_json(OBSERVATION, about)
-            about["dropped_segments"] += directory.drop_oldest(
+                about = about.model_copy(update={"warnings": tuple(warnings.values())})
+                directory.write_described(about)
+            dropped = directory.drop_oldest(
                 ended_before_ns=recorder.now_ns() - round(request.keep_s * 1e9),
                 # Room for the one that comes next.
                 most_bytes=request.max_disk_bytes - request.segment_bytes,
             )
-            if over:
-                about["ended_by"] = "stopped" if is_stopped() else "duration"
-            directory.write_json(OBSERVATION, about)
+            ended_by = ("stopped" if is_stopped() else "duration") if over else None
+            dropped += about.dropped_segments
+            about = about.model_copy(update={"dropped_segments": dropped, "ended_by": ended_by})
+            directory.write_described(about)
 
 
 def report_observation(directory: ObservationDirectory) -> Outcome:
@@ -173,11 +170,11 @@ def read_context(directory: ObservationDirectory) -> ObservationContext:
     segments = list(directory.segments())
     if not segments:
         raise RunDirectoryError(f"{directory.path}: holds no finished segment; nothing to report")
-    described = directory.read_json(OBSERVATION)
+    described = directory.described()
     environment = directory.environment()
     texts = directory.statements()
     observed: ObservationSummary = summarise_observation(
-        segments, described.get("warnings", ()), environment, texts
+        segments, described.warnings, environment, texts
     )
     return ObservationContext(
         run_name=directory.path.resolve().name,

@@ -29,16 +29,23 @@ from pydantic_core import ErrorDetails, core_schema
 _T = TypeVar("_T")
 Items = Annotated[tuple[_T, ...], Strict(False)]
 """A list of JSON; what is in it is checked strictly."""
+_NUMBERS = [core_schema.int_schema(strict=True), core_schema.float_schema(strict=True)]
 Number = Annotated[
     float,
     GetPydanticSchema(
-        lambda _, __: core_schema.union_schema(
-            [core_schema.int_schema(strict=True), core_schema.float_schema(strict=True)],
-            custom_error_type="float_type",
-        )
+        lambda _, __: core_schema.union_schema(_NUMBERS, custom_error_type="float_type")
     ),
 ]
 """A whole number stays one, so that it is written and shown as it was."""
+Scalar = Annotated[
+    str | float,
+    GetPydanticSchema(
+        lambda _, __: core_schema.union_schema(
+            [core_schema.str_schema(strict=True), *_NUMBERS], custom_error_type="string_type"
+        )
+    ),
+]
+"""Text or a number."""
 
 
 class Stored(BaseModel):

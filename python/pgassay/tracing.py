@@ -23,7 +23,7 @@ from pgassay.analysis.trace.summary import summarise_trace
 from pgassay.errors import SetupError, TargetError
 from pgassay.report.context import TraceContext
 from pgassay.report.formats.html import render_html
-from pgassay.samples.storage.stored_fields import TRACE_SCHEMA
+from pgassay.samples.forms.trace import TraceFile
 from pgassay.samples.trace_directory import PROGRAM, TraceDirectory, TraceWriter
 from pgassay.server.connection.session import as_target_error
 from pgassay.server.existing.observed import ObservedServer
@@ -116,10 +116,12 @@ def trace(
             if request.cost_pairs:
                 cost = _measure_cost(tracing, counter, request, listener, is_stopped)
             about = _record(tracing, counter, request, directory, listener, is_stopped)
-        about["relations"] = list(_named(about["relations"], server))
-    about["server"] = server.parameters.label
-    about["cost"] = None if cost is None else asdict(cost)
-    directory.write_described(about)
+        about |= {
+            "relations": list(_named(about["relations"], server)),
+            "server": server.parameters.label,
+            "cost": None if cost is None else asdict(cost),
+        }
+    directory.write_described(TraceFile.model_validate(about))
     return report_trace(directory)
 
 
@@ -187,7 +189,6 @@ def _record(
     if broke_off and not pairs:
         raise SetupError(f"bpftrace ended before its time: {tracer.complaint()}")
     return {
-        "schema": TRACE_SCHEMA,
         "pgassay": __version__,
         "server_version": server.version,
         "program": server.program,

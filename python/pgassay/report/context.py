@@ -20,6 +20,8 @@ from pgassay.analysis.trace.model import TraceSummary
 from pgassay.findings.model import Finding, FindingKind
 from pgassay.language import decimals, listed, tr
 from pgassay.plan.model import Plan
+from pgassay.samples.forms.observation import ObservationFile
+from pgassay.samples.forms.trace import TraceFile
 
 
 @dataclass(frozen=True)
@@ -98,8 +100,7 @@ class ObservationContext:
     """One observation of a running server."""
 
     run_name: str
-    described: Mapping[str, Any]
-    """observation.json."""
+    described: ObservationFile
     observed: ObservationSummary
     environment: Mapping[str, Any]
     version: str
@@ -109,7 +110,7 @@ class ObservationContext:
     @property
     def title(self) -> str:
         """The server that was observed."""
-        return tr("Observation of {server}", server=self.described.get("server", "a server"))
+        return tr("Observation of {server}", server=self.described.server)
 
 
 @dataclass(frozen=True)
@@ -117,15 +118,14 @@ class TraceContext:
     """One trace of a running server."""
 
     run_name: str
-    described: Mapping[str, Any]
-    """trace.json."""
+    described: TraceFile
     traced: TraceSummary
     version: str
 
     @property
     def title(self) -> str:
         """The server that was traced."""
-        return tr("Trace of {server}", server=self.described.get("server", "a server"))
+        return tr("Trace of {server}", server=self.described.server)
 
 
 @dataclass(frozen=True)

@@ -89,7 +89,7 @@ def _page_of_observation(context: ObservationContext, form: Form) -> Page:
 
 
 def _page_of_trace(context: TraceContext, form: Form) -> Page:
-    notes = (f"PostgreSQL {context.described['server_version']}", tr("trace, no verdict"))
+    notes = (f"PostgreSQL {context.described.server_version}", tr("trace, no verdict"))
     top = (_facts(trace_summary.facts(context), len(trace_summary.caveats(context))),)
     return _page(context, notes, top, TRACE_SECTIONS, form)
 

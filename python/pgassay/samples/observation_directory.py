@@ -23,12 +23,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pgassay.durable import make_directory, sync_directory
-from pgassay.samples.forms.segment import SegmentFile
+from pgassay.samples.forms.observation import ObservationFile, SegmentFile
 from pgassay.samples.run_directory import RunDirectory, StoredPart
 from pgassay.samples.storage.files import clear_errors, write_atomically
-from pgassay.samples.storage.json_files import as_json, stored_file
+from pgassay.samples.storage.json_files import stored_file, without_secrets
 from pgassay.samples.storage.tables import TABLES, as_table, logged_tables, packing
-from pgassay.spec.secrets.redaction import redacted_value
 from pgassay.trials.model.record import Columns, Piece, SegmentEnd
 
 OBSERVATION = "observation.json"
@@ -60,6 +59,14 @@ class ObservationDirectory(RunDirectory):
             return False
         shutil.rmtree(self.path, ignore_errors=True)
         return True
+
+    def described(self) -> ObservationFile:
+        """observation.json."""
+        return stored_file(self.path / OBSERVATION, ObservationFile)
+
+    def write_described(self, value: ObservationFile) -> None:
+        """observation.json, again where it has changed."""
+        self.write_file(OBSERVATION, value)
 
     def segment(self, number: int) -> StoredSegment:
         """The segment of this number."""
@@ -142,8 +149,8 @@ class SegmentWriter:
             for name, table in logged_tables(end.checkpoints, end.events).items():
                 pq.write_table(table, self._aside / f"{name}.parquet", **packing(table.schema))
                 _sync(self._aside / f"{name}.parquet")
-            stored = SegmentFile.ended(self._number, end).to_json()
-            write_atomically(self._aside / "segment.json", as_json(redacted_value(stored)))
+            stored = SegmentFile.ended(self._number, end)
+            write_atomically(self._aside / "segment.json", without_secrets(stored))
             self._aside.rename(self._final)
             sync_directory(self._final.parent)
 

@@ -11,21 +11,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, get_args
 
 from pgassay.durable import make_directory
 from pgassay.errors import RunDirectoryError
+from pgassay.samples.forms.profiles import ProfilesFile
 from pgassay.samples.storage.files import clear_errors, write_atomically
-from pgassay.samples.storage.json_files import as_json, checked_file, read_text
-from pgassay.samples.storage.stored_fields import PROFILES_SCHEMA
-from pgassay.trials.profile.model import Kind, Profile
+from pgassay.samples.storage.json_files import as_json, read_text, stored_file
+from pgassay.trials.profile.model import Profile
 
 PROFILES, INDEX = "profiles", "profiles.json"
-_STACKS = "stacks"
 _STACK = re.compile(r" [0-9]{1,18}$")
-_FOLDER = re.compile(r"[\w-]*")
 
 
 @dataclass(frozen=True)
@@ -56,23 +53,19 @@ class ProfileDirectory:
 
     def finish(self, of_arm: Mapping[str, Sequence[Profile]], notes: Sequence[str]) -> None:
         """What the files do not say; with this the profiles are there."""
-        described = [_described(arm, one) for arm, some in of_arm.items() for one in some]
-        index = {"schema": PROFILES_SCHEMA, "profiles": described, "notes": list(notes)}
-        self.write_files({INDEX: as_json(index)})
+        self.write_files({INDEX: as_json(ProfilesFile.taken(of_arm, notes).to_json())})
 
     def read(self) -> StoredProfiles:
         """All of it; nothing where there is none."""
         index = self.path / INDEX
         if not index.is_file():
             return StoredProfiles()
-        found = checked_file(index, PROFILES_SCHEMA)
+        found = stored_file(index, ProfilesFile)
         of_arm: dict[str, tuple[Profile, ...]] = {}
-        for one in found["profiles"]:
-            arm = one.get("arm") or ""
-            if one["kind"] not in get_args(Kind) or not _FOLDER.fullmatch(arm):
-                raise RunDirectoryError(f"{index}: is damaged: no profile has this kind and arm")
-            of_arm[arm] = (*of_arm.get(arm, ()), _profile(self.path / arm, one))
-        return StoredProfiles(of_arm, tuple(found["notes"]))
+        for one in found.profiles:
+            stacks = _stacks(self.path / one.arm / f"{one.kind}.folded")
+            of_arm[one.arm] = (*of_arm.get(one.arm, ()), one.with_stacks(stacks))
+        return StoredProfiles(of_arm, found.notes)
 
     def text(self, name: str) -> str:
         """One of the files; empty where it is not there."""
@@ -80,16 +73,8 @@ class ProfileDirectory:
         return read_text(path) if path.is_file() else ""
 
 
-def _described(arm: str, profile: Profile) -> dict[str, Any]:
-    described = {name: value for name, value in asdict(profile).items() if name != _STACKS}
-    return {"arm": arm, **described}
-
-
-def _profile(folder: Path, described: Mapping[str, Any]) -> Profile:
-    path = folder / f"{described['kind']}.folded"
-    known = {one.name for one in fields(Profile)} - {_STACKS, "notes"}
-    given = {name: value for name, value in described.items() if name in known}
+def _stacks(path: Path) -> str:
     stacks = read_text(path)
     if not all(_STACK.search(line) for line in stacks.splitlines()):
         raise RunDirectoryError(f"{path}: is damaged: a line is no stack with a count")
-    return Profile(**given, stacks=stacks, notes=tuple(described["notes"]))
+    return stacks

@@ -28,6 +28,8 @@ from pgassay.durable import make_directory, sync_directory
 from pgassay.errors import RunDirectoryError
 from pgassay.notes import notes_from_json
 from pgassay.samples.failed_trials import FAILED, failed_trials, note_failed
+from pgassay.samples.forms.environment import EnvironmentFile
+from pgassay.samples.forms.statements import PlansFile, PlansOfArm, StatementsFile
 from pgassay.samples.forms.trial import TrialFile
 from pgassay.samples.journal import JOURNAL, FileJournal, open_changes
 from pgassay.samples.profiles import PROFILES, ProfileDirectory
@@ -35,14 +37,10 @@ from pgassay.samples.storage.files import clear_errors, make_empty, write_atomic
 from pgassay.samples.storage.histogram_layout import with_layout
 from pgassay.samples.storage.json_files import (
     as_json,
-    checked_file,
     parsed_file,
     read_text,
     stored_file,
-)
-from pgassay.samples.storage.stored_fields import (
-    ENVIRONMENT_SCHEMA,
-    STATEMENTS_SCHEMA,
+    without_secrets,
 )
 from pgassay.samples.storage.tables import (
     TABLES,
@@ -53,9 +51,9 @@ from pgassay.samples.storage.tables import (
     read_table,
 )
 from pgassay.spec.secrets.redaction import redacted_value
+from pgassay.stored_model import StoredFile
 from pgassay.trials.model.packed import PackedTables
 from pgassay.trials.model.record import (
-    PLANS_SCHEMA,
     Columns,
     FailedTrial,
     TrialRecord,
@@ -129,6 +127,10 @@ class RunDirectory:
             self.path / name, as_json(value if verbatim else redacted_value(dict(value)))
         )
 
+    def write_file(self, name: str, file: StoredFile) -> None:
+        """A JSON file of the run's top folder, by its model."""
+        write_atomically(self.path / name, without_secrets(file))
+
     def read_text(self, name: str) -> str:
         """A text file of the run's top folder."""
         return read_text(self.path / name)
@@ -141,7 +143,7 @@ class RunDirectory:
         """environment.json; empty where the run ended before its server was ready."""
         if not self.has(ENVIRONMENT):
             return {}
-        return checked_file(self.path / ENVIRONMENT, ENVIRONMENT_SCHEMA)
+        return dict(stored_file(self.path / ENVIRONMENT, EnvironmentFile).given)
 
     def has(self, name: str) -> bool:
         """Whether the run's top folder holds this file."""
@@ -174,11 +176,12 @@ class RunDirectory:
                     if name == "load":
                         schema = with_layout(schema, record.leading_bits)
                     write_atomically(aside / f"{name}.parquet", parquet_of(parts, schema))
-                write_atomically(
-                    aside / "trial.json", as_json(redacted_value(TrialFile.of(record).to_json()))
-                )
+                write_atomically(aside / "trial.json", without_secrets(TrialFile.of(record)))
                 if record.plans:
-                    write_atomically(aside / PLANS, as_json(redacted_value(dict(record.plans))))
+                    write_atomically(
+                        aside / PLANS,
+                        as_json(redacted_value(PlansFile.model_validate(record.plans).to_json())),
+                    )
                 for file in record.kept:
                     shutil.move(file, aside / file.name)
                 aside.rename(final)
@@ -196,16 +199,13 @@ class RunDirectory:
         unknown = (item for item in texts.items() if item[0] not in known)
         new = dict(itertools.islice(unknown, max(room, 0)))
         if new:
-            self.write_json(
-                STATEMENTS, {"schema": STATEMENTS_SCHEMA, "statements": {**known, **new}}
-            )
+            self.write_file(STATEMENTS, StatementsFile(statements={**known, **new}))
 
     def statements(self) -> dict[str, str]:
         """queryid → text; empty where the server did not tell."""
         if not self.has(STATEMENTS):
             return {}
-        found = checked_file(self.path / STATEMENTS, STATEMENTS_SCHEMA)["statements"]
-        return {str(queryid): str(text) for queryid, text in found.items()}
+        return stored_file(self.path / STATEMENTS, StatementsFile).statements
 
     def output_folder(self, number: int) -> Path:
         """An empty folder for what a trial's load writes; it stays where the trial fails."""
@@ -261,10 +261,10 @@ class StoredTrial(StoredPart):
     def _summary(self) -> TrialFile:
         return stored_file(self.folder / "trial.json", TrialFile)
 
-    def plans(self) -> dict[str, Any]:
-        """plans.json; empty where the plans of statements were not read."""
+    def plans(self) -> tuple[PlansOfArm, ...]:
+        """plans.json by arm; empty where the plans of statements were not read."""
         path = self.folder / PLANS
-        return checked_file(path, PLANS_SCHEMA) if path.is_file() else {}
+        return stored_file(path, PlansFile).arms if path.is_file() else ()
 
     def validity(self) -> Validity:
         """Whether it counts."""

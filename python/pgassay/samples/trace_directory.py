@@ -12,7 +12,7 @@ Times are nanoseconds of Unix time, as in every other table of a run.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
@@ -22,9 +22,9 @@ import pyarrow.parquet as pq
 
 from pgassay.durable import OWNER_ONLY
 from pgassay.errors import RunDirectoryError
+from pgassay.samples.forms.trace import TraceFile
 from pgassay.samples.storage.files import clear_errors, make_empty, write_atomically
-from pgassay.samples.storage.json_files import as_json, checked_file
-from pgassay.samples.storage.stored_fields import TRACE_SCHEMA
+from pgassay.samples.storage.json_files import as_json, stored_file
 from pgassay.samples.storage.tables import packing
 from pgassay.trials.model.columns import WORD
 from pgassay.trials.trace.output import PhaseEvent, PointReading
@@ -84,9 +84,9 @@ class TraceDirectory:
         make_empty(path)
         return cls(path)
 
-    def described(self) -> dict[str, Any]:
+    def described(self) -> TraceFile:
         """trace.json."""
-        return checked_file(self.path / TRACE, TRACE_SCHEMA)
+        return stored_file(self.path / TRACE, TraceFile)
 
     def table(self, name: str) -> pa.Table:
         """One of the Parquet files."""
@@ -104,9 +104,9 @@ class TraceDirectory:
         write_atomically(self.path / name, text.encode())
         return self.path / name
 
-    def write_described(self, value: Mapping[str, Any]) -> None:
+    def write_described(self, value: TraceFile) -> None:
         """trace.json; with it the trace is complete."""
-        write_atomically(self.path / TRACE, as_json(value))
+        write_atomically(self.path / TRACE, as_json(value.to_json()))
 
     def discard_if_empty(self) -> None:
         """Remove a directory that holds no trace."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from pgassay.samples.storage.stored_fields import TRACE_SCHEMA
+from pgassay.samples.forms.trace import TraceFile
 from pgassay.samples.trace_directory import TraceDirectory, TraceWriter
 from pgassay.trials.trace.output import PhaseEvent, PointReading
 
@@ -18,7 +18,7 @@ START_NS = 1_800_000_000_000_000_000
 SECONDS = 30
 CHECKPOINT_S = (10, 15)
 DESCRIBED: dict[str, Any] = {
-    "schema": TRACE_SCHEMA,
+    "schema": TraceFile.schema_name(),
     "pgassay": "0",
     "server": "lab@db1:5432/lab",
     "server_version": "15.18",
@@ -71,5 +71,5 @@ def synthetic_trace(folder: Path) -> TraceDirectory:
                 PhaseEvent("checkpoint", False, at(end), 0),
             ]
         )
-    directory.write_described(DESCRIBED)
+    directory.write_described(TraceFile.read(DESCRIBED))
     return directory

@@ -21,6 +21,7 @@ from pgassay.report.sections.observation.waits import class_table, event_table
 from pgassay.report.summaries.observation import facts
 from pgassay.report.svg.draw import draw
 from pgassay.report.svg.model import Line
+from pgassay.samples.forms.observation import ObservationFile
 from support.runs.json_page import documented
 
 RENDER = {"html": render_html, "md": render_markdown}
@@ -59,7 +60,7 @@ TEXTS = {"-42": "SELECT '<b>'\n  FROM t"}
 def context(observed: ObservationSummary = OBSERVED, **described: Any) -> ObservationContext:
     given = {"server": "lab@<db>:5432/lab", "dropped_segments": 2, "ended_by": "duration"}
     return ObservationContext(
-        "run", {**given, **described}, observed, {"standby": True}, "0", TEXTS
+        "run", ObservationFile(**{**given, **described}), observed, {"standby": True}, "0", TEXTS
     )
 
 

@@ -14,12 +14,11 @@ from hypothesis import strategies as st
 
 from pgassay.errors import RunDirectoryError
 from pgassay.reporting import analyse_run
-from pgassay.samples.forms.segment import SegmentFile
+from pgassay.samples.forms.observation import SegmentFile
+from pgassay.samples.forms.statements import PlansFile
 from pgassay.samples.forms.trial import TrialFile
 from pgassay.samples.run_directory import RunDirectory
-from pgassay.samples.storage.stored_fields import misfit
 from pgassay.stored_model import StoredFile
-from pgassay.trials.model.record import PLANS_SCHEMA
 from support.synthetic.directories import synthetic_run
 
 pytestmark = pytest.mark.slow
@@ -167,5 +166,8 @@ def test_a_segment_is_held_to_its_own_form() -> None:
 
 
 def test_plans_of_a_wrong_form_are_refused_by_name() -> None:
-    plans = {"schema": PLANS_SCHEMA, "arms": [{"arm": "a1", "statements": [{"scenario": "find"}]}]}
-    assert misfit(plans, PLANS_SCHEMA) == "is damaged: 'arms[0].statements[0].line' is missing"
+    plans = {
+        "schema": PlansFile.schema_name(),
+        "arms": [{"arm": "a1", "statements": [{"scenario": "find"}]}],
+    }
+    assert misfit_in(plans, PlansFile) == "is damaged: 'arms[0].statements[0].line' is missing"

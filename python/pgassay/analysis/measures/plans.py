@@ -5,9 +5,7 @@ Enters: a stored trial. Leaves: `SeenPlan` values. Never: compares trials.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from pgassay.analysis.reading.plan_shape import PlanShape, query_id_of, shape_of
 from pgassay.samples.run_directory import StoredTrial
@@ -35,19 +33,17 @@ def read_plans(trial: StoredTrial) -> tuple[SeenPlan, ...]:
     if not stored:
         return ()
     block = trial.summary().block
-    return tuple(seen for arm in stored["arms"] for seen in _plans_of(arm, block))
-
-
-def _plans_of(arm: Mapping[str, Any], block: int) -> Iterator[SeenPlan]:
-    for found in arm["statements"]:
-        plan = found.get("plan") or ()
-        yield SeenPlan(
+    return tuple(
+        SeenPlan(
             block,
-            arm["arm"],
-            found["scenario"],
-            found["line"],
-            found["sql"],
-            query_id_of(plan),
-            shape_of(plan) if plan else None,
-            found.get("reason") or "",
+            arm.arm,
+            found.scenario,
+            found.line,
+            found.sql,
+            query_id_of(found.plan),
+            shape_of(found.plan) if found.plan else None,
+            found.reason,
         )
+        for arm in stored
+        for found in arm.statements
+    )

@@ -19,7 +19,7 @@ from pgassay.analysis.measures.courses.even_series import EvenSeries, even_serie
 from pgassay.analysis.measures.signals import ArmSignals, TrialSignals, sessions_by_event
 from pgassay.analysis.reading.counters import CounterSeries
 from pgassay.analysis.waits.wait_profile import WaitProfile
-from pgassay.samples.forms.segment import SegmentFile
+from pgassay.samples.forms.observation import SegmentFile
 
 OBSERVED = "observed"
 SOURCES = frozenset({"database", "bgwriter"})

@@ -6,26 +6,26 @@ unit, and what stands beside a checkpoint in time need not come from it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from pgassay.analysis.trace.checkpoints import checkpoints_of, periods_of
 from pgassay.analysis.trace.model import TracedRelation, TraceSummary
 from pgassay.analysis.trace.traced import Traced
 from pgassay.errors import RunDirectoryError
+from pgassay.samples.forms.trace import RelationFigures
 from pgassay.samples.trace_directory import TraceDirectory
 
 
 def summarise_trace(directory: TraceDirectory) -> TraceSummary:
     """Everything that a trace shows."""
     described = directory.described()
-    start, end = described["started_ns"], described["ended_ns"]
+    start, end = described.started_ns, described.ended_ns
     traced = Traced(directory.table("points"), directory.table("transactions"), start, end)
     seconds = max(end - start, 1) / 1e9
     points = traced.between(start, end + 1)
     checkpoints = checkpoints_of(directory.table("phases").to_pylist(), start)
     pairs = sum(point.count for point in points)
-    costs_ns = described["pair_cost_ns"]
+    costs_ns = described.pair_cost_ns
     unknown = sorted({point.point for point in points} - costs_ns.keys())
     if unknown:
         raise RunDirectoryError(
@@ -42,7 +42,7 @@ def summarise_trace(directory: TraceDirectory) -> TraceSummary:
         points=points,
         checkpoints=checkpoints,
         periods=tuple(periods_of(checkpoints, traced)),
-        relations=tuple(_relations(described["relations"])),
+        relations=tuple(_relations(described.relations)),
         pairs=pairs,
         pairs_per_s=pairs / seconds,
         cost_share=cost_ns / 1e9 / seconds,
@@ -52,13 +52,13 @@ def summarise_trace(directory: TraceDirectory) -> TraceSummary:
     )
 
 
-def _relations(stored: Sequence[Mapping[str, Any]]) -> Iterator[TracedRelation]:
+def _relations(stored: Sequence[RelationFigures]) -> Iterator[TracedRelation]:
     for row in stored:
         yield TracedRelation(
-            name=row["name"],
-            kind=row["kind"],
-            point=row["point"],
-            count=row["count"],
-            total_s=row["total_ns"] / 1e9,
-            mean_us=row["total_ns"] / 1e3 / max(row["count"], 1),
+            name=row.name,
+            kind=row.kind,
+            point=row.point,
+            count=row.count,
+            total_s=row.total_ns / 1e9,
+            mean_us=row.total_ns / 1e3 / max(row.count, 1),
         )

@@ -38,7 +38,7 @@ def carry_out(
         typer.echo(json.dumps(summary_object(str(directory.path), outcome.context)))
     else:
         print_observation(outcome.context, outcome.report)
-    if request.duration_s is not None and outcome.context.described["ended_by"] == "stopped":
+    if request.duration_s is not None and outcome.context.described.ended_by == "stopped":
         raise typer.Exit(ExitCode.INTERRUPTED)
 
 

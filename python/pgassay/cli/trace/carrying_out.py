@@ -43,7 +43,7 @@ def carry_out(
         typer.echo(json.dumps(trace_object(str(directory.path), outcome.context)))
     else:
         print_trace(outcome.context, outcome.report)
-    if has_duration and outcome.context.described["ended_by"] == "stopped":
+    if has_duration and outcome.context.described.ended_by == "stopped":
         raise typer.Exit(ExitCode.INTERRUPTED)
 
 

@@ -36,7 +36,7 @@ def _where(context: ReportContext | ObservationContext | TraceContext) -> str:
     """On which server it was made, and when, as far as it is known."""
     if isinstance(context, TraceContext):
         return tr(
-            " on PostgreSQL {server_version}", server_version=context.described["server_version"]
+            " on PostgreSQL {server_version}", server_version=context.described.server_version
         )
     server, when = server_version(context.environment), created_at(context.environment)
     return f"{tr(' on {server}', server=server) if server else ''}{f', {when}' if when else ''}"

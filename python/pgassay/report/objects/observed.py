@@ -19,11 +19,10 @@ SCHEMA = "pgassay.observed/1"
 
 def render_object(context: ObservationContext) -> str:
     """JSON with everything, courses among it."""
-    described = {name: value for name, value in context.described.items() if name != "schema"}
     value = {
         "schema": SCHEMA,
         "run": context.run_name,
-        **described,
+        **context.described.model_dump(exclude={"schema_"}),
         "pgassay": context.version,
         **asdict(context.observed),
         "environment": dict(context.environment),
@@ -38,9 +37,9 @@ def summary_object(run: str, context: ObservationContext) -> dict[str, Any]:
         {
             "schema": SCHEMA,
             "run": run,
-            "server": described.get("server"),
+            "server": described.server,
             "seconds": observed.seconds,
-            "ended_by": described.get("ended_by"),
+            "ended_by": described.ended_by,
             **fields(observed, "commits", "averages", "largest"),
             "unknown": {name: asdict(one) for name, one in observed.unknown.items()},
             **fields(observed, "active_sessions", "classes", "events", "sampled_waits"),
@@ -48,7 +47,7 @@ def summary_object(run: str, context: ObservationContext) -> dict[str, Any]:
             "logged": observed.logged,
             "host": None if observed.host is None else asdict(observed.host),
             "gaps_s": [(end - start) / 1e9 for start, end in observed.gaps_ns],
-            "dropped_segments": described.get("dropped_segments", 0),
+            "dropped_segments": described.dropped_segments,
             "sampler_cost": observed.cost,
             "clock": observed.clock,
             "warnings": caveats(context),

@@ -13,7 +13,7 @@ from typing import Any
 from pgassay.report.context import TraceContext
 from pgassay.report.objects.analysis import finite
 from pgassay.report.summaries.trace import caveats
-from pgassay.samples.storage.stored_fields import TRACE_SCHEMA
+from pgassay.samples.forms.trace import TraceFile
 
 _DESCRIBED = ("server", "server_version", "ended_by", "what", "ways", "missing", "unmatched")
 _BY_SECOND = ("times_ns", "tps_course", "courses")
@@ -26,11 +26,11 @@ def trace_object(run: str, context: TraceContext) -> dict[str, Any]:
         del summary[name]
     found: dict[str, Any] = finite(
         {
-            "schema": TRACE_SCHEMA,
+            "schema": TraceFile.schema_name(),
             "run": run,
-            **{name: context.described[name] for name in _DESCRIBED},
+            **{name: getattr(context.described, name) for name in _DESCRIBED},
             **summary,
-            "cost": context.described["cost"],
+            "cost": context.described.model_dump(include={"cost"})["cost"],
             "warnings": caveats(context),
         }
     )

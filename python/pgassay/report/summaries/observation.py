@@ -109,7 +109,7 @@ def caveats(context: ObservationContext) -> list[str]:
                 value=spaced(seconds, 0),
             )
         )
-    dropped = context.described.get("dropped_segments", 0)
+    dropped = context.described.dropped_segments
     if dropped:
         found.append(
             tr(
@@ -117,6 +117,6 @@ def caveats(context: ObservationContext) -> list[str]:
                 dropped=dropped,
             )
         )
-    if context.described.get("ended_by") is None:
+    if context.described.ended_by is None:
         found.append(tr("the observation was killed: its last segment may be missing"))
     return found

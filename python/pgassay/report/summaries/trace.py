@@ -6,15 +6,14 @@ computes a figure.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any
 
 from pgassay.analysis.trace.model import PointSummary
 from pgassay.findings.wording import signed_percent, spaced
 from pgassay.language import Message, clauses, decimals, listed, retold, tr
 from pgassay.quantities import clock
 from pgassay.report.context import TraceContext
+from pgassay.samples.forms.trace import WithAgainstWithout
 from pgassay.trials.trace.points import titles
 
 _WAYS = {"usdt": Message("the server's static probes"), "uprobe": Message("the server's functions")}
@@ -64,7 +63,7 @@ def facts(context: TraceContext) -> tuple[tuple[str, str], ...]:
 
 def cost_text(context: TraceContext) -> str:
     """What the probes cost: estimated from their hits, and measured where that was asked for."""
-    traced, cost = context.traced, context.described.get("cost")
+    traced, cost = context.traced, context.described.cost
     text = tr(
         "{value} pairs of probes per second, about {cost_share} % of one processor",
         value=spaced(traced.pairs_per_s, 0),
@@ -73,13 +72,16 @@ def cost_text(context: TraceContext) -> str:
     if cost is None:
         return text
     changes = clauses(
-        f"{words} {_change(cost[name])}"
-        for name, words in (("tps", tr("throughput")), ("cpu_per_tx_us", tr("CPU per transaction")))
+        f"{words} {_change(compared)}"
+        for compared, words in (
+            (cost.tps, tr("throughput")),
+            (cost.cpu_per_tx_us, tr("CPU per transaction")),
+        )
     )
     windows = tr(
         "{pairs} pairs of windows of {window_s} s",
-        pairs=cost["pairs"],
-        window_s=decimals(cost["window_s"], "g"),
+        pairs=cost.pairs,
+        window_s=decimals(cost.window_s, "g"),
     )
     return tr(
         "{text}; measured with the probes against without, {windows}: {changes}",
@@ -89,13 +91,12 @@ def cost_text(context: TraceContext) -> str:
     )
 
 
-def _change(compared: Mapping[str, Any]) -> str:
+def _change(compared: WithAgainstWithout) -> str:
     """Such as `+1.2 % (95 % CI +0.3 to +2.1 %)`."""
-    ratio, low, high = (compared[name] for name in ("ratio", "low", "high"))
-    found = signed_percent(100 * (ratio - 1))
-    if low is None or high is None:
+    found = signed_percent(100 * (compared.ratio - 1))
+    if compared.low is None or compared.high is None:
         return tr("{found}, no interval", found=found)
-    low, high = (signed_percent(100 * (end - 1)) for end in (low, high))
+    low, high = (signed_percent(100 * (end - 1)) for end in (compared.low, compared.high))
     return tr(
         "{found} (95 % CI {low} to {high})",
         found=found,
@@ -107,7 +108,7 @@ def _change(compared: Mapping[str, Any]) -> str:
 def ways(context: TraceContext) -> list[tuple[str, str]]:
     """(way in words, its points)."""
     found: dict[str, list[str]] = {}
-    for point, way in context.described["ways"].items():
+    for point, way in context.described.ways.items():
         found.setdefault(_WAYS[way], []).append(titles().get(point, tr("checkpoint phases")))
     return [(words, listed(points)) for words, points in found.items()]
 
@@ -115,32 +116,32 @@ def ways(context: TraceContext) -> list[tuple[str, str]]:
 def caveats(context: TraceContext) -> list[str]:
     """What is missing, lost or doubtful, one line each."""
     described, traced = context.described, context.traced
-    found = [tr("not traced: {line}", line=retold(line)) for line in described["missing"]]
-    if described["ended_by"] == "tracer":
+    found = [tr("not traced: {line}", line=retold(line)) for line in described.missing]
+    if described.ended_by == "tracer":
         found.append(
-            tr("bpftrace ended before its time: {complaint}", complaint=described["complaint"])
+            tr("bpftrace ended before its time: {complaint}", complaint=described.complaint)
         )
-    if described["ended_by"] == "server":
+    if described.ended_by == "server":
         found.append(tr("the server was stopped or restarted, which ended the trace"))
-    counts = dict.fromkeys(described["ways"], 0)
+    counts = dict.fromkeys(described.ways, 0)
     for point in traced.points:
         counts[point.point] += point.count
-    for point, number in described["unmatched"].items():
-        whole = counts[point] + number
+    for name, number in described.unmatched.items():
+        whole = counts[name] + number
         found.append(
             tr(
                 "{point}: {count} of {of} had only one end within the trace and are not "
                 "counted: they began before it, or ended in an error",
-                point=titles()[point],
+                point=titles()[name],
                 count=spaced(number, 0),
                 of=spaced(whole, 0),
             )
         )
-    if described["lost_events"]:
+    if described.lost_events:
         found.append(
             tr(
                 "{value} messages of bpftrace were lost; some seconds are missing",
-                value=spaced(described["lost_events"], 0),
+                value=spaced(described.lost_events, 0),
             )
         )
     found += [
@@ -148,7 +149,7 @@ def caveats(context: TraceContext) -> list[str]:
             "{point}: more relations than there was room for; their list is not complete",
             point=titles()[point],
         )
-        for point in described["full_maps"]
+        for point in described.full_maps
     ]
     if traced.cost_share > _LITTLE:
         found.append(

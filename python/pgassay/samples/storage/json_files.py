@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from pgassay.errors import RunDirectoryError
 from pgassay.json_text import decoded
-from pgassay.samples.storage.stored_fields import misfit
+from pgassay.spec.secrets.redaction import redacted_value
 from pgassay.stored_model import StoredFile
 
 _File = TypeVar("_File", bound=StoredFile)
@@ -21,6 +21,11 @@ _File = TypeVar("_File", bound=StoredFile)
 def as_json(value: Mapping[str, Any]) -> bytes:
     """The bytes of a JSON file."""
     return json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False).encode() + b"\n"
+
+
+def without_secrets(file: StoredFile) -> bytes:
+    """The bytes of a file, every text redacted."""
+    return as_json(redacted_value(file.to_json()))
 
 
 def read_text(path: Path) -> str:
@@ -55,12 +60,3 @@ def stored_file(path: Path, model: type[_File]) -> _File:
         return model.read(found)
     except ValueError as error:
         raise RunDirectoryError(f"{path}: {error}") from None
-
-
-def checked_file(path: Path, schema: str) -> dict[str, Any]:
-    """The same, refused where it is not of this form."""
-    found = parsed_file(path)
-    wrong = misfit(found, schema)
-    if wrong is not None:
-        raise RunDirectoryError(f"{path}: {wrong}")
-    return found

@@ -18,7 +18,6 @@ from pgassay.trials.server_log.events import LogEvent
 if TYPE_CHECKING:  # `pgassay load` is not to wait for it
     from pgassay.trials.model.packed import PackedTables
 
-PLANS_SCHEMA = "pgassay.plans/1"
 Columns = Mapping[str, list[Any]]
 """Column name → values, all of one length; the columns are those of pgassay._core."""
 

@@ -25,7 +25,6 @@ from pgassay.spec.arms import spec_of_arm
 from pgassay.spec.experiment import Spec
 from pgassay.spec.reading.texts import shown
 from pgassay.trials.load.client_side import as_the_client
-from pgassay.trials.model.record import PLANS_SCHEMA
 
 _STATEMENT_LIMIT_S = 5.0
 _ALL_LIMIT_S = 30.0
@@ -56,7 +55,7 @@ def plans_of_trial(
         for arm in plan.arms
         if (server := servers.get(arm.id, shared)) is not None
     ]
-    return {"schema": PLANS_SCHEMA, "arms": arms}
+    return {"arms": arms}
 
 
 def plan_notes(plans: Mapping[str, Any]) -> tuple[str, ...]:

@@ -36,7 +36,7 @@ def _method(context: TraceContext) -> Iterator[Inline]:
     yield tr(
         "Probes lie in the program file {program}; only processes of this server were counted. A "
         "duration is the end minus the beginning in the same process.",
-        program=context.described["program"],
+        program=context.described.program,
     )
     yield tr("Cost: {cost}.", cost=trace_summary.cost_text(context))
     yield said(
