@@ -28,6 +28,7 @@ _MOST_SIZES = 12
 class NamedValues:
     """A titled list of (name, value)."""
 
+    name: Literal["server", "host", "run", "not_measured", "sizes", "settings"]
     title: str
     form: Literal["values", "code", "sentences"]
     """Short values; names that are identifiers, in a fixed-width face; or sentences."""
@@ -40,15 +41,17 @@ def environment_lists(environment: Mapping[str, Any]) -> tuple[NamedValues, ...]
     settings = server.get("settings") if isinstance(server, Mapping) else None
     several = bool(environment.get("servers"))  # the section "The servers" has them
     rest = {k: v for k, v in environment.items() if k not in _ELSEWHERE}
+    server_rows = () if several else _rows(server)
+    missing = tr("Not measured, and how to enable it")
+    not_default = tr("Server settings other than the defaults")
+    sizes = tuple(_sizes(environment.get("sizes")))
     found = (
-        NamedValues(tr("Server"), "values", () if several else _rows(server)),
-        NamedValues(tr("Host"), "values", _rows(environment.get("host"))),
-        NamedValues(tr("Run"), "values", _rows(rest)),
-        NamedValues(
-            tr("Not measured, and how to enable it"), "sentences", not_measured(environment)
-        ),
-        NamedValues(tr("Sizes at the start"), "code", tuple(_sizes(environment.get("sizes")))),
-        NamedValues(tr("Server settings other than the defaults"), "code", _settings(settings)),
+        NamedValues("server", tr("Server"), "values", server_rows),
+        NamedValues("host", tr("Host"), "values", _rows(environment.get("host"))),
+        NamedValues("run", tr("Run"), "values", _rows(rest)),
+        NamedValues("not_measured", missing, "sentences", not_measured(environment)),
+        NamedValues("sizes", tr("Sizes at the start"), "code", sizes),
+        NamedValues("settings", not_default, "code", _settings(settings)),
     )
     return tuple(one for one in found if one.rows)
 

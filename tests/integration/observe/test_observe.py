@@ -97,7 +97,7 @@ def test_an_observation_records_the_server_in_every_format_and_changes_nothing(
     assert "not measured: " in shown
     assert "I/O timing" in " ".join(shown.split())
     assert "Timeout:PgSleep" in pgassay("report", run, "--format", "md").stdout
-    assert "Timeout:PgSleep = " in pgassay("report", run, "--format", "brief").stdout
+    assert "\nTimeout:PgSleep | " in pgassay("report", run, "--format", "brief").stdout
     tables = tmp_path / "tables"
     assert pgassay("report", run, "--format", "csv", "--out", tables).returncode == 0
     (checkpoint,) = csv.DictReader((tables / "checkpoints.csv").read_text().splitlines())

@@ -44,14 +44,16 @@ def test_it_answers_with_figures_in_both_units_and_says_what_the_words_mean(
     parts = parts_of(text)
     assert parts["QUESTION"] == context.question
     assert parts["ANSWER"].startswith("better: max_wal_size = 4GB is ")
-    figures = parts["FIGURES"].splitlines()
-    assert figures[0] == "max_wal_size = 4GB against 32MB, whole trial:"
-    assert re.fullmatch(
-        r"- Throughput: \d+ tps -> \d+ tps; \+[\d.]+ % \(\+[\d.]+ % to \+[\d.]+ %\); \+\d+ tps;"
-        r" 6 blocks; p = 0\.031; better; primary",
-        figures[1],
-    )
-    assert "max_wal_size = 4GB against 32MB, 8 clients:" in figures
+    titles, *rows = (line.split(" | ") for line in parts["FIGURES"].splitlines())
+    first, *others = (dict(zip(titles, row, strict=True)) for row in rows)
+    assert (first["Level compared"], first["Endpoint"]) == ("max_wal_size = 4GB", "Throughput")
+    for column, pattern in (
+        *(("Baseline", r"\d+ tps"), ("Level", r"\d+ tps"), ("Difference", r"\+\d+ tps")),
+        *(("Change", r"\+[\d.]+ %"), ("95 % interval", r"\+[\d.]+ % to \+[\d.]+ %")),
+        *(("Blocks", "6"), ("Evidence", r"p = 0\.031"), ("Verdict", "better")),
+    ):
+        assert re.fullmatch(pattern, first[column])
+    assert "8 clients" in {one["Load"] for one in others}
     assert "within +-2 %" in parts["WHAT THE WORDS MEAN"]
     repeated = f"pgassay run {context.run_name}/spec.toml --seed 7\n"
     assert parts["HOW TO REPEAT IT"].startswith(repeated)
@@ -81,9 +83,14 @@ def test_caveats_come_by_what_they_could_change(context: ReportContext) -> None:
     doubts = tuple(Caveat.of("trial", legacy(f"caveat {at}")) for at in range(2))
     analysis = replace(context.analysis, warnings=(*context.analysis.warnings, *doubts))
     text = parts_of(render_brief(replace(context, analysis=analysis, findings=find(analysis))))
-    ranks = [line.split(":")[0] for line in text["CAVEATS"].splitlines()]
-    order = ["- could change the verdict", "- could change the size", "- detail"]
-    assert ranks == sorted(ranks, key=order.index)
+    ranks = [line for line in text["CAVEATS"].splitlines() if not line.startswith("- ")]
+    assert ranks == [
+        *(
+            "Could change the verdict:",
+            "Could change the size of the effect, or what it holds for:",
+        ),
+        *(line for line in ranks if "cannot change the result" in line),
+    ]
 
 
 def test_however_much_there_is_every_part_has_its_share_and_says_what_is_left_out(
@@ -156,9 +163,13 @@ def test_a_single_arm_several_factors_and_hostile_names_have_one(tmp_path: Path)
 
 def test_observations_and_traces_have_one_without_a_verdict(tmp_path: Path) -> None:
     observed = parts_of(render_brief(observed_context()))
-    assert "By event: Lock:tuple = 1.5; CPU = 0.5" in observed["WAITS"]
-    assert observed["STATEMENTS"] == "- 0.3 s in 10 calls, mean 30.0 ms: SELECT '<b>' FROM t"
+    waits = [line.split(" | ")[:2] for line in observed["WAITS"].splitlines()]
+    assert ["Lock:tuple", "1.500"] in waits
+    assert ["CPU", "0.500"] in waits
+    statement = observed["STATEMENTS"].splitlines()[1]
+    assert "0.3 s | 10 | 30.000 ms" in statement
+    assert statement.endswith(" | SELECT '<b>' FROM t")
     assert observed["WHAT THE WORDS MEAN"].startswith("Nothing was varied")
     traced = render_brief(read_trace_context(synthetic_trace(tmp_path / "trace")))
-    assert "- LWLock WALWrite: " in parts_of(traced)["WHAT WAS TIMED"]
+    assert "LWLock WALWrite | " in parts_of(traced)["WHAT WAS TIMED"]
     assert len(traced) <= LIMIT

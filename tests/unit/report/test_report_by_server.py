@@ -40,8 +40,8 @@ def test_every_form_says_the_effect_of_each_server(context: ReportContext) -> No
     assert "## By server" in markdown
     assert "| north |" in markdown
     brief = render_brief(context)
-    assert "max_wal_size = 4GB by server, whole trial:" in brief
-    assert "- north: +" in brief
+    assert "\nmax_wal_size = 4GB:\n" in brief
+    assert "\nnorth | " in brief
     tables = {one.name: one for one in tables_of(context)}
     rows = tables["server_effects"].rows
     assert len(rows) == 2

@@ -31,7 +31,7 @@ def texts() -> Mapping[str, Any]:
     """parts.toml."""
     return messages_of(
         tomllib.loads((files(__package__) / "parts.toml").read_text("utf-8")),
-        besides=("name", "key_settings"),
+        besides=("name", "key_settings", "arm_metrics"),
     )
 
 

@@ -1,86 +1,80 @@
-"""How and where a run was made, line by line: design, workload, settings, environment, command.
+"""How a run was designed, where it ran, and how to repeat it.
 
-Enters: the context. Leaves: part → its lines. Never: relies on a key of environment.json.
+Enters: the context. Leaves: part → its blocks and lines.
+Never: relies on a key of environment.json.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from pgassay.analysis.reading.setting_sizes import setting_text
 from pgassay.language import Message, clauses, colon, decimals, listed, tr
 from pgassay.plan.description import combinations_line, mode_in_force, order_of, plots_line
 from pgassay.report.brief.fitting import texts
-from pgassay.report.brief.lines import pair_line, pair_lines
+from pgassay.report.brief.plain import Part
 from pgassay.report.context import ReportContext
+from pgassay.report.document.blocks import Block, Code, Facts, Group, Heading
 from pgassay.report.environment import environment_lists, not_measured
+from pgassay.report.sections.record.workload import mix_table, scripts
 from pgassay.report.summaries import headline
-from pgassay.spec.secrets.redaction import shown_of
 
-_SETTINGS = Message("Server settings other than the defaults")
-_ELSEWHERE = (_SETTINGS, Message("Not measured, and how to enable it"))
-_FIRST = (Message("Server"), Message("Sizes at the start"), Message("Host"))
+_FIRST = ("server", "sizes", "host", "run")
 _MOST_BLOCKS = 3
 """Whose order is shown; the seed draws all of them."""
 
 
-def record_parts(context: ReportContext) -> dict[str, list[str]]:
+def record_parts(context: ReportContext) -> dict[str, Part]:
     """By name of `parts.toml`."""
     return {
-        "design": list(_design(context)),
-        "workload": list(_workload(context)),
-        "settings": list(_settings(context)),
-        "environment": environment_lines(context.environment),
-        "not_measured": not_measured_lines(context.environment),
-        "repeat": list(_repeat(context)),
+        "design": _design(context),
+        "workload": _workload(context),
+        "settings": _settings(context),
+        "environment": environment_part(context.environment),
+        "not_measured": [Facts(not_measured(context.environment), "sentences")],
+        "repeat": [
+            Code(context.command, "sh"),
+            tr("Experiment file:"),
+            Code(context.spec_text.strip(), "toml"),
+        ],
     }
 
 
-def environment_lines(environment: Mapping[str, Any]) -> list[str]:
+def environment_part(environment: Mapping[str, Any]) -> Part:
     """Servers, sizes, host, and the rest."""
-    lines = []
     servers = environment.get("servers")
     for name, server in servers.items() if isinstance(servers, Mapping) else ():
         version = server.get("version") if isinstance(server, Mapping) else server
-        lines.append(tr("Server of {name}: {version}", name=name, version=version))
-    found = [one for one in environment_lists(environment) if one.title not in _ELSEWHERE]
-    for one in sorted(found, key=lambda one: _FIRST.index(one.title) if one.title in _FIRST else 9):
-        lines += pair_lines(one.title, ((name, shown_of(name, value)) for name, value in one.rows))
-    return lines
+        yield tr("Server of {name}: {version}", name=name, version=version)
+    found = {one.name: one for one in environment_lists(environment)}
+    yield from (_titled(found[name].title, found[name].rows) for name in _FIRST if name in found)
 
 
-def setting_lines(environment: Mapping[str, Any], besides: Collection[str] = ()) -> list[str]:
+def setting_blocks(
+    environment: Mapping[str, Any], besides: Collection[str] = ()
+) -> Iterator[Block]:
     """Settings that are not the default, then defaults that matter in most runs."""
-    own = {
-        name: value
-        for one in environment_lists(environment)
-        if one.title == _SETTINGS
-        for name, value in one.rows
-        if name not in besides
-    }
+    lists = {one.name: one.rows for one in environment_lists(environment)}
+    own = [(name, value) for name, value in lists.get("settings", ()) if name not in besides]
     server = environment.get("server")
     every = server.get("every_setting") if isinstance(server, Mapping) else None
     every = every if isinstance(every, Mapping) else {}
-    known = {*own, *besides}
+    known = {*dict(own), *besides}
     keys = [name for name in texts()["key_settings"] if name in every and name not in known]
-    defaults = {name: setting_text(str(dict(every[name]).get("value"))) for name in keys}
-    return [
-        line
-        for title, found in ((tr("Server"), own), (tr("Defaults"), defaults))
-        if found
-        for line in pair_lines(title, ((name, shown_of(name, v)) for name, v in found.items()))
-    ]
+    defaults = [(name, setting_text(str(dict(every[name]).get("value")))) for name in keys]
+    for title, found in ((tr("Server"), own), (tr("Defaults"), defaults)):
+        if found:
+            yield _titled(title, found)
 
 
-def not_measured_lines(environment: Mapping[str, Any]) -> list[str]:
-    """What could not be had, and why."""
-    return [f"- {name}{colon()}{why}" for name, why in not_measured(environment)]
+def _titled(title: str, rows: Sequence[tuple[str, str]]) -> Group:
+    return Group((Heading(title), Facts(rows)))
 
 
-def _design(context: ReportContext) -> Iterator[str]:
+def _design(context: ReportContext) -> Part:
     plan = context.plan
-    yield pair_line(headline.design_facts(context))
+    yield Facts(headline.design_facts(context))
     for factor in plan.factors:
         yield tr(
             "Factor {factor} ({kind}): {list}; baseline first",
@@ -131,29 +125,16 @@ _ORDERS = {
 }
 
 
-def _workload(context: ReportContext) -> Iterator[str]:
-    """The scenarios with what they made up, then their SQL, once where arms run the same."""
-    done: dict[str, int] = {}
-    for trial in context.analysis.trials:
-        for one in trial.scenarios:
-            done[one.scenario] = done.get(one.scenario, 0) + one.transactions
-    every = sum(done.values())
-    if every:
-        shares = (
-            f"{name} {decimals(100 * count / every, '.1f')} %" for name, count in done.items()
-        )
-        yield tr("Scenarios by transactions of all trials: {list}", list=listed(shares))
-    seen: dict[tuple[str, str], list[str]] = {}
-    for arm in context.analysis.asked:
-        for name, script in arm.scripts.items():
-            seen.setdefault((name, script), []).append(arm.arm)
-    for (name, script), arms in seen.items():
-        of = "" if len(arms) == len(context.analysis.asked) else tr(" of {list}", list=listed(arms))
+def _workload(context: ReportContext) -> Part:
+    """The scenarios with their shares, then their SQL, once where arms run the same."""
+    yield mix_table(context)
+    for title, script in scripts(context):
         lines = (line.strip() for line in script.splitlines())
-        yield f"{name}{of}{colon()}{' '.join(line for line in lines if line and line[:2] != '--')}"
+        sql = " ".join(line for line in lines if line and line[:2] != "--")
+        yield f"{title}{colon()}{sql}"
 
 
-def _settings(context: ReportContext) -> Iterator[str]:
+def _settings(context: ReportContext) -> Iterator[Block]:
     """What arms differ in, then what is the same in all of them."""
     asked = {one.arm: one.settings for one in context.analysis.asked}
     of_arm = {
@@ -163,18 +144,10 @@ def _settings(context: ReportContext) -> Iterator[str]:
     first = next(iter(of_arm.values()), {})
     same = {k: v for k, v in first.items() if all(own.get(k) == v for own in of_arm.values())}
     for arm, every in of_arm.items():
-        own = {name: value for name, value in every.items() if name not in same}
+        own = [(name, value) for name, value in every.items() if name not in same]
         if own:
-            yield f"{arm}{colon()}{pair_line((name, shown_of(name, v)) for name, v in own.items())}"
+            yield _titled(arm, own)
     if same:
-        yield from pair_lines(
-            tr("The experiment"), ((name, shown_of(name, v)) for name, v in same.items())
-        )
+        yield _titled(tr("The experiment"), [*same.items()])
     asked_for = {name for own in of_arm.values() for name in own}
-    yield from setting_lines(context.environment, asked_for)
-
-
-def _repeat(context: ReportContext) -> Iterator[str]:
-    yield context.command
-    yield tr("Experiment file:")
-    yield from (line for line in context.spec_text.strip().splitlines() if line.strip())
+    yield from setting_blocks(context.environment, asked_for)

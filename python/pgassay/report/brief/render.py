@@ -8,6 +8,7 @@ from __future__ import annotations
 from pgassay.language import tr
 from pgassay.report.brief.answer import answer_parts
 from pgassay.report.brief.fitting import fit, texts
+from pgassay.report.brief.plain import plain_lines
 from pgassay.report.brief.record import record_parts
 from pgassay.report.brief.recorded import observation_parts, trace_parts
 from pgassay.report.context import ObservationContext, ReportContext, TraceContext
@@ -29,7 +30,7 @@ def render_brief(context: ReportContext | ObservationContext | TraceContext) -> 
         version=context.version,
         limit=texts()["limit"],
     )
-    return fit(head, parts)
+    return fit(head, {name: plain_lines(part) for name, part in parts.items()})
 
 
 def _where(context: ReportContext | ObservationContext | TraceContext) -> str:

@@ -45,6 +45,11 @@ def change(comparison: Comparison) -> str:
     return _signed(comparison.difference, METRICS[comparison.metric])
 
 
+def difference(comparison: Comparison) -> str:
+    """In the metric's unit, such as `+1 369 tps`."""
+    return _signed(comparison.level_mean - comparison.baseline_mean, METRICS[comparison.metric])
+
+
 def interval_of(comparison: Comparison) -> str:
     """The 95 % interval of the change, in the same unit."""
     if comparison.ci95_pct is not None or comparison.ci95 is None:

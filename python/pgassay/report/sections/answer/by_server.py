@@ -47,7 +47,7 @@ def by_server(context: ReportContext) -> Blocks:
             margin=context.margin,
         )
         yield Chart("by_server", chart, " ".join(texts), joined(caption, *cut(chart)))
-    yield _effects(found)
+    yield effect_table(context)
     tests = clauses(text for one in found if (text := _test(one)))
     n = sum(len(one.servers) for one in found)
     yield note(
@@ -65,7 +65,8 @@ def by_server(context: ReportContext) -> Blocks:
     )
 
 
-def _effects(found: tuple[ByServer, ...]) -> Table:
+def effect_table(context: ReportContext) -> Table:
+    """The effect on each server, with its blocks."""
     rows: list[tuple[str | Cell, ...]] = [
         (
             _subject(one),
@@ -74,7 +75,7 @@ def _effects(found: tuple[ByServer, ...]) -> Table:
             signed_percent(effect.effect_pct),
             interval(effect.ci95_pct),
         )
-        for one in found
+        for one in context.analysis.by_server
         for effect in one.servers
     ]
     return table(_COLUMNS, rows)

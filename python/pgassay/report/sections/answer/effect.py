@@ -21,6 +21,7 @@ from pgassay.report.tables.cells import (
     EVIDENCE,
     INTERVAL,
     change,
+    difference,
     evidence,
     interval_of,
     looks_decided,
@@ -29,6 +30,7 @@ from pgassay.report.tables.cells import (
     tone_cell,
 )
 
+_DIFFERENCE = Message("Difference")
 _COLUMNS = (
     Column(Message("Level compared"), "heading", merges=True),
     Column(Message("Endpoint"), "text"),
@@ -39,6 +41,7 @@ _COLUMNS = (
         (
             Message("Change"),
             INTERVAL,
+            _DIFFERENCE,
             Message("Baseline"),
             Message("Level"),
             Message("Blocks"),
@@ -111,8 +114,9 @@ def judged(context: ReportContext) -> list[Comparison]:
     ]
 
 
-def verdict_table(context: ReportContext) -> Table:
-    """The primary metric and the endpoints beside it, over whole trials and step by step."""
+def verdict_table(context: ReportContext, *, has_units: bool = False) -> Table:
+    """The primary metric and the endpoints beside it, over whole trials and step by step; with
+    `has_units` also the change in the metric's unit."""
     analysis = context.analysis
     rows = [
         (
@@ -122,6 +126,7 @@ def verdict_table(context: ReportContext) -> Table:
             tone_cell(one.verdict.value, TONES[one.verdict]),
             change(one),
             interval_of(one),
+            difference(one),
             *means(one),
             str(one.blocks),
             evidence(one),
@@ -129,6 +134,8 @@ def verdict_table(context: ReportContext) -> Table:
         for one in judged(context)
     ]
     found = table(_COLUMNS, rows)
+    if not has_units:
+        found = found.without(_DIFFERENCE)
     if not analysis.endpoints:
         found = found.without("Endpoint")
     return found if context.has_several_steps else found.without("Load")

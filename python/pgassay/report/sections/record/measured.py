@@ -58,7 +58,7 @@ def everything(context: ReportContext) -> Blocks:
     if not any(arm.means for arm in context.analysis.arms):
         return
     comparisons = comparison_table(context)
-    if effects := _arm_effect_table(context):
+    if effects := arm_effect_table(context):
         summary = ntr(
             "{n} arm against the baseline of all factors",
             "{n} arms against the baseline of all factors",
@@ -183,7 +183,7 @@ def _has_sign_flip(context: ReportContext) -> bool:
     return any(one.p_sign_flip is not None for one in context.analysis.comparisons)
 
 
-def _arm_effect_table(context: ReportContext) -> Table:
+def arm_effect_table(context: ReportContext) -> Table:
     """Every arm against the arm that has all baselines."""
     names = context.labels
     return table(

@@ -34,9 +34,9 @@ def workload(context: ReportContext) -> Blocks:
     words = f"{workload_words(context)}; {load(context.plan)}."
     yield Paragraph(joined(*(tr("{text}.", text=title) for title in titles), words))
     yield mix_table(context)
-    scripts = [*_scripts(context, asked)]
-    is_open = len(scripts) <= _MOST_OPEN
-    for title, script in scripts:
+    ran = [*scripts(context)]
+    is_open = len(ran) <= _MOST_OPEN
+    for title, script in ran:
         yield Fold(title, [Code(script, "sql")], is_open)
     for one in {one.data_sql: one for one in asked}.values():
         if text := redacted(one.data_sql).strip():
@@ -91,8 +91,9 @@ def _shares(
     return wanted, f"{spaced(100 * done / total, 1)} %" if total else ABSENT, spaced(done, 0)
 
 
-def _scripts(context: ReportContext, asked: tuple[ArmAsked, ...]) -> Iterator[tuple[str, str]]:
-    """(title, text); each script once, with the arms that ran it where others ran another."""
+def scripts(context: ReportContext) -> Iterator[tuple[str, str]]:
+    """(title, text) of each script once, with the arms that ran it where others ran another."""
+    asked = context.analysis.asked
     arms: dict[tuple[str, str], list[str]] = {}
     for one in asked:
         for name, script in one.scripts.items():
