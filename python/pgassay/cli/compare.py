@@ -11,8 +11,15 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from pgassay.cli.terminal.language import require_words
-from pgassay.cli.terminal.options import GateTexts, GateUndecided, Json, Lang, Quiet, option
+from pgassay.cli.terminal.options import (
+    GateTexts,
+    GateUndecided,
+    Json,
+    Lang,
+    Quiet,
+    option,
+    require_words,
+)
 from pgassay.errors import SetupError
 from pgassay.language import speaking
 

@@ -24,7 +24,7 @@ def demo(
     """
     from importlib.resources import files
 
-    from pgassay.cli.run.carrying_out import conclude, follow
+    from pgassay.cli.run.execution import conclude, follow
     from pgassay.samples.run_directory import default_run_path
     from pgassay.spec.parse import parse_spec
 

@@ -48,7 +48,7 @@ def report(
     """Analyse a stored run again and write its report."""
     from pgassay.cli.terminal import console
     from pgassay.cli.terminal.gates import gates_of, settle
-    from pgassay.cli.terminal.language import require_words
+    from pgassay.cli.terminal.options import require_words
     from pgassay.errors import RunDirectoryError, SetupError
     from pgassay.stores.fetching import written_back
     from pgassay.stores.wanted import TO_ANALYSE

@@ -63,11 +63,13 @@ def _check_service(access: Access, host: Host, server: ServerProcess) -> list[Ch
     if access.control is None:
         return [
             Check(
-                "restarts", "note", "no service was named: settings that need one are refused",
+                "restarts",
+                "note",
+                "no service was named: settings that need one are refused",
                 "name it with --service or --cluster, and in target.service or target.cluster;"
                 " where neither runs the server, give target.restart_command",
             )
-        ]  # fmt: skip
+        ]
     try:
         access.control.refuse_other(host, server)
     except PgassayError as error:

@@ -92,11 +92,12 @@ def check_server(dsn: str, *, log_elsewhere: bool = False) -> list[Check]:
         enables = f"GRANT pg_checkpoint TO {role};"
         checks.append(
             Check(
-                "CHECKPOINT", "note",
+                "CHECKPOINT",
+                "note",
                 "this role may not run it, so trials begin without one",
                 enables if version_num >= 150000 else "connect as a superuser",
             )
-        )  # fmt: skip
+        )
     checks += left
     checks += hidden
     if standby:

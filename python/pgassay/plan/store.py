@@ -14,7 +14,7 @@ from pydantic import Field
 
 from pgassay.notes import coded, note_at, note_to_json, notes_by_name, notes_from_json
 from pgassay.plan.model import ALL_ARMS, Plan
-from pgassay.spec.primary_metric import PRIMARY_METRICS
+from pgassay.spec.endpoints import PRIMARY_METRICS
 from pgassay.stored_model import Items, StoredFile, dataclass_of
 
 

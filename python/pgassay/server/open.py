@@ -27,7 +27,7 @@ from pgassay.server.owned.several_targets import SeveralTargets
 from pgassay.server.owned.target import OwnedTarget
 from pgassay.server.protocol import Journal, Target, Testbed
 from pgassay.spec.server.reset import EXISTING_RULE, OWNED_RULE, ResetRule
-from pgassay.spec.workload.installed import InstalledTables
+from pgassay.spec.workload.folder import InstalledTables
 
 COPIED: LiteralString = "copied"
 

@@ -1,7 +1,11 @@
-"""Endpoints beside the primary metric: what users name, what is measured, which difference matters.
+"""What an experiment is judged by: the primary metric, and the endpoints beside it.
 
-Enters: `design.endpoints` as written, the primary metric, the load. Leaves: metrics and margins.
-Never: computes an estimate.
+Enters: the `[load]` table, `design.metric` and `design.endpoints` as written. Leaves: the usual
+metric of a load; metrics of the endpoints, each with the difference that matters. Never: computes
+an estimate; analysis/reading/metrics.toml says what the names stand for.
+
+A rate sets the throughput, however slow the server is, until the server cannot follow. What the
+server decides there is how long a transaction takes from when it was due.
 
 An endpoint has a verdict of its own, outside the correction for the many other metrics, and the
 sentence of the verdict names it. Left out, the 99th percentile of latency is one.
@@ -13,10 +17,31 @@ import tomllib
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, Literal, get_args
 
 from pgassay.spec.load.table import LoadTable
 from pgassay.spec.reading.suggest import did_you_mean
+
+PrimaryMetric = Literal[
+    "tps",
+    "latency_mean",
+    "latency_p50",
+    "latency_p95",
+    "latency_p99",
+    "response_mean",
+    "response_p50",
+    "response_p95",
+    "response_p99",
+]
+PRIMARY_METRICS: tuple[PrimaryMetric, ...] = get_args(PrimaryMetric)
+
+
+def usual_metric(load: LoadTable) -> PrimaryMetric:
+    """The metric where `design.metric` is left out."""
+    if load.rate is None:
+        return "tps"
+    return "response_mean" if load.is_open else "latency_mean"
+
 
 _USUAL = "p99"
 MOST = 4

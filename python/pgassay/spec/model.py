@@ -11,13 +11,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, WithJsonSchema, field_validator, model_validator
 
-from pgassay.spec.endpoints import as_margins, checked_names
+from pgassay.spec.endpoints import PrimaryMetric, as_margins, checked_names, usual_metric
 from pgassay.spec.factors.kinds import written_factors
 from pgassay.spec.factors.tables import FactorsTable
 from pgassay.spec.guard import GuardTable
 from pgassay.spec.load.slices import Length
 from pgassay.spec.load.table import LoadTable
-from pgassay.spec.primary_metric import PrimaryMetric, usual_metric
 from pgassay.spec.profile import ProfileTable
 from pgassay.spec.reading.values import Duration, SettingValue, Share, Table
 from pgassay.spec.secrets.passwords import without_password
@@ -183,8 +182,14 @@ MOST_ARMS = 256
 DEFAULT_VERSION = 18
 """Major version of the embedded server where the file names none."""
 NOT_FOR_COPIES = (
-    "service", "cluster", "restart_command", "ssh", "sudo", "allow_restart", "settings_at",
-)  # fmt: skip
+    "service",
+    "cluster",
+    "restart_command",
+    "ssh",
+    "sudo",
+    "allow_restart",
+    "settings_at",
+)
 """Keys of [target] about the service or host of a server that is loaded itself."""
 
 

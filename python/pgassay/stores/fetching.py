@@ -1,8 +1,8 @@
 """Reads runs of a store: a copy on this machine with the files that a command reads.
 
 Enters: a path as a user gave it, which files are wanted. Leaves: a path of this machine; for a URL
-that of a copy which agrees with the store's listing of this moment. Never: puts anything into a
-store but the reports that a command wrote into the copy.
+that of a copy which agrees with the store's listing of this moment; copies are kept within a limit
+of disk space. Never: puts anything into a store but the reports that a command wrote into the copy.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ import fcntl
 import json
 import os
 import shutil
+import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,7 +26,6 @@ from pgassay.samples.storage.json_head import HEAD_BYTES, first_values_of
 from pgassay.stores.address import copies_folder, copy_of, local_path, url_of
 from pgassay.stores.library import clear_errors, opened, version_of
 from pgassay.stores.listing import PARTS, Entries, entries, folders, is_run, run_listing
-from pgassay.stores.trimming import NOTES, trim
 from pgassay.stores.wanted import Wanted
 
 if TYPE_CHECKING:
@@ -175,3 +175,34 @@ def _notes(copy: Path, *, is_read: bool) -> Iterator[dict[str, list[str]]]:
 def _in_top_folder(path: Path) -> dict[str, tuple[int, int]]:
     found = (entry for entry in os.scandir(path) if entry.is_file() and entry.name != NOTES)
     return {one.name: (one.stat().st_size, one.stat().st_mtime_ns) for one in found}
+
+
+NOTES = ".fetched.json"
+"""Beside the files of a copy: which versions they are. Its time is when the copy was last read."""
+_DAY_S = 86_400
+_KEPT_S = 30 * _DAY_S
+
+
+def trim(copies: Path) -> None:
+    """Remove what was not read for 30 days; it can be fetched again."""
+    looked = copies / ".trimmed"
+    with suppress(OSError):
+        make_directory(copies, parents=True, exist_ok=True)
+        if looked.exists() and _age_s(looked.stat()) < _DAY_S:
+            return
+        looked.touch()
+        for folder, below, names in os.walk(copies):
+            if NOTES in names:
+                below.clear()
+                _remove_unread(Path(folder))
+
+
+def _remove_unread(copy: Path) -> None:
+    with suppress(OSError), (copy / NOTES).open("rb") as notes:
+        fcntl.flock(notes, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if _age_s(os.fstat(notes.fileno())) > _KEPT_S:
+            shutil.rmtree(copy, ignore_errors=True)
+
+
+def _age_s(found: os.stat_result) -> float:
+    return time.time() - found.st_mtime

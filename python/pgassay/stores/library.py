@@ -17,9 +17,17 @@ if TYPE_CHECKING:
     from fsspec import AbstractFileSystem
 
 _CHANGING = (
-    "ETag", "etag", "md5Hash", "generation", "LastModified", "last_modified", "updated", "mtime",
-    "created", "size",
-)  # fmt: skip
+    "ETag",
+    "etag",
+    "md5Hash",
+    "generation",
+    "LastModified",
+    "last_modified",
+    "updated",
+    "mtime",
+    "created",
+    "size",
+)
 """What stores say of an object that is another after it was written again."""
 
 

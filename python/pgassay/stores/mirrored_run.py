@@ -195,8 +195,10 @@ def _files_in(path: Path) -> list[str]:
 def _order(name: str) -> tuple[int, str, bool, str]:
     """What a reader may see first comes first."""
     folder, _, file = name.rpartition("/")
-    last = next((n for n, one in enumerate((JOURNAL, ANALYSIS, _REPORTS), 2)
-                 if name.startswith(one)), 1 if folder else 0)  # fmt: skip
+    last = next(
+        (n for n, one in enumerate((JOURNAL, ANALYSIS, _REPORTS), 2) if name.startswith(one)),
+        1 if folder else 0,
+    )
     return last, folder, file in _ENDS_FOLDER, file
 
 

@@ -14,8 +14,8 @@ import os
 from jinja2 import Environment, StrictUndefined, TemplateError
 
 from pgassay.errors import SetupError, SpecError
+from pgassay.server.hosts.control_groups import memory_of
 from pgassay.server.hosts.local import HERE
-from pgassay.server.hosts.memory_limit import memory_of
 
 
 def for_this_host(text: str, *, file: str) -> str:

@@ -17,7 +17,7 @@ from pgassay.server.data.installed_tables import refuse_missing
 from pgassay.server.open import make_several
 from pgassay.server.owned.target import OwnedTarget
 from pgassay.server.protocol import Connection, SchemaVariant, Testbed
-from pgassay.spec.workload.installed import InstalledTables
+from pgassay.spec.workload.folder import InstalledTables
 from support.servers.accounts import build_few_accounts
 from support.servers.debian import DebianServer
 from support.servers.existing import nothing

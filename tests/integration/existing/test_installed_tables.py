@@ -19,8 +19,7 @@ from pgassay.server.data.installed_tables import refuse_missing
 from pgassay.server.existing.target import ExistingTarget
 from pgassay.server.protocol import Connection
 from pgassay.spec.server.reset import ResetLevel, ResetRule
-from pgassay.spec.workload.folder import load_workload
-from pgassay.spec.workload.installed import InstalledTables
+from pgassay.spec.workload.folder import InstalledTables, load_workload
 from pgassay.trials.run.preparing import builder
 from pgassay.trials.run.testbeds import Dataset
 from support.runs.command import pgassay

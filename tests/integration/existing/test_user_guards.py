@@ -13,7 +13,7 @@ import pytest
 from pgassay.errors import TargetError
 from pgassay.server.existing.access import Access
 from pgassay.server.existing.target import ExistingTarget
-from pgassay.spec.workload.installed import InstalledTables
+from pgassay.spec.workload.folder import InstalledTables
 from support.runs.command import pgassay
 from support.servers.accounts import build_accounts
 from support.servers.lab import SECRET, LabServer, RecordingJournal, scalar

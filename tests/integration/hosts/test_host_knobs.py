@@ -16,8 +16,7 @@ from pgassay.samples.journal import FileJournal, open_changes
 from pgassay.server.hosts.host import host_identity
 from pgassay.server.hosts.local import HERE, lock_run
 from pgassay.server.knobs.host_knobs import HostKnobs
-from pgassay.server.knobs.knob_files import find_knob
-from pgassay.server.knobs.knob_lock import locked
+from pgassay.server.knobs.knob_files import find_knob, locked
 from pgassay.server.knobs.put_back import recover_host
 from pgassay.server.undo.change_record import recorded
 from pgassay.server.undo.killed_run import refuse_killed_run_on

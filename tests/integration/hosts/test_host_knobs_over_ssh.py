@@ -10,8 +10,7 @@ from pgassay.errors import RestoreFailed, TargetError
 from pgassay.server.hosts.host import host_identity
 from pgassay.server.hosts.ssh import SshHost
 from pgassay.server.knobs.host_knobs import HostKnobs
-from pgassay.server.knobs.knob_files import find_knob
-from pgassay.server.knobs.knob_lock import locked
+from pgassay.server.knobs.knob_files import find_knob, locked
 from pgassay.server.knobs.put_back import recover_host
 from pgassay.server.undo.change_record import recorded
 from support.hosts.sshd import HOST, Sshd

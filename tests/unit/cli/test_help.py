@@ -60,7 +60,7 @@ def test_the_help_of_no_command_loads_a_heavy_library() -> None:
 
 def test_list_reads_runs_and_load_sends_transactions_without_numpy() -> None:
     assert loaded_by("import pgassay.samples.overview") & HEAVY == set()
-    assert loaded_by("import pgassay.cli.load.carrying_out") & HEAVY == {"psycopg"}
+    assert loaded_by("import pgassay.cli.load.execution") & HEAVY == {"psycopg"}
 
 
 def test_doctor_checks_a_machine_and_a_mistake_in_a_file_is_refused_without_numpy() -> None:

@@ -13,7 +13,7 @@ import pytest
 from tools.messages.extract import all_messages
 
 from pgassay import language
-from pgassay.cli.terminal.language import require_words
+from pgassay.cli.terminal.options import require_words
 from pgassay.errors import SetupError
 from pgassay.language import speaking
 from pgassay.report.brief.render import render_brief

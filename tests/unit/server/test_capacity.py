@@ -16,8 +16,8 @@ from pgassay.server.existing.capacity import (
     lacking,
     own_sessions,
 )
+from pgassay.server.hosts.control_groups import memory_of
 from pgassay.server.hosts.local import LocalHost
-from pgassay.server.hosts.memory_limit import memory_of
 from pgassay.server.protocol import Context, Setting
 from pgassay.spec.parse import parse_spec
 

@@ -13,7 +13,7 @@ from pgassay.plan.store import plan_from_json, plan_to_json
 from pgassay.server.change import KnobChange
 from pgassay.server.hosts.host import host_identity
 from pgassay.server.hosts.local import HERE
-from pgassay.server.knobs import knob_lock
+from pgassay.server.knobs import knob_files
 from pgassay.server.knobs.knob_files import Knob, device_of, find_knob
 from pgassay.server.knobs.put_back import recover_host
 from pgassay.spec.experiment import Spec
@@ -25,7 +25,7 @@ from support.servers.lab import RecordingJournal
 @pytest.fixture(autouse=True)
 def lock_of_our_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The host's real lock may be held by a test or a run beside us."""
-    monkeypatch.setattr(knob_lock, "LOCKED", tmp_path)
+    monkeypatch.setattr(knob_files, "LOCKED", tmp_path)
 
 
 ALLOWED = "[target]\nallow_host_changes = true\n"
@@ -205,10 +205,10 @@ def test_values_of_an_earlier_boot_have_nothing_to_undo() -> None:
 
 def test_two_runs_may_not_change_one_host_at_once() -> None:
     with (
-        knob_lock.locked(),
+        knob_files.locked(),
         pytest.raises(TargetError, match="another pgassay run is changing"),
-        knob_lock.locked(),
+        knob_files.locked(),
     ):
         pass
-    with knob_lock.locked():
+    with knob_files.locked():
         pass

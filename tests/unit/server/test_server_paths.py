@@ -9,7 +9,7 @@ import pytest
 
 from pgassay.samples.journal import FileJournal, open_changes
 from pgassay.server.change import SettingChange
-from pgassay.server.existing.server_paths import account_of, own_directory
+from pgassay.server.existing.requirements import account_of, own_directory
 from pgassay.server.hosts.local import HERE
 
 ME = os.geteuid()

@@ -12,7 +12,7 @@ from pgassay.refusals.refusal import Refusal
 from pgassay.spec.experiment import Spec
 from pgassay.spec.parse import parse_spec
 from pgassay.spec.stored import Materials, materials_to_json, stored_materials
-from pgassay.spec.workload.installed import InstalledTables
+from pgassay.spec.workload.folder import InstalledTables
 
 WORKLOAD = 'title = "Mine"\ndata = "installed"\ntables = ["sales.item"]\n'
 SCENARIOS = "[scenarios]\nlook = { file = 'look.sql' }\n"

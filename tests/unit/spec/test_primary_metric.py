@@ -12,10 +12,10 @@ from pgassay.plan.design import make_plan
 from pgassay.plan.model import Endpoint
 from pgassay.plan.store import plan_from_json, plan_to_json, same_design
 from pgassay.refusals.refusal import Refusal
+from pgassay.spec.endpoints import PRIMARY_METRICS
 from pgassay.spec.experiment import Spec
 from pgassay.spec.model import ExperimentFile
 from pgassay.spec.parse import parse_spec
-from pgassay.spec.primary_metric import PRIMARY_METRICS
 
 FACTOR = "[factors.postgres]\nsynchronous_commit = ['on', 'off']\n"
 PROGRAM = "command = ['pgbench']\n"

@@ -23,8 +23,7 @@ from pgassay.errors import PgassayError
 from pgassay.runs.catalogue import TABLES
 from pgassay.samples.overview import runs_in
 from pgassay.stores.address import copies_folder, copy_of, shown
-from pgassay.stores.fetching import fetched
-from pgassay.stores.trimming import NOTES
+from pgassay.stores.fetching import NOTES, fetched
 from pgassay.stores.wanted import OVERVIEW, TO_ANALYSE
 from support.runs.command import pgassay as command
 from support.runs.forked import run as python
@@ -178,7 +177,7 @@ def test_without_the_extra_one_line_names_it(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_nothing_of_the_extra_is_imported_for_a_path(runs: Path) -> None:
     program = (
-        "import sys, pathlib, pgassay, pgassay.cli.run.carrying_out, pgassay.stores.removing;"
+        "import sys, pathlib, pgassay, pgassay.cli.run.execution, pgassay.stores.removing;"
         f"pgassay.sql('select count(*) from waits', {str(runs)!r});"
         f"pgassay.open_run({str(runs / 'wal')!r}).verdicts;"
         "print([name for name in sys.modules if name.split('.')[0] in ('fsspec', 's3fs')])"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pgassay.cli.trace import carrying_out, command
+from pgassay.cli.trace import command, execution
 from pgassay.errors import SetupError
 from pgassay.tracing import TraceRequest
 
@@ -20,7 +20,7 @@ def test_a_trace_lasts_a_minute_and_leaves_out_wal_unless_asked(
         asked.append(request)
         raise SetupError("no tracing here")
 
-    monkeypatch.setattr(carrying_out, "trace", refused)
+    monkeypatch.setattr(execution, "trace", refused)
     with pytest.raises(SetupError):
         command.trace("dbname=lab", out=tmp_path / "t")
     (request,) = asked

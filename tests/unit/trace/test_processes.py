@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from pgassay.errors import TargetError
-from pgassay.server.hosts.child_processes import children_of
+from pgassay.server.hosts.server_process import children_of
 from pgassay.trials.trace.server import is_up, processor_time_ns
 
 BURNS_200_MS = "import time\nwhile time.process_time() < 0.2: pass"

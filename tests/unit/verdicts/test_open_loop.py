@@ -21,7 +21,7 @@ from pgassay.findings.answer.verdicts import verdict_sentence
 from pgassay.plan.store import plan_to_json
 from pgassay.report.sections.record.measured import comparison_table
 from pgassay.reporting import analyse_run
-from pgassay.spec.primary_metric import PRIMARY_METRICS
+from pgassay.spec.endpoints import PRIMARY_METRICS
 from support.synthetic.directories import SPEC, synthetic_run
 
 pytestmark = pytest.mark.slow

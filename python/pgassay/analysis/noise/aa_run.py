@@ -38,7 +38,7 @@ from pgassay.analysis.reading.metrics import METRICS
 from pgassay.plan.model import Plan
 from pgassay.plan.modes import BLOCKS
 from pgassay.samples.forms.trial import TrialFile
-from pgassay.spec.primary_metric import PRIMARY_METRICS
+from pgassay.spec.endpoints import PRIMARY_METRICS
 
 Trials = Sequence[TrialMeasures]
 Summaries = Sequence[TrialFile]

@@ -48,7 +48,7 @@ COMMAND_CLASS = PgbenchCommand
 
 def load(**given: Any) -> None:
     """Put one load on a server, with pgbench's options and scripts."""
-    from pgassay.cli.load.carrying_out import carry_out
+    from pgassay.cli.load.execution import carry_out
 
     carry_out(LoadOptions(**given))
 

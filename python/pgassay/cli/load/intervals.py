@@ -22,9 +22,17 @@ from pgassay.samples.storage.files import write_atomically
 from pgassay.trials.model.record import Columns
 
 _COPIED = (
-    "start_ns", "step", "measured", "scenario", "transactions", "failed", "retried", "retries",
-    "skipped", "late",
-)  # fmt: skip
+    "start_ns",
+    "step",
+    "measured",
+    "scenario",
+    "transactions",
+    "failed",
+    "retried",
+    "retries",
+    "skipped",
+    "late",
+)
 _QUANTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99, "p999": 0.999}
 _ENDINGS = (".parquet", ".csv")
 

@@ -14,9 +14,16 @@ from pgassay.cli.terminal.console import err
 from pgassay.trials.load.engine import LoadRequest
 
 _COUNTS = (
-    "elapsed_s", "transactions", "failed", "skipped", "retried", "retries", "latency_ms",
-    "latency_ms2", "lag_ms",
-)  # fmt: skip
+    "elapsed_s",
+    "transactions",
+    "failed",
+    "skipped",
+    "retried",
+    "retries",
+    "latency_ms",
+    "latency_ms2",
+    "lag_ms",
+)
 
 
 def print_opening(connections: int, since_s: float) -> None:

@@ -66,7 +66,7 @@ def new(
     Each question has a flag; what a flag says is not asked. Without a terminal,
     and with --yes, nothing is asked: what no flag says has its default.
     """
-    from pgassay.cli.new.carrying_out import Given, write_experiment
+    from pgassay.cli.new.execution import Given, write_experiment
 
     given = Given(
         dsn=dsn,

@@ -50,8 +50,8 @@ def observe(
     """Record what a running server does, without changing it."""
     refuse_url(out, "observe")
     dsn = connection_string(database, host, port, user, dbname)
-    from pgassay.cli.observe.carrying_out import bytes_of, carry_out
-    from pgassay.cli.terminal.durations import seconds_of
+    from pgassay.cli.observe.execution import bytes_of, carry_out
+    from pgassay.cli.terminal.options import seconds_of
     from pgassay.doctor.access import target_table
     from pgassay.observation import Request
 

@@ -39,8 +39,9 @@ def preview_servers(spec: Spec, plan: Plan) -> dict[str, Preview]:
     fleet = spec.file.target.fleet
     if fleet is None:
         return {}
-    found = {one.name: preview_server(spec_on(spec, one), plan)
-             for one in found_servers(fleet.servers)}  # fmt: skip
+    found = {
+        one.name: preview_server(spec_on(spec, one), plan) for one in found_servers(fleet.servers)
+    }
     return {name: preview for name, preview in found.items() if preview is not None}
 
 

@@ -13,12 +13,12 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 import typer
+from rich.padding import Padding
 from rich.table import Table
 
-from pgassay.analysis.gates.forecast import gate_outlooks
+from pgassay.analysis.gates.forecast import GateOutlook, gate_outlooks
 from pgassay.analysis.noise.prior_runs import conditions_of
 from pgassay.analysis.verdicts.collapses import collapse_outlook
-from pgassay.cli.plan.gates import print_gates_foreseen
 from pgassay.cli.plan.levels import print_factors
 from pgassay.cli.plan.server import (
     knobs_refused,
@@ -32,6 +32,7 @@ from pgassay.cli.terminal.gates import refuse_without_comparison
 from pgassay.cli.terminal.summary import expectation_of, print_expectation
 from pgassay.findings.answer.endpoints import price
 from pgassay.findings.answer.limits import collapse_line
+from pgassay.findings.noise.forecast import gate_columns, gate_rows, gate_sentences
 from pgassay.plan.description import (
     aliases,
     combinations_line,
@@ -98,7 +99,7 @@ def show_plan(
         print_expectation(out, expected, drawn)
         if outlook is not None:
             labelled("collapses ", collapse_line(outlook))
-        print_gates_foreseen(foreseen)
+        _print_gates_foreseen(foreseen)
         for one in (preview, *of_fleet.values()):
             print_preview(one)
 
@@ -255,3 +256,21 @@ def _print_order(drawn: Plan) -> None:
     out.print(table)
     out.print(f"time      about {time_range(drawn)}")
     out.print(f"seed      {drawn.seed}")
+
+
+_INDENT = 10
+
+
+def _print_gates_foreseen(outlooks: Sequence[GateOutlook]) -> None:
+    """How often each gate will be decided, by the true change; nothing without gates."""
+    for outlook in outlooks:
+        sentences = gate_sentences(outlook)
+        for at, sentence in enumerate(sentences):
+            labelled("gate      ", sentence)
+            if outlook.forecasts:
+                table = Table(box=None, padding=(0, 2, 0, 0))
+                for title in gate_columns():
+                    table.add_column(title, justify="right")
+                for row in gate_rows(outlook.forecasts[at]):
+                    table.add_row(*row)
+                out.print(Padding(table, (0, 0, 0, _INDENT), expand=False))

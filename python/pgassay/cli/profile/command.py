@@ -32,8 +32,8 @@ def profile(
     """
     refuse_url(out, "profile")
     dsn = connection_string(database, host, port, user, dbname)
-    from pgassay.cli.profile.carrying_out import carry_out
-    from pgassay.cli.terminal.durations import seconds_of
+    from pgassay.cli.profile.execution import carry_out
+    from pgassay.cli.terminal.options import seconds_of
     from pgassay.profiling import Request
 
     request = Request(seconds_of("--duration", duration, 1, 600), hz, off_cpu)

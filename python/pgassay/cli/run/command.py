@@ -84,7 +84,7 @@ def run(
 
     checked = None if resume else load_spec(spec, seed, mode, untrusted=untrusted)
     # Statistics and reports take a second to import, which a mistake in the file need not wait for.
-    from pgassay.cli.run.carrying_out import conclude, follow, go_on
+    from pgassay.cli.run.execution import conclude, follow, go_on
     from pgassay.cli.terminal.gates import gates_of, settle
     from pgassay.samples.run_directory import default_run_path
 

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from pgassay.cli.show.program import Program
+from pgassay.cli.show import Program
 from pgassay.cli.terminal.options import Json, option
 
 

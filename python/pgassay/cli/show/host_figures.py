@@ -17,7 +17,7 @@ import typer
 from pgassay.analysis.host.columns import COLUMNS
 from pgassay.analysis.host.windows import finest_windows
 from pgassay.analysis.model import Figures, HostWindow
-from pgassay.cli.show.program import Program
+from pgassay.cli.show import Program
 from pgassay.cli.terminal.console import print_table
 from pgassay.errors import RunDirectoryError
 from pgassay.samples.observation_directory import ObservationDirectory, is_observation

@@ -11,8 +11,8 @@ from pathlib import Path
 import typer
 
 from pgassay.analysis.reading.metrics import METRICS
+from pgassay.cli.show import Program
 from pgassay.cli.show.host_figures import show_host
-from pgassay.cli.show.program import Program
 from pgassay.cli.terminal.console import labelled, out, print_table
 from pgassay.cli.terminal.summary import print_observation, print_summary
 from pgassay.errors import SetupError

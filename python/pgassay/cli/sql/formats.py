@@ -158,9 +158,13 @@ def _short(value: Any) -> str:
         whole = abs(value) >= 10**_DIGITS
         return f"{value:,.0f}".replace(",", "") if whole else f"{value:.{_DIGITS}g}"
     found = _plain(value)
-    return "" if found is None else found if isinstance(found, str) else json.dumps(
-        found, ensure_ascii=False
-    )  # fmt: skip
+    return (
+        ""
+        if found is None
+        else found
+        if isinstance(found, str)
+        else json.dumps(found, ensure_ascii=False)
+    )
 
 
 def _plain(value: Any) -> Any:

@@ -106,7 +106,7 @@ def study(
 
         show_plan(spec, as_json=as_json)
         return
-    from pgassay.cli.run.carrying_out import conclude, follow
+    from pgassay.cli.run.execution import conclude, follow
     from pgassay.samples.run_directory import default_run_path
 
     path = out or default_run_path(name)

@@ -1,6 +1,7 @@
 """How commands declare their options, and the options that several of them have.
 
-Enters: nothing. Leaves: annotated types for a command's signature. Never: reads a value.
+Enters: nothing; texts of options that several commands read alike. Leaves: annotated types for a
+command's signature; values, or an error that names the option. Never: imports what does the work.
 """
 
 from __future__ import annotations
@@ -10,7 +11,9 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from pgassay.errors import SetupError, SpecError
 from pgassay.language import Language
+from pgassay.spec.reading.units import duration_s
 
 
 def option(names: str, text: str, panel: str | None = None, **limits: Any) -> Any:
@@ -46,3 +49,26 @@ GateUndecided = Annotated[
 GatesOnly = Annotated[
     bool, option("--gates-only", "End when all gates are decided, though a verdict may be open.")
 ]
+
+
+def seconds_of(option: str, text: str, least: float, most: float) -> float:
+    """`90s` or `5 min` in seconds."""
+    try:
+        seconds = duration_s(text)
+    except ValueError as error:
+        raise SpecError(str(error), key=option) from None
+    if not least <= seconds <= most:
+        raise SpecError(f"{text}: give {least:g} s to {most:g} s", key=option)
+    return seconds
+
+
+FOR_PEOPLE = ("html", "md", "brief")
+
+
+def require_words(lang: str, form: str) -> None:
+    """Other forms are read by machines, whose words are the same everywhere."""
+    if lang != "en" and form not in FOR_PEOPLE:
+        raise SetupError(
+            f"--lang {lang}: {form} is in English whatever the language;"
+            f" only {', '.join(FOR_PEOPLE)} can be in another"
+        )

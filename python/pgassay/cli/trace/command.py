@@ -38,8 +38,8 @@ def trace(
     """Trace lock waits, checkpoints, I/O and WAL in a running server."""
     refuse_url(out, "trace")
     dsn = connection_string(database, host, port, user, dbname)
-    from pgassay.cli.terminal.durations import seconds_of
-    from pgassay.cli.trace.carrying_out import carry_out, parts_of
+    from pgassay.cli.terminal.options import seconds_of
+    from pgassay.cli.trace.execution import carry_out, parts_of
     from pgassay.tracing import DEFAULT_S, MOST_S, TraceRequest
 
     request = TraceRequest(

@@ -11,6 +11,7 @@ or lies behind a cut network never looks at it, and TCP goes on acknowledging.
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 import threading
@@ -19,11 +20,12 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 import psycopg
-from psycopg import errors, sql
-from psycopg.abc import Params
+from psycopg import errors, postgres, sql
+from psycopg.abc import AdaptContext, Params
+from psycopg.adapt import Buffer, Loader
 
 from pgassay.errors import TargetError
-from pgassay.server.connection.readable import read_leniently
+from pgassay.spec.reading.texts import shown
 
 CONNECTION_FAILURE = "08006"
 
@@ -115,3 +117,26 @@ def _is_ascii(session: BoundedSession, query: Any, params: Params | None) -> boo
     """Whether nothing that was sent had to be converted."""
     text = query.as_bytes(session) if isinstance(query, sql.Composable) else query
     return bool(text.isascii()) and str(params).isascii()
+
+
+_TEXTS = (0, *(postgres.types[name].oid for name in ("text", "name", "varchar", "bpchar")))
+"""Types by their number; 0 stands for those that psycopg does not know."""
+
+
+class _Text(Loader):
+    def load(self, data: Buffer) -> str:
+        return shown(bytes(data))
+
+
+class _Json(Loader):
+    def load(self, data: Buffer) -> Any:
+        # A backslash would begin an escape of JSON.
+        return json.loads(bytes(data).decode("utf-8", "replace"))
+
+
+def read_leniently(session: AdaptContext) -> None:
+    """Names of any encoding are in pg_database, pg_roles and pg_stat_activity."""
+    for oid in _TEXTS:
+        session.adapters.register_loader(oid, _Text)
+    for name in ("json", "jsonb"):
+        session.adapters.register_loader(postgres.types[name].oid, _Json)

@@ -24,7 +24,7 @@ from pgassay.server.owned.cluster import Cluster
 from pgassay.server.owned.installation import Installation
 from pgassay.server.protocol import NOTHING, Connection, ConnectionParameters
 from pgassay.server.undo.undo_sql import DROP_SCHEMA, SCHEMA
-from pgassay.spec.workload.installed import InstalledTables
+from pgassay.spec.workload.folder import InstalledTables
 
 
 def copies_of(servers: int, schema_variants: int, *, side_by_side: bool = False) -> int:

@@ -23,7 +23,7 @@ STILL_CACHED_AT_MOST = 0.02
 """Share of the data's pages above which caches are not called cold."""
 
 
-def cool(directories: Sequence[Path]) -> CacheState:
+def drop_from_caches(directories: Sequence[Path]) -> CacheState:
     """Drop the host's pages of a stopped server's data, or of a database not read yet."""
     page_cache.drop(directories)
     return CacheState(
@@ -64,7 +64,7 @@ def outside_caveat(cached_share: float | None) -> str | None:
     )
 
 
-def warm(
+def read_into_caches(
     session: Connection, directories: Sequence[Path] = (), *, by_server: bool = False
 ) -> CacheState:
     """Read tables and indexes: into shared buffers as far as they fit, else into the host's cache.

@@ -17,7 +17,7 @@ from pgassay.server.connection.session import as_target_error, one_line, user_pa
 from pgassay.server.data.schema import warnings_noted
 from pgassay.server.protocol import Connection
 from pgassay.server.statements import statement
-from pgassay.spec.workload.installed import InstalledTables
+from pgassay.spec.workload.folder import InstalledTables
 
 
 class _Found(NamedTuple):

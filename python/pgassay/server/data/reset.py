@@ -18,7 +18,7 @@ from pathlib import Path
 
 from pgassay.errors import TargetError
 from pgassay.server.connection.session import as_target_error
-from pgassay.server.data.caches import caveat, cool, warm
+from pgassay.server.data.caches import caveat, drop_from_caches, read_into_caches
 from pgassay.server.data.installed_tables import vacuum_installed
 from pgassay.server.data.schema import checkpoint, vacuum_schema
 from pgassay.server.hosts.page_cache import readable
@@ -26,7 +26,7 @@ from pgassay.server.protocol import CacheState, Connection, Context, Setting
 from pgassay.server.settings.values import find
 from pgassay.server.statements import statement
 from pgassay.spec.server.reset import Caches, ResetLevel, ResetRule
-from pgassay.spec.workload.installed import InstalledTables
+from pgassay.spec.workload.folder import InstalledTables
 
 
 class Phases:
@@ -100,7 +100,7 @@ def settle_owned(
     state = None
     if rule.caches is Caches.WARM:
         with phases("caches"):
-            state = warm(session, data_directories(data), by_server=limited)
+            state = read_into_caches(session, data_directories(data), by_server=limited)
     if rule.level is not ResetLevel.NONE:
         with phases("statistics"):
             session.execute(statement("data/reset_statistics"))
@@ -133,7 +133,11 @@ def settle_existing(
     if rule.caches is not Caches.AS_IS:
         with phases("caches"):
             folders = database_directories(session, data)
-            state = warm(session, folders) if rule.caches is Caches.WARM else cool(folders)
+            state = (
+                read_into_caches(session, folders)
+                if rule.caches is Caches.WARM
+                else drop_from_caches(folders)
+            )
             notes += [text for text in [caveat(state)] if text is not None]
     if rule.level is not ResetLevel.NONE:
         with phases("checkpoint"):

@@ -19,7 +19,6 @@ from typing import Literal
 from pgassay.plan.demands import Demand
 from pgassay.refusals.refusal import Refusal
 from pgassay.server.protocol import Connection, Context, Setting
-from pgassay.server.settings.contradictions import AS_MADE, contradictions
 from pgassay.server.statements import statement
 from pgassay.spec.reading.units import to_base
 from pgassay.spec.server.placement import memory_text
@@ -198,3 +197,29 @@ def _buffers(demand: Demand, capacity: Capacity) -> int:
     match = re.fullmatch(r"(\d*)kB", capacity.settings[_BUFFERS].unit or "")
     unit = int(match[1] or 1) * 1024 if match else 8192
     return _number(_BUFFERS, demand, capacity) * unit
+
+
+MINIMAL_EXCLUDES = {"max_wal_senders": "0", "archive_mode": "off", "summarize_wal": "off"}
+"""What each must be under wal_level = minimal."""
+AS_MADE = {"wal_level": "replica", "max_wal_senders": "10", "archive_mode": "off"}
+"""Of a server that initdb has just made."""
+_OFF = frozenset({"off", "false", "no", "0", "f", "n"})
+
+
+def contradictions(demand: Demand, has: Mapping[str, Setting]) -> Iterator[Refusal]:
+    """Settings of an arm that together keep the server from starting."""
+    wanted = demand.settings
+    if not {"wal_level", *MINIMAL_EXCLUDES} & wanted.keys():
+        return  # the server runs with what it has
+
+    def value(name: str) -> str:
+        found = has.get(name)
+        return wanted.get(name, found.value if found else "").strip().lower()
+
+    if value("wal_level") != "minimal":
+        return
+    for name, must in MINIMAL_EXCLUDES.items():
+        shown = value(name)
+        if shown and shown != must and not (must == "off" and shown in _OFF):
+            values = {"of": "", "name": name, "must": must, "value": shown}
+            yield Refusal("minimal-wal-level", demand.key_of("wal_level"), **values)

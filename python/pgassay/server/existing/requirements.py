@@ -6,12 +6,12 @@ could not be restored. Never: changes anything.
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from pgassay.errors import TargetError
 from pgassay.server.connection.session import server_row, version_text
-from pgassay.server.existing.server_paths import account_of, own_directory
 from pgassay.server.owned.installation import OLDEST_MAJOR
 from pgassay.server.protocol import Connection, ConnectionParameters, ServerFacts
 from pgassay.server.settings.values import read_settings
@@ -94,3 +94,23 @@ def not_restored(
     sql = f" {'; '.join(left)};" if left else ""
     then = f"{' then' if sql else ''} in a shell: {'; '.join(commands)}" if commands else ""
     return f"{where} is not as it was found ({why}); run there yourself:{sql}{then}"
+
+
+def account_of(pid: int) -> int | None:
+    """The user id a process of this machine runs under."""
+    try:
+        return Path(f"/proc/{pid}").stat().st_uid
+    except OSError:
+        return None
+
+
+def own_directory(reported: str | None, owner: int | None) -> Path | None:
+    """A directory the server reports, if it is here and the server's."""
+    if owner is None or not reported or not reported.startswith("/") or not reported.isprintable():
+        return None
+    try:
+        path = Path(reported).resolve(strict=True)
+        found = path.stat()
+    except (OSError, RuntimeError):  # absent, out of reach, a loop of links
+        return None
+    return path if stat.S_ISDIR(found.st_mode) and found.st_uid == owner else None

@@ -72,7 +72,7 @@ from pgassay.server.undo.killed_run import (
 from pgassay.server.undo.marking import MarkedJournal, ServerMark
 from pgassay.server.undo.undoing import undo_each
 from pgassay.spec.server.reset import EXISTING_RULE, Caches, ResetRule
-from pgassay.spec.workload.installed import InstalledTables
+from pgassay.spec.workload.folder import InstalledTables
 
 
 class ExistingTarget:

@@ -1,15 +1,17 @@
-"""The control group of a server: where the files of its limits and its use are.
+"""The control group of a server: the files of its limits and its use, the memory it may have.
 
-Enters: a host, a process of the server. Leaves: files for the sampler, of version 1 or 2.
+Enters: a host, a process of the server. Leaves: files for the sampler, of version 1 or 2; bytes of
+memory, which are the host's, or fewer where a group has a limit; None where the host does not say.
 Never: fails, or takes the whole host for a group; a server in the root group has no files.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from pgassay.server.hosts.block_devices import Mount
+from pgassay.server.hosts.block_devices import Mount, read_mounts
 from pgassay.server.hosts.host import Host, is_there, text_of
 
 SOURCE = "cgroup"
@@ -103,3 +105,14 @@ def _inside(host: Host, mount: Mount, group: str) -> Path:
     """A group's directory; in a container its own group may be the mount itself."""
     inside = mount.point / group.lstrip("/")
     return inside if is_there(host, inside) else mount.point
+
+
+def memory_of(host: Host, pid: int) -> int | None:
+    """The host's memory, or the tightest limit of the process's control groups."""
+    match = re.search(r"MemTotal:\s*(\d+) kB", text_of(host, Path("/proc/meminfo")) or "")
+    if match is None:
+        return None
+    limits = (text_of(host, path) for path in memory_limit_files(host, pid, read_mounts(host)))
+    # Version 2 says "max" where there is none; version 1 a number beyond all memory.
+    limits_b = [int(text) for text in limits if text is not None and text.strip().isdigit()]
+    return min([int(match[1]) * 1024, *limits_b])

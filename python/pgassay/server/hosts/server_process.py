@@ -1,13 +1,14 @@
 """The process of an existing server on its host: process number, data directory, account.
 
 Enters: a session, a host. Leaves: a `ServerProcess`, or a TargetError where the session's server
-does not run on that host. Never: uses a path that the server reports before
-its process is found on the host.
+does not run on that host; of a process of this machine its children. Never: uses a path that the
+server reports before its process is found on the host.
 """
 
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -185,3 +186,19 @@ def _parent(host: Host, pid: int) -> int | None:
     if stat is None or _program(host, pid) not in SERVER_PROGRAMS:
         return None
     return int(stat.rpartition(")")[2].split()[1])
+
+
+def fields_of(process: int) -> list[str]:
+    """The fields of /proc/PID/stat after its name: state, parent … (proc(5)); OSError if gone."""
+    # PID (COMM) STATE PPID …; a comm may hold anything, also a parenthesis.
+    return Path(f"/proc/{process}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()
+
+
+def children_of(parent: int) -> list[int]:
+    """Those that are there now, in the order of their numbers."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        with suppress(OSError):  # it has ended meanwhile
+            if entry.name.isdigit() and int(fields_of(int(entry.name))[1]) == parent:
+                found.append(int(entry.name))
+    return sorted(found)

@@ -98,15 +98,25 @@ class SshHost:
 
     def piece(self, path: Path, offset: int, length: int) -> bytes:
         return self._require(
-            "dd", f"if={path}", "bs=1M", f"skip={offset}", f"count={length}", "status=none",
+            "dd",
+            f"if={path}",
+            "bs=1M",
+            f"skip={offset}",
+            f"count={length}",
+            "status=none",
             "iflag=nofollow,nonblock,fullblock,skip_bytes,count_bytes",
-        )  # fmt: skip
+        )
 
     def write(self, path: Path, text: str) -> None:
         self._require(
-            "dd", f"of={path}", "bs=4096", "iflag=fullblock", "conv=notrunc,nocreat",
-            "status=none", text=text,
-        )  # fmt: skip
+            "dd",
+            f"of={path}",
+            "bs=4096",
+            "iflag=fullblock",
+            "conv=notrunc,nocreat",
+            "status=none",
+            text=text,
+        )
 
     def check_writable(self, path: Path) -> None:
         self._require("dd", "if=/dev/null", f"of={path}", "conv=notrunc,nocreat", "status=none")

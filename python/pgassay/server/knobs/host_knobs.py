@@ -13,8 +13,7 @@ from pgassay.errors import RestoreFailed, SettingRejected, TargetError
 from pgassay.server.change import KnobChange
 from pgassay.server.hosts.host import Host, HostLock, host_identity
 from pgassay.server.hosts.local import HERE
-from pgassay.server.knobs.knob_files import Knob, find_knob
-from pgassay.server.knobs.knob_lock import take_lock
+from pgassay.server.knobs.knob_files import Knob, find_knob, take_lock
 from pgassay.server.knobs.put_back import put_back
 from pgassay.server.protocol import Journal
 from pgassay.server.undo.change_record import RecordedJournal

@@ -1,20 +1,22 @@
 """The files behind a host's knobs: where they are, what they say, writing them.
 
 Enters: a host, a knob's name, the data directory whose disk is meant. Leaves: a `Knob`, its value,
-or a SettingRejected that names the knob and its allowed values. Never: remembers what was found.
+or a SettingRejected that names the knob and its allowed values; the lock by which one run at a time
+changes knobs. Never: remembers what was found.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from pgassay.errors import SettingRejected, TargetError
 from pgassay.server.change import BLOCK_DEVICES, HUGE_PAGES, SYSCTL, KnobChange
 from pgassay.server.hosts.block_devices import read_mounts, storage_of
-from pgassay.server.hosts.host import Host, is_there
+from pgassay.server.hosts.host import Host, HostLock, is_there
 from pgassay.server.hosts.local import HERE
 from pgassay.spec.reading.suggest import did_you_mean
 from pgassay.spec.server.host_knobs import BLOCK, HUGE, normal
@@ -166,3 +168,26 @@ def _as_root(host: Host) -> str:
     if host.name:
         return "log in there as root, or give target.sudo = true"
     return "run pgassay as root on the host itself"
+
+
+LOCKED = Path("/proc/sys/vm")
+
+
+def take_lock(host: Host = HERE) -> HostLock:
+    """Lock a host's knobs; TargetError where another run has the lock."""
+    lock = host.lock(LOCKED)
+    if lock is None:
+        raise TargetError(
+            f"another pgassay run is changing knobs of {host.label}; wait for it to end, or end it"
+        )
+    return lock
+
+
+@contextmanager
+def locked(host: Host = HERE) -> Iterator[None]:
+    """Hold the lock for the length of a block."""
+    lock = take_lock(host)
+    try:
+        yield
+    finally:
+        lock.release()

@@ -14,8 +14,7 @@ from pgassay.errors import RestoreFailed, TargetError
 from pgassay.server.change import KnobChange
 from pgassay.server.hosts.host import Host, host_identity
 from pgassay.server.hosts.local import HERE
-from pgassay.server.knobs.knob_files import find_knob, knob_of
-from pgassay.server.knobs.knob_lock import locked
+from pgassay.server.knobs.knob_files import find_knob, knob_of, locked
 from pgassay.server.protocol import Journal
 from pgassay.server.undo.change_record import forget
 from pgassay.server.undo.undo_sql import undo_text

@@ -15,7 +15,7 @@ from typing import Any, LiteralString, NamedTuple
 from pgassay.errors import RestoreFailed, SettingRejected, TargetError
 from pgassay.server.change import OwnedServerChange
 from pgassay.server.connection.session import Work, as_target_error, connect, for_sql, version_text
-from pgassay.server.data.caches import caveat, cool, outside_caveat
+from pgassay.server.data.caches import caveat, drop_from_caches, outside_caveat
 from pgassay.server.data.extensions import PREWARM, create_extensions
 from pgassay.server.data.reset import Phases, RestartFactors, settle_owned, vacuum
 from pgassay.server.hosts.account import server_account
@@ -274,7 +274,7 @@ class OwnedTarget:
         caches = None
         if self._rule.caches is Caches.COLD:
             with phases("caches"):
-                caches = cool([cluster.workspace.data])
+                caches = drop_from_caches([cluster.workspace.data])
         with phases("start" if restarts else "settings"):
             bring = in_force.start if restarts else in_force.reload
             notes = bring(wanted, self._held)

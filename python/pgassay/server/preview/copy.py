@@ -19,13 +19,13 @@ from pgassay.server.data.installed_tables import refuse_missing
 from pgassay.server.existing.capacity import Capacity, lacking, own_sessions
 from pgassay.server.existing.requirements import refusals_of
 from pgassay.server.hosts.account import server_account
+from pgassay.server.hosts.control_groups import memory_of
 from pgassay.server.hosts.local import HERE
-from pgassay.server.hosts.memory_limit import memory_of
 from pgassay.server.owned.workspace import disk_of_workspaces
 from pgassay.server.preview.model import PlannedChange, Preview
 from pgassay.server.protocol import Connection, ConnectionParameters
 from pgassay.server.settings.values import read_settings
-from pgassay.spec.workload.installed import InstalledTables
+from pgassay.spec.workload.folder import InstalledTables
 
 
 def preview_copy(

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from pgassay.errors import TargetError
 from pgassay.server.existing.access import Access
+from pgassay.server.hosts.control_groups import memory_of
 from pgassay.server.hosts.host import Host
-from pgassay.server.hosts.memory_limit import memory_of
 from pgassay.server.hosts.server_process import find_server_process
 from pgassay.server.protocol import Connection
 from pgassay.server.service.program import refuse_other_program

@@ -50,7 +50,7 @@ from pgassay.server.undo.run_lock import refuse_other_runs
 from pgassay.server.undo.undo_sql import SCHEMA
 from pgassay.spec.secrets.redaction import shown_of
 from pgassay.spec.server.reset import EXISTING_RULE, Caches, ResetRule
-from pgassay.spec.workload.installed import InstalledTables
+from pgassay.spec.workload.folder import InstalledTables
 
 _CREATES = re.compile(
     r"\bCREATE\s+(?:OR\s+REPLACE\s+)?((?:[A-Z]+\s+){0,3}?)"

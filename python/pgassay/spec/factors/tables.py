@@ -45,12 +45,18 @@ class TargetFactors(Table):
 
     version: (
         Annotated[
-            dict[str, Literal[16, 18]], BeforeValidator(_plain), WithJsonSchema({
-                "type": "array", "items": {"enum": list(EMBEDDED)}, "minItems": 2,
-            }),
+            dict[str, Literal[16, 18]],
+            BeforeValidator(_plain),
+            WithJsonSchema(
+                {
+                    "type": "array",
+                    "items": {"enum": list(EMBEDDED)},
+                    "minItems": 2,
+                }
+            ),
         ]
         | None
-    ) = Field(None, description="major versions of the embedded server")  # fmt: skip
+    ) = Field(None, description="major versions of the embedded server")
     bin: (
         Annotated[
             dict[str, str | Literal[16, 18]],

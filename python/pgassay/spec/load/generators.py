@@ -9,8 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from pgassay.spec.reading.cluster_address import ClusterOrLocal
-from pgassay.spec.reading.values import Table
+from pgassay.spec.reading.values import ClusterOrLocal, Table
 
 
 class GeneratorsTable(Table):

@@ -22,9 +22,21 @@ Clients = Annotated[int, Field(ge=1, le=100_000)]
 Rate = Annotated[float, Field(gt=0, le=1e9, allow_inf_nan=False, strict=False)]
 
 ENGINE_KEYS = (
-    "threads", "protocol", "arrivals", "latency_limit", "pools", "think_time", "max_tries",
-    "reconnect", "interval", "transport", "busy_poll", "allow_shell", "slices", "generators",
-)  # fmt: skip
+    "threads",
+    "protocol",
+    "arrivals",
+    "latency_limit",
+    "pools",
+    "think_time",
+    "max_tries",
+    "reconnect",
+    "interval",
+    "transport",
+    "busy_poll",
+    "allow_shell",
+    "slices",
+    "generators",
+)
 """Options of pgassay's engine; a program in `command` has its own."""
 COMMAND_KEYS = ("warmup_command", "throughput", "latency", "time_limit")
 

@@ -10,8 +10,8 @@ import itertools
 from collections.abc import Iterable, Iterator
 
 from pgassay.refusals.refusal import Refusal
+from pgassay.spec.endpoints import usual_metric
 from pgassay.spec.model import ExperimentFile
-from pgassay.spec.primary_metric import usual_metric
 from pgassay.spec.reading.units import to_base
 from pgassay.spec.secrets.redaction import secret_line
 from pgassay.spec.server.host_knobs import check_knob, normal, partner_of

@@ -10,8 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
-from pgassay.spec.reading.cluster_address import ClusterAddress
-from pgassay.spec.reading.values import Table
+from pgassay.spec.reading.values import ClusterAddress, Table
 from pgassay.spec.secrets.passwords import without_password
 
 _Server = Annotated[str, BeforeValidator(without_password), Field(min_length=1, max_length=4096)]

@@ -32,7 +32,20 @@ from pgassay.spec.reading.texts import (
 )
 from pgassay.spec.reading.values import Duration, Table
 from pgassay.spec.secrets.redaction import sql_secret_line
-from pgassay.spec.workload.installed import INSTALLED, InstalledTables
+
+INSTALLED = "installed"
+"""The `data` of such a workload."""
+
+
+@dataclass(frozen=True)
+class InstalledTables:
+    """What a workload needs of a database, and where its names are looked up."""
+
+    tables: tuple[str, ...]
+    """As the scripts write them: with a schema or without."""
+    schemas: tuple[str, ...] = ()
+    """The search path of the load's sessions; empty for the one that the user has there."""
+
 
 _SCALE = re.compile(r"(?<!:):scale\b")
 READY = Path(str(files("pgassay") / "workloads"))

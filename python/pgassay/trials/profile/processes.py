@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from pgassay.errors import SetupError, TargetError
 from pgassay.server.connection.session import as_target_error
-from pgassay.server.hosts.child_processes import children_of
 from pgassay.server.hosts.host import Host
-from pgassay.server.hosts.server_process import postmaster_of
+from pgassay.server.hosts.server_process import children_of, postmaster_of
 from pgassay.server.protocol import Connection
 from pgassay.server.statements import statement
 

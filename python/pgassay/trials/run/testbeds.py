@@ -13,7 +13,7 @@ from pgassay.plan.model import ALL_ARMS, Arm, Plan
 from pgassay.server.protocol import SchemaVariant, Testbed
 from pgassay.spec.arms import schema_of_arm, spec_of_arm
 from pgassay.spec.experiment import Spec
-from pgassay.spec.workload.installed import InstalledTables
+from pgassay.spec.workload.folder import InstalledTables
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,8 @@ from pathlib import Path
 from pgassay.errors import TargetError
 from pgassay.server.connection.session import server_row
 from pgassay.server.existing.requirements import is_here
-from pgassay.server.hosts.child_processes import children_of, fields_of
 from pgassay.server.hosts.local import HERE
-from pgassay.server.hosts.server_process import postmaster_of
+from pgassay.server.hosts.server_process import children_of, fields_of, postmaster_of
 from pgassay.server.protocol import Connection
 from pgassay.trials.trace.elf import Executable, read_executable, shift_of
 

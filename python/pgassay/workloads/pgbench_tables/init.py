@@ -2,11 +2,14 @@
 
 Enters: an autocommit session, an `InitRequest`. Leaves: the tables, marked as made by pgassay.
 Never: drops or empties a table that pgassay did not make, unless `may_drop` is set.
+
+Rows are those of PostgreSQL's documentation, "pgbench": 1 branch, 10 tellers, 100 000 accounts per
+unit of scale; every balance 0, a filler of blanks in accounts, none in the others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import LiteralString
 
@@ -19,7 +22,6 @@ from pgassay.server.connection.session import as_target_error
 from pgassay.server.data.schema import MARK
 from pgassay.server.protocol import Connection
 from pgassay.server.statements import statement
-from pgassay.workloads.pgbench_tables.rows import ACCOUNTS, rows
 
 STEPS = "dtgGvpf"
 _FILLED = ("pgbench_branches", "pgbench_tellers", "pgbench_accounts")
@@ -220,3 +222,29 @@ def _run(session: Connection, name: str, parts: Mapping[str, sql.Composable] | N
 def _composed(name: str, parts: Mapping[str, sql.Composable]) -> sql.Composed:
     # The text is a file of this package; only {parts} come from outside, and they are quoted.
     return sql.SQL(statement(name).decode()).format(**parts)
+
+
+TELLERS = 10
+ACCOUNTS = 100_000
+_CHUNK = 10_000
+
+
+def rows(table: str, scale: int) -> Iterator[tuple[int, str]]:
+    """(rows, text) of each chunk."""
+    match table:
+        case "pgbench_branches":
+            yield from _chunks(scale, lambda bid: f"{bid}\t0\t\\N\n")
+        case "pgbench_tellers":
+            count = scale * TELLERS
+            yield from _chunks(count, lambda tid: f"{tid}\t{(tid - 1) // TELLERS + 1}\t0\t\\N\n")
+        case "pgbench_accounts":
+            count = scale * ACCOUNTS
+            yield from _chunks(count, lambda aid: f"{aid}\t{(aid - 1) // ACCOUNTS + 1}\t0\t\n")
+        case _:
+            raise ValueError(f"{table} begins empty")
+
+
+def _chunks(count: int, row: Callable[[int], str]) -> Iterator[tuple[int, str]]:
+    for first in range(1, count + 1, _CHUNK):
+        end = min(first + _CHUNK, count + 1)
+        yield end - first, "".join(map(row, range(first, end)))

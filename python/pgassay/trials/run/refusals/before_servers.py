@@ -16,9 +16,9 @@ from pgassay.refusals.refusal import Refusal, found_by, refuse
 from pgassay.server.existing.capacity import capacity_of_a_new_server, lacking
 from pgassay.server.hosts.account import server_account
 from pgassay.server.hosts.block_devices import read_mounts, storage_of
+from pgassay.server.hosts.control_groups import memory_of
 from pgassay.server.hosts.local import HERE
 from pgassay.server.hosts.memory_group import parent_group
-from pgassay.server.hosts.memory_limit import memory_of
 from pgassay.server.hosts.placement import Placement, resolve_placement
 from pgassay.server.owned.installation import Installation, embedded_installation, installation_at
 from pgassay.server.owned.workspace import DATA_VARIABLE, disk_of_workspaces

@@ -18,7 +18,7 @@ from pgassay.server.connection.session import as_target_error, connect
 from pgassay.server.data.installed_tables import refuse_missing
 from pgassay.server.existing.access import access_of
 from pgassay.server.existing.capacity import Capacity, capacity_of, lacking, own_sessions
-from pgassay.server.hosts.memory_limit import memory_of
+from pgassay.server.hosts.control_groups import memory_of
 from pgassay.server.protocol import ServerFacts, Target, Testbed
 from pgassay.server.settings.changeable import refuse_in_sessions
 from pgassay.spec.arms import spec_of_arm

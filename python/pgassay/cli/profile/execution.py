@@ -84,9 +84,9 @@ def _print(profile: Profile, path: Path) -> None:
             out.print(f"  {share:5.1f} %  {plain(f'{process} {name}'.strip())}")
     out.print("functions with the most time of their own:")
     for name in sorted(counted.own, key=lambda name: (-counted.own[name], name))[:_SHOWN]:
-        own, all_ = (100 * n * profile.unit_ns / total for n in (
-            counted.own[name], counted.total[name]
-        ))  # fmt: skip
+        own, all_ = (
+            100 * n * profile.unit_ns / total for n in (counted.own[name], counted.total[name])
+        )
         out.print(f"  {own:5.1f} %  ({all_:5.1f} % with callees)  {plain(name)}")
     share = profile.perf_cpu_s / profile.seconds if profile.seconds else 0.0
     paid = f"; {COST}" if profile.kind == "cpu" else ""

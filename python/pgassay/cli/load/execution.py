@@ -28,8 +28,7 @@ from pgassay.spec.workload.scripts import BUILTINS, builtin_script
 from pgassay.trials.load.engine import LoadRequest, parse_scripts
 from pgassay.trials.load.generators.engine_load import EngineLoad
 from pgassay.trials.load.generators.group import OnThisMachine
-from pgassay.workloads.pgbench_tables.scale import pgbench_scale
-from pgassay.workloads.pgbench_tables.vacuum import vacuum_pgbench_tables
+from pgassay.workloads.pgbench_tables.vacuum import pgbench_scale, vacuum_pgbench_tables
 
 
 def carry_out(options: LoadOptions) -> None:
