@@ -115,6 +115,10 @@ class SettingChange(ServerChange):
         everywhere = self.scope == "server"
         if self.scope not in ("server", "database", "role") or bool(self.of) == everywhere:
             raise ValueError(f"scope '{visible(self.scope)}' of '{visible(self.of)}' is no place")
+        try:
+            f"{self.value}{self.found}{self.of}".encode()
+        except UnicodeEncodeError:
+            raise ValueError(f"the value of {self.name} is not text of UTF-8") from None
         if everywhere and "\n" in f"{self.value}{self.found}":
             raise ValueError(f"the value of {self.name} has more than one line")
 

@@ -46,7 +46,10 @@ def test_a_change_is_read_back_as_it_was(change: Change) -> None:
     assert change.what.isprintable()
 
 
-@given(st.text(st.characters(exclude_characters="\0")), st.sampled_from(["database", "role"]))
+@given(
+    st.text(st.characters(codec="utf-8", exclude_characters="\0")),
+    st.sampled_from(["database", "role"]),
+)
 def test_what_undoes_a_setting_is_one_statement_whatever_its_fields(text: str, scope: Any) -> None:
     change = SettingChange(name="work_mem", value="1", found=text, scope=scope, of=text or "x")
     name = (text or "x").replace('"', '""')
@@ -70,6 +73,7 @@ OWNED = {"kind": "owned server", "id": "1", "base": "/var/lib", "name": "run-012
         ({**SETTING, "name": f"work_mem = 1; {EVIL}"}, "not the name of a setting"),
         ({**SETTING, "name": 'work_mem"'}, "not the name of a setting"),
         ({**SETTING, "found": "1'\narchive_command = 'x"}, "more than one line"),
+        ({**SETTING, "found": "\ud800"}, "not text of UTF-8"),
         ({**SETTING, "scope": f"role {EVIL}", "of": "a"}, "is no place"),
         ({**SETTING, "scope": "SYSTEM", "of": ""}, "is no place"),
         ({**SETTING, "scope": "role"}, "is no place"),
