@@ -14,7 +14,8 @@ from pathlib import Path
 from pgassay.cluster.calls import Actor, outcomes
 from pgassay.errors import RestoreFailed, TargetError, TrialError
 from pgassay.recovery import undo_what_is_left
-from pgassay.samples.journal import JOURNAL, open_changes
+from pgassay.samples.journal import open_changes
+from pgassay.samples.layout import JOURNAL
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.samples.unfinished import pending_undo
 from pgassay.server.comparison import Comparison, ServerCompared

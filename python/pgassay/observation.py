@@ -22,6 +22,7 @@ from pgassay.report.context import ObservationContext
 from pgassay.report.formats.html import render_html
 from pgassay.report.objects.observed import render_object
 from pgassay.samples.forms.observation import ObservationFile
+from pgassay.samples.layout import ANALYSIS, ENVIRONMENT, REPORT
 from pgassay.samples.observation_directory import ObservationDirectory
 from pgassay.samples.storage.files import lost_storage_is_a_trial_error
 from pgassay.server.connection.session import as_target_error
@@ -121,7 +122,7 @@ def _record(
     with as_target_error("looking at what can be measured"), server.connect() as session:
         environment["not_seen"] = described({"": not_measured(session)})
         environment["sizes"] = {session.info.dbname: sizes_of(session)}
-    directory.write_json("environment.json", environment)
+    directory.write_json(ENVIRONMENT, environment)
     about = ObservationFile(
         pgassay=__version__,
         pgassay_commit=commit(),
@@ -160,8 +161,8 @@ def _record(
 def report_observation(directory: ObservationDirectory) -> Outcome:
     """Read what an observation has stored and write analysis.json and report.html anew."""
     context = read_context(directory)
-    directory.write_text("analysis.json", render_object(context))
-    report = directory.write_text("report.html", render_html(context))
+    directory.write_text(ANALYSIS, render_object(context))
+    report = directory.write_text(REPORT, render_html(context))
     return Outcome(directory, report, context)
 
 

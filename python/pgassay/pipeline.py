@@ -22,7 +22,8 @@ from pgassay.fleet_servers import put_back_at_the_end
 from pgassay.plan.design import make_plan
 from pgassay.plan.model import Gate
 from pgassay.reporting import Outcome, report_run
-from pgassay.samples.journal import JOURNAL, open_changes
+from pgassay.samples.journal import open_changes
+from pgassay.samples.layout import ENVIRONMENT, JOURNAL
 from pgassay.samples.noise_history import add_noise_record, noise_records
 from pgassay.samples.profiles import PROFILES
 from pgassay.samples.run_directory import RunDirectory
@@ -181,7 +182,7 @@ def _prepared(
         environment[EARLIER_RUNS] = runs_of(measured_by(spec, environment), noise_records())
     if trials.generators.are_remote:
         environment["load_generators"] = trials.generators.described()
-    run.write_json("environment.json", so_far.continued(environment))
+    run.write_json(ENVIRONMENT, so_far.continued(environment))
     return replace(trials, notes=found.notes)
 
 

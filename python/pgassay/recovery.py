@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from pgassay.errors import RestoreFailed, TargetError
-from pgassay.samples.journal import JOURNAL, open_changes, run_of
-from pgassay.samples.own_runs import SPEC, was_begun_here
+from pgassay.samples.journal import open_changes, run_of
+from pgassay.samples.layout import JOURNAL, SPEC
+from pgassay.samples.own_runs import was_begun_here
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.server.change import Change
 from pgassay.server.comparison import Comparison

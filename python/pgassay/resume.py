@@ -21,7 +21,8 @@ from pgassay.plan.model import Plan
 from pgassay.plan.store import same_design
 from pgassay.recovery import left_changed, undo_what_is_left
 from pgassay.reporting import Outcome, analyse_run, report_run
-from pgassay.samples.own_runs import SPEC, was_begun_here
+from pgassay.samples.layout import ANALYSIS, REPORT, SPEC
+from pgassay.samples.own_runs import was_begun_here
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.samples.stored_design import stored_plan
 from pgassay.samples.unfinished import clear_unfinished
@@ -94,7 +95,7 @@ def _put_back(run: RunDirectory, spec: Spec) -> Sequence[str]:
 
 def _same_spec(run: RunDirectory, plan: Plan, spec_path: Path | None) -> Spec:
     """The run's spec; refuses one that is not what the plan was drawn from."""
-    spec = load_spec(run.path / "spec.toml", plan.seed, plan.mode, plan.metric)
+    spec = load_spec(run.path / SPEC, plan.seed, plan.mode, plan.metric)
     if not same_design(make_plan(spec, calibrates=plan.calibrates), plan):
         raise RunDirectoryError(
             f"{run.path / 'spec.toml'}: was changed after the plan was made; put it back, or"
@@ -135,10 +136,10 @@ def _as_reported(readings: TrialReadings, listener: ProgressListener) -> Outcome
     """A finished run as it stands; writes the report where the run was killed before it."""
     run = readings.run
     context = analyse_run(run, readings)
-    stored = run.read_json("analysis.json") if run.has("analysis.json") else {}
+    stored = run.read_json(ANALYSIS) if run.has(ANALYSIS) else {}
     reported = len(stored.get("trials", ())) + len(stored.get("invalid_trials", ()))
-    if run.has("report.html") and reported == len(run.finished()):
+    if run.has(REPORT) and reported == len(run.finished()):
         listener.warned(f"{run.path}: this run is finished; there is nothing to resume")
-        return Outcome(run, run.path / "report.html", context)
+        return Outcome(run, run.path / REPORT, context)
     listener.preparing("writing the report")
     return report_run(run, readings)

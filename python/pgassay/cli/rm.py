@@ -68,8 +68,8 @@ def _remove(found: Removable) -> None:
 
 
 def _described(found: Removable) -> str:
+    from pgassay.samples.layout import TRACE
     from pgassay.samples.overview import overview_of
-    from pgassay.samples.removal import TRACE
     from pgassay.stores.address import shown
 
     about = "trace"

@@ -23,9 +23,7 @@ from pgassay.errors import PgassayError, RunDirectoryError
 from pgassay.runs import columns, rows
 from pgassay.runs.rows import Row
 from pgassay.runs.samples import check_files, dataset
-from pgassay.samples.journal_entries import JOURNAL
-from pgassay.samples.overview import ANALYSIS, ENVIRONMENT, OBSERVATION, PLAN
-from pgassay.samples.run_directory import STATEMENTS
+from pgassay.samples.layout import ANALYSIS, ENVIRONMENT, JOURNAL, OBSERVATION, PLAN, STATEMENTS
 from pgassay.stores.wanted import Wanted
 
 Found: TypeAlias = "pa.Table | ds.Dataset"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from pgassay.errors import RunDirectoryError
-from pgassay.samples.overview import OBSERVATION, PLAN
+from pgassay.samples.layout import OBSERVATION, PLAN
 
 
 def run_paths(folder: Path) -> list[Path]:

@@ -10,8 +10,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from pgassay.samples.layout import ANALYSIS, OBSERVATION, PLAN
 from pgassay.samples.observation_directory import ObservationDirectory, is_observation
-from pgassay.samples.overview import ANALYSIS, OBSERVATION, PLAN, overview_of
+from pgassay.samples.overview import overview_of
 from pgassay.samples.run_directory import RunDirectory, StoredTrial
 from pgassay.samples.storage.json_files import parsed_file
 from pgassay.stores.address import shown

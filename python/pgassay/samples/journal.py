@@ -14,7 +14,6 @@ from contextlib import suppress
 from pathlib import Path
 
 from pgassay.errors import PgassayError, RunDirectoryError
-from pgassay.samples.journal_entries import JOURNAL as JOURNAL
 from pgassay.samples.journal_entries import Entry, journal_entries, open_entries
 from pgassay.samples.storage.files import append_line
 from pgassay.server.change import Change, change_of, stored, visible

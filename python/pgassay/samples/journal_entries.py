@@ -12,8 +12,6 @@ from typing import Any
 
 from pgassay.json_text import decoded
 
-JOURNAL = "journal.jsonl"
-
 
 class Entry(dict[str, Any]):
     """One object of a journal."""

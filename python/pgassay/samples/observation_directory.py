@@ -24,14 +24,13 @@ import pyarrow.parquet as pq
 
 from pgassay.durable import make_directory, sync_directory
 from pgassay.samples.forms.observation import ObservationFile, SegmentFile
+from pgassay.samples.layout import OBSERVATION, SEGMENTS
 from pgassay.samples.run_directory import RunDirectory, StoredPart
 from pgassay.samples.storage.files import clear_errors, write_atomically
 from pgassay.samples.storage.json_files import stored_file, without_secrets
 from pgassay.samples.storage.tables import TABLES, as_table, logged_tables, packing
 from pgassay.trials.model.record import Columns, Piece, SegmentEnd
 
-OBSERVATION = "observation.json"
-SEGMENTS = "segments"
 _SAMPLED = ("waits", "postgres", "host")
 _ROWS_AT_ONCE = 100_000
 

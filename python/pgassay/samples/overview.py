@@ -15,15 +15,11 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 
-from pgassay.samples.journal_entries import JOURNAL, open_entries
+from pgassay.samples.journal_entries import open_entries
+from pgassay.samples.layout import ANALYSIS, ENVIRONMENT, JOURNAL, OBSERVATION, PLAN, TRIALS
 from pgassay.samples.run_summary import SUMMARY, summary_of
 from pgassay.samples.storage.json_head import first_values_of, object_in, values_of
 
-PLAN = "plan.json"
-OBSERVATION = "observation.json"
-ANALYSIS = "analysis.json"
-ENVIRONMENT = "environment.json"
-TRIALS = "trials"
 HEAD_KEYS = {PLAN: "question", OBSERVATION: "server", ENVIRONMENT: "created_at", ANALYSIS: SUMMARY}
 """File → the key of it that is read here, which stands near its beginning."""
 

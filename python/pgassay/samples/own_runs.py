@@ -20,21 +20,20 @@ import platformdirs
 
 from pgassay.durable import make_directory, write_atomically
 from pgassay.errors import RunDirectoryError
-from pgassay.samples.journal_entries import JOURNAL
+from pgassay.samples.layout import ENVIRONMENT, JOURNAL, PLAN, SPEC, STATEMENTS, TRIALS
 from pgassay.server.hosts.account import name_of
 from pgassay.spec.stored import WORKLOAD_COPY
 
-SPEC = "spec.toml"
 MOST_KEPT = 1000
 _FILES = (
     SPEC,
     WORKLOAD_COPY,
     JOURNAL,
-    "plan.json",
-    "environment.json",
+    PLAN,
+    ENVIRONMENT,
     "failed.jsonl",
-    "statements.json",
-    "trials",
+    STATEMENTS,
+    TRIALS,
 )
 
 
@@ -45,7 +44,7 @@ def refuse_others(path: Path) -> None:
         if os.path.lexists(path / name):
             _refuse(path / name)
     with suppress(FileNotFoundError):
-        for entry in os.scandir(path / "trials"):
+        for entry in os.scandir(path / TRIALS):
             if entry.name.isdigit():
                 _refuse(Path(entry.path))
 

@@ -14,15 +14,11 @@ from pathlib import Path
 from shlex import quote
 
 from pgassay.errors import RunDirectoryError
-from pgassay.samples.journal_entries import JOURNAL, open_entries
-from pgassay.samples.overview import OBSERVATION, PLAN
+from pgassay.samples.journal_entries import open_entries
+from pgassay.samples.layout import JOURNAL, MARKS, OBSERVATION, PLAN, TRACE
 from pgassay.samples.storage.files import clear_errors
 from pgassay.samples.storage.json_head import values_of
 from pgassay.samples.unfinished import locked
-
-TRACE = "trace.json"
-MARKS = (PLAN, OBSERVATION, TRACE)
-"""Each says by its `schema` that the directory is of pgassay."""
 
 
 @dataclass(frozen=True)

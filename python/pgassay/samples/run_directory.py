@@ -31,7 +31,8 @@ from pgassay.samples.failed_trials import FAILED, failed_trials, note_failed
 from pgassay.samples.forms.environment import EnvironmentFile
 from pgassay.samples.forms.statements import PlansFile, PlansOfArm, StatementsFile
 from pgassay.samples.forms.trial import TrialFile
-from pgassay.samples.journal import JOURNAL, FileJournal, open_changes
+from pgassay.samples.journal import FileJournal, open_changes
+from pgassay.samples.layout import ENVIRONMENT, JOURNAL, PLAN, RUNS_FOLDER, STATEMENTS, TRIALS
 from pgassay.samples.profiles import PROFILES, ProfileDirectory
 from pgassay.samples.storage.files import clear_errors, make_empty, write_atomically
 from pgassay.samples.storage.histogram_layout import with_layout
@@ -60,13 +61,9 @@ from pgassay.trials.model.record import (
     Validity,
 )
 
-ENVIRONMENT = "environment.json"
-STATEMENTS = "statements.json"
 MOST_STATEMENTS = 500
 """Beyond them no text is added: a load may make new statements without end."""
 PLANS = "plans.json"
-RUNS_FOLDER = "pgassay-runs"
-"""Where runs go when no --out is given, in the present folder."""
 
 
 def default_run_path(name: str, now: datetime | None = None) -> Path:
@@ -80,7 +77,7 @@ def default_run_path(name: str, now: datetime | None = None) -> Path:
 class RunDirectory:
     """Writes a run as it happens, and reads one back."""
 
-    KIND, DESCRIBED_BY, PARTS = "run directory", "plan.json", "trials"
+    KIND, DESCRIBED_BY, PARTS = "run directory", PLAN, TRIALS
     """What it is called, the file that shows it is one, the folder of its trials or segments."""
 
     def __init__(self, path: Path) -> None:
@@ -151,7 +148,7 @@ class RunDirectory:
 
     def discard_if_empty(self) -> bool:
         """Remove a run with nothing of a trial and nothing left to undo; whether it was."""
-        if any((self.path / "trials").iterdir()) or open_changes(self.path / JOURNAL):
+        if any((self.path / TRIALS).iterdir()) or open_changes(self.path / JOURNAL):
             return False
         shutil.rmtree(self.path, ignore_errors=True)
         return True
@@ -166,7 +163,7 @@ class RunDirectory:
 
     def write_trial(self, record: TrialRecord) -> None:
         """Store one finished trial; it is there whole, or not at all."""
-        final = self.path / "trials" / f"{record.number:04d}"
+        final = self.path / TRIALS / f"{record.number:04d}"
         aside = final.with_name(f".{final.name}.part")
         with clear_errors(final):
             try:
@@ -215,11 +212,11 @@ class RunDirectory:
         return folder.resolve()
 
     def _output(self, number: int) -> Path:
-        return self.path / "trials" / f"output-{number:04d}"
+        return self.path / TRIALS / f"output-{number:04d}"
 
     def trial(self, number: int) -> StoredTrial:
         """One finished trial."""
-        return StoredTrial(self.path / "trials" / f"{number:04d}")
+        return StoredTrial(self.path / TRIALS / f"{number:04d}")
 
     def finished(self) -> list[int]:
         """Numbers of the finished trials or segments, in their order."""

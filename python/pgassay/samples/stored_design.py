@@ -8,7 +8,7 @@ from __future__ import annotations
 from pgassay.errors import RunDirectoryError
 from pgassay.plan.model import Plan
 from pgassay.plan.store import plan_from_json, plan_to_json
-from pgassay.samples.overview import PLAN
+from pgassay.samples.layout import PLAN, SPEC
 from pgassay.samples.own_runs import remember_begun
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.spec.experiment import Spec
@@ -17,7 +17,7 @@ from pgassay.spec.stored import WORKLOAD_COPY, materials_to_json
 
 def store_design(run: RunDirectory, spec: Spec, plan: Plan) -> None:
     """Write everything that it takes to repeat or resume the run."""
-    run.write_text("spec.toml", spec.text)
+    run.write_text(SPEC, spec.text)
     run.write_json(WORKLOAD_COPY, materials_to_json(spec), verbatim=True)
     remember_begun(run.path)
     store_plan(run, plan)

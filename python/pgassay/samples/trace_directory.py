@@ -23,13 +23,13 @@ import pyarrow.parquet as pq
 from pgassay.durable import OWNER_ONLY
 from pgassay.errors import RunDirectoryError
 from pgassay.samples.forms.trace import TraceFile
+from pgassay.samples.layout import TRACE
 from pgassay.samples.storage.files import clear_errors, make_empty, write_atomically
 from pgassay.samples.storage.json_files import as_json, stored_file
 from pgassay.samples.storage.tables import packing
 from pgassay.trials.model.columns import WORD
 from pgassay.trials.trace.output import PhaseEvent, PointReading
 
-TRACE = "trace.json"
 PROGRAM = "program.bt"
 POINTS = pa.schema(
     [

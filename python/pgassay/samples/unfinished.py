@@ -15,7 +15,8 @@ from pathlib import Path
 from shlex import quote
 
 from pgassay.errors import RunDirectoryError
-from pgassay.samples.journal import JOURNAL, open_changes
+from pgassay.samples.journal import open_changes
+from pgassay.samples.layout import JOURNAL, TRIALS
 from pgassay.samples.storage.files import clear_errors
 
 
@@ -41,7 +42,7 @@ def locked(path: Path) -> Iterator[None]:
 
 def clear_unfinished(path: Path) -> None:
     """Remove the pieces of unfinished trials and files."""
-    trials = path / "trials"
+    trials = path / TRIALS
     with clear_errors(path):
         trials.mkdir(mode=0o700, exist_ok=True)
         for left in (*path.glob(".*.part"), *trials.glob(".*.part"), *trials.glob("output-*")):

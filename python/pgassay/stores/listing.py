@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pgassay.samples.removal import MARKS
+from pgassay.samples.layout import MARKS
 
 if TYPE_CHECKING:
     from fsspec import AbstractFileSystem

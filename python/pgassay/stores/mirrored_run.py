@@ -19,8 +19,8 @@ from typing import Self
 
 from pgassay.durable import make_directory
 from pgassay.errors import PgassayError, RunDirectoryError
-from pgassay.samples.journal import JOURNAL, open_changes
-from pgassay.samples.overview import ANALYSIS, PLAN
+from pgassay.samples.journal import open_changes
+from pgassay.samples.layout import ANALYSIS, JOURNAL, PLAN, SPEC
 from pgassay.samples.profiles import INDEX
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.stores.address import copy_of, url_of_working_copy, working_copy_of
@@ -30,7 +30,6 @@ from pgassay.stores.listing import PARTS, entries, everything_below, run_listing
 from pgassay.stores.wanted import EVERYTHING
 from pgassay.trials.model.record import TrialRecord
 
-_SPEC = "spec.toml"
 _REPORTS = "report."
 _ENDS_FOLDER = (*PARTS.values(), INDEX)
 """Each is put after all else in its folder."""
@@ -65,7 +64,7 @@ class MirroredRun(RunDirectory):
         run = cls.create(path)
         run.warn = warn
         try:
-            run.write_text(_SPEC, spec_text)
+            run.write_text(SPEC, spec_text)
             with clear_errors(url, "cannot be written"):
                 run._put_all()
         except BaseException:

@@ -13,14 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pgassay.errors import RunDirectoryError
-from pgassay.samples.removal import (
-    TRACE,
-    Removable,
-    mark_in,
-    refuse_changes_left,
-    removable,
-    remove,
-)
+from pgassay.samples.layout import TRACE
+from pgassay.samples.removal import Removable, mark_in, refuse_changes_left, removable, remove
 from pgassay.stores.address import working_copy_of
 from pgassay.stores.fetching import AT_ONCE, fetched
 from pgassay.stores.library import clear_errors, opened

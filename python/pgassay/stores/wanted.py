@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from pgassay.samples.journal_entries import JOURNAL
+from pgassay.samples.layout import JOURNAL
 from pgassay.samples.overview import HEAD_KEYS
 
 

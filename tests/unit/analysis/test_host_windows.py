@@ -14,7 +14,8 @@ from pgassay.analysis.measures.costs import host_costs
 from pgassay.analysis.model import HostWindow
 from pgassay.analysis.observation.summary import summarise_observation
 from pgassay.analysis.reading.counters import CounterSeries
-from pgassay.samples.observation_directory import OBSERVATION, ObservationDirectory
+from pgassay.samples.layout import OBSERVATION
+from pgassay.samples.observation_directory import ObservationDirectory
 from pgassay.trials.model.columns import COUNTERS
 from pgassay.trials.model.record import Piece
 from support.runs.command import pgassay

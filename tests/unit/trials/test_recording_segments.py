@@ -12,7 +12,8 @@ from pgassay.analysis.observation.summary import summarise_observation
 from pgassay.cli.show.shown import show_run
 from pgassay.errors import SetupError
 from pgassay.observation import Request
-from pgassay.samples.observation_directory import OBSERVATION, ObservationDirectory
+from pgassay.samples.layout import OBSERVATION
+from pgassay.samples.observation_directory import ObservationDirectory
 from pgassay.trials.model.record import Piece, SegmentEnd
 from pgassay.trials.observing import Recorder
 from support.synthetic.segments import NOTHING, end_of, waits

@@ -28,7 +28,8 @@ from pgassay.report.objects.run import run_object
 from pgassay.reporting import Outcome
 from pgassay.resume import acts_of_resuming
 from pgassay.resume import resume as resume_run
-from pgassay.samples.journal import JOURNAL, open_changes
+from pgassay.samples.journal import open_changes
+from pgassay.samples.layout import JOURNAL
 from pgassay.samples.own_runs import refuse_others
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.samples.stored_design import stored_plan

@@ -14,8 +14,7 @@ import typer
 
 from pgassay.cli.sql import Format
 from pgassay.cli.terminal.options import option
-
-RUNS_FOLDER = "pgassay-runs"
+from pgassay.samples.layout import RUNS_FOLDER
 
 
 def sql(

@@ -1,0 +1,29 @@
+"""The names of files in a run directory, and where runs go.
+
+Enters: nothing. Leaves: names. Never: imports anything, so that a command which only needs a name
+starts fast.
+"""
+
+from __future__ import annotations
+
+RUNS_FOLDER = "pgassay-runs"
+"""Where runs go when no --out is given, in the present folder."""
+
+PLAN = "plan.json"
+"""Of an experiment."""
+OBSERVATION = "observation.json"
+TRACE = "trace.json"
+MARKS = (PLAN, OBSERVATION, TRACE)
+"""Each is in every directory of its kind, and says by its `schema` that the directory is of
+pgassay."""
+
+SPEC = "spec.toml"
+ENVIRONMENT = "environment.json"
+STATEMENTS = "statements.json"
+JOURNAL = "journal.jsonl"
+ANALYSIS = "analysis.json"
+REPORT = "report.html"
+TRIALS = "trials"
+"""The folder with a folder for each trial."""
+SEGMENTS = "segments"
+"""Of an observation."""
