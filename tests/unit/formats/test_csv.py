@@ -74,7 +74,7 @@ def test_every_table_reads_back_with_its_columns_and_rows(context: ReportContext
         names, *rows = csv.reader(io.StringIO(text, newline=""), strict=True)
         assert names == [one.name for one in table.columns]
         assert len(rows) == len(table.rows)
-        for row, values in zip(rows, table.rows, strict=True):
+        for row, values in zip(rows, table.values(), strict=True):
             for cell, value in zip(row, values, strict=True):
                 if isinstance(value, int | float) and not isinstance(value, bool):
                     assert float(cell) == value

@@ -42,7 +42,7 @@ def test_every_table_with_rows_reads_back_with_its_values_and_types(
     for table in tables:
         head, *rows = book[table.name].iter_rows(values_only=True)
         assert list(head) == [one.name for one in table.columns]
-        for row, values in zip(rows, table.rows, strict=True):
+        for row, values in zip(rows, table.values(), strict=True):
             for cell, value in zip(row, values, strict=True):
                 if isinstance(value, datetime):
                     assert abs(cell - value.replace(tzinfo=None)).total_seconds() < 0.001

@@ -15,10 +15,11 @@ from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.answer.endpoints import badge
 from pgassay.findings.answer.limits import collapses, losses
 from pgassay.report.context import ReportContext
-from pgassay.report.data_tables.model import DataTable, ends, table_of
+from pgassay.report.data_tables.model import ends, table_of
+from pgassay.report.document.table import Table
 
 
-def answer_tables(context: ReportContext) -> Iterator[DataTable]:
+def answer_tables(context: ReportContext) -> Iterator[Table]:
     """In the order of the report."""
     analysis = context.analysis
     yield verdict_table(context)
@@ -47,7 +48,7 @@ def answer_tables(context: ReportContext) -> Iterator[DataTable]:
     yield table_of("time_parts", (row for one in analysis.accounting for row in _parts(one)))
 
 
-def verdict_table(context: ReportContext) -> DataTable:
+def verdict_table(context: ReportContext) -> Table:
     """The primary metric, and beneath each of its verdicts the endpoints beside it."""
     return table_of("verdicts", _verdicts(context))
 

@@ -11,17 +11,17 @@ import io
 from datetime import datetime
 
 from pgassay.report.context import ReportContext
-from pgassay.report.data_tables.model import DataTable, Value
 from pgassay.report.data_tables.trials import trial_table
+from pgassay.report.document.table import Table, Value
 from pgassay.report.inert import csv_cell
 
 
-def csv_text(table: DataTable) -> str:
+def csv_text(table: Table) -> str:
     """A line of names, then the rows; without rows the names alone."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\r\n")
     writer.writerow(csv_cell(one.name) for one in table.columns)
-    writer.writerows([_cell(value) for value in row] for row in table.rows)
+    writer.writerows([_cell(value) for value in row] for row in table.values())
     return text.getvalue()
 
 

@@ -1,73 +1,43 @@
-"""A table of typed values.
+"""Tables of data by their names in `run_tables.toml` and `recorded_tables.toml`.
 
-Enters: names, rows of values by column. Leaves: frozen tables. Never: rounds, or holds a value that
-a spreadsheet cannot: what is not finite is absent, characters that cannot be seen are written out.
+Enters: names, rows of values by column. Leaves: tables with raw values. Never: rounds.
 """
 
 from __future__ import annotations
 
-import math
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from enum import Enum
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
 from pgassay.analysis.reading.metrics import METRICS
-from pgassay.analysis.reading.plain_text import visible
+from pgassay.report.document.table import Column, Row, Table, data_cell, data_column
 
-Value = str | int | float | bool | datetime | None
 _SUFFIXES = {"ms": "_ms", "%": "_pct"}
 """Units that the names of some metrics lack."""
 
 
-@dataclass(frozen=True)
-class DataColumn:
-    """One column; its unit is part of its name where it has one."""
-
-    name: str
-    unit: str
-    meaning: str
-
-
-@dataclass(frozen=True)
-class DataTable:
-    """Rows of values, one for each column."""
-
-    name: str
-    """Of its file or sheet."""
-    title: str
-    columns: tuple[DataColumn, ...]
-    rows: tuple[tuple[Value, ...], ...]
-
-    def __bool__(self) -> bool:
-        return bool(self.rows)
-
-
-def table_of(
-    name: str, rows: Iterable[Mapping[str, Any]], more: Sequence[DataColumn] = ()
-) -> DataTable:
+def table_of(name: str, rows: Iterable[Mapping[str, Any]], more: Sequence[Column] = ()) -> Table:
     """A table of the lists; `more` are columns that depend on the run, behind its own."""
     listed = _listed()[name]
-    columns = (*(DataColumn(key, *of) for key, of in listed["columns"].items()), *more)
-    found = tuple(tuple(plain(row[one.name]) for one in columns) for row in rows)
-    return DataTable(name, listed["title"], columns, found)
+    columns = (*(data_column(key, *of) for key, of in listed["columns"].items()), *more)
+    found = (Row(tuple(data_cell(row[one.name]) for one in columns)) for row in rows)
+    return Table(columns, tuple(found), name=name, title=listed["title"])
 
 
-def blank(name: str) -> dict[str, Value]:
+def blank(name: str) -> dict[str, None]:
     """A row of a table without a value."""
     return dict.fromkeys(_listed()[name]["columns"])
 
 
-def metric_column(metric: str) -> DataColumn:
+def metric_column(metric: str) -> Column:
     """The column of a metric: its name in JSON, with the unit where the name lacks it."""
     one = METRICS[metric]
     suffix = _SUFFIXES.get(one.unit, "")
     name = metric if f"{suffix}_" in f"{metric}_" else f"{metric}{suffix}"
-    return DataColumn(name, one.unit, one.title)
+    return data_column(name, one.unit, one.title)
 
 
 def moment(ns: int | None) -> datetime | None:
@@ -79,21 +49,6 @@ def ends(name: str, interval: tuple[float, float] | None, unit: str = "") -> dic
     """The two ends of an interval as columns NAME_low and NAME_high, with a unit behind."""
     low, high = interval or (None, None)
     return {f"{name}_low{unit}": low, f"{name}_high{unit}": high}
-
-
-def plain(value: Any) -> Value:
-    """A value as a cell."""
-    match value:
-        case None | bool() | int() | datetime():
-            return value
-        case float():
-            return float(value) if math.isfinite(value) else None
-        case Enum():
-            return visible(str(value.value))
-        case list() | tuple():
-            return "; ".join(str(plain(one)) for one in value)
-        case _:
-            return visible(str(value))
 
 
 @cache

@@ -10,9 +10,10 @@ from itertools import pairwise
 from typing import Any
 
 from pgassay.report.context import ObservationContext
-from pgassay.report.data_tables.model import DataColumn, DataTable, blank, moment, table_of
+from pgassay.report.data_tables.model import blank, moment, table_of
 from pgassay.report.data_tables.record import environment_rows, setting_rows
 from pgassay.report.data_tables.recorded import classic_rows, host_rows
+from pgassay.report.document.table import Table, data_column
 from pgassay.report.summaries.observation import caveats, facts
 
 COURSE_UNITS = {
@@ -30,7 +31,7 @@ COURSE_UNITS = {
 }
 
 
-def observation_tables(context: ObservationContext) -> Iterator[DataTable]:
+def observation_tables(context: ObservationContext) -> Iterator[Table]:
     """In the order of the report."""
     observed = context.observed
     yield table_of("facts", ({"name": name, "value": value} for name, value in facts(context)))
@@ -48,12 +49,12 @@ def observation_tables(context: ObservationContext) -> Iterator[DataTable]:
     yield table_of("environment", environment_rows(context.environment))
 
 
-def _courses(context: ObservationContext) -> DataTable:
+def _courses(context: ObservationContext) -> Table:
     """Every course, then the average sessions of every wait class."""
     observed = context.observed
-    series = {DataColumn(n, COURSE_UNITS.get(n, ""), n): v for n, v in observed.courses.items()}
+    series = {data_column(n, COURSE_UNITS.get(n, ""), n): v for n, v in observed.courses.items()}
     series |= {
-        DataColumn(f"sessions_{name}", "", f"Average active sessions: {name}"): values
+        data_column(f"sessions_{name}", "", f"Average active sessions: {name}"): values
         for name, values in observed.sessions.items()
     }
     rows = (

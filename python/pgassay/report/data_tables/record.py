@@ -12,8 +12,9 @@ from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.model import Evidence, Finding, FindingKind
 from pgassay.notes import Importance
 from pgassay.report.context import ReportContext
-from pgassay.report.data_tables.model import DataTable, ends, table_of
+from pgassay.report.data_tables.model import ends, table_of
 from pgassay.report.data_tables.trials import every_trial
+from pgassay.report.document.table import Table
 from pgassay.report.environment import created_at, server_version
 from pgassay.spec.secrets.redaction import shown_of
 
@@ -22,7 +23,7 @@ _EXPERIMENT = "experiment"
 _ELSEWHERE = ("schema", "every_setting", "settings", "settings_that_differ")
 
 
-def record_tables(context: ReportContext) -> Iterator[DataTable]:
+def record_tables(context: ReportContext) -> Iterator[Table]:
     """In the order of the report."""
     yield table_of("findings", map(_finding, context.findings))
     yield table_of("caveats", _caveats(context))
@@ -32,7 +33,7 @@ def record_tables(context: ReportContext) -> Iterator[DataTable]:
     yield table_of("environment", environment_rows(context.environment))
 
 
-def run_table(context: ReportContext) -> DataTable:
+def run_table(context: ReportContext) -> Table:
     """What was asked, of which run, how it was designed."""
     plan, analysis = context.plan, context.analysis
     rows: list[tuple[str, Any, str]] = [

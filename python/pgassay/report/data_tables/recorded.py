@@ -12,11 +12,12 @@ from pgassay.analysis.classic.model import ClassicArm
 from pgassay.analysis.host.columns import COLUMNS
 from pgassay.analysis.model import HostWindow
 from pgassay.report.context import ReportContext
-from pgassay.report.data_tables.model import DataTable, ends, moment, table_of
+from pgassay.report.data_tables.model import ends, moment, table_of
 from pgassay.report.data_tables.trials import every_trial
+from pgassay.report.document.table import Table
 
 
-def recorded_tables(context: ReportContext) -> Iterator[DataTable]:
+def recorded_tables(context: ReportContext) -> Iterator[Table]:
     """In the order of the report."""
     yield table_of("wait_events", _wait_events(context))
     yield table_of("statements", _statements(context))

@@ -9,18 +9,19 @@ from __future__ import annotations
 
 from pgassay.report.context import ObservationContext, ReportContext, TraceContext
 from pgassay.report.data_tables.answers import answer_tables
-from pgassay.report.data_tables.model import DataTable, table_of
+from pgassay.report.data_tables.model import table_of
 from pgassay.report.data_tables.observed import observation_tables
 from pgassay.report.data_tables.record import record_tables, run_table
 from pgassay.report.data_tables.recorded import recorded_tables
 from pgassay.report.data_tables.traced import trace_tables
 from pgassay.report.data_tables.trials import detail_tables, trial_table
+from pgassay.report.document.table import Table
 
 MAIN = {ReportContext: "trials", ObservationContext: "courses", TraceContext: "points"}
 """The table that stands for all where only one can be given."""
 
 
-def tables_of(context: ReportContext | ObservationContext | TraceContext) -> tuple[DataTable, ...]:
+def tables_of(context: ReportContext | ObservationContext | TraceContext) -> tuple[Table, ...]:
     """Every table."""
     if isinstance(context, ObservationContext):
         found = tuple(observation_tables(context))
@@ -31,14 +32,14 @@ def tables_of(context: ReportContext | ObservationContext | TraceContext) -> tup
     return (*found, _columns(found))
 
 
-def main_table(context: ReportContext | ObservationContext | TraceContext) -> DataTable:
+def main_table(context: ReportContext | ObservationContext | TraceContext) -> Table:
     """The raw trials of a run, the courses of an observation, what a trace timed."""
     if isinstance(context, ReportContext):
         return trial_table(context)
     return next(one for one in tables_of(context) if one.name == MAIN[type(context)])
 
 
-def _of_run(context: ReportContext) -> tuple[DataTable, ...]:
+def _of_run(context: ReportContext) -> tuple[Table, ...]:
     return (
         run_table(context),
         *answer_tables(context),
@@ -49,7 +50,7 @@ def _of_run(context: ReportContext) -> tuple[DataTable, ...]:
     )
 
 
-def _columns(tables: tuple[DataTable, ...]) -> DataTable:
+def _columns(tables: tuple[Table, ...]) -> Table:
     return table_of(
         "columns",
         (

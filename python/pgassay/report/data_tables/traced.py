@@ -9,11 +9,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from pgassay.report.context import TraceContext
-from pgassay.report.data_tables.model import DataTable, moment, table_of
+from pgassay.report.data_tables.model import moment, table_of
+from pgassay.report.document.table import Table
 from pgassay.report.summaries.trace import caveats, facts
 
 
-def trace_tables(context: TraceContext) -> Iterator[DataTable]:
+def trace_tables(context: TraceContext) -> Iterator[Table]:
     """In the order of the report."""
     traced = context.traced
     yield table_of("facts", ({"name": name, "value": value} for name, value in facts(context)))

@@ -13,13 +13,8 @@ from pgassay.analysis.reading.histograms import CURVE_SHARES
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.plan.model import ALL_ARMS
 from pgassay.report.context import ReportContext
-from pgassay.report.data_tables.model import (
-    DataColumn,
-    DataTable,
-    metric_column,
-    moment,
-    table_of,
-)
+from pgassay.report.data_tables.model import metric_column, moment, table_of
+from pgassay.report.document.table import Column, Table, data_column
 
 
 def every_trial(context: ReportContext) -> tuple[TrialMeasures, ...]:
@@ -29,10 +24,10 @@ def every_trial(context: ReportContext) -> tuple[TrialMeasures, ...]:
     return tuple(sorted(every, key=lambda one: (one.whole.start_ns, one.number)))
 
 
-def trial_table(context: ReportContext) -> DataTable:
+def trial_table(context: ReportContext) -> Table:
     """A row for the whole of each trial and, of a load with several steps, one for each step."""
     levels = tuple(
-        DataColumn(f"level_{factor.name}", "", f"Level of {factor.name}")
+        data_column(f"level_{factor.name}", "", f"Level of {factor.name}")
         for factor in context.plan.factors
         if not context.plan.alternates
     )
@@ -50,7 +45,7 @@ def trial_table(context: ReportContext) -> DataTable:
     )
 
 
-def detail_tables(context: ReportContext) -> Iterator[DataTable]:
+def detail_tables(context: ReportContext) -> Iterator[Table]:
     """Slices, quantiles, scenarios."""
     yield _slice_table(context)
     yield table_of("latency_quantiles", _quantiles(context))
@@ -98,17 +93,17 @@ def _step(step: StepMeasures) -> dict[str, Any]:
     }
 
 
-def _metrics(measured: Iterable[Mapping[str, float]]) -> dict[str, DataColumn]:
+def _metrics(measured: Iterable[Mapping[str, float]]) -> dict[str, Column]:
     """The columns of the metrics that any of them has, in the order of their list."""
     known = {name for values in measured for name in values}
     return {name: metric_column(name) for name in METRICS if name in known}
 
 
-def _values(metrics: Mapping[str, DataColumn], values: Mapping[str, float]) -> dict[str, Any]:
+def _values(metrics: Mapping[str, Column], values: Mapping[str, float]) -> dict[str, Any]:
     return {column.name: values.get(name) for name, column in metrics.items()}
 
 
-def _slice_table(context: ReportContext) -> DataTable:
+def _slice_table(context: ReportContext) -> Table:
     every = [(trial, turn) for trial in every_trial(context) for turn in trial.turns]
     metrics = _metrics(turn.values for _, turn in every)
     rows = (

@@ -1,26 +1,38 @@
-"""A table of a report as a value, drawn the same way in HTML and in Markdown.
+"""A table of a report as a value: shown by HTML, Markdown and the brief, written by CSV and XLSX.
 
-Enters: columns and cells of text. Leaves: frozen tables. Never: holds markup.
+Enters: columns and cells. Leaves: frozen tables. Never: holds markup, rounds a raw value, or holds
+one that a spreadsheet cannot: what is not finite is absent, and characters that cannot be seen are
+written out.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from datetime import datetime
+from enum import Enum
+from typing import Any, Literal
+
+from pgassay.analysis.reading.plain_text import visible
+
+Value = str | int | float | bool | datetime | None
+"""What a spreadsheet's cell can hold."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell that needs more than its text."""
+    """One cell: what is shown, and the raw value that it stands for."""
 
-    text: str
+    text: str = ""
     style: str = ""
     """Class names of style.css: a verdict's tone, a face."""
     swatch: str = ""
     """A colour that a chart uses for the same thing."""
     note: str = ""
     """A second line in small type."""
+    value: Value = None
+    """Unrounded, in the column's unit; what CSV and XLSX write of a table of data."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +47,10 @@ class Column:
     """A value that repeats the one above it is left out in HTML."""
     full_title: str = ""
     """Shown by Markdown in place of the title, and by HTML where the pointer rests."""
+    name: str = ""
+    """Of a table of data: what CSV and XLSX call the column, with its unit if it has one."""
+    unit: str = ""
+    meaning: str = ""
 
 
 @dataclass(frozen=True)
@@ -57,12 +73,20 @@ class Table:
     style: str = ""
     label: str = ""
     """Read out by screen readers for a table that scrolls."""
+    name: str = ""
+    """Of a table of data: its file or sheet."""
+    title: str = ""
+    """Of a table of data: what it holds."""
 
     def __bool__(self) -> bool:
         return bool(self.rows)
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    def values(self) -> Iterator[tuple[Value, ...]]:
+        """The raw values, row by row."""
+        return (tuple(cell.value for cell in row.cells) for row in self.rows)
 
     def column(self, title: str) -> tuple[str, ...]:
         """The texts of one column."""
@@ -111,3 +135,29 @@ def row_of(cells: Sequence[str | Cell], style: str = "") -> Row:
     """A row of texts, some of them with a style."""
     made = (cell if isinstance(cell, Cell) else Cell(cell) for cell in cells)
     return Row(tuple(made), style)
+
+
+def data_column(name: str, unit: str, meaning: str) -> Column:
+    """A column of a table of data."""
+    return Column(name, name=name, unit=unit, meaning=meaning)
+
+
+def data_cell(value: Any) -> Cell:
+    """A raw value as a cell."""
+    held = plain(value)
+    return Cell("" if held is None else str(held), value=held)
+
+
+def plain(value: Any) -> Value:
+    """A value as a spreadsheet can hold it."""
+    match value:
+        case None | bool() | int() | datetime():
+            return value
+        case float():
+            return float(value) if math.isfinite(value) else None
+        case Enum():
+            return visible(str(value.value))
+        case list() | tuple():
+            return "; ".join(str(plain(one)) for one in value)
+        case _:
+            return visible(str(value))

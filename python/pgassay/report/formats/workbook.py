@@ -16,8 +16,8 @@ import xlsxwriter
 from pgassay.findings.model import FindingKind
 from pgassay.notes import Importance
 from pgassay.report.context import ObservationContext, ReportContext, TraceContext
-from pgassay.report.data_tables.model import DataTable, Value, plain
 from pgassay.report.data_tables.tables import tables_of
+from pgassay.report.document.table import Table, Value, plain
 from pgassay.report.environment import server_version
 from pgassay.report.summaries import headline
 from pgassay.report.summaries import observation as observation_summary
@@ -61,7 +61,7 @@ def render_xlsx(context: ReportContext | ObservationContext | TraceContext) -> b
 def _write_first(
     sheet: Any,
     context: ReportContext | ObservationContext | TraceContext,
-    tables: Sequence[DataTable],
+    tables: Sequence[Table],
     formats: dict[str, Any],
 ) -> None:
     """The question, the answers in words, what could change them, the facts, and the sheets."""
@@ -107,12 +107,12 @@ def _found(
     ]
 
 
-def _write_table(sheet: Any, table: DataTable, formats: dict[str, Any]) -> None:
+def _write_table(sheet: Any, table: Table, formats: dict[str, Any]) -> None:
     """A header that stays in view, filters, and cells of the types of their values."""
     sheet.freeze_panes(1, 0)
-    for at, column in enumerate(table.columns):
+    columns = zip(*table.values(), strict=True)
+    for at, (column, values) in enumerate(zip(table.columns, columns, strict=True)):
         sheet.write_string(0, at, _text(column.name), formats["head"])
-        values = [row[at] for row in table.rows]
         form = formats.get(_form_of(values) or "")
         for number, value in enumerate(values, 1):
             _write_cell(sheet, number, at, value, form, formats["time"])
