@@ -16,7 +16,6 @@ from shlex import quote
 from typing import Any, Protocol
 
 from pgassay.analysis.judge import answered
-from pgassay.analysis.measures.readings.trial_readings import TrialReadings
 from pgassay.cluster.calls import Actor, ActorLost, answers, answers_or_losses
 from pgassay.cluster.joining import joined
 from pgassay.errors import SetupError, TrialError
@@ -24,6 +23,7 @@ from pgassay.fleet_servers import existing_servers, left_at_the_end
 from pgassay.interruption import raise_if_interrupted
 from pgassay.notes import Note, note_of
 from pgassay.plan.model import Plan, PlannedTrial
+from pgassay.readings.trial_readings import TrialReadings
 from pgassay.samples.layout import ENVIRONMENT
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.spec.experiment import Spec

@@ -12,7 +12,6 @@ from dataclasses import replace
 
 from pgassay.analysis.curves.steadiness import sufficient_warmup_s
 from pgassay.analysis.judge import after_block
-from pgassay.analysis.measures.readings.trial_readings import TrialReadings
 from pgassay.analysis.noise.prior_runs import conditions_of, record_of, runs_of
 from pgassay.analysis.verdicts.repeated_run import EARLIER_RUNS
 from pgassay.errors import LimitPassed, PgassayError
@@ -21,6 +20,7 @@ from pgassay.fleet import run_on_fleet
 from pgassay.fleet_servers import put_back_at_the_end
 from pgassay.plan.design import make_plan
 from pgassay.plan.model import Gate
+from pgassay.readings.trial_readings import TrialReadings
 from pgassay.reporting import Outcome, report_run
 from pgassay.samples.journal import open_changes
 from pgassay.samples.layout import ENVIRONMENT, JOURNAL

@@ -24,11 +24,11 @@ from pgassay.analysis.analyse import (
 from pgassay.analysis.gates.forecast import with_caught
 from pgassay.analysis.gates.judge import judge_gates
 from pgassay.analysis.measures.asked import asked_of
-from pgassay.analysis.measures.readings.trial_readings import TrialReadings
 from pgassay.analysis.verdicts.drift import drift_caveats
 from pgassay.errors import RunDirectoryError
 from pgassay.findings.registry import find
 from pgassay.plan.model import Gate
+from pgassay.readings.trial_readings import TrialReadings
 from pgassay.report.context import ReportContext
 from pgassay.report.flame_graphs import flame_graphs
 from pgassay.report.formats.html import render_html

@@ -12,13 +12,13 @@ from pathlib import Path
 from shlex import quote
 
 from pgassay.analysis.judge import after_block
-from pgassay.analysis.measures.readings.trial_readings import TrialReadings
 from pgassay.errors import RunDirectoryError, TargetError
 from pgassay.fleet import is_over
 from pgassay.pipeline import carry_out
 from pgassay.plan.design import make_plan
 from pgassay.plan.model import Plan
 from pgassay.plan.store import same_design
+from pgassay.readings.trial_readings import TrialReadings
 from pgassay.recovery import left_changed, undo_what_is_left
 from pgassay.reporting import Outcome, analyse_run, report_run
 from pgassay.samples.layout import ANALYSIS, REPORT, SPEC

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from pgassay.analysis.measures.readings.trial_readings import TrialReadings
 from pgassay.fleet import is_over
 from pgassay.pipeline import run_experiment
 from pgassay.plan.model import PlannedTrial
+from pgassay.readings.trial_readings import TrialReadings
 from pgassay.resume import resume
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.samples.stored_design import stored_plan

@@ -13,11 +13,11 @@ from pathlib import Path
 
 import numpy as np
 
-from pgassay.analysis.measures.readings.trial_readings import TrialReadings
 from pgassay.cluster.calls import ActorLost
 from pgassay.errors import TrialError
 from pgassay.notes import Note
 from pgassay.plan.model import Plan, PlannedTrial
+from pgassay.readings.trial_readings import TrialReadings
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.trials.model.record import TrialRecord, Validity
 from pgassay.trials.run.progress import ProgressListener

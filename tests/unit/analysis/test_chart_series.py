@@ -96,7 +96,7 @@ def test_checkpoints_autovacuum_and_errors_are_on_the_clock_of_the_trial(tmp_pat
         (-1.0, 1.0, "wal"),
         (2.0, 4.0, "wal"),
     ]
-    assert [(one.start_s, one.end_s, one.what) for one in series.vacuums] == [
+    assert [(one.start_s, one.end_s, str(one.what)) for one in series.vacuums] == [
         (3.0, 3.0, "autovacuum of bench.public.t")
     ]
     assert [(one.at_s, one.kind, one.count) for one in series.happened] == [(4.5, "error 40001", 3)]

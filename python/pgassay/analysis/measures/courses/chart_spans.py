@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from pgassay.analysis.reading.logged import ERRORS
 from pgassay.analysis.waits.wait_profile import usual_ns
-from pgassay.language import tr
+from pgassay.notes import Note
 from pgassay.samples.run_directory import StoredTrial
 
 FAILED = "failed"
@@ -33,7 +33,7 @@ class Span:
 
     start_s: float
     end_s: float | None
-    what: str
+    what: str | Note
     """The cause of a checkpoint, or `autovacuum of TABLE`."""
     sync_s: float = 0.0
     """How long a checkpoint waited at its end until all it had written was on disk."""
@@ -70,8 +70,8 @@ def vacuum_spans(trial: StoredTrial, zero_ns: int) -> tuple[Span, ...]:
     for row in events.to_pylist():
         end = (row["time_ns"] - zero_ns) / 1e9
         took = dict(row["figures"] or ()).get("elapsed_s") or 0.0
-        what = tr("{kind} of {table}", kind=row["kind"], table=row["object"])
-        found.append(Span(end - took, end, what))
+        values = {"kind": row["kind"], "table": row["object"]}
+        found.append(Span(end - took, end, Note("analysis/measures/vacuum", values)))
     return tuple(found)
 
 

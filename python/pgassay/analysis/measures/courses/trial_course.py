@@ -26,6 +26,7 @@ from pgassay.analysis.measures.sources import TrialSources
 from pgassay.analysis.reading.counters import CounterSeries, Key
 from pgassay.analysis.reading.histograms import with_latencies
 from pgassay.analysis.reading.metrics import WAIT_CLASSES
+from pgassay.notes import Term
 from pgassay.samples.run_directory import StoredTrial
 
 RULES = tomllib.loads((files(__package__) / "association.toml").read_text("utf-8"))
@@ -160,7 +161,7 @@ def _series(sources: TrialSources, edges_ns: NDArray[np.int64]) -> tuple[tuple[s
     matrix = np.empty((most, len(edges_ns) - 1))
     names: list[str] = []
     for wait_class, values in zip(WAIT_CLASSES, sources.waits.by_window(edges_ns).T, strict=True):
-        _add(matrix, names, f"sessions: {wait_class.title}", values)
+        _add(matrix, names, Term(f"sessions: {str.__str__(wait_class.title)}"), values)
     for counters in sampled:
         for key in sorted(counters.keys()):
             own = _one(counters, key, edges_ns)

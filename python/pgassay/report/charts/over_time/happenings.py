@@ -96,7 +96,7 @@ def _rows(series: Sequence[ChartSeries]) -> list[float]:
 
 
 def _title(what: str, one: Span) -> str:
-    return tr("checkpoint ({what})", what=one.what) if what == "checkpoints" else one.what
+    return tr("checkpoint ({what})", what=one.what) if what == "checkpoints" else str(one.what)
 
 
 def _time(one: Span) -> str:

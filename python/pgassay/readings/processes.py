@@ -18,9 +18,8 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from pgassay.analysis.measures.readings.one_trial import TrialReading, read_trial
-from pgassay.language import language, speaking
 from pgassay.plan.model import Plan
+from pgassay.readings.one_trial import TrialReading, read_trial
 
 _START_BYTES = 16_000_000
 """Of samples, which are read in the time that a process takes to start: a second or two."""
@@ -56,12 +55,12 @@ def in_processes(
     left, found, errors = deque(numbers), dict[int, TrialReading](), list[BaseException]()
     pool = ProcessPoolExecutor(further, initializer=_begin)
 
-    def read_there(spoken: str) -> None:
+    def read_there() -> None:
         while left and not errors:
             with suppress(IndexError):
                 number = left.pop()  # the last ones: this process takes the first ones
                 try:
-                    call = pool.submit(_spoken, spoken, run, number, plan)
+                    call = pool.submit(_read, run, number, plan)
                 except (BrokenExecutor, OSError):  # no process can be started
                     left.append(number)
                     return
@@ -79,9 +78,7 @@ def in_processes(
                 number = left.popleft()
                 found[number] = read_trial(run, number, plan)
 
-    threads = [
-        threading.Thread(target=read_there, args=(language(),), daemon=True) for _ in range(further)
-    ]
+    threads = [threading.Thread(target=read_there, daemon=True) for _ in range(further)]
     try:
         with _memory_given_back():
             for thread in threads:
@@ -109,8 +106,8 @@ def _end_after(parent: int) -> None:
     os._exit(1)
 
 
-def _spoken(spoken: str, run: Path, number: int, plan: Plan) -> TrialReading:
-    with speaking(spoken), _memory_given_back():
+def _read(run: Path, number: int, plan: Plan) -> TrialReading:
+    with _memory_given_back():
         return read_trial(run, number, plan)
 
 
