@@ -1,4 +1,4 @@
-"""Classic correlations and trends, and what becomes of them beside the honest ones."""
+"""Classic correlations and trends, and what becomes of them beside the tested ones."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pgassay.analysis.classic.correlations import Honest, agreement, correlations, pearson
+from pgassay.analysis.classic.correlations import Tested, agreement, correlations, pearson
 from pgassay.analysis.classic.figures import figures
 from pgassay.analysis.classic.limits import LIMITS, interval_width_s, label
 from pgassay.analysis.classic.model import ClassicCorrelation, ClassicTrend
@@ -81,7 +81,7 @@ def test_series_that_really_move_together_agree() -> None:
     assert found.agreement == "agree"
 
 
-def test_series_that_only_drift_together_are_honestly_unclear() -> None:
+def test_series_that_only_drift_together_are_unclear_when_tested() -> None:
     source = np.random.default_rng(3)
     trials = [
         even(
@@ -100,7 +100,7 @@ def test_series_that_only_drift_together_are_honestly_unclear() -> None:
     assert found.agreement == "unclear"
 
 
-def test_series_that_only_share_checkpoints_are_honestly_unclear() -> None:
+def test_series_that_only_share_checkpoints_are_unclear_when_tested() -> None:
     source = np.random.default_rng(4)
     starts = np.arange(15.0, 600.0, 90.0)
     since = (np.arange(600) - 15) % 90
@@ -121,7 +121,7 @@ def test_series_that_only_share_checkpoints_are_honestly_unclear() -> None:
     assert found.agreement == "unclear"
 
 
-def test_series_that_only_rise_with_the_steps_of_the_load_are_honestly_unclear() -> None:
+def test_series_that_only_rise_with_the_steps_of_the_load_are_unclear_when_tested() -> None:
     source = np.random.default_rng(10)
     level = np.where(np.arange(600) < 300, 1.0, 3.0)
     trials = [
@@ -170,30 +170,30 @@ def test_trials_that_are_too_short_are_said_to_be() -> None:
     assert one.agreement == "too little data"
 
 
-def honest(r: float, low: float, high: float, p: float) -> Honest:
-    return Honest(r, (low, high), p, 4)
+def tested(r: float, low: float, high: float, p: float) -> Tested:
+    return Tested(r, (low, high), p, 4)
 
 
 @pytest.mark.parametrize(
     ("r", "other", "expected"),
     [
-        (None, honest(0.9, 0.8, 0.95, 0.001), None),
+        (None, tested(0.9, 0.8, 0.95, 0.001), None),
         (0.8, None, "too little data"),
         (0.3, None, None),
-        (0.8, honest(0.7, 0.6, 0.8, 0.001), "agree"),
-        (0.8, honest(0.1, -0.1, 0.3, 0.9), "unclear"),
-        (0.8, honest(-0.4, -0.6, -0.2, 0.001), "opposite direction"),
-        (0.8, honest(0.25, 0.1, 0.4, 0.01), "weaker"),
-        (-0.8, honest(-0.7, -0.8, -0.6, 0.001), "agree"),
-        (0.1, honest(0.7, 0.6, 0.8, 0.001), "missed"),
-        (0.1, honest(0.3, 0.2, 0.4, 0.001), "agree"),
-        (0.1, honest(0.3, -0.2, 0.7, 0.3), None),
-        (0.8, honest(0.3, -0.99, 0.99, 1.0), "too little data"),
-        (0.1, honest(0.3, -0.99, 0.99, 1.0), None),
+        (0.8, tested(0.7, 0.6, 0.8, 0.001), "agree"),
+        (0.8, tested(0.1, -0.1, 0.3, 0.9), "unclear"),
+        (0.8, tested(-0.4, -0.6, -0.2, 0.001), "opposite direction"),
+        (0.8, tested(0.25, 0.1, 0.4, 0.01), "weaker"),
+        (-0.8, tested(-0.7, -0.8, -0.6, 0.001), "agree"),
+        (0.1, tested(0.7, 0.6, 0.8, 0.001), "missed"),
+        (0.1, tested(0.3, 0.2, 0.4, 0.001), "agree"),
+        (0.1, tested(0.3, -0.2, 0.7, 0.3), None),
+        (0.8, tested(0.3, -0.99, 0.99, 1.0), "too little data"),
+        (0.1, tested(0.3, -0.99, 0.99, 1.0), None),
     ],
 )
 def test_each_way_to_agree_or_not(
-    r: float | None, other: Honest | None, expected: str | None
+    r: float | None, other: Tested | None, expected: str | None
 ) -> None:
     assert agreement(r, other) == expected
 
@@ -221,7 +221,7 @@ def test_a_line_has_an_r2_of_one_an_angle_of_45_degrees_and_its_change() -> None
     assert found.agreement == "agree"
 
 
-def test_a_trend_that_each_trial_has_in_another_direction_is_honestly_unclear() -> None:
+def test_a_trend_that_each_trial_has_in_another_direction_is_unclear_when_tested() -> None:
     source = np.random.default_rng(7)
     up = rising(source, 1.0)
     trials = [even({"commits": up}), even({"commits": up[::-1]}, number=2), even({"commits": up})]
@@ -230,7 +230,7 @@ def test_a_trend_that_each_trial_has_in_another_direction_is_honestly_unclear() 
     assert found.agreement == "unclear"
 
 
-def test_trends_that_the_classic_view_sees_in_slow_noise_are_honestly_unclear() -> None:
+def test_trends_that_the_classic_view_sees_in_slow_noise_are_unclear_when_tested() -> None:
     source = np.random.default_rng(8)
     series = [1000.0 + noise_of(source, 600, 0.99) for _ in range(40)]
     found = [one_trend("commits", [even({"commits": one})]) for one in series]

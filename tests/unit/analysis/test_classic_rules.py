@@ -75,9 +75,9 @@ def test_a_rule_without_its_counter_or_without_the_processors_is_not_measured() 
     assert next(one for one in found if one.rule == "r > cores").share_pct is None
 
 
-def correlation(second: str, r: float, honest: float, *, clear: bool) -> ClassicCorrelation:
+def correlation(second: str, r: float, tested: float, *, clear: bool) -> ClassicCorrelation:
     return ClassicCorrelation(
-        "disk", "speed", second, r, None, abs(r) >= 0.5, honest, (0.0, 0.0), 0.0, 4, clear, None
+        "disk", "speed", second, r, None, abs(r) >= 0.5, tested, (0.0, 0.0), 0.0, 4, clear, None
     )
 
 
@@ -102,7 +102,7 @@ def test_a_disk_limits_by_what_speed_is_correlated_with(
     ]
     (found,) = disk_types(pairs, STORAGE, ["sda"])
     assert (found.load, found.limit) == (load, limit)
-    assert found.honest_limit == "IOPS", "the honest type asks which of the two is clear"
+    assert found.honest_limit == "IOPS", "the tested limit asks which of the two is clear"
     assert found.roles == ("data on /srv", "log on /srv")
 
 
@@ -115,7 +115,7 @@ def test_a_disk_limits_by_what_speed_is_correlated_with(
         ((0.4, False), (0.4, False), "unclear"),
     ],
 )
-def test_the_honest_limit_is_what_speed_clearly_rises_with(
+def test_the_tested_limit_is_what_speed_clearly_rises_with(
     iops: tuple[float, bool], moved: tuple[float, bool], expected: str
 ) -> None:
     pairs = [

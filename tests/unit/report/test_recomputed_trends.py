@@ -20,7 +20,9 @@ from scipy import stats
 
 from pgassay.analysis.classic.model import Agreement
 from pgassay.report.context import ReportContext
-from pgassay.report.sections.classic.classic import classic
+from pgassay.report.document.blocks import Fold
+from pgassay.report.document.table import Table
+from pgassay.report.sections.classic import classic
 from pgassay.reporting import analyse_run
 from pgassay.samples.run_directory import RunDirectory
 from support.runs.looks import half_pauses
@@ -115,9 +117,9 @@ def test_a_trend_under_a_ramp_is_the_one_within_its_steps(
 ) -> None:
     view = context.analysis.classic
     assert view is not None
-    content = classic.content(context)
-    assert content is not None
-    rows = {(row[0], row[1]): row for row in content["claimed_trends"][0].rows}
+    claims = next(block for block in classic.blocks(context) if isinstance(block, Fold))
+    claimed = next(block for block in claims.blocks if isinstance(block, Table))
+    rows = {(row[0], row[1]): row for row in claimed.rows}
     for one in view.arms:
         trends = {trend.series: trend for trend in one.trends}
         shown = trends["WAITINGS"]

@@ -42,7 +42,8 @@ def test_every_section_has_a_module_and_a_line_in_the_list() -> None:
     ]
     assert listed == {section.name for section in made}
     for section in made:
-        assert section.content.__module__.startswith(f"{PACKAGE}.{section.name.split('/')[0]}.")
+        room = f"{PACKAGE}.{section.name.split('/')[0]}."
+        assert f"{section.content.__module__}.".startswith(room)
 
 
 def test_no_two_sections_of_a_report_share_an_anchor() -> None:

@@ -1,9 +1,9 @@
-"""Classic correlations of each arm, each beside its honest counterpart.
+"""Classic correlations of each arm, each beside its tested counterpart.
 
 Enters: the trials of an arm. Leaves: a `ClassicCorrelation` for each pair. Never: calls one a
 cause, or corrects the p values of one arm without those of the others.
 
-Classic: Pearson's r between the intervals of a trial, the mean of the arm's trials. Honest: second
+Classic: Pearson's r between the intervals of a trial, the mean of the arm's trials. Tested: second
 by second, without the means of steps and of checkpoint phases, prewhitened, pooled over trials
 (statistics/pooled_correlation.py).
 """
@@ -28,7 +28,7 @@ from pgassay.analysis.statistics.prewhitening import cycle_phase
 
 Array = NDArray[np.float64]
 _RULES = LIMITS["correlation"]
-_RATE: float = LIMITS["honest"]["rate"]
+_RATE: float = LIMITS["tested"]["rate"]
 _ANYTHING = 0.95
 """An interval that reaches this far on both sides excludes nothing."""
 Pair = tuple[str, str, str]
@@ -36,7 +36,7 @@ Pair = tuple[str, str, str]
 
 
 @dataclass(frozen=True)
-class Honest:
+class Tested:
     """One pair over the trials of an arm."""
 
     r: float
@@ -96,17 +96,17 @@ def correlations(
     """By arm; `trials` are the figures of its `series` over the longer intervals."""
     disks = sorted({disk for own in series.values() for one in own for disk in one.disks})
     wanted = pairs(disks)
-    honest = honest_correlations(series, wanted)
+    tested = tested_correlations(series, wanted)
     return {
         arm: tuple(
-            _beside(pair, classic_r(own, pair[1], pair[2]), honest.get((arm, pair)))
+            _beside(pair, classic_r(own, pair[1], pair[2]), tested.get((arm, pair)))
             for pair in wanted
         )
         for arm, own in trials.items()
     }
 
 
-def _beside(pair: Pair, r: float | None, honest: Honest | None) -> ClassicCorrelation:
+def _beside(pair: Pair, r: float | None, tested: Tested | None) -> ClassicCorrelation:
     group, first, second = pair
     return ClassicCorrelation(
         group=group,
@@ -115,38 +115,38 @@ def _beside(pair: Pair, r: float | None, honest: Honest | None) -> ClassicCorrel
         r=r,
         label=label(r, _RULES["labels"]),
         claims=r is not None and abs(r) >= _RULES["claims_from"],
-        honest_r=None if honest is None else honest.r,
-        ci95=None if honest is None else honest.ci95,
-        p_adjusted=None if honest is None else honest.p_adjusted,
-        trials=0 if honest is None else honest.trials,
-        clear=None if honest is None else honest.clear,
-        agreement=agreement(r, honest),
+        honest_r=None if tested is None else tested.r,
+        ci95=None if tested is None else tested.ci95,
+        p_adjusted=None if tested is None else tested.p_adjusted,
+        trials=0 if tested is None else tested.trials,
+        clear=None if tested is None else tested.clear,
+        agreement=agreement(r, tested),
     )
 
 
-def agreement(r: float | None, honest: Honest | None) -> Agreement | None:
-    """What the honest correlation makes of a classic one."""
+def agreement(r: float | None, tested: Tested | None) -> Agreement | None:
+    """What the tested correlation makes of a classic one."""
     if r is None:
         return None
     strong = _RULES["claims_from"]
     claims = abs(r) >= strong
-    if honest is None or min(abs(end) for end in honest.ci95) > _ANYTHING > abs(honest.r):
+    if tested is None or min(abs(end) for end in tested.ci95) > _ANYTHING > abs(tested.r):
         return Agreement.TOO_LITTLE if claims else None
-    most = max(abs(end) for end in honest.ci95)
+    most = max(abs(end) for end in tested.ci95)
     if not claims:
-        if honest.clear and abs(honest.r) >= strong:
+        if tested.clear and abs(tested.r) >= strong:
             return Agreement.MISSED
         return Agreement.AGREE if most < strong else None
-    if not honest.clear:
+    if not tested.clear:
         return Agreement.UNCLEAR
-    if honest.r * r < 0.0:
+    if tested.r * r < 0.0:
         return Agreement.OPPOSITE
     return Agreement.WEAKER if most < strong else Agreement.AGREE
 
 
-def honest_correlations(
+def tested_correlations(
     series: Mapping[str, Sequence[EvenSeries]], wanted: Sequence[Pair]
-) -> dict[tuple[str, Pair], Honest]:
+) -> dict[tuple[str, Pair], Tested]:
     """By arm and pair: those of which both series vary, in a step that is long enough."""
     names = sorted({name for _, first, second in wanted for name in (first, second)})
     rows, columns = (np.array([names.index(pair[at]) for pair in wanted], int) for at in (1, 2))
@@ -165,16 +165,16 @@ def honest_correlations(
     p = np.concatenate([one.p[one.known] for one, _ in found.values()] or [np.empty(0)])
     alpha, adjusted = selected_alpha(p, _RATE), iter(yekutieli(p).tolist())
     return {
-        (arm, wanted[at]): _honest(one, one.reach(alpha), at, next(adjusted), int(trials[at]))
+        (arm, wanted[at]): _tested(one, one.reach(alpha), at, next(adjusted), int(trials[at]))
         for arm, (one, trials) in found.items()
         for at in np.flatnonzero(one.known).tolist()
     }
 
 
-def _honest(found: Pooled, reach: Array, at: int, p_adjusted: float, trials: int) -> Honest:
+def _tested(found: Pooled, reach: Array, at: int, p_adjusted: float, trials: int) -> Tested:
     mean, half = float(found.z[at]), float(reach[at])
     ends = math.tanh(mean - half), math.tanh(mean + half)
-    return Honest(math.tanh(mean), ends, p_adjusted, trials)
+    return Tested(math.tanh(mean), ends, p_adjusted, trials)
 
 
 def _steps(
@@ -185,7 +185,7 @@ def _steps(
     at_s = np.arange(trial.intervals, dtype=np.float64) * trial.width_s
     phase = cycle_phase(at_s, trial.checkpoints_s) if trial.intervals else None
     for first, last in trial.steps:
-        if last - first < LIMITS["honest"]["least_samples"]:
+        if last - first < LIMITS["tested"]["least_samples"]:
             continue
         rows = [known[name][first:last] if name in known else None for name in names]
         places = [

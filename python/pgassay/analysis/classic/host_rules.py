@@ -67,7 +67,7 @@ def disk_types(
     for disk in disks:
         iops, moved = by_series.get(f"{disk}/iops"), by_series.get(f"{disk}/MB")
         load, limit = _type(None if iops is None else iops.r, None if moved is None else moved.r)
-        found.append(DiskType(disk, _roles(storage, disk), load, limit, _honest(iops, moved)))
+        found.append(DiskType(disk, _roles(storage, disk), load, limit, _tested(iops, moved)))
     return tuple(found)
 
 
@@ -90,8 +90,8 @@ def _type(iops: float | None, moved: float | None) -> tuple[str | None, str | No
     return load, limit
 
 
-def _honest(iops: ClassicCorrelation | None, moved: ClassicCorrelation | None) -> str | None:
-    """By which of the two honest correlations are clearly positive."""
+def _tested(iops: ClassicCorrelation | None, moved: ClassicCorrelation | None) -> str | None:
+    """By which of the two tested correlations are clearly positive."""
     rules = LIMITS["disk_type"]
     known = [one for one in (iops, moved) if one is not None and one.honest_r is not None]
     if len(known) < 2:

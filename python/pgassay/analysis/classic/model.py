@@ -10,7 +10,7 @@ from enum import StrEnum
 
 
 class Agreement(StrEnum):
-    """What the honest counterpart makes of a classic figure."""
+    """What the tested counterpart makes of a classic figure."""
 
     AGREE = "agree"
     UNCLEAR = "unclear"
@@ -55,7 +55,7 @@ class ClassicTrend:
 
 @dataclass(frozen=True)
 class ClassicCorrelation:
-    """Pearson's r between intervals, the mean of the arm's trials, and its honest counterpart."""
+    """Pearson's r between intervals, the mean of the arm's trials, and its tested counterpart."""
 
     group: str
     first: str
@@ -70,7 +70,7 @@ class ClassicCorrelation:
     p_adjusted: float | None
     """Corrected for all pairs of all arms."""
     trials: int
-    """That the honest correlation is from."""
+    """That the tested correlation is from."""
     clear: bool | None
     agreement: Agreement | None
     """None where neither says anything."""

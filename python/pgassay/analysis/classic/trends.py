@@ -4,7 +4,7 @@ Enters: the trials of an arm. Leaves: a `ClassicTrend` for each series. Never: c
 trial the arm's, where there are several.
 
 Classic: both axes as z-scores, least squares; so the slope is Pearson's r, and the angle at most
-45 degrees. Honest: the change from a trial's beginning to its end, with Student's t over trials; of
+45 degrees. Tested: the change from a trial's beginning to its end, with Student's t over trials; of
 a single trial the robust trend that allows for autocorrelation (statistics/trend.py). Where the
 load has several steps, it is the change within them. It is there to test what the classic view
 claims, and claims nothing itself: it is not corrected for the number of series.

@@ -153,7 +153,7 @@ def only_in_one_arm(arms: Sequence[ArmSignals]) -> tuple[OnlyInOneArm, ...]:
         rows.append((event, arm, seen, own, 1.0 if others else p, not others))
     adjusted = yekutieli(np.array([row[4] for row in rows])).tolist()
     found = [
-        OnlyInOneArm(event, arm.arm, seen, own, every - own, p, clear=p <= LIMITS["honest"]["rate"])
+        OnlyInOneArm(event, arm.arm, seen, own, every - own, p, clear=p <= LIMITS["tested"]["rate"])
         for (event, arm, seen, own, _, alone), p in zip(rows, adjusted, strict=True)
         if alone
     ]

@@ -32,7 +32,7 @@ from pgassay.report.sections.behaviour import (
     statements,
     waits,
 )
-from pgassay.report.sections.classic.classic import classic
+from pgassay.report.sections.classic import classic
 from pgassay.report.sections.record import measured, method, servers, slices, trials, workload
 
 RUN_PARTS: tuple[tuple[str, tuple[Section, ...]], ...] = (

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
@@ -23,7 +23,8 @@ WORDS: dict[str, Any] = messages_of(
     tomllib.loads((files(__package__) / "words.toml").read_text("utf-8"))
 )
 NOT_MEASURED: str = WORDS["not_measured"]
-_DOUBTFUL = Message("doubtful")
+TRIALS = Message("trials")
+_DOUBTFUL = "doubtful"
 _WIDTH = 70
 """Characters of a statement in a table."""
 
@@ -34,10 +35,15 @@ class Shown:
 
     view: ClassicView
     names: Mapping[str, tuple[str, str]]
-    unit: str = Message("trials")
-    """What it was measured in."""
-    texts: Mapping[str, str] = field(default_factory=dict)
-    """Statements by their query id, where their texts were read."""
+    unit: str
+    """What an arm was measured in."""
+    texts: Mapping[str, str]
+    """Statements by their query id, in so far as their texts were read."""
+
+    @property
+    def of_trials(self) -> bool:
+        """Whether it is of a run, not of an observation, whose parts are segments."""
+        return self.unit == TRIALS
 
     def short(self, arm: str) -> str:
         """The name of an arm in a row or column."""
@@ -84,7 +90,7 @@ def disk_of(name: str) -> str:
 
 
 def agreement(found: Agreement | None, label: str | None) -> Cell:
-    """Where classic and honest do not say the same; a dash where neither says anything."""
+    """Whether classic and tested figure agree; a dash where neither says anything."""
     if found is None:
         return Cell(ABSENT)
     style = "" if found is Agreement.AGREE else _DOUBTFUL

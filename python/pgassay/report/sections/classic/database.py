@@ -37,7 +37,7 @@ _PAIR = (
     Column(Message("Arm"), "line"),
     Column(Message("Classic r")),
     Column(Message("Classic label"), "line"),
-    Column(Message("Honest r")),
+    Column(Message("Tested r")),
     Column(Message("95\xa0% interval")),
     Column(Message("Do they agree?"), "text"),
 )

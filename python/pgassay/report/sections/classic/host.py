@@ -5,27 +5,19 @@ Enters: the classic view. Leaves: tables. Never: applies a rule.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from pgassay.analysis.classic.model import ClassicArm, DirtyPages, DiskType, RuleShare
+from pgassay.analysis.classic.model import (
+    ClassicArm,
+    ClassicView,
+    DirtyPages,
+    DiskType,
+    RuleShare,
+)
 from pgassay.findings.wording import size
 from pgassay.language import colon, decimals, listed, tr
 from pgassay.report.document.table import Table
 from pgassay.report.sections.classic.cells import NOT_MEASURED, WORDS, Shown
-from pgassay.report.sections.classic.database import correlation_table, trend_table
 
 _UNKNOWN = DiskType("", (), None, None, None)
-
-
-@dataclass(frozen=True)
-class Disk:
-    """A disk's tables."""
-
-    title: str
-    """Its name and what lies on it."""
-    rules: Table
-    correlations: Table
-    trends: Table
 
 
 def host_table(shown: Shown) -> Table:
@@ -95,25 +87,18 @@ def _rule(one: RuleShare | None) -> str:
     )
 
 
-def disks(shown: Shown) -> list[Disk]:
-    """Each disk that any arm was measured on."""
-    found: dict[str, DiskType] = {}
-    for arm in shown.view.arms:
+def disks(view: ClassicView) -> dict[str, str]:
+    """Each disk that any arm was measured on → its name and what lies on it."""
+    found: dict[str, str] = {}
+    for arm in view.arms:
         for one in arm.disks:
-            found.setdefault(one.disk, one)
-    return [
-        Disk(
-            f"{name}{colon()}{listed(one.roles)}" if one.roles else name,
-            rule_table(shown, name),
-            correlation_table(shown, "disk", disk=name),
-            trend_table(shown, name),
-        )
-        for name, one in found.items()
-    ]
+            title = f"{one.disk}{colon()}{listed(one.roles)}" if one.roles else one.disk
+            found.setdefault(one.disk, title)
+    return found
 
 
 def disk_table(shown: Shown) -> Table:
-    """What bounds each disk, by the classic and by the honest correlations."""
+    """What bounds each disk, by the classic correlations and by their tested counterparts."""
     rows: list[tuple[str, list[str]]] = []
     for name in dict.fromkeys(one.disk for arm in shown.view.arms for one in arm.disks):
         types = [
@@ -127,7 +112,7 @@ def disk_table(shown: Shown) -> Table:
             ),
             (tr("{name}: limited by", name=name), [one.limit or NOT_MEASURED for one in types]),
             (
-                tr("{name}: limited by, honestly", name=name),
+                tr("{name}: limited by, tested", name=name),
                 [one.honest_limit or WORDS["too_little"] for one in types],
             ),
         ]

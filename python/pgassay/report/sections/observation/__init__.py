@@ -6,7 +6,7 @@ Enters: nothing. Leaves: `OBSERVATION_SECTIONS`. Never: renders.
 from __future__ import annotations
 
 from pgassay.report.document.section import Section
-from pgassay.report.sections.classic.observed import observed
+from pgassay.report.sections.classic import observed
 from pgassay.report.sections.observation import lists, method, over_time, waits
 from pgassay.report.sections.record.method import environment
 
