@@ -32,14 +32,21 @@ ROOMS = (
     "analysis/verdicts",
     "findings/answer",
     "plan",
+    "server/copied",
+    "server/data",
     "server/knobs",
+    "server/settings",
     "spec/factors",
     "spec/load",
     "spec/server",
+    "trials/checkpoints",
     "trials/environment",
     "trials/guards",
+    "trials/host",
     "trials/load",
     "trials/run",
+    "trials/sampling",
+    "trials/server_log",
 )
 """Packages that have a notes.toml."""
 LEGACY = "legacy"

@@ -7,7 +7,7 @@ segments, and what they say. Never: puts a load on the server, or changes anythi
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +18,7 @@ from pgassay.analysis.observation.model import ObservationSummary
 from pgassay.analysis.observation.summary import summarise_observation
 from pgassay.commit import commit
 from pgassay.errors import RunDirectoryError
+from pgassay.notes import Note
 from pgassay.report.context import ObservationContext
 from pgassay.report.formats.html import render_html
 from pgassay.report.objects.observed import render_object
@@ -30,7 +31,6 @@ from pgassay.server.existing.observed import ObservedServer
 from pgassay.server.undo.marking import left_on
 from pgassay.trials.environment.description import describe_environment
 from pgassay.trials.environment.relation_sizes import sizes_of
-from pgassay.trials.model.record import kind_of
 from pgassay.trials.observing import Recorder
 from pgassay.trials.sampling.live_view import LiveFigures
 from pgassay.trials.sampling.not_measured import described, not_measured
@@ -41,7 +41,7 @@ _SEGMENTS_AT_LEAST = 10
 """In what is kept, so that dropping the oldest drops little at a time."""
 _MOST_WARNINGS = 200
 """Kinds that are kept when the segment they came with is dropped."""
-_MORE_WARNINGS = "further kinds of warnings are kept only with their latest segments"
+_MORE = Note("trials/run/more-kinds")
 
 
 @dataclass(frozen=True)
@@ -137,15 +137,15 @@ def _record(
         directory.write_described(about)
         listener.began(server.parameters.label, request)
         number, over = 0, False
-        warnings: dict[str, str] = {}
+        notes: dict[Hashable, Note] = {}
         while not over:
             number += 1
             over = _record_segment(
-                number, recorder, request, directory, listener, is_stopped, warnings
+                number, recorder, request, directory, listener, is_stopped, notes
             )
-            if about.warnings != tuple(warnings.values()):
+            if about.notes != tuple(notes.values()):
                 # Before the segment that has them may be dropped.
-                about = about.model_copy(update={"warnings": tuple(warnings.values())})
+                about = about.noting(tuple(notes.values()))
                 directory.write_described(about)
             dropped = directory.drop_oldest(
                 ended_before_ns=recorder.now_ns() - round(request.keep_s * 1e9),
@@ -175,7 +175,7 @@ def read_context(directory: ObservationDirectory) -> ObservationContext:
     environment = directory.environment()
     texts = directory.statements()
     observed: ObservationSummary = summarise_observation(
-        segments, described.warnings, environment, texts
+        segments, described.found_notes, environment, texts
     )
     return ObservationContext(
         run_name=directory.path.resolve().name,
@@ -194,9 +194,9 @@ def _record_segment(
     directory: ObservationDirectory,
     listener: ObservationListener,
     is_stopped: Callable[[], bool],
-    warnings: dict[str, str],
+    notes: dict[Hashable, Note],
 ) -> bool:
-    """Record one segment; whether it is the last. `warnings`: kind of warning → its latest text."""
+    """Record one segment; whether it is the last. `notes`: kind of note → the latest of it."""
 
     def over() -> bool:
         late = request.duration_s is not None and recorder.age_s >= request.duration_s
@@ -219,12 +219,12 @@ def _record_segment(
         end = recorder.end_segment(last=last)
         segment.finish(end)
     directory.add_statements(end.statements)
-    for warning in end.warnings:
-        kind = kind_of(warning)
-        if kind not in warnings:
-            listener.warned(warning)
-            if len(warnings) >= _MOST_WARNINGS:
-                warnings.setdefault("", _MORE_WARNINGS)
+    for note in end.notes:
+        kind = note.without_figures
+        if kind not in notes:
+            listener.warned(str(note))
+            if len(notes) >= _MOST_WARNINGS:
+                notes.setdefault(_MORE, _MORE)
                 continue
-        warnings[kind] = warning
+        notes[kind] = note
     return last

@@ -151,7 +151,7 @@ def _check_sampling(
             break
         time.sleep(0.02)
     sampler.stop()
-    problems = [*sampler.warnings(), *statements.notes]
+    problems = [*sampler.warnings(), *map(str, statements.notes)]
     if not each:
         problems.append(f"not every query was answered within {_SAMPLING_LIMIT_S:g} s")
     if problems:

@@ -44,6 +44,10 @@ def check_files(host: Host) -> list[Check]:
     ]
 
 
+_NOT_SPLIT = ("trials/host/processes-hidden", "trials/host/no-schedstat")
+"""Notes that waiting for a processor is not told from running."""
+
+
 def check_server_host(session: Connection, host: Host | None = None) -> list[Check]:
     """The server's host, its processes and disks: here, over ssh, or by the server itself."""
     row = server_row(session)
@@ -54,9 +58,9 @@ def check_server_host(session: Connection, host: Host | None = None) -> list[Che
     here = not host.name
     facts = replace(facts_of(session), data_directory=row.data_directory, is_local=here)
     sources = host_sources(host, session, facts)
-    split = [note for note in sources.notes if "processes" in note or "schedstat" in note]
+    split = [note for note in sources.notes if note.code in _NOT_SPLIT]
     processes = (
-        Check("server's processes", "note", split[0], "run pgassay beside them, or --ssh HOST")
+        Check("server's processes", "note", str(split[0]), "run pgassay beside them, or --ssh HOST")
         if split
         else Check("server's processes", "ok", "CPU time and CPU queue are measured separately")
     )

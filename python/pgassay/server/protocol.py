@@ -13,6 +13,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, LiteralString, Protocol
 
+from pgassay.notes import Note
 from pgassay.server.change import Change
 from pgassay.server.comparison import Comparison
 from pgassay.server.connection.libpq import as_options, for_engine
@@ -257,7 +258,7 @@ class ResetReport:
     restarted: bool
     settings: Mapping[str, str]
     """Each setting asked for, as `current_setting` shows it afterwards."""
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     host: Mapping[str, str] = field(default_factory=dict)
     """Each knob of the host asked for, as read back."""
     placement: Mapping[str, str] = field(default_factory=dict)

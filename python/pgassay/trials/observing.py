@@ -13,6 +13,7 @@ from functools import partial
 from typing import Self
 
 from pgassay import _core
+from pgassay.notes import Note
 from pgassay.server.existing.observed import ObservedServer
 from pgassay.server.protocol import ServerFacts
 from pgassay.trials.checkpoints.combined import CheckpointFollower, other_events
@@ -30,10 +31,7 @@ BUSY_SHARE = 0.1
 """The most of its time that a sampler may spend in one query; a slower one runs less often."""
 _ANSWERS_WITHIN_S = 10.0
 """Limit for each query at the end of a segment: the host may hang, the network be cut."""
-_SILENT = (
-    "the server did not answer when a segment ended: statement statistics of this segment are"
-    " counted with the next one"
-)
+_SILENT = Note("trials/run/silent")
 _NO_COUNTERS: Columns = {name: [] for name in COUNTERS.names}
 
 
@@ -48,7 +46,7 @@ class Recorder:
         in_time = partial(server.connect, lasts_s=_ANSWERS_WITHIN_S)
         self._watch = ServerWatch(server.parameters, facts, host, in_time)
         self._checkpoints = CheckpointFollower()
-        self._reported: set[str] = set()
+        self._reported: set[Note] = set()
         self._known_texts: set[str] = set()
         self._cost: Mapping[str, float] = {}
         self._watch.start_sampling(every_s, busy_share=BUSY_SHARE)
@@ -110,8 +108,8 @@ class Recorder:
         silent = () if answers else (_SILENT,)
         texts = watch.texts_of(statements, self._known_texts)
         self._known_texts.update(texts)
-        warnings = watch.notes_on(logged, period, *watch.host_sources.notes, *silent)
-        new = tuple(dict.fromkeys(text for text in warnings if text not in self._reported))
+        notes = watch.notes_on(logged, period, *watch.host_sources.notes, *silent)
+        new = tuple(dict.fromkeys(one for one in notes if one not in self._reported))
         self._reported.update(new)
         return SegmentEnd(
             started_ns=started_ns,
@@ -121,7 +119,7 @@ class Recorder:
             checkpoints_from=period.source,
             events=other_events(logged.events or ()),
             sampler_cost=self._cost_of_segment(),
-            warnings=new,
+            notes=new,
             log=logged.described,
             clock=watch.clock.described(),
             statements=texts,

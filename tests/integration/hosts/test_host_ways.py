@@ -164,7 +164,7 @@ def test_a_role_that_may_not_read_files_is_shown_what_to_grant(lab_server: LabSe
     with psycopg.connect(lab_server.dsn("plain"), autocommit=True) as plain:
         sources = sources_over_sql(plain)
         assert sources.files == ()
-        assert grants("plain") in sources.notes[0]
+        assert grants("plain") in str(sources.notes[0])
         with lab_server.admin() as admin:
             admin.execute(grants("plain").encode())
             try:

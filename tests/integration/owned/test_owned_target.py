@@ -159,7 +159,7 @@ def test_settings_of_one_trial_are_gone_in_the_next(target: OwnedTarget) -> None
 
 def test_an_automatic_value_is_noted_not_refused(target: OwnedTarget) -> None:
     report = target.reset({"wal_buffers": "-1"})
-    assert any("automatic" in note for note in report.notes)
+    assert "server/settings/automatic" in [one.code for one in report.notes]
 
 
 @pytest.mark.parametrize(

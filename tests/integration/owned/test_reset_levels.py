@@ -168,7 +168,7 @@ def test_caches_that_cannot_be_cold_are_noted(own_base: Path) -> None:
     target = ready(installation_named("embedded-18"), ResetRule(ResetLevel.SNAPSHOT, Caches.COLD))
     try:
         (note,) = target.reset({}).notes
-        assert note.startswith("caches are not cold: the host still holds 100 % of the data")
+        assert (note.code, note.values["percent"]) == ("server/data/not-cold", 100.0)
     finally:
         target.close()
 

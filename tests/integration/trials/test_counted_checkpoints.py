@@ -154,4 +154,4 @@ def test_a_checkpoint_missing_from_the_log_is_taken_from_the_counters(
             reported = counted.follower.end_period(log.read(), last=True)
     assert [(one.cause, one.buffers) for one in reported.checkpoints] == [("requested", None)]
     assert reported.source == "both"
-    assert "the log has gaps" in reported.notes[0]
+    assert reported.notes[0].code == "trials/checkpoints/gaps"

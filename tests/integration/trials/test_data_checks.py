@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from pgassay.notes import Note
 from pgassay.server.connection.session import resolve
 from pgassay.spec.workload.folder import DataCheck
 from pgassay.trials.guards.consistency import Consistency, check_data
@@ -51,9 +52,10 @@ def test_a_violated_check_has_its_first_row_and_one_that_says_nothing_a_note(
     assert found.violations["no-debt"].isprintable()
     assert found.violations["last"] == "id = 2"
     endless, wrong, writes = found.notes
-    assert endless == "check endless of the data was not finished: it takes more than 0.3 s"
-    assert wrong.startswith('check wrong of the data could not be run: column "nothing" does not')
-    assert writes.startswith("check writes of the data could not be run: ")
+    assert endless == Note.of("trials/guards/check-too-long", name="endless", limit_s=0.3)
+    assert (wrong.code, wrong.values["name"]) == ("trials/guards/check-refused", "wrong")
+    assert str(wrong.values["error"]).startswith('column "nothing" does not')
+    assert (writes.code, writes.values["name"]) == ("trials/guards/check-refused", "writes")
     with purse.admin() as session:
         assert scalar(session, "SELECT count(*) FROM purse") == 2
 
@@ -63,14 +65,12 @@ def test_checks_do_not_begin_after_the_time_for_all_and_an_unreachable_server_is
 ) -> None:
     late = found_by(purse, all_limit_s=0.0)
     assert late.violations == {}
-    assert {note.split(" of the data ")[1] for note in late.notes} == {
-        "was not run: those before it took 0 s"
-    }
+    assert {note.code for note in late.notes} == {"trials/guards/check-not-run"}
     nowhere = check_data(
         [DataCheck("one", "one.sql", "SELECT 1")], replace(resolve(purse.dsn()), port=1)
     )
     (note,) = nowhere.notes
-    assert note.startswith("the checks of the data could not be finished: ")
+    assert note.code == "trials/guards/checks-unfinished"
 
 
 @pytest.mark.usefixtures("own_base")

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from pgassay.doctor.checks import check_server
+from pgassay.notes import Note
 from pgassay.server.hosts import account as account_module
 from pgassay.server.hosts.account import Account
 from pgassay.server.protocol import Connection, ConnectionParameters
@@ -87,7 +88,7 @@ def test_no_form_of_a_log_in_an_unknown_language_is_a_source(
     wait_until(lambda: writes_to(speaking, form), f"a log in {form}")
     reading = reading_after_a_checkpoint(speaking, ServerLog(speaking.admin, "127.0.0.1"))
     assert not reading.has_checkpoints
-    assert any("lc_messages is C.UTF-8" in note for note in reading.notes)
+    assert Note("trials/server_log/language", {"language": "C.UTF-8"}) in reading.notes
 
 
 def writes_to(server: LabServer, form: str) -> bool:
@@ -111,7 +112,7 @@ def test_what_is_not_understood_is_not_known_and_named_with_its_fix(
     assert reading.has_checkpoints == is_read
     assert bool(checkpoints_in_log(reading.events or ())) == is_read
     fix = "ALTER SYSTEM SET lc_messages = 'C'; SELECT pg_reload_conf();"
-    assert any(fix in note for note in reading.notes) != is_read
+    assert ("trials/server_log/language" in [one.code for one in reading.notes]) != is_read
     fixes = {check.name: check.fix for check in check_server(speaking.dsn())}
     assert fixes.get("language of the log") == (None if is_read else fix)
 

@@ -12,6 +12,7 @@ import psycopg
 import pytest
 
 from pgassay.doctor.checks import check_server
+from pgassay.notes import Note
 from pgassay.server.hosts import account as account_module
 from pgassay.server.hosts.account import Account
 from pgassay.server.owned.installation import Installation
@@ -156,7 +157,7 @@ def test_a_log_truncated_by_another_program_is_a_note(logging_server: LabServer)
     os.truncate(logging_server.cluster.workspace.data / name, 0)
     reading = log.read(goes_on=True)
     (note,) = reading.notes
-    assert "another program truncated or removed" in note
+    assert note.code == "trials/server_log/cut-short"
     assert reading.described["cut_short"] == 1
     make_events(logging_server)
     assert read_until(log, {"checkpoint_end": 1, "error": 1}).notes == ()
@@ -173,7 +174,7 @@ def test_what_was_read_before_a_file_that_cannot_be_counts(logging_server: LabSe
     aside = present.rename(present.with_suffix(".aside"))
     broken = log.read(goes_on=True)
     aside.rename(present)
-    assert "could not be read to its end" in broken.notes[0]
+    assert broken.notes[0].code == "trials/server_log/not-to-end"
     assert kinds([broken])["error"] == 1
     assert broken.has_checkpoints
     make_events(logging_server)
@@ -206,7 +207,7 @@ def test_the_note_about_a_missing_privilege_has_the_line_that_grants_it(
                 execute_in(logging_server, line)
         assert isinstance(found, Place), found
         assert found.form == "csvlog"
-        assert seen == ["this role may not ask for the log's file"]
+        assert seen == [Note("trials/server_log/may-not-ask")]
         log = ServerLog(lambda: plain(logging_server), ELSEWHERE)
         make_events(logging_server)
         reading = read_until(log, {"checkpoint_end": 1, "error": 1})
@@ -244,7 +245,7 @@ def test_without_grants_a_trial_goes_on_with_a_note(logging_server: LabServer) -
     assert reading.events is None
     assert not reading.has_checkpoints
     (note,) = reading.notes
-    assert "GRANT pg_monitor TO plain;" in note
+    assert "GRANT pg_monitor TO plain;" in str(note.values["fix"])
 
 
 def test_a_server_that_does_not_log_checkpoints_gives_a_note(logging_server: LabServer) -> None:
@@ -261,7 +262,7 @@ def test_a_server_that_does_not_log_checkpoints_gives_a_note(logging_server: Lab
         reading = ServerLog(logging_server.admin, "127.0.0.1").read()
         assert reading.events == ()
         assert not reading.has_checkpoints
-        assert "ALTER SYSTEM SET log_checkpoints = on" in reading.notes[0]
+        assert reading.notes[0].code == "trials/server_log/no-checkpoints"
     finally:
         execute_in(logging_server, "ALTER SYSTEM RESET log_checkpoints")
         execute_in(logging_server, "SELECT pg_reload_conf()")

@@ -183,7 +183,8 @@ def test_a_host_that_is_gone_is_a_note_in_the_log_reading(
         finally:
             ssh_config.start()
     assert reading.events is None
-    assert f"could not be read to its end: ssh {HOST}: " in reading.notes[-1]
+    assert reading.notes[-1].code == "trials/server_log/not-to-end"
+    assert str(reading.notes[-1].values["error"]).startswith(f"ssh {HOST}: ")
 
 
 @pytest.mark.usefixtures("ssh_config")

@@ -117,7 +117,7 @@ def test_after_a_reset_or_a_restart_there_is_a_note_instead_of_figures(server: L
         end()
         assert not watched.counters()["object"]
         (note,) = watched.notes
-        assert note.startswith("pg_wait_sampling was reset while it was followed")
+        assert note.code == "trials/sampling/was-reset"
         work()
         assert any("PgSleep" in name for name in watched.counters()["object"]), "it goes on"
 
@@ -134,7 +134,7 @@ def test_a_profile_without_processes_is_not_used(
         watched = StatementWatch(server.admin, 150000, extensions)
         assert not watched.counters()["object"]
         (note,) = watched.notes
-        assert "ALTER SYSTEM SET pg_wait_sampling.profile_pid = on" in note
+        assert note.code == "trials/sampling/not-by-process"
     finally:
         with server.admin() as session:
             session.execute("ALTER SYSTEM RESET pg_wait_sampling.profile_pid")

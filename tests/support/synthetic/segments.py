@@ -35,7 +35,7 @@ def waits(start_s: int, count: int) -> dict[str, list[Any]]:
 def end_of(start_s: int, end_s: int, **more: Any) -> SegmentEnd:
     given: dict[str, Any] = {
         "counters": NOTHING, "checkpoints": (), "checkpoints_from": "log", "events": (),
-        "sampler_cost": {"wait_ticks": 10, "transactions": 20, "cpu_s": 0.01}, "warnings": (),
+        "sampler_cost": {"wait_ticks": 10, "transactions": 20, "cpu_s": 0.01}, "notes": (),
     }  # fmt: skip
     return SegmentEnd(start_s * S, end_s * S, **{**given, **more})
 

@@ -13,6 +13,7 @@ from pgassay.analysis.observation.summary import summarise_observation
 from pgassay.analysis.reading.binned import MOST_BINS, CounterTrack, LevelTrack, bin_edges
 from pgassay.analysis.reading.counters import CounterSeries
 from pgassay.errors import RunDirectoryError
+from pgassay.notes import Note
 from pgassay.samples.observation_directory import ObservationDirectory
 from pgassay.samples.storage.tables import TABLES, as_table
 from pgassay.trials.checkpoints.combined import CheckpointFollower
@@ -20,6 +21,8 @@ from pgassay.trials.model.record import Checkpoint, Piece
 from pgassay.trials.server_log.events import LogEvent
 from pgassay.trials.server_log.reader import LogReading
 from support.synthetic.segments import NOTHING, S, end_of, waits, write
+
+ONCE = Note("trials/server_log/no-time-zone")
 
 
 def track(times_s: list[float], values: list[float]) -> CounterTrack:
@@ -164,14 +167,14 @@ def test_segments_are_read_as_one_course(tmp_path: Path) -> None:
     for number, start in ((1, 100), (2, 110)):
         counted = commits(start, [number * 1000.0 + 52 * n for n in range(10)])
         piece = Piece(waits(start, 100), counted, NOTHING)
-        write(directory, number, piece, end_of(start, start + 10, warnings=("once",)))
+        write(directory, number, piece, end_of(start, start + 10, notes=(ONCE,)))
     observed = summarise_observation(list(directory.segments()))
     assert observed.seconds == 20
     assert observed.classes["lock"] == pytest.approx(1.0)
     assert observed.events == {"Lock:tuple": pytest.approx(1.0)}
     # 52 a second, of which 40 in 20 s were the samplers' own; the step between both is one more.
     assert observed.courses["tps"][3] == pytest.approx(50.0)
-    assert observed.warnings == ("once",)
+    assert observed.notes == (ONCE,)
     assert observed.gaps_ns == ()
     assert observed.classic is not None
     (arm,) = observed.classic.arms

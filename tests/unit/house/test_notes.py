@@ -12,6 +12,7 @@ from pgassay.language import speaking
 from pgassay.notes import LEGACY, ROOMS, Importance, Note, catalogue, note_to_json, notes_from_json
 from pgassay.plan.duet import background
 from pgassay.plan.modes import carries_over
+from pgassay.server.copied.carried_settings import left_out
 from pgassay.spec.server.reset import ResetLevel
 from pgassay.trials.guards.thresholds import shipped_limits
 from support.docs.pages import ROOT
@@ -78,6 +79,7 @@ def test_every_code_in_the_sources_has_a_sentence_and_every_sentence_a_use() -> 
     # Those of guards, resets and settings are put together from the names in their TOML files.
     used |= {f"trials/guards/{name}" for name in shipped_limits()}
     used |= {one.code for level in ResetLevel for one in level.differs}
+    used |= {f"server/copied/{why}" for why in left_out()["libraries"].values()}
     used |= {f"plan/{why}" for table in (background(), carries_over()) for why in table.values()}
     assert known == used
     for room in ROOMS:

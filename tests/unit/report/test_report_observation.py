@@ -12,6 +12,7 @@ import pytest
 from pgassay.analysis.observation.model import ObservationSummary
 from pgassay.analysis.observation.standby_lag import Unknown
 from pgassay.analysis.observation.statements import Statement
+from pgassay.notes import legacy
 from pgassay.report.charts.over_time.observed import throughput_chart
 from pgassay.report.context import ObservationContext
 from pgassay.report.formats.html import render_html
@@ -46,7 +47,7 @@ OBSERVED = ObservationSummary(
     log_read=True,
     statements=(Statement("-42", 10.0, 300.0, 20.0, 5.0, 4096.0),),
     gaps_ns=((START + S, START + 2 * S),),
-    warnings=("waits of other roles' sessions are hidden; grant pg_monitor",),
+    notes=(legacy("waits of other roles' sessions are hidden; grant pg_monitor"),),
     cost={"wait_ticks": 40.0, "rested_ticks": 3.0, "cpu_s": 0.1},
     clock={"offset_ms": 3.0, "offset_at_end_ms": 4.5, "drift_ms": 1.5, "uncertainty_ms": 0.1,
            "applied": True},
@@ -124,7 +125,7 @@ def test_lines_are_interrupted_by_gaps() -> None:
 def test_an_empty_observation_says_so_and_has_no_chart() -> None:
     empty = replace(
         OBSERVED, courses={}, sessions={}, averages={}, classes={}, events={}, checkpoints=(),
-        statements=(), logged={}, gaps_ns=(), clock={}, cost={}, warnings=(),
+        statements=(), logged={}, gaps_ns=(), clock={}, cost={}, notes=(),
     )  # fmt: skip
     page = render_html(context(empty, ended_by=None))
     assert "The server’s counters were not read." in page

@@ -17,7 +17,7 @@ def setting(name: str, value: str, source: str = "configuration file", boot: str
 
 def carried(*settings: Setting, has: tuple[str, ...] = ()) -> tuple[dict[str, str], str]:
     found = carry({one.name: one for one in settings}, lambda library: library in has)
-    return dict(found.settings), "; ".join(found.caveats)
+    return dict(found.settings), "; ".join(map(str, found.caveats))
 
 
 def test_what_the_servers_files_and_command_line_set_is_carried_and_defaults_are_not() -> None:

@@ -12,6 +12,7 @@ from pgassay.errors import SettingRejected
 from pgassay.server.protocol import Connection
 from pgassay.server.settings.scope import SERVER
 from pgassay.trials.host.host_sources import sources_over_sql
+from support.notes import codes_in
 
 ROLE = '"app-user"'
 
@@ -31,8 +32,9 @@ class Refusing:
 
 def test_what_to_grant_for_the_hosts_files_can_be_pasted() -> None:
     (note,) = sources_over_sql(cast(Connection, Refusing())).notes
-    assert f"GRANT pg_read_server_files TO {ROLE};" in note
-    assert f"boolean) TO {ROLE};" in note
+    assert codes_in(note) == ["trials/host/not-measured", "trials/host/grants"]
+    assert f"GRANT pg_read_server_files TO {ROLE};" in str(note)
+    assert f"boolean) TO {ROLE};" in str(note)
 
 
 def test_what_to_grant_for_a_setting_can_be_pasted() -> None:

@@ -9,6 +9,7 @@ import psycopg
 import pytest
 
 from pgassay.errors import ConnectionRefused, SettingRejected, SetupError
+from pgassay.notes import Note
 from pgassay.server.change import Change
 from pgassay.server.connection import libpq
 from pgassay.server.connection.session import one_line, refused, target_failure
@@ -27,6 +28,7 @@ from pgassay.server.settings.scope import SERVER
 from pgassay.server.settings.values import check_value, confirm, same_value
 from pgassay.server.undo.undo_sql import assignment, reset, split_names
 from support import refusals
+from support.notes import codes_in
 
 MEMORY = Setting(
     name="work_mem",
@@ -95,12 +97,13 @@ def test_a_value_in_force_needs_no_note() -> None:
 
 def test_an_automatic_value_is_noted() -> None:
     setting = replace(MEMORY, name="wal_buffers", source="override")
-    assert "automatic" in (confirm("-1", setting, "wal_buffers") or "")
+    assert codes_in(confirm("-1", setting, "wal_buffers")) == ["server/settings/automatic"]
 
 
 def test_another_spelling_of_text_is_noted() -> None:
     zone = replace(PATH, name="TimeZone", value="UTC", source="configuration file")
-    assert confirm("utc", zone, "TimeZone") == "TimeZone = utc reads back as UTC"
+    read_back = {"name": "TimeZone", "wanted": "utc", "shown": "UTC"}
+    assert confirm("utc", zone, "TimeZone") == Note("server/settings/reads-back", read_back)
 
 
 @pytest.mark.parametrize(

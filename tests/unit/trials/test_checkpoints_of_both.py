@@ -50,7 +50,7 @@ def test_checkpoints_missing_from_the_log_come_from_the_counters() -> None:
     reported = follower.end_period(log, last=True)
     assert starts(reported) == [(10.5, True), (61, False), (120.9, True)]
     assert reported.source == "both"
-    assert "the log has gaps" in reported.notes[0]
+    assert reported.notes[0].code == "trials/checkpoints/gaps"
 
 
 def test_the_log_is_believed_alone_where_it_has_every_checkpoint() -> None:

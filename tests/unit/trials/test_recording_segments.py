@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from pathlib import Path
 from typing import Any, cast
 
@@ -11,6 +12,7 @@ from pgassay import observation
 from pgassay.analysis.observation.summary import summarise_observation
 from pgassay.cli.show.shown import show_run
 from pgassay.errors import SetupError
+from pgassay.notes import Note
 from pgassay.observation import Request
 from pgassay.samples.layout import OBSERVATION
 from pgassay.samples.observation_directory import ObservationDirectory
@@ -18,7 +20,11 @@ from pgassay.trials.model.record import Piece, SegmentEnd
 from pgassay.trials.observing import Recorder
 from support.synthetic.segments import NOTHING, end_of, waits
 
-DRIFT = "the server's clock moved by {:+d} ms against this machine's: see chrony"
+NO_TIME_ZONE = Note("trials/server_log/no-time-zone")
+
+
+def drift(drift_ms: float) -> Note:
+    return Note("trials/server_log/drifted", {"drift_ms": drift_ms})
 
 
 class Recording:
@@ -42,7 +48,7 @@ class Recording:
     def end_segment(self, *, last: bool) -> SegmentEnd:
         self.ended += 1
         assert not last
-        return end_of(100, 200, warnings=(DRIFT.format(-5 * self.ended), "no pressure"))
+        return end_of(100, 200, notes=(drift(-5.0 * self.ended), NO_TIME_ZONE))
 
 
 class Told:
@@ -59,7 +65,7 @@ class Told:
 
 def record(directory: ObservationDirectory, request: Request, segments: int) -> tuple[int, Told]:
     recording, reported = Recording(), Told()
-    kinds: dict[str, str] = {}
+    kinds: dict[Hashable, Note] = {}
     for number in range(1, segments + 1):
         recorder = cast(Recorder, recording)
         assert not observation._record_segment(
@@ -83,9 +89,9 @@ def test_a_segment_ends_early_at_a_tenth_of_the_room(directory: ObservationDirec
 
 def test_a_drift_is_one_warning_with_its_latest_amount(directory: ObservationDirectory) -> None:
     _, reported = record(directory, Request(max_disk_bytes=1), segments=3)
-    assert reported.warnings == [DRIFT.format(-5), "no pressure"]
+    assert reported.warnings == [str(drift(-5.0)), str(NO_TIME_ZONE)]
     observed = summarise_observation(list(directory.segments()))
-    assert observed.warnings == (DRIFT.format(-15), "no pressure")
+    assert observed.notes == (drift(-15.0), NO_TIME_ZONE)
 
 
 def test_an_observation_has_no_trials_to_show(directory: ObservationDirectory) -> None:

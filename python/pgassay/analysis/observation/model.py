@@ -13,6 +13,7 @@ from pgassay.analysis.classic.model import ClassicView
 from pgassay.analysis.host.model import HostWindow
 from pgassay.analysis.observation.standby_lag import Unknown
 from pgassay.analysis.observation.statements import Statement
+from pgassay.notes import Note
 
 BinnedSeries = tuple[float | None, ...]
 
@@ -48,7 +49,7 @@ class ObservationSummary:
     statements: tuple[Statement, ...]
     gaps_ns: tuple[tuple[int, int], ...]
     """When nothing was read."""
-    warnings: tuple[str, ...]
+    notes: tuple[Note, ...]
     """Each kind once, with its latest amounts."""
     cost: Mapping[str, float]
     """What the sampling cost in total."""

@@ -13,20 +13,20 @@ from pgassay.analysis.observation.model import ObservationSummary
 from pgassay.analysis.observation.sums import ObservationSums
 from pgassay.analysis.reading.binned import bin_edges
 from pgassay.analysis.reading.own_statements import own_among
+from pgassay.notes import Note
 from pgassay.samples.observation_directory import StoredSegment
-from pgassay.trials.model.record import kind_of
 
 
 def summarise_observation(
     segments: Sequence[StoredSegment],
-    warned: Sequence[str] = (),
+    noted: Sequence[Note] = (),
     environment: Mapping[str, Any] | None = None,
     texts: Mapping[str, str] | None = None,
 ) -> ObservationSummary:
-    """The summary; `warned` are warnings of segments that were deleted, `texts` are those of
+    """The summary; `noted` are notes of segments that were deleted, `texts` are those of
     statements by query id."""
     summaries = [segment.summary() for segment in segments]
-    warnings = [*warned, *(text for summary in summaries for text in summary.warnings)]
+    notes = [*noted, *(note for summary in summaries for note in summary.found_notes)]
     start_ns, end_ns = summaries[0].started_ns, summaries[-1].ended_ns
     edges = bin_edges(start_ns, end_ns)
     gathered = ObservationSums(edges, end_ns, own_among(texts or {}))
@@ -54,7 +54,7 @@ def summarise_observation(
         log_read=any(summary.log for summary in summaries),
         statements=gathered.statements.ranked(),
         gaps_ns=tuple(gathered.gaps),
-        warnings=tuple({kind_of(text): text for text in warnings}.values()),
+        notes=tuple({note.without_figures: note for note in notes}.values()),
         cost=cost,
         clock=summaries[-1].clock,
         bytes_on_disk=sum(segment.bytes() for segment in segments),

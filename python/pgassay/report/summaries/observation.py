@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from pgassay.analysis.observation.model import ObservationSummary
 from pgassay.findings.wording import size, spaced
-from pgassay.language import Message, clauses, decimals, listed, retold, tr
+from pgassay.language import Message, clauses, decimals, listed, tr
 from pgassay.quantities import clock
 from pgassay.report.context import ObservationContext
 from pgassay.report.tables.cells import moment
@@ -90,7 +90,7 @@ def _behind(observed: ObservationSummary) -> Iterator[tuple[str, str]]:
 def caveats(context: ObservationContext) -> list[str]:
     """What is missing or was sampled less often, one line each."""
     observed = context.observed
-    found = [retold(text) for text in observed.warnings]
+    found = [str(note) for note in observed.notes]
     skipped, ticks = observed.cost.get("rested_ticks", 0.0), observed.cost.get("wait_ticks", 0.0)
     if skipped:
         found.append(

@@ -10,6 +10,8 @@ from typing import Any, Literal, Self
 
 from pydantic import Field
 
+from pgassay.notes import Note, notes_from_json
+from pgassay.samples.forms.trial import StoredNotes
 from pgassay.stored_model import Items, Number, StoredFile
 from pgassay.trials.model.record import SegmentEnd
 
@@ -30,8 +32,19 @@ class ObservationFile(StoredFile):
     dropped_segments: int = 0
     warnings: Items[str] = ()
     """Also those of segments that were dropped."""
+    notes: StoredNotes = ()
+    """The same as codes with values."""
     ended_by: str | None = None
     """`stopped` or `duration`; None where it broke off."""
+
+    @property
+    def found_notes(self) -> tuple[Note, ...]:
+        """What could not be read, or only in part."""
+        return notes_from_json(self.notes, self.warnings)
+
+    def noting(self, notes: tuple[Note, ...]) -> Self:
+        """The same with these notes."""
+        return self.model_copy(update={"notes": notes, "warnings": tuple(map(str, notes))})
 
 
 class SegmentFile(StoredFile):
@@ -46,8 +59,16 @@ class SegmentFile(StoredFile):
     log: dict[str, Any] = Field({})
     clock: dict[str, Any] = Field({})
     warnings: Items[str]
+    notes: StoredNotes = ()
+
+    @property
+    def found_notes(self) -> tuple[Note, ...]:
+        """What could not be read, or only in part, since the segment before."""
+        return notes_from_json(self.notes, self.warnings)
 
     @classmethod
     def ended(cls, number: int, end: SegmentEnd) -> Self:
         """What is to be stored of a segment."""
-        return cls.model_validate({"number": number, **vars(end)}, strict=False)
+        warnings = list(map(str, end.notes))
+        made = {"number": number, "warnings": warnings, **vars(end)}
+        return cls.model_validate(made, strict=False)

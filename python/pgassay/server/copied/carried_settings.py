@@ -15,6 +15,7 @@ from fnmatch import fnmatchcase
 from functools import cache
 from importlib.resources import files
 
+from pgassay.notes import Note
 from pgassay.server.protocol import Context, Setting
 
 OF_THE_SERVER = frozenset({"configuration file", "command line", "environment variable"})
@@ -33,31 +34,38 @@ class Carried:
     settings: Mapping[str, str]
     left_out: tuple[str, ...] = ()
     """Names of settings that were set and are not taken over."""
-    caveats: tuple[str, ...] = ()
+    caveats: tuple[Note, ...] = ()
 
 
 def carry(known: Mapping[str, Setting], has_library: Callable[[str], bool]) -> Carried:
     """Choose among all settings of a server; `has_library` asks the programs of the copy."""
     chosen: dict[str, str] = {}
-    left_out: list[str] = []
-    caveats: list[str] = []
+    without: list[str] = []
+    caveats: list[Note] = []
     for name, setting in known.items():
         if setting.context is Context.INTERNAL or not _is_set(setting):
             continue
-        if any(fnmatchcase(name, pattern) for pattern in _left_out()["settings"]):
-            left_out.append(name)
+        if any(fnmatchcase(name, pattern) for pattern in left_out()["settings"]):
+            without.append(name)
             continue
         chosen[name] = setting.value
         if name in LIBRARIES:
             kept = []
             for library in _names(setting.value):
                 reason = _why_not(library, has_library)
-                if reason:
-                    caveats.append(f"{name}: {library} is left out of the copy; {reason}")
+                if reason is not None:
+                    caveats.append(
+                        Note.of(
+                            "server/copied/library-left-out",
+                            name=name,
+                            library=library,
+                            reason=reason,
+                        )
+                    )
                 else:
                     kept.append(library)
             chosen[name] = ", ".join(f'"{library}"' for library in kept)
-    return Carried(chosen, tuple(left_out), tuple(caveats))
+    return Carried(chosen, tuple(without), tuple(caveats))
 
 
 def _is_set(setting: Setting) -> bool:
@@ -66,12 +74,12 @@ def _is_set(setting: Setting) -> bool:
     return own or setting.source in OF_THE_SERVER
 
 
-def _why_not(library: str, has_library: Callable[[str], bool]) -> str:
+def _why_not(library: str, has_library: Callable[[str], bool]) -> Note | None:
     short = library.rpartition("/")[2].removesuffix(".so")
-    reason = _left_out()["libraries"].get(short)
+    reason = left_out()["libraries"].get(short)
     if reason is not None:
-        return reason
-    return "" if has_library(library) else "the copy's programs do not have it"
+        return Note(f"server/copied/{reason}")
+    return None if has_library(library) else Note("server/copied/no-such-library")
 
 
 def _names(value: str) -> Iterator[str]:
@@ -82,5 +90,6 @@ def _names(value: str) -> Iterator[str]:
 
 
 @cache
-def _left_out() -> Mapping[str, Mapping[str, str]]:
+def left_out() -> Mapping[str, Mapping[str, str]]:
+    """The tables of left_out.toml: setting or library → why."""
     return tomllib.loads((files(__package__) / "left_out.toml").read_text("utf-8"))

@@ -15,6 +15,7 @@ from pathlib import Path
 from psycopg import sql
 
 from pgassay.errors import TargetError
+from pgassay.notes import Note
 from pgassay.server.connection.session import Work, as_target_error, connect
 from pgassay.server.copied.base_backup import BaseBackup
 from pgassay.server.copied.source import Source, find_source
@@ -61,7 +62,7 @@ class ServerCopy:
         self._found: Source | None = None
 
     @property
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Note, ...]:
         return self._source.caveats
 
     def installation(self) -> Installation:

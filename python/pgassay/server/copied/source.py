@@ -17,6 +17,7 @@ from typing import Any
 import psycopg
 
 from pgassay.errors import ConnectionRefused, TargetError
+from pgassay.notes import Note
 from pgassay.server.connection.session import (
     as_target_error,
     connect,
@@ -63,16 +64,14 @@ class Source:
     """Unlogged tables of the database; a base backup has them empty."""
 
     @property
-    def caveats(self) -> tuple[str, ...]:
+    def caveats(self) -> tuple[Note, ...]:
         """What the copy does not have."""
         if not self.unlogged:
             return self.carried.caveats
-        tables = "1 unlogged table" if self.unlogged == 1 else f"{self.unlogged} unlogged tables"
-        return (
-            *self.carried.caveats,
-            f"{tables} of {self.parameters.dbname} are empty in the copy: a base backup leaves"
-            " their rows out",
+        empty = Note.of(
+            "server/copied/unlogged-empty", count=self.unlogged, dbname=self.parameters.dbname
         )
+        return (*self.carried.caveats, empty)
 
 
 def find_source(

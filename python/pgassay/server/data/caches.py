@@ -13,7 +13,7 @@ from pathlib import Path
 import psycopg
 from psycopg import sql
 
-from pgassay.language import stored
+from pgassay.notes import Note
 from pgassay.server.hosts import page_cache
 from pgassay.server.protocol import CacheState, Connection
 from pgassay.server.statements import statement
@@ -31,37 +31,28 @@ def drop_from_caches(directories: Sequence[Path]) -> CacheState:
     )
 
 
-def caveat(state: CacheState | None) -> str | None:
+def caveat(state: CacheState | None) -> Note | None:
     """Why the caches may not be as the rule says; None if they are."""
     if state is None or state.rule is not Caches.COLD:
         return None
     share = state.cached_share
     if share is None:
-        return "caches: whether they are cold could not be measured"
+        return Note("server/data/caches-unknown")
     if share <= STILL_CACHED_AT_MOST:
         return None
-    return (
-        f"caches are not cold: the host still holds {100 * share:.0f} % of the data, as a file"
-        " system in memory does; put the data on a disk"
-    )
+    return Note("server/data/not-cold", {"percent": 100.0 * share})
 
 
-def outside_caveat(cached_share: float | None) -> str | None:
+def outside_caveat(cached_share: float | None) -> Note | None:
     """Why a limit of the server's memory may limit less than it should; None where it does not.
 
     `cached_share` is that of the data in the host's cache when the server started.
     """
     if cached_share is None:
-        return stored(
-            "server_memory: whether the host's cache held the data at the start is not known"
-        )
+        return Note("server/data/outside-unknown")
     if cached_share <= STILL_CACHED_AT_MOST:
         return None
-    percent = 100 * cached_share
-    return stored(
-        f"server_memory limits less than it says: the host's cache held {percent:.0f} % of the data"
-        " when the server started, and does not charge them to it"
-    )
+    return Note("server/data/outside", {"percent": 100.0 * cached_share})
 
 
 def read_into_caches(

@@ -13,6 +13,7 @@ import psycopg
 from psycopg import sql
 
 from pgassay.errors import TargetError
+from pgassay.notes import Note
 from pgassay.server.connection.session import as_target_error, one_line, user_path
 from pgassay.server.data.schema import warnings_noted
 from pgassay.server.protocol import Connection
@@ -78,7 +79,7 @@ def refuse_missing(
         )
 
 
-def vacuum_installed(session: Connection, installed: InstalledTables) -> list[str]:
+def vacuum_installed(session: Connection, installed: InstalledTables) -> list[Note]:
     """VACUUM (FREEZE, ANALYZE) of the tables, in a session of their search path; what the server
     warned of."""
     with (

@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from pgassay.errors import TargetError
+from pgassay.notes import Note
 from pgassay.server.connection.session import as_target_error
 from pgassay.server.data.caches import caveat, drop_from_caches, read_into_caches
 from pgassay.server.data.installed_tables import vacuum_installed
@@ -115,13 +116,13 @@ def settle_existing(
     data: Path | None,
     phases: Phases,
     installed: InstalledTables | None = None,
-) -> tuple[list[str], CacheState | None]:
+) -> tuple[list[Note], CacheState | None]:
     """VACUUM, caches and CHECKPOINT on an existing server; notes on what was left out.
 
     `data` is its data directory, where it is on this host and may be known; `installed` are the
     tables of a workload that made none.
     """
-    notes: list[str] = []
+    notes: list[Note] = []
     state = None
     if rule.level is ResetLevel.VACUUM:
         with phases("vacuum"):

@@ -13,6 +13,7 @@ import psycopg
 from psycopg import sql
 
 from pgassay.errors import TargetError
+from pgassay.notes import Note
 from pgassay.server.change import SchemaChange
 from pgassay.server.connection.session import as_target_error, identity, target_failure
 from pgassay.server.protocol import Connection, Journal
@@ -90,31 +91,30 @@ class WorkloadSchema:
         self._change = None
 
 
-def settle(session: Connection) -> list[str]:
+def settle(session: Connection) -> list[Note]:
     """VACUUM (FREEZE, ANALYZE) and CHECKPOINT, as far as this user may; what was left out."""
     return vacuum_schema(session) + checkpoint(session)
 
 
-def checkpoint(session: Connection) -> list[str]:
-    """CHECKPOINT, if this user may; else a sentence about that."""
+def checkpoint(session: Connection) -> list[Note]:
+    """CHECKPOINT, if this user may; else a note on that."""
     try:
         session.execute("CHECKPOINT")
     except psycopg.errors.InsufficientPrivilege:
-        user = session.info.user
-        return [f"no CHECKPOINT: {user} is neither superuser nor in pg_checkpoint (15+)"]
+        return [Note("server/data/no-checkpoint", {"user": session.info.user})]
     except psycopg.Error as error:
         raise target_failure(error, "CHECKPOINT before a trial") from error
     return []
 
 
 @contextmanager
-def warnings_noted(session: Connection) -> Iterator[list[str]]:
+def warnings_noted(session: Connection) -> Iterator[list[Note]]:
     """What the server warns of meanwhile."""
-    notes: list[str] = []
+    notes: list[Note] = []
 
     def note(diagnostic: psycopg.errors.Diagnostic) -> None:
         if diagnostic.severity_nonlocalized == "WARNING" and diagnostic.message_primary:
-            notes.append(diagnostic.message_primary)
+            notes.append(Note("server/data/warned", {"sentence": diagnostic.message_primary}))
 
     session.add_notice_handler(note)
     try:
@@ -123,7 +123,7 @@ def warnings_noted(session: Connection) -> Iterator[list[str]]:
         session.remove_notice_handler(note)
 
 
-def vacuum_schema(session: Connection) -> list[str]:
+def vacuum_schema(session: Connection) -> list[Note]:
     """VACUUM (FREEZE, ANALYZE) of the workload's tables; what the server warned of."""
     with as_target_error("settling the server between trials"), warnings_noted(session) as notes:
         rows = session.execute(statement("data/schema_tables"), (SCHEMA,)).fetchall()

@@ -15,6 +15,7 @@ import psycopg
 from psycopg import sql
 
 from pgassay.errors import ConnectionRefused, SettingRejected, TargetError
+from pgassay.notes import Note
 from pgassay.server.change import RestartChange, SettingChange
 from pgassay.server.connection.answering import is_up, wait_while_changing
 from pgassay.server.connection.session import Work, as_target_error, connect, identity
@@ -59,7 +60,7 @@ class SystemSettings:
         self._restart: RestartChange | None = None
         """In the journal where no change of a setting says where the server's data are."""
 
-    def apply(self, wanted: Mapping[str, str], *, restart: bool = False) -> list[str]:
+    def apply(self, wanted: Mapping[str, str], *, restart: bool = False) -> list[Note]:
         """Make exactly `wanted` differ from how the server was found; notes on odd read-backs.
 
         With `restart` the server is restarted also where a reload would do.
@@ -202,7 +203,7 @@ class SystemSettings:
             self._journal.undone(touched.changes[-1].id)
             touched.changes.pop()
 
-    def _move_to(self, wanted: Mapping[str, str], *, restart: bool = False) -> list[str]:
+    def _move_to(self, wanted: Mapping[str, str], *, restart: bool = False) -> list[Note]:
         with connect(self._parameters, work=Work.OWN_CHANGES) as session:
             given_back = [
                 touched

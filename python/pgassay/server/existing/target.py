@@ -18,6 +18,7 @@ from typing import LiteralString
 import psycopg
 
 from pgassay.errors import ConnectionRefused, RestoreFailed, TargetError
+from pgassay.notes import Note
 from pgassay.server.comparison import Comparison
 from pgassay.server.connection.read_only import refuse_read_only
 from pgassay.server.connection.session import (
@@ -365,7 +366,7 @@ class ExistingTarget:
             raise TargetError("the target is not open; call open first")
         return self._parameters
 
-    def _apply(self, wanted: Mapping[str, str], *, restart: bool = False) -> list[str]:
+    def _apply(self, wanted: Mapping[str, str], *, restart: bool = False) -> list[Note]:
         with as_target_error("changing settings"):
             return self._opened()[1].apply(wanted, restart=restart)
 

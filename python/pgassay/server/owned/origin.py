@@ -13,6 +13,7 @@ from typing import Protocol
 from psycopg import sql
 
 from pgassay.errors import TargetError
+from pgassay.notes import Note
 from pgassay.server.connection.session import Work, as_target_error, connect
 from pgassay.server.data.extensions import PREWARM, create_extensions
 from pgassay.server.owned.cluster import DATABASE, Cluster
@@ -30,7 +31,7 @@ class DataOrigin(Protocol):
     """How a data directory is made, and how sessions reach the server on it."""
 
     @property
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Note, ...]:
         """Caveats of the data, known after `complete`."""
         ...
 
@@ -62,7 +63,7 @@ class DataOrigin(Protocol):
 class NewCluster:
     """An empty cluster with one database, whose settings hide nothing that the server can show."""
 
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def __init__(
         self, installation: Installation, *, counts_statements: bool = True, limited: bool = False

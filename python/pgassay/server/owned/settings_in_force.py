@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from pgassay.errors import SettingRejected
+from pgassay.notes import Note
 from pgassay.server.connection.session import as_target_error
 from pgassay.server.owned.cluster import Cluster
 from pgassay.server.owned.postmaster import StartError, blamed
@@ -36,7 +37,7 @@ class SettingsInForce:
         self._thaw = thaw
         self.values: dict[str, str] = {}
 
-    def start(self, wanted: Mapping[str, str], safe: Mapping[str, str]) -> list[str]:
+    def start(self, wanted: Mapping[str, str], safe: Mapping[str, str]) -> list[Note]:
         """Start the server with `wanted`; notes on values that it spells in another way."""
         cluster = self._cluster
         cluster.stop(gently=not self._may_lose_data())
@@ -56,7 +57,7 @@ class SettingsInForce:
             self._go_back_to(safe)
             raise
 
-    def reload(self, wanted: Mapping[str, str], safe: Mapping[str, str]) -> list[str]:
+    def reload(self, wanted: Mapping[str, str], safe: Mapping[str, str]) -> list[Note]:
         """The same without a restart."""
         self._cluster.configure(wanted)
         try:
@@ -67,7 +68,7 @@ class SettingsInForce:
             self._go_back_to(safe)
             raise
 
-    def _confirmed(self, wanted: Mapping[str, str]) -> list[str]:
+    def _confirmed(self, wanted: Mapping[str, str]) -> list[Note]:
         with as_target_error("reading settings back"), self._control() as session:
             found = read_settings(session)
         notes = [confirm(value, find(found, name), name) for name, value in wanted.items()]

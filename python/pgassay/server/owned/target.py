@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Any, LiteralString, NamedTuple
 
 from pgassay.errors import RestoreFailed, SettingRejected, TargetError
+from pgassay.notes import Note
 from pgassay.server.change import OwnedServerChange
 from pgassay.server.connection.session import Work, as_target_error, connect, for_sql, version_text
 from pgassay.server.data.caches import caveat, drop_from_caches, outside_caveat
@@ -102,7 +103,7 @@ class OwnedTarget:
         self._snapshots = Snapshots()
         """Where there is one, the data directory may be lost at any time."""
         self._chosen = AS_BUILT
-        self._caveats: tuple[str, ...] = ()
+        self._caveats: tuple[Note, ...] = ()
         """Of the data; reported with the first reset."""
 
     def open(self) -> ServerFacts:

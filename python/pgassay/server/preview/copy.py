@@ -90,4 +90,4 @@ def _changes(
         "at its start",
     )
     for caveat in source.caveats:
-        yield PlannedChange("copy", caveat, "reported as a caveat")
+        yield PlannedChange("copy", str(caveat), "reported as a caveat")

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from psycopg.rows import dict_row
 
 from pgassay.errors import SettingRejected
+from pgassay.notes import Note
 from pgassay.server.protocol import Connection, Context, Setting
 from pgassay.server.settings.scope import SERVER, Scope
 from pgassay.server.statements import statement
@@ -106,7 +107,7 @@ def same_value(wanted: str, setting: Setting) -> bool:
             return asked == found
 
 
-def confirm(wanted: str, setting: Setting | None, name: str, scope: Scope = SERVER) -> str | None:
+def confirm(wanted: str, setting: Setting | None, name: str, scope: Scope = SERVER) -> Note | None:
     """Refuse a value that is not in force; a note where it is, but reads back differently."""
     if setting is None:
         raise SettingRejected(name, f"{name}: the server has no such setting once started")
@@ -122,9 +123,10 @@ def confirm(wanted: str, setting: Setting | None, name: str, scope: Scope = SERV
         )
     automatic = setting.source == "override" and wanted.strip() in ("-1", "0")
     if automatic:
-        return f"{name} = {wanted} is automatic: the server chose {shown}"
+        return Note.of("server/settings/automatic", name=name, wanted=wanted, shown=shown)
     if setting.source == scope.source and setting.vartype in ("string", "enum"):
-        return f"{name} = {wanted} reads back as {shown_of(name, setting.value)}"
+        shown = shown_of(name, setting.value)
+        return Note.of("server/settings/reads-back", name=name, wanted=wanted, shown=shown)
     raise SettingRejected(
         name, f"{name}: asked for {wanted}, the server has {shown} from {setting.source}"
     )

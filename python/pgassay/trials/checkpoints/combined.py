@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
+from pgassay.notes import Note
 from pgassay.trials.checkpoints.counted import CheckpointCounts, Counted
 from pgassay.trials.model.record import Checkpoint, CheckpointSource, Columns
 from pgassay.trials.server_log.events import LogEvent
@@ -24,10 +25,7 @@ _STARTS = {"checkpoint_start": False, "restartpoint_start": True}
 _ENDS = {"checkpoint_end": False, "restartpoint_end": True}
 _FLOATS = {"write_s", "sync_s", "total_s", "buffers_percent", "sync_longest_s", "sync_average_s"}
 _FIGURES = {field.name for field in fields(Checkpoint)}
-_MISSED = (
-    "the log has gaps: some checkpoints are known only from the server's counters, to a second and"
-    " without figures"
-)
+_MISSED = Note("trials/checkpoints/gaps")
 _MOST_REMEMBERED = 1000
 
 
@@ -62,7 +60,7 @@ class KnownCheckpoints:
 
     checkpoints: tuple[Checkpoint, ...]
     source: CheckpointSource
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
 
 class CheckpointFollower:

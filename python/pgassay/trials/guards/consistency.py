@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import psycopg
 
 from pgassay.errors import ConnectionRefused, TargetError
-from pgassay.language import stored
+from pgassay.notes import Note
 from pgassay.server.connection.session import connect, one_line
 from pgassay.server.protocol import Connection, ConnectionParameters
 from pgassay.server.statements import statement
@@ -36,7 +36,7 @@ class Consistency:
 
     violations: dict[str, str] = field(default_factory=dict)
     """Check → the first row that it found."""
-    notes: list[str] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
     """On each check that says nothing, and why."""
     held: list[str] = field(default_factory=list)
 
@@ -63,17 +63,14 @@ def check_data(
             for check in checks:
                 if time.monotonic() >= end:
                     found.notes.append(
-                        stored(
-                            f"check {check.name} of the data was not run: those before it took"
-                            f" {all_limit_s:g} s"
+                        Note.of(
+                            "trials/guards/check-not-run", name=check.name, all_limit_s=all_limit_s
                         )
                     )
                 else:
                     _check(session, check, found, limit_s)
     except (psycopg.Error, ConnectionRefused, TargetError) as error:
-        found.notes.append(
-            stored(f"the checks of the data could not be finished: {one_line(error)}")
-        )
+        found.notes.append(Note("trials/guards/checks-unfinished", {"error": one_line(error)}))
     return found
 
 
@@ -82,15 +79,13 @@ def _check(session: Connection, check: DataCheck, found: Consistency, limit_s: f
         row = _first_row(session, check.sql)
     except psycopg.errors.QueryCanceled:
         found.notes.append(
-            stored(
-                f"check {check.name} of the data was not finished: it takes more than {limit_s:g} s"
-            )
+            Note.of("trials/guards/check-too-long", name=check.name, limit_s=limit_s)
         )
     except psycopg.Error as error:
         if session.broken or session.closed:
             raise
         found.notes.append(
-            stored(f"check {check.name} of the data could not be run: {one_line(error)}")
+            Note.of("trials/guards/check-refused", name=check.name, error=one_line(error))
         )
     else:
         if row:

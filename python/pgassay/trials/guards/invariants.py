@@ -92,8 +92,8 @@ class InvariantWatch:
         return None if found is None else found.note
 
     @property
-    def notes(self) -> tuple[str, ...]:
-        """Why checks of the data say nothing, one line each."""
+    def notes(self) -> tuple[Note, ...]:
+        """Why checks of the data say nothing."""
         return tuple(self._consistency.notes)
 
     @contextmanager

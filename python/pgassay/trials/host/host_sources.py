@@ -18,7 +18,7 @@ from typing import Any
 import psycopg
 from psycopg import sql
 
-from pgassay.language import stored
+from pgassay.notes import Note
 from pgassay.server.connection.own_role import own_role
 from pgassay.server.hosts.block_devices import (
     Mount,
@@ -32,7 +32,7 @@ from pgassay.server.hosts.host import Host, HostUnreachable, is_there, text_of
 from pgassay.server.protocol import Connection, ServerFacts
 from pgassay.server.statements import statement
 
-_UNSPLIT = stored("sessions in the queue for a processor are counted as on it")
+_UNSPLIT = {"unsplit": Note("trials/host/unsplit")}
 _FILE_SYSTEM = "file_system"
 
 
@@ -44,8 +44,8 @@ class HostSources:
     devices: tuple[str, ...] = ()
     """Block devices of data, WAL, log and tablespaces; empty where unknown: then all are kept."""
     postmaster: int | None = None
-    notes: tuple[str, ...] = ()
-    """What is missing, one line each."""
+    notes: tuple[Note, ...] = ()
+    """What is missing."""
     reader: tuple[str, ...] = ()
     """The program that reads them where they are; empty where they are here."""
     sql: str = ""
@@ -80,8 +80,7 @@ def host_sources(host: Host, session: Connection, facts: ServerFacts) -> HostSou
     try:
         return _sources(host, session, facts)
     except HostUnreachable as error:
-        why = stored(f"the server's host was not observed: {error}")
-        return HostSources((), notes=(why,))
+        return HostSources((), notes=(Note("trials/host/not-observed", {"error": str(error)}),))
 
 
 def _sources(host: Host, session: Connection, facts: ServerFacts) -> HostSources:
@@ -91,15 +90,16 @@ def _sources(host: Host, session: Connection, facts: ServerFacts) -> HostSources
         if is_there(host, Path(file["path"])):
             found.append(_as_configured(file))
         else:
-            path, fix = file["path"], f"; {file['needs']}" if "needs" in file else ""
-            notes.append(stored(f"{path} is missing: reported without it") + fix)
+            of = "trials/host/no-file-needs" if "needs" in file else "trials/host/no-file"
+            values = {name: file[name] for name in ("path", "needs") if name in file}
+            notes.append(Note(of, values))
     postmaster = _postmaster(host, session.info.backend_pid)
     if postmaster is not None:
         found += control_group_files(host, postmaster, mounts)
         if not is_there(host, Path(f"/proc/{postmaster}/schedstat")):
-            notes.append(stored(f"/proc/PID/schedstat is missing: {_UNSPLIT}"))
+            notes.append(Note("trials/host/no-schedstat", _UNSPLIT))
     else:
-        notes.append(stored(f"the server's processes are not visible on {host.label}: {_UNSPLIT}"))
+        notes.append(Note("trials/host/processes-hidden", {"label": host.label, **_UNSPLIT}))
     storage = _storage(host, facts, mounts)
     for place in storage.values():
         if place.mount and place.path not in [f["path"] for f in found]:
@@ -181,9 +181,6 @@ def _postmaster(host: Host, backend: int) -> int | None:
 
 
 _READ = "SELECT pg_catalog.pg_read_file(%s, 0, 1048576, true) IS NOT NULL"
-UNSEEN = stored(
-    "the server's host is not measured: its processors, memory and disks are not in the report"
-)
 
 
 def grants(role: str) -> str:
@@ -197,20 +194,19 @@ def grants(role: str) -> str:
 def sources_over_sql(session: Connection) -> HostSources:
     """What the server can read of its host; no files, and a note, where our role may not ask."""
     found = []
-    refused = ""
+    why = Note("trials/host/no-proc")
     for file in host_files():
         try:
             row = session.execute(_READ, (file["path"],), prepare=False).fetchone()
         except psycopg.errors.InsufficientPrivilege:
-            refused = f"name it in target.ssh (observe: --ssh), or: {grants(own_role(session))}"
+            why = Note("trials/host/grants", {"grants": grants(own_role(session))})
             break
         except psycopg.Error:
             continue  # the kernel has the file and cannot say anything in it
         if row == (True,):
             found.append(_as_configured(file))
     if not found:
-        why = refused or "its system has no /proc"
-        return HostSources((), notes=(f"{UNSEEN}; {why}",))
+        return HostSources((), notes=(Note("trials/host/not-measured", {"why": why}),))
     paths = [file["path"] for file in found]
     query = sql.SQL(statement("trials/host_files").decode()).format(paths=sql.Literal(paths))
     return HostSources(tuple(found), sql=query.as_string(session))

@@ -6,7 +6,6 @@ Never: touches a server or a disk.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -141,14 +140,6 @@ class TrialRecord:
         return tuple(str(one) for one in self.notes)
 
 
-_AMOUNT = re.compile(r"[-+]?\d[\d.,]*(?= (?:ms|s|kB|MB|GB)\b)")
-
-
-def kind_of(warning: str) -> str:
-    """A warning without its amounts: the same warning with other amounts is given once."""
-    return _AMOUNT.sub("N", warning)
-
-
 @dataclass(frozen=True)
 class Piece:
     """What the samplers have read since the last piece."""
@@ -171,8 +162,8 @@ class SegmentEnd:
     events: tuple[LogEvent, ...]
     sampler_cost: Mapping[str, Any]
     """Since the segment began."""
-    warnings: tuple[str, ...]
-    """In no earlier segment in these words; one of a kind may come again with other amounts."""
+    notes: tuple[Note, ...]
+    """In no earlier segment with these values; one of a kind may come again with other figures."""
     log: Mapping[str, Any] = field(default_factory=dict)
     clock: Mapping[str, Any] = field(default_factory=dict)
     statements: Mapping[str, str] = field(default_factory=dict)

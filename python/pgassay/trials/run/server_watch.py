@@ -64,7 +64,7 @@ class ServerWatch:
                 self.host_sources = sources_over_sql(session)
         self.statements = StatementWatch(connect, facts.version_num, self._extensions)
         self._connect = connect
-        self._no_texts = ""
+        self._no_texts: Note | None = None
 
     def start_sampling(
         self,
@@ -101,11 +101,14 @@ class ServerWatch:
         return texts
 
     def notes_on(
-        self, logged: LogReading, checkpoints: KnownCheckpoints, *others: str
-    ) -> tuple[str, ...]:
-        """What could not be read of the server, or only in part; one line each."""
+        self, logged: LogReading, checkpoints: KnownCheckpoints, *others: Note
+    ) -> tuple[Note, ...]:
+        """What could not be read of the server, or only in part."""
         return (
-            *self.sampler.warnings(),
+            *(
+                Note("trials/sampling/sampler", {"sentence": one})
+                for one in self.sampler.warnings()
+            ),
             *others,
             *self.clock.notes,
             *logged.notes,
@@ -210,7 +213,7 @@ class TrialWatch(ServerWatch):
         }
         return {part: place for part, place in places.items() if place}
 
-    def notes(self) -> tuple[str, ...]:
-        """What could not be read, or only in part; one line each."""
+    def notes(self) -> tuple[Note, ...]:
+        """What could not be read, or only in part."""
         notes = (*self.server.reset.notes, *self.invariants.notes)
         return self.notes_on(self.logged, self.checkpoints, *notes)

@@ -114,7 +114,7 @@ def _run(trial: PlannedTrial, context: TrialContext, *, resumed: bool) -> TrialR
         *context.notes,
         *_load_notes(trial, context, result),
         *caveats_among(results),
-        *map(legacy, _notes(watches)),
+        *_notes(watches),
         *map(legacy, plan_notes(plans)),
     )
     first, arm = watches[0], plan.arm(trial.arm)
@@ -204,8 +204,8 @@ def _guard_results(
             yield replace(found, note=of_arm) if named else found
 
 
-def _notes(watches: Sequence[TrialWatch]) -> Iterator[str]:
-    """What could not be read; a note that not all servers share begins with the server's arm."""
+def _notes(watches: Sequence[TrialWatch]) -> Iterator[Note]:
+    """What could not be read; a note that not all servers share is of the server's arm."""
     of_each = {watch.server.arm.label: watch.notes() for watch in watches}
     yield from watches[0].host_sources.notes
     for note in dict.fromkeys(note for notes in of_each.values() for note in notes):
@@ -213,7 +213,7 @@ def _notes(watches: Sequence[TrialWatch]) -> Iterator[str]:
         if len(arms) == len(watches):
             yield note
         else:
-            yield from (f"{arm}: {note}" for arm in arms)
+            yield from (Note.of("trials/guards/of-arm", arm=arm, note=note) for arm in arms)
 
 
 def _load_notes(

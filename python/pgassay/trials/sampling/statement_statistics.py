@@ -15,7 +15,7 @@ import psycopg
 
 from pgassay import _core
 from pgassay.errors import ConnectionRefused, TargetError
-from pgassay.language import stored
+from pgassay.notes import Note
 from pgassay.server.protocol import Connection
 from pgassay.trials.model.columns import COUNTERS
 from pgassay.trials.model.record import Columns
@@ -30,19 +30,6 @@ SINCE = "since_us"
 """Not a count: when the server began to count this one (17 and later)."""
 _FOR_EVER = ("42", "0A")
 """Classes of SQLSTATEs: what is missing, not allowed or not built in stays so; others may pass."""
-_WAS_RESET = stored(
-    "{extension} was reset while it was followed: for the time between two readings it has no"
-    " figures"
-)
-_NOT_BY_PROCESS = stored(
-    "{extension} does not record processes ({extension}.profile_pid is off), so the waits of"
-    " clients cannot be separated from the server's own: ALTER SYSTEM SET {extension}.profile_pid ="
-    " on, then reload"
-)
-_EVICTS = stored(
-    "{extension} evicted statements to make room while it was followed: figures of seldom ones are"
-    " too small or missing; raise {extension}.max"
-)
 
 
 @dataclass(frozen=True)
@@ -78,8 +65,8 @@ class StatementWatch:
         ]
 
     @property
-    def notes(self) -> tuple[str, ...]:
-        """What could not be read, one line each."""
+    def notes(self) -> tuple[Note, ...]:
+        """What could not be read."""
         return tuple(note for readings in self._readings for note in readings.notes)
 
     def counters(self) -> Columns:
@@ -99,14 +86,14 @@ class _Readings:
         extensions: Mapping[str, Extension],
     ) -> None:
         self._counted, self._connect = counted, connect
-        self._notes: dict[str, None] = {}
+        self._notes: dict[Note, None] = {}
         queries = queries_for(version_num)
         self._sql = _ready(queries.get(counted.source), extensions)
         self._resets_sql = _ready(queries.get(counted.resets), extensions)
         self._last = self._read()
 
     @property
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Note, ...]:
         return tuple(self._notes)
 
     def counters(self) -> Columns:
@@ -119,10 +106,10 @@ class _Readings:
         if first is not None and last is not None:
             was_reset = last.reset_us != first.reset_us or last.evictions < first.evictions
             if was_reset or _fell(began, ended, self._counted):
-                self._note(_WAS_RESET.format(extension=self._counted.extension))
+                self._note("trials/sampling/was-reset")
                 return {name: [] for name in _COLUMNS}
             if last.evictions > first.evictions:
-                self._note(_EVICTS.format(extension=self._counted.extension))
+                self._note("trials/sampling/evicts")
         return changed(began.at_ns, began.values, ended.at_ns, ended.values, counted=self._counted)
 
     def _read(self) -> _Reading | None:
@@ -133,7 +120,7 @@ class _Readings:
                 before = self._resets(session)
                 # Not set: it is not preloaded, which the values themselves will say.
                 if before is not None and before.by_process is False:
-                    self._note(_NOT_BY_PROCESS.format(extension=self._counted.extension))
+                    self._note("trials/sampling/not-by-process")
                     return None
                 cursor = session.execute(self._sql.encode(), prepare=False)
                 names = [column.name for column in cursor.description or ()][1:]
@@ -145,7 +132,7 @@ class _Readings:
             # The server may be back by the next time, or have an answer within its time limit;
             # what is installed but not preloaded, or not permitted to this role, stays so.
             said = str(error).splitlines()[0]
-            self._note(stored(f"{self._counted.extension} could not be read: {said}"))
+            self._note("trials/sampling/unreadable", said=said)
             if isinstance(error, psycopg.Error) and (error.sqlstate or "")[:2] in _FOR_EVER:
                 self._sql = None
             return None
@@ -157,8 +144,8 @@ class _Readings:
         row = session.execute(self._resets_sql.encode(), prepare=False).fetchone()
         return Resets(int(row[0]), int(row[1]), *row[2:]) if row else None
 
-    def _note(self, text: str) -> None:
-        self._notes[text] = None
+    def _note(self, code: str, **values: str) -> None:
+        self._notes[Note.of(code, extension=self._counted.extension, **values)] = None
 
 
 def _ready(query: Query | None, extensions: Mapping[str, Extension]) -> str | None:

@@ -14,7 +14,7 @@ import psycopg
 from psycopg import sql
 
 from pgassay.errors import ConnectionRefused, TargetError
-from pgassay.language import stored
+from pgassay.notes import Note
 from pgassay.server.protocol import Connection
 from pgassay.server.statements import statement
 from pgassay.spec.secrets.redaction import redacted
@@ -44,12 +44,12 @@ def texts_of(
     extensions: Mapping[str, Extension],
     counters: Mapping[str, Sequence[Any]],
     known: Collection[str] = (),
-) -> tuple[dict[str, str], str]:
+) -> tuple[dict[str, str], Note | None]:
     """The texts of the statements among these counters, but for the ids that are `known`; or why
     they could not be read, where the reason is theirs alone."""
     extension, wanted = extensions.get(STATEMENTS.extension), _ids_in(counters, known)
     if extension is None or not wanted:
-        return {}, ""
+        return {}, None
     asked = sql.SQL(statement("trials/statement_texts").decode()).format(
         extension=sql.SQL(extension.schema)
     )
@@ -58,14 +58,10 @@ def texts_of(
             limits = (_READ_CHARACTERS, list(wanted))
             rows = session.execute(asked, limits, prepare=False).fetchall()
     except (psycopg.errors.CharacterNotInRepertoire, psycopg.errors.UntranslatableCharacter):
-        return {}, stored(
-            "the texts of statements could not be read: pg_stat_statements holds one of another"
-            " database that this database's encoding cannot express; pg_stat_statements_reset()"
-            " drops it"
-        )
+        return {}, Note("trials/sampling/no-texts")
     except (psycopg.Error, TargetError, ConnectionRefused):
-        return {}, ""  # its figures could not be read either, which has its own note
-    return {queryid: kept(text) for queryid, text in rows}, ""
+        return {}, None  # its figures could not be read either, which has its own note
+    return {queryid: kept(text) for queryid, text in rows}, None
 
 
 def kept(text: str) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 
 from psycopg.rows import dict_row
 
-from pgassay.language import stored
+from pgassay.notes import Note
 from pgassay.server.connection.own_role import own_role
 from pgassay.server.hosts.host import Host
 from pgassay.server.hosts.local import HERE
@@ -46,7 +46,7 @@ _RELOAD = "SELECT pg_reload_conf();"
 class Missing:
     """Why there is no log to read, and what to do."""
 
-    reason: str
+    reason: Note
     fix: str
 
 
@@ -96,12 +96,12 @@ def find_place(
     forms = _forms(settings)
     if not forms:
         return Missing(
-            stored(f"the log goes to {settings['destination']}, which is no file"),
+            Note("trials/server_log/no-file", {"destination": settings["destination"]}),
             f"ALTER SYSTEM SET log_destination = 'stderr'; {_RELOAD}",
         )
     if forms == ["stderr"] and line_pattern(settings["prefix"]) is None:
         return Missing(
-            stored("log_line_prefix has no time"),
+            Note("trials/server_log/no-time"),
             f"ALTER SYSTEM SET log_line_prefix = '%m [%p] %e %q%u@%d '; {_RELOAD}",
         )
     process = backend_process(settings, host, machine)
@@ -110,7 +110,7 @@ def find_place(
     here = process is not None and not process.host.name
     if not settings["may_ask"]:
         return Missing(
-            stored("this role may not ask for the log's file"),
+            Note("trials/server_log/may-not-ask"),
             _grants(session, settings, reading=not here),
         )
     for form in forms:
@@ -119,13 +119,11 @@ def find_place(
             return found
     if not (settings["may_read"] and settings["may_list"]):
         return Missing(
-            stored("this role may not list and read the log's files"),
+            Note("trials/server_log/may-not-read"),
             _grants(session, settings, reading=True),
         )
     return Missing(
-        stored(
-            "the log's file cannot be read over the connection: it is outside the data directory"
-        ),
+        Note("trials/server_log/outside-data"),
         f"GRANT pg_read_server_files TO {own_role(session)};",
     )
 
@@ -146,26 +144,18 @@ def _standard_error(
         files = HostFiles(HERE, own_file.parent, own_file.stat().st_uid, lambda: own_file.name)
         return Place("stderr", str(own_file), files, own_file.name, settings)
     if process is None:
-        why = stored("logging_collector is off and the server is on another host")
-        return Missing(why, _COLLECT)
-    there = f" of {process.host.label}" if process.host.name else ""
+        return Missing(Note("trials/server_log/collector-off"), _COLLECT)
+    there: Note | str = ""
+    if process.host.name:
+        there = Note("trials/server_log/there", {"host": process.host.label})
     fix = f"{_COLLECT_THERE}, or give target.sudo = true" if there else _COLLECT
     target = process.standard_error()
     if target is None:
-        return Missing(
-            stored(
-                "logging_collector is off, and the server's standard error is no file"
-                f"{there} that this account may see"
-            ),
-            fix,
-        )
+        return Missing(Note("trials/server_log/no-standard-error", {"there": there}), fix)
     path = process.own_file(target)
     if path is None:
         return Missing(
-            stored(
-                f"the server's standard error is {target}{there}, which this account cannot read"
-            ),
-            fix,
+            Note.of("trials/server_log/closed-standard-error", target=str(target), there=there), fix
         )
     files = process.files(path, lambda: path.name)
     return Place("stderr", process.described(path), files, path.name, settings)

@@ -15,7 +15,7 @@ import psycopg
 
 from pgassay import _core
 from pgassay.errors import TargetError
-from pgassay.language import stored
+from pgassay.notes import Note
 from pgassay.server.hosts.host import Host
 from pgassay.server.protocol import Connection
 from pgassay.server.statements import statement
@@ -44,7 +44,7 @@ class LogReading:
     """None where there was no log to read."""
     has_checkpoints: bool
     """Whether the server writes them into the log that is read, in a language that is known."""
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     """What is missing and how to enable it, one line each."""
     described: dict[str, Any] = field(default_factory=dict)
     """For trial.json: where it was read, in which form, how much of it."""
@@ -72,7 +72,7 @@ class ServerLog:
         clock: ServerClock | None = None,
     ) -> None:
         """Without a `clock`, times of the log are taken as they are."""
-        self._notes: list[str] = []
+        self._notes: list[Note] = []
         self._since_ns = _core.now_ns()
         self._clock_of_server = clock or ServerClock(connect)
         self._place: Place | None = None
@@ -81,25 +81,21 @@ class ServerLog:
             with connect() as session:
                 found = find_place(session, connect, host, own_file, machine)
                 if isinstance(found, Missing):
-                    why = f"{found.reason}; {found.fix}"
-                    self._notes.append(stored(f"the server's log is not read: {why}"))
+                    self._notes.append(
+                        Note.of("trials/server_log/not-read-fix", why=found.reason, fix=found.fix)
+                    )
                     return
                 self._clock = _log_clock(session)
             self._follower = found.follow()
             self._place = found
         except (psycopg.Error, TargetError, LogUnreadable, OSError) as error:
             why = str(error).splitlines()[0]
-            self._notes.append(stored(f"the server's log is not read: {why}"))
+            self._notes.append(Note("trials/server_log/not-read", {"why": why}))
             return
         self._form = _form_of(found, self._clock)
         self._is_understood = knows_language(found.settings)
         if not found.settings["checkpoints"]:
-            self._notes.append(
-                stored(
-                    "log_checkpoints is off: checkpoints are known by the server's counters, to a "
-                    "second; ALTER SYSTEM SET log_checkpoints = on; SELECT pg_reload_conf();"
-                )
-            )
+            self._notes.append(Note("trials/server_log/no-checkpoints"))
 
     @property
     def has_checkpoints(self) -> bool:
@@ -125,7 +121,7 @@ class ServerLog:
                     tally.add(entry)
         except (LogUnreadable, OSError) as error:
             # What was read counts; what is held of an entry may not go on where reading does.
-            notes.append(stored(f"the server's log could not be read to its end: {error}"))
+            notes.append(Note("trials/server_log/not-to-end", {"error": str(error)}))
             goes_on = False
             if not read:
                 return LogReading(None, self.has_checkpoints, tuple(notes))
@@ -150,14 +146,7 @@ class ServerLog:
         notes += _notes_on(described)
         if not self._is_understood:
             language = place.settings["language"]
-            notes.append(
-                stored(
-                    f"lc_messages is {language}: the server's log is read in English and Russian"
-                    " only, so checkpoints are known by the server's counters, and crashes,"
-                    " autovacuum runs, lock waits and temporary files are not known from its log;"
-                    " ALTER SYSTEM SET lc_messages = 'C'; SELECT pg_reload_conf();"
-                )
-            )
+            notes.append(Note("trials/server_log/language", {"language": language}))
         return LogReading(events, self.has_checkpoints, tuple(notes), described)
 
 
@@ -181,28 +170,17 @@ def _log_clock(session: Connection) -> LogClock:
     return LogClock({name: east for name, east in rows if name})
 
 
-def _notes_on(described: dict[str, Any]) -> list[str]:
+def _notes_on(described: dict[str, Any]) -> list[Note]:
     found = []
-    unread = described["unread_lines"]
-    if unread:
-        found.append(
-            stored(f"{unread} line of the server's log could not be parsed")
-            if unread == 1
-            else stored(f"{unread} lines of the server's log could not be parsed")
-        )
+    if unread := described["unread_lines"]:
+        found.append(Note("trials/server_log/unread-lines", {"unread": unread}))
     if described["entries_without_time"]:
-        found.append(stored("entries of the server's log have an unknown time zone"))
+        found.append(Note("trials/server_log/no-time-zone"))
     if described["bytes_passed_over"]:
         size = described["bytes_passed_over"] / 2**20
-        found.append(stored(f"the server's log grew too fast: {size:.0f} MB of it were not read"))
+        found.append(Note("trials/server_log/grew-too-fast", {"size": size}))
     if described["cut_short"]:
-        found.append(
-            stored(
-                "another program truncated or removed the server's log (logrotate's copytruncate?):"
-                " entries since the reading before are missing"
-            )
-        )
-    if described["events_left_out"]:
-        left_out = described["events_left_out"]
-        found.append(stored(f"{left_out} events of the server's log were not kept: too many"))
+        found.append(Note("trials/server_log/cut-short"))
+    if left_out := described["events_left_out"]:
+        found.append(Note("trials/server_log/left-out", {"left_out": left_out}))
     return found

@@ -18,7 +18,7 @@ import psycopg
 
 from pgassay import _core
 from pgassay.errors import TargetError
-from pgassay.language import stored
+from pgassay.notes import Note
 from pgassay.server.protocol import Connection
 from pgassay.server.statements import statement
 
@@ -89,19 +89,12 @@ class ServerClock:
         return self._readings[-1].offset_ns - self._readings[0].offset_ns
 
     @property
-    def notes(self) -> tuple[str, ...]:
-        """Caveats, one line each."""
+    def notes(self) -> tuple[Note, ...]:
+        """That the clocks drifted apart; else nothing."""
         sure = sum(r.uncertainty_ns for r in (self._readings[:1] + self._readings[-1:]))
         if abs(self.drift_ns) <= max(_DRIFT_REPORTED_NS, sure):
             return ()
-        drift_ms = self.drift_ns / 1e6
-        return (
-            stored(
-                f"the server's clock drifted by {drift_ms:+.0f} ms against this machine's; times"
-                " of its log are corrected linearly; synchronise the clocks of both hosts (chrony,"
-                " NTP)"
-            ),
-        )
+        return (Note("trials/server_log/drifted", {"drift_ms": self.drift_ns / 1e6}),)
 
     def described(self) -> dict[str, Any]:
         """For trial.json; empty where no reading was possible."""
