@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+import tomllib
 from importlib import import_module
 from pathlib import Path
 
 import pgassay.findings
+import pgassay.report
 import pgassay.report.sections
 from pgassay.findings import registry
 from pgassay.report.document.section import Section
@@ -56,3 +59,18 @@ def test_every_module_with_a_rule_is_listed() -> None:
     listed = {rule.__module__.rpartition(".")[2] for rule in registry.RULES}
     with_rule = {path.stem for path in RULES.rglob("*.py") if "\ndef find(" in path.read_text()}
     assert listed == with_rule - {"registry"}
+
+
+def test_every_sentence_of_a_room_is_there_and_is_shown() -> None:
+    report = Path(pgassay.report.__file__).parent
+    for file in report.rglob("texts.toml"):
+        for module, sentences in tomllib.loads(file.read_text("utf-8")).items():
+            source = (file.parent / f"{module}.py").read_text("utf-8")
+            shown = set(re.findall(r"\bsentence(?:\.marked)?\(\s*\"(\w+)\"", source))
+            assert shown == set(sentences), f"{file}: {module}"
+    with_sentences = {
+        path.with_name("texts.toml")
+        for path in report.rglob("*.py")
+        if "texts_of(__name__)" in path.read_text("utf-8")
+    }
+    assert with_sentences == {*report.rglob("texts.toml")}

@@ -18,7 +18,7 @@ from pgassay.report.brief.plain import Part
 from pgassay.report.context import ReportContext
 from pgassay.report.document.blocks import Answer, Fold, Paragraph
 from pgassay.report.document.table import Table
-from pgassay.report.document.text import Span
+from pgassay.report.document.text import Span, texts_of
 from pgassay.report.sections.answer.by_server import effect_table
 from pgassay.report.sections.answer.effect import verdict_table
 from pgassay.report.sections.answer.gates import gate_table
@@ -28,6 +28,8 @@ from pgassay.report.sections.record.method import caveats
 from pgassay.report.summaries import headline
 from pgassay.report.tables.by_arm import arm_table
 from pgassay.report.tables.cells import measured
+
+sentence = texts_of(__name__)
 
 _MOST_EVIDENCE = 2
 
@@ -119,9 +121,8 @@ def _noise(context: ReportContext) -> Iterator[str]:
             continue
         shown = tuple(plain_number(100 * end) for end in one.trial_sd_ci95 or ())
         interval = tr(" (95 % CI {low} to {high} %)", low=shown[0], high=shown[1]) if shown else ""
-        yield tr(
-            "{title}: trials of one arm differ by {value} %{interval} (standard deviation, "
-            "{trials} trials of {measured_s} s)",
+        yield sentence(
+            "trials_of_one_arm",
             title=METRICS[one.metric].title,
             value=plain_number(100 * one.trial_sd),
             interval=interval,
@@ -129,9 +130,8 @@ def _noise(context: ReportContext) -> Iterator[str]:
             measured_s=decimals(one.measured_s, "g"),
         )
     if noise.turns is not None:
-        yield tr(
-            "{title}: the difference of two arms varies by {value} % from trial to trial "
-            "(standard deviation)",
+        yield sentence(
+            "the_difference_of_two",
             title=METRICS[noise.turns.metric].title,
             value=plain_number(100 * noise.turns.trial_sd),
         )

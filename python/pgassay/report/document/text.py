@@ -7,7 +7,11 @@ Never: takes markup from a value: marks are read in the message before its value
 from __future__ import annotations
 
 import re
+import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 from typing import Any, Literal
 
 from pgassay.language import tr
@@ -55,6 +59,33 @@ def said(message: str, /, **values: Any) -> Text:
 
 
 _MARKS = {"b": Span("", "bold"), "code": Span("", "code")}
+
+
+@dataclass(frozen=True)
+class Texts:
+    """The sentences of one module of a room of sections."""
+
+    table: Mapping[str, str]
+    """Key → message, as `texts.toml` of the room has it."""
+
+    def __call__(self, key: str, /, **values: Any) -> str:
+        """A sentence in the language in force, with its values."""
+        return tr(self.table[key], **values)
+
+    def marked(self, key: str, /, **values: Any) -> Text:
+        """One that has marks."""
+        return said(self.table[key], **values)
+
+
+def texts_of(module: str) -> Texts:
+    """The table of a module in `texts.toml` beside it."""
+    package, _, name = module.rpartition(".")
+    return Texts(_room(package)[name])
+
+
+@cache
+def _room(package: str) -> Mapping[str, Mapping[str, str]]:
+    return tomllib.loads((files(package) / "texts.toml").read_text("utf-8"))
 
 
 def word(verdict: str, tone: str) -> Span:

@@ -12,7 +12,10 @@ from pgassay.findings.wording import size, spaced
 from pgassay.language import Message, clauses, decimals, listed, tr
 from pgassay.quantities import clock
 from pgassay.report.context import ObservationContext
+from pgassay.report.document.text import texts_of
 from pgassay.report.tables.cells import moment
+
+sentence = texts_of(__name__)
 
 _UNKNOWN = {
     "no_receiver": Message(
@@ -94,29 +97,14 @@ def caveats(context: ObservationContext) -> list[str]:
     skipped, ticks = observed.cost.get("rested_ticks", 0.0), observed.cost.get("wait_ticks", 0.0)
     if skipped:
         found.append(
-            tr(
-                "the server was slow to answer: {skipped} samples were skipped to spare it; "
-                "{taken} samples of its waits were taken",
-                skipped=spaced(skipped, 0),
-                taken=spaced(ticks, 0),
-            )
+            sentence("the_server_was_slow", skipped=spaced(skipped, 0), taken=spaced(ticks, 0))
         )
     if observed.gaps_ns:
         seconds = sum(end - start for start, end in observed.gaps_ns) / 1e9
-        found.append(
-            tr(
-                "nothing was sampled for {value} s in all; averages leave them out",
-                value=spaced(seconds, 0),
-            )
-        )
+        found.append(sentence("nothing_was_sampled_for", value=spaced(seconds, 0)))
     dropped = context.described.dropped_segments
     if dropped:
-        found.append(
-            tr(
-                "{dropped} older segments were deleted to stay within the disk space allowed",
-                dropped=dropped,
-            )
-        )
+        found.append(sentence("older_segments_were_deleted", dropped=dropped))
     if context.described.ended_by is None:
         found.append(tr("the observation was killed: its last segment may be missing"))
     return found

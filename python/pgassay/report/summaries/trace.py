@@ -13,8 +13,11 @@ from pgassay.findings.wording import signed_percent, spaced
 from pgassay.language import Message, clauses, decimals, listed, retold, tr
 from pgassay.quantities import clock
 from pgassay.report.context import TraceContext
+from pgassay.report.document.text import texts_of
 from pgassay.samples.forms.trace import WithAgainstWithout
 from pgassay.trials.trace.points import titles
+
+sentence = texts_of(__name__)
 
 _WAYS = {"usdt": Message("the server's static probes"), "uprobe": Message("the server's functions")}
 _LITTLE = 0.05
@@ -64,8 +67,8 @@ def facts(context: TraceContext) -> tuple[tuple[str, str], ...]:
 def cost_text(context: TraceContext) -> str:
     """What the probes cost: estimated from their hits, and measured where that was asked for."""
     traced, cost = context.traced, context.described.cost
-    text = tr(
-        "{value} pairs of probes per second, about {cost_share} % of one processor",
+    text = sentence(
+        "pairs_of_probes_per",
         value=spaced(traced.pairs_per_s, 0),
         cost_share=decimals(100 * traced.cost_share, ".2g"),
     )
@@ -83,12 +86,7 @@ def cost_text(context: TraceContext) -> str:
         pairs=cost.pairs,
         window_s=decimals(cost.window_s, "g"),
     )
-    return tr(
-        "{text}; measured with the probes against without, {windows}: {changes}",
-        text=text,
-        windows=windows,
-        changes=changes,
-    )
+    return sentence("measured_with_the_probes", text=text, windows=windows, changes=changes)
 
 
 def _change(compared: WithAgainstWithout) -> str:
@@ -129,35 +127,23 @@ def caveats(context: TraceContext) -> list[str]:
     for name, number in described.unmatched.items():
         whole = counts[name] + number
         found.append(
-            tr(
-                "{point}: {count} of {of} had only one end within the trace and are not "
-                "counted: they began before it, or ended in an error",
+            sentence(
+                "of_had_only_one",
                 point=titles()[name],
                 count=spaced(number, 0),
                 of=spaced(whole, 0),
             )
         )
     if described.lost_events:
-        found.append(
-            tr(
-                "{value} messages of bpftrace were lost; some seconds are missing",
-                value=spaced(described.lost_events, 0),
-            )
-        )
+        found.append(sentence("messages_of_bpftrace_were", value=spaced(described.lost_events, 0)))
     found += [
-        tr(
-            "{point}: more relations than there was room for; their list is not complete",
-            point=titles()[point],
-        )
+        sentence("more_relations_than_there", point=titles()[point])
         for point in described.full_maps
     ]
     if traced.cost_share > _LITTLE:
         found.append(
-            tr(
-                "the probes themselves took about {cost_share} % of one processor: durations "
-                "and throughput are not those of the server without them; trace less with "
-                "--what",
-                cost_share=decimals(100 * traced.cost_share, ".0f"),
+            sentence(
+                "the_probes_themselves_took", cost_share=decimals(100 * traced.cost_share, ".0f")
             )
         )
     return found

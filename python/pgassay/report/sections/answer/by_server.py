@@ -15,8 +15,10 @@ from pgassay.report.document.blocks import Chart, Paragraph, note
 from pgassay.report.document.captions import cut
 from pgassay.report.document.section import Blocks, section
 from pgassay.report.document.table import Cell, Column, Table, table
-from pgassay.report.document.text import joined, word
+from pgassay.report.document.text import joined, texts_of, word
 from pgassay.report.tables.cells import INTERVAL, interval, probability
+
+sentence = texts_of(__name__)
 
 _COLUMNS = (
     Column(Message("Level compared"), "group"),
@@ -41,26 +43,14 @@ def by_server(context: ReportContext) -> Blocks:
     for one, text in zip(found, texts, strict=True):
         yield Paragraph(text, lead=(word(one.verdict.value, _TONES[one.verdict]),))
     if chart := by_server_chart(context.analysis):
-        caption = tr(
-            "The effect on each server: mean (diamond) and interval. Shaded: effects smaller than "
-            "the ± {margin} % that matters.",
-            margin=context.margin,
-        )
+        caption = sentence("the_effect_on_each", margin=context.margin)
         yield Chart("by_server", chart, " ".join(texts), joined(caption, *cut(chart)))
     yield effect_table(context)
     tests = clauses(text for one in found if (text := _test(one)))
     n = sum(len(one.servers) for one in found)
     yield note(
-        tr(
-            "A block runs on one server, so whatever a server adds to all its trials cancels "
-            "in the differences of its blocks. The spread of blocks is estimated over all "
-            "servers together."
-        ),
-        tr(
-            "The 95 % of all {n} intervals hold together; a verdict above is about the mean "
-            "over blocks, whichever servers they ran on.",
-            n=n,
-        ),
+        sentence("a_block_runs_on"),
+        sentence("the_95_of_all", n=n),
         tests and f"{tests}.",
     )
 

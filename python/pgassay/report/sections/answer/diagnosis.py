@@ -10,8 +10,10 @@ from pgassay.language import tr
 from pgassay.report.context import ReportContext
 from pgassay.report.document.blocks import Group, Paragraph, note
 from pgassay.report.document.section import Blocks, section
-from pgassay.report.document.text import Span
+from pgassay.report.document.text import Span, texts_of
 from pgassay.report.sections.answer.evidence import evidence
+
+sentence = texts_of(__name__)
 
 _ORDER = tuple(Confidence)
 
@@ -32,17 +34,6 @@ def diagnosis(context: ReportContext) -> Blocks:
         lead = (Span(one.title, "bold"), *sure)
         yield Group((Paragraph(one.text, "pattern", lead), *evidence(one)), "diagnosis")
     if context.plan.alternates:
-        yield Paragraph(
-            tr(
-                "Rules are not looked for in this run, because its arms alternate within trials: "
-                "what is sampled is known by trial, not by arm."
-            )
-        )
+        yield Paragraph(sentence("rules_are_not_looked"))
     if found:
-        yield note(
-            tr(
-                "Confirmed: it differs between arms that were assigned at random. Supported: "
-                "several signs agree in nearly all trials. Hypothesis: one sign, or an "
-                "association. Only a confirmed finding is an effect of the factor."
-            )
-        )
+        yield note(sentence("confirmed_it_differs_between"))

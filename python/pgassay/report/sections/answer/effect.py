@@ -16,7 +16,7 @@ from pgassay.report.context import ReportContext
 from pgassay.report.document.blocks import Chart, Facts, Paragraph, note
 from pgassay.report.document.section import Blocks, section
 from pgassay.report.document.table import Column, Table, table
-from pgassay.report.document.text import Text, joined
+from pgassay.report.document.text import Text, joined, texts_of
 from pgassay.report.tables.cells import (
     EVIDENCE,
     INTERVAL,
@@ -29,6 +29,8 @@ from pgassay.report.tables.cells import (
     subject,
     tone_cell,
 )
+
+sentence = texts_of(__name__)
 
 _DIFFERENCE = Message("Difference")
 _COLUMNS = (
@@ -62,18 +64,8 @@ def effect(context: ReportContext) -> Blocks:
         yield Chart("effect", chart, "; ".join(effects), _caption(context, effects))
     yield verdicts
     if any(map(looks_decided, judged(context))):
-        yield note(
-            tr(
-                "p is of each comparison alone; a verdict rests on its interval, which also allows "
-                "for the number of verdicts, so an undecided one may have a small p."
-            )
-        )
-    yield note(
-        tr(
-            "Baseline and level are means over blocks, geometric where the change is a ratio; LTES "
-            "and the means of the arms are arithmetic means over trials, so they differ a little."
-        )
-    )
+        yield note(sentence("p_is_of_each"))
+    yield note(sentence("baseline_and_level_are"))
 
 
 def _caption(context: ReportContext, effects: tuple[str, ...]) -> Text:
@@ -81,25 +73,11 @@ def _caption(context: ReportContext, effects: tuple[str, ...]) -> Text:
     adjusted = any(one.block_raw_pct != one.block_effects_pct for one in verdicts)
     return joined(
         *(tr("{text}.", text=words) for words in effects),
-        tr(
-            "Each dot is one block: a level against the baseline {baseline}, measured close "
-            "together in time.",
-            baseline=factors[0].baseline,
-        )
+        sentence("each_dot_is_one", baseline=factors[0].baseline)
         if len(factors) == 1
-        else tr(
-            "Each dot is one block: a level against the baseline, measured close together in time."
-        ),
-        tr(
-            "Diamond and bar: the mean and its 95 % interval. Shaded: effects smaller than the "
-            "± {margin} % that matters.",
-            margin=context.margin,
-        ),
-        adjusted
-        and tr(
-            "Dots are without what the position in the block adds, and p flips their signs; the "
-            "data tables also have them as measured."
-        ),
+        else sentence("each_dot_is_one_block"),
+        sentence("diamond_and_bar_the", margin=context.margin),
+        adjusted and sentence("dots_are_without_what"),
         runs_out(context.analysis) and tr("A bar without an end mark continues beyond the edge."),
     )
 
@@ -170,10 +148,5 @@ def _side(one: Comparison, same: int, effect_pct: float) -> str:
 def calibration(context: ReportContext) -> Blocks:
     """The findings of the A/A run, one a row."""
     if findings := context.of_kind(FindingKind.CALIBRATION):
-        yield Paragraph(
-            tr(
-                "One arm was run against itself under two labels. The true difference is zero; "
-                "what was measured is the noise that every comparison on this host has to overcome."
-            )
-        )
+        yield Paragraph(sentence("one_arm_was_run"))
         yield Facts([(one.title, one.text) for one in findings], "sentences")

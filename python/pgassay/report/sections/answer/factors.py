@@ -19,7 +19,7 @@ from pgassay.report.document.blocks import Chart, Fold, Heading, Items, Paragrap
 from pgassay.report.document.captions import cut
 from pgassay.report.document.section import Blocks, section
 from pgassay.report.document.table import Cell, Column, Table, table
-from pgassay.report.document.text import joined, word
+from pgassay.report.document.text import joined, texts_of, word
 from pgassay.report.tables.cells import (
     ABSENT,
     ESTIMATE_COLUMNS,
@@ -28,6 +28,8 @@ from pgassay.report.tables.cells import (
     estimate_cells,
     tone_cell,
 )
+
+sentence = texts_of(__name__)
 
 _TONES = {
     Dependence.DEPENDS: "undecided",
@@ -66,13 +68,7 @@ def interactions(context: ReportContext) -> Blocks:
         label = " ".join(one.text for one in context.of_kind(FindingKind.INTERACTION))
         left_out = pairs_left_out(context.analysis)
         caption = joined(
-            tr(
-                "Each factor’s effect (diamond, with its 95 % interval) at every level of another "
-                "factor. A level line means that the effect is the same at all of them; a line "
-                "that rises or falls is an interaction. Shaded: effects smaller than the "
-                "± {margin} % that matters.",
-                margin=context.margin,
-            ),
+            sentence("each_factors_effect_diamond", margin=context.margin),
             *cut(chart),
             left_out > 0
             and ntr(
@@ -85,35 +81,16 @@ def interactions(context: ReportContext) -> Blocks:
     if found:
         yield found
         yield note(
-            tr(
-                "Effects multiply: a difference of +10 % means that the ratio of level to "
-                "baseline is 1.1 times as large there. Independent: the difference is less "
-                "than ± {margin} %.",
-                margin=context.margin,
-            ),
-            len(found) > 1
-            and tr(
-                "The 95 % of the intervals hold for all {n} together, and likewise for the "
-                "effects they are made of.",
-                n=len(found),
-            ),
-            tr(
-                "A verdict above is an average over the other factor’s levels: where an effect "
-                "depends on them, read it here."
-            ),
+            sentence("effects_multiply_a_difference", margin=context.margin),
+            len(found) > 1 and sentence("the_95_of_the", n=len(found)),
+            sentence("a_verdict_above_is"),
         )
         summary = tr("Each effect at each level of the other factor")
         yield Fold(summary, [_simple_effect_table(context)], in_text=True)
     if inseparable:
         yield Heading(tr("What this fraction cannot separate"), "aliases")
         yield Items(inseparable, "note")
-        yield note(
-            tr(
-                "Effects on one line are estimated by the same figures; a minus sign means that "
-                "one of them enters reversed. Interactions of three and more factors are assumed "
-                "to be zero."
-            )
-        )
+        yield note(sentence("effects_on_one_line"))
 
 
 def _interaction_table(context: ReportContext) -> Table:
@@ -166,10 +143,4 @@ def trends(context: ReportContext) -> Blocks:
         levels = tr("{lowest} to {highest}", lowest=trend.lowest, highest=trend.highest)
         rows.append((trend.factor, levels, change, per_doubling, interval, evidence, verdict))
     yield table(_TRENDS, rows)
-    yield note(
-        tr(
-            "A straight line through the levels’ means, over their values, or over the logarithms "
-            "of these where the levels are spaced by ratios. It finds a steady rise or fall, not "
-            "an optimum in the middle."
-        )
-    )
+    yield note(sentence("a_straight_line_through"))

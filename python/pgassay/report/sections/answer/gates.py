@@ -16,7 +16,10 @@ from pgassay.report.context import ApartContext, ReportContext
 from pgassay.report.document.blocks import Paragraph
 from pgassay.report.document.section import Blocks, section
 from pgassay.report.document.table import Cell, Column, Table, table
+from pgassay.report.document.text import texts_of
 from pgassay.report.tables.cells import ABSENT, subject, tone_cell
+
+sentence = texts_of(__name__)
 
 _COLUMNS = (
     Column(Message("Gate"), "heading", merges=True),
@@ -40,10 +43,7 @@ def gates(context: ReportContext | ApartContext) -> Blocks:
     if context.gates:
         yield gate_table(context.gates)
         yield Paragraph(
-            tr(
-                "A gate holds where the interval lies wholly on its side of the limit, fails "
-                "where the whole interval lies on the other side, and is undecided otherwise."
-            ),
+            sentence("a_gate_holds_where"),
             "observed",
         )
 

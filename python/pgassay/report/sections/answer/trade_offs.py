@@ -6,11 +6,13 @@ Enters: the context. Leaves: a table and sentences for each factor. Never: weigh
 from __future__ import annotations
 
 from pgassay.findings.answer.trade_offs import rule_of
-from pgassay.language import tr
 from pgassay.report.context import ReportContext
 from pgassay.report.document.blocks import Heading, Paragraph, note
 from pgassay.report.document.section import Blocks, section
+from pgassay.report.document.text import texts_of
 from pgassay.report.tables.trade_offs import trade_off_table
+
+sentence = texts_of(__name__)
 
 
 @section("answer/trade_offs", "Trade-offs")
@@ -22,12 +24,4 @@ def trade_offs(context: ReportContext) -> Blocks:
         yield from (Paragraph(text, "observed") for text in context.sentences(rule_of(one)))
         yield trade_off_table(one)
     if weighed:
-        yield note(
-            tr(
-                "Means of the trials, and the change from the first level with its 95 % interval, "
-                "corrected as the verdict of the figure is. Colour: clearly better or worse. "
-                "“Best” are the levels that are not clearly worse than any other; every pair of "
-                "levels is compared. Weighed is only what was measured: not the safety of "
-                "committed data, the time of recovery after a crash, or cost."
-            )
-        )
+        yield note(sentence("means_of_the_trials"))

@@ -13,10 +13,12 @@ from pgassay.report.context import ReportContext
 from pgassay.report.document.blocks import Paragraph, note
 from pgassay.report.document.section import Blocks, section
 from pgassay.report.document.table import Column, Table, table
-from pgassay.report.document.text import Span
+from pgassay.report.document.text import Span, texts_of
 from pgassay.report.sections.answer.evidence import evidence
 from pgassay.report.tables.cells import INTERVAL, change, interval_of, means, result, subject
 from pgassay.report.tables.time_parts import accounting_table
+
+sentence = texts_of(__name__)
 
 _COLUMNS = (
     Column(Message("Measured"), "heading"),
@@ -41,13 +43,7 @@ def why(context: ReportContext) -> Blocks:
     if accounting or differences:
         yield note(_DIFFERENCES, *(_PARTS if accounting else ()))
     elif context.plan.alternates:
-        yield Paragraph(
-            tr(
-                "Costs and waits are sampled too slowly to be assigned to the arms, which change "
-                'every few seconds. Use mode = "blocks" to compare them: there each trial has one '
-                "arm."
-            )
-        )
+        yield Paragraph(sentence("costs_and_waits_are"))
     else:
         yield Paragraph(tr("No other measured figure differs clearly between the arms."))
 

@@ -26,11 +26,13 @@ from pgassay.report.document.blocks import Block, Chart, Fold, Key, note
 from pgassay.report.document.captions import happened, quantile_curve
 from pgassay.report.document.section import Blocks, section
 from pgassay.report.document.table import Cell, Column, Table, table
-from pgassay.report.document.text import Text, joined
+from pgassay.report.document.text import Text, joined, texts_of
 from pgassay.report.svg.draw import shows_zero
 from pgassay.report.svg.model import Band, Figure
 from pgassay.report.tables.cells import ABSENT
 from pgassay.report.tables.latencies import latency_table
+
+sentence = texts_of(__name__)
 
 _ARM = Column(Message("Arm"), "text", merges=True)
 _RUN = Column(Message("Run"), "heading")
@@ -110,20 +112,14 @@ def _over_time(analysis: ApartAnalysis, figures: Sequence[Figure]) -> Text:
     from_zero = all(shows_zero(figure.panels[0]) for figure in figures)
     was_read = any(t.logged is not None for one in analysis.curves for t in one.series)
     return joined(
-        tr(
-            "Lines: the mean throughput of the trials of a run, and the median of their 99th "
-            "percentiles."
-        )
+        sentence("lines_the_mean_throughput")
         if has_latency
         else tr("Lines: the mean throughput of the trials of a run."),
         has_bands and tr("Bands: from the lowest of the trials to the highest."),
         not from_zero and tr("The axis of throughput does not start at zero."),
         has_latency and tr("The axis of latency is logarithmic."),
         *happened(has_rows=any(map(has_rows, figures)), log_was_read=was_read),
-        tr(
-            "The runs were made apart: seconds count from the beginning of each measurement, so "
-            "what stands above each other did not happen at the same time."
-        ),
+        sentence("the_runs_were_made"),
         _PRESS,
     )
 
@@ -141,10 +137,7 @@ def quantiles(context: ApartContext) -> Blocks:
         lambda one, styles: latency_curve_chart(one.latencies, styles),
         lambda _: joined(
             quantile_curve(
-                tr(
-                    "How long fast, typical and slow transactions took: at 99 %, one of a hundred "
-                    "took longer. Each line is of all transactions of a run together"
-                ),
+                sentence("how_long_fast_typical"),
                 has_range=any(curve.trials > 1 for _, curve in curves),
             ),
             bool(loads)

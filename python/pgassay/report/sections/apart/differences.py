@@ -19,6 +19,7 @@ from pgassay.report.context import ApartContext
 from pgassay.report.document.blocks import Chart, Fold, Paragraph
 from pgassay.report.document.section import Blocks, section
 from pgassay.report.document.table import Cell, Column, Table, table
+from pgassay.report.document.text import texts_of
 from pgassay.report.tables.cells import (
     ABSENT,
     INTERVAL,
@@ -29,6 +30,8 @@ from pgassay.report.tables.cells import (
     result,
     tone_cell,
 )
+
+sentence = texts_of(__name__)
 
 _COLUMNS = (
     Column(Message("Run"), "heading", merges=True),
@@ -55,12 +58,7 @@ def verdicts(context: ApartContext) -> Blocks:
     """The primary metric and the endpoints beside it."""
     found = verdict_table(context)
     if found and (chart := differences_chart(context.analysis)):
-        caption = tr(
-            "Diamond: the change. Thin bar: the 95 % interval that decides, which allows for what "
-            "differs between runs of the same thing. Thick bar: what the trials inside the runs "
-            "alone would give. Shaded: changes too small to matter. The order was not random, so "
-            "this shows that runs differ, never why."
-        )
+        caption = sentence("diamond_the_change_thin")
         label = tr("Change of every endpoint against the baseline run")
         yield Chart("differences", chart, label, caption, has_table=True)
     yield found
@@ -89,10 +87,7 @@ def everything(context: ApartContext) -> Blocks:
     rows = [_row(one, result(one.comparison)) for one in found]
     made = replace(_fitted(found, rows), label=tr("Everything measured"))
     if found:
-        corrected = tr(
-            "Metrics beside the primary one and the endpoints are corrected together for their "
-            "number."
-        )
+        corrected = sentence("metrics_beside_the_primary")
         yield Fold(tr("All metrics, over whole trials"), (made, Paragraph(corrected, "observed")))
 
 

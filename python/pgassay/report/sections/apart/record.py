@@ -14,9 +14,12 @@ from pgassay.report.context import ApartContext
 from pgassay.report.document.blocks import Items, Paragraph
 from pgassay.report.document.section import Blocks, section
 from pgassay.report.document.table import Column, Table, table
+from pgassay.report.document.text import texts_of
 from pgassay.report.environment import created_at, server_version
 from pgassay.report.summaries.apart import caveats
 from pgassay.report.tables.cells import ABSENT
+
+sentence = texts_of(__name__)
 
 
 @section("apart/limits", "What this comparison can and cannot show")
@@ -30,10 +33,7 @@ def limits(context: ApartContext) -> Blocks:
 def conditions(context: ApartContext) -> Blocks:
     """Candidates for what changed the figures."""
     if found := condition_table(context):
-        text = tr(
-            "Each of these is a candidate for what changed the figures; none is shown to be the "
-            "cause, and what nothing records may have changed too."
-        )
+        text = sentence("each_of_these_is")
     else:
         text = tr("Nothing that the runs recorded differs; what nothing records may have changed.")
     yield Paragraph(text, "observed")

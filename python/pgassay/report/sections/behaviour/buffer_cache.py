@@ -11,7 +11,10 @@ from pgassay.report.context import ReportContext
 from pgassay.report.document.blocks import note
 from pgassay.report.document.section import Blocks, section
 from pgassay.report.document.table import Column, table
+from pgassay.report.document.text import texts_of
 from pgassay.report.tables.cells import ABSENT, whole
+
+sentence = texts_of(__name__)
 
 
 @section("behaviour/buffer_cache", "Shared buffers")
@@ -37,14 +40,7 @@ def buffer_cache(context: ReportContext) -> Blocks:
         for one in found
     ]
     yield table([Column(Message("Buffers of 8 kB"), "heading"), *map(Column, columns)], rows)
-    yield note(
-        tr(
-            "Means of the measured time, by pg_buffercache each 10\u00a0s (PostgreSQL 16 and "
-            "later). The usage count of a buffer rises by one with each use, up to 5, and falls "
-            "each time the search for a free buffer passes it: a mean near 5 with buffers unused "
-            "says that all data in use fit."
-        )
-    )
+    yield note(sentence("means_of_the_measured"))
 
 
 def _percent(part: float, of: float) -> str:

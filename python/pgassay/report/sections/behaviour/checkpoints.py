@@ -20,8 +20,10 @@ from pgassay.report.document.blocks import Block, Chart, Fold, Heading, Paragrap
 from pgassay.report.document.captions import arm_key, cut
 from pgassay.report.document.section import Blocks, section
 from pgassay.report.document.table import Column, Table, table
-from pgassay.report.document.text import joined
+from pgassay.report.document.text import joined, texts_of
 from pgassay.report.tables.cells import ABSENT, between
+
+sentence = texts_of(__name__)
 
 _COLUMNS = (
     Column(Message("Arm"), "heading"),
@@ -83,10 +85,7 @@ def checkpoints(context: ReportContext) -> Blocks:
         return
     yield from observed(context.sentences("checkpoints"))
     if chart := checkpoints_chart(context.analysis, arm_styles(context.plan.arms)):
-        caption = tr(
-            "Mean throughput around the start of a checkpoint, relative to the seconds before it. "
-            "The 95 % band over trials holds for the whole curve."
-        )
+        caption = sentence("mean_throughput_around_the")
         label = tr("Throughput around the start of a checkpoint")
         yield arm_key(context)
         yield Chart("checkpoints", chart, label, joined(caption, *cut(chart)))
@@ -94,14 +93,7 @@ def checkpoints(context: ReportContext) -> Blocks:
         yield from map(Paragraph, _refusals(context))
     else:
         yield checkpoint_table(context)
-        yield note(
-            tr(
-                "95 % intervals over trials. Depth: measured in each trial at the time when the "
-                "other trials are lowest, so that noise alone gives zero. Times are shown only "
-                "where there is a clear dip. Lost transactions, and full-page images beyond the "
-                "earlier rate, are sums over the whole curve."
-            )
-        )
+        yield note(sentence("95_intervals_over_trials"))
     yield from _causes(context)
     yield _every_checkpoint(context)
 
@@ -112,18 +104,7 @@ def _causes(context: ReportContext) -> Iterator[Block]:
         return
     yield Heading(tr("What the lost time goes into"))
     yield causes
-    yield note(
-        tr(
-            "Lost time: what sessions spent after a checkpoint began, less what the same "
-            "transactions took in the seconds before; 95 % intervals over trials. Waits are what "
-            "sampled sessions waited for; they and what is unaccounted sum to the whole. Causes "
-            "split the same time: what moves with the extra WAL belongs to full-page images; what "
-            "is left of waits for the disk, and what moves with the checkpointer’s waits for data "
-            "files, to write-back. Parts and shares are given only where the loss is clear; parts "
-            "below 1 % are left out. Shares are not proof: that takes an arm without the cause, as "
-            "the diagnosis says."
-        )
-    )
+    yield note(sentence("lost_time_what_sessions"))
     if chart := signals_chart(context.analysis.checkpoint_causes, arm_styles(context.plan.arms)):
         title = tr("Signals around the start of a checkpoint")
         yield Fold(title, [Chart("checkpoint_signals", chart, title, tr("Means of trials."))])
@@ -224,10 +205,7 @@ def _every_checkpoint(context: ReportContext) -> Fold | None:
     ]
     not_listed = len(found) - len(rows)
     what = note(
-        tr(
-            "A description, not a test: the lowest of several seconds lies below the others in any "
-            "noise."
-        ),
+        sentence("a_description_not_a"),
         not_listed and tr("{not_listed} more are in analysis.json.", not_listed=not_listed),
     )
     return Fold(tr("Every checkpoint"), [table(_EVERY_COLUMNS, rows), what])

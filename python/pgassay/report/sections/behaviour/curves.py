@@ -21,9 +21,11 @@ from pgassay.report.document.blocks import Chart, Fold, Heading, PageOnly, note,
 from pgassay.report.document.captions import arm_key, cut, quantile_curve
 from pgassay.report.document.section import Blocks, section
 from pgassay.report.document.table import Column, Table, table
-from pgassay.report.document.text import Text, joined
+from pgassay.report.document.text import Text, joined, texts_of
 from pgassay.report.tables.cells import ABSENT, between, interval
 from pgassay.report.tables.latencies import latency_table
+
+sentence = texts_of(__name__)
 
 _LOADS = (
     Column(Message("Measured"), "text"),
@@ -53,14 +55,8 @@ def by_load(context: ReportContext) -> Blocks:
     if differences:
         crossings = [e.crossings for e in analysis.by_load if e.metric == analysis.metric]
         caption = joined(
-            tr(
-                "The difference at each load, with a 95 % band that holds for all of them "
-                "together. Where it excludes zero, the levels differ."
-            ),
-            any(crossings)
-            and tr(
-                "A dotted line is the load at which the better level changes, with its interval."
-            ),
+            sentence("the_difference_at_each"),
+            any(crossings) and sentence("a_dotted_line_is"),
             *cut(differences),
             *_no_band(e.refused for e in analysis.by_load),
         )
@@ -170,20 +166,11 @@ def quantiles(context: ReportContext) -> Blocks:
             has_table=True,
         )
         yield _latency_table(context)
-        yield note(
-            tr(
-                "Of all transactions together. Metrics and verdicts are means of the trials’ own "
-                "quantiles, so they differ a little. A dash: too few transactions to tell."
-            )
-        )
+        yield note(sentence("of_all_transactions_together"))
     if chart:
         whole = [shift for shift in analysis.quantile_shifts if shift.step is None]
         caption = joined(
-            tr(
-                "How much the latency of fast, typical and slow transactions differs, with a 95 % "
-                "band that holds for all quantiles together. One number per trial and quantile; "
-                "blocks are the unit."
-            ),
+            sentence("how_much_the_latency"),
             *cut(chart),
             *_no_band(one.refused for one in whole),
             _without_band(whole),
@@ -196,10 +183,7 @@ def quantiles(context: ReportContext) -> Blocks:
 def _curve_caption(context: ReportContext) -> Text:
     curves = context.analysis.latency_curves
     step = next((one.step for one in curves if one.step is not None), None)
-    of_whom = tr(
-        "How long fast, typical and slow transactions took: at 99 %, one of a hundred took longer. "
-        "Each line is of all transactions of an arm’s trials together"
-    )
+    of_whom = sentence("how_long_fast_typical")
     return joined(
         quantile_curve(of_whom, has_range=any(one.trials > 1 for one in curves)),
         step is not None
@@ -221,10 +205,7 @@ def _without_band(whole: Sequence[QuantileShift]) -> str:
     ]
     if not found:
         return ""
-    return tr(
-        "Without a band, because the difference is the same in every block: {quantiles}.",
-        quantiles=listed(found),
-    )
+    return sentence("without_a_band_because", quantiles=listed(found))
 
 
 def _latency_table(context: ReportContext) -> Table:

@@ -15,9 +15,11 @@ from pgassay.report.context import FlameGraph, ReportContext
 from pgassay.report.document.blocks import Block, Fold, Frame, Heading, PageOnly, note, observed
 from pgassay.report.document.section import Blocks, section
 from pgassay.report.document.table import Column, Table, table
-from pgassay.report.document.text import Span
+from pgassay.report.document.text import Span, texts_of
 from pgassay.report.tables.cells import ABSENT
 from pgassay.trials.profile.model import COST
+
+sentence = texts_of(__name__)
 
 _SHOWN = 12
 _WHAT = {"cpu": Message("CPU time"), "off-cpu": Message("time that sessions wait")}
@@ -33,26 +35,13 @@ def flame_graphs(context: ReportContext) -> Blocks:
     yield from observed((*map(retold, profiles.notes), *_notes(profiles.arms, names)))
     if not profiles.arms:
         return
-    yield note(
-        tr(
-            "Each arm ran once more under perf after the last block. Nothing of these runs is a "
-            "measurement: they show which functions the time goes to, and one run of each arm "
-            "allows no verdict. CPU time is of all the server's processes."
-        )
-    )
+    yield note(sentence("each_arm_ran_once"))
     yield _arms(profiles.arms, names)
     yield note(tr("Beside what perf itself used, {cost}.", cost=COST))
     for one in profiles.differences:
         yield from _difference(one, names)
     if profiles.differences:
-        yield note(
-            tr(
-                "Time in a function and all that it calls, so callers and callees repeat it; "
-                "functions that differ by more than 3.5 standard errors of sampling. How much two "
-                "runs of the same arm differ is not in that error. Names of functions in the "
-                "kernel end in _[k]. A session that waits in pq_getbyte waits for its client."
-            )
-        )
+        yield note(sentence("time_in_a_function"))
     largest = {(one.arm, one.kind): _largest(one) for one in profiles.arms}
     for at, graph in enumerate(context.flame_graphs):
         functions = None if graph.baseline else largest.get((graph.arm, graph.kind))
@@ -86,12 +75,7 @@ def _drawing(
         of = tr("{arm} beside {baseline}", arm=of, baseline=names[graph.baseline])
     title = tr("{arm}: {what} per transaction", arm=of, what=_WHAT[graph.kind])
     how_to_read = note(
-        graph.baseline
-        and tr(
-            "Red: the function itself takes more time per transaction than with {value}; blue: "
-            "less.",
-            value=names[graph.baseline],
-        ),
+        graph.baseline and sentence("red_the_function_itself", value=names[graph.baseline]),
         tr("Below a function stands what it calls; its width is time."),
         tr("To zoom and search, open the file beside this report:"),
         (Span(graph.file, link=graph.file),),

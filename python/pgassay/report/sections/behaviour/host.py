@@ -16,7 +16,9 @@ from pgassay.report.context import ReportContext
 from pgassay.report.document.blocks import Chart
 from pgassay.report.document.captions import arm_key
 from pgassay.report.document.section import Blocks, section
-from pgassay.report.document.text import joined
+from pgassay.report.document.text import joined, texts_of
+
+sentence = texts_of(__name__)
 
 _ROLES = {
     "data": Message("data"),
@@ -38,13 +40,7 @@ def host(context: ReportContext) -> Blocks:
         return
     places = "; ".join(_places(storage))
     caption = joined(
-        tr(
-            "Means of each arm’s trials. Each panel has a scale of its own, from zero; figures "
-            "that were not read, or stayed below 1 % or 0.1\u00a0MB a second, are left out. "
-            "Everything on the host counts, the load and the samplers too where they run on it. "
-            "Time with a request in progress says little of a disk that serves many requests at "
-            "once, such as NVMe."
-        ),
+        sentence("means_of_each_arms"),
         places and tr("File systems: {places}.", places=places),
     )
     yield arm_key(context)

@@ -17,8 +17,10 @@ from pgassay.report.document.blocks import Chart, Fold, note, observed
 from pgassay.report.document.captions import arm_key
 from pgassay.report.document.section import Blocks, section
 from pgassay.report.document.table import Column, Table, table
-from pgassay.report.document.text import Text, joined
+from pgassay.report.document.text import Text, joined, texts_of
 from pgassay.report.tables.cells import ABSENT, between
+
+sentence = texts_of(__name__)
 
 _COLUMNS = (
     Column(Message("Scenario"), "group"),
@@ -68,24 +70,13 @@ def modes(context: ReportContext) -> Blocks:
     )
     yield mode_table(context, single)
     yield note(
-        tr(
-            "A peak counts as a mode only if nearly all trials have it at the same latency. "
-            "Figures are means over trials with 95 % intervals. Of their time: the share of the "
-            "time that all transactions of the scenario took together. Near the mean: transactions "
-            "within a tenth of it."
-        ),
+        sentence("a_peak_counts_as"),
         any(mode.waits for one in single for mode in one.modes)
-        and tr(
-            "Sampled in: what sessions were doing in a transaction that was certainly older than "
-            "the mode’s beginning."
-        ),
+        and sentence("sampled_in_what_sessions"),
         tr("What goes with a mode need not be its cause."),
     )
     if contrasts := contrast_table(context):
-        boundary = tr(
-            "The boundary is that of the arm with the most modes, and the same for all arms. One "
-            "share per trial; blocks are the unit; the intervals hold together (Bonferroni)."
-        )
+        boundary = sentence("the_boundary_is_that")
         summary = tr("Slow transactions, level by level")
         yield Fold(summary, [contrasts, note(boundary)], in_text=True)
     if mixture := mixture_table(context, [one for one in found if one.scenario == ALL]):
@@ -95,10 +86,7 @@ def modes(context: ReportContext) -> Blocks:
 def _caption(single: list[LatencyModes], *, at_one_step: bool) -> Text:
     not_drawn = len({one.scenario for one in single}) - len(panels_of(single))
     return joined(
-        tr(
-            "Share of the transactions in each tenth more of latency, mean of an arm’s trials; "
-            "both axes are logarithmic. Symbols: modes that the trials agree on. Crosses: the mean."
-        ),
+        sentence("share_of_the_transactions"),
         at_one_step and tr("At the greatest load of the trials."),
         not_drawn > 0
         and ntr(

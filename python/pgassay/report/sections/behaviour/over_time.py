@@ -15,9 +15,11 @@ from pgassay.report.document.blocks import Chart, Fold, note
 from pgassay.report.document.captions import arm_key, happened
 from pgassay.report.document.section import Blocks, section
 from pgassay.report.document.table import Column, table
-from pgassay.report.document.text import joined
+from pgassay.report.document.text import joined, texts_of
 from pgassay.report.svg.draw import shows_zero
 from pgassay.report.tables.cells import probability
+
+sentence = texts_of(__name__)
 
 _ASSOCIATIONS = (
     Column(Message("Series"), "text"),
@@ -39,10 +41,7 @@ def throughput(context: ReportContext) -> Blocks:
         return
     has_latency = any(panel.y.kind == "log" for panel in chart.panels)
     caption = joined(
-        tr(
-            "Thin lines: one trial each. Thick lines: the mean throughput of an arm’s trials, and "
-            "the median of their 99th percentiles."
-        )
+        sentence("thin_lines_one_trial")
         if has_latency
         else tr("Thin lines: one trial each. Thick lines: the mean throughput of an arm’s trials."),
         not shows_zero(chart.panels[0]) and tr("The axis of throughput does not start at zero."),
@@ -82,13 +81,5 @@ def associations(context: ReportContext) -> Blocks:
     if more := rows[_MOST_SHOWN:]:
         yield Fold(tr("{n} more series", n=len(more)), [table(_ASSOCIATIONS, more)])
     yield note(
-        tr(
-            "Correlation with {of}, second by second, after removing steps, checkpoint cycles and "
-            "each series’ own autocorrelation. {series} series at {n} lags were tested, and p is "
-            "corrected for all of them (Benjamini–Yekutieli). This is association, not cause: none "
-            "of these series was varied.",
-            of=of,
-            series=looked.series,
-            n=len(looked.lags_s),
-        )
+        sentence("correlation_with_second_by", of=of, series=looked.series, n=len(looked.lags_s))
     )

@@ -14,7 +14,9 @@ from pgassay.language import listed, ntr, retold, tr
 from pgassay.report.context import ReportContext
 from pgassay.report.document.blocks import Code, Fold, Group, Paragraph, note
 from pgassay.report.document.section import Blocks, section
-from pgassay.report.document.text import Span, said
+from pgassay.report.document.text import Span, said, texts_of
+
+sentence = texts_of(__name__)
 
 _MOST_LINES = 60
 _WIDTH = 100
@@ -30,26 +32,13 @@ def plans(context: ReportContext) -> Blocks:
     yield from (_statement(one, context) for one in several)
     if not several and len(context.plan.arms) > 1:
         whole = sum(bool(one.plans) for one in found)
-        yield Paragraph(
-            tr(
-                "All {whole} statements with a plan have the same plan in every trial of every "
-                "arm.",
-                whole=whole,
-            )
-        )
+        yield Paragraph(sentence("all_statements_with_a", whole=whole))
     if same := [_statement(one, context) for one in found if len(one.plans) == 1]:
         summary = ntr("{n} statement with one plan", "{n} statements with one plan", len(same))
         yield Fold(summary, same)
     for reason, texts in _without_plan(found):
         yield note(said("No plan: {reason} (<code>{texts}</code>).", reason=reason, texts=texts))
-    yield note(
-        tr(
-            "Generic plans (of prepared statements, whose parameters have no values), read after "
-            "the load of each trial in a session with the settings of the load; nothing was "
-            "executed. A plan that the server makes for particular values may be another one. "
-            "Plans are compared without costs and estimated rows."
-        )
-    )
+    yield note(sentence("generic_plans_of_prepared"))
 
 
 def _statement(one: StatementPlans, context: ReportContext) -> Fold:

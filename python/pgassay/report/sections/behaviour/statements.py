@@ -19,7 +19,10 @@ from pgassay.report.context import ReportContext
 from pgassay.report.document.blocks import Code, Fold, Paragraph, note
 from pgassay.report.document.section import Blocks, section
 from pgassay.report.document.table import Cell, Column, Table, table
+from pgassay.report.document.text import texts_of
 from pgassay.report.tables.cells import ABSENT, probability, tone_cell, whole
+
+sentence = texts_of(__name__)
 
 _WIDTH = 90
 _FEW = 0.005
@@ -39,11 +42,7 @@ def statements(context: ReportContext) -> Blocks:
             "{n} of them take 80 % of the execution time of all statements.",
             sum(one.of_the_80_pct for one in used),
         ),
-        tr(
-            "By pg_stat_statements, over the whole load with its warm-up; planning is not "
-            "included, nor what a COMMIT takes, such as its WAL flush. Statements below 1 % of the "
-            "time, and those of pgassay’s own sessions, are left out."
-        ),
+        sentence("by_pgstatstatements_over_the"),
     )
     differences = _differences(context)
     if clear := _differences(context, only_clear=True):
@@ -52,18 +51,9 @@ def statements(context: ReportContext) -> Blocks:
     elif differences:
         yield Paragraph(tr("The execution time of no statement differs clearly between levels."))
     if differences:
-        how = tr(
-            "The unit is the block. The BY\u00a0p is Student’s, corrected for all statements and "
-            "levels of this table (Benjamini–Yekutieli); a difference is called one only if this p "
-            "is at most 0.05 and the interval excludes zero."
-        )
+        how = sentence("the_unit_is_the")
         yield Fold(tr("All {n} differences", n=len(differences)), [differences, note(how)])
-    what = tr(
-        "Blocks are pages of 8\u00a0kB. Sessions: how many ran the statement on average, by wait "
-        "event, from samples of pg_stat_activity; CPU stands for none, and waits for the client "
-        "are left out. The waits of a COMMIT have no statement. Hover over a column’s title for "
-        "its meaning."
-    )
+    what = sentence("blocks_are_pages_of")
     summary = tr("Calls, blocks, WAL and wait events of each statement")
     yield Fold(summary, [_costs(context), note(what)], in_text=True)
     if texts := [Code(visible(one.text), "sql") for one in used if one.text]:

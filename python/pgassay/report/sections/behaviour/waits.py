@@ -25,6 +25,7 @@ from pgassay.report.document.blocks import (
 from pgassay.report.document.captions import arm_key
 from pgassay.report.document.section import Blocks, section
 from pgassay.report.document.table import Cell, Table
+from pgassay.report.document.text import texts_of
 from pgassay.report.sections.behaviour.ranked_sessions import (
     active_sessions,
     arm_means,
@@ -32,6 +33,8 @@ from pgassay.report.sections.behaviour.ranked_sessions import (
 )
 from pgassay.report.tables.by_arm import arm_table
 from pgassay.report.tables.time_parts import class_table
+
+sentence = texts_of(__name__)
 
 _MOST_EVENTS = 8
 _FEWEST_SESSIONS = 0.005
@@ -51,10 +54,7 @@ def waits(context: ReportContext) -> Blocks:
         )
         return
     caption = (
-        tr(
-            "What an average transaction spent its time on. The parts sum to its mean response "
-            "time."
-        )
+        sentence("what_an_average_transaction")
         if plan.has_rate
         else tr("What an average transaction spent its time on. The parts sum to its mean latency.")
     )
@@ -70,26 +70,13 @@ def waits(context: ReportContext) -> Blocks:
     yield Group(tables, "pair")
     sampled = [(trial.arm, trial.sampled_waits) for trial in series if trial.sampled_waits]
     if by_extension := event_table(context, tr("Average waiting sessions"), sampled):
-        counted = tr(
-            "Counted by the extension over the whole load, warm-up included. It samples more "
-            "often, so it also counts waits that are too short or rare for our samples. It does "
-            "not count CPU time, and it cannot distinguish idle sessions from others that wait for "
-            "their client."
-        )
+        counted = sentence("counted_by_the_extension")
         yield Fold(tr("The same by pg_wait_sampling"), [by_extension, note(counted)])
     yield note(
         tr("The parts sum to the mean response time of a transaction.")
         if plan.has_rate
         else tr("The parts sum to the mean latency of a transaction."),
-        tr(
-            "Sampled from pg_stat_activity: sessions of a class, times the time measured, divided "
-            "by the number of transactions in that time. CPU is the kernel’s count of the time in "
-            "which sessions ran on a processor, and sampled only where that was not read. "
-            "Unaccounted is what the samples leave: the way to the server and back, the load’s own "
-            "work before and after a transaction, and the noise of sampling, so it may be below "
-            "zero. A session that waits for its client between two statements of a transaction is "
-            "not active."
-        ),
+        sentence("sampled_from_pgstatactivity_sessions"),
     )
 
 
@@ -98,20 +85,12 @@ def _sessions(context: ReportContext) -> Iterator[Block]:
     styles = arm_styles(context.plan.arms)
     over_time = sessions_chart(context.series, context.plan, styles)
     if over_time and not context.plan.alternates:
-        caption = tr(
-            "How many sessions were at work or waiting at a time, by what they waited for: means "
-            "of each arm’s trials, all panels on one scale. A session that waits for its client is "
-            "not counted."
-        )
+        caption = sentence("how_many_sessions_were")
         label = tr("Average active sessions by wait class over time, an arm in each panel")
         yield Heading(tr("Active sessions over time"))
         yield Chart("sessions", over_time, label, caption)
     if pareto := pareto_chart(ranked_sessions(context), styles):
-        caption = tr(
-            "The largest, at least three, until they explain 80 % of all active sessions; in "
-            "brackets the share of the arm’s active sessions. CPU: no wait event. The server "
-            "reports no statement for a COMMIT, in which WAL is flushed."
-        )
+        caption = sentence("the_largest_at_least")
         label = tr("Average active sessions by wait event, statement and scenario")
         yield Heading(tr("What most of them were busy with"))
         yield arm_key(context)

@@ -13,8 +13,11 @@ from pgassay.report.context import ObservationContext
 from pgassay.report.document.blocks import note
 from pgassay.report.document.section import Blocks, section
 from pgassay.report.document.table import Cell, Column, table
+from pgassay.report.document.text import texts_of
 from pgassay.report.log_events import event_words
 from pgassay.report.tables.cells import ABSENT, moment
+
+sentence = texts_of(__name__)
 
 _MOST_CHECKPOINTS = 200
 _MOST_STATEMENTS = 20
@@ -80,13 +83,7 @@ def statements(context: ObservationContext) -> Blocks:
         for one in found[:_MOST_STATEMENTS]
     ]
     yield table(_STATEMENTS, rows)
-    yield note(
-        tr(
-            "Differences of pg_stat_statements over the time observed, for this database; nothing "
-            "was reset. Texts as the server keeps them, constants replaced; whole in "
-            "statements.json."
-        )
-    )
+    yield note(sentence("differences_of_pgstatstatements_over"))
 
 
 @section("observation/log", "Events in the server’s log")
@@ -107,9 +104,4 @@ def gaps(context: ObservationContext) -> Blocks:
     columns = (Column(Message("From (UTC)"), "text"), Column(Message("Duration")))
     if rows:
         yield table(columns, rows)
-        yield note(
-            tr(
-                "The server was unreachable, restarted, or too slow to answer. Averages leave "
-                "these times out."
-            )
-        )
+        yield note(sentence("the_server_was_unreachable"))

@@ -12,8 +12,10 @@ from pgassay.language import decimals, tr
 from pgassay.report.context import ObservationContext
 from pgassay.report.document.blocks import Items
 from pgassay.report.document.section import Blocks, section
-from pgassay.report.document.text import Inline, said
+from pgassay.report.document.text import Inline, texts_of
 from pgassay.report.summaries import observation as observation_summary
+
+sentence = texts_of(__name__)
 
 
 @section("observation/caveats", "Caveats")
@@ -30,28 +32,20 @@ def method(context: ObservationContext) -> Blocks:
 
 def _method(context: ObservationContext) -> Iterator[Inline]:
     observed, cost = context.observed, context.observed.cost
-    yield tr(
-        "Read-only sessions with a statement timeout of 5 s and a lock timeout of 1 s read the "
-        "server’s views. Nothing was reset, and no load was added."
-    )
-    yield tr(
-        "The sampler used {cpu_s} s of processor time for {samples} samples of the waits, and "
-        "{disk_mb} MB on disk.",
+    yield sentence("readonly_sessions_with_a")
+    yield sentence(
+        "the_sampler_used_s",
         cpu_s=decimals(cost.get("cpu_s", 0.0), ".1f"),
         samples=spaced(cost.get("wait_ticks", 0), 0),
         disk_mb=decimals(observed.bytes_on_disk / 1048576, ".1f"),
     )
     if clock := observed.clock:
-        yield tr(
-            "The server’s clock is {ahead} ms ahead of this machine’s, ± {uncertainty} "
-            "ms{applied}.",
+        yield sentence(
+            "the_servers_clock_is",
             ahead=f"{clock['offset_at_end_ms']:+.3f}",
             uncertainty=f"{clock['uncertainty_ms']:.3f}",
             applied=tr("; times in its log are corrected by this")
             if clock["applied"]
             else tr(": no difference beyond that uncertainty"),
         )
-    yield said(
-        "An observation describes. To find out what would be faster, run an experiment: "
-        "<code>pgassay run</code>."
-    )
+    yield sentence.marked("an_observation_describes_to")

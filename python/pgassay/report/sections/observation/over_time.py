@@ -16,8 +16,10 @@ from pgassay.report.charts.over_time.observed import (
 from pgassay.report.context import ObservationContext
 from pgassay.report.document.blocks import Chart, PageOnly, Paragraph, note
 from pgassay.report.document.section import Blocks, section
-from pgassay.report.document.text import said
+from pgassay.report.document.text import texts_of
 from pgassay.report.tables.host import host_tables_over_time
+
+sentence = texts_of(__name__)
 
 _FROM = {
     "counters": Message(" (from the server’s counters, to a second)"),
@@ -32,9 +34,8 @@ def throughput(context: ObservationContext) -> Blocks:
     if chart is None:
         yield Paragraph(tr("The server’s counters were not read."))
         return
-    caption = tr(
-        "All databases, without the samplers’ own transactions. Ticks above: "
-        "checkpoints{checkpoints_from}. Times are UTC; in shaded times nothing was sampled.",
+    caption = sentence(
+        "all_databases_without_the",
         checkpoints_from=_FROM.get(context.observed.checkpoints_from, ""),
     )
     yield Chart("throughput", chart, tr("Commits per second over the time observed"), caption)
@@ -44,11 +45,7 @@ def throughput(context: ObservationContext) -> Blocks:
 def standby(context: ObservationContext) -> Blocks:
     """Shows how far a standby was behind, where that is known at any time."""
     if chart := standby_chart(context.observed):
-        caption = tr(
-            "0 when everything that the primary had sent was replayed; otherwise the age of the "
-            "last commit replayed, from the primary’s clock and this server’s clock, so an upper "
-            "bound."
-        )
+        caption = sentence("0_when_everything_that")
         yield Chart("standby", chart, tr("Age of the last replayed commit"), caption)
 
 
@@ -57,20 +54,13 @@ def host(context: ObservationContext) -> Blocks:
     """Shows the host's processors and disks and the WAL, in so far as they were read."""
     observed = context.observed
     if chart := processors_chart(observed):
-        caption = tr(
-            "The share of time in which the host’s processors were busy, were idle while a disk "
-            "request was pending (iowait), or were taken by other guests of the machine (steal)."
-        )
+        caption = sentence("the_share_of_time")
         yield Chart("processors", chart, tr("Processors of the host"), _with_gaps(caption))
     if chart := disks_chart(observed):
         caption = tr("What the host’s disks read and wrote, and how much WAL the server made.")
         yield Chart("disks", chart, tr("Disks and WAL"), _with_gaps(caption))
     if hosts := host_tables_over_time(observed.host_windows, observed.host):
-        columns = said(
-            "Columns of vmstat and of iostat\u00a0-x, in their units. Hover over a column’s title "
-            "for its meaning. Second by second: <code>pgassay show RUN --host vmstat</code> or "
-            "<code>iostat</code>."
-        )
+        columns = sentence.marked("columns_of_vmstat_and")
         yield PageOnly([*hosts, note(columns)])
 
 

@@ -18,7 +18,10 @@ from pgassay.report.context import ObservationContext
 from pgassay.report.document.blocks import Chart, Paragraph, note
 from pgassay.report.document.section import Blocks, section
 from pgassay.report.document.table import Cell, Column, Table, table
+from pgassay.report.document.text import texts_of
 from pgassay.report.tables.cells import ABSENT
+
+sentence = texts_of(__name__)
 
 _MOST_EVENTS = 15
 _BY_EXTENSION = Message("Waiting sessions by pg_wait_sampling")
@@ -44,24 +47,13 @@ def waits(context: ObservationContext) -> Blocks:
         yield Paragraph(tr("No busy session was sampled."))
         return
     if chart := sessions_chart(observed):
-        caption = tr(
-            "How many sessions were at work or waiting at a time, by what they waited for. In "
-            "shaded times nothing was sampled."
-        )
+        caption = sentence("how_many_sessions_were")
         yield Chart("sessions", chart, tr("Average active sessions by wait class"), caption)
     yield classes
     yield event_table(observed)
     yield note(
-        tr(
-            "Sampled from pg_stat_activity: client backends of all databases. Per transaction: "
-            "busy sessions times the time observed, divided by the commits in that time."
-        ),
-        bool(observed.sampled_waits)
-        and tr(
-            "The extension pg_wait_sampling samples more often, so it also counts waits that are "
-            "too short or rare for our samples. It does not count CPU time, and it cannot "
-            "distinguish idle sessions from others that wait for their client."
-        ),
+        sentence("sampled_from_pgstatactivity_client"),
+        bool(observed.sampled_waits) and sentence("the_extension_pgwaitsampling_samples"),
     )
 
 

@@ -13,7 +13,7 @@ from pgassay.report.context import ReportContext
 from pgassay.report.document.blocks import Fold, Paragraph, note
 from pgassay.report.document.section import Blocks, section
 from pgassay.report.document.table import Column, Table, table
-from pgassay.report.document.text import said
+from pgassay.report.document.text import texts_of
 from pgassay.report.tables.by_arm import arm_table, log_event_table
 from pgassay.report.tables.cells import (
     ABSENT,
@@ -30,6 +30,8 @@ from pgassay.report.tables.cells import (
     subject,
 )
 from pgassay.report.tables.host import host_tables_of_run
+
+sentence = texts_of(__name__)
 
 BY = Message("BY\xa0p")
 _COMPARISONS = (
@@ -71,11 +73,7 @@ def everything(context: ReportContext) -> Blocks:
         per_trial = note(tr("Number of events in the measured time, per trial."))
         yield Fold(tr("Events in the server’s log"), (events, per_trial), in_text=True)
     if hosts := host_tables_of_run(context):
-        columns = said(
-            "Means of the trials over their measured time, in the columns and units of vmstat and "
-            "of iostat\u00a0-x. Second by second: <code>pgassay show RUN --host vmstat</code> or "
-            "<code>iostat</code>."
-        )
+        columns = sentence.marked("means_of_the_trials")
         yield Fold(tr("The server’s host"), (*hosts, note(columns)))
     if comparisons:
         summary = tr("{n} comparisons", n=len(comparisons))
@@ -84,10 +82,7 @@ def everything(context: ReportContext) -> Blocks:
 
 def _means(context: ReportContext, *, is_open: bool) -> Fold:
     summary = ntr("Means of {n} arm", "Means of {n} arms", len(context.plan.arms))
-    differ = tr(
-        "These means are arithmetic, over trials; those of the verdicts are over blocks, and "
-        "geometric where the change is a ratio, so they differ a little."
-    )
+    differ = sentence("these_means_are_arithmetic")
     blocks = (_mean_table(context), None if is_open else note(differ))
     return Fold(summary, blocks, is_open, in_text=is_open)
 
@@ -95,17 +90,8 @@ def _means(context: ReportContext, *, is_open: bool) -> Fold:
 def _what_p_is(context: ReportContext) -> Paragraph:
     left_out = len(context.analysis.comparisons) - len(_large_enough(context))
     return note(
-        _has_sign_flip(context)
-        and tr(
-            "The sign-flip p is for each comparison alone: among twenty, expect one below 0.05 by "
-            "chance."
-        ),
-        tr(
-            "The BY\u00a0p is Student’s, corrected for all levels and for all metrics except the "
-            "endpoints (Benjamini–Yekutieli; steps are a separate family). For these metrics, a "
-            "difference is reported only if this p is at most 0.05 and the interval excludes zero. "
-            "Their intervals have the same correction. Means of ratios are geometric."
-        ),
+        _has_sign_flip(context) and sentence("the_signflip_p_is"),
+        sentence("the_by_p_is"),
         left_out > 0
         and ntr(
             "{n} comparison with a difference too small to matter is left out; analysis.json has "

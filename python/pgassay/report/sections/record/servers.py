@@ -14,7 +14,10 @@ from pgassay.report.context import ReportContext
 from pgassay.report.document.blocks import Fold, note
 from pgassay.report.document.section import Blocks, section
 from pgassay.report.document.table import Cell, Column, Table, table
+from pgassay.report.document.text import texts_of
 from pgassay.report.tables.cells import ABSENT, whole
+
+sentence = texts_of(__name__)
 
 _PARTS = ("servers", "settings_that_differ", "settings_of_some", "data")
 _Row = tuple[str | Cell, ...]
@@ -29,13 +32,7 @@ def servers(context: ReportContext) -> Blocks:
     names = tuple(map(str, servers))
     yield _table(names, servers, differing, data)
     if differing:
-        yield note(
-            tr(
-                "The settings listed exist on all servers and have different values although they "
-                "are not factors: defaults of their versions, values written by initdb, and build "
-                "options. All of this is part of the difference between the servers."
-            )
-        )
+        yield note(sentence("the_settings_listed_exist"))
     for name in names:
         if of_some.get(name):
             summary = tr("Settings of {name} that another server lacks", name=name)

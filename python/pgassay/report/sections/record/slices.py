@@ -14,7 +14,10 @@ from pgassay.report.context import ReportContext
 from pgassay.report.document.blocks import Chart, note
 from pgassay.report.document.section import Blocks, section
 from pgassay.report.document.table import Column, table
+from pgassay.report.document.text import texts_of
 from pgassay.report.tables.cells import ABSENT, interval, measured, whole
+
+sentence = texts_of(__name__)
 
 _CARRY_OVER = (
     Column(Message("Effect of"), "text"),
@@ -58,23 +61,11 @@ def carry_over(context: ReportContext) -> Blocks:
     if not rows:
         return
     if chart := rounds_chart(context.analysis):
-        caption = tr(
-            "The arms alternate inside every trial, in a new random order in each round. Each dot "
-            "is one round: a level against the baseline within seconds. The first quarter of every "
-            "slice is not used."
-        )
+        caption = sentence("the_arms_alternate_inside")
         label = tr("The effect in every round of slices, in the order of time")
         yield Chart("rounds", chart, label, caption)
     yield table(_CARRY_OVER, rows)
-    yield note(
-        tr(
-            "An effect that outlasts its slice (carry-over) is smaller after a slice of another "
-            "arm than after a slice of the same arm, smaller early in a slice than late, and "
-            "smaller in short slices than in long ones. Half of the trials have slices of half the "
-            "length. None of these tests finds a carry-over that lasts much longer than every "
-            "slice."
-        )
-    )
+    yield note(sentence("an_effect_that_outlasts"))
 
 
 @section("record/variants", "Variants of the load’s slices")
@@ -98,10 +89,4 @@ def variants(context: ReportContext) -> Blocks:
         return
     found = table(_VARIANTS, rows)
     yield found if len(context.analysis.arms) > 1 else found.without("Arm")
-    yield note(
-        tr(
-            "A transaction is counted for a slice if it began and ended in it; one that crosses a "
-            "slice edge counts for no variant. Throughput and latency are means over the trials. "
-            "The table is descriptive: it does not test whether variants differ."
-        )
-    )
+    yield note(sentence("a_transaction_is_counted"))

@@ -21,9 +21,11 @@ from pgassay.report.document.blocks import Chart, Fold, PageOnly, Paragraph, not
 from pgassay.report.document.captions import arm_key
 from pgassay.report.document.section import Blocks, section
 from pgassay.report.document.table import Cell, Column, Table, row_of, table
-from pgassay.report.document.text import Span, joined
+from pgassay.report.document.text import Span, joined, texts_of
 from pgassay.report.svg.draw import shows_zero
 from pgassay.report.tables.cells import ABSENT, measured, tone_cell, with_interval
+
+sentence = texts_of(__name__)
 
 _STEPS = (
     Column(Message("Trial"), "text"),
@@ -54,11 +56,7 @@ def trials(context: ReportContext) -> Blocks:
     """All runs have the section; it says so where no trial has finished."""
     if chart := trial_order_chart(context.analysis, arm_styles(context.plan.arms)):
         caption = joined(
-            tr(
-                "Every block has each arm once, in random order (seed {seed}). A slow drift of the "
-                "host affects all arms of a block alike, so it hardly changes the effect.",
-                seed=context.plan.seed,
-            )
+            sentence("every_block_has_each", seed=context.plan.seed)
             if context.plan.factors
             else tr("One arm, repeated: the scatter is the noise of the host."),
             not shows_zero(chart.panels[0]) and tr("The vertical axis does not start at zero."),
@@ -75,10 +73,7 @@ def trials(context: ReportContext) -> Blocks:
         link=_as_link(trials_csv(context)),
         download=f"{context.run_name}-trials.csv",
     )
-    rows = tr(
-        "one row for each trial and step, with block, arm, order and reasons where it does not "
-        "count."
-    )
+    rows = sentence("one_row_for_each")
     yield PageOnly([note((link, Span(colon()), Span(rows)))])
     yield Fold(tr("All {n} trials", n=len(found)), [found])
 
@@ -150,13 +145,7 @@ def halves(context: ReportContext) -> Blocks:
     ]
     if rows:
         yield table(_BY_HALF, rows)
-        yield note(
-            tr(
-                "The change in per cent with its 95 % interval, in the first and in the second "
-                "half of the measured time of trials; behind that the ratio of the level to its "
-                "baseline in the second half against that in the first (Student’s t over blocks)."
-            )
-        )
+        yield note(sentence("the_change_in_per"))
 
 
 @section("record/steadiness", "Trials that were not steady")
@@ -171,10 +160,5 @@ def steadiness(context: ReportContext) -> Blocks:
     if rows:
         summary = ntr("{n} step of a trial", "{n} steps of a trial", len(rows))
         yield Fold(summary, [table(_STEPS, rows)])
-        text = tr(
-            "Tested for: changes of the mean (PELT, with a penalty for autocorrelation) and trends "
-            "(Theil and Sen), after removing the checkpoint cycle. Changes below the smallest "
-            "effect that matters are ignored. Arms of a block share a drift of the host; a drift "
-            "that differs between arms is part of their effect."
-        )
+        text = sentence("tested_for_changes_of")
         yield PageOnly([note(text)])

@@ -15,9 +15,11 @@ from pgassay.report.context import TraceContext
 from pgassay.report.document.blocks import Paragraph, note
 from pgassay.report.document.section import Blocks, section
 from pgassay.report.document.table import Column, Table, table
-from pgassay.report.document.text import said
+from pgassay.report.document.text import texts_of
 from pgassay.report.summaries.trace import microseconds, point_name
 from pgassay.report.tables.cells import ABSENT, moment
+
+sentence = texts_of(__name__)
 
 _MOST_POINTS = 40
 _MOST_CHECKPOINTS = 10
@@ -67,11 +69,7 @@ def points(context: TraceContext) -> Blocks:
     yield points_table(found[:_MOST_POINTS])
     more = len(found[_MOST_POINTS:])
     yield note(
-        tr(
-            "In it: processes that were in it at a time, on average; 1.00 is one process all the "
-            "time. Per transaction: its time over the server’s transactions. Means are exact; the "
-            "median and p99 are exact to a factor of two. Background processes are counted too."
-        ),
+        sentence("in_it_processes_that"),
         more and tr("{more} more are in points.parquet.", more=more),
     )
 
@@ -85,13 +83,7 @@ def around(context: TraceContext) -> Blocks:
         yield note(tr("{more} more are in phases.parquet.", more=more))
     if traced.checkpoints and (found := _around_table(traced.periods, traced.points[:_AROUND])):
         yield found
-        yield note(
-            said(
-                "Before and after: up to 10 s each. These figures stand beside the checkpoint in "
-                "time; whether it causes them, only an experiment shows that varies it, such as "
-                "<code>checkpoint_completion_target</code> or <code>wal_compression</code>."
-            )
-        )
+        yield note(sentence.marked("before_and_after_up"))
 
 
 def checkpoint_table(checkpoints: Sequence[TracedCheckpoint]) -> Table:
@@ -170,9 +162,6 @@ def relations(context: TraceContext) -> Blocks:
     yield table(_RELATIONS, rows)
     more = len(found[_MOST_RELATIONS:])
     yield note(
-        tr(
-            "Over the whole trace, the longest first. Names are those of the database that the "
-            "trace was connected to."
-        ),
+        sentence("over_the_whole_trace"),
         more and tr("{more} more are in trace.json.", more=more),
     )

@@ -11,9 +11,11 @@ from pgassay.language import colon, tr
 from pgassay.report.context import TraceContext
 from pgassay.report.document.blocks import Items
 from pgassay.report.document.section import Blocks, section
-from pgassay.report.document.text import Inline, said
+from pgassay.report.document.text import Inline, texts_of
 from pgassay.report.summaries import trace as trace_summary
 from pgassay.trials.trace.points import meaning
+
+sentence = texts_of(__name__)
 
 
 @section("trace/caveats", "Caveats")
@@ -33,13 +35,6 @@ def _method(context: TraceContext) -> Iterator[Inline]:
         yield tr("By probes on {words}: {points}.", words=words, points=points)
     for point in dict.fromkeys(one.point for one in context.traced.points):
         yield f"{trace_summary.point_name(point, '')}{colon()}{meaning(point)}."
-    yield tr(
-        "Probes lie in the program file {program}; only processes of this server were counted. A "
-        "duration is the end minus the beginning in the same process.",
-        program=context.described.program,
-    )
+    yield sentence("probes_lie_in_the", program=context.described.program)
     yield tr("Cost: {cost}.", cost=trace_summary.cost_text(context))
-    yield said(
-        "A trace describes. To find out what would be faster, run an experiment: "
-        "<code>pgassay run</code>."
-    )
+    yield sentence.marked("a_trace_describes_to")

@@ -16,7 +16,10 @@ from pgassay.report.charts.over_time.trace import (
 from pgassay.report.context import TraceContext
 from pgassay.report.document.blocks import Chart, PageOnly, note
 from pgassay.report.document.section import Blocks, section
+from pgassay.report.document.text import texts_of
 from pgassay.report.summaries.trace import point_name
+
+sentence = texts_of(__name__)
 
 _MOST_MAPS = 3
 
@@ -53,10 +56,6 @@ def heat(context: TraceContext) -> Blocks:
     for number, course in enumerate(courses, 1):
         if chart := heat_map(traced, course):
             name = names[course.point, course.key]
-            caption = tr(
-                "{name}: each row is a range of durations, each column a second; the more "
-                "durations, the redder, by the logarithm.",
-                name=name,
-            )
+            caption = sentence("each_row_is_a", name=name)
             label = tr("{name} by duration and second", name=name)
             yield Chart(f"heat-{number}", chart, label, caption, has_table=True)
