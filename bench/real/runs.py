@@ -18,7 +18,8 @@ from typing import Protocol, TypeVar
 from pgassay.pipeline import run_experiment
 from pgassay.plan.model import Plan, PlannedTrial
 from pgassay.samples.forms.trial import TrialFile
-from pgassay.samples.run_directory import RunDirectory, StoredTrial
+from pgassay.samples.run_directory import RunDirectory
+from pgassay.samples.stored_parts import StoredTrial
 from pgassay.spec.parse import parse_spec
 from pgassay.trials.model.record import Validity
 from pgassay.trials.run.progress import ProgressListener

@@ -23,7 +23,6 @@ from pgassay.analysis.measures.trial import measure_trial
 from pgassay.errors import PgassayError, RunDirectoryError
 from pgassay.report.context import ApartContext
 from pgassay.samples.run_directory import RunDirectory
-from pgassay.samples.stored_design import stored_plan
 from pgassay.spec.reading.tables import parsed_toml
 from pgassay.spec.stored import WORKLOAD_COPY
 
@@ -76,9 +75,9 @@ def _names(paths: Sequence[Path]) -> list[str]:
 
 def _runs_of(path: Path) -> list[Path]:
     """The run itself, or the runs directly in a folder, by their names."""
-    if not path.is_dir() or (path / RunDirectory.DESCRIBED_BY).is_file():
+    if not path.is_dir() or (path / RunDirectory.MARK).is_file():
         return [path]
-    return sorted(found.parent for found in path.glob(f"*/{RunDirectory.DESCRIBED_BY}")) or [path]
+    return sorted(found.parent for found in path.glob(f"*/{RunDirectory.MARK}")) or [path]
 
 
 def _side(path: Path, has_charts: bool) -> Iterator[ApartRun]:
@@ -88,7 +87,7 @@ def _side(path: Path, has_charts: bool) -> Iterator[ApartRun]:
 
 def _read_run(run: RunDirectory, has_charts: bool) -> ApartRun:
     """What is compared of one run."""
-    plan = stored_plan(run)
+    plan = run.plan()
     valid, series, latencies, invalid = [], [], [], 0
     for trial in run.trials():
         sources = TrialSources(trial)

@@ -28,7 +28,6 @@ from pgassay.samples.noise_history import add_noise_record, noise_records
 from pgassay.samples.profiles import PROFILES
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.samples.storage.files import lost_storage_is_a_trial_error
-from pgassay.samples.stored_design import store_design, store_plan
 from pgassay.samples.unfinished import pending_undo
 from pgassay.server.hosts.placement import Placement
 from pgassay.server.protocol import ServerFacts
@@ -70,7 +69,7 @@ def run_experiment(
     listener.planned(plan)
     for warning in placement.warnings:
         listener.warned(warning)
-    store_design(run, spec, plan)
+    run.store_design(spec, plan)
     return carry_out(spec, run, listener, placement, TrialReadings(run, plan))
 
 
@@ -202,7 +201,7 @@ def _run_blocks(
         if following is None:
             return
         if following != trials.plan:
-            store_plan(run, following)
+            run.store_plan(following)
             trials.listener.replanned(following)
             for arm in following.dropped.keys() - trials.plan.dropped.keys():
                 label = following.arm(arm).label

@@ -35,7 +35,6 @@ from pgassay.report.formats.html import render_html
 from pgassay.report.objects.analysis import render_json
 from pgassay.report.repeat_command import repeat_command
 from pgassay.samples.run_directory import RunDirectory
-from pgassay.samples.stored_design import stored_plan
 from pgassay.server.comparison import ServerCompared
 
 
@@ -65,7 +64,7 @@ def analyse_run(
     run: RunDirectory, readings: TrialReadings | None = None, gates: Sequence[Gate] | None = None
 ) -> ReportContext:
     """Everything a stored run says, finished or not; `readings` are of trials read already."""
-    readings = readings or TrialReadings(run, stored_plan(run))
+    readings = readings or TrialReadings(run, run.plan())
     plan, trials = readings.plan, readings.every()
     if not trials:
         raise RunDirectoryError(f"{run.path}: holds no finished trial; there is nothing to report")

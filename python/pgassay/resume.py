@@ -24,7 +24,6 @@ from pgassay.reporting import Outcome, analyse_run, report_run
 from pgassay.samples.layout import ANALYSIS, REPORT, SPEC
 from pgassay.samples.own_runs import was_begun_here
 from pgassay.samples.run_directory import RunDirectory
-from pgassay.samples.stored_design import stored_plan
 from pgassay.samples.unfinished import clear_unfinished
 from pgassay.server.change import visible
 from pgassay.server.recovery.acts import Act
@@ -45,7 +44,7 @@ def resume(
     listener: ProgressListener,
 ) -> Outcome:
     """Go on with a run at its next trial; `spec_path` is the experiment file it was made from."""
-    plan = stored_plan(run)
+    plan = run.plan()
     spec = _same_spec(run, plan, spec_path)
     placement = refuse_experiment(spec)
     refuse_plan(spec, plan)
@@ -66,7 +65,7 @@ def resume(
 def acts_of_resuming(run: RunDirectory, spec_path: Path | None) -> list[Act]:
     """What going on does that the user may not know of: undoing changes, and running what the
     stored experiment names, unless the user gives the same file or has begun it here."""
-    _same_spec(run, stored_plan(run), spec_path)
+    _same_spec(run, run.plan(), spec_path)
     own_spec = spec_path is not None and not _is_stored(run, spec_path)
     acts = left_changed(run).acts(own_spec=own_spec)
     if own_spec or was_begun_here(run.path):

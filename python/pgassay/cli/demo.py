@@ -25,7 +25,7 @@ def demo(
     from importlib.resources import files
 
     from pgassay.cli.run.execution import conclude, follow
-    from pgassay.samples.run_directory import default_run_path
+    from pgassay.samples.directory import default_run_path
     from pgassay.spec.parse import parse_spec
 
     text = (files("pgassay") / "studies" / "demo.toml").read_text("utf-8")

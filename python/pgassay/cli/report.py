@@ -100,14 +100,13 @@ def _refuse_gates_without_comparison(gates: Sequence[Gate], run: Path) -> None:
     """Gates are on comparisons, which observations and traces do not have."""
     from pgassay.cli.terminal.gates import refuse_without_comparison
     from pgassay.errors import SetupError
-    from pgassay.samples.observation_directory import is_observation
+    from pgassay.samples.observation_directory import ObservationDirectory
     from pgassay.samples.run_directory import RunDirectory
-    from pgassay.samples.stored_design import stored_plan
-    from pgassay.samples.trace_directory import is_trace
+    from pgassay.samples.trace_directory import TraceDirectory
 
-    if is_observation(run) or is_trace(run):
+    if ObservationDirectory.is_at(run) or TraceDirectory.is_at(run):
         raise SetupError(f"{run}: is no experiment, so nothing is compared; drop --gate")
-    refuse_without_comparison(gates, stored_plan(RunDirectory.open(run)), run)
+    refuse_without_comparison(gates, RunDirectory.open(run).plan(), run)
 
 
 def _write_as(output_format: str, context: AnyContext, out: Path | None, *, pictures: bool) -> None:
@@ -137,16 +136,16 @@ def _report_beside(run: Path, gates: Sequence[Gate]) -> AnyContext:
     from pgassay.cli.terminal.summary import print_observation, print_summary, print_trace
     from pgassay.observation import report_observation
     from pgassay.reporting import report_run
-    from pgassay.samples.observation_directory import ObservationDirectory, is_observation
+    from pgassay.samples.observation_directory import ObservationDirectory
     from pgassay.samples.run_directory import RunDirectory
-    from pgassay.samples.trace_directory import TraceDirectory, is_trace
+    from pgassay.samples.trace_directory import TraceDirectory
     from pgassay.tracing import report_trace
 
-    if is_trace(run):
+    if TraceDirectory.is_at(run):
         traced = report_trace(TraceDirectory(run))
         print_trace(traced.context, traced.report)
         return traced.context
-    if is_observation(run):
+    if ObservationDirectory.is_at(run):
         observation = report_observation(ObservationDirectory.open(run))
         print_observation(observation.context, observation.report)
         return observation.context
@@ -159,14 +158,14 @@ def _context_of(run: Path, gates: Sequence[Gate]) -> AnyContext:
     """What a run, an observation or a trace says."""
     from pgassay.observation import read_context
     from pgassay.reporting import analyse_run
-    from pgassay.samples.observation_directory import ObservationDirectory, is_observation
+    from pgassay.samples.observation_directory import ObservationDirectory
     from pgassay.samples.run_directory import RunDirectory
-    from pgassay.samples.trace_directory import TraceDirectory, is_trace
+    from pgassay.samples.trace_directory import TraceDirectory
     from pgassay.tracing import read_trace_context
 
-    if is_trace(run):
+    if TraceDirectory.is_at(run):
         return read_trace_context(TraceDirectory(run))
-    if is_observation(run):
+    if ObservationDirectory.is_at(run):
         return read_context(ObservationDirectory.open(run))
     return analyse_run(RunDirectory.open(run), gates=gates or None)
 

@@ -21,7 +21,8 @@ from pgassay.analysis.measures.sources import TrialSources
 from pgassay.analysis.measures.statements import TrialStatements, read_statements
 from pgassay.analysis.measures.trial import measure_trial
 from pgassay.plan.model import Plan
-from pgassay.samples.run_directory import RunDirectory, StoredTrial
+from pgassay.samples.run_directory import RunDirectory
+from pgassay.samples.stored_parts import StoredTrial
 
 
 @dataclass(frozen=True)

@@ -10,19 +10,21 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from pgassay.samples.directory import StoredDirectory
 from pgassay.samples.layout import ANALYSIS, OBSERVATION, PLAN
-from pgassay.samples.observation_directory import ObservationDirectory, is_observation
+from pgassay.samples.observation_directory import ObservationDirectory
 from pgassay.samples.overview import overview_of
-from pgassay.samples.run_directory import RunDirectory, StoredTrial
+from pgassay.samples.run_directory import RunDirectory
 from pgassay.samples.storage.json_files import parsed_file
+from pgassay.samples.stored_parts import StoredTrial
 from pgassay.stores.address import shown
 
 Row = Mapping[str, Any]
 
 
-def directory(path: Path) -> RunDirectory:
+def directory(path: Path) -> StoredDirectory:
     """A run's or an observation's."""
-    return (ObservationDirectory if is_observation(path) else RunDirectory).open(path)
+    return (ObservationDirectory if ObservationDirectory.is_at(path) else RunDirectory).open(path)
 
 
 def runs(path: Path) -> Iterator[Row]:
@@ -31,7 +33,7 @@ def runs(path: Path) -> Iterator[Row]:
     host, server = environment.get("host") or {}, environment.get("server") or {}
     yield {
         "path": shown(path),
-        "kind": "observation" if is_observation(path) else "run",
+        "kind": "observation" if ObservationDirectory.is_at(path) else "run",
         "state": found.state.value,
         "question": found.question,
         "verdict": found.verdict,
@@ -75,7 +77,7 @@ def _comparisons(analysis: Row) -> Iterator[Row]:
 
 def trials(path: Path) -> Iterator[Row]:
     """Finished trials, invalid ones too; none of an observation."""
-    if is_observation(path):
+    if ObservationDirectory.is_at(path):
         return
     for stored in RunDirectory.open(path).trials():
         yield _trial(stored)
@@ -105,7 +107,7 @@ def _trial(stored: StoredTrial) -> Row:
 def metrics(path: Path) -> Iterator[Row]:
     """Every estimate of every trial that counts; `step` is null for the whole trial."""
     analysis = _json(path, ANALYSIS)
-    if is_observation(path):
+    if ObservationDirectory.is_at(path):
         return
     for trial in analysis.get("trials", ()):
         of = {"trial": trial["number"], "block": trial["block"], "arm": trial["arm"]}
@@ -180,4 +182,4 @@ def _json(path: Path, name: str) -> dict[str, Any]:
 
 def described(path: Path) -> dict[str, Any]:
     """plan.json, or observation.json."""
-    return parsed_file(path / (OBSERVATION if is_observation(path) else PLAN))
+    return parsed_file(path / (OBSERVATION if ObservationDirectory.is_at(path) else PLAN))

@@ -23,41 +23,23 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pgassay.durable import make_directory, sync_directory
+from pgassay.samples.directory import StoredDirectory
 from pgassay.samples.forms.observation import ObservationFile, SegmentFile
-from pgassay.samples.layout import OBSERVATION, SEGMENTS
-from pgassay.samples.run_directory import RunDirectory, StoredPart
+from pgassay.samples.layout import OBSERVATION, SEGMENT, SEGMENTS
 from pgassay.samples.storage.files import clear_errors, write_atomically
 from pgassay.samples.storage.json_files import stored_file, without_secrets
 from pgassay.samples.storage.tables import TABLES, as_table, logged_tables, packing
+from pgassay.samples.stored_parts import StoredSegment
 from pgassay.trials.model.record import Columns, Piece, SegmentEnd
 
 _SAMPLED = ("waits", "postgres", "host")
 _ROWS_AT_ONCE = 100_000
 
 
-class StoredSegment(StoredPart):
-    """One segment read back: tables as a trial's, and segment.json."""
-
-    def summary(self) -> SegmentFile:
-        """segment.json."""
-        return stored_file(self.folder / "segment.json", SegmentFile)
-
-    def bytes(self) -> int:
-        """What it takes on disk."""
-        return sum(file.lstat().st_size for file in self.folder.iterdir())
-
-
-class ObservationDirectory(RunDirectory):
+class ObservationDirectory(StoredDirectory):
     """Writes an observation as it goes on, and reads one back."""
 
-    KIND, DESCRIBED_BY, PARTS = "stored observation", OBSERVATION, SEGMENTS
-
-    def discard_if_empty(self) -> bool:
-        """Remove the directory if no segment is finished; return whether it was removed."""
-        if self.finished():
-            return False
-        shutil.rmtree(self.path, ignore_errors=True)
-        return True
+    KIND, MARK, PARTS = "stored observation", OBSERVATION, SEGMENTS
 
     def described(self) -> ObservationFile:
         """observation.json."""
@@ -149,7 +131,7 @@ class SegmentWriter:
                 pq.write_table(table, self._aside / f"{name}.parquet", **packing(table.schema))
                 _sync(self._aside / f"{name}.parquet")
             stored = SegmentFile.ended(self._number, end)
-            write_atomically(self._aside / "segment.json", without_secrets(stored))
+            write_atomically(self._aside / SEGMENT, without_secrets(stored))
             self._aside.rename(self._final)
             sync_directory(self._final.parent)
 
@@ -165,11 +147,6 @@ class SegmentWriter:
         self._waiting[name].clear()
         if table.num_rows:
             self._writers[name].write_table(table)
-
-
-def is_observation(path: Path) -> bool:
-    """Whether a directory is an observation's."""
-    return (path / OBSERVATION).is_file()
 
 
 def _sync(path: Path) -> None:

@@ -22,9 +22,10 @@ import pyarrow.parquet as pq
 
 from pgassay.durable import OWNER_ONLY
 from pgassay.errors import RunDirectoryError
+from pgassay.samples.directory import StoredDirectory
 from pgassay.samples.forms.trace import TraceFile
 from pgassay.samples.layout import TRACE
-from pgassay.samples.storage.files import clear_errors, make_empty, write_atomically
+from pgassay.samples.storage.files import clear_errors, write_atomically
 from pgassay.samples.storage.json_files import as_json, stored_file
 from pgassay.samples.storage.tables import packing
 from pgassay.trials.model.columns import WORD
@@ -67,22 +68,10 @@ _ROWS_IN_MEMORY = 5000
 _NOTHING = PointReading("", "", 0, 0, {})
 
 
-def is_trace(path: Path) -> bool:
-    """Whether a directory holds a trace."""
-    return (path / TRACE).is_file()
-
-
-class TraceDirectory:
+class TraceDirectory(StoredDirectory):
     """Reads and writes one."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    @classmethod
-    def create(cls, path: Path) -> Self:
-        """Make a new, empty one; refuses a directory that holds anything."""
-        make_empty(path)
-        return cls(path)
+    KIND, MARK = "stored trace", TRACE
 
     def described(self) -> TraceFile:
         """trace.json."""
@@ -99,22 +88,13 @@ class TraceDirectory:
             reason = (str(error).splitlines() or [type(error).__name__])[0]
             raise RunDirectoryError(f"{path}: cannot be read: {reason}") from None
 
-    def write_text(self, name: str, text: str) -> Path:
-        """A text file."""
-        write_atomically(self.path / name, text.encode())
-        return self.path / name
-
     def write_described(self, value: TraceFile) -> None:
         """trace.json; with it the trace is complete."""
         write_atomically(self.path / TRACE, as_json(value.to_json()))
 
-    def discard_if_empty(self) -> None:
-        """Remove a directory that holds no trace."""
-        if not is_trace(self.path):
-            with suppress(OSError):
-                for file in self.path.iterdir():
-                    file.unlink()
-                self.path.rmdir()
+    def is_empty(self) -> bool:
+        """Whether the trace is not complete."""
+        return not self.is_at(self.path)
 
 
 class TraceWriter:

@@ -14,7 +14,6 @@ from pgassay.plan.model import PlannedTrial
 from pgassay.readings.trial_readings import TrialReadings
 from pgassay.resume import resume
 from pgassay.samples.run_directory import RunDirectory
-from pgassay.samples.stored_design import stored_plan
 from pgassay.server.hosts.account import server_account
 from pgassay.server.owned.workspace import base_directory, sweep
 from pgassay.spec.parse import parse_spec
@@ -103,7 +102,7 @@ def test_a_run_that_is_stopped_goes_on_with_its_servers(tmp_path: Path, nodes: R
     with pytest.raises(KeyboardInterrupt):
         run_experiment(spec, run, _After(3, stop))
     done = servers_by_trial(run)
-    assert not is_over(TrialReadings(run, stored_plan(run)))
+    assert not is_over(TrialReadings(run, run.plan()))
     outcome = resume(run, None, (), Heard())
     assert done.items() <= servers_by_trial(run).items()
     assert outcome.context.analysis.blocks == 6

@@ -17,7 +17,6 @@ import pytest
 from pgassay.plan.design import make_plan
 from pgassay.samples.own_runs import was_begun_here
 from pgassay.samples.run_directory import RunDirectory
-from pgassay.samples.stored_design import store_design
 from pgassay.spec.parse import load_spec
 from support.runs.broken import spec_file, watched
 from support.runs.command import last_line, pgassay
@@ -154,7 +153,7 @@ def designed(path: Path, target: str, load: str = "") -> Path:
     file = path.with_suffix(".toml")
     file.write_text(f"question = 'q'\n{target}[workload]\nuse = 'payments-write'\n{load}")
     spec, run = load_spec(file), RunDirectory.create(path)
-    store_design(run, spec, make_plan(spec))
+    run.store_design(spec, make_plan(spec))
     return path
 
 

@@ -18,7 +18,8 @@ import psutil
 import pytest
 
 from pgassay.analysis.measures.trial import measure_trial
-from pgassay.samples.run_directory import RunDirectory, StoredTrial
+from pgassay.samples.run_directory import RunDirectory
+from pgassay.samples.stored_parts import StoredTrial
 from support.hosts.small_disk import small_disk
 from support.runs.broken import assert_no_server_left, servers_below
 from support.runs.command import pgassay, shop_workload

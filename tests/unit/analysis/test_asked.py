@@ -7,7 +7,6 @@ from pathlib import Path
 from pgassay.analysis.measures.asked import ArmAsked, asked_of
 from pgassay.plan.design import make_plan
 from pgassay.samples.run_directory import RunDirectory
-from pgassay.samples.stored_design import store_design, stored_plan
 from pgassay.spec.parse import load_spec
 
 
@@ -17,8 +16,8 @@ def _asked(folder: Path, text: str) -> tuple[ArmAsked, ...]:
     (folder / "experiment.toml").write_text(text)
     spec = load_spec(folder / "experiment.toml", seed=1)
     run, plan = RunDirectory.create(folder / "run"), make_plan(spec)
-    store_design(run, spec, plan)
-    return asked_of(run.path, stored_plan(run))
+    run.store_design(spec, plan)
+    return asked_of(run.path, run.plan())
 
 
 def test_each_arm_has_its_settings_and_scripts(tmp_path: Path) -> None:

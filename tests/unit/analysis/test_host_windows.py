@@ -14,7 +14,7 @@ from pgassay.analysis.measures.costs import host_costs
 from pgassay.analysis.model import HostWindow
 from pgassay.analysis.observation.summary import summarise_observation
 from pgassay.analysis.reading.counters import CounterSeries
-from pgassay.samples.layout import OBSERVATION
+from pgassay.samples.forms.observation import ObservationFile
 from pgassay.samples.observation_directory import ObservationDirectory
 from pgassay.trials.model.columns import COUNTERS
 from pgassay.trials.model.record import Piece
@@ -86,7 +86,7 @@ def observation(folder: Path) -> ObservationDirectory:
     for number, (start, end) in enumerate([(100, 110), (111, 120)], start=1):
         piece = Piece(waits(start, 90), NOTHING, readings(start, end, 25))
         write(directory, number, piece, end_of(start, end))
-    directory.write_json(OBSERVATION, {"server": "db", "ended_by": "duration"})
+    directory.write_described(ObservationFile(server="db", ended_by="duration"))
     return directory
 
 

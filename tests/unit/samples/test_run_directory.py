@@ -11,8 +11,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from pgassay.errors import RunDirectoryError, StorageFull
+from pgassay.samples.directory import MOST_STATEMENTS, default_run_path
 from pgassay.samples.journal import FileJournal, open_changes
-from pgassay.samples.run_directory import MOST_STATEMENTS, RunDirectory, default_run_path
+from pgassay.samples.run_directory import RunDirectory
 from pgassay.samples.storage import files
 from pgassay.samples.storage.tables import TABLES
 from pgassay.server.change import SettingChange

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from pgassay.analysis.host.columns import HostColumns
 from pgassay.analysis.host.model import Figures, HostWindow
 from pgassay.analysis.reading.counters import CounterSeries
-from pgassay.samples.run_directory import StoredPart
+from pgassay.samples.stored_parts import StoredPart
 
 MOST_WINDOWS = 12
 """Rows that a table may have."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pgassay.analysis.reading.plan_shape import PlanShape, query_id_of, shape_of
-from pgassay.samples.run_directory import StoredTrial
+from pgassay.samples.stored_parts import StoredTrial
 
 
 @dataclass(frozen=True)

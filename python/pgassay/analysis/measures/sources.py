@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from pgassay.analysis.reading.counters import CounterSeries
 from pgassay.analysis.waits.wait_profile import WaitProfile
 from pgassay.samples.forms.trial import Step
-from pgassay.samples.run_directory import StoredTrial
+from pgassay.samples.stored_parts import StoredTrial
 
 
 class TrialSources:

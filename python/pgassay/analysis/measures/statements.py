@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pgassay.analysis.measures.sources import TrialSources
-from pgassay.samples.run_directory import StoredTrial
+from pgassay.samples.stored_parts import StoredTrial
 from pgassay.trials.sampling.counted import STATEMENTS
 
 

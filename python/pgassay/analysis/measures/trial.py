@@ -38,7 +38,7 @@ from pgassay.errors import RunDirectoryError
 from pgassay.notes import Note, Value
 from pgassay.plan.model import ALL_ARMS, Plan
 from pgassay.samples.forms.trial import Step, TrialFile
-from pgassay.samples.run_directory import StoredTrial
+from pgassay.samples.stored_parts import StoredTrial
 
 _LENIENT = 0.1
 _LENIENT_S = 0.1

@@ -14,7 +14,7 @@ from pgassay.analysis.observation.sums import ObservationSums
 from pgassay.analysis.reading.binned import bin_edges
 from pgassay.analysis.reading.own_statements import own_among
 from pgassay.notes import Note
-from pgassay.samples.observation_directory import StoredSegment
+from pgassay.samples.stored_parts import StoredSegment
 
 
 def summarise_observation(

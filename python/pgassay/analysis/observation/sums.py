@@ -27,7 +27,7 @@ from pgassay.analysis.reading.metrics import WAIT_CLASSES
 from pgassay.analysis.waits.sampled_waits import SampledWaits
 from pgassay.analysis.waits.wait_profile import WaitProfile, looks_in, usual_ns
 from pgassay.samples.forms.observation import SegmentFile
-from pgassay.samples.observation_directory import StoredSegment
+from pgassay.samples.stored_parts import StoredSegment
 from pgassay.trials.host.disk_names import whole_disks
 from pgassay.trials.sampling.counted import WAITS
 

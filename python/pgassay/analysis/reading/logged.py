@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
-from pgassay.samples.run_directory import StoredPart
+from pgassay.samples.stored_parts import StoredPart
 
 CHECKPOINTS = "checkpoint"
 ERRORS = "error"

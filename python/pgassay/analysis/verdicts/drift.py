@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from pgassay.analysis.measures.model import Caveat
 from pgassay.notes import Note, Term, Value
 from pgassay.samples.forms.trial import Look, TrialFile
-from pgassay.samples.run_directory import StoredTrial
+from pgassay.samples.stored_parts import StoredTrial
 
 _MOST_CAVEATS = 5
 _LARGEST_GROWTH = 0.05

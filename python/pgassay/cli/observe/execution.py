@@ -20,8 +20,8 @@ from pgassay.cli.terminal.summary import print_observation
 from pgassay.errors import ExitCode, SpecError
 from pgassay.observation import Outcome, Request, observe
 from pgassay.report.objects.observed import summary_object
+from pgassay.samples.directory import default_run_path
 from pgassay.samples.observation_directory import ObservationDirectory
-from pgassay.samples.run_directory import default_run_path
 from pgassay.samples.unfinished import locked
 
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(kB|MB|GB|TB)\s*")

@@ -86,7 +86,7 @@ def run(
     # Statistics and reports take a second to import, which a mistake in the file need not wait for.
     from pgassay.cli.run.execution import conclude, follow, go_on
     from pgassay.cli.terminal.gates import gates_of, settle
-    from pgassay.samples.run_directory import default_run_path
+    from pgassay.samples.directory import default_run_path
 
     gates = gates_of(gate)
     if checked is None:

@@ -32,7 +32,6 @@ from pgassay.samples.journal import open_changes
 from pgassay.samples.layout import JOURNAL
 from pgassay.samples.own_runs import refuse_others
 from pgassay.samples.run_directory import RunDirectory
-from pgassay.samples.stored_design import stored_plan
 from pgassay.samples.unfinished import locked, pending_undo
 from pgassay.server.comparison import ServerCompared
 from pgassay.spec.experiment import Spec
@@ -92,7 +91,7 @@ def go_on(
     spec_path = None if path == given and (url_of(path) or path.is_dir()) else given
     run = _begun(path)
     refuse_others(run.path)
-    refuse_other_gates(gates, stored_plan(run), path)
+    refuse_other_gates(gates, run.plan(), path)
     progress = RunProgress(live=live and not quiet)
     with locked(run.path):
         refuse_without_consent(acts_of_resuming(run, spec_path), yes=yes, quiet=quiet)

@@ -20,7 +20,7 @@ from pgassay.analysis.model import Figures, HostWindow
 from pgassay.cli.show import Program
 from pgassay.cli.terminal.console import print_table
 from pgassay.errors import RunDirectoryError
-from pgassay.samples.observation_directory import ObservationDirectory, is_observation
+from pgassay.samples.observation_directory import ObservationDirectory
 from pgassay.samples.run_directory import RunDirectory
 
 SCHEMA = "pgassay.host/1"
@@ -29,7 +29,7 @@ _ABSENT = "-"
 
 def show_host(run: Path, program: Program, trial: int | None, *, as_json: bool) -> None:
     """Every interval of an observation, of one trial or of all trials."""
-    if is_observation(run):
+    if ObservationDirectory.is_at(run):
         segments = ObservationDirectory.open(run).segments()
         shown: dict[int | None, list[HostWindow]] = {None: finest_windows(segments, program)}
     else:

@@ -22,7 +22,7 @@ from pgassay.report.context import ReportContext
 from pgassay.report.objects.observed import summary_object
 from pgassay.report.objects.run import run_object
 from pgassay.reporting import analyse_run
-from pgassay.samples.observation_directory import ObservationDirectory, is_observation
+from pgassay.samples.observation_directory import ObservationDirectory
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.stores.address import shown
 from pgassay.stores.fetching import fetched
@@ -37,7 +37,7 @@ _COSTS = {"wal_bytes_per_tx": "WAL/tx", "checkpoints_per_min": "checkpoints/min"
 def show_run(run: Path, host: Program | None, trial: int | None, *, as_json: bool) -> None:
     """A run, an observation, or with `host` the figures of the server's host."""
     run = fetched(run, EVERYTHING)
-    observed = is_observation(run)
+    observed = ObservationDirectory.is_at(run)
     if trial is not None and observed:
         raise SetupError(f"{run} is an observation, which has no trials; drop --trial")
     if host is not None:

@@ -107,7 +107,7 @@ def study(
         show_plan(spec, as_json=as_json)
         return
     from pgassay.cli.run.execution import conclude, follow
-    from pgassay.samples.run_directory import default_run_path
+    from pgassay.samples.directory import default_run_path
 
     path = out or default_run_path(name)
     conclude(follow(spec, path, live=not no_live, quiet=quiet), as_json=as_json)

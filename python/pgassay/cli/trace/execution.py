@@ -18,7 +18,7 @@ from pgassay.cli.terminal.summary import print_trace
 from pgassay.errors import ExitCode, SpecError
 from pgassay.quantities import clock
 from pgassay.report.objects.traced import trace_object
-from pgassay.samples.run_directory import default_run_path
+from pgassay.samples.directory import default_run_path
 from pgassay.samples.trace_directory import TraceDirectory
 from pgassay.tracing import TraceRequest, trace
 from pgassay.trials.trace.points import titles

@@ -26,7 +26,7 @@ from pgassay.analysis.measures.courses.chart_spans import (
 from pgassay.analysis.measures.sources import TrialSources
 from pgassay.analysis.reading.logged import logged_in
 from pgassay.analysis.waits.sampled_waits import SampledWaits
-from pgassay.samples.run_directory import StoredTrial
+from pgassay.samples.stored_parts import StoredTrial
 
 
 @dataclass(frozen=True)

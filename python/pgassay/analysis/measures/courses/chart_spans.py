@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from pgassay.analysis.reading.logged import ERRORS
 from pgassay.analysis.waits.wait_profile import usual_ns
 from pgassay.notes import Note
-from pgassay.samples.run_directory import StoredTrial
+from pgassay.samples.stored_parts import StoredTrial
 
 FAILED = "failed"
 """The kind of event of transactions that failed, as the load saw it."""

@@ -22,7 +22,7 @@ from pgassay.analysis.reading.binned import CounterTrack, LevelTrack, summed_rat
 from pgassay.analysis.reading.counters import CounterSeries, Key
 from pgassay.analysis.waits.wait_profile import WaitProfile
 from pgassay.samples.forms.trial import TrialFile
-from pgassay.samples.run_directory import StoredTrial
+from pgassay.samples.stored_parts import StoredTrial
 
 Array = NDArray[np.float64]
 Times = NDArray[np.int64]

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from pgassay.analysis.measures.sources import TrialSources
 from pgassay.analysis.reading.histograms import Histogram
 from pgassay.analysis.waits.cpu_queue import CLIENT
-from pgassay.samples.run_directory import StoredTrial
+from pgassay.samples.stored_parts import StoredTrial
 
 Array = NDArray[np.float64]
 ALL = ""

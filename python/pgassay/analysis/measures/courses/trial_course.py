@@ -27,7 +27,7 @@ from pgassay.analysis.reading.counters import CounterSeries, Key
 from pgassay.analysis.reading.histograms import with_latencies
 from pgassay.analysis.reading.metrics import WAIT_CLASSES
 from pgassay.notes import Term
-from pgassay.samples.run_directory import StoredTrial
+from pgassay.samples.stored_parts import StoredTrial
 
 RULES = tomllib.loads((files(__package__) / "association.toml").read_text("utf-8"))
 Array = NDArray[np.float64]

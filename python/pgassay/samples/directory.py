@@ -1,0 +1,152 @@
+"""A directory that pgassay has made: what runs, observations and traces share.
+
+Enters: a path, texts, models of JSON files. Leaves: files, whole or absent, and what they hold.
+Never: interprets what it stores.
+"""
+
+from __future__ import annotations
+
+import itertools
+import shutil
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+from pgassay.durable import make_directory
+from pgassay.errors import RunDirectoryError
+from pgassay.samples.forms.environment import EnvironmentFile
+from pgassay.samples.forms.statements import StatementsFile
+from pgassay.samples.layout import ENVIRONMENT, RUNS_FOLDER, STATEMENTS
+from pgassay.samples.storage.files import clear_errors, make_empty, write_atomically
+from pgassay.samples.storage.json_files import (
+    as_json,
+    parsed_file,
+    read_text,
+    stored_file,
+    without_secrets,
+)
+from pgassay.spec.secrets.redaction import redacted_value
+from pgassay.stored_model import StoredFile
+
+MOST_STATEMENTS = 500
+"""Beyond them no text is added: a load may make new statements without end."""
+
+
+def default_run_path(name: str, now: datetime | None = None) -> Path:
+    """`pgassay-runs/2026-01-31-142501-NAME`, with a number where a run of that second is there."""
+    moment = (now or datetime.now(UTC).astimezone()).strftime("%Y-%m-%d-%H%M%S")
+    names = itertools.chain([""], (f"-{number}" for number in itertools.count(2)))
+    paths = (Path(RUNS_FOLDER) / f"{moment}-{name}{more}" for more in names)
+    return next(path for path in paths if not path.exists())
+
+
+class StoredDirectory:
+    """Writes a directory as it fills, and reads one back."""
+
+    KIND: ClassVar[str]
+    """What it is called."""
+    MARK: ClassVar[str]
+    """The file that shows it is one."""
+    PARTS: ClassVar[str] = ""
+    """The folder of its trials or segments; empty where it has none."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @classmethod
+    def create(cls, path: Path) -> Self:
+        """Make a new, empty one; refuses a directory that holds anything."""
+        make_empty(path)
+        if cls.PARTS:
+            with clear_errors(path):
+                make_directory(path / cls.PARTS)
+        return cls(path)
+
+    @classmethod
+    def open(cls, path: Path) -> Self:
+        """An existing one; refuses a folder that is not one."""
+        if not path.exists():
+            raise RunDirectoryError(f"{path}: does not exist; `pgassay list` shows stored runs")
+        if not cls.is_at(path):
+            raise RunDirectoryError(f"{path}: is not a {cls.KIND} (it has no {cls.MARK})")
+        return cls(path)
+
+    @classmethod
+    def is_at(cls, path: Path) -> bool:
+        """Whether a directory is one of this kind."""
+        return (path / cls.MARK).is_file()
+
+    @property
+    def place(self) -> str:
+        """What people and programs name it by."""
+        return str(self.path)
+
+    @property
+    def name(self) -> str:
+        """The last part of its path, as reports show it."""
+        return self.path.resolve().name
+
+    def has(self, name: str) -> bool:
+        """Whether its top folder holds this file."""
+        return (self.path / name).is_file()
+
+    def write_text(self, name: str, text: str) -> Path:
+        """Write a text file of the top folder."""
+        write_atomically(self.path / name, text.encode())
+        return self.path / name
+
+    def write_json(self, name: str, value: Mapping[str, Any], *, verbatim: bool = False) -> None:
+        """Write a JSON file of the top folder; secrets are taken out unless it is verbatim."""
+        write_atomically(
+            self.path / name, as_json(value if verbatim else redacted_value(dict(value)))
+        )
+
+    def write_file(self, name: str, file: StoredFile) -> None:
+        """Write a JSON file of the top folder by its model, without secrets."""
+        write_atomically(self.path / name, without_secrets(file))
+
+    def read_text(self, name: str) -> str:
+        """Read a text file of the top folder."""
+        return read_text(self.path / name)
+
+    def read_json(self, name: str) -> dict[str, Any]:
+        """Read a JSON file of the top folder."""
+        return parsed_file(self.path / name)
+
+    def environment(self) -> dict[str, Any]:
+        """environment.json; empty where the run ended before its server was ready."""
+        if not self.has(ENVIRONMENT):
+            return {}
+        return dict(stored_file(self.path / ENVIRONMENT, EnvironmentFile).given)
+
+    def add_statements(self, texts: Mapping[str, str]) -> None:
+        """Store the texts of statements that have none yet, up to a limit."""
+        known = self.statements()
+        room = MOST_STATEMENTS - len(known)
+        unknown = (item for item in texts.items() if item[0] not in known)
+        new = dict(itertools.islice(unknown, max(room, 0)))
+        if new:
+            self.write_file(STATEMENTS, StatementsFile(statements={**known, **new}))
+
+    def statements(self) -> dict[str, str]:
+        """queryid → text; empty where the server did not tell."""
+        if not self.has(STATEMENTS):
+            return {}
+        return stored_file(self.path / STATEMENTS, StatementsFile).statements
+
+    def finished(self) -> list[int]:
+        """Numbers of the finished trials or segments, in their order."""
+        folders = (self.path / self.PARTS).glob("[0-9]*")  # nothing where the folder is gone
+        return sorted(int(folder.name) for folder in folders if folder.name.isdigit())
+
+    def is_empty(self) -> bool:
+        """Whether it holds nothing that is worth keeping."""
+        return not self.finished()
+
+    def discard_if_empty(self) -> bool:
+        """Remove it if it is empty; return whether it was removed."""
+        if not self.is_empty():
+            return False
+        shutil.rmtree(self.path, ignore_errors=True)
+        return True

@@ -1,0 +1,73 @@
+"""One trial or segment, read back from its folder.
+
+Enters: the folder. Leaves: its tables, and the models of its JSON files. Never: writes a file.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+
+import pyarrow as pa
+
+from pgassay.notes import notes_from_json
+from pgassay.samples.forms.observation import SegmentFile
+from pgassay.samples.forms.statements import PlansFile, PlansOfArm
+from pgassay.samples.forms.trial import TrialFile
+from pgassay.samples.layout import PLANS, SEGMENT, TRIAL
+from pgassay.samples.storage.json_files import stored_file
+from pgassay.samples.storage.tables import Batched, read_table
+from pgassay.trials.model.record import Validity
+
+
+class StoredPart:
+    """The tables of one trial or segment, read back from its folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def table(self, name: str) -> pa.Table:
+        """One of the Parquet files, by its name without the ending."""
+        return read_table(self.folder / f"{name}.parquet", name)
+
+    def sample_bytes(self) -> int:
+        """The size of its Parquet files, which hold many times as much."""
+        return sum(file.lstat().st_size for file in self.folder.glob("*.parquet"))
+
+    def batched(self, name: str) -> Batched:
+        """The same, some rows at a time."""
+        return Batched(self.folder / f"{name}.parquet", name)
+
+
+class StoredTrial(StoredPart):
+    """One trial read back from its folder."""
+
+    def summary(self) -> TrialFile:
+        """trial.json."""
+        return self._summary
+
+    @cached_property
+    def _summary(self) -> TrialFile:
+        return stored_file(self.folder / TRIAL, TrialFile)
+
+    def plans(self) -> tuple[PlansOfArm, ...]:
+        """plans.json by arm; empty where the plans of statements were not read."""
+        path = self.folder / PLANS
+        return stored_file(path, PlansFile).arms if path.is_file() else ()
+
+    def validity(self) -> Validity:
+        """Whether it counts."""
+        found = self.summary().validity
+        return Validity(notes_from_json(found.notes, found.reasons))
+
+
+class StoredSegment(StoredPart):
+    """One segment read back: tables as a trial's, and segment.json."""
+
+    def summary(self) -> SegmentFile:
+        """segment.json."""
+        return stored_file(self.folder / SEGMENT, SegmentFile)
+
+    def bytes(self) -> int:
+        """What it takes on disk."""
+        return sum(file.lstat().st_size for file in self.folder.iterdir())
