@@ -29,6 +29,7 @@ ROOMS = (
     "analysis/curves",
     "analysis/measures",
     "analysis/noise",
+    "analysis/statistics",
     "analysis/verdicts",
     "findings/answer",
     "plan",

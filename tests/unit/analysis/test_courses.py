@@ -302,13 +302,13 @@ def test_noise_has_no_dip() -> None:
 def test_too_frequent_checkpoints_and_too_few_trials_are_refused_with_a_reason() -> None:
     trials = [np.full(120, 1000.0) + i for i in range(6)]
     fast = effect_of(trials, [float(at) for at in range(0, 120, 3)])
-    assert fast.refused == "checkpoints begin every 3.0 s: too close for a before and an after"
+    assert fast.refused == Note("analysis/curves/close-checkpoints", {"seconds": 3.0})
     few = effect_of(trials[:2], [20.0, 50.0, 80.0])
     assert few.refused is not None
-    assert few.refused.endswith("it takes 3")
+    assert few.refused.values["fewest"] == 3
     late = effect_of(trials, [119.0])
     assert late.refused is not None
-    assert late.refused.startswith("0 of 6 trials")
+    assert (late.refused.values["number"], late.refused.values["of"]) == (0, 6)
 
 
 def test_a_release_of_ruptures_with_another_layout_finds_the_same(
@@ -397,7 +397,7 @@ def test_a_checkpoint_that_comes_early_is_no_part_of_the_one_before() -> None:
 
 def test_one_checkpoint_in_a_short_trial_is_refused_for_the_trials_length() -> None:
     effect = effect_of([np.full(9, 1000.0) + i for i in range(6)], [4.0])
-    assert effect.refused == "trials are too short for a before and an after"
+    assert effect.refused == Note("analysis/curves/short-trials")
 
 
 def test_an_arm_without_checkpoints_does_not_hide_the_contrast_of_the_others() -> None:

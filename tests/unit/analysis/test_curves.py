@@ -23,6 +23,7 @@ from pgassay.analysis.statistics.intervals import (
     widened_percentiles,
 )
 from pgassay.analysis.statistics.simultaneous import max_t_band
+from pgassay.notes import Note
 from support.synthetic.courses import plan_with, trials_with
 
 CLIENTS = (1, 2, 4, 8, 16, 32, 64)
@@ -122,7 +123,7 @@ def test_a_parameter_at_its_bound_has_no_interval_and_identical_blocks_are_no_cu
     law = scaling_law(np.array(CLIENTS, dtype=float), 1000, 0.05, 0.002)
     (same,) = load_curves(plan, trials_with(plan, {"a1": np.tile(law, (6, 1))}))
     assert same.fit is None
-    assert "do not vary" in (same.refused or "")
+    assert same.refused == Note("analysis/curves/constant-blocks")
 
 
 def test_widened_percentiles_are_the_normal_ones_for_many_units_and_wider_for_few() -> None:
@@ -168,9 +169,9 @@ def test_neither_scale_nor_order_of_blocks_matters_and_labels_mirror(
 
 def test_too_few_blocks_and_constant_latencies_are_refused_with_a_reason() -> None:
     ones = np.ones((6, 11))
-    assert shift_of(ones, ones).refused == "the block differences do not vary"
+    assert shift_of(ones, ones).refused == Note("analysis/statistics/constant")
     few = shift_of(ones[:2], 2 * ones[:2])
-    assert few.refused == "a band takes 3 complete blocks, there are 2"
+    assert few.refused == Note("analysis/statistics/few-blocks", {"fewest": 3, "number": 2})
     assert few.shift_pct == pytest.approx([100.0] * 11)
     assert set(few.band95_pct) == {None}
 
@@ -283,9 +284,9 @@ def test_three_numbers_of_clients_or_two_blocks_are_no_curve() -> None:
     three = plan_with(clients=(1, 8, 64), levels=("off",))
     (curve,) = load_curves(three, trials_with(three, {"a1": np.full((6, 3), 100.0)}))
     assert curve.fit is None
-    assert curve.refused == "a fit of three parameters needs 4 numbers of clients, there are 3"
+    assert curve.refused == Note("analysis/curves/few-loads", {"fewest": 4, "number": 3})
     two = plan_with(clients=CLIENTS, levels=("off",), blocks=2)
     (curve,) = load_curves(two, trials_with(two, {"a1": np.full((2, 7), 100.0)}))
-    assert curve.refused == "intervals need 3 blocks, there are 2"
+    assert curve.refused == Note("analysis/curves/few-blocks", {"fewest": 3, "number": 2})
     zero = plan_with(clients=CLIENTS, levels=("off",))
     assert load_curves(zero, trials_with(zero, {"a1": np.zeros((6, 7))})) == ()

@@ -15,6 +15,7 @@ from pgassay.analysis.measures.courses.latencies import (
     TrialLatencies,
     read_latencies,
 )
+from pgassay.notes import Note
 from pgassay.plan.model import Plan
 from support.synthetic.courses import plan_with
 from support.synthetic.directories import SPEC, synthetic_run
@@ -97,7 +98,7 @@ def test_one_mode_has_no_contrast_and_two_trials_say_why_none_is_looked_for() ->
     (one, _), contrasts = analysed({"a1": 0.0, "a2": 0.0})
     assert (len(one.modes), contrasts, one.refused) == (1, (), None)
     (few, _), _ = analysed({"a1": 0.2, "a2": 0.2}, blocks=2)
-    assert few.refused == "2 trials; it takes 3"
+    assert few.refused == Note("analysis/curves/few-trials", {"trials": 2, "fewest": 3})
 
 
 def test_trials_of_few_transactions_say_that_no_second_mode_is_looked_for() -> None:
@@ -106,7 +107,7 @@ def test_trials_of_few_transactions_say_that_no_second_mode_is_looked_for() -> N
     drawn = mixture([(FAST, 0.5), (SLOW, 0.5)], 40)
     trials = [trial(p.block, p.arm, {"payment": scenario(drawn(source))}) for p in plan.trials]
     ((one,), _) = latency_modes(plan, trials)
-    assert one.refused == "40 transactions a trial; it takes 100"
+    assert one.refused == Note("analysis/curves/few-transactions", {"each": 40.0, "least": 100})
     assert one.density
 
 

@@ -12,6 +12,7 @@ from pgassay.analysis.measures.signals import ArmSignals, TrialSignals
 from pgassay.analysis.statistics.values import Estimate
 from pgassay.findings.model import Confidence, Finding, FindingKind
 from pgassay.findings.registry import find
+from pgassay.notes import Note
 from pgassay.report.context import ReportContext
 from pgassay.report.formats.html import render_html
 from pgassay.report.formats.markdown import render_markdown
@@ -148,7 +149,9 @@ def test_single_modes_are_said_in_one_sentence(plain: ReportContext) -> None:
 
 
 def test_scenarios_of_too_few_transactions_show_no_section(plain: ReportContext) -> None:
-    refused = replace(ONE, refused="40 transactions a trial; it takes 100")
+    refused = replace(
+        ONE, refused=Note("analysis/curves/few-transactions", {"each": 40.0, "least": 100})
+    )
     context = told(plain, refused, replace(ONE, scenario=""))
     assert TITLE not in render_html(context)
     assert not context.sentences("modes")

@@ -52,7 +52,9 @@ KNEE = LoadCurve(
         Estimate(21.2, 18, 26), Estimate(520, 500, 540), None, 1.2, ((1.0, 100.0), (64.0, 400.0)),
     ), None,
 )  # fmt: skip
-REFUSED = LoadCurve("a2", 2, LOADS, (1.0, 2.0, 3.0), (None,) * 3, None, "intervals take 3 blocks")
+FEW = Note("analysis/curves/few-blocks", {"fewest": 3, "number": 2})
+SHORT = Note("analysis/curves/short-trials")
+REFUSED = LoadCurve("a2", 2, LOADS, (1.0, 2.0, 3.0), (None,) * 3, None, FEW)
 DIP = CheckpointEffect(
     "a1", 8, 24, 1.0, 2.0, (-0.5, 0.5, 1.5), (0.0, -30.0, -5.0), (None, (-35.0, -25.0), None),
     Estimate(30, 25, 35), 0.5, Estimate(4, 3, 5), Estimate(6, 5, 8), Estimate(12345, 11000, 13500),
@@ -132,7 +134,7 @@ def test_the_page_has_sentences_tables_and_charts_of_each_curve(context: ReportC
         assert f'data-chart="{chart}"' in page
     assert "better than 32MB below about 10 clients" in page
     assert "21 clients (18 to 26)" in page
-    assert "intervals take 3 blocks" in page
+    assert str(FEW) in page
     assert "12\u202f300 (11\u202f000 to 13\u202f500)" in page
     assert "sessions: &lt;WAL&gt;" in page
     assert "<WAL>" not in page
@@ -223,13 +225,13 @@ def test_captions_name_only_what_is_drawn(context: ReportContext) -> None:
 def test_arms_without_a_profile_get_one_sentence_and_no_table(context: ReportContext) -> None:
     refused = tuple(
         CheckpointEffect(
-            arm, 8, 24, 1.0, 2.0, (), (), (), None, None, None, None, None, None, "too close"
+            arm, 8, 24, 1.0, 2.0, (), (), (), None, None, None, None, None, None, SHORT
         )
         for arm in ("a1", "a2")
     )
     analysis = replace(context.analysis, checkpoint_effects=refused, checkpoint_contrasts=())
     page = render_html(replace(context, analysis=analysis, findings=()))
-    words = "No profile of max_wal_size = 32MB, max_wal_size = 4GB: too close."
+    words = f"No profile of max_wal_size = 32MB, max_wal_size = 4GB: {SHORT}."
     assert page.count(words) == 1
     assert "Full-page images after each" not in page
     assert "Depth: measured in each trial" not in page

@@ -13,7 +13,7 @@ from pgassay.analysis.compare.model import Withdrawn
 from pgassay.analysis.judge import answered
 from pgassay.analysis.model import Analysis, TrialMeasures, Verdict
 from pgassay.findings.registry import find
-from pgassay.notes import legacy
+from pgassay.notes import Note, legacy
 from pgassay.plan.model import Plan
 from pgassay.samples.failed_trials import failed_trials, note_failed
 from pgassay.trials.model.record import FailedTrial
@@ -174,11 +174,11 @@ def test_curves_of_a_level_without_a_verdict_have_no_band() -> None:
     bands = [one.band95_pct for one in found.quantile_shifts] + [found.by_load[0].band95_pct]
     assert {band for bands_of in bands for band in bands_of} == {None}
     refused = {one.refused for one in found.quantile_shifts} | {found.by_load[0].refused}
-    assert refused == {"its verdict is withdrawn; the warnings say why"}
+    assert refused == {Note("analysis/curves/withdrawn")}
     assert found.by_load[0].crossings == ()
     of_dead = found.load_curves[1]
     assert (of_dead.fit, set(of_dead.interval95)) == (None, {None})
-    assert of_dead.refused == "no transaction succeeded in some of its trials"
+    assert of_dead.refused == Note("analysis/curves/idle")
     assert found.load_curves[0].refused is None
     broke = with_curves(analyse("?", plan, trials, failed=broken("a2", 6)), plan, [])
     assert [one.refused is None for one in broke.load_curves] == [True, False]

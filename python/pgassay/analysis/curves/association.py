@@ -22,7 +22,7 @@ from pgassay.analysis.measures.courses.trial_course import RULES, TrialCourse
 from pgassay.analysis.statistics.correlation import fisher_z
 from pgassay.analysis.statistics.multiple_testing import yekutieli
 from pgassay.analysis.statistics.pooled_correlation import pooled
-from pgassay.language import tr
+from pgassay.notes import Note
 
 Array = NDArray[np.float64]
 _RATE = 0.05
@@ -39,11 +39,8 @@ def associations(courses: Sequence[TrialCourse]) -> Associations:
     removed = sum(trial.phase_removed for trial in trials)
     if not trials:
         least = RULES["least_samples"]
-        refused = tr(
-            "no trial has a step of {least} intervals in which {metric} and anything varies",
-            least=least,
-            metric=with_,
-        )
+        values = {"least": least, "metric": with_}
+        refused = Note("analysis/curves/nothing-varies", values)
         return Associations((), 0, lag_s, 0, 0, refused)
     # A series that does not vary in a trial is left out there.
     names = list(dict.fromkeys(name for trial in trials for name in trial.names))

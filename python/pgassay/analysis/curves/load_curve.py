@@ -20,7 +20,7 @@ from pgassay.analysis.curves.model import LoadCurve, ScalingFit
 from pgassay.analysis.measures.model import TrialMeasures
 from pgassay.analysis.statistics.intervals import jackknifed, mean_with_interval
 from pgassay.analysis.statistics.values import Estimate, Interval
-from pgassay.language import decimals, tr
+from pgassay.notes import Note
 from pgassay.plan.model import Plan
 
 FEWEST_LOADS = 4
@@ -65,23 +65,17 @@ def _curve(
 
 def _refusal(
     clients: NDArray[np.float64], rows: NDArray[np.float64], open_loop: bool
-) -> str | None:
+) -> Note | None:
     if open_loop:
-        return tr("in an open loop the rate sets throughput")
+        return Note("analysis/curves/open-loop")
     if len(clients) < FEWEST_LOADS:
-        return tr(
-            "a fit of three parameters needs {fewest} numbers of clients, there are {number}",
-            fewest=FEWEST_LOADS,
-            number=len(clients),
-        )
+        counts = {"fewest": FEWEST_LOADS, "number": len(clients)}
+        return Note("analysis/curves/few-loads", counts)
     if len(rows) < FEWEST_BLOCKS:
-        return tr(
-            "intervals need {fewest} blocks, there are {number}",
-            fewest=FEWEST_BLOCKS,
-            number=len(rows),
-        )
+        counts = {"fewest": FEWEST_BLOCKS, "number": len(rows)}
+        return Note("analysis/curves/few-blocks", counts)
     if not np.any(np.ptp(rows, axis=0) > _ALIKE):
-        return tr("the blocks do not vary, so the uncertainty of a curve is unknown")
+        return Note("analysis/curves/constant-blocks")
     return None
 
 
@@ -164,15 +158,10 @@ def _with_knee(clients: NDArray[np.float64], log_tps: NDArray[np.float64]) -> tu
     return rate, contention, coherence, max(knee, 1.0), top
 
 
-def _knee_refusal(knee: Estimate, most: float) -> str | None:
+def _knee_refusal(knee: Estimate, most: float) -> Note | None:
     """Why there is no knee: it lies beyond the measured loads, or its interval has no end."""
     if not math.isfinite(knee.value) or knee.value > most:
-        return tr(
-            "throughput still rises at {most} clients; the knee is beyond", most=decimals(most, "g")
-        )
+        return Note("analysis/curves/knee-beyond", {"most": most})
     if knee.high is None or knee.high > 2.0 * most:
-        return tr(
-            "up to {most} clients a fall of throughput is not certain; run more clients",
-            most=decimals(most, "g"),
-        )
+        return Note("analysis/curves/no-certain-fall", {"most": most})
     return None

@@ -37,7 +37,7 @@ class QuantileShift:
     level_ms: tuple[float, ...]
     shift_pct: tuple[float, ...]
     band95_pct: tuple[Interval | None, ...]
-    refused: str | None = None
+    refused: Note | None = None
     """Why there is no band."""
 
 
@@ -67,7 +67,7 @@ class EffectByLoad:
     effect_pct: tuple[float, ...]
     band95_pct: tuple[Interval | None, ...]
     crossings: tuple[Crossing, ...]
-    refused: str | None = None
+    refused: Note | None = None
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class ScalingFit:
     knee_clients: Estimate | None
     """Where throughput is greatest, √((1 − σ)/κ)."""
     knee_tps: Estimate | None
-    knee_refused: str | None
+    knee_refused: Note | None
     misfit_pct: float
     """Root mean square of the relative residuals."""
     curve: tuple[tuple[float, float], ...]
@@ -102,7 +102,7 @@ class LoadCurve:
     interval95: tuple[Interval | None, ...]
     """Student's t over blocks, at each number of clients by itself."""
     fit: ScalingFit | None
-    refused: str | None
+    refused: Note | None
     """Why there is no fit."""
 
 
@@ -215,7 +215,7 @@ class CheckpointEffect:
     full_page_images: Estimate | None
     """In the same time, beyond the rate of the seconds before; None where not all trials have
     them."""
-    refused: str | None
+    refused: Note | None
 
 
 @dataclass(frozen=True)
@@ -260,4 +260,4 @@ class Associations:
     trials: int
     phase_removed: int
     """Trials whose checkpoint cycle was removed first."""
-    refused: str | None
+    refused: Note | None

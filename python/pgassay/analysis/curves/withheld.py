@@ -21,12 +21,12 @@ from pgassay.analysis.curves.model import (
 from pgassay.analysis.curves.modes.model import ModeContrast
 from pgassay.analysis.verdicts.model import IdleTrials
 from pgassay.analysis.verdicts.withdrawal import Level, LevelAt
-from pgassay.language import Message
+from pgassay.notes import Note
 from pgassay.plan.model import Arm
 
 Contrast = TypeVar("Contrast", CheckpointContrast, ModeContrast)
-_IDLE = Message("no transaction succeeded in some of its trials")
-_WITHDRAWN = Message("its verdict is withdrawn; the warnings say why")
+_IDLE = Note("analysis/curves/idle")
+_WITHDRAWN = Note("analysis/curves/withdrawn")
 
 
 @dataclass(frozen=True)

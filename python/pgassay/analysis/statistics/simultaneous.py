@@ -26,6 +26,7 @@ from scipy import special
 
 from pgassay.analysis.statistics.intervals import never_varies
 from pgassay.analysis.statistics.values import USELESS_PCT, ratio_pct
+from pgassay.notes import Note
 
 FEWEST_BLOCKS = 3
 _DRAWS = 8_000
@@ -53,7 +54,7 @@ class RatioCurve:
     shift_pct: tuple[float, ...]
     band95_pct: tuple[tuple[float, float] | None, ...]
     band: Band | None
-    refused: str | None
+    refused: Note | None
     """Why there is no band."""
 
 
@@ -62,9 +63,10 @@ def ratio_curve(rows: NDArray[np.float64], *, shared_by: int) -> RatioCurve:
     band = max_t_band(rows, 0.05 / shared_by)
     refused = None
     if len(rows) < FEWEST_BLOCKS:
-        refused = f"a band takes {FEWEST_BLOCKS} complete blocks, there are {len(rows)}"
+        counts = {"fewest": FEWEST_BLOCKS, "number": len(rows)}
+        refused = Note("analysis/statistics/few-blocks", counts)
     elif band is None:
-        refused = "the block differences do not vary"
+        refused = Note("analysis/statistics/constant")
     return RatioCurve(
         shift_pct=tuple(ratio_pct(float(value)) for value in rows.mean(axis=0)),
         band95_pct=(None,) * rows.shape[1]

@@ -15,7 +15,7 @@ from typing import Any
 from pgassay.analysis.curves.model import StepSteadiness
 from pgassay.analysis.model import SCHEMA, Analysis, Caveat, not_stored
 from pgassay.findings.model import Finding
-from pgassay.notes import Note, note_to_json
+from pgassay.notes import Note, coded, note_to_json
 from pgassay.report.context import ReportContext
 from pgassay.report.objects.gates import gates_object
 from pgassay.samples.run_summary import SUMMARY, summary_of
@@ -58,15 +58,25 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Note):
         return note_to_json(value)
     if dataclasses.is_dataclass(value):
-        found = {one.name: _plain(getattr(value, one.name)) for one in dataclasses.fields(value)}
-        if (key := SENTENCES.get(type(value))) is not None:
-            found[key] = getattr(value, key)
+        key = SENTENCES.get(type(value))
+        found = {} if key is None else {key: getattr(value, key)}
+        for one in dataclasses.fields(value):
+            inner = getattr(value, one.name)
+            is_said = key is None and _is_note(inner)
+            found |= coded(one.name, inner) if is_said else {one.name: _plain(inner)}
         return found
     if isinstance(value, Mapping):
         return {name: _plain(inner) for name, inner in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(inner) for inner in value]
     return value
+
+
+def _is_note(value: object) -> bool:
+    """Whether a field is stored as its sentence, or sentences, with the notes beside it."""
+    return isinstance(value, Note) or (
+        isinstance(value, tuple) and bool(value) and all(isinstance(one, Note) for one in value)
+    )
 
 
 def _finding(finding: Finding) -> dict[str, Any]:

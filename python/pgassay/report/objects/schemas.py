@@ -17,6 +17,7 @@ from pgassay.analysis.model import SCHEMA, Analysis, TrialMeasures, not_stored
 from pgassay.analysis.noise.model import Calibration
 from pgassay.findings.model import Finding
 from pgassay.findings.noise.fitness import Fitness
+from pgassay.notes import Note
 from pgassay.report.objects.analysis import SENTENCES
 from pgassay.report.objects.run import ENDPOINT_FIELDS, ESTIMATE_FIELDS, LIMITS, VERDICT_FIELDS
 from pgassay.report.objects.run import SCHEMA as RUN_SCHEMA
@@ -49,8 +50,11 @@ class _Types:
         adapters = [(one, "serialization", TypeAdapter(one)) for one in _ROOTS]
         refs, found = TypeAdapter.json_schemas(adapters)  # type: ignore[arg-type]
         self.definitions: Schema = found["$defs"]
-        for one, key in SENTENCES.items():
-            self.definitions[one.__name__]["properties"][key] = _TEXT
+        for name, one in self.definitions.items():
+            if name not in {of.__name__ for of in SENTENCES}:
+                self.definitions[name] = _said(one)
+        for of, key in SENTENCES.items():
+            self.definitions[of.__name__]["properties"][key] = _TEXT
         self._names: Mapping[type, str] = {
             one: str(ref["$ref"]).removeprefix(_REF) for (one, _), ref in refs.items()
         }
@@ -134,6 +138,17 @@ def _run(types: _Types) -> tuple[str, Schema]:
         "variants": of_analysis["variants"],
         "gates": _gates(types),
     }
+
+
+def _said(schema: Any) -> Any:
+    """With the sentence in place of a note."""
+    if isinstance(schema, list):
+        return [_said(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if schema.get("$ref") == f"{_REF}{Note.__name__}":
+        return _TEXT
+    return {key: _said(one) for key, one in schema.items()}
 
 
 def _gates(types: _Types) -> Schema:

@@ -39,7 +39,7 @@ from pgassay.analysis.statistics.intervals import (
 )
 from pgassay.analysis.statistics.simultaneous import max_t_band
 from pgassay.analysis.statistics.values import Estimate, Interval
-from pgassay.language import decimals, tr
+from pgassay.notes import Note
 from pgassay.plan.model import Plan
 
 Array = NDArray[np.float64]
@@ -137,21 +137,24 @@ def _effect(
 
 def _refusal(
     own: Sequence[TrialCourse], window: Window | None, profiles: Sequence[Profile]
-) -> str | None:
+) -> Note | None:
     if window is None:
         gaps = np.concatenate([np.diff(course.checkpoints_s) for course in own])
         if not len(gaps):
-            return "trials are too short for a before and an after"
+            return Note("analysis/curves/short-trials")
         cycle_s = float(np.median(gaps))
-        return tr(
-            "checkpoints begin every {seconds} s: too close for a before and an after",
-            seconds=decimals(cycle_s, ".1f"),
-        )
+        return Note("analysis/curves/close-checkpoints", {"seconds": cycle_s})
     if len(profiles) < FEWEST_TRIALS:
         before, after = window.before * window.step_s, window.after * window.step_s
-        return (
-            f"{len(profiles)} of {len(own)} trials have a checkpoint with {before:.0f} s before"
-            f" and {after:.0f} s after it in one step; it takes {FEWEST_TRIALS}"
+        return Note(
+            "analysis/curves/few-checkpoints",
+            {
+                "number": len(profiles),
+                "of": len(own),
+                "before": before,
+                "after": after,
+                "fewest": FEWEST_TRIALS,
+            },
         )
     return None
 

@@ -32,6 +32,7 @@ from pgassay.analysis.measures.courses.latencies import (
 from pgassay.analysis.statistics.intervals import mean_estimate, mean_with_interval
 from pgassay.analysis.statistics.modes import LIMITS, Modes, find_modes
 from pgassay.analysis.statistics.values import Estimate
+from pgassay.notes import Note
 from pgassay.plan.model import Plan
 
 Array = NDArray[np.float64]
@@ -86,13 +87,15 @@ def _modes(arm: str, name: str, trials: Sequence[TrialLatencies]) -> LatencyMode
     )
 
 
-def _refusal(counts: Array) -> str | None:
+def _refusal(counts: Array) -> Note | None:
     """Why no second mode can be found."""
     trials, fewest = len(counts), LIMITS["fewest_trials"]
     if trials < fewest:
-        return f"{trials} trials; it takes {fewest}"
+        return Note("analysis/curves/few-trials", {"trials": trials, "fewest": fewest})
     each, least = float(counts.sum(axis=1).mean()), 2 * LIMITS["least_values"]
-    return f"{each:.0f} transactions a trial; it takes {least}" if each < least else None
+    if each < least:
+        return Note("analysis/curves/few-transactions", {"each": each, "least": least})
+    return None
 
 
 def _coarseness(trials: Sequence[ScenarioLatencies]) -> float:

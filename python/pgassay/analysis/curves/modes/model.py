@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pgassay.analysis.statistics.values import Estimate
+from pgassay.notes import Note
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ class LatencyModes:
     """Of the smoothing, in natural logarithms."""
     density: tuple[tuple[float, float], ...]
     """(latency in ms, per cent of the transactions per tenth more latency), of the mean trial."""
-    refused: str | None
+    refused: Note | None
     """Why no more than one mode was looked for."""
 
 

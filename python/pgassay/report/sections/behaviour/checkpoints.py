@@ -116,7 +116,7 @@ def checkpoint_table(context: ReportContext) -> Table:
     rows = []
     for effect in context.analysis.checkpoint_effects:
         if effect.refused:
-            rows.append((names[effect.arm], effect.refused, *[ABSENT] * 5))
+            rows.append((names[effect.arm], str(effect.refused), *[ABSENT] * 5))
             continue
         rows.append(
             (
@@ -140,7 +140,7 @@ def _refusals(context: ReportContext) -> tuple[str, ...]:
     """A sentence for each reason why an arm has no profile."""
     arms: dict[str, list[str]] = {}
     for effect in context.analysis.checkpoint_effects:
-        arms.setdefault(effect.refused or "", []).append(context.labels[effect.arm])
+        arms.setdefault(str(effect.refused or ""), []).append(context.labels[effect.arm])
     if len(context.analysis.arms) == 1:
         return tuple(tr("No profile: {reason}.", reason=reason) for reason in arms)
     return tuple(

@@ -12,6 +12,7 @@ from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.statistics.values import Estimate
 from pgassay.findings.wording import plain_number, signed_percent
 from pgassay.language import Message, decimals, listed, tr
+from pgassay.notes import Note
 from pgassay.report.charts.effects.load_curve import by_load_chart, load_curve_chart
 from pgassay.report.charts.latency.curve import latency_curve_chart
 from pgassay.report.charts.latency.quantiles import quantiles_chart, without_band
@@ -80,9 +81,9 @@ def by_load(context: ReportContext) -> Blocks:
         yield Fold(tr("The numbers"), [loads, together], printed=True, in_text=True)
 
 
-def _no_band(refused: Iterable[str | None]) -> list[str]:
+def _no_band(refused: Iterable[Note | None]) -> list[str]:
     """Why a difference is drawn without a band, each reason once."""
-    reasons = dict.fromkeys(reason for reason in refused if reason)
+    reasons = dict.fromkeys(str(reason) for reason in refused if reason)
     return [tr("There is no band: {reason}.", reason=reason) for reason in reasons]
 
 
@@ -120,13 +121,13 @@ def knee_table(context: ReportContext) -> Table:
     for curve in context.analysis.load_curves:
         fit = curve.fit
         if fit is None:
-            rows.append((names[curve.arm], curve.refused or "", ABSENT, ABSENT, ABSENT))
+            rows.append((names[curve.arm], str(curve.refused or ""), ABSENT, ABSENT, ABSENT))
             continue
         at = fit.knee_clients
         knee = (
             tr("{value} clients{interval}", value=plain_number(at.value), interval=between(at))
             if at
-            else fit.knee_refused or ""
+            else str(fit.knee_refused or "")
         )
         parameters = _parameter(fit.contention), _parameter(fit.coherence)
         rows.append((names[curve.arm], knee, *parameters, f"{decimals(fit.misfit_pct, '.1f')} %"))
