@@ -16,8 +16,6 @@ from pgassay.analysis.noise.prior_runs import conditions_of, record_of, runs_of
 from pgassay.analysis.verdicts.repeated_run import EARLIER_RUNS
 from pgassay.errors import LimitPassed, PgassayError
 from pgassay.findings.diagnosis.rule_file import known_rules
-from pgassay.fleet import run_on_fleet
-from pgassay.fleet_servers import put_back_at_the_end
 from pgassay.plan.design import make_plan
 from pgassay.plan.model import Gate
 from pgassay.readings.trial_readings import TrialReadings
@@ -86,7 +84,11 @@ def carry_out(
     fleet = spec.file.target.fleet
     passed: LimitPassed | None = None
     if fleet is not None:
-        with put_back_at_the_end(run, listener):
+        # Runs on one server need none of it.
+        from pgassay.fleet.run import run_on_fleet
+        from pgassay.fleet.servers import put_back_at_the_end
+
+        with put_back_at_the_end(run, listener):  # which may fail: the report is written before
             try:
                 with lost_storage_is_a_trial_error():
                     run_on_fleet(spec, fleet, run, listener, readings, so_far or RunSoFar())

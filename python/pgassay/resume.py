@@ -13,7 +13,6 @@ from shlex import quote
 
 from pgassay.analysis.judge import after_block
 from pgassay.errors import RunDirectoryError, TargetError
-from pgassay.fleet import is_over
 from pgassay.pipeline import carry_out
 from pgassay.plan.design import make_plan
 from pgassay.plan.model import Plan
@@ -54,7 +53,7 @@ def resume(
     finished = {number: run.trial(number).validity() for number in run.finished()}
     readings = TrialReadings(run, plan)
     on_fleet = spec.file.target.fleet is not None
-    if is_over(readings) if on_fleet else _is_over(readings, finished):
+    if _is_over_on_fleet(readings) if on_fleet else _is_over(readings, finished):
         return _as_reported(readings, listener)
     listener.planned(plan)
     listener.preparing(f"resuming after {len(finished)} finished trials")
@@ -112,6 +111,12 @@ def _same_spec(run: RunDirectory, plan: Plan, spec_path: Path | None) -> Spec:
             " --out"
         )
     return given
+
+
+def _is_over_on_fleet(readings: TrialReadings) -> bool:
+    from pgassay.fleet.run import is_over  # runs on one server need none of it
+
+    return is_over(readings)
 
 
 def _is_over(readings: TrialReadings, finished: Mapping[int, Validity]) -> bool:

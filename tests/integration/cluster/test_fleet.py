@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pgassay.fleet import is_over
+from pgassay.fleet.run import is_over
 from pgassay.pipeline import run_experiment
 from pgassay.plan.model import PlannedTrial
 from pgassay.readings.trial_readings import TrialReadings

@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from pgassay import pipeline
 from pgassay.analysis.measures.one_server import RUN_AGAIN
 from pgassay.cluster.calls import ActorLost
 from pgassay.errors import LimitPassed, SpecError, TrialError
-from pgassay.fleet import is_over, kept_trials, opened_members, run_blocks
+from pgassay.fleet.block_on import Kept, block_on, is_finished
+from pgassay.fleet.member import OpenedMember
+from pgassay.fleet.run import is_over, kept_trials, opened_members, run_blocks
+from pgassay.fleet.schedule import Schedule
 from pgassay.notes import legacy
 from pgassay.pipeline import carry_out
 from pgassay.reporting import analyse_run
@@ -19,9 +21,6 @@ from pgassay.samples.failed_trials import failed_trials
 from pgassay.server.hosts.placement import Placement
 from pgassay.server.protocol import ServerFacts
 from pgassay.spec.parse import parse_spec
-from pgassay.trials.fleet.block_on import Kept, block_on, is_finished
-from pgassay.trials.fleet.member import OpenedMember
-from pgassay.trials.fleet.schedule import Schedule
 from pgassay.trials.model.record import Validity
 from support.synthetic.directories import SPEC
 from support.synthetic.fleet_members import Heard, MadeUpMember, empty_run, servers_by_trial
@@ -128,7 +127,7 @@ def test_a_limit_that_ends_the_run_reports_the_finished_trials(
         run_blocks([MadeUpMember("north", readings.plan)], readings.run, Heard(), readings)
         raise error
 
-    monkeypatch.setattr(pipeline, "run_on_fleet", on_fleet)
+    monkeypatch.setattr("pgassay.fleet.run.run_on_fleet", on_fleet)
     with pytest.raises(LimitPassed):
         carry_out(spec, readings.run, Heard(), Placement(), readings)
     assert readings.run.has("report.html")

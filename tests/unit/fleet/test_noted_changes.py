@@ -11,15 +11,15 @@ from pathlib import Path
 import pytest
 
 from pgassay.errors import TargetError
+from pgassay.fleet import asking
+from pgassay.fleet.asking import AskingJournal
+from pgassay.fleet.existing import FoundServer, names_of
+from pgassay.fleet.member import shown_facts
+from pgassay.fleet.noting import Notes, place_of
 from pgassay.samples.journal import FileJournal, open_changes
 from pgassay.server.change import SettingChange
 from pgassay.server.protocol import ServerFacts, Setting
 from pgassay.server.undo.change_record import recorded
-from pgassay.trials.fleet import asking
-from pgassay.trials.fleet.asking import AskingJournal
-from pgassay.trials.fleet.existing import FoundServer, names_of
-from pgassay.trials.fleet.member import shown_facts
-from pgassay.trials.fleet.noting import Notes, place_of
 
 NORTH = FoundServer("service=north", "north", "7001", "north:5432", None)
 CHANGE = SettingChange(id="c1", name="work_mem", value="8MB", found=None, server="7001")

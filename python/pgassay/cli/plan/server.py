@@ -28,7 +28,6 @@ from pgassay.spec.experiment import Spec
 from pgassay.spec.model import ExperimentFile
 from pgassay.spec.reading.texts import path_from
 from pgassay.spec.server.host_knobs import acts_after_restart
-from pgassay.trials.fleet.existing import found_servers, spec_on
 from pgassay.trials.guards.thresholds import unwatched
 from pgassay.trials.run.limits import unseen
 from pgassay.trials.run.testbeds import testbeds_of
@@ -39,6 +38,8 @@ def preview_servers(spec: Spec, plan: Plan) -> dict[str, Preview]:
     fleet = spec.file.target.fleet
     if fleet is None:
         return {}
+    from pgassay.fleet.existing import found_servers, spec_on  # other plans need none of it
+
     found = {
         one.name: preview_server(spec_on(spec, one), plan) for one in found_servers(fleet.servers)
     }

@@ -19,7 +19,12 @@ from pgassay.analysis.judge import answered
 from pgassay.cluster.calls import Actor, ActorLost, answers, answers_or_losses
 from pgassay.cluster.joining import joined
 from pgassay.errors import SetupError, TrialError
-from pgassay.fleet_servers import existing_servers, left_at_the_end
+from pgassay.fleet.block_on import Kept, block_on, planned_number
+from pgassay.fleet.existing import spec_on
+from pgassay.fleet.member import Member, OpenedMember
+from pgassay.fleet.noting import changes_noted, place_of
+from pgassay.fleet.schedule import Schedule
+from pgassay.fleet.servers import existing_servers, left_at_the_end
 from pgassay.interruption import raise_if_interrupted
 from pgassay.notes import Note, note_of
 from pgassay.plan.model import Plan, PlannedTrial
@@ -29,11 +34,6 @@ from pgassay.samples.run_directory import RunDirectory
 from pgassay.spec.experiment import Spec
 from pgassay.spec.server.fleet import FleetTable
 from pgassay.trials.environment.server_differences import describe_servers
-from pgassay.trials.fleet.block_on import Kept, block_on, planned_number
-from pgassay.trials.fleet.existing import spec_on
-from pgassay.trials.fleet.member import Member, OpenedMember
-from pgassay.trials.fleet.noting import changes_noted, place_of
-from pgassay.trials.fleet.schedule import Schedule
 from pgassay.trials.model.record import FailedTrial, TrialRecord
 from pgassay.trials.run.progress import ProgressListener
 from pgassay.trials.run.resumed import RunSoFar

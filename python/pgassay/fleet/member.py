@@ -19,6 +19,7 @@ from typing import Any
 from pgassay.cluster.calls import ActorLost
 from pgassay.cluster.on_node import OnNode
 from pgassay.errors import PgassayError, RestoreFailed, TargetError, TrialError
+from pgassay.fleet.asking import WAIT_S, Answer, Ask, AskingJournal, Place
 from pgassay.interruption import forget_request, request_stop
 from pgassay.plan.model import Plan, PlannedTrial
 from pgassay.server.change import Change
@@ -26,7 +27,6 @@ from pgassay.server.comparison import Comparison
 from pgassay.server.protocol import Journal, ServerFacts
 from pgassay.spec.experiment import Spec
 from pgassay.spec.secrets.redaction import shown_of
-from pgassay.trials.fleet.asking import WAIT_S, Answer, Ask, AskingJournal, Place
 from pgassay.trials.model.record import FailedTrial, TrialRecord
 from pgassay.trials.run.preparing import prepare
 from pgassay.trials.run.progress import ProgressListener

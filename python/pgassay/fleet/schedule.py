@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 
+from pgassay.fleet.block_on import Kept, is_finished, servers_of
 from pgassay.plan.model import Plan
-from pgassay.trials.fleet.block_on import Kept, is_finished, servers_of
 
 
 class Schedule:

@@ -13,10 +13,10 @@ from dataclasses import replace
 
 from pgassay.cluster.calls import Actor, answers
 from pgassay.errors import PgassayError
+from pgassay.fleet.asking import PATIENCE_S, WAIT_S, Answer, Ask, Place
+from pgassay.fleet.existing import FoundServer
 from pgassay.server.protocol import Journal
 from pgassay.server.undo.change_record import RecordedJournal, this_machine
-from pgassay.trials.fleet.asking import PATIENCE_S, WAIT_S, Answer, Ask, Place
-from pgassay.trials.fleet.existing import FoundServer
 
 
 def place_of(journal: Journal) -> Place:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from pgassay.cluster.calls import Actor, outcomes
 from pgassay.errors import RestoreFailed, TargetError, TrialError
+from pgassay.fleet.existing import FoundServer, found_servers
 from pgassay.recovery import undo_what_is_left
 from pgassay.samples.journal import open_changes
 from pgassay.samples.layout import JOURNAL
@@ -20,7 +21,6 @@ from pgassay.samples.run_directory import RunDirectory
 from pgassay.samples.unfinished import pending_undo
 from pgassay.server.comparison import Comparison, ServerCompared
 from pgassay.spec.server.fleet import FleetTable
-from pgassay.trials.fleet.existing import FoundServer, found_servers
 from pgassay.trials.run.progress import ProgressListener
 from pgassay.trials.run.restoring import signals_held_off
 
