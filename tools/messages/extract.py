@@ -1,4 +1,4 @@
-"""The messages in the package's modules, templates and TOML files.
+"""The messages in the package's modules and TOML files.
 
 Enters: the package's folder, messages.toml. Leaves: `Msg`s, sorted. Never: shows a report.
 """
@@ -13,15 +13,11 @@ from pathlib import Path
 from string import Formatter
 from typing import Any, NamedTuple
 
-from jinja2.ext import babel_extract
-
 from pgassay.findings.wording import texts_of
 from pgassay.language import STORED, Message, messages_of
-from pgassay.report.templating import braced
 
 PACKAGE = Path(__file__).parents[2] / "python" / "pgassay"
 _RULES: dict[str, Any] = tomllib.loads((Path(__file__).parent / "messages.toml").read_text("utf-8"))
-_JINJA = {"newstyle_gettext": "true", "trim_blocks": "true", "lstrip_blocks": "true"}
 
 
 class Msg(NamedTuple):
@@ -34,7 +30,7 @@ class Msg(NamedTuple):
 
 def all_messages() -> list[Msg]:
     """Every message once, in alphabetical order."""
-    found = {*_of_modules(), *_of_templates(), *_of_tables()}
+    found = {*_of_modules(), *_of_tables()}
     plurals = {one.text for one in found if one.plural}
     return sorted(one for one in found if one.plural or one.context or one.text not in plurals)
 
@@ -116,16 +112,6 @@ def _template_part(node: ast.expr) -> str:
     form = node.format_spec
     spec = "".join(map(_template_part, form.values)) if isinstance(form, ast.JoinedStr) else ""
     return f"{{{name}{':' * bool(spec)}{spec}}}"
-
-
-def _of_templates() -> Iterator[Msg]:
-    for path in sorted((PACKAGE / "report").rglob("*.j2")):
-        with path.open("rb") as file:
-            for _, _, texts, _ in babel_extract(file, ("_", "gettext", "ngettext"), [], _JINJA):
-                given = [texts] if isinstance(texts, str) else list(texts or ())
-                plain = [braced(text) for text in given if isinstance(text, str)]
-                if plain:
-                    yield Msg(plain[0], plain[1] if len(plain) > 1 else "")
 
 
 def _of_tables() -> Iterator[Msg]:

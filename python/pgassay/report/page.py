@@ -5,16 +5,14 @@ Enters: the context of a run, an observation or a trace. Leaves: a `Page`. Never
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
 
-from pgassay.language import decimals, ntr, tr
+from pgassay.language import ntr, tr
 from pgassay.notes import Importance
-from pgassay.report.charts.style import arm_styles
 from pgassay.report.context import ApartContext, ObservationContext, ReportContext, TraceContext
 from pgassay.report.document.blocks import Answer, Block, Facts, Paragraph
-from pgassay.report.document.section import Content, Section
+from pgassay.report.document.section import Section
 from pgassay.report.document.text import Inline, Span, said
 from pgassay.report.environment import created_at, server_version
 from pgassay.report.sections import RUN_PARTS, RUN_SECTIONS
@@ -28,7 +26,6 @@ from pgassay.report.summaries import trace as trace_summary
 from pgassay.report.summaries.caveats import caveats_of, caveats_that_matter
 from pgassay.report.summaries.headline import Headline
 
-Form = Literal["html", "md"]
 AnyContext = ReportContext | ObservationContext | TraceContext | ApartContext
 _MOST_DOUBTS = 2
 """Caveats beneath the verdict; the section of caveats has all."""
@@ -45,9 +42,8 @@ class Page:
     """Beside the run's name: the server's version, when it ran."""
     top: tuple[Block, ...]
     """The answers, what could change them, and facts to weigh them by."""
-    shared: Mapping[str, Any]
-    """What the templates of all sections know."""
-    sections: tuple[tuple[Section, tuple[Block, ...] | Content], ...]
+    sections: tuple[tuple[Section, tuple[Block, ...]], ...]
+    """Those that apply, with their blocks."""
 
     @property
     def contents(self) -> tuple[tuple[str, tuple[Section, ...]], ...]:
@@ -58,49 +54,41 @@ class Page:
         return found or (("", tuple(here)),)
 
 
-def page_of(context: AnyContext, form: Form) -> Page:
-    """The page of a run, an observation or a trace, with the sections that this format has."""
+def page_of(context: AnyContext) -> Page:
+    """Makes the page of a run, an observation, a trace or a comparison of runs."""
     if isinstance(context, ObservationContext):
-        return _page_of_observation(context, form)
+        return _page_of_observation(context)
     if isinstance(context, TraceContext):
-        return _page_of_trace(context, form)
+        return _page_of_trace(context)
     if isinstance(context, ApartContext):
-        return _page_of_apart(context, form)
-    plan, analysis = context.plan, context.analysis
-    shared = {
-        "context": context,
-        "plan": plan,
-        "analysis": analysis,
-        "arms": tuple(arm_styles(plan.arms).values()),
-        "margin": decimals(100 * analysis.smallest_effect, "g"),
-    }
+        return _page_of_apart(context)
     doubts = caveats_of(context).get(Importance.VERDICT, ())[:_MOST_DOUBTS]
     facts = _facts(headline.facts(context), caveats_that_matter(context))
     top: list[Block] = [*_answers(headline.headlines(context)), *map(_doubt, doubts), facts]
     notes = (server_version(context.environment), created_at(context.environment))
-    return _page(context, notes, top, RUN_SECTIONS, form, shared)
+    return _page(context, notes, top, RUN_SECTIONS)
 
 
-def _page_of_observation(context: ObservationContext, form: Form) -> Page:
+def _page_of_observation(context: ObservationContext) -> Page:
     caveats = len(observation_summary.caveats(context))
     notes = (server_version(context.environment), tr("observation, no verdict"))
     top = (_facts(observation_summary.facts(context), caveats),)
-    return _page(context, notes, top, OBSERVATION_SECTIONS, form)
+    return _page(context, notes, top, OBSERVATION_SECTIONS)
 
 
-def _page_of_trace(context: TraceContext, form: Form) -> Page:
+def _page_of_trace(context: TraceContext) -> Page:
     notes = (f"PostgreSQL {context.described.server_version}", tr("trace, no verdict"))
     top = (_facts(trace_summary.facts(context), len(trace_summary.caveats(context))),)
-    return _page(context, notes, top, TRACE_SECTIONS, form)
+    return _page(context, notes, top, TRACE_SECTIONS)
 
 
-def _page_of_apart(context: ApartContext, form: Form) -> Page:
+def _page_of_apart(context: ApartContext) -> Page:
     caveats = apart_summary.caveats(context)
     doubts = caveats[len(apart_summary.forced(context)) :][:_MOST_DOUBTS]
     facts = _facts(apart_summary.facts(context), len(caveats))
     top: list[Block] = [*_answers(apart_summary.headlines(context)), *map(_doubt, doubts), facts]
     notes = (tr("made apart, not randomised"),)
-    return _page(context, notes, top, APART_SECTIONS, form)
+    return _page(context, notes, top, APART_SECTIONS)
 
 
 def _page(
@@ -108,8 +96,6 @@ def _page(
     notes: Sequence[str],
     top: Sequence[Block],
     sections: Sequence[Section],
-    form: Form,
-    shared: Mapping[str, Any] | None = None,
 ) -> Page:
     return Page(
         context.title,
@@ -117,8 +103,7 @@ def _page(
         context.version,
         tuple(filter(None, notes)),
         tuple(top),
-        shared or {"context": context},
-        tuple(_applying(sections, context, form)),
+        tuple((one, blocks) for one in sections if (blocks := one.blocks(context))),
     )
 
 
@@ -138,12 +123,3 @@ def _facts(facts: Sequence[tuple[str, str]], caveats: int) -> Facts:
         words = ntr("{n} caveat", "{n} caveats", caveats)
         rows.append((tr("Measurement"), (Span(words, link="#caveats"),)))
     return Facts(rows, "facts")
-
-
-def _applying(
-    sections: Sequence[Section], context: Any, form: Form
-) -> Iterator[tuple[Section, tuple[Block, ...] | Content]]:
-    for section in sections:
-        content = section.shown(context)
-        if content is not None and (not isinstance(content, Mapping) or section.is_in(form)):
-            yield section, content

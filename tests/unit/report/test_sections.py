@@ -36,7 +36,6 @@ def names(pattern: str) -> set[str]:
 
 def test_every_section_has_a_module_and_a_line_in_the_list() -> None:
     listed = {section.name for section in LISTED}
-    assert names("*.j2") <= listed
     made = [
         value
         for name in names("*.py")

@@ -5,16 +5,13 @@ Enters: nothing. Leaves: the `Section` value. Never: renders.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from importlib.resources import files
-from typing import Any, Literal
+from typing import Any
 
 from pgassay.language import Message
 from pgassay.report.document.blocks import Block
 
-Content = Mapping[str, Any]
-"""The variables of a section that still has templates."""
 Blocks = Iterable[Block | None]
 """What a section's function yields; empty tables, lists and None are not shown."""
 
@@ -26,27 +23,12 @@ class Section:
     name: str
     """Such as `answer/effect`: its room and its own name."""
     title: str
-    content: Callable[[Any], Any]
+    content: Callable[[Any], Blocks]
     """Context → blocks; none where the section does not apply to this run."""
 
     def blocks(self, context: Any) -> tuple[Block, ...]:
         """The blocks that are shown; none where the section does not apply."""
         return shown(self.content(context))
-
-    def shown(self, context: Any) -> tuple[Block, ...] | Content | None:
-        """The blocks, or the variables of a section that still has templates."""
-        content = self.content(context)
-        if content is None or isinstance(content, Mapping):
-            return content
-        return shown(content) or None
-
-    def template(self, form: Literal["html", "md"]) -> str:
-        """Where its template for a format lies."""
-        return f"{self.name}.{form}.j2"
-
-    def is_in(self, form: Literal["html", "md"]) -> bool:
-        """Whether the format has a template of the section."""
-        return (files("pgassay.report") / "sections" / self.template(form)).is_file()
 
     @property
     def anchor(self) -> str:
@@ -59,6 +41,6 @@ def shown(blocks: Blocks) -> tuple[Block, ...]:
     return tuple(block for block in blocks if block)
 
 
-def section(name: str, title: str) -> Callable[[Callable[[Any], Blocks | Content | None]], Section]:
-    """Makes a section of the function that gives its content."""
+def section(name: str, title: str) -> Callable[[Callable[[Any], Blocks]], Section]:
+    """Makes a section of the function that yields its blocks."""
     return lambda content: Section(name, Message(title), content)

@@ -10,15 +10,14 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 
-from jinja2 import Environment
+from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from pgassay.commit import commit
-from pgassay.language import html_code, retold
+from pgassay.language import Message, html_code, retold, tr
 from pgassay.report.document.section import Blocks, shown
 from pgassay.report.document.text import spans_of
 from pgassay.report.inert import shown_lines
@@ -26,35 +25,38 @@ from pgassay.report.page import AnyContext, page_of
 from pgassay.report.svg.draw import NARROW_PX, WIDE_PX, draw
 from pgassay.report.svg.model import Figure
 from pgassay.report.tables.chart_data import chart_data
-from pgassay.report.templating import new_environment
 
 _NO_BREAK = re.compile(r" (?=%)|(?<=±) ")
 """Spaces between a number and its sign, at which no line breaks."""
+_WORDS = {
+    "show_all": Message("Show all"),
+    "show_or_hide": Message("Show or hide"),
+    "contents": Message("Contents"),
+    "arrow_keys": Message("Chart: arrow keys show values, plus and minus zoom"),
+    "numbers": Message("The numbers of this chart"),
+    "complete": Message("This file is complete in itself and loads nothing."),
+    "on_paper": Message("On paper a table that was folded is left out: only its title is there."),
+}
+"""What the templates say themselves."""
 
 
 def render_html(context: AnyContext) -> str:
     """The whole page."""
-    page, templates = page_of(context, "html"), _templates()
-    sections = [
-        (
-            section,
-            Markup(  # noqa: S704 - made by Jinja, which escapes
-                templates.get_template(section.template("html")).render(**page.shared, **content)
-            )
-            if isinstance(content, Mapping)
-            else _html(content),
-        )
-        for section, content in page.sections
-    ]
+    page, made_of = page_of(context), commit()
+    sections = [(section, _html(blocks)) for section, blocks in page.sections]
     script = _asset("charts.js")
-    page_text = templates.get_template("page.html.j2").render(
-        page=page,
-        language=html_code(),
-        sections=sections,
-        css=Markup(_asset("style.css")),  # noqa: S704 - our own file
-        script=Markup(script),  # noqa: S704 - our own file
-        script_digest=_digest(script),
-        commit=retold(commit()),
+    page_text = (
+        _templates()
+        .get_template("page.html.j2")
+        .render(
+            page=page,
+            language=html_code(),
+            sections=sections,
+            css=Markup(_asset("style.css")),  # noqa: S704 - our own file
+            script=Markup(script),  # noqa: S704 - our own file
+            script_digest=_digest(script),
+            commit=tr(", commit {commit}", commit=retold(made_of)) if made_of else "",
+        )
     )
     return shown_lines(page_text)
 
@@ -92,13 +94,19 @@ def _asset(name: str) -> str:
 @cache
 def _templates() -> Environment:
     """Templates whose values are escaped for HTML."""
-    return new_environment(
-        "html",
-        {
-            "drawing": _drawing,
-            "numbers": chart_data,
-            "html": _html,
-            "spans": spans_of,
-            "unbroken": _unbroken,
-        },
+    made = Environment(
+        loader=PackageLoader("pgassay.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
+    made.filters |= {
+        "drawing": _drawing,
+        "numbers": chart_data,
+        "html": _html,
+        "spans": spans_of,
+        "unbroken": _unbroken,
+    }
+    made.globals["words"] = _WORDS
+    return made

@@ -7,12 +7,9 @@ SVG files. Never: writes a file.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from urllib.parse import quote
-
-from jinja2 import Environment
 
 from pgassay.language import colon
 from pgassay.report.charts.style import ArmStyle, arm_styles, side_styles
@@ -32,14 +29,13 @@ from pgassay.report.document.blocks import (
     PageOnly,
     Paragraph,
 )
-from pgassay.report.document.section import Blocks, Content, Section, shown
+from pgassay.report.document.section import Blocks, Section, shown
 from pgassay.report.document.table import Row, Table
 from pgassay.report.document.text import Inline, Span, Text, joined, spans_of
 from pgassay.report.inert import markdown_line, shown_lines
 from pgassay.report.page import AnyContext, page_of
 from pgassay.report.svg.draw import WIDE_PX, draw
 from pgassay.report.svg.model import Figure
-from pgassay.report.templating import new_environment
 
 _AROUND_PX = 16
 """White around a picture, which may stand on a dark page."""
@@ -57,14 +53,6 @@ class Pictures:
     files: dict[str, str] = field(default_factory=dict)
     """Name → SVG."""
 
-    def of(self, section: Section, content: Content) -> str:
-        """Links to the charts of a section that still has templates."""
-        return "".join(
-            f"{self.link(section, figure, '' if part == 'chart' else part)}\n\n"
-            for part, figure in content.items()
-            if isinstance(figure, Figure)
-        )
-
     def link(self, section: Section, figure: Figure, part: str = "") -> str:
         """A link to one chart; the first of a section has its name, others also their own."""
         name = f"{self.stem}-{section.anchor}{f'-{part}' if part else ''}.svg"
@@ -76,17 +64,10 @@ class Pictures:
 
 def render_markdown(context: AnyContext, pictures: Pictures | None = None) -> str:
     """The whole text; a section without any text and picture is left out."""
-    page, templates = page_of(context, "html" if pictures else "md"), _templates()
+    page = page_of(context)
     parts = [f"# {markdown_line(page.title)}", _Writer(None, None).text(page.top)]
-    for section, content in page.sections:
-        if isinstance(content, Mapping):
-            body = pictures.of(section, content) if pictures else ""
-            if section.is_in("md"):
-                template = templates.get_template(section.template("md"))
-                body += template.render(**page.shared, **content)
-        else:
-            body = _Writer(section, pictures).text(content)
-        if body.strip():
+    for section, blocks in page.sections:
+        if body := _Writer(section, pictures).text(blocks):
             parts.append(f"## {markdown_line(section.title)}\n\n{body}")
     parts.append(f"pgassay {markdown_line(page.version)}")
     text = "\n\n".join(parts)
@@ -241,9 +222,3 @@ def _fence(text: str) -> str:
     """A fence for a code block: more backticks than the text has in a row."""
     longest = max((len(run) for run in re.findall("`+", text)), default=0)
     return "`" * max(3, longest + 1)
-
-
-@cache
-def _templates() -> Environment:
-    """Templates with `literal`, which escapes for Markdown."""
-    return new_environment("md", {"literal": markdown_line, "fence": _fence})

@@ -2,8 +2,7 @@
 
 Enters: nothing. Leaves: `RUN_PARTS`, `RUN_SECTIONS`. Never: renders.
 
-A section is a function marked with `section`, one template for HTML in the folder of its module,
-one for Markdown where Markdown has the section, and a line here.
+A section is a function that yields blocks, marked with `section`, and a line here.
 """
 
 from __future__ import annotations
