@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
-from pgassay.report.document.blocks import Block, Fold, Group, PageOnly
+from pgassay.report.document.blocks import (
+    Block,
+    Chart,
+    Fold,
+    Group,
+    Heading,
+    Items,
+    PageOnly,
+    Paragraph,
+)
 from pgassay.report.document.section import shown
 from pgassay.report.document.text import Inline, spans_of
 
@@ -15,6 +24,22 @@ B = TypeVar("B", bound=Block)
 def every(blocks: Iterable[Block | None], kind: type[B]) -> list[B]:
     """All blocks of this class, in their order."""
     return [one for one in _flat(blocks) if isinstance(one, kind)]
+
+
+def texts(blocks: Iterable[Block | None]) -> list[str]:
+    """What is said in words: paragraphs, items, captions, titles and summaries."""
+    found: list[str] = []
+    for block in _flat(blocks):
+        match block:
+            case Paragraph() | Heading():
+                found.append(plain(block.text))
+            case Items():
+                found += map(plain, block.texts)
+            case Chart():
+                found.append(plain(block.caption))
+            case Fold():
+                found.append(plain(block.summary))
+    return found
 
 
 def plain(text: Inline) -> str:

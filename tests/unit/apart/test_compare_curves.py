@@ -18,7 +18,9 @@ from pgassay.comparing import compare_stored
 from pgassay.report.context import ApartContext
 from pgassay.report.formats.html import render_html
 from pgassay.report.formats.markdown import illustrated_markdown, render_markdown
+from pgassay.report.sections.apart import curves
 from pgassay.report.sections.apart.curves import load_table
+from support.blocks import texts
 from support.runs.command import last_line, pgassay
 from support.synthetic import directories
 from support.synthetic.directories import synthetic_run
@@ -110,9 +112,10 @@ def test_an_a_a_run_shows_its_trials_by_both_names(tmp_path: Path) -> None:
 
 
 def test_captions_say_that_the_runs_were_made_apart(by_load: ApartContext) -> None:
-    page = render_html(by_load)
-    assert page.count("The runs were made apart: this describes them; whether they differ is") == 2
-    assert "what stands above each other did not happen at the same time" in page
+    for section in (curves.by_load, curves.quantiles):
+        assert str(curves.DESCRIBES) in texts(section.blocks(by_load))
+    (caption,) = filter(None, texts(curves.throughput.blocks(by_load)))
+    assert curves.sentence("the_runs_were_made") in caption
 
 
 def test_every_picture_is_linked_and_only_those_of_runs_have_their_key(

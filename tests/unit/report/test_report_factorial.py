@@ -7,13 +7,17 @@ from pathlib import Path
 
 import pytest
 
+from pgassay.findings.model import FindingKind
 from pgassay.report.charts.effects.interactions import interaction_chart, pairs_left_out
 from pgassay.report.context import ReportContext
 from pgassay.report.formats.html import render_html
 from pgassay.report.formats.markdown import render_markdown
+from pgassay.report.sections.answer.factors import interactions, trends
+from pgassay.report.sections.record import method
 from pgassay.report.summaries.headline import facts
 from pgassay.report.svg.draw import WIDE_PX, draw
 from pgassay.report.svg.model import Line
+from support.blocks import texts
 from support.synthetic.report_contexts import (
     HOSTILE,
     HOSTILE_IMAGE,
@@ -92,11 +96,11 @@ def test_the_facts_have_the_figures_of_each_verdict(depending: ReportContext) ->
 
 def test_a_single_factor_has_a_trend_and_no_interactions(tmp_path: Path) -> None:
     context = synthetic_context(tmp_path, THREE_LEVELS, effects={"a2": 0.05, "a3": 0.08})
-    page = text_of(render_html(context))
-    assert "How the factors work together" not in page
-    assert "Along the levels" in page
-    assert "Throughput rises with max_wal_size" in page
-    assert "There are 2 verdicts. Each that is reached leaves its share" in page
+    assert not interactions.blocks(context)
+    (trend,) = (one.text for one in context.of_kind(FindingKind.TREND))
+    assert trend in texts(trends.blocks(context))
+    shared = method.sentence("there_are_verdicts_each", simultaneous=2)
+    assert shared in texts(method.method.blocks(context))
     assert interaction_chart(context.analysis) is None
 
 

@@ -20,9 +20,10 @@ from pgassay.notes import legacy
 from pgassay.report.charts.effects.effect import effect_chart, runs_out
 from pgassay.report.context import ReportContext
 from pgassay.report.formats.html import render_html
-from pgassay.report.formats.markdown import render_markdown
+from pgassay.report.sections.answer import diagnosis
 from pgassay.report.tables.chart_data import chart_data
 from pgassay.report.tables.host import host_tables_of_run
+from support.blocks import texts
 from support.synthetic.directories import SPEC
 from support.synthetic.report_contexts import (
     HOSTILE_SPEC,
@@ -285,8 +286,6 @@ def test_a_run_whose_arms_alternate_says_that_no_rule_was_looked_for(
     better: ReportContext,
 ) -> None:
     plan = replace(better.plan, mode="switchback")
-    words = "Rules are not looked for in this run, because its arms alternate within trials"
-
-    assert words in rendered(replace(better, plan=plan)).words
-    assert words in render_markdown(replace(better, plan=plan))
-    assert words not in rendered(better).words
+    not_looked_for = diagnosis.sentence("rules_are_not_looked")
+    assert not_looked_for in texts(diagnosis.diagnosis.blocks(replace(better, plan=plan)))
+    assert not_looked_for not in texts(diagnosis.diagnosis.blocks(better))

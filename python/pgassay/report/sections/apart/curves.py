@@ -36,7 +36,7 @@ sentence = texts_of(__name__)
 
 _ARM = Column(Message("Arm"), "text", merges=True)
 _RUN = Column(Message("Run"), "heading")
-_DESCRIBES = Message(
+DESCRIBES = Message(
     "The runs were made apart: this describes them; whether they differ is said by the verdicts."
 )
 _PRESS = Message("Press a name to hide it.")
@@ -63,7 +63,7 @@ def by_load(context: ApartContext) -> Blocks:
     yield from charts
     if charts:
         yield Fold(tr("The numbers"), [load_table(analysis)], printed=True, in_text=True)
-        yield note(_DESCRIBES)
+        yield note(DESCRIBES)
 
 
 def load_table(analysis: ApartAnalysis) -> Table:
@@ -158,7 +158,7 @@ def quantiles(context: ApartContext) -> Blocks:
     curves.sort(key=lambda one: scenarios.index(one[1].scenario))
     rows = [((arm, curve.arm), curve) for arm, curve in curves]
     yield _fitted(latency_table([_ARM, _RUN], rows), analysis)
-    yield note(_DESCRIBES)
+    yield note(DESCRIBES)
 
 
 def _charts(
