@@ -10,20 +10,15 @@ import time
 from collections.abc import Callable, Hashable
 from contextlib import closing
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Protocol
 
 from pgassay import __version__
-from pgassay.analysis.observation.model import ObservationSummary
-from pgassay.analysis.observation.summary import summarise_observation
 from pgassay.commit import commit
-from pgassay.errors import RunDirectoryError
 from pgassay.notes import Note
 from pgassay.report.context import ObservationContext
-from pgassay.report.formats.html import render_html
-from pgassay.report.objects.observed import render_object
+from pgassay.reporting import Reported, observation_context, reported
 from pgassay.samples.forms.observation import ObservationFile
-from pgassay.samples.layout import ANALYSIS, ENVIRONMENT, REPORT
+from pgassay.samples.layout import ENVIRONMENT
 from pgassay.samples.observation_directory import ObservationDirectory
 from pgassay.samples.storage.files import lost_storage_is_a_trial_error
 from pgassay.server.connection.session import as_target_error
@@ -84,26 +79,17 @@ class ObservationListener(Protocol):
         """Something worth a line."""
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """A finished observation: where it lies, and what it says."""
-
-    directory: ObservationDirectory
-    report: Path
-    context: ObservationContext
-
-
 def observe(
     dsn: str,
     request: Request,
     directory: ObservationDirectory,
     listener: ObservationListener,
     is_stopped: Callable[[], bool],
-) -> Outcome:
+) -> Reported[ObservationDirectory, ObservationContext]:
     """Record until the time is over or the user stops it, then report."""
     with closing(ObservedServer(dsn, ssh=request.ssh, sudo=request.sudo)) as server:
         _record(server, request, directory, listener, is_stopped)
-    return report_observation(directory)
+    return reported(directory, observation_context(directory))
 
 
 def _record(
@@ -156,35 +142,6 @@ def _record(
             dropped += about.dropped_segments
             about = about.model_copy(update={"dropped_segments": dropped, "ended_by": ended_by})
             directory.write_described(about)
-
-
-def report_observation(directory: ObservationDirectory) -> Outcome:
-    """Read what an observation has stored and write analysis.json and report.html anew."""
-    context = read_context(directory)
-    directory.write_text(ANALYSIS, render_object(context))
-    report = directory.write_text(REPORT, render_html(context))
-    return Outcome(directory, report, context)
-
-
-def read_context(directory: ObservationDirectory) -> ObservationContext:
-    """Everything an observation says, finished or not."""
-    segments = list(directory.segments())
-    if not segments:
-        raise RunDirectoryError(f"{directory.path}: holds no finished segment; nothing to report")
-    described = directory.described()
-    environment = directory.environment()
-    texts = directory.statements()
-    observed: ObservationSummary = summarise_observation(
-        segments, described.found_notes, environment, texts
-    )
-    return ObservationContext(
-        run_name=directory.path.resolve().name,
-        described=described,
-        observed=observed,
-        environment=environment,
-        version=__version__,
-        texts=texts,
-    )
 
 
 def _record_segment(

@@ -1,6 +1,6 @@
-"""A stored run, finished or not → its analysis, findings and report.
+"""A stored run, observation or trace, finished or not → its analysis, findings and report.
 
-Enters: a run directory. Leaves: everything it says, and on request analysis.json and report.html.
+Enters: its directory. Leaves: everything it says, and on request analysis.json and report.html.
 Never: touches a server.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Generic, TypeVar
 
 from pgassay import __version__
 from pgassay.analysis.analyse import (
@@ -24,40 +25,95 @@ from pgassay.analysis.analyse import (
 from pgassay.analysis.gates.forecast import with_caught
 from pgassay.analysis.gates.judge import judge_gates
 from pgassay.analysis.measures.asked import asked_of
+from pgassay.analysis.observation.summary import summarise_observation
+from pgassay.analysis.trace.summary import summarise_trace
 from pgassay.analysis.verdicts.drift import drift_caveats
 from pgassay.errors import RunDirectoryError
 from pgassay.findings.registry import find
 from pgassay.plan.model import Gate
 from pgassay.readings.trial_readings import TrialReadings
-from pgassay.report.context import ReportContext
+from pgassay.report.context import AnyContext, ObservationContext, ReportContext, TraceContext
 from pgassay.report.flame_graphs import flame_graphs
 from pgassay.report.formats.html import render_html
 from pgassay.report.objects.analysis import render_json
+from pgassay.report.objects.observed import render_object
 from pgassay.report.repeat_command import repeat_command
+from pgassay.samples.layout import ANALYSIS, REPORT, SPEC
+from pgassay.samples.observation_directory import ObservationDirectory
 from pgassay.samples.run_directory import RunDirectory
+from pgassay.samples.trace_directory import TraceDirectory
 from pgassay.server.comparison import ServerCompared
+
+AnyDirectory = RunDirectory | ObservationDirectory | TraceDirectory
+_Directory = TypeVar("_Directory", bound=AnyDirectory)
+_Context = TypeVar("_Context", bound=AnyContext)
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """A finished run: where it lies, and what it says."""
+class Reported(Generic[_Directory, _Context]):
+    """A finished run, observation or trace: where it lies, and what it says."""
 
-    run: RunDirectory
+    directory: _Directory
     report: Path
-    context: ReportContext
+    context: _Context
     compared: tuple[ServerCompared, ...] = ()
-    """How each existing server of the run differs from what it found."""
+    """How each existing server of a run differs from what it found."""
+
+
+Outcome = Reported[RunDirectory, ReportContext]
+
+
+def reported(directory: _Directory, context: _Context) -> Reported[_Directory, _Context]:
+    """Write report.html anew and, except of a trace, analysis.json."""
+    if isinstance(context, ReportContext):
+        directory.write_text(ANALYSIS, render_json(context))
+    elif isinstance(context, ObservationContext):
+        directory.write_text(ANALYSIS, render_object(context))
+    return Reported(directory, directory.write_text(REPORT, render_html(context)), context)
+
+
+def context_of(directory: AnyDirectory, gates: Sequence[Gate] | None = None) -> AnyContext:
+    """Everything that a directory says; `gates` in place of those that a run was made with."""
+    if isinstance(directory, TraceDirectory):
+        return trace_context(directory)
+    if isinstance(directory, ObservationDirectory):
+        return observation_context(directory)
+    return analyse_run(directory, gates=gates)
+
+
+def trace_context(directory: TraceDirectory) -> TraceContext:
+    """Everything a trace says."""
+    return TraceContext(
+        run_name=directory.name,
+        described=directory.described(),
+        traced=summarise_trace(directory),
+        version=__version__,
+    )
+
+
+def observation_context(directory: ObservationDirectory) -> ObservationContext:
+    """Everything an observation says, finished or not."""
+    segments = list(directory.segments())
+    if not segments:
+        raise RunDirectoryError(f"{directory.path}: holds no finished segment; nothing to report")
+    described, environment = directory.described(), directory.environment()
+    texts = directory.statements()
+    return ObservationContext(
+        run_name=directory.name,
+        described=described,
+        observed=summarise_observation(segments, described.found_notes, environment, texts),
+        environment=environment,
+        version=__version__,
+        texts=texts,
+    )
 
 
 def report_run(
     run: RunDirectory, readings: TrialReadings | None = None, gates: Sequence[Gate] | None = None
 ) -> Outcome:
-    """Analyse what a run has stored and write analysis.json and report.html anew; `gates` in place
-    of those it was run with."""
-    context = analyse_run(run, readings, gates)
-    run.write_text("analysis.json", render_json(context))
-    report = run.write_text("report.html", render_html(context))
-    return Outcome(run, report, context)
+    """Analyse what a run has stored and write its report anew; `gates` in place of those it was
+    run with."""
+    return reported(run, analyse_run(run, readings, gates))
 
 
 def analyse_run(
@@ -78,7 +134,7 @@ def analyse_run(
     signals = [one.signals for one in valid if one.signals is not None]
     latencies = [one.latencies for one in valid if one.latencies is not None]
     analysis = with_modes(analysis, plan, latencies)
-    spec_text = run.read_text("spec.toml")
+    spec_text = run.read_text(SPEC)
     asked = asked_of(run.path, plan)
     analysis = with_signals(analysis, plan, signals, environment, spec_text, asked)
     even = [one.even for one in valid if one.even is not None]
@@ -89,7 +145,7 @@ def analyse_run(
     folder = run.profiles()
     analysis = with_profiles(analysis, plan, folder.read())
     return ReportContext(
-        run_name=run.path.resolve().name,
+        run_name=run.name,
         question=analysis.question,
         spec_text=spec_text,
         plan=plan,

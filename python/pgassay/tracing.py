@@ -19,10 +19,9 @@ import psycopg
 from pgassay import __version__
 from pgassay.analysis.trace.cost import Window, cost_of
 from pgassay.analysis.trace.model import TraceCost
-from pgassay.analysis.trace.summary import summarise_trace
 from pgassay.errors import SetupError, TargetError
 from pgassay.report.context import TraceContext
-from pgassay.report.formats.html import render_html
+from pgassay.reporting import Reported, reported, trace_context
 from pgassay.samples.forms.trace import TraceFile
 from pgassay.samples.trace_directory import PROGRAM, TraceDirectory, TraceWriter
 from pgassay.server.connection.session import as_target_error
@@ -83,22 +82,13 @@ class TraceListener(Protocol):
         """The probes are being taken off, which takes seconds."""
 
 
-@dataclass(frozen=True)
-class TraceOutcome:
-    """A finished trace: where it lies, and what it says."""
-
-    directory: TraceDirectory
-    report: Path
-    context: TraceContext
-
-
 def trace(
     dsn: str,
     request: TraceRequest,
     directory: TraceDirectory,
     listener: TraceListener,
     is_stopped: Callable[[], bool],
-) -> TraceOutcome:
+) -> Reported[TraceDirectory, TraceContext]:
     """Trace until the time is over or the user stops it, then report."""
     bpftrace = find_bpftrace()
     with closing(ObservedServer(dsn)) as server:
@@ -122,7 +112,7 @@ def trace(
             "cost": None if cost is None else asdict(cost),
         }
     directory.write_described(TraceFile.model_validate(about))
-    return report_trace(directory)
+    return reported(directory, trace_context(directory))
 
 
 @dataclass(frozen=True)
@@ -311,20 +301,3 @@ def _named(times: Sequence[RelationTime], server: ObservedServer) -> Iterator[di
             "count": one.count,
             "total_ns": one.total_ns,
         }
-
-
-def read_trace_context(directory: TraceDirectory) -> TraceContext:
-    """Everything a trace says."""
-    return TraceContext(
-        run_name=directory.path.resolve().name,
-        described=directory.described(),
-        traced=summarise_trace(directory),
-        version=__version__,
-    )
-
-
-def report_trace(directory: TraceDirectory) -> TraceOutcome:
-    """Read what a trace has stored and write its report anew."""
-    context = read_trace_context(directory)
-    report = directory.write_text("report.html", render_html(context))
-    return TraceOutcome(directory, report, context)

@@ -16,7 +16,7 @@ from pgassay.cli.terminal.options import GateTexts, GateUndecided, Lang, Quiet, 
 if TYPE_CHECKING:
     from pgassay.analysis.gates.model import GateResult
     from pgassay.plan.model import Gate
-    from pgassay.report.formats.registry import AnyContext
+    from pgassay.report.context import AnyContext
 
 
 def report(
@@ -81,6 +81,8 @@ def _reported(
 ) -> AnyContext:
     """Write the report, and return what it says."""
     from pgassay.language import speaking
+    from pgassay.reporting import context_of
+    from pgassay.samples.kinds import directory_at
 
     if gates:
         _refuse_gates_without_comparison(gates, run)
@@ -91,7 +93,7 @@ def _reported(
     if output_format == "xlsx" and out is None:
         out = run / "report.xlsx"
     with speaking(lang):
-        context = _context_of(run, gates)
+        context = context_of(directory_at(run), gates or None)
         _write_as(output_format, context, out, pictures=pictures)
     return context
 
@@ -100,13 +102,13 @@ def _refuse_gates_without_comparison(gates: Sequence[Gate], run: Path) -> None:
     """Gates are on comparisons, which observations and traces do not have."""
     from pgassay.cli.terminal.gates import refuse_without_comparison
     from pgassay.errors import SetupError
-    from pgassay.samples.observation_directory import ObservationDirectory
+    from pgassay.samples.kinds import directory_at
     from pgassay.samples.run_directory import RunDirectory
-    from pgassay.samples.trace_directory import TraceDirectory
 
-    if ObservationDirectory.is_at(run) or TraceDirectory.is_at(run):
+    directory = directory_at(run)
+    if not isinstance(directory, RunDirectory):
         raise SetupError(f"{run}: is no experiment, so nothing is compared; drop --gate")
-    refuse_without_comparison(gates, RunDirectory.open(run).plan(), run)
+    refuse_without_comparison(gates, directory.plan(), run)
 
 
 def _write_as(output_format: str, context: AnyContext, out: Path | None, *, pictures: bool) -> None:
@@ -133,41 +135,14 @@ def _write_as(output_format: str, context: AnyContext, out: Path | None, *, pict
 
 def _report_beside(run: Path, gates: Sequence[Gate]) -> AnyContext:
     """Write report.html into the directory, and print the summary."""
-    from pgassay.cli.terminal.summary import print_observation, print_summary, print_trace
-    from pgassay.observation import report_observation
-    from pgassay.reporting import report_run
-    from pgassay.samples.observation_directory import ObservationDirectory
-    from pgassay.samples.run_directory import RunDirectory
-    from pgassay.samples.trace_directory import TraceDirectory
-    from pgassay.tracing import report_trace
+    from pgassay.cli.terminal.summary import print_any
+    from pgassay.reporting import context_of, reported
+    from pgassay.samples.kinds import directory_at
 
-    if TraceDirectory.is_at(run):
-        traced = report_trace(TraceDirectory(run))
-        print_trace(traced.context, traced.report)
-        return traced.context
-    if ObservationDirectory.is_at(run):
-        observation = report_observation(ObservationDirectory.open(run))
-        print_observation(observation.context, observation.report)
-        return observation.context
-    outcome = report_run(RunDirectory.open(run), gates=gates or None)
-    print_summary(outcome.context, outcome.report)
-    return outcome.context
-
-
-def _context_of(run: Path, gates: Sequence[Gate]) -> AnyContext:
-    """What a run, an observation or a trace says."""
-    from pgassay.observation import read_context
-    from pgassay.reporting import analyse_run
-    from pgassay.samples.observation_directory import ObservationDirectory
-    from pgassay.samples.run_directory import RunDirectory
-    from pgassay.samples.trace_directory import TraceDirectory
-    from pgassay.tracing import read_trace_context
-
-    if TraceDirectory.is_at(run):
-        return read_trace_context(TraceDirectory(run))
-    if ObservationDirectory.is_at(run):
-        return read_context(ObservationDirectory.open(run))
-    return analyse_run(RunDirectory.open(run), gates=gates or None)
+    directory = directory_at(run)
+    found = reported(directory, context_of(directory, gates or None))
+    print_any(found.context, found.report)
+    return found.context
 
 
 def _write_csv_files(context: AnyContext, folder: Path) -> None:

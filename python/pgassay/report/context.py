@@ -128,6 +128,10 @@ class TraceContext:
         return tr("Trace of {server}", server=self.described.server)
 
 
+AnyContext = ReportContext | ObservationContext | TraceContext
+"""What a report of one directory is made of."""
+
+
 @dataclass(frozen=True)
 class ApartContext:
     """Runs made apart, compared."""

@@ -95,7 +95,7 @@ def experiment(
     path = folder / "lab.toml"
     path.write_text(SPEC.format(target=target, step=step))
     outcome = run_experiment(load_spec(path), RunDirectory.create(folder / "run"), listener)
-    stored = [trial.summary().to_json() for trial in outcome.run.trials()]
+    stored = [trial.summary().to_json() for trial in outcome.directory.trials()]
     return outcome, {trial["number"]: trial for trial in stored}
 
 

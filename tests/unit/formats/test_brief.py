@@ -15,7 +15,7 @@ from pgassay.notes import legacy
 from pgassay.report.brief.fitting import fit, texts
 from pgassay.report.brief.render import render_brief
 from pgassay.report.context import ReportContext
-from pgassay.tracing import read_trace_context
+from pgassay.reporting import trace_context
 from support.synthetic.hostile import hostile_context
 from support.synthetic.report_contexts import NO_FACTORS, STEPS, TWO_FACTORS, synthetic_context
 from support.synthetic.traces import synthetic_trace
@@ -170,6 +170,6 @@ def test_observations_and_traces_have_one_without_a_verdict(tmp_path: Path) -> N
     assert "0.3 s | 10 | 30.000 ms" in statement
     assert statement.endswith(" | SELECT '<b>' FROM t")
     assert observed["WHAT THE WORDS MEAN"].startswith("Nothing was varied")
-    traced = render_brief(read_trace_context(synthetic_trace(tmp_path / "trace")))
+    traced = render_brief(trace_context(synthetic_trace(tmp_path / "trace")))
     assert "LWLock WALWrite | " in parts_of(traced)["WHAT WAS TIMED"]
     assert len(traced) <= LIMIT

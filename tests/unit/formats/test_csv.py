@@ -15,7 +15,7 @@ from pgassay.report.data_tables.csv_text import trials_csv
 from pgassay.report.data_tables.tables import tables_of
 from pgassay.report.formats.csv_files import csv_files, render_csv
 from pgassay.report.inert import csv_cell
-from pgassay.tracing import read_trace_context
+from pgassay.reporting import trace_context
 from support.runs.command import last_line, pgassay
 from support.synthetic.directories import synthetic_run
 from support.synthetic.hostile import FORMULA, NAMES, hostile_context
@@ -132,7 +132,7 @@ def test_an_observation_and_a_trace_have_their_own_tables(tmp_path: Path) -> Non
     assert course["sessions_lock"] == "1.0"
     (checkpoint,) = rows_of(observed["checkpoints.csv"])
     assert checkpoint["buffers"] == "1234"
-    traced = read_trace_context(synthetic_trace(tmp_path / "trace"))
+    traced = trace_context(synthetic_trace(tmp_path / "trace"))
     first, *_ = rows_of(render_csv(traced))
     assert (first["period"], first["point"], first["key"]) == ("trace", "lwlock_wait", "WALWrite")
     page = DOCS.read_text("utf-8")

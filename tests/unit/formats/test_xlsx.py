@@ -15,7 +15,7 @@ import pytest
 from pgassay.report.context import ReportContext
 from pgassay.report.data_tables.tables import tables_of
 from pgassay.report.formats.workbook import render_xlsx
-from pgassay.tracing import read_trace_context
+from pgassay.reporting import trace_context
 from support.runs.command import pgassay
 from support.synthetic.directories import synthetic_run
 from support.synthetic.hostile import FORMULA, hostile_context
@@ -90,7 +90,7 @@ def test_observations_and_traces_have_workbooks_too(tmp_path: Path) -> None:
     observed = opened(render_xlsx(observed_context()))
     assert observed["courses"]["C2"].value == 100
     assert observed["summary"]["A1"].value == "Observation of lab@<db>:5432/lab"
-    traced = opened(render_xlsx(read_trace_context(synthetic_trace(tmp_path / "trace"))))
+    traced = opened(render_xlsx(trace_context(synthetic_trace(tmp_path / "trace"))))
     assert traced["points"]["C2"].value == "lwlock_wait"
 
 

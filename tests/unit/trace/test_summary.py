@@ -12,7 +12,7 @@ from pgassay.analysis.trace.cost import Window, cost_of
 from pgassay.analysis.trace.model import TraceSummary
 from pgassay.analysis.trace.summary import summarise_trace
 from pgassay.report.formats.markdown import render_markdown
-from pgassay.tracing import read_trace_context
+from pgassay.reporting import trace_context
 from support.runs.command import pgassay
 from support.runs.json_page import documented
 from support.synthetic.traces import CHECKPOINT_S, SECONDS, at, synthetic_trace
@@ -91,7 +91,7 @@ def test_the_report_is_made_again_from_what_is_stored(tmp_path: Path) -> None:
     page = (directory.path / "report.html").read_text("utf-8")
     assert "Checkpoint 1" in page
     assert "accounts" in page
-    text = render_markdown(read_trace_context(directory))
+    text = render_markdown(trace_context(directory))
     assert "not traced: wal" in text.replace("\\", "")
     assert "3 of 25\u202f003 had only one end" in text
 

@@ -18,8 +18,10 @@ from pgassay.cli.terminal.console import err, silenced
 from pgassay.cli.terminal.stopping import first_signal_ends
 from pgassay.cli.terminal.summary import print_observation
 from pgassay.errors import ExitCode, SpecError
-from pgassay.observation import Outcome, Request, observe
+from pgassay.observation import Request, observe
+from pgassay.report.context import ObservationContext
 from pgassay.report.objects.observed import summary_object
+from pgassay.reporting import Reported
 from pgassay.samples.directory import default_run_path
 from pgassay.samples.observation_directory import ObservationDirectory
 from pgassay.samples.unfinished import locked
@@ -44,7 +46,7 @@ def carry_out(
 
 def _follow(
     dsn: str, request: Request, directory: ObservationDirectory, *, live: bool, quiet: bool
-) -> Outcome:
+) -> Reported[ObservationDirectory, ObservationContext]:
     try:
         with (
             locked(directory.path),

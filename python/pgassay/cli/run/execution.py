@@ -184,8 +184,10 @@ def _print_what_is_kept(run: RunDirectory) -> None:
 def conclude(outcome: Outcome, *, as_json: bool) -> None:
     """The result on stdout."""
     if as_json:
-        typer.echo(json.dumps(run_object(outcome.run.place, outcome.context)))
+        typer.echo(json.dumps(run_object(outcome.directory.place, outcome.context)))
     else:
-        report = outcome.report if outcome.report.exists() else f"{outcome.run.place}/report.html"
+        report = (
+            outcome.report if outcome.report.exists() else f"{outcome.directory.place}/report.html"
+        )
         print_summary(outcome.context, report)
     _print_compared(outcome.compared)

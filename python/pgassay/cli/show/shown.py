@@ -17,11 +17,10 @@ from pgassay.cli.terminal.console import labelled, out, print_table
 from pgassay.cli.terminal.summary import print_observation, print_summary
 from pgassay.errors import SetupError
 from pgassay.findings.wording import quantity
-from pgassay.observation import read_context
 from pgassay.report.context import ReportContext
 from pgassay.report.objects.observed import summary_object
 from pgassay.report.objects.run import run_object
-from pgassay.reporting import analyse_run
+from pgassay.reporting import analyse_run, observation_context
 from pgassay.samples.observation_directory import ObservationDirectory
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.stores.address import shown
@@ -47,7 +46,7 @@ def show_run(run: Path, host: Program | None, trial: int | None, *, as_json: boo
         raise SetupError("--trial only works with --host vmstat or --host iostat; add one")
     report = run / "report.html" if (run / "report.html").is_file() else None
     if observed:
-        observation = read_context(ObservationDirectory.open(run))
+        observation = observation_context(ObservationDirectory.open(run))
         if as_json:
             typer.echo(json.dumps(summary_object(shown(run), observation)))
         else:

@@ -22,7 +22,7 @@ from pgassay.findings.model import Finding, FindingKind
 from pgassay.findings.noise.forecast import expectation_lines
 from pgassay.notes import Importance
 from pgassay.plan.model import Plan
-from pgassay.report.context import ObservationContext, ReportContext, TraceContext
+from pgassay.report.context import AnyContext, ObservationContext, ReportContext, TraceContext
 from pgassay.report.document.table import Table as ReportTable
 from pgassay.report.environment import not_measured
 from pgassay.report.sections.observation.waits import event_table
@@ -59,6 +59,16 @@ def print_expectation(console: Console, found: Expectation | None, plan: Plan) -
     """A few lines, nothing where there is nothing to compare."""
     for label, sentence in expectation_lines(found, plan):
         labelled(f"{label:<9} ", sentence, console=console)
+
+
+def print_any(context: AnyContext, report: Path) -> None:
+    """What a report says, in short."""
+    if isinstance(context, ReportContext):
+        print_summary(context, report)
+    elif isinstance(context, ObservationContext):
+        print_observation(context, report)
+    else:
+        print_trace(context, report)
 
 
 def print_summary(context: ReportContext, report: Path | str | None) -> None:

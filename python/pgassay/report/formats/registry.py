@@ -11,7 +11,7 @@ from typing import Any
 
 from pgassay.errors import RunDirectoryError
 from pgassay.report.brief.render import render_brief
-from pgassay.report.context import ObservationContext, ReportContext, TraceContext
+from pgassay.report.context import AnyContext, ObservationContext, ReportContext, TraceContext
 from pgassay.report.formats.csv_files import render_csv
 from pgassay.report.formats.html import render_html
 from pgassay.report.formats.junit import render_junit
@@ -22,7 +22,6 @@ from pgassay.report.objects.analysis import render_json
 from pgassay.report.objects.observed import render_object
 from pgassay.report.objects.traced import render_trace_object
 
-AnyContext = ReportContext | ObservationContext | TraceContext
 _KINDS: dict[type, str] = {ObservationContext: "an observation", TraceContext: "a trace"}
 
 
