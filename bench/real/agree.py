@@ -20,8 +20,9 @@ from bench import MEASURED
 from bench.machine import this_machine
 from bench.real.runs import trials_of
 from bench.tables import page, table
-from pgassay.analysis.analyse import analyse
+from pgassay.analysis.analyse import answer_of
 from pgassay.analysis.measures.trial import measure_trial
+from pgassay.analysis.model import Analysis
 from pgassay.plan.design import make_plan
 from pgassay.spec.parse import parse_spec
 
@@ -78,7 +79,7 @@ def experiment(mode: str, seed: int) -> Found:
     # Which of pgbench's scripts makes no difference to the analysis.
     known = text.replace('"simple-update"', '"pgbench"')
     plan = make_plan(parse_spec(known, source=mode, beside=MEASURED))
-    (verdict,) = analyse("", plan, measures).verdicts()
+    (verdict,) = Analysis(answer_of("", plan, measures)).answer.verdicts()
     low, high = verdict.ci95_pct or (-100.0, math.inf)
     return Found(mode, verdict.effect_pct or 0.0, low, high, verdict.verdict.value)
 

@@ -11,14 +11,14 @@ from itertools import groupby
 
 from pgassay.analysis.gates.judge import may_end
 from pgassay.analysis.judge import verdicts, without_settled
-from pgassay.analysis.model import Analysis, TrialMeasures
+from pgassay.analysis.model import Answer, TrialMeasures
 from pgassay.plan.model import Plan
 
 
-def conclude(plan: Plan, trials: Iterable[TrialMeasures]) -> tuple[Analysis, int]:
+def conclude(plan: Plan, trials: Iterable[TrialMeasures]) -> tuple[Answer, int]:
     """The verdicts and block at which the run ends; later trials are not simulated."""
     seen: list[TrialMeasures] = []
-    analysis: Analysis | None = None
+    analysis: Answer | None = None
     ends_here = False
     for block, own in groupby(trials, key=lambda trial: trial.block):
         seen += (trial for trial in own if block <= plan.dropped.get(trial.arm, block))

@@ -140,14 +140,14 @@ def carry_out(
 def _remember(spec: Spec, run: RunDirectory, outcome: Outcome) -> None:
     """Keep the noise of a finished run for forecasts of later ones."""
     plan, analysis = outcome.context.plan, outcome.context.analysis
-    if analysis.noise is None:
+    if analysis.noise.floor is None:
         return
     warmup_s = sum(step.duration_s for step in plan.steps if not step.measured)
     record = record_of(
         conditions_of(spec),
-        analysis.noise,
+        analysis.noise.floor,
         warmup_s,
-        sufficient_warmup_s(plan, analysis.courses),
+        sufficient_warmup_s(plan, analysis.behaviour.courses),
         measured_by(spec, run.environment()),
         calibrates=plan.calibrates,
     )

@@ -12,16 +12,7 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from pgassay import __version__
-from pgassay.analysis.analyse import (
-    analyse,
-    with_classic,
-    with_curves,
-    with_modes,
-    with_noise,
-    with_profiles,
-    with_signals,
-    with_statements,
-)
+from pgassay.analysis.analyse import analyse
 from pgassay.analysis.gates.forecast import with_caught
 from pgassay.analysis.gates.judge import judge_gates
 from pgassay.analysis.measures.asked import asked_of
@@ -143,20 +134,28 @@ def analyse_run(
     plans = [seen for one in valid for seen in one.plans]
     analysis = with_statements(analysis, plan, statements, signals, plans, run.statements())
     folder = run.profiles()
-    analysis = with_profiles(analysis, plan, folder.read())
+    facts = RunFacts(
+        environment=readings.environment(),
+        spec_text=run.read_text("spec.toml"),
+        asked=tuple(asked_of(run.path, plan)),
+        statements=run.statements(),
+    )
+    analysis = analyse(plan, trials, facts, run.failed(), folder.read())
+    valid = [one for one in trials if not one.measures.invalid]
     return ReportContext(
         run_name=run.name,
         question=analysis.question,
         spec_text=spec_text,
         plan=plan,
         analysis=analysis,
-        findings=find(analysis),
+        findings=find(analysis, facts),
         series=tuple(one.series for one in valid if one.series is not None),
-        environment=environment,
-        command=repeat_command(run.path, plan, spec_text),
+        command=repeat_command(run.path, plan, facts.spec_text),
         version=__version__,
-        flame_graphs=flame_graphs(folder, plan, analysis.profiles),
+        flame_graphs=flame_graphs(folder, plan, analysis.explanation.profiles),
         gates=with_caught(
-            judge_gates(plan.gates if gates is None else gates, analysis), plan, analysis.rule
+            judge_gates(plan.gates if gates is None else gates, analysis.answer),
+            plan,
+            analysis.answer.rule,
         ),
     )

@@ -55,11 +55,11 @@ def keep(study: Study, path: Path) -> None:
 def kept_of(study: Study, context: ReportContext) -> dict[str, Any]:
     """The object: what the run says in sentences, its figures, its machine."""
     analysis = context.analysis
-    noise = analysis.noise.metrics if analysis.noise else ()
+    noise = analysis.noise.floor.metrics if analysis.noise.floor else ()
     return {
         "study": study.name,
         "form": _form(study, context.spec_text),
-        "metric": analysis.metric,
+        "metric": analysis.answer.metric,
         "made": created_at(context.environment)[:10],
         "pgassay": context.version,
         "server": server_version(context.environment),
@@ -81,7 +81,7 @@ def kept_of(study: Study, context: ReportContext) -> dict[str, Any]:
                 "trials": arm.trials,
                 **{name: arm.means.get(name) for name in FIGURES},
             }
-            for arm in analysis.arms
+            for arm in analysis.answer.arms
         ],
         "run": run_object(study.name, context),
     }

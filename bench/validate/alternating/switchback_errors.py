@@ -23,7 +23,7 @@ from bench import MEASURED
 from bench.tables import Aim, page, rate, table
 from bench.validate.looks import conclude
 from bench.validate.parallel import spread
-from pgassay.analysis.model import Analysis, SliceMeasures, StepMeasures, TrialMeasures, Verdict
+from pgassay.analysis.model import Answer, SliceMeasures, StepMeasures, TrialMeasures, Verdict
 from pgassay.plan.design import make_plan
 from pgassay.plan.model import ALL_ARMS, Plan
 from pgassay.plan.switchback import rounds_of
@@ -184,7 +184,7 @@ class Counts:
     blocks: int = 0
 
     @classmethod
-    def of(cls, world: World, analysis: Analysis, block: int) -> Counts:
+    def of(cls, world: World, analysis: Answer, block: int) -> Counts:
         """Of one; of several verdicts it takes one that is so."""
         verdicts = analysis.verdicts()
         intervals = [verdict.ci95_pct or (-100.0, math.inf) for verdict in verdicts]

@@ -17,7 +17,7 @@ from bench.tables import Aim, rate, table
 from bench.validate import looks
 from bench.validate.parallel import spread
 from bench.validate.whole_trials.false_positives import Rule, plan_of
-from pgassay.analysis.model import StepMeasures, TrialMeasures, Verdict
+from pgassay.analysis.model import Analysis, StepMeasures, TrialMeasures, Verdict
 from pgassay.findings.answer.endpoints import badge
 from pgassay.plan.model import Plan
 
@@ -74,7 +74,8 @@ def do(task: tuple[int, int, int]) -> Counter[str]:
             blocks=block,
             different=verdict.verdict in _DIFFERENT,
             tail=tail.verdict in _DIFFERENT,
-            hidden=badge(verdict, analysis) == "better" and tail.verdict is not Verdict.WORSE,
+            hidden=badge(verdict, Analysis(analysis)) == "better"
+            and tail.verdict is not Verdict.WORSE,
         )
     return found
 

@@ -25,7 +25,7 @@ from bench import MEASURED
 from bench.tables import page, rate, table
 from bench.validate.looks import conclude
 from bench.validate.parallel import spread
-from pgassay.analysis.analyse import analyse
+from pgassay.analysis.analyse import answer_of
 from pgassay.analysis.compare.model import Dependence
 from pgassay.analysis.model import (
     Analysis,
@@ -140,9 +140,9 @@ def wrong(analysis: Analysis, plan: Plan, design: Design) -> dict[str, bool | No
     true = design.factors[_HARD][-1] if design.effect else None
     differ = (Verdict.BETTER, Verdict.WORSE, Verdict.NEGLIGIBLE)
     depend = (Dependence.DEPENDS, Dependence.NEGLIGIBLE)
-    verdicts = [v for v in analysis.verdicts() if v.level != true]
-    trends = [t for t in analysis.trends if t.factor != _HARD or true is None]
-    pairs = analysis.interactions
+    verdicts = [v for v in analysis.answer.verdicts() if v.level != true]
+    trends = [t for t in analysis.answer.trends if t.factor != _HARD or true is None]
+    pairs = analysis.answer.interactions
     return {
         "main": any(v.verdict in differ for v in verdicts),
         "interaction": any(i.verdict in depend for i in pairs) if pairs else None,
@@ -153,10 +153,10 @@ def wrong(analysis: Analysis, plan: Plan, design: Design) -> dict[str, bool | No
 
 def naive_p(analysis: Analysis, plan: Plan) -> float:
     """The p of the whole plots' factor if all trials are treated as independent (F test)."""
-    blocks = sorted({trial.block for trial in analysis.trials})
+    blocks = sorted({trial.block for trial in analysis.answer.trials})
     places = {arm.id: at for at, arm in enumerate(plan.arms)}
     y = np.zeros((len(blocks), len(places)))
-    for trial in analysis.trials:
+    for trial in analysis.answer.trials:
         value = math.log(trial.whole.values["tps"])
         y[blocks.index(trial.block), places[trial.arm]] = value
     y -= y.mean(axis=1, keepdims=True)
@@ -181,7 +181,9 @@ def simulate(design: Design, noise: str, runs: int, part: int = 0) -> Counts:
         plan = _plan_of(DESIGNS.index(design), run)
         trials = make_trials(design, plan, noise, source)
         _, block = conclude(plan, trials)
-        analysis = analyse("?", plan, [trial for trial in trials if trial.block <= block])
+        analysis = Analysis(
+            answer_of("?", plan, [trial for trial in trials if trial.block <= block])
+        )
         for kind, is_wrong in wrong(analysis, plan, design).items():
             if is_wrong is not None:
                 hits, of = found.get(kind, (0, 0))

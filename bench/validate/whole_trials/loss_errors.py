@@ -24,7 +24,7 @@ from bench.validate.whole_trials import typical_trials
 from bench.validate.whole_trials.adverse_conditions import SCATTER
 from bench.validate.whole_trials.false_positives import MARGIN, Rule, plan_of
 from pgassay.analysis.judge import judge
-from pgassay.analysis.model import Analysis, StepMeasures, TrialMeasures, Verdict
+from pgassay.analysis.model import Analysis, Answer, StepMeasures, TrialMeasures, Verdict
 from pgassay.analysis.verdicts.collapses import most_unseen, unseen_collapses
 from pgassay.analysis.verdicts.losses import losses_of
 from pgassay.findings.answer.endpoints import badge
@@ -97,7 +97,7 @@ def do_losing(task: tuple[Losing, int]) -> Counter[str]:
         found.update(
             runs=1,
             none_lost=not failed,
-            plain=better and badge(verdict, analysis) == "better",
+            plain=better and badge(verdict, Analysis(analysis)) == "better",
             reported=better and lost is not None,
             reached=better and reached,
             withdrawn=verdict.withdrawn is not None,
@@ -124,7 +124,7 @@ def _run(
     return trials, failed
 
 
-def _judged(plan: Plan, trials: Sequence[TrialMeasures], failed: Sequence[FailedTrial]) -> Analysis:
+def _judged(plan: Plan, trials: Sequence[TrialMeasures], failed: Sequence[FailedTrial]) -> Answer:
     """As in a report, without what needs more than the verdicts."""
     found = judge(plan, trials, failed, of_verdicts_only=True)
     verdicts = found.verdicts.verdicts()

@@ -25,7 +25,7 @@ from bench.validate.whole_trials.false_positives import MARGIN, Rule, plan_of
 from bench.validate.within_trials.courses import Array, course_of, inert_noise
 from pgassay.analysis.compare.model import Dependence
 from pgassay.analysis.curves.halves import effects_by_half
-from pgassay.analysis.model import StepMeasures, TrialMeasures, Verdict
+from pgassay.analysis.model import Analysis, Behaviour, StepMeasures, TrialMeasures, Verdict
 from pgassay.findings.answer.endpoints import badge
 from pgassay.plan.model import Plan
 
@@ -108,7 +108,6 @@ def do(task: Task) -> Counter[str]:
         ]
         verdicts = analysis.verdicts()
         halves = effects_by_half(plan, analysis.trials, courses, verdicts)
-        analysis = replace(analysis, by_half=halves)
         first = verdicts[0]
         truth = 100.0 * world.effect()
         found.update(
@@ -116,7 +115,7 @@ def do(task: Task) -> Counter[str]:
             blocks=block,
             reported=any(one.verdict is Dependence.DEPENDS for one in halves),
             decided=first.verdict is not Verdict.UNDECIDED,
-            uniform=badge(first, analysis) in _UNIFORM,
+            uniform=badge(first, Analysis(analysis, Behaviour(by_half=halves))) in _UNIFORM,
             holds=_holds(halves[0].second.ci95_pct, truth[SECONDS // 2 :]),
         )
     return found

@@ -1,15 +1,16 @@
-"""The analysis of a run: verdicts first, then curves, then the noise.
+"""The analysis of a run, made of named parts by one call.
 
-Enters: the plan, the measures and courses of its trials. Leaves: an `Analysis`.
-Never: reads a file (`measures/` does), or lets a later stage change a verdict.
+Enters: the plan, what was read of each trial, the facts beside them. Leaves: an `Analysis`.
+Never: reads a file (`measures/` does), or lets another part change the answer.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TypeVar
 
+from pgassay.analysis.classic.model import ClassicView
 from pgassay.analysis.classic.view import classic_view
 from pgassay.analysis.compare.accounting import account
 from pgassay.analysis.compare.alternating.carry_over import (
@@ -30,7 +31,6 @@ from pgassay.analysis.curves.modes.latency_modes import latency_modes
 from pgassay.analysis.curves.steadiness import steadiness_caveats, step_courses
 from pgassay.analysis.curves.withheld import Withheld
 from pgassay.analysis.judge import judge
-from pgassay.analysis.measures.asked import ArmAsked
 from pgassay.analysis.measures.buffer_cache import buffer_caches
 from pgassay.analysis.measures.courses.even_series import EvenSeries
 from pgassay.analysis.measures.courses.latencies import TrialLatencies
@@ -41,15 +41,24 @@ from pgassay.analysis.measures.signals import TrialSignals, by_arm
 from pgassay.analysis.measures.statements import TrialStatements
 from pgassay.analysis.measures.variants import summarise_variants
 from pgassay.analysis.methods.tables import method_cells
-from pgassay.analysis.model import Analysis
+from pgassay.analysis.model import (
+    Analysis,
+    Answer,
+    Behaviour,
+    Explanation,
+    RunFacts,
+    RunNoise,
+)
 from pgassay.analysis.noise.aa_run import calibrate, noise_floor
 from pgassay.analysis.profiles.functions import profiles_of
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.statements.plans import plans_by_arm
 from pgassay.analysis.statements.use import statement_use
 from pgassay.analysis.trade_offs.weigh import trade_offs
+from pgassay.analysis.trial_reading import TrialReading
 from pgassay.analysis.verdicts.checkpoint_cost import checkpoint_cost_caveats
 from pgassay.analysis.verdicts.collapses import unseen_collapses
+from pgassay.analysis.verdicts.drift import drift_caveats
 from pgassay.analysis.verdicts.idle_rounds import round_caveats
 from pgassay.analysis.verdicts.left_out_trials import (
     idle_trial_caveats,
@@ -58,7 +67,7 @@ from pgassay.analysis.verdicts.left_out_trials import (
 from pgassay.analysis.verdicts.losses import losses_of
 from pgassay.analysis.verdicts.not_in_force import not_in_force_caveats
 from pgassay.analysis.verdicts.position import position_caveats
-from pgassay.analysis.verdicts.repeated_run import earlier_runs, repeated_run_caveats
+from pgassay.analysis.verdicts.repeated_run import repeated_run_caveats
 from pgassay.analysis.verdicts.run_caveats import (
     failure_caveats,
     invalid_trial_caveats,
@@ -75,19 +84,54 @@ from pgassay.samples.forms.trial import TrialFile
 from pgassay.samples.profiles import StoredProfiles
 from pgassay.trials.model.record import FailedTrial
 
+T = TypeVar("T")
+
 
 def analyse(
+    plan: Plan,
+    readings: Sequence[TrialReading],
+    facts: RunFacts,
+    failed: Sequence[FailedTrial] = (),
+    profiles: StoredProfiles | None = None,
+) -> Analysis:
+    """Return everything that is estimated from a run's finished trials.
+
+    Invalid trials enter no figure, and a block that lacks one is incomplete. `failed` are trials
+    that ended with an error and were not stored.
+    """
+    valid = [one for one in readings if not one.measures.invalid]
+    summaries = [one.trial.summary() for one in valid]
+    drift = drift_caveats([one.trial for one in valid])
+    measures = [one.measures for one in readings]
+    answer = answer_of(plan.question, plan, measures, drift, failed)
+    courses = _present(one.course for one in valid)
+    explanation = explanation_of(
+        plan,
+        answer,
+        facts,
+        _present(one.signals for one in valid),
+        _present(one.statements for one in valid),
+        [seen for one in valid for seen in one.plans],
+        profiles,
+    )
+    return Analysis(
+        answer=answer,
+        behaviour=behaviour_of(plan, answer, courses, _present(one.latencies for one in valid)),
+        noise=noise_of(plan, answer, courses, summaries),
+        explanation=explanation,
+        classic=classic_of(plan, explanation, facts, _present(one.even for one in valid)),
+    )
+
+
+def answer_of(
     question: str,
     plan: Plan,
     finished: Sequence[TrialMeasures],
     drift: Sequence[Caveat] = (),
     failed: Sequence[FailedTrial] = (),
-) -> Analysis:
-    """Compare every level with its factor's baseline, on every metric, overall and by load.
-
-    Invalid trials enter no figure, and a block that lacks one is incomplete. `failed` are trials
-    that ended with an error and were not stored.
-    """
+) -> Answer:
+    """Return the comparison of every level with its factor's baseline, on every metric, overall
+    and by load, and what else is estimated of effects from the trials' measures."""
     judged = judge(plan, finished, failed)
     found, tables = judged.verdicts, judged.tables
     trials, comparisons = found.trials, found.comparisons
@@ -130,23 +174,31 @@ def analyse(
     )
 
 
-def with_curves(analysis: Analysis, plan: Plan, courses: Sequence[TrialCourse]) -> Analysis:
-    """The analysis with its curves and what happened inside trials, and the caveats they raise.
-
-    Not of a switchback or duet: these describe trials of one arm.
-    """
+def behaviour_of(
+    plan: Plan,
+    answer: Answer,
+    courses: Sequence[TrialCourse],
+    latencies: Sequence[TrialLatencies] = (),
+) -> Behaviour:
+    """Return what happened inside trials; of a switchback or duet only latencies, because courses
+    describe trials of one arm. An A/A run compares no shares of modes."""
+    withheld = Withheld.of(answer.verdicts(), answer.standstills)
+    modes, mode_contrasts = latency_modes(plan, latencies)
+    found = Behaviour(
+        latency_modes=modes,
+        mode_contrasts=() if plan.calibrates else withheld.contrasts(mode_contrasts),
+        latency_curves=latency_curves(plan, latencies),
+    )
     if plan.alternates:
-        return analysis
-    withheld = Withheld.of(analysis.verdicts(), analysis.standstills)
+        return found
     effects, contrasts = checkpoint_effects(plan, courses)
     steps = step_courses(courses, plan.smallest_effect)
-    curves = load_curves(plan, analysis.trials)
-    by_half = effects_by_half(plan, analysis.trials, courses, analysis.verdicts())
+    by_half = effects_by_half(plan, answer.trials, courses, answer.verdicts())
     return replace(
-        analysis,
-        quantile_shifts=withheld.shifts(quantile_shifts(plan, analysis.trials)),
-        by_load=withheld.effects(effects_by_load(plan, analysis.trials)),
-        load_curves=withheld.load_curves(curves, plan.arms),
+        found,
+        quantile_shifts=withheld.shifts(quantile_shifts(plan, answer.trials)),
+        by_load=withheld.effects(effects_by_load(plan, answer.trials)),
+        load_curves=withheld.load_curves(load_curves(plan, answer.trials), plan.arms),
         by_half=by_half,
         courses=steps,
         checkpoint_effects=effects,
@@ -154,118 +206,74 @@ def with_curves(analysis: Analysis, plan: Plan, courses: Sequence[TrialCourse]) 
         checkpoint_causes=checkpoint_causes(plan, courses),
         checkpoint_rows=checkpoint_rows(courses),
         associations=associations(courses),
-        warnings=(
-            *analysis.warnings,
-            *steadiness_caveats(plan, steps),
-            *half_caveats(plan, courses, by_half),
-        ),
+        warnings=(*steadiness_caveats(plan, steps), *half_caveats(plan, courses, by_half)),
     )
 
 
-def with_modes(analysis: Analysis, plan: Plan, trials: Sequence[TrialLatencies]) -> Analysis:
-    """The analysis with curves and modes of latency; an A/A run compares no shares of modes."""
-    modes, contrasts = latency_modes(plan, trials)
-    withheld = Withheld.of(analysis.verdicts(), analysis.standstills)
-    given = () if plan.calibrates else withheld.contrasts(contrasts)
-    return replace(
-        analysis,
-        latency_modes=modes,
-        mode_contrasts=given,
-        latency_curves=latency_curves(plan, trials),
-    )
-
-
-def with_signals(
-    analysis: Analysis,
+def explanation_of(
     plan: Plan,
-    signals: Sequence[TrialSignals],
-    environment: Mapping[str, Any],
-    spec_text: str = "",
-    asked: Sequence[ArmAsked] = (),
-) -> Analysis:
-    """The analysis with everything sampled by arm, and with environment.json, for diagnosis.
-
-    The USE, RED and LTES tables are made of these.
-    """
+    answer: Answer,
+    facts: RunFacts,
+    signals: Sequence[TrialSignals] = (),
+    statements: Sequence[TrialStatements] = (),
+    plans: Sequence[SeenPlan] = (),
+    profiles: StoredProfiles | None = None,
+) -> Explanation:
+    """Return what was sampled by arm: signals, the USE, RED and LTES tables, the statements of the
+    load with their times and plans, and the arms' profiles. No verdict rests on it."""
     arms = by_arm([arm.id for arm in plan.arms], signals)
-    return replace(
-        analysis,
+    withdrawn = {(c.factor, c.level) for c in answer.verdicts() if c.withdrawn is not None}
+    tps = {arm.id: arm.means.get("tps") for arm in answer.arms}
+    return Explanation(
         signals=arms,
-        environment=environment,
-        earlier_runs=earlier_runs(environment),
-        warnings=(
-            *analysis.warnings,
-            *checkpoint_cost_caveats(plan, analysis.trials, environment, asked),
-            *unlike_server_caveats(environment),
-            *repeated_run_caveats(environment, analysis.verdicts()),
-        ),
-        methods=method_cells(plan, analysis.trials, analysis.comparisons, arms, environment),
+        methods=method_cells(plan, answer.trials, answer.comparisons, arms, facts.environment),
         buffer_cache=buffer_caches(arms),
-        spec_text=spec_text,
-        asked=tuple(asked),
-    )
-
-
-def with_classic(analysis: Analysis, plan: Plan, series: Sequence[EvenSeries]) -> Analysis:
-    """The analysis with pg_expecto's figures; it has signals and environment already.
-
-    Not of a switchback or duet, whose trials are not of one arm.
-    """
-    if plan.alternates:
-        return analysis
-    return replace(
-        analysis,
-        classic=classic_view(
-            [arm.id for arm in plan.arms],
-            series,
-            analysis.signals,
-            analysis.environment,
-            {arm.id: arm.knobs for arm in plan.arms},
+        statement_use=statement_use(plan, statements, signals, facts.statements, withdrawn),
+        plans=plans_by_arm(plan.arms, plans),
+        profiles=None if profiles is None else profiles_of(profiles, plan, tps),
+        warnings=(
+            *checkpoint_cost_caveats(plan, answer.trials, facts.environment, facts.asked),
+            *unlike_server_caveats(facts.environment),
+            *repeated_run_caveats(facts.environment, answer.verdicts()),
         ),
     )
 
 
-def with_statements(
-    analysis: Analysis,
-    plan: Plan,
-    statements: Sequence[TrialStatements],
-    signals: Sequence[TrialSignals],
-    plans: Sequence[SeenPlan],
-    texts: Mapping[str, str],
-) -> Analysis:
-    """The analysis with the statements of the load: their texts, times and plans."""
-    withdrawn = {(c.factor, c.level) for c in analysis.verdicts() if c.withdrawn is not None}
-    return replace(
-        analysis,
-        statements=texts,
-        statement_use=statement_use(plan, statements, signals, texts, withdrawn),
-        plans=plans_by_arm(plan.arms, plans),
+def classic_of(
+    plan: Plan, explanation: Explanation, facts: RunFacts, series: Sequence[EvenSeries]
+) -> ClassicView | None:
+    """Return pg_expecto's figures; None for a switchback or duet."""
+    if plan.alternates:
+        return None
+    return classic_view(
+        [arm.id for arm in plan.arms],
+        series,
+        explanation.signals,
+        facts.environment,
+        {arm.id: arm.knobs for arm in plan.arms},
     )
 
 
-def with_profiles(analysis: Analysis, plan: Plan, stored: StoredProfiles) -> Analysis:
-    """The analysis with what the arms' profiles say; no verdict rests on it."""
-    tps = {arm.id: arm.means.get("tps") for arm in analysis.arms}
-    return replace(analysis, profiles=profiles_of(stored, plan, tps))
-
-
-def with_noise(
-    analysis: Analysis,
+def noise_of(
     plan: Plan,
+    answer: Answer,
     courses: Sequence[TrialCourse],
     summaries: Sequence[TrialFile],
-) -> Analysis:
-    """The analysis with the run's noise, and the calibration of an A/A run.
+) -> RunNoise:
+    """Return the run's noise, and the calibration of an A/A run.
 
     An A/A run that is too small for a calibration gets a caveat instead.
     """
-    floor = noise_floor(plan, analysis.trials, courses, summaries)
-    analysis = replace(analysis, noise=floor)
+    floor = noise_floor(plan, answer.trials, courses, summaries)
     if not plan.calibrates:
-        return analysis
-    verdict = next((v for v in analysis.verdicts() if v.step is None), None)
-    calibration = calibrate(plan, analysis.trials, verdict, floor, summaries)
+        return RunNoise(floor)
+    verdict = next((v for v in answer.verdicts() if v.step is None), None)
+    calibration = calibrate(plan, answer.trials, verdict, floor, summaries)
     if calibration is not None:
-        return replace(analysis, calibration=calibration)
+        return RunNoise(floor, calibration)
     caveat = Caveat.of("calibration", Note("analysis/noise/no-calibration"))
-    return replace(analysis, warnings=(*analysis.warnings, caveat))
+    return RunNoise(floor, warnings=(caveat,))
+
+
+def _present(found: Iterable[T | None]) -> list[T]:
+    return [one for one in found if one is not None]

@@ -1,6 +1,6 @@
 """The verdicts of a run, and whether it may end with them.
 
-Enters: the plan, the measures of its trials. Leaves: an `Analysis` of verdicts, or the plan of
+Enters: the plan, the measures of its trials. Leaves: an `Answer` of verdicts, or the plan of
 the blocks that follow.
 Never: describes what else the trials show (`analyse.py` does).
 """
@@ -28,7 +28,7 @@ from pgassay.analysis.measures.model import TrialMeasures
 from pgassay.analysis.measures.one_server import of_one_server
 from pgassay.analysis.measures.parallel import with_parallel_time
 from pgassay.analysis.measures.spread import with_deviations
-from pgassay.analysis.model import Analysis
+from pgassay.analysis.model import Answer
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.verdicts.arm_summary import summarise_arms
 from pgassay.analysis.verdicts.idle_rounds import IdleRounds, idle_rounds
@@ -58,7 +58,7 @@ from pgassay.trials.model.record import FailedTrial
 class Judged:
     """The verdicts, and what they rest on."""
 
-    verdicts: Analysis
+    verdicts: Answer
     rule: Rule
     tables: Tables
     rounds: IdleRounds
@@ -71,7 +71,7 @@ def judge(
     plan: Plan,
     finished: Sequence[TrialMeasures],
     failed: Sequence[FailedTrial] = (),
-    before: Analysis | None = None,
+    before: Answer | None = None,
     *,
     of_verdicts_only: bool = False,
 ) -> Judged:
@@ -112,7 +112,7 @@ def judge(
         if not of_verdicts_only:
             comparisons = adjusted_for_early_end(comparisons, plan, rule)
         comparisons = with_typical_trial(comparisons, plan.metric)
-    found = Analysis(
+    found = Answer(
         question=plan.question,
         metric=plan.metric,
         smallest_effect=plan.smallest_effect,
@@ -138,8 +138,8 @@ def verdicts(
     plan: Plan,
     finished: Sequence[TrialMeasures],
     failed: Sequence[FailedTrial] = (),
-    before: Analysis | None = None,
-) -> Analysis:
+    before: Answer | None = None,
+) -> Answer:
     """What `analyse` says of the primary metric and the endpoints, in a fraction of the time.
 
     The rest of the analysis is empty, and arms have no means. A run needs no more at a look.
@@ -175,7 +175,7 @@ def answered(
     return after_block(plan, block, measures, failed) is None
 
 
-def without_settled(plan: Plan, found: Analysis, block: int) -> Plan:
+def without_settled(plan: Plan, found: Answer, block: int) -> Plan:
     """The plan without the arms that no open verdict needs."""
     if not plan.drops_arms or block >= plan.last_block:
         return plan
@@ -191,7 +191,7 @@ def without_settled(plan: Plan, found: Analysis, block: int) -> Plan:
 
 
 def _looks(
-    plan: Plan, rule: Rule, trials: Sequence[TrialMeasures], before: Analysis | None
+    plan: Plan, rule: Rule, trials: Sequence[TrialMeasures], before: Answer | None
 ) -> list[int]:
     """The blocks at which several verdicts were judged, or could have been; the last is now."""
     now = max((trial.block for trial in trials), default=0)

@@ -1,7 +1,7 @@
-"""Everything estimated from one run; analysis.json is this, written out, but for what repeats
-trials or environment.json.
+"""Everything estimated from one run, in parts; analysis.json is these, written out, but for what
+repeats trials or environment.json.
 
-Enters: nothing. Leaves: `Analysis`, and its parts for those who read one. Never: computes.
+Enters: nothing. Leaves: `Analysis`, its parts, and the facts beside it. Never: computes.
 """
 
 from __future__ import annotations
@@ -90,22 +90,25 @@ __all__ = [
 ]
 
 SCHEMA = "pgassay.analysis/1"
-_LOOKS_WORSE = 0.05
 _STORED = "stored"
 
 
 def not_stored(one: Field[Any]) -> bool:
-    """Whether a field is left out of analysis.json."""
+    """Return whether a field is left out of analysis.json."""
     return not one.metadata.get(_STORED, True)
 
 
+_LOOKS_WORSE = 0.05
 Level = tuple[str, str]
 """A factor and one of its levels."""
 
 
 @dataclass(frozen=True)
-class Analysis:
-    """Everything estimated from one run."""
+class Answer:
+    """What the trials say of the question: the verdicts, and what else is estimated of effects.
+
+    It is made of the trials' measures alone (`judge.py`, `analyse.answer_of`).
+    """
 
     question: str
     metric: str
@@ -119,9 +122,8 @@ class Analysis:
     """Those that count."""
     invalid_trials: tuple[TrialMeasures, ...]
     comparisons: tuple[Comparison, ...]
-    warnings: tuple[Caveat, ...]
-    accounting: tuple[Accounting, ...] = ()
-    """Where the time of a transaction goes, by level."""
+    warnings: tuple[Caveat, ...] = ()
+    """Caveats that rest on the trials' measures."""
     standstills: tuple[IdleTrials, ...] = ()
     losses: tuple[Losses, ...] = ()
     """Of verdicts whose better arm lost trials."""
@@ -137,64 +139,18 @@ class Analysis:
     """Of a fleet: the effect of each verdict on each server."""
     carry_over: tuple[CarryOver, ...] = ()
     carry_over_suspected: bool = False
-    """It is not found, and yet so likely that a run which can go on does."""
+    """Carry-over is not found, and yet so likely that a run which can go on does."""
     round_effects: tuple[RoundEffects, ...] = ()
-    quantile_shifts: tuple[QuantileShift, ...] = ()
-    by_load: tuple[EffectByLoad, ...] = ()
-    load_curves: tuple[LoadCurve, ...] = ()
-    by_half: tuple[EffectByHalf, ...] = ()
-    """Whether effects change within trials; empty for a percentile, and for slices."""
-    courses: tuple[StepSteadiness, ...] = ()
-    checkpoint_effects: tuple[CheckpointEffect, ...] = ()
-    checkpoint_contrasts: tuple[CheckpointContrast, ...] = ()
-    checkpoint_causes: tuple[CheckpointCauses, ...] = ()
-    """What the time lost after checkpoints goes into, by arm."""
-    checkpoint_rows: tuple[CheckpointRow, ...] = ()
-    """Each checkpoint, as a description."""
-    associations: Associations | None = None
-    """None where the courses of the trials were not read."""
-    noise: NoiseFloor | None = None
-    """How much trials of one arm differ in a block; None with too few trials."""
-    calibration: Calibration | None = None
-    """Of an A/A run."""
     endpoints: tuple[Endpoint, ...] = ()
     """The metrics beside the primary one that have their own verdict."""
-    methods: tuple[MethodCell, ...] = ()
-    """The USE, RED and LTES tables."""
+    accounting: tuple[Accounting, ...] = ()
+    """Where the time of a transaction goes, by level."""
     trade_offs: tuple[TradeOff, ...] = ()
     """The levels of each factor, weighed by several criteria."""
-    classic: ClassicView | None = None
-    """pg_expecto's figures; None in a switchback or duet, whose trials are not of one arm."""
-    latency_modes: tuple[LatencyModes, ...] = ()
-    """By scenario and arm, all scenarios together last."""
-    mode_contrasts: tuple[ModeContrast, ...] = ()
-    latency_curves: tuple[ArmLatencyCurve, ...] = ()
-    """By scenario and arm, all scenarios together first."""
-    profiles: Profiles | None = None
-    """Of trials beside the run's; None where none was asked for."""
-    earlier_runs: int = 0
-    """Of this very file on this machine, as the run began."""
     rule: Rule | None = field(default=None, metadata={_STORED: False})
     """By which verdicts are reached: its intervals hold at every look."""
     reached: Reached[Subject] = field(default_factory=Reached, metadata={_STORED: False})
     """The verdicts of the primary metric that were reached at some look, and under which rule."""
-    signals: tuple[ArmSignals, ...] = field(default=(), metadata={_STORED: False})
-    """Everything sampled, as means of trials; the raw values are in the trials' Parquet files."""
-    environment: Mapping[str, Any] = field(default_factory=dict, metadata={_STORED: False})
-    """environment.json: versions, settings, the host; any part of it may be missing."""
-    statements: Mapping[str, str] = field(default_factory=dict, metadata={_STORED: False})
-    """queryid → text as pg_stat_statements keeps it, without secrets; of the 100 that took most in
-    each trial, pgassay's own included. statements.json has them."""
-    statement_use: tuple[StatementUse, ...] = ()
-    """What each statement of the load takes, by arm."""
-    plans: tuple[StatementPlans, ...] = ()
-    """The plans of the scenarios' statements, those that differ between arms first."""
-    buffer_cache: tuple[BufferCache, ...] = ()
-    """What shared_buffers held, by arm."""
-    spec_text: str = field(default="", metadata={_STORED: False})
-    """spec.toml, from which findings make the next experiment file."""
-    asked: tuple[ArmAsked, ...] = field(default=(), metadata={_STORED: False})
-    """The settings and scripts of each arm; spec.toml and workload.json have them."""
 
     def verdicts(self) -> tuple[Comparison, ...]:
         """The comparisons of the primary metric."""
@@ -253,3 +209,96 @@ class Analysis:
         """Each that is held against its factor's baseline."""
         levels = [set(arm.levels.items()) for arm in self.arms]
         return set[Level]().union(*levels) - levels[0] if levels else set()
+
+
+@dataclass(frozen=True)
+class Behaviour:
+    """What happened inside trials: courses over time, curves by quantile and by load, checkpoints.
+
+    Nearly empty for a switchback or duet, whose trials are not of one arm.
+    """
+
+    quantile_shifts: tuple[QuantileShift, ...] = ()
+    by_load: tuple[EffectByLoad, ...] = ()
+    load_curves: tuple[LoadCurve, ...] = ()
+    by_half: tuple[EffectByHalf, ...] = ()
+    """Whether effects change within trials; empty for a percentile, and for slices."""
+    courses: tuple[StepSteadiness, ...] = ()
+    checkpoint_effects: tuple[CheckpointEffect, ...] = ()
+    checkpoint_contrasts: tuple[CheckpointContrast, ...] = ()
+    checkpoint_causes: tuple[CheckpointCauses, ...] = ()
+    """What the time lost after checkpoints goes into, by arm."""
+    checkpoint_rows: tuple[CheckpointRow, ...] = ()
+    """Each checkpoint, as a description."""
+    associations: Associations | None = None
+    """None where the courses of the trials were not read."""
+    latency_modes: tuple[LatencyModes, ...] = ()
+    """By scenario and arm, all scenarios together last."""
+    mode_contrasts: tuple[ModeContrast, ...] = ()
+    latency_curves: tuple[ArmLatencyCurve, ...] = ()
+    """By scenario and arm, all scenarios together first."""
+    warnings: tuple[Caveat, ...] = ()
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What was sampled of the server and its host, by arm, from which findings explain verdicts."""
+
+    signals: tuple[ArmSignals, ...] = field(default=(), metadata={_STORED: False})
+    """Everything sampled, as means of trials; the raw values are in the trials' Parquet files."""
+    methods: tuple[MethodCell, ...] = ()
+    """The USE, RED and LTES tables."""
+    buffer_cache: tuple[BufferCache, ...] = ()
+    """What shared_buffers held, by arm."""
+    statement_use: tuple[StatementUse, ...] = ()
+    """What each statement of the load takes, by arm."""
+    plans: tuple[StatementPlans, ...] = ()
+    """The plans of the scenarios' statements, those that differ between arms first."""
+    profiles: Profiles | None = None
+    """Of trials beside the run's; None where none was asked for."""
+    warnings: tuple[Caveat, ...] = ()
+
+
+@dataclass(frozen=True)
+class RunNoise:
+    """How much trials of one arm differ."""
+
+    floor: NoiseFloor | None = None
+    """Of a block; None with too few trials."""
+    calibration: Calibration | None = None
+    """Of an A/A run."""
+    warnings: tuple[Caveat, ...] = ()
+
+
+@dataclass(frozen=True)
+class RunFacts:
+    """What is known of a run besides its measurements: its files, as findings and reports read
+    them."""
+
+    environment: Mapping[str, Any] = field(default_factory=dict)
+    """environment.json: versions, settings, the host; any part of it may be missing."""
+    spec_text: str = ""
+    """spec.toml, from which findings make the next experiment file."""
+    asked: tuple[ArmAsked, ...] = ()
+    """The settings and scripts of each arm; spec.toml and workload.json have them."""
+    statements: Mapping[str, str] = field(default_factory=dict)
+    """queryid → text as pg_stat_statements keeps it, without secrets; of the 100 that took most in
+    each trial, pgassay's own included. statements.json has them."""
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """Everything estimated from one run (`analyse.analyse`)."""
+
+    answer: Answer
+    behaviour: Behaviour = field(default_factory=Behaviour)
+    noise: RunNoise = field(default_factory=RunNoise)
+    explanation: Explanation = field(default_factory=Explanation)
+    classic: ClassicView | None = None
+    """pg_expecto's figures; None in a switchback or duet, whose trials are not of one arm."""
+
+    @property
+    def warnings(self) -> tuple[Caveat, ...]:
+        """The caveats of all parts."""
+        parts = (self.answer, self.behaviour, self.noise, self.explanation)
+        return tuple(one for part in parts for one in part.warnings)

@@ -1,16 +1,16 @@
 """All rules that make findings, in the order a reader wants them.
 
-Enters: an Analysis. Leaves: findings. Never: estimates.
+Enters: an Analysis, the facts of its run. Leaves: findings. Never: estimates.
 
-A rule is a module with a function `find(analysis)`; its limits and sentences lie in the TOML file
-beside it. A pattern of costs needs no code: it is an entry of answer/explanations.toml.
+A rule is a module with a function `find(analysis, facts)`; its limits and sentences lie in the
+TOML file beside it. A pattern of costs needs no code: it is an entry of answer/explanations.toml.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from pgassay.analysis.model import Analysis
+from pgassay.analysis.model import Analysis, RunFacts
 from pgassay.findings.answer import (
     caveats,
     explanations,
@@ -33,7 +33,7 @@ from pgassay.findings.diagnosis import recognised
 from pgassay.findings.model import Finding
 from pgassay.findings.noise import aa_run
 
-RULES: tuple[Callable[[Analysis], list[Finding]], ...] = (
+RULES: tuple[Callable[[Analysis, RunFacts], list[Finding]], ...] = (
     verdicts.find,
     factors.find,
     servers.find,
@@ -53,9 +53,9 @@ RULES: tuple[Callable[[Analysis], list[Finding]], ...] = (
 )
 
 
-def find(analysis: Analysis) -> tuple[Finding, ...]:
+def find(analysis: Analysis, facts: RunFacts) -> tuple[Finding, ...]:
     """All findings of an analysis."""
-    return tuple(_once([finding for rule in RULES for finding in rule(analysis)]))
+    return tuple(_once([finding for rule in RULES for finding in rule(analysis, facts)]))
 
 
 def _once(findings: Sequence[Finding]) -> list[Finding]:

@@ -18,8 +18,8 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from pgassay.analysis.trial_reading import TrialReading, read_trial
 from pgassay.plan.model import Plan
-from pgassay.readings.one_trial import TrialReading, read_trial
 
 _START_BYTES = 16_000_000
 """Of samples, which are read in the time that a process takes to start: a second or two."""

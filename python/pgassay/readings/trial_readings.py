@@ -11,8 +11,8 @@ from dataclasses import replace
 from typing import Any
 
 from pgassay.analysis.measures.one_server import of_one_server
+from pgassay.analysis.trial_reading import TrialReading, read_trial
 from pgassay.plan.model import Plan
-from pgassay.readings.one_trial import TrialReading, read_trial
 from pgassay.readings.processes import in_processes, processes_for
 from pgassay.samples.run_directory import RunDirectory
 

@@ -14,7 +14,7 @@ from typing import Any
 from pgassay.analysis.apart.model import ApartAnalysis
 from pgassay.analysis.gates.model import GateResult
 from pgassay.analysis.measures.courses.chart_series import ChartSeries
-from pgassay.analysis.model import Analysis
+from pgassay.analysis.model import Analysis, RunFacts
 from pgassay.analysis.observation.model import ObservationSummary
 from pgassay.analysis.trace.model import TraceSummary
 from pgassay.findings.model import Finding, FindingKind
@@ -46,13 +46,11 @@ class ReportContext:
 
     run_name: str
     question: str
-    spec_text: str
+    facts: RunFacts
     plan: Plan
     analysis: Analysis
     findings: tuple[Finding, ...]
     series: tuple[ChartSeries, ...]
-    environment: Mapping[str, Any]
-    """environment.json as it was stored; any part of it may be missing."""
     command: str
     """How to do the run again."""
     version: str
@@ -60,6 +58,16 @@ class ReportContext:
     flame_graphs: tuple[FlameGraph, ...] = ()
     gates: tuple[GateResult, ...] = ()
     """Those asked for when the report was made."""
+
+    @property
+    def environment(self) -> Mapping[str, Any]:
+        """environment.json as it was stored; any part of it may be missing."""
+        return self.facts.environment
+
+    @property
+    def spec_text(self) -> str:
+        """spec.toml as it was stored."""
+        return self.facts.spec_text
 
     @property
     def title(self) -> str:
@@ -74,7 +82,7 @@ class ReportContext:
     @property
     def has_several_levels(self) -> bool:
         """Whether more than one level is compared with a baseline."""
-        return len({(one.factor, one.level) for one in self.analysis.verdicts()}) > 1
+        return len({(one.factor, one.level) for one in self.analysis.answer.verdicts()}) > 1
 
     @property
     def has_several_steps(self) -> bool:
@@ -84,7 +92,7 @@ class ReportContext:
     @property
     def margin(self) -> str:
         """The smallest effect that matters, in per cent."""
-        return decimals(100 * self.analysis.smallest_effect, "g")
+        return decimals(100 * self.analysis.answer.smallest_effect, "g")
 
     def of_kind(self, kind: FindingKind) -> tuple[Finding, ...]:
         """The findings of one kind, in their order."""

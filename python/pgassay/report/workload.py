@@ -18,7 +18,7 @@ from pgassay.spec.reading.tables import parsed_toml
 
 def workload_words(context: ReportContext) -> str:
     """Such as `payments-write at scale 10, 161.5 MB of data, which fit in shared_buffers`."""
-    names = list(dict.fromkeys(one.workload for one in context.analysis.asked if one.workload))
+    names = list(dict.fromkeys(one.workload for one in context.facts.asked if one.workload))
     # Where data were made, their sizes are stored under the same name.
     data = context.environment.get("sizes")
     found = data if isinstance(data, Mapping) else {}
@@ -39,8 +39,7 @@ def _fit(total: float, context: ReportContext) -> str:
     """Where the data can stay between two uses; nothing where that is not known."""
     stored = _stored(context.environment, "shared_buffers")
     buffers = [
-        setting_bytes(one.settings.get("shared_buffers") or stored)
-        for one in context.analysis.asked
+        setting_bytes(one.settings.get("shared_buffers") or stored) for one in context.facts.asked
     ]
     if buffers and all(value is not None and total <= value for value in buffers):
         return tr(", which fit in shared_buffers")

@@ -83,9 +83,9 @@ def test_a_node_that_is_killed_in_a_trial_loses_no_finished_trial_and_no_verdict
     assert len(set(after.values())) in (2, 3)
     assert any("is lost" in text for text in heard.warnings)
     analysis = outcome.context.analysis
-    assert analysis.blocks == 6
-    assert analysis.verdicts()
-    assert len(analysis.by_server) == len(analysis.verdicts())
+    assert analysis.answer.blocks == 6
+    assert analysis.answer.verdicts()
+    assert len(analysis.answer.by_server) == len(analysis.answer.verdicts())
     environment = run.environment()
     assert len(environment["fleet"]) == 3
     assert environment["settings_that_differ"] == {}
@@ -105,5 +105,5 @@ def test_a_run_that_is_stopped_goes_on_with_its_servers(tmp_path: Path, nodes: R
     assert not is_over(TrialReadings(run, run.plan()))
     outcome = resume(run, None, (), Heard())
     assert done.items() <= servers_by_trial(run).items()
-    assert outcome.context.analysis.blocks == 6
+    assert outcome.context.analysis.answer.blocks == 6
     assert max(run.finished()) == 12, "unfinished blocks go on where they began"

@@ -137,7 +137,7 @@ def test_a_member_that_is_killed_loses_no_trial_and_its_server_is_put_back(
     heard = _At({1: lambda: members()[-1].kill()})
     outcome = run_experiment(spec, run, heard)
     assert any("is lost" in text for text in heard.warnings), heard.warnings
-    assert outcome.context.analysis.blocks == 4
+    assert outcome.context.analysis.answer.blocks == 4
     names = {f"127.0.0.1:{one.port}" for one in servers}
     assert set(run.environment()["fleet"]) == names
     assert set(servers_by_trial(run).values()) <= names

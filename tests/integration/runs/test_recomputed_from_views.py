@@ -6,7 +6,7 @@ import json
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from statistics import mean
@@ -22,6 +22,7 @@ from pgassay.report.workload import workload_words
 from pgassay.reporting import analyse_run
 from pgassay.samples.run_directory import RunDirectory
 from support.runs.command import pgassay
+from support.synthetic.report_contexts import with_facts
 
 SCRIPTS = {
     "read": "\\set i random(1, 20000)\nSELECT filler FROM item WHERE id = :i;\n",
@@ -179,7 +180,7 @@ def trial_in(path: Path) -> Trial:
 
 
 def test_shared_buffers_used(recorded: Recorded) -> None:
-    (shown,) = recorded.context.analysis.buffer_cache
+    (shown,) = recorded.context.analysis.explanation.buffer_cache
     assert [len(trial.looked_ns) for trial in recorded.trials] == [1, 1]
     looked = [at for trial in recorded.trials for at in trial.looked_ns]
     low = mean(recorded.before(at).buffers_used for at in looked)
@@ -196,11 +197,11 @@ def test_the_size_of_the_data_and_where_they_fit(recorded: Recorded) -> None:
     context = recorded.context
     for limit, words in ((0.98 * size, "more than memory"), (1.02 * size, "fit in memory")):
         text = f'{context.spec_text}\n[placement]\nserver_memory = "{round(limit)}B"\n'
-        assert words in workload_words(replace(context, spec_text=text))
+        assert words in workload_words(with_facts(context, spec_text=text))
 
 
 def test_statements_by_their_texts(recorded: Recorded) -> None:
-    shown = {one.queryid: one.text for one in recorded.context.analysis.statement_use}
+    shown = {one.queryid: one.text for one in recorded.context.analysis.explanation.statement_use}
     seen = {
         queryid: text for look in recorded.looks for queryid, (text, _) in look.statements.items()
     }

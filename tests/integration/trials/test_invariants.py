@@ -146,7 +146,7 @@ def test_a_disturbed_trial_does_not_count_and_is_run_once_more(
     for number in (4, 5, 6):
         assert_undisturbed(trials[number])
     analysis = outcome.context.analysis
-    assert (analysis.blocks, len(analysis.trials)) == (1, 3)
+    assert (analysis.answer.blocks, len(analysis.answer.trials)) == (1, 3)
     assert {caveat.kind for caveat in analysis.warnings} >= {"invalid-trial", "incomplete-block"}
     assert any("trial 1 does not count" in caveat.text for caveat in analysis.warnings)
     assert "does not count either" in outcome.report.read_text()

@@ -149,10 +149,10 @@ def test_an_index_that_changes_a_plan_is_found_with_both_plans_and_the_statement
     context = analyse_run(RunDirectory.open(run))
     (finding,) = [one for one in context.findings if one.title == "Another plan: buy, line 2"]
     assert finding.confidence == "supported"
-    (use,) = [one for one in context.analysis.statement_use if "FROM item" in one.text]
+    (use,) = [one for one in context.analysis.explanation.statement_use if "FROM item" in one.text]
     assert use.ranked == 1
     assert use.text == "SELECT count(*) FROM item WHERE id = $1"
-    assert use.queryid in context.analysis.plans[0].queryids
+    assert use.queryid in context.analysis.explanation.plans[0].queryids
     assert json.loads((run / "statements.json").read_text())["statements"][use.queryid] == use.text
     page = render_html(context)
     assert "Seq Scan on item" in page

@@ -5,12 +5,12 @@ Enters: a folder. Leaves: a `ReportContext`. Never: holds a name that PostgreSQL
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 from pgassay.analysis.statements.model import StatementCosts, StatementUse
 from pgassay.report.context import ReportContext
-from support.synthetic.report_contexts import synthetic_context
+from support.synthetic.analyses import changed
+from support.synthetic.report_contexts import synthetic_context, with_facts
 
 FORMULA = "=cmd|' /C calc'!A0"
 AT = "@SUM(1+1)*cmd"
@@ -41,9 +41,9 @@ def hostile_context(folder: Path) -> ReportContext:
     used = tuple(
         StatementUse(f"-{at}", text, at, True, (costs,)) for at, text in enumerate(NAMES, 1)
     )
-    return replace(
+    return with_facts(
         found,
         run_name=f"run {FORMULA}",
-        analysis=replace(found.analysis, statement_use=used),
+        analysis=changed(found.analysis, statement_use=used),
         environment={**found.environment, "host": {name: name for name in NAMES}},
     )

@@ -6,9 +6,11 @@ Never: needs a server or a browser, or analyses by itself.
 
 from __future__ import annotations
 
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
+from pgassay.analysis.model import RunFacts
 from pgassay.report.context import ReportContext
 from pgassay.reporting import analyse_run
 from support.synthetic.directories import SPEC, synthetic_run
@@ -45,3 +47,10 @@ def synthetic_context(folder: Path, spec_text: str = SPEC, **truth: Any) -> Repo
     """What a report of this run is made of; `truth` is as for `synthetic_run`."""
     run, _, _ = synthetic_run(folder / RUN_NAME, spec_text=spec_text, **truth)
     return analyse_run(run)
+
+
+def with_facts(context: ReportContext, **given: Any) -> ReportContext:
+    """The context with other values of its own fields, or of those of its facts."""
+    own = {one.name for one in fields(RunFacts)} & given.keys()
+    facts = replace(context.facts, **{name: given.pop(name) for name in own})
+    return replace(context, facts=facts, **given)

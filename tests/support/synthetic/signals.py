@@ -1,6 +1,7 @@
 """Analyses with made-up signals, for the rules of diagnosis.
 
-Enters: what each arm's trials show. Leaves: an `Analysis`. Never: measures anything.
+Enters: what each arm's trials show. Leaves: an `Analysis`, the facts of its run.
+Never: measures anything.
 """
 
 from __future__ import annotations
@@ -10,7 +11,16 @@ from collections.abc import Mapping, Sequence
 from pgassay.analysis.compare.rule import Rule
 from pgassay.analysis.measures.asked import ArmAsked
 from pgassay.analysis.measures.signals import TrialSignals, by_arm
-from pgassay.analysis.model import Analysis, ArmSummary, IntervalKind, StepMeasures, TrialMeasures
+from pgassay.analysis.model import (
+    Analysis,
+    Answer,
+    ArmSummary,
+    Explanation,
+    IntervalKind,
+    RunFacts,
+    StepMeasures,
+    TrialMeasures,
+)
 
 Shown = Mapping[str, float]
 """SOURCE/OBJECT/NAME → value; metric//NAME is a metric of the trial."""
@@ -44,7 +54,7 @@ def analysis_with(
     settings: Mapping[str, str] | None = None,
     scripts: Sequence[str] = (),
     spec_text: str = SPEC,
-) -> Analysis:
+) -> tuple[Analysis, RunFacts]:
     """An arm for each sequence, in it what each trial shows; trials of 100 s and 100 tps.
 
     `scripts` are one an arm. The arms are `B = 0`, `B = 1` and so on, in blocks.
@@ -64,7 +74,7 @@ def analysis_with(
         name: {"value": value, "source": "default"}
         for name, value in (SETTINGS | dict(settings or {})).items()
     }
-    return Analysis(
+    answer = Answer(
         question="Does B help?",
         metric="tps",
         smallest_effect=0.02,
@@ -78,9 +88,9 @@ def analysis_with(
         trials=tuple(measures),
         invalid_trials=(),
         comparisons=(),
-        warnings=(),
         rule=Rule(IntervalKind.T, smallest_effect=0.02, simultaneous=1),
-        signals=by_arm(names, signals),
+    )
+    facts = RunFacts(
         environment={"server": {"every_setting": every}, "host": {"cpus": 4}},
         asked=tuple(
             ArmAsked(name, {}, {"scenario": scripts[at]} if at < len(scripts) else {})
@@ -88,6 +98,7 @@ def analysis_with(
         ),
         spec_text=spec_text,
     )
+    return Analysis(answer, explanation=Explanation(by_arm(names, signals))), facts
 
 
 def _key(name: str) -> tuple[str, str, str]:

@@ -14,7 +14,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from pgassay.analysis.analyse import analyse
+from pgassay.analysis.analyse import answer_of
 from pgassay.analysis.compare.estimate import estimate
 from pgassay.analysis.compare.rule import Rule, rule_of
 from pgassay.analysis.model import (
@@ -54,14 +54,14 @@ def trials_of(
 
 
 def analysis_of(plan: Plan, log_values: dict[str, list[float]], metric: str = "tps") -> Analysis:
-    return analyse("?", plan, trials_of(plan, log_values, metric))
+    return Analysis(answer_of("?", plan, trials_of(plan, log_values, metric)))
 
 
 def test_interval_and_p_are_those_of_least_squares_with_block_arm_and_position() -> None:
     base = [8.0, 8.1, 7.9, 8.0, 8.05, 7.95]
     level = [8.1, 8.15, 8.02, 8.07, 8.2, 8.01]
     plan = plan_of_levels()
-    (verdict,) = analysis_of(plan, {"a1": base, "a2": level}).verdicts()
+    (verdict,) = analysis_of(plan, {"a1": base, "a2": level}).answer.verdicts()
     second = np.array([next(t.arm for t in plan.block(b)) == "a1" for b in range(1, 7)])
     design = np.column_stack([np.ones(6), np.where(second, 1.0, -1.0)])
     fit, squares, _, _ = np.linalg.lstsq(design, np.subtract(level, base))
@@ -77,7 +77,7 @@ def test_interval_and_p_are_those_of_least_squares_with_block_arm_and_position()
 def test_p_and_interval_are_those_of_the_effects_by_block_which_also_stand_as_measured() -> None:
     base = [8.0, 8.1, 7.9, 8.0, 8.05, 7.95]
     level = [8.1, 8.15, 7.8, 8.07, 8.2, 8.01]
-    (verdict,) = analysis_of(plan_of_levels(), {"a1": base, "a2": level}).verdicts()
+    (verdict,) = analysis_of(plan_of_levels(), {"a1": base, "a2": level}).answer.verdicts()
     raw = np.log1p(np.array(verdict.block_raw_pct) / 100)
     np.testing.assert_allclose(raw, np.subtract(level, base), atol=1e-12)
     shown = np.log1p(np.array(verdict.block_effects_pct) / 100)
@@ -100,7 +100,7 @@ def test_three_levels_are_compared_by_least_squares_with_positions_of_all() -> N
             strict=True,
         )
     ]
-    first, _ = analyse("?", plan, trials).verdicts()
+    first, _ = Analysis(answer_of("?", plan, trials)).answer.verdicts()
     rows = np.array([[t.block, int(t.arm[1:]), t.position] for t in trials])
     dummies = [
         (rows[:, column] == value).astype(float)
@@ -128,10 +128,10 @@ def test_a_trend_over_positions_moves_no_effect_and_is_reported(levels: tuple[st
         for t in flat:
             tps = t.whole.values["tps"] * math.exp(share * t.position)
             moved.append(replace(t, whole=StepMeasures(None, 0, 1, 1, {"tps": tps})))
-        return analyse("?", plan, moved)
+        return Analysis(answer_of("?", plan, moved))
 
     still, moving = drifting(0.0), drifting(0.02)
-    for one, other in zip(still.verdicts(), moving.verdicts(), strict=True):
+    for one, other in zip(still.answer.verdicts(), moving.answer.verdicts(), strict=True):
         assert other.effect_pct == pytest.approx(one.effect_pct)
         assert other.ci95_pct == pytest.approx(one.ci95_pct)
     assert not [w for w in still.warnings if w.kind == "position"]
@@ -143,7 +143,7 @@ def test_a_run_whose_orders_are_all_the_same_is_not_adjusted() -> None:
     plan = plan_of_levels()
     trials = trials_of(plan, {"a1": [8.0, 8.01, 8.02, 8.0, 8.01, 8.0], "a2": [8.1] * 6})
     same = [replace(t, position=1 if t.arm == "a1" else 2) for t in trials]
-    (verdict,) = analyse("?", plan, same).verdicts()
+    (verdict,) = Analysis(answer_of("?", plan, same)).answer.verdicts()
     known = stats.ttest_rel([8.1] * 6, [8.0, 8.01, 8.02, 8.0, 8.01, 8.0])
     assert verdict.p_t == pytest.approx(known.pvalue)
 
@@ -165,7 +165,7 @@ def test_the_exact_sign_flip_p_is_that_of_counting_every_pattern() -> None:
 
 
 def verdict_of(plan: Plan, base: Sequence[float], level: Sequence[float]) -> Comparison:
-    (verdict,) = analysis_of(plan, {"a1": list(base), "a2": list(level)}).verdicts()
+    (verdict,) = analysis_of(plan, {"a1": list(base), "a2": list(level)}).answer.verdicts()
     return verdict
 
 
@@ -210,7 +210,9 @@ def test_the_order_of_blocks_does_not_matter(blocks: Blocks, source: Random) -> 
     base, level = zip(*blocks, strict=True)
     trials = trials_of(plan, {"a1": list(base), "a2": list(level)})
     moved = [replace(trial, block=places[trial.block - 1]) for trial in trials]
-    (one,), (other,) = (analyse("?", plan, each).verdicts() for each in (trials, moved))
+    (one,), (other,) = (
+        Analysis(answer_of("?", plan, each)).answer.verdicts() for each in (trials, moved)
+    )
     assert said(other) == pytest.approx(said(one), rel=1e-6, abs=1e-9)
     assert other.verdict is one.verdict
 
@@ -236,18 +238,18 @@ def test_a_tiny_sure_difference_is_negligible_and_none_is_equivalent() -> None:
     small = [8.005 + w for w in wobble]
     none = [8.0 + w for w in wobble]
     assert (
-        analysis_of(plan_of_levels(), {"a1": base, "a2": small}).verdicts()[0].verdict
+        analysis_of(plan_of_levels(), {"a1": base, "a2": small}).answer.verdicts()[0].verdict
         is Verdict.NEGLIGIBLE
     )
     assert (
-        analysis_of(plan_of_levels(), {"a1": base, "a2": none}).verdicts()[0].verdict
+        analysis_of(plan_of_levels(), {"a1": base, "a2": none}).answer.verdicts()[0].verdict
         is Verdict.EQUIVALENT
     )
 
 
 def test_noise_is_undecided_and_says_how_many_more_blocks() -> None:
     level = [8.08, 7.99, 8.05, 7.97, 8.06, 8.01]
-    (verdict,) = analysis_of(plan_of_levels(), {"a1": [8.0] * 6, "a2": level}).verdicts()
+    (verdict,) = analysis_of(plan_of_levels(), {"a1": [8.0] * 6, "a2": level}).answer.verdicts()
     assert verdict.verdict is Verdict.UNDECIDED
     assert verdict.blocks_to_decide is not None
     assert verdict.blocks_to_decide > 0
@@ -260,7 +262,7 @@ def test_lower_is_better_for_latency() -> None:
     wobble = [0.001, -0.001, 0.002, -0.002, 0.001, 0.0]
     (verdict,) = analysis_of(
         plan, {"a1": [1.0] * 6, "a2": [0.8 + w for w in wobble]}, "latency_p99"
-    ).verdicts()
+    ).answer.verdicts()
     assert verdict.verdict is Verdict.BETTER
     assert verdict.effect_pct is not None
     assert verdict.effect_pct < 0
@@ -271,8 +273,8 @@ def test_three_levels_share_the_error_between_them() -> None:
     values = {arm: list(8.0 + 0.01 * source.standard_normal(6)) for arm in ("a1", "a2", "a3")}
     three = analysis_of(plan_of_levels(("1GB", "2GB", "3GB")), values)
     two = analysis_of(plan_of_levels(), {"a1": values["a1"], "a2": values["a2"]})
-    assert three.simultaneous == 2
-    assert two.simultaneous == 1
+    assert three.answer.simultaneous == 2
+    assert two.answer.simultaneous == 1
     rule = rule_of(plan_of_levels(("1GB", "2GB", "3GB")))
     assert rule.critical(6, 5.0, 0.05) == pytest.approx(stats.t.ppf(1 - 0.05 / 4, 4))
 
@@ -281,34 +283,34 @@ def test_a_sequential_run_reports_a_confidence_sequence() -> None:
     values = {"a1": [8.0] * 6, "a2": [8.1, 8.12, 8.11, 8.09, 8.13, 8.1]}
     fixed = analysis_of(plan_of_levels(), values)
     sequential = analysis_of(plan_of_levels(most=24), values)
-    assert fixed.interval is IntervalKind.T
-    assert sequential.interval is IntervalKind.BOUNDED
-    (narrow,), (wide,) = fixed.verdicts(), sequential.verdicts()
+    assert fixed.answer.interval is IntervalKind.T
+    assert sequential.answer.interval is IntervalKind.BOUNDED
+    (narrow,), (wide,) = fixed.answer.verdicts(), sequential.answer.verdicts()
     assert narrow.ci95_pct is not None
     assert wide.ci95_pct is not None
     assert wide.ci95_pct[0] < narrow.ci95_pct[0]
-    assert sequential.decided()
+    assert sequential.answer.decided()
 
 
 def test_one_block_has_an_effect_but_no_interval() -> None:
     analysis = analysis_of(plan_of_levels(), {"a1": [8.0], "a2": [8.1]})
-    (verdict,) = analysis.verdicts()
+    (verdict,) = analysis.answer.verdicts()
     assert verdict.ci95_pct is None
     assert verdict.p_sign_flip is None
     assert verdict.verdict is Verdict.UNDECIDED
-    assert not analysis.decided()
+    assert not analysis.answer.decided()
 
 
 def test_a_block_with_a_missing_arm_is_left_out_and_said() -> None:
     analysis = analysis_of(plan_of_levels(), {"a1": [8.0, 8.1, 8.0], "a2": [8.1, 8.2]})
-    assert analysis.blocks == 2
-    assert analysis.verdicts()[0].blocks == 2
+    assert analysis.answer.blocks == 2
+    assert analysis.answer.verdicts()[0].blocks == 2
     assert "incomplete-block" in {warning.kind for warning in analysis.warnings}
 
 
 def test_costs_that_never_vary_get_no_interval() -> None:
     costs = {"a1": [0.0] * 6, "a2": [0.0] * 6}
-    (cost,) = analysis_of(plan_of_levels(), costs, "wal_bytes_per_tx").comparisons
+    (cost,) = analysis_of(plan_of_levels(), costs, "wal_bytes_per_tx").answer.comparisons
     assert cost.ci95_pct is None
     assert cost.verdict is Verdict.UNDECIDED
 
@@ -324,8 +326,8 @@ def test_an_arm_without_throughput_gives_a_warning_and_no_number() -> None:
         )
         for t in trials
     ]
-    analysis = analyse("?", plan, broken)
-    assert analysis.verdicts() == ()
+    analysis = Analysis(answer_of("?", plan, broken))
+    assert analysis.answer.verdicts() == ()
     assert "no-estimate" in {warning.kind for warning in analysis.warnings}
 
 
@@ -345,14 +347,14 @@ def test_with_two_factors_each_main_effect_is_compared_over_the_other() -> None:
     values = {
         arm: list(8.0 + effect + w) for (arm, effect), w in zip(true.items(), wobble, strict=True)
     }
-    by_factor = {c.factor: c for c in analysis_of(plan, values).verdicts()}
+    by_factor = {c.factor: c for c in analysis_of(plan, values).answer.verdicts()}
     assert by_factor["max_wal_size"].effect_pct == pytest.approx(100 * math.expm1(0.1), abs=0.2)
     assert by_factor["fsync"].effect_pct == pytest.approx(100 * math.expm1(0.2), abs=0.2)
 
 
 def test_a_huge_spread_gives_no_interval_instead_of_a_crash_or_an_absurd_one() -> None:
     analysis = analysis_of(plan_of_levels(least=2), {"a1": [8.0, 8.0], "a2": [10.0, 18.0]})
-    (verdict,) = analysis.verdicts()
+    (verdict,) = analysis.answer.verdicts()
     assert verdict.ci95_pct is None
     assert verdict.ci95 is None
     assert verdict.verdict is Verdict.UNDECIDED
@@ -363,7 +365,7 @@ def test_a_huge_spread_gives_no_interval_instead_of_a_crash_or_an_absurd_one() -
 @example([0.0, 0.0, 0.0, 0.0, -38.0])
 def test_no_spread_of_values_breaks_the_comparison(values: list[float]) -> None:
     plan = plan_of_levels(least=len(values))
-    for verdict in analysis_of(plan, {"a1": [0.0] * len(values), "a2": values}).verdicts():
+    for verdict in analysis_of(plan, {"a1": [0.0] * len(values), "a2": values}).answer.verdicts():
         assert verdict.ci95_pct is None or verdict.ci95_pct[0] >= -100.0
 
 
@@ -373,8 +375,10 @@ def test_caveats_that_trials_share_are_reported_once() -> None:
     shared = [
         replace(t, warnings=(doubt,)) for t in trials_of(plan, {"a1": [8.0] * 6, "a2": [8.1] * 6})
     ]
-    assert [w.text for w in analyse("?", plan, shared).warnings if w.kind == "trial"] == [
-        "all 12 trials: the clock stood still"
-    ]
+    assert [
+        w.text for w in Analysis(answer_of("?", plan, shared)).warnings if w.kind == "trial"
+    ] == ["all 12 trials: the clock stood still"]
     one = [shared[0], *(replace(t, warnings=()) for t in shared[1:])]
-    assert "trial 1: the clock stood still" in [w.text for w in analyse("?", plan, one).warnings]
+    assert "trial 1: the clock stood still" in [
+        w.text for w in Analysis(answer_of("?", plan, one)).warnings
+    ]

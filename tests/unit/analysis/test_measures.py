@@ -13,9 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pgassay import _core
-from pgassay.analysis.analyse import analyse
+from pgassay.analysis.analyse import answer_of
 from pgassay.analysis.measures.courses.chart_series import chart_series, mean_by_second
 from pgassay.analysis.measures.trial import _by_duration, _clients, measure_trial
+from pgassay.analysis.model import Analysis
 from pgassay.analysis.reading.counters import CounterSeries
 from pgassay.analysis.reading.histograms import Histogram
 from pgassay.analysis.reading.metrics import METRICS, class_of
@@ -44,7 +45,7 @@ def counters(points: list[tuple[int, float]]) -> CounterSeries:
 def test_the_known_effect_of_a_made_up_run_is_found(tmp_path: Path) -> None:
     run, spec, plan = synthetic_run(tmp_path / "run", effects={"a2": 0.12})
     measures = [measure_trial(trial) for trial in run.trials()]
-    (verdict,) = analyse(spec.question, plan, measures).verdicts()
+    (verdict,) = Analysis(answer_of(spec.question, plan, measures)).answer.verdicts()
     assert verdict.verdict == "better"
     assert verdict.ci95_pct is not None
     assert verdict.ci95_pct[0] < 12.75 < verdict.ci95_pct[1]
@@ -68,7 +69,7 @@ def test_stages_that_come_back_to_a_load_are_one_level_of_it(tmp_path: Path) -> 
         assert one["tps"] / both["tps"] == pytest.approx(2, rel=0.1)
         # Written at one rate whatever the load.
         assert both["wal_bytes_per_tx"] == pytest.approx(2 * one["wal_bytes_per_tx"], rel=0.1)
-    found = analyse(spec.question, plan, measures).comparisons
+    found = Analysis(answer_of(spec.question, plan, measures)).answer.comparisons
     steps = [one.step for one in found if one.metric == "tps"]
     assert steps == [None, 8.0, 16.0]
 

@@ -12,12 +12,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from pgassay.analysis.analyse import analyse, with_signals
+from pgassay.analysis.analyse import answer_of, explanation_of
 from pgassay.analysis.measures.scenarios import measure_scenarios
 from pgassay.analysis.measures.signals import TrialSignals
 from pgassay.analysis.methods.definitions import CELLS, Pattern
 from pgassay.analysis.methods.model import CellFigure, MethodCell
-from pgassay.analysis.model import Analysis, StepMeasures, TrialMeasures
+from pgassay.analysis.model import Analysis, RunFacts, StepMeasures, TrialMeasures
 from pgassay.plan.design import make_plan
 from pgassay.plan.model import Plan
 from pgassay.report.formats.html import render_html
@@ -83,7 +83,8 @@ def analysis_of(
         own = {**usual, **(changes or {}).get(t.arm, {})}
         noisy = {key: v * float(np.exp(noise * source.standard_normal())) for key, v in own.items()}
         signals.append(TrialSignals(t.number, t.block, t.arm, 10.0, 50_000, noisy))
-    return with_signals(analyse("?", plan, measures), plan, signals, HOST)
+    answer = answer_of("?", plan, measures)
+    return Analysis(answer, explanation=explanation_of(plan, answer, RunFacts(HOST), signals))
 
 
 def signals_of(plan: Plan) -> list[TrialSignals]:
@@ -91,7 +92,9 @@ def signals_of(plan: Plan) -> list[TrialSignals]:
 
 
 def cell(analysis: Analysis, title: str, of: str | None = None) -> MethodCell:
-    (found,) = (one for one in analysis.methods if one.title == title and of in (None, one.of))
+    (found,) = (
+        one for one in analysis.explanation.methods if one.title == title and of in (None, one.of)
+    )
     return found
 
 
@@ -110,8 +113,15 @@ def test_cells_are_what_the_signals_say() -> None:
     assert means(cell(analysis, "Received and sent, without loopback")) == pytest.approx([1e6] * 2)
     assert means(cell(analysis, "Client sessions, of max_connections")) == pytest.approx([10.0] * 2)
     assert means(cell(analysis, "Deadlocks")) == pytest.approx([30.0] * 2)
-    assert {one.of for one in analysis.methods} >= {"CPU", "Memory", "Disk vda", "Locks"}
-    assert "Disk vda1" not in {one.of for one in analysis.methods}, "a part of another disk"
+    assert {one.of for one in analysis.explanation.methods} >= {
+        "CPU",
+        "Memory",
+        "Disk vda",
+        "Locks",
+    }
+    assert "Disk vda1" not in {one.of for one in analysis.explanation.methods}, (
+        "a part of another disk"
+    )
 
 
 def test_max_connections_is_the_arms_own_where_it_is_varied() -> None:
@@ -139,12 +149,13 @@ def test_what_was_not_read_is_not_measured_and_why_is_said() -> None:
 
 def test_a_host_that_was_not_read_leaves_no_resource_out() -> None:
     of_the_server = {key: v for key, v in USUAL.items() if key[0] in ("sessions", "state")}
-    cells = analysis_of(plan_of(), usual=of_the_server).methods
+    cells = analysis_of(plan_of(), usual=of_the_server).explanation.methods
     why = {(one.of, one.title): one.not_measured for one in cells}
     assert why["Disks", "Mean time of a write"] == "the server's host was not read"
     assert why["Memory", "Memory in use"] == "the server's host was not read"
     plan = plan_of()
-    nowhere = with_signals(analysis_of(plan), plan, signals_of(plan), {}).methods
+    answer = analysis_of(plan).answer
+    nowhere = explanation_of(plan, answer, RunFacts(), signals_of(plan)).methods
     why = {(one.of, one.title): one.not_measured for one in nowhere}
     assert why["CPU", "Runnable tasks per processor"] == (
         "the number of the host's processors is not known"
@@ -170,7 +181,7 @@ def test_a_change_is_clear_with_its_direction_and_interval() -> None:
     assert level.ci95 is not None
     assert level.ci95[0] < 15.0 < level.ci95[1]
     assert level.change_pct == pytest.approx(60.0, abs=5.0)
-    others = [f for m in analysis.methods if m.title != one.title for f in m.figures]
+    others = [f for m in analysis.explanation.methods if m.title != one.title for f in m.figures]
     assert not any(f.clear for f in others)
 
 
@@ -195,7 +206,9 @@ def test_noise_alone_makes_hardly_a_claim() -> None:
     plan = plan_of()
     claims = sum(
         any(
-            f.clear for one in analysis_of(plan, noise=0.05, seed=seed).methods for f in one.figures
+            f.clear
+            for one in analysis_of(plan, noise=0.05, seed=seed).explanation.methods
+            for f in one.figures
         )
         for seed in range(150)
     )
@@ -206,7 +219,7 @@ def test_noise_alone_makes_hardly_a_claim() -> None:
 def test_the_cell_of_the_primary_metric_says_what_its_verdict_says(faster: float) -> None:
     for seed in range(10):
         analysis = analysis_of(plan_of(), noise=0.03, faster=faster, seed=seed)
-        (verdict,) = analysis.verdicts()
+        (verdict,) = analysis.answer.verdicts()
         one = cell(analysis, "Throughput")
         said = one.result(one.figures[1])
         assert said == (verdict.verdict if verdict.verdict in ("better", "worse") else said)
@@ -227,9 +240,11 @@ def test_an_aa_run_has_figures_and_no_changes_and_a_switchback_has_no_tables() -
     )
     same = analysis_of(make_plan(spec, calibrates=True))
     assert means(cell(same, "Memory in use"))
-    assert not any(f.difference is not None for one in same.methods for f in one.figures)
+    assert not any(
+        f.difference is not None for one in same.explanation.methods for f in one.figures
+    )
     turns = plan_of(more='mode = "switchback"\n')
-    assert analysis_of(turns).methods == ()
+    assert analysis_of(turns).explanation.methods == ()
 
 
 def test_scenarios_have_their_rate_errors_by_sqlstate_and_latency() -> None:
@@ -263,9 +278,9 @@ def test_scenarios_have_their_rate_errors_by_sqlstate_and_latency() -> None:
     assert (look.scenario, look.transactions, look.errors) == ("look", 100, {})
 
     plan = plan_of()
-    with_failures = replace(analysis_of(plan), methods=())
-    trials = [replace(t, scenarios=(look, pay)) for t in with_failures.trials]
-    cells = with_signals(replace(with_failures, trials=tuple(trials)), plan, (), HOST).methods
+    answer = analysis_of(plan).answer
+    trials = tuple(replace(t, scenarios=(look, pay)) for t in answer.trials)
+    cells = explanation_of(plan, replace(answer, trials=trials), RunFacts(HOST)).methods
     red = {(one.of, one.title): one for one in cells if one.method == "red"}
     assert means(red["pay", "Failed with SQLSTATE 40001"]) == pytest.approx([300 / 205] * 2)
     assert ("look", "Failed with SQLSTATE 40001") not in red
@@ -275,8 +290,8 @@ def test_scenarios_have_their_rate_errors_by_sqlstate_and_latency() -> None:
 def test_the_figures_of_an_only_scenario_have_the_verdicts_of_the_load(tmp_path: Path) -> None:
     run, _, _ = synthetic_run(tmp_path / "run", effects={"a2": 0.2})
     analysis = analyse_run(run).analysis
-    known = {c.metric: c for c in analysis.comparisons if c.step is None}
-    red = {one.title: one for one in analysis.methods if one.method == "red"}
+    known = {c.metric: c for c in analysis.answer.comparisons if c.step is None}
+    red = {one.title: one for one in analysis.explanation.methods if one.method == "red"}
     assert len({one.of for one in red.values()}) == 1
     for title, metric in (
         ("Transactions", "tps"),
@@ -292,10 +307,10 @@ def test_durations_of_an_open_loop_count_from_when_a_transaction_was_due(tmp_pat
     text = SPEC.replace('clients = 8\nstep = "10s"', 'clients = 8\nrate = 500\nstep = "10s"')
     run, _, _ = synthetic_run(tmp_path / "run", spec_text=text, blocks=2)
     context = analyse_run(run)
-    titles = {one.title for one in context.analysis.methods if one.method == "red"}
+    titles = {one.title for one in context.analysis.explanation.methods if one.method == "red"}
     assert "99th percentile of response time" in titles
     assert "99th percentile of latency" not in titles
-    service = {one.title for one in context.analysis.methods if one.method == "ltes"}
+    service = {one.title for one in context.analysis.explanation.methods if one.method == "ltes"}
     assert "99th percentile of response time" in service
 
 

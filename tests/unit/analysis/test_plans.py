@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from pgassay.analysis.measures.plans import SeenPlan
+from pgassay.analysis.model import RunFacts
 from pgassay.analysis.reading.plan_shape import query_id_of, shape_of
 from pgassay.analysis.statements.model import StatementEffect, StatementUse
 from pgassay.analysis.statements.plans import plans_by_arm
@@ -98,10 +99,9 @@ def found_by(plans: list[SeenPlan], *effects: StatementEffect) -> Any:
     analysis = analysis_of_arms(
         levels,
         plans=plans_by_arm(arms, plans),
-        spec_text=SPEC,
         statement_use=(StatementUse("42", "SELECT", 1, True, (), effects),),
     )
-    return rule.find(analysis)
+    return rule.find(analysis, RunFacts(spec_text=SPEC))
 
 
 def test_a_plan_that_is_another_one_in_all_trials_of_an_arm_is_confirmed_and_names_the_factor() -> (

@@ -90,7 +90,7 @@ def test_the_report_shows_profiles_and_no_name_in_them_becomes_markup(tmp_path: 
     folder.write_files(difference_files(before, after, ("x", "y"), stem))
     folder.finish({first: (before,), second: (after,)}, [])
     context = analyse_run(run)
-    assert context.analysis.profiles is not None
+    assert context.analysis.explanation.profiles is not None
     assert [graph.baseline for graph in context.flame_graphs] == [first, "", ""]
     page = render_html(context)
     assert page.count("<iframe") == 3

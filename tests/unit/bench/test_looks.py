@@ -9,8 +9,9 @@ import pytest
 from bench.validate.alternating.switchback_errors import World, each_trial, make_design
 from bench.validate.looks import conclude
 
-from pgassay.analysis.analyse import analyse
+from pgassay.analysis.analyse import answer_of
 from pgassay.analysis.judge import verdicts
+from pgassay.analysis.model import Analysis
 
 pytestmark = pytest.mark.slow
 
@@ -27,9 +28,9 @@ def test_a_look_after_another_is_that_of_all_looks_and_of_the_whole_analysis(
         at_end, block = conclude(plan, trials)
         until_then = [trial for trial in trials if trial.block <= block]
         assert at_end == verdicts(plan, until_then)
-        whole = analyse("?", plan, until_then)
-        unadjusted = (replace(one, effect_adjusted_pct=None) for one in whole.verdicts())
+        whole = Analysis(answer_of("?", plan, until_then))
+        unadjusted = (replace(one, effect_adjusted_pct=None) for one in whole.answer.verdicts())
         assert at_end.verdicts() == tuple(unadjusted)
-        assert at_end.carry_over == whole.carry_over
-        found |= {test.found_after for test in whole.carry_over}
+        assert at_end.carry_over == whole.answer.carry_over
+        found |= {test.found_after for test in whole.answer.carry_over}
     assert len(found) > 1 or not lasts_s

@@ -8,15 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from pgassay.analysis.analyse import analyse, with_curves
+from pgassay.analysis.analyse import answer_of, behaviour_of
 from pgassay.analysis.compare.accounting import Accounting, TimePart
 from pgassay.analysis.measures.signals import ArmSignals, TrialSignals
-from pgassay.analysis.model import Analysis
+from pgassay.analysis.model import Analysis, RunFacts
 from pgassay.findings.behaviour import checkpoint_causes, wal_locks
 from pgassay.findings.model import Confidence, Finding
 from pgassay.findings.next_spec import next_spec
 from pgassay.plan.design import make_plan
 from pgassay.spec.parse import parse_spec
+from support.synthetic.analyses import changed
 from support.synthetic.courses import trials_with
 from support.synthetic.designs import plan_of_spec
 from support.synthetic.dips import Cause, trials_of_plan
@@ -28,15 +29,16 @@ IMAGES = '[factors.postgres]\nfull_page_writes = ["on", "off"]\n'
 
 def analysed(
     causes: Sequence[Cause], factor: str = "", target: str = "", design: str = DESIGN
-) -> Analysis:
+) -> tuple[Analysis, RunFacts]:
     text = target + LOAD + factor + design
     plan = plan_of_spec(text)
-    analysis = analyse("", plan, trials_with(plan))
-    return replace(with_curves(analysis, plan, trials_of_plan(plan, causes)), spec_text=text)
+    answer = answer_of("", plan, trials_with(plan))
+    behaviour = behaviour_of(plan, answer, trials_of_plan(plan, causes))
+    return Analysis(answer, behaviour), RunFacts(spec_text=text)
 
 
-def found_in(analysis: Analysis) -> dict[str, Finding]:
-    return {one.title: one for one in checkpoint_causes.find(analysis)}
+def found_in(analysed: tuple[Analysis, RunFacts]) -> dict[str, Finding]:
+    return {one.title: one for one in checkpoint_causes.find(*analysed)}
 
 
 def test_one_arm_with_all_signs_of_images_supports_them_and_offers_the_control_arm() -> None:
@@ -65,9 +67,9 @@ def test_the_arm_without_images_confirms_them() -> None:
 
 
 def test_in_a_run_that_may_end_early_the_interval_of_a_contrast_is_that_of_its_looks() -> None:
-    (fixed,) = analysed(["images", "none"], IMAGES).checkpoint_contrasts
+    (fixed,) = analysed(["images", "none"], IMAGES)[0].behaviour.checkpoint_contrasts
     early = DESIGN.replace("min_blocks = 4", "min_blocks = 2")
-    (looked,) = analysed(["images", "none"], IMAGES, design=early).checkpoint_contrasts
+    (looked,) = analysed(["images", "none"], IMAGES, design=early)[0].behaviour.checkpoint_contrasts
     assert looked.blocks == fixed.blocks
     assert (looked.lost_transactions.low or 0.0) < (fixed.lost_transactions.low or 0.0)
 
@@ -82,8 +84,8 @@ def test_an_arm_without_images_that_dips_as_well_leaves_a_hypothesis() -> None:
 
 
 def test_without_an_experiment_file_the_text_says_what_to_compare() -> None:
-    analysis = replace(analysed(["images"]), spec_text="[")
-    (found,) = found_in(analysis).values()
+    analysis, _ = analysed(["images"])
+    (found,) = found_in((analysis, RunFacts(spec_text="["))).values()
     assert found.next_spec == ""
     assert found.confirm.startswith("Compare wal_compression = off with pglz in an experiment")
 
@@ -151,11 +153,11 @@ def test_a_factor_that_the_run_has_already_is_no_next_experiment() -> None:
     assert next_spec(text, {}, "", {"postgres": {"wal_compression": ["off", "pglz"]}}) == ""
 
 
-def with_sessions(events: dict[str, float], factor: str = "") -> Analysis:
+def with_sessions(events: dict[str, float], factor: str = "") -> tuple[Analysis, RunFacts]:
     """Trials of 8 sessions that are always in a transaction."""
-    analysis = analysed(["none", "none"] if factor else ["none"], factor)
+    analysis, facts = analysed(["none", "none"] if factor else ["none"], factor)
     named = {("sessions", "", key.replace("_", ":", 1)): value for key, value in events.items()}
-    numbers = [(trial.number, trial.arm) for trial in analysis.trials]
+    numbers = [(trial.number, trial.arm) for trial in analysis.answer.trials]
     signals = tuple(
         ArmSignals(
             arm.id,
@@ -163,14 +165,15 @@ def with_sessions(events: dict[str, float], factor: str = "") -> Analysis:
                 TrialSignals(n, n, arm.id, 90.0, 90_000, named) for n, a in numbers if a == arm.id
             ),
         )
-        for arm in analysis.arms
+        for arm in analysis.answer.arms
     )
     trials = tuple(
         replace(one, whole=replace(one.whole, values={"latency_mean": 8.0}))
-        for one in analysis.trials
+        for one in analysis.answer.trials
     )
     environment = {"server": {"every_setting": {"wal_buffers": {"value": "4 × 8kB"}}}}
-    return replace(analysis, trials=trials, signals=signals, environment=environment)
+    facts = RunFacts(environment, spec_text=facts.spec_text)
+    return changed(analysis, trials=trials, signals=signals), facts
 
 
 @pytest.mark.parametrize(
@@ -187,7 +190,7 @@ def with_sessions(events: dict[str, float], factor: str = "") -> Analysis:
 def test_wal_locks_are_named_where_transactions_spend_their_time_in_them(
     events: dict[str, float], fires: bool
 ) -> None:
-    found = wal_locks.find(with_sessions(events))
+    found = wal_locks.find(*with_sessions(events))
     assert bool(found) is fires
     if fires:
         assert found[0].confidence is Confidence.SUPPORTED
@@ -197,17 +200,17 @@ def test_wal_locks_are_named_where_transactions_spend_their_time_in_them(
 
 
 def test_wal_locks_of_two_trials_or_beside_a_factor_without_effect_are_a_hypothesis() -> None:
-    analysis = with_sessions({"LWLock_WALInsert": 4.0})
-    signals = tuple(replace(arm, trials=arm.trials[:2]) for arm in analysis.signals)
-    (few,) = wal_locks.find(replace(analysis, signals=signals))
+    analysis, facts = with_sessions({"LWLock_WALInsert": 4.0})
+    signals = tuple(replace(arm, trials=arm.trials[:2]) for arm in analysis.explanation.signals)
+    (few,) = wal_locks.find(changed(analysis, signals=signals), facts)
     whole = TimePart("whole", "", 8.0, 8.0, 0.0, (-1.0, 1.0), None, None)
     same = Accounting("wal_buffers", "32kB", "16MB", 4, whole, (whole,), (None, None))
-    (varied,) = wal_locks.find(replace(analysis, accounting=(same,)))
+    (varied,) = wal_locks.find(changed(analysis, accounting=(same,)), facts)
     assert few.confidence is varied.confidence is Confidence.HYPOTHESIS
 
 
 def test_wal_locks_are_confirmed_by_a_factor_that_shortens_the_wait_and_the_transaction() -> None:
-    analysis = with_sessions(
+    analysis, facts = with_sessions(
         {"LWLock_WALInsert": 4.0}, '[factors.postgres]\nwal_buffers = ["32kB", "16MB"]\n'
     )
 
@@ -219,7 +222,7 @@ def test_wal_locks_are_confirmed_by_a_factor_that_shortens_the_wait_and_the_tran
     proof = Accounting(
         "wal_buffers", "32kB", "16MB", 4, part("whole", -3.0), (part("wal", -3.5),), (None, None)
     )
-    (found,) = wal_locks.find(replace(analysis, accounting=(proof,)))
+    (found,) = wal_locks.find(changed(analysis, accounting=(proof,)), facts)
     assert found.confidence is Confidence.CONFIRMED
     assert (
         "with wal_buffers = 16MB a transaction waits 3.50 ms less for WAL than with 32kB"

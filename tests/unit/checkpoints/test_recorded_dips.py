@@ -30,7 +30,9 @@ def test_a_recorded_run_names_its_cause_and_no_other(name: str, tmp_path: Path) 
     expected = EXPECTED[name]["findings"]
     assert [(one.title, one.confidence) for one in found] == [(t, c) for t, c, _ in expected]
     page = render_html(context)
-    assert ('data-chart="checkpoint_signals"' in page) is bool(context.analysis.checkpoint_rows)
+    assert ('data-chart="checkpoint_signals"' in page) is bool(
+        context.analysis.behaviour.checkpoint_rows
+    )
     for finding, (_, _, part) in zip(found, expected, strict=True):
         assert part in finding.text
         assert finding.title in page

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Sequence
-from dataclasses import replace
 from types import SimpleNamespace
 from typing import cast
 
@@ -12,11 +11,12 @@ import numpy as np
 
 from pgassay.analysis.compare.model import Comparison
 from pgassay.analysis.compare.rule import Rule
-from pgassay.analysis.model import Analysis, IntervalKind, Withdrawn
+from pgassay.analysis.model import Analysis, IntervalKind, RunFacts, Withdrawn
 from pgassay.findings.diagnosis.recognised import find
 from pgassay.findings.model import Finding
 from pgassay.spec.model import ExperimentFile
 from pgassay.spec.reading.tables import read_table
+from support.synthetic.analyses import changed
 from support.synthetic.signals import SPEC, analysis_with
 
 _SEQUENTIAL = Rule(IntervalKind.BOUNDED, 0.02, 1, tuple(range(4, 21)))
@@ -35,8 +35,8 @@ def _waits(*shares: float) -> list[dict[str, float]]:
     ]
 
 
-def _one(analysis: Analysis) -> Finding:
-    found = find(analysis)
+def _one(analysis: Analysis, facts: RunFacts) -> Finding:
+    found = find(analysis, facts)
     assert len(found) == 1
     return found[0]
 
@@ -46,8 +46,8 @@ def _spills(bytes_: Sequence[float]) -> list[dict[str, float]]:
 
 
 def test_a_sign_may_fail_in_one_trial_of_five() -> None:
-    assert _one(analysis_with(_waits(0.5, 0.5, 0.5, 0.5, 0.1))).confidence == "supported"
-    assert find(analysis_with(_waits(0.5, 0.5, 0.5, 0.1, 0.1))) == []
+    assert _one(*analysis_with(_waits(0.5, 0.5, 0.5, 0.5, 0.1))).confidence == "supported"
+    assert find(*analysis_with(_waits(0.5, 0.5, 0.5, 0.1, 0.1))) == []
 
 
 def test_a_trial_in_which_a_sign_was_not_measured_does_not_show_it() -> None:
@@ -55,11 +55,11 @@ def test_a_trial_in_which_a_sign_was_not_measured_does_not_show_it() -> None:
     for trial in trials:
         del trial["freeze//pg_class_bytes"]
 
-    assert find(analysis_with(trials)) == []
+    assert find(*analysis_with(trials)) == []
 
 
 def test_two_trials_support_nothing() -> None:
-    found = _one(analysis_with(_waits(0.5, 0.5)))
+    found = _one(*analysis_with(_waits(0.5, 0.5)))
 
     assert found.confidence == "hypothesis"
     assert found.text.endswith("2 trials of an arm are too few to support it.")
@@ -68,14 +68,14 @@ def test_two_trials_support_nothing() -> None:
 def test_a_missing_required_sign_leaves_a_hypothesis_that_names_it() -> None:
     trials = [{"cluster//temp_bytes": 9e8, "cluster//temp_files": 1.0}] * 4
 
-    found = _one(analysis_with(trials))
+    found = _one(*analysis_with(trials))
 
     assert found.confidence == "hypothesis"
     assert found.text.endswith("Only part of its signs were seen; not: temporary files.")
 
 
 def test_it_is_confirmed_where_it_comes_and_goes_with_the_arm() -> None:
-    found = _one(analysis_with(_waits(0.0, 0.01, 0.0, 0.02), _waits(0.6, 0.58, 0.61, 0.6)))
+    found = _one(*analysis_with(_waits(0.0, 0.01, 0.0, 0.02), _waits(0.6, 0.58, 0.61, 0.6)))
 
     assert found.confidence == "confirmed"
     assert "Seen in B = 1. It comes with commit_delay, and is not seen in B = 0" in found.text
@@ -85,12 +85,12 @@ def test_it_is_confirmed_where_it_comes_and_goes_with_the_arm() -> None:
 
 
 def test_a_level_whose_verdict_is_withdrawn_confirms_nothing() -> None:
-    analysis = analysis_with(_waits(0.0, 0.01, 0.0, 0.02), _waits(0.6, 0.58, 0.61, 0.6))
+    analysis, facts = analysis_with(_waits(0.0, 0.01, 0.0, 0.02), _waits(0.6, 0.58, 0.61, 0.6))
     lost = SimpleNamespace(
         factor="commit_delay", level="10", withdrawn=Withdrawn.LOST_TRIALS, verdict=None
     )
 
-    found = _one(replace(analysis, comparisons=(cast(Comparison, lost),)))
+    found = _one(changed(analysis, comparisons=(cast(Comparison, lost),)), facts)
 
     assert found.confidence == "supported"
     assert found.confirm
@@ -98,14 +98,14 @@ def test_a_level_whose_verdict_is_withdrawn_confirms_nothing() -> None:
 
 def test_a_run_that_may_end_early_confirms_only_what_holds_at_every_look() -> None:
     """Student's interval of these five blocks excludes zero, the run's own does not."""
-    analysis = analysis_with(_waits(*[0.2] * 5), _waits(0.26, 0.45, 0.3, 0.55, 0.35))
+    analysis, facts = analysis_with(_waits(*[0.2] * 5), _waits(0.26, 0.45, 0.3, 0.55, 0.35))
 
-    assert _one(analysis).confidence == "confirmed"
-    assert _one(replace(analysis, rule=_SEQUENTIAL)).confidence == "supported"
+    assert _one(analysis, facts).confidence == "confirmed"
+    assert _one(changed(analysis, rule=_SEQUENTIAL), facts).confidence == "supported"
 
 
 def test_it_is_only_supported_where_every_arm_shows_it() -> None:
-    found = _one(analysis_with(_waits(0.5, 0.51, 0.5), _waits(0.9, 0.91, 0.9)))
+    found = _one(*analysis_with(_waits(0.5, 0.51, 0.5), _waits(0.9, 0.91, 0.9)))
 
     assert found.confidence == "supported"
     assert found.text.endswith("Seen in every arm.")
@@ -117,20 +117,20 @@ def test_a_limit_that_one_arm_reaches_by_chance_confirms_nothing() -> None:
     confirmed = 0
     for _ in range(100):
         one, other = source.normal(1.05e6, 1e5, (2, 5))
-        found = find(analysis_with(_spills(one), _spills(other)))
+        found = find(*analysis_with(_spills(one), _spills(other)))
         confirmed += any(finding.confidence == "confirmed" for finding in found)
 
     assert confirmed <= 5
 
 
 def test_figures_are_of_trials_with_their_range_and_the_limit() -> None:
-    figure = _one(analysis_with(_waits(0.5, 0.6, 0.7))).evidence[0].figure
+    figure = _one(*analysis_with(_waits(0.5, 0.6, 0.7))).evidence[0].figure
 
     assert figure == "60 % (50 to 70); limit ≥ 25 %, reached in 3 of 3 trials"
 
 
 def test_a_sign_that_does_not_hold_is_not_listed_as_evidence() -> None:
-    found = _one(analysis_with(_spills([5e6] * 4)))
+    found = _one(*analysis_with(_spills([5e6] * 4)))
 
     assert [one.metric for one in found.evidence] == ["Temporary files written", "Temporary files"]
     (other,) = found.not_for_it
@@ -141,7 +141,7 @@ def test_a_sign_that_does_not_hold_is_not_listed_as_evidence() -> None:
 
 
 def test_the_next_experiment_is_the_runs_own_with_the_rules_factor() -> None:
-    text = _one(analysis_with(_spills([5e6] * 4))).next_spec
+    text = _one(*analysis_with(_spills([5e6] * 4))).next_spec
 
     asked = tomllib.loads(text)
     assert asked["factors"] == {"postgres": {"work_mem": ["4MB", "64MB", "256MB"]}}
@@ -154,9 +154,9 @@ def test_the_next_experiment_is_the_runs_own_with_the_rules_factor() -> None:
 
 
 def test_it_holds_the_levels_of_the_arm_in_which_the_rule_was_seen() -> None:
-    analysis = analysis_with(_spills([10.0] * 4), _spills([5e6, 6e6, 5e6, 5.5e6]))
+    seen = analysis_with(_spills([10.0] * 4), _spills([5e6, 6e6, 5e6, 5.5e6]))
 
-    asked = tomllib.loads(_one(analysis).next_spec)
+    asked = tomllib.loads(_one(*seen).next_spec)
 
     assert asked["settings"] == {"postgres": {"commit_delay": 10}}
 
@@ -166,21 +166,21 @@ def test_there_is_no_next_experiment_where_the_run_had_that_factor_itself() -> N
         '[settings.postgres]\nwork_mem = "4MB"\n', ""
     )
 
-    assert _one(analysis_with(_spills([5e6] * 4), spec_text=spec)).next_spec == ""
+    assert _one(*analysis_with(_spills([5e6] * 4), spec_text=spec)).next_spec == ""
 
 
 def test_the_next_experiment_says_where_its_paths_begin() -> None:
     spec = SPEC.replace('use = "payments"', 'use = "./shop"')
 
-    text = _one(analysis_with(_spills([5e6] * 4), spec_text=spec)).next_spec
+    text = _one(*analysis_with(_spills([5e6] * 4), spec_text=spec)).next_spec
 
     assert text.startswith("# Paths are relative to the experiment file of this run: ")
 
 
 def test_plans_are_looked_at_where_the_run_stored_them() -> None:
     shows = {"sessions//CPU": 4.0, "database//tup_returned": 5e6}
-    analysis = analysis_with([shows] * 3, scripts=["SELECT DISTINCT id FROM item"])
+    analysis, facts = analysis_with([shows] * 3, scripts=["SELECT DISTINCT id FROM item"])
     plan = SimpleNamespace(trials={"a0": 3}, text=("Unique", "  ->  Index Only Scan on item"))
-    object.__setattr__(analysis, "plans", (SimpleNamespace(plans=(plan,)),))
+    analysis = changed(analysis, plans=(SimpleNamespace(plans=(plan,)),))
 
-    assert _one(analysis).evidence[-1].figure == "yes"
+    assert _one(analysis, facts).evidence[-1].figure == "yes"

@@ -40,7 +40,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_users_rule_is_recognised_like_those_that_ship(folder: Path) -> None:
     (folder / "mine.toml").write_text(_RULE, "utf-8")
 
-    (found,) = find(analysis_with([_SHOWN] * 3))
+    (found,) = find(*analysis_with([_SHOWN] * 3))
 
     assert (found.rule, found.confidence) == ("parallel-wait/3", "supported")
 

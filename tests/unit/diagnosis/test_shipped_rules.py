@@ -134,9 +134,9 @@ def test_every_shipped_rule_has_a_case() -> None:
 @pytest.mark.parametrize("name", CASES)
 def test_a_rule_is_supported_where_all_its_signs_hold(name: str) -> None:
     case = CASES[name]
-    analysis = analysis_with([case.shows] * 4, settings=case.settings, scripts=[case.script])
+    seen = analysis_with([case.shows] * 4, settings=case.settings, scripts=[case.script])
 
-    assert {one.rule: one.confidence for one in find(analysis)} == {f"{name}/1": "supported"}
+    assert {one.rule: one.confidence for one in find(*seen)} == {f"{name}/1": "supported"}
 
 
 @pytest.mark.parametrize(
@@ -147,14 +147,14 @@ def test_a_rule_is_supported_where_all_its_signs_hold(name: str) -> None:
 def test_a_rule_is_not_supported_without_one_of_its_signs(name: str, change: Values) -> None:
     case = CASES[name]
     shows = {**case.shows, **change}
-    analysis = analysis_with([shows] * 4, settings=case.settings, scripts=[case.script])
+    seen = analysis_with([shows] * 4, settings=case.settings, scripts=[case.script])
 
-    assert f"{name}/1" not in {one.rule for one in find(analysis) if one.confidence != "hypothesis"}
+    assert f"{name}/1" not in {one.rule for one in find(*seen) if one.confidence != "hypothesis"}
 
 
 @pytest.mark.parametrize("name", ["distinct-on-key", "autovacuum-off"])
 def test_a_rule_is_silent_without_its_script_or_setting(name: str) -> None:
-    assert find(analysis_with([CASES[name].shows] * 4, scripts=["SELECT 1"])) == []
+    assert find(*analysis_with([CASES[name].shows] * 4, scripts=["SELECT 1"])) == []
 
 
 def test_an_ordinary_load_shows_no_rule() -> None:
@@ -184,4 +184,4 @@ def test_an_ordinary_load_shows_no_rule() -> None:
         "metric//host_cpu_busy": 95.0,
     }
 
-    assert find(analysis_with([shows] * 4, scripts=["UPDATE account SET balance = 0"])) == []
+    assert find(*analysis_with([shows] * 4, scripts=["UPDATE account SET balance = 0"])) == []

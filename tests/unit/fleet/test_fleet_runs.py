@@ -44,7 +44,7 @@ def test_each_block_runs_on_one_server_and_all_are_reported_together(tmp_path: P
     for block in range(1, 7):
         assert len({servers[trial.number] for trial in plan.block(block)}) == 1
     assert sorted(heard.stored) == sorted(servers.items())
-    assert analyse_run(run).analysis.blocks == 6
+    assert analyse_run(run).analysis.answer.blocks == 6
     assert is_over(readings)
 
 
@@ -69,9 +69,9 @@ def test_the_block_of_a_lost_server_runs_again_whole_and_no_finished_trial_is_lo
     assert (failed.number, failed.reason.values["server"]) == (second.number, "north")
     assert any("north is lost" in text for text in heard.warnings)
     context = analyse_run(run)
-    assert context.analysis.blocks == 6
-    assert [one.number for one in context.analysis.invalid_trials] == [first.number]
-    assert context.analysis.invalid_trials[0].invalid == (RUN_AGAIN,)
+    assert context.analysis.answer.blocks == 6
+    assert [one.number for one in context.analysis.answer.invalid_trials] == [first.number]
+    assert context.analysis.answer.invalid_trials[0].invalid == (RUN_AGAIN,)
 
 
 def test_an_invalid_trial_is_repeated_on_its_server(tmp_path: Path) -> None:
@@ -101,7 +101,7 @@ def test_a_run_without_servers_ends_with_a_line_and_goes_on_later(tmp_path: Path
     # North goes on with its own half block; that of south is run again, whole.
     (half,) = {trial.block for trial in north.ran[-1:]}
     assert not [n for n in after if n > len(plan.trials) and (n - 1) % 12 // 2 + 1 == half]
-    assert analyse_run(run).analysis.blocks == 6
+    assert analyse_run(run).analysis.answer.blocks == 6
 
 
 def test_a_trial_that_fails_by_itself_ends_the_run_and_others_finish_their_blocks(
@@ -156,7 +156,7 @@ def test_no_block_begins_when_the_question_is_answered(tmp_path: Path) -> None:
     readings = empty_run(tmp_path / "run", SEQUENTIAL)
     members = [MadeUpMember(n, readings.plan, effects={"a2": 0.2}) for n in ("north", "south")]
     run_blocks(members, readings.run, Heard(), readings)
-    assert 3 <= analyse_run(readings.run).analysis.blocks <= 7
+    assert 3 <= analyse_run(readings.run).analysis.answer.blocks <= 7
 
 
 def test_no_block_begins_beyond_a_look_that_was_fixed_beforehand(tmp_path: Path) -> None:

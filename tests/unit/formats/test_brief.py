@@ -17,7 +17,13 @@ from pgassay.report.brief.render import render_brief
 from pgassay.report.context import ReportContext
 from pgassay.reporting import trace_context
 from support.synthetic.hostile import hostile_context
-from support.synthetic.report_contexts import NO_FACTORS, STEPS, TWO_FACTORS, synthetic_context
+from support.synthetic.report_contexts import (
+    NO_FACTORS,
+    STEPS,
+    TWO_FACTORS,
+    synthetic_context,
+    with_facts,
+)
 from support.synthetic.traces import synthetic_trace
 from unit.report.test_report_observation import context as observed_context
 
@@ -81,8 +87,10 @@ def test_findings_say_how_sure_they_are_and_what_would_test_them(context: Report
 
 def test_caveats_come_by_what_they_could_change(context: ReportContext) -> None:
     doubts = tuple(Caveat.of("trial", legacy(f"caveat {at}")) for at in range(2))
-    analysis = replace(context.analysis, warnings=(*context.analysis.warnings, *doubts))
-    text = parts_of(render_brief(replace(context, analysis=analysis, findings=find(analysis))))
+    analysis = changed(context.analysis, warnings=(*context.analysis.warnings, *doubts))
+    text = parts_of(
+        render_brief(replace(context, analysis=analysis, findings=find(analysis, context.facts)))
+    )
     ranks = [line for line in text["CAVEATS"].splitlines() if not line.startswith("- ")]
     assert ranks == [
         *(
@@ -123,7 +131,7 @@ def test_no_secret_is_in_it(context: ReportContext) -> None:
         "host": {"PGPASSWORD": WORD, "note": f"host=db1 password={WORD} dbname=x"},
         "target": f"host=db1 password={WORD}",
     }
-    text = render_brief(replace(context, spec_text=spec, environment=environment))
+    text = render_brief(with_facts(context, spec_text=spec, environment=environment))
     assert WORD not in text
     assert "app.api_key = (set)" in text
     assert "postgresql://bench:***@db1/bench" in text

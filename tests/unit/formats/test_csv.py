@@ -17,6 +17,7 @@ from pgassay.report.formats.csv_files import csv_files, render_csv
 from pgassay.report.inert import csv_cell
 from pgassay.reporting import trace_context
 from support.runs.command import last_line, pgassay
+from support.synthetic.analyses import changed
 from support.synthetic.directories import synthetic_run
 from support.synthetic.hostile import FORMULA, NAMES, hostile_context
 from support.synthetic.report_contexts import STEPS, synthetic_context
@@ -34,16 +35,16 @@ def rows_of(text: str) -> list[dict[str, str]]:
 def context(tmp_path_factory: pytest.TempPathFactory) -> ReportContext:
     folder = tmp_path_factory.mktemp("run")
     found = synthetic_context(folder, STEPS, effects={"a2": 0.2})
-    first, *others = found.analysis.trials
+    first, *others = found.analysis.answer.trials
     doubted = replace(first, invalid=(legacy("the server was restarted"),))
-    analysis = replace(found.analysis, trials=tuple(others), invalid_trials=(doubted,))
+    analysis = changed(found.analysis, trials=tuple(others), invalid_trials=(doubted,))
     return replace(found, analysis=analysis)
 
 
 def test_the_raw_trials_have_every_estimate_of_every_trial_and_step(context: ReportContext) -> None:
     rows = rows_of(trials_csv(context))
     analysis = context.analysis
-    every = (*analysis.trials, *analysis.invalid_trials)
+    every = (*analysis.answer.trials, *analysis.answer.invalid_trials)
     assert len(rows) == 3 * len(every)  # the trial and its two steps
     assert [int(row["order"]) for row in rows[::3]] == list(range(1, len(every) + 1))
     for trial in every:
@@ -58,7 +59,7 @@ def test_the_raw_trials_have_every_estimate_of_every_trial_and_step(context: Rep
 
 
 def test_a_trial_that_does_not_count_is_there_with_its_reason(context: ReportContext) -> None:
-    (doubted,) = context.analysis.invalid_trials
+    (doubted,) = context.analysis.answer.invalid_trials
     rows = rows_of(trials_csv(context))
     left_out = [row for row in rows if row["counts"] == "false"]
     assert {(int(row["trial"]), row["invalid"]) for row in left_out} == {
@@ -83,7 +84,7 @@ def test_every_table_reads_back_with_its_columns_and_rows(context: ReportContext
 
 def test_the_verdicts_have_their_figures_and_the_answer_in_words(context: ReportContext) -> None:
     rows = rows_of(csv_files(context)["verdicts.csv"])
-    first = next(iter(context.analysis.verdicts()))
+    first = next(iter(context.analysis.answer.verdicts()))
     assert float(rows[0]["effect_pct"]) == first.effect_pct
     assert (float(rows[0]["ci95_low_pct"]), float(rows[0]["ci95_high_pct"])) == first.ci95_pct
     assert rows[0]["sentence"].startswith("max_wal_size = 4GB is ")

@@ -15,6 +15,7 @@ from pgassay.analysis.model import Verdict
 from pgassay.findings.registry import find
 from pgassay.report.context import ReportContext
 from pgassay.report.formats.junit import Case, junit_xml, render_junit
+from support.synthetic.analyses import changed
 from support.synthetic.hostile import FORMULA, hostile_context
 from support.synthetic.report_contexts import NO_FACTORS, STEPS, synthetic_context
 
@@ -69,15 +70,15 @@ def test_worse_fails_with_its_sentence_and_undecided_is_skipped(tmp_path: Path) 
 
 def test_a_run_without_a_result_is_an_error(better: ReportContext) -> None:
     context = better
-    nothing = replace(context.analysis, comparisons=(), arms=(), trials=())
+    nothing = changed(context.analysis, comparisons=(), arms=(), trials=())
     broken = replace(context, analysis=nothing, findings=())
     assert outcomes(broken, "run") == ["error"]
-    (verdict, *others) = context.analysis.comparisons
+    (verdict, *others) = context.analysis.answer.comparisons
     lost = replace(verdict, verdict=Verdict.UNDECIDED, withdrawn=Withdrawn.LOST_TRIALS)
-    analysis = replace(context.analysis, comparisons=(lost, *others))
-    assert outcomes(replace(context, analysis=analysis, findings=find(analysis)), "verdict") == [
-        "error"
-    ]
+    analysis = changed(context.analysis, comparisons=(lost, *others))
+    assert outcomes(
+        replace(context, analysis=analysis, findings=find(analysis, context.facts)), "verdict"
+    ) == ["error"]
 
 
 def test_a_single_arm_and_identical_arms_pass(tmp_path: Path) -> None:
@@ -90,7 +91,7 @@ def test_a_single_arm_and_identical_arms_pass(tmp_path: Path) -> None:
     ("gate", "outcome"), [("throughput>-2%", "passed"), ("p99<-90%", "failure")]
 )
 def test_a_gate_is_a_case_for_each_level(better: ReportContext, gate: str, outcome: str) -> None:
-    gates = judge_gates(parse_gates([gate]), better.analysis)
+    gates = judge_gates(parse_gates([gate]), better.analysis.answer)
     assert outcomes(replace(better, gates=gates), "gate") == [outcome]
 
 
@@ -98,7 +99,7 @@ def test_the_name_of_a_gate_is_the_same_whatever_was_measured(tmp_path: Path) ->
     names = []
     for change in (0.2, 0.0):
         context = synthetic_context(tmp_path / str(change), STEPS, effects={"a2": change})
-        gates = judge_gates(parse_gates(["throughput > -2%", "cpu<1%"]), context.analysis)
+        gates = judge_gates(parse_gates(["throughput > -2%", "cpu<1%"]), context.analysis.answer)
         cases = suite_of(replace(context, gates=gates)).iter("testcase")
         names.append([c.get("name") for c in cases if c.get("classname") == "pgassay.gate"])
     assert names[0] == names[1]

@@ -38,7 +38,7 @@ def samples(
 
 def test_effects_bounds_and_verdicts_carry_what_they_are_of(context: ReportContext) -> None:
     found = samples(render_openmetrics(context))
-    for one in context.analysis.verdicts():
+    for one in context.analysis.answer.verdicts():
         labels = {
             "run": context.run_name,
             "metric": one.metric,
@@ -60,7 +60,7 @@ def test_effects_bounds_and_verdicts_carry_what_they_are_of(context: ReportConte
         ]
         assert [state for state, value in states if value == 1.0] == [one.verdict.value]
         assert len(states) == 6
-    p50 = context.analysis.arms[0].means["latency_p50"]
+    p50 = context.analysis.answer.arms[0].means["latency_p50"]
     assert any(
         of["arm"] == "a1" and of["statistic"] == "p50" and value == pytest.approx(p50 / 1000)
         for of, value in found["pgassay_arm_latency_seconds"]
@@ -77,7 +77,7 @@ def test_it_ends_as_openmetrics_asks_and_readers_of_the_older_format_take_it(
 
 
 def test_gates_are_in_it(context: ReportContext) -> None:
-    gates = judge_gates(parse_gates(["throughput>-2%"]), context.analysis)
+    gates = judge_gates(parse_gates(["throughput>-2%"]), context.analysis.answer)
     found = samples(render_openmetrics(replace(context, gates=gates)))
     assert [
         (of["gate"], of["outcome"], of["step"]) for of, value in found["pgassay_gate"] if value

@@ -10,11 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pgassay.analysis.analyse import analyse
+from pgassay.analysis.analyse import answer_of
 from pgassay.analysis.compare.model import Comparison, Verdict, Withdrawn
 from pgassay.analysis.gates.grammar import parse_gate, parse_gates
 from pgassay.analysis.gates.judge import judge, judge_gates
 from pgassay.analysis.gates.model import GateOutcome
+from pgassay.analysis.model import Analysis
 from pgassay.errors import SetupError
 from support.runs.command import last_line, pgassay
 from support.runs.json_page import documented
@@ -138,9 +139,11 @@ def test_a_gate_at_the_smallest_effect_never_contradicts_the_verdict(most: int) 
     seen = set()
     for seed in range(60):
         effect = float(np.random.default_rng(seed).uniform(-0.05, 0.05))
-        analysis = analyse("", plan, trials_of(plan, effect=effect, noise=0.012, seed=seed))
-        (verdict,) = analysis.verdicts()
-        loss, gain = (one.outcome for one in judge_gates(gates, analysis))
+        analysis = Analysis(
+            answer_of("", plan, trials_of(plan, effect=effect, noise=0.012, seed=seed))
+        )
+        (verdict,) = analysis.answer.verdicts()
+        loss, gain = (one.outcome for one in judge_gates(gates, analysis.answer))
         seen.add((verdict.verdict, loss, gain))
     for verdict_, loss, gain in seen:
         inside = verdict_ in (Verdict.EQUIVALENT, Verdict.NEGLIGIBLE)

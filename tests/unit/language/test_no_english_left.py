@@ -4,7 +4,6 @@ that are not translated yet, and no English colons."""
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from html import unescape
 from pathlib import Path
 
@@ -15,7 +14,7 @@ from tools.messages.update import untranslated
 from pgassay.language import speaking
 from pgassay.report.formats.html import render_html
 from pgassay.report.formats.markdown import render_markdown
-from support.synthetic.report_contexts import NO_FACTORS, STEPS, synthetic_context
+from support.synthetic.report_contexts import NO_FACTORS, STEPS, synthetic_context, with_facts
 
 _NO_TEXT = re.compile(r"<(script|style|pre|code)\b.*?</\1>|```.*?```|https?://\S+", re.DOTALL)
 _TEXT = re.compile(r'>([^<]+)<|(?:aria-label|title|data-name)="([^"]*)"')
@@ -39,7 +38,7 @@ def test_no_english_word_is_left_but_names(
     waiting = [one for each in untranslated(language, messages) for one in (each.text, each.plural)]
     known = NAMES.union(*map(_WORD.findall, waiting))
     with speaking(language):
-        made = replace(synthetic_context(tmp_path, spec), question="?", environment={})
+        made = with_facts(synthetic_context(tmp_path, spec), question="?", environment={})
         page = _NO_TEXT.sub(" ", render_html(made))
         texts = [unescape(one) for both in _TEXT.findall(page) for one in both if one]
         texts += unescape(_NO_TEXT.sub(" ", render_markdown(made))).split("\n")

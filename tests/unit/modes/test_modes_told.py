@@ -16,6 +16,7 @@ from pgassay.notes import Note
 from pgassay.report.context import ReportContext
 from pgassay.report.formats.html import render_html
 from pgassay.report.formats.markdown import render_markdown
+from support.synthetic.analyses import changed
 from support.synthetic.report_contexts import synthetic_context
 
 ALWAYS = Estimate(100.0, None, None)
@@ -43,8 +44,8 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> ReportContext:
 
 
 def told(plain: ReportContext, *modes: LatencyModes, **more: object) -> ReportContext:
-    analysis = replace(plain.analysis, latency_modes=modes, **more)  # type: ignore[arg-type]
-    return replace(plain, analysis=analysis, findings=find(analysis))
+    analysis = changed(plain.analysis, latency_modes=modes, **more)
+    return replace(plain, analysis=analysis, findings=find(analysis, plain.facts))
 
 
 def diagnosis_of(context: ReportContext) -> Finding:
@@ -113,13 +114,13 @@ def test_sessions_queued_for_a_processor_make_the_scheduler_likely(
 
     def queued(ns_per_s: float) -> tuple[ArmSignals, ...]:
         values = {("processes", "client backend", "queue_ns"): ns_per_s}
-        numbers = [one.number for one in plain.analysis.trials if one.arm == "a1"]
+        numbers = [one.number for one in plain.analysis.answer.trials if one.arm == "a1"]
         trials = tuple(TrialSignals(n, n, "a1", 10.0, 10_000, values) for n in numbers)
         return (ArmSignals("a1", trials),)
 
     trials = tuple(
         replace(one, whole=replace(one.whole, values={"latency_mean": 2.0}))
-        for one in plain.analysis.trials
+        for one in plain.analysis.answer.trials
     )
     other = replace(
         TWO, arm="a2", modes=(FAST, replace(SLOW, peak_ms=Estimate(second_peak_ms, None, None)))

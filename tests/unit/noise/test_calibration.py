@@ -92,7 +92,7 @@ def test_an_aa_plan_is_read_back_as_it_was() -> None:
 
 def test_its_verdict_is_calibration_and_never_better_or_worse(tmp_path: Path) -> None:
     context = calibrated(tmp_path / "run")
-    assert {c.verdict for c in context.analysis.comparisons} == {Verdict.CALIBRATION}
+    assert {c.verdict for c in context.analysis.answer.comparisons} == {Verdict.CALIBRATION}
     told = run_object("run", context)
     assert [verdict["verdict"] for verdict in told["verdicts"]] == ["calibration"]
     assert told["calibration"]["fitness"] in set(Fitness)
@@ -111,7 +111,7 @@ def test_page_and_markdown_tell_noise_advice_and_fitness(tmp_path: Path) -> None
 def test_a_quiet_host_is_fit_and_a_noisy_one_is_not(tmp_path: Path) -> None:
     found = {}
     for name, noise in (("quiet", 0.004), ("noisy", 0.15)):
-        calibration = calibrated(tmp_path / name, noise).analysis.calibration
+        calibration = calibrated(tmp_path / name, noise).analysis.noise.calibration
         assert calibration is not None
         found[name] = fitness_of(calibration, 0.02)
     assert found == {"quiet": Fitness.FIT, "noisy": Fitness.UNFIT}
@@ -226,15 +226,15 @@ def test_plan_and_aa_run_agree_on_what_several_factors_and_levels_let_expect(
         text = text.replace("max_blocks = 6", "max_blocks = 12")
         run, spec, _ = synthetic_run(tmp_path / name, spec_text=text, blocks=6, calibrates=True)
         analysis = report_run(run).context.analysis
-        assert analysis.calibration is not None
-        assert analysis.noise is not None
-        record = record_of(conditions_of(spec), analysis.noise)
+        assert analysis.noise.calibration is not None
+        assert analysis.noise.floor is not None
+        record = record_of(conditions_of(spec), analysis.noise.floor)
         expected = expect(conditions_of(spec), make_plan(spec), [record])
         assert expected is not None
-        known, foreseen = analysis.calibration.outlook, expected.cases[0].outlook
+        known, foreseen = analysis.noise.calibration.outlook, expected.cases[0].outlook
         assert known.difference_sd == pytest.approx(foreseen.difference_sd)
         assert (known.verdicts, known.if_same) == (foreseen.verdicts, foreseen.if_same)
-        arms = analysis.calibration.arms
+        arms = analysis.noise.calibration.arms
         assert arms * (10.0 + expected.overhead_s) == pytest.approx(expected.block_s)
 
 
@@ -266,10 +266,10 @@ def test_the_hosts_steadiness_comes_from_the_fingerprints_around_trials() -> Non
 def test_a_run_of_levels_has_its_noise_but_no_calibration(tmp_path: Path) -> None:
     run, _, _ = synthetic_run(tmp_path / "run", effects={"a2": 0.3}, noise=0.01)
     context = report_run(run).context
-    assert context.analysis.calibration is None
+    assert context.analysis.noise.calibration is None
     assert not context.of_kind(FindingKind.CALIBRATION)
-    assert context.analysis.noise is not None
-    tps = next(n for n in context.analysis.noise.metrics if n.metric == "tps")
+    assert context.analysis.noise.floor is not None
+    tps = next(n for n in context.analysis.noise.floor.metrics if n.metric == "tps")
     assert 0.004 < tps.trial_sd < 0.03
 
 
@@ -293,7 +293,7 @@ def test_a_drift_that_is_there_is_found_with_its_size() -> None:
 
 
 def test_only_a_significant_drift_makes_a_host_doubtful(tmp_path: Path) -> None:
-    calibration = calibrated(tmp_path / "run", 0.004).analysis.calibration
+    calibration = calibrated(tmp_path / "run", 0.004).analysis.noise.calibration
     assert calibration is not None
     states = [
         fitness_of(replace(calibration, trend=RunTrend(6.0, interval)), 0.02)

@@ -13,7 +13,7 @@ from bench.validate.alternating.switchback_errors import World, make_design, mak
 from bench.validate.looks import conclude
 from bench.validate.whole_trials import adverse_conditions, false_positives
 
-from pgassay.analysis.analyse import analyse, with_noise
+from pgassay.analysis.analyse import answer_of, noise_of
 from pgassay.analysis.compare.rule import Rule, rule_of
 from pgassay.analysis.compare.simulated_runs import Spreading
 from pgassay.analysis.model import IntervalKind, Verdict
@@ -68,7 +68,7 @@ def expected(text: str, records: list[dict[str, object]]) -> Expectation:
 @pytest.fixture
 def floor(tmp_path: Path) -> NoiseFloor:
     run, _, _ = synthetic_run(tmp_path / "earlier", noise=0.01)
-    found = report_run(run).context.analysis.noise
+    found = report_run(run).context.analysis.noise.floor
     assert found is not None
     return found
 
@@ -97,13 +97,14 @@ def test_runs_of_the_same_file_are_counted_and_the_report_says_what_their_number
     assert runs_of("this", [same, other, blank, same, aa, early]) == 2
     run, _, _ = synthetic_run(tmp_path / "third", effects={"a2": 0.12})
     run.write_json("environment.json", {**run.environment(), EARLIER_RUNS: 2})
-    found = report_run(run).context.analysis
+    context = report_run(run).context
+    found = context.analysis
     (caveat,) = [one for one in found.warnings if one.kind == "repeated-run"]
     assert caveat.importance is Importance.SIZE, "beside a verdict of better"
     assert "run 3 of this file" in caveat.text
     assert "at least one of 3 runs finds a difference is up to 14 %" in caveat.text
-    assert found.earlier_runs == 2
-    assert not [*repeated_run_caveats({}, found.verdicts())]
+    assert earlier_runs(context.environment) == 2
+    assert not [*repeated_run_caveats({}, found.answer.verdicts())]
     assert earlier_runs({EARLIER_RUNS: 10**400}) < 10**6
 
 
@@ -170,10 +171,10 @@ seed = 3
 def left_by(plan: Plan, world: World) -> NoiseFloor:
     """What a run of that plan leaves for later ones."""
     trials = make_trials(plan, world, np.random.default_rng(1))
-    analysis = analyse("?", plan, trials)
-    assert analysis.comparisons
+    answer = answer_of("?", plan, trials)
+    assert answer.comparisons
     lasting = trial_file(started_ns=0, ended_ns=30 * 10**9)
-    floor = with_noise(analysis, plan, [], [lasting]).noise
+    floor = noise_of(plan, answer, [], [lasting]).floor
     assert floor is not None
     return floor
 

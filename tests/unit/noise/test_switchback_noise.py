@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from bench.validate.alternating.switchback_errors import World, make_trials
 
-from pgassay.analysis.analyse import analyse, with_noise
+from pgassay.analysis.analyse import answer_of, noise_of
 from pgassay.analysis.compare.rule import rule_of
 from pgassay.analysis.compare.simulated_runs import Spreading
 from pgassay.analysis.judge import answered
@@ -81,7 +81,8 @@ def calibrated(plan: Plan, whole_sd: float = 0.03, luck: float = 0.0) -> Analysi
         for trial, figure in zip(trials, figures, strict=True)
     ]
     overhead = trial_file(started_ns=0, ended_ns=40 * 10**9)
-    return with_noise(analyse("?", plan, trials), plan, (), [overhead])
+    answer = answer_of("?", plan, trials)
+    return Analysis(answer, noise=noise_of(plan, answer, (), [overhead]))
 
 
 def test_an_aa_run_of_a_switchback_alternates_two_labels_of_the_baseline() -> None:
@@ -98,10 +99,10 @@ def test_an_aa_run_of_a_switchback_alternates_two_labels_of_the_baseline() -> No
 
 def test_an_aa_switchback_reports_the_noise_of_rounds_and_what_the_switchback_can_detect() -> None:
     analysis = calibrated(designed())
-    found = analysis.calibration
+    found = analysis.noise.calibration
     assert found is not None
     assert found.turns is not None
-    assert {c.verdict for c in analysis.comparisons} == {Verdict.CALIBRATION}
+    assert {c.verdict for c in analysis.answer.comparisons} == {Verdict.CALIBRATION}
     assert (found.turns.trials, found.turns.rounds) == (6, 2 * 16 + 2 * 32 + 2 * 5)
     # Two slices of 0.5 or 1 s, three quarters kept, each with 2 % a second and the host's 3 %.
     assert 0.02 < found.turns.round_sd < 0.08
@@ -110,7 +111,7 @@ def test_an_aa_switchback_reports_the_noise_of_rounds_and_what_the_switchback_ca
     assert found.outlook.detectable is not None
     assert found.outlook.detectable < 0.05
     assert found.noise.trial_sd == pytest.approx(0.03, rel=0.7)
-    floor = analysis.noise
+    floor = analysis.noise.floor
     assert floor is not None
     assert floor.metrics == (), "nothing of it is the noise of trials in blocks"
     assert floor.turns is not None
@@ -119,13 +120,13 @@ def test_an_aa_switchback_reports_the_noise_of_rounds_and_what_the_switchback_ca
 
 def test_its_advice_compares_the_switchback_with_blocks() -> None:
     analysis = calibrated(designed())
-    assert analysis.calibration is not None
-    told = {f.title: f.text for f in calibration_findings(analysis.calibration, 0.02)}
+    assert analysis.noise.calibration is not None
+    told = {f.title: f.text for f in calibration_findings(analysis.noise.calibration, 0.02)}
     assert "per round of slices" in told["Noise"]
     assert "a switchback takes" in told["Advice"]
     assert "one arm per trial takes" in told["Advice"]
     assert "The switchback is faster here." in told["Advice"]
-    quiet = calibrated(designed(), whole_sd=0.0005).calibration
+    quiet = calibrated(designed(), whole_sd=0.0005).noise.calibration
     assert quiet is not None
     told = {f.title: f.text for f in calibration_findings(quiet, 0.02)}
     assert "Scatter of trials" not in " ".join(told), "it cancels"
@@ -133,7 +134,7 @@ def test_its_advice_compares_the_switchback_with_blocks() -> None:
 
 def test_more_arms_have_fewer_rounds_in_a_trial() -> None:
     two, four = designed(), designed(levels='["4MB", "8MB", "16MB", "64MB"]')
-    noise = switchback_noise(two, calibrated(two).trials)
+    noise = switchback_noise(two, calibrated(two).answer.trials)
     assert noise is not None
     few = expected_of_switchback(noise, two.experiment())
     many = expected_of_switchback(noise, four.experiment())
@@ -168,7 +169,7 @@ def test_an_aa_run_of_a_duet_has_two_servers_of_the_baseline() -> None:
 
 
 def test_a_duet_separates_the_scatter_of_starts_from_that_of_seconds() -> None:
-    found = calibrated(duet(24), luck=0.02).calibration
+    found = calibrated(duet(24), luck=0.02).noise.calibration
     assert found is not None
     assert found.turns is not None
     # One of the two servers has that luck in these worlds.
@@ -185,7 +186,7 @@ def test_a_duet_separates_the_scatter_of_starts_from_that_of_seconds() -> None:
     assert "from differences between starts" in told["Noise"]
     assert told["Advice"].startswith("A duet takes ")
     assert "longer trials and more trials help equally" in told["Advice"]
-    alike = calibrated(duet(24)).calibration
+    alike = calibrated(duet(24)).noise.calibration
     assert alike is not None
     assert alike.turns is not None
     assert (alike.turns.start_sd or 0.0) < 0.005
@@ -207,7 +208,10 @@ def test_variable_starts_favour_more_and_shorter_trials_of_a_duet() -> None:
 
 
 def test_a_duet_of_three_takes_three_resets_a_trial() -> None:
-    two, three = calibrated(duet()).calibration, calibrated(duet(more=", 200")).calibration
+    two, three = (
+        calibrated(duet()).noise.calibration,
+        calibrated(duet(more=", 200")).noise.calibration,
+    )
     assert two is not None
     assert three is not None
     # 40 s of which 32 are measured; the warm-up of 2 s is all servers' at once.
@@ -246,7 +250,7 @@ def test_a_duets_advice_is_for_trials_that_its_design_may_have(
 
 
 def test_few_trials_advise_no_other_length_and_say_what_they_cannot_tell() -> None:
-    found = calibrated(duet(6)).calibration
+    found = calibrated(duet(6)).noise.calibration
     assert found is not None
     assert found.turns is not None
     assert found.advice_in_turns is not None
@@ -257,7 +261,7 @@ def test_few_trials_advise_no_other_length_and_say_what_they_cannot_tell() -> No
 
 
 def test_advice_that_there_is_none_says_within_how_many_and_of_which_lengths() -> None:
-    few, many = (calibrated(duet(least)).calibration for least in (6, 12))
+    few, many = (calibrated(duet(least)).noise.calibration for least in (6, 12))
     assert few is not None
     assert many is not None
     for found, within, text in (
@@ -273,7 +277,7 @@ def test_advice_that_there_is_none_says_within_how_many_and_of_which_lengths() -
 
 
 def test_a_design_that_finds_nothing_makes_no_host_fit() -> None:
-    found = calibrated(duet(6)).calibration
+    found = calibrated(duet(6)).noise.calibration
     assert found is not None
     blind = replace(found, outlook=replace(found.outlook, detectable=None), ci95_pct=None)
     told = {f.title: f.text for f in calibration_findings(blind, 0.02)}
@@ -299,5 +303,5 @@ def test_the_interval_of_a_switchbacks_noise_holds(memory: float) -> None:
 
 def test_a_duet_of_two_trials_says_that_it_is_too_small() -> None:
     analysis = calibrated(duet(2))
-    assert analysis.calibration is None
+    assert analysis.noise.calibration is None
     assert any(doubt.kind == "calibration" for doubt in analysis.warnings)

@@ -14,8 +14,9 @@ from bench.validate.alternating.duet_errors import Row, count, make_design
 from bench.validate.alternating.switchback_errors import Counts, World, make_trials
 from bench.validate.looks import conclude
 
-from pgassay.analysis.analyse import analyse
+from pgassay.analysis.analyse import answer_of
 from pgassay.analysis.measures.trial import measure_trial
+from pgassay.analysis.model import Analysis
 from pgassay.errors import SpecError
 from pgassay.plan.description import mode_lines, order_of, restarts_line
 from pgassay.plan.design import make_plan
@@ -245,7 +246,9 @@ def test_every_length_of_slices_is_combined_with_every_order_of_resets() -> None
 def test_a_trial_of_a_duet_is_one_value_because_server_starts_differ() -> None:
     plan = make_design(6, 6, 1)
     world = World("lucky starts", memory=0.0, between=0.01)
-    (verdict,) = analyse("?", plan, make_trials(plan, world, np.random.default_rng(1))).verdicts()
+    (verdict,) = Analysis(
+        answer_of("?", plan, make_trials(plan, world, np.random.default_rng(1)))
+    ).answer.verdicts()
     assert (verdict.blocks, verdict.rounds) == (6, None)
     assert len(verdict.block_effects_pct) == 6
     found = count(Row(4, 4, duet_runs.World(starts=0.01)), 40)

@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import special
 
-from pgassay.analysis.analyse import analyse
+from pgassay.analysis.analyse import answer_of
 from pgassay.analysis.compare.estimate import estimate
 from pgassay.analysis.compare.rule import Rule, rule_of
 from pgassay.analysis.judge import answered
-from pgassay.analysis.model import IntervalKind
+from pgassay.analysis.model import Analysis, IntervalKind
 from pgassay.analysis.statistics import sequential
 from pgassay.analysis.statistics.sequential import bounds, critical_t_at, spent
 from pgassay.errors import SpecError
@@ -105,8 +105,8 @@ def test_a_group_sequential_run_ends_only_at_a_look() -> None:
 
 def test_the_interval_names_the_stopping_rule() -> None:
     plan = design("stopping = 'group-sequential'\nlooks = [4, 8]")
-    analysis = analyse("?", plan, trials_of(plan, effect=0.3, noise=0.01))
-    assert analysis.interval is IntervalKind.GROUP
+    analysis = Analysis(answer_of("?", plan, trials_of(plan, effect=0.3, noise=0.01)))
+    assert analysis.answer.interval is IntervalKind.GROUP
 
 
 def test_a_run_of_many_blocks_may_end_after_some_of_them() -> None:

@@ -169,7 +169,7 @@ def test_the_host_shows_the_devices_of_the_server_first_and_no_figure_near_zero(
 def test_bars_explain_most_sessions_and_name_what_no_statement_explains(tmp_path: Path) -> None:
     context = synthetic_context(tmp_path)
     events, statements, scenarios = ranked_sessions(
-        replace(context, analysis=replace(context.analysis, signals=(signals_of(context),)))
+        replace(context, analysis=changed(context.analysis, signals=(signals_of(context),)))
     )
     names = [name for name, _ in events.rows]
     assert names[:2] == ["CPU", "LWLock:WALWrite"]

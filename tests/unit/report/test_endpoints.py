@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pgassay.analysis.analyse import analyse
+from pgassay.analysis.analyse import answer_of
 from pgassay.analysis.compare.model import Withdrawn
 from pgassay.analysis.compare.rule import rule_of
 from pgassay.analysis.measures.trial import measure_trial
@@ -19,27 +19,30 @@ from pgassay.plan.design import make_plan
 from pgassay.plan.model import Endpoint
 from pgassay.spec.experiment import Spec
 from pgassay.spec.parse import parse_spec
+from support.synthetic.analyses import changed
 from support.synthetic.directories import SPEC, synthetic_run
 
 
 @pytest.fixture(scope="module")
 def analysis(tmp_path_factory: pytest.TempPathFactory) -> Analysis:
     run, spec, plan = synthetic_run(tmp_path_factory.mktemp("tail") / "run", effects={"a2": 0.12})
-    return analyse(spec.question, plan, [measure_trial(trial) for trial in run.trials()])
+    return Analysis(
+        answer_of(spec.question, plan, [measure_trial(trial) for trial in run.trials()])
+    )
 
 
 def sentence_with(
     analysis: Analysis, verdict: Verdict, effect: float, interval: tuple[float, float] | None
 ) -> str:
     """The sentence where the 99th percentile came out so."""
-    (own,) = analysis.verdicts()
+    (own,) = analysis.answer.verdicts()
     return with_endpoints("It is faster.", own, with_p99(analysis, verdict, effect, interval))
 
 
 def with_p99(
     analysis: Analysis, verdict: Verdict, effect: float, interval: tuple[float, float] | None
 ) -> Analysis:
-    changed = tuple(
+    moved = tuple(
         replace(
             c,
             verdict=verdict,
@@ -50,9 +53,9 @@ def with_p99(
         )
         if c.metric == "latency_p99" and c.step is None
         else c
-        for c in analysis.comparisons
+        for c in analysis.answer.comparisons
     )
-    return replace(analysis, comparisons=changed)
+    return changed(analysis, comparisons=moved)
 
 
 @pytest.mark.parametrize(
@@ -83,7 +86,7 @@ def test_an_endpoint_is_given_with_its_interval_or_its_margin(
 
 
 def test_a_worse_tail_is_in_the_badge(analysis: Analysis) -> None:
-    (own,) = analysis.verdicts()
+    (own,) = analysis.answer.verdicts()
     assert own.verdict is Verdict.BETTER
     worse = with_p99(analysis, Verdict.WORSE, 30.0, (12.0, 51.0))
     assert badge(own, worse) == "better, p99 worse"
@@ -95,9 +98,9 @@ def test_a_worse_tail_is_in_the_badge(analysis: Analysis) -> None:
 
 
 def test_a_verdict_of_few_blocks_says_that_it_rests_on_normality(analysis: Analysis) -> None:
-    (own,) = analysis.verdicts()
+    (own,) = analysis.answer.verdicts()
     few = replace(own, blocks=5)
-    assert badge(few, replace(analysis, endpoints=())) == "better if normal"
+    assert badge(few, changed(analysis, endpoints=())) == "better if normal"
     assert "rests on normally distributed differences" in with_endpoints(
         "It is faster.", few, analysis
     )
@@ -114,12 +117,12 @@ def test_an_endpoint_without_an_interval_is_left_out(analysis: Analysis) -> None
 
 
 def test_failures_that_never_happened_are_equivalent_and_said_so(analysis: Analysis) -> None:
-    (own,) = analysis.verdicts()
+    (own,) = analysis.answer.verdicts()
     failures = replace(
         own, metric="failed_share", baseline_mean=0.0, level_mean=0.0, difference=0.0,
         effect_pct=None, ci95=None, ci95_pct=None, verdict=Verdict.EQUIVALENT,
     )  # fmt: skip
-    beside = replace(
+    beside = changed(
         analysis,
         comparisons=(own, failures),
         endpoints=(Endpoint("failed_share", 0.01),),
@@ -128,7 +131,7 @@ def test_failures_that_never_happened_are_equivalent_and_said_so(analysis: Analy
 
 
 def test_sentences_of_steps_and_of_withdrawn_verdicts_stand_alone(analysis: Analysis) -> None:
-    (own,) = analysis.verdicts()
+    (own,) = analysis.answer.verdicts()
 
     def alone(verdict: Comparison) -> bool:
         return with_endpoints("It is so.", verdict, analysis) == "It is so."
@@ -151,16 +154,16 @@ def test_sentences_of_steps_and_of_withdrawn_verdicts_stand_alone(analysis: Anal
 def test_no_bound_is_rounded_onto_zero_or_the_margin(
     analysis: Analysis, ends: tuple[float, float], text: str
 ) -> None:
-    (own,) = analysis.verdicts()
+    (own,) = analysis.answer.verdicts()
     found = interval_text(replace(own, ci95_pct=ends), 0.02)
     assert found.replace("\u2212", "−").startswith(f"95 % CI {text}")
 
 
 def test_the_tail_is_outside_the_correction_for_all_other_metrics(analysis: Analysis) -> None:
-    by_metric = {c.metric: c for c in analysis.comparisons}
+    by_metric = {c.metric: c for c in analysis.answer.comparisons}
     assert by_metric["latency_p99"].p_by is None
     assert by_metric["latency_p95"].p_by is not None
-    assert analysis.endpoints == (Endpoint("latency_p99", 0.05),)
+    assert analysis.answer.endpoints == (Endpoint("latency_p99", 0.05),)
 
 
 def test_endpoints_of_the_file_have_their_margins_and_share_the_error() -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from pgassay.analysis.analyse import analyse
+from pgassay.analysis.analyse import answer_of
 from pgassay.analysis.measures.trial import measure_trial
+from pgassay.analysis.model import Analysis, RunFacts
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.model import Finding, FindingKind
 from pgassay.findings.registry import find
@@ -16,9 +17,11 @@ from support.synthetic.directories import SPEC, synthetic_run
 
 def findings_of(path: Path, **options: Any) -> dict[FindingKind, list[Finding]]:
     run, spec, plan = synthetic_run(path, **options)
-    analysis = analyse(spec.question, plan, [measure_trial(trial) for trial in run.trials()])
+    analysis = Analysis(
+        answer_of(spec.question, plan, [measure_trial(trial) for trial in run.trials()])
+    )
     found: dict[FindingKind, list[Finding]] = {kind: [] for kind in FindingKind}
-    for finding in find(analysis):
+    for finding in find(analysis, RunFacts()):
         found[finding.kind].append(finding)
     return found
 

@@ -24,7 +24,8 @@ from pgassay.report.sections.record.workload import mix_table
 from pgassay.report.summaries.headline import Headline, facts, headlines
 from pgassay.report.workload import workload_words
 from support.blocks import plain
-from support.synthetic.report_contexts import synthetic_context
+from support.synthetic.analyses import changed
+from support.synthetic.report_contexts import synthetic_context, with_facts
 
 MB = 1024**2
 NAME = "payments-write at scale 10"
@@ -47,10 +48,10 @@ def context(tmp_path_factory: pytest.TempPathFactory) -> ReportContext:
     made = synthetic_context(tmp_path_factory.mktemp("run"), effects={"a2": 0.12})
     trials = tuple(
         replace(trial, scenarios=(scenario("pay", 90), scenario("audit", 10)))
-        for trial in made.analysis.trials
+        for trial in made.analysis.answer.trials
     )
-    analysis = replace(made.analysis, trials=trials, asked=(asked("a1"), asked("a2")))
-    return replace(made, analysis=analysis)
+    arms = (asked("a1"), asked("a2"))
+    return with_facts(made, analysis=changed(made.analysis, trials=trials), asked=arms)
 
 
 def with_data(context: ReportContext, size: float, memory: float | None) -> ReportContext:
@@ -59,7 +60,7 @@ def with_data(context: ReportContext, size: float, memory: float | None) -> Repo
         "host": {"memory_bytes": memory},
         "server": {"settings": {"shared_buffers": "16384 × 8kB"}},
     }
-    return replace(context, environment=environment)
+    return with_facts(context, environment=environment)
 
 
 def test_the_facts_begin_with_the_figures_the_load_and_the_data(context: ReportContext) -> None:
@@ -83,16 +84,16 @@ def test_the_facts_begin_with_the_figures_the_load_and_the_data(context: ReportC
 def test_whether_the_data_fit_is_said_where_it_is_known(
     context: ReportContext, buffers: str | None, size: float, memory: float | None, end: str
 ) -> None:
-    analysis = replace(context.analysis, asked=(asked("a1", buffers), asked("a2", buffers)))
-    words = workload_words(with_data(replace(context, analysis=analysis), size, memory))
+    arms = (asked("a1", buffers), asked("a2", buffers))
+    words = workload_words(with_data(with_facts(context, asked=arms), size, memory))
     assert words.endswith(end)
 
 
 def test_data_beyond_the_limit_of_the_server_are_more_than_memory(context: ReportContext) -> None:
-    analysis = replace(context.analysis, asked=(asked("a1", "128MB"),))
-    limited = with_data(replace(context, analysis=analysis), 300 * MB, 4096 * MB)
+    arms = (asked("a1", "128MB"),)
+    limited = with_data(with_facts(context, asked=arms), 300 * MB, 4096 * MB)
     spec_text = '[placement]\nserver_memory = "256MB"\n'
-    assert workload_words(replace(limited, spec_text=spec_text)).endswith(", more than memory")
+    assert workload_words(with_facts(limited, spec_text=spec_text)).endswith(", more than memory")
 
 
 def test_every_interval_of_a_headline_is_set_alike(context: ReportContext) -> None:
@@ -116,7 +117,7 @@ def test_what_limits_a_verdict_stands_apart_from_its_sentence() -> None:
 
 def test_the_mix_asked_for_stands_beside_the_one_achieved(context: ReportContext) -> None:
     rows = [[cell.text for cell in row.cells] for row in mix_table(context).rows]
-    trials = len(context.analysis.trials)
+    trials = len(context.analysis.answer.trials)
     assert rows == [
         ["pay", "100.0 %", "90.0 %", f"{90 * trials:,}".replace(",", "\u202f")],
         ["audit", "1 connection of its own", "10.0 %", str(10 * trials)],
@@ -126,29 +127,27 @@ def test_the_mix_asked_for_stands_beside_the_one_achieved(context: ReportContext
 def test_arms_of_different_workloads_have_a_mix_each(context: ReportContext) -> None:
     trials = tuple(
         replace(t, scenarios=(scenario("pay", 90 if t.arm == "a1" else 1), scenario("audit", 10)))
-        for t in context.analysis.trials
+        for t in context.analysis.answer.trials
     )
     own = (asked("a1"), replace(asked("a2"), workload="payments-olap at scale 10"))
-    analysis = replace(context.analysis, trials=trials, asked=own)
+    analysis = changed(context.analysis, trials=trials)
     rows = [
-        [c.text for c in row.cells] for row in mix_table(replace(context, analysis=analysis)).rows
+        [c.text for c in row.cells]
+        for row in mix_table(with_facts(context, analysis=analysis, asked=own)).rows
     ]
     assert [row[3] for row in rows] == ["90.0 %", "10.0 %", "9.1 %", "90.9 %"]
 
 
 def test_with_pools_the_mix_asked_for_is_one_of_connections(context: ReportContext) -> None:
     own = tuple(replace(asked(arm), has_pools=True) for arm in ("a1", "a2"))
-    analysis = replace(context.analysis, asked=own)
-    rows = [
-        [c.text for c in row.cells] for row in mix_table(replace(context, analysis=analysis)).rows
-    ]
+    rows = [[c.text for c in row.cells] for row in mix_table(with_facts(context, asked=own)).rows]
     assert [row[2] for row in rows[:2]] == ["100.0 % of the connections", "1 connection of its own"]
 
 
 def test_scripts_are_on_the_page_without_their_passwords(context: ReportContext) -> None:
     script = "SELECT dblink('host=other password=hunter2');"
     arms = (asked("a1", script=script), asked("a2", script="SELECT <b>;"))
-    page = render_html(replace(context, analysis=replace(context.analysis, asked=arms)))
+    page = render_html(with_facts(context, asked=arms))
     assert "hunter2" not in page
     assert "<summary>pay (max_wal_size = 32MB)</summary>" in page
     assert "SELECT &lt;b&gt;;" in page
@@ -160,13 +159,13 @@ def test_settings_that_matter_are_shown_with_what_set_them(context: ReportContex
         "max_wal_size": {"value": "1024MB", "source": "configuration file"},
         "wal_buffers": {"value": "2048 × 8kB", "source": "default"},
     }
-    found = settings_table(replace(context, environment={"server": {"every_setting": every}}))
+    found = settings_table(with_facts(context, environment={"server": {"every_setting": every}}))
     rows = [tuple(cell.text for cell in row.cells) for row in found.rows]
     assert rows[0] == ("max_wal_size", "32MB / 4GB, by arm", "the experiment")
     assert ("checkpoint_timeout", "300s", "default") in rows
     assert ("wal_buffers", "16MB", "default") in rows
     assert not any(name == "io_method" for name, *_ in rows)
-    assert not settings_table(replace(context, environment={}))
+    assert not settings_table(with_facts(context, environment={}))
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -175,13 +174,12 @@ def test_what_arms_vary_comes_first_in_every_language_and_secrets_are_not_shown(
 ) -> None:
     arms = tuple(
         replace(one, settings={**one.settings, "app.api_key": "hunter2"})
-        for one in context.analysis.asked
+        for one in context.facts.asked
     )
-    analysis = replace(context.analysis, asked=arms)
     every = {"checkpoint_timeout": {"value": "300s", "source": "default"}}
     environment = {"server": {"every_setting": every}}
     with speaking(language):
-        found = settings_table(replace(context, analysis=analysis, environment=environment))
+        found = settings_table(with_facts(context, asked=arms, environment=environment))
     rows = {row[0]: row[1] for row in found.rows}
     assert found.rows[0][0] == "max_wal_size"
     assert rows["app.api_key"] == "(set)"
@@ -201,7 +199,7 @@ def test_the_raw_trials_are_in_the_page_as_csv(context: ReportContext, tmp_path:
     assert link is not None
     assert link[1] == f"{context.run_name}-trials.csv"
     rows = list(csv.DictReader(base64.b64decode(link[2]).decode().splitlines()))
-    assert {row["trial"] for row in rows} == {str(t.number) for t in context.analysis.trials}
+    assert {row["trial"] for row in rows} == {str(t.number) for t in context.analysis.answer.trials}
 
 
 def test_contents_lead_to_every_section_by_part(context: ReportContext) -> None:

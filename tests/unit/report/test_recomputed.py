@@ -9,7 +9,7 @@ import itertools
 import json
 import math
 import tarfile
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ from pgassay.report.workload import workload_words
 from pgassay.reporting import analyse_run
 from pgassay.samples.run_directory import RunDirectory
 from support.runs.looks import half_pauses
+from support.synthetic.report_contexts import with_facts
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 BLOCKS = 6
@@ -96,16 +97,16 @@ def kept(name: str, folder: Path) -> Recorded:
 
 def test_throughput_and_latency_of_trials_and_arms(recorded: Recorded) -> None:
     analysis = recorded.context.analysis
-    for shown, own in zip(analysis.trials, recorded.trials, strict=True):
+    for shown, own in zip(analysis.answer.trials, recorded.trials, strict=True):
         assert shown.whole.values["tps"] == pytest.approx(own.tps, rel=1e-9)
         assert shown.whole.values["latency_mean"] == pytest.approx(own.latency_ms, rel=1e-9)
-    for arm in analysis.arms:
+    for arm in analysis.answer.arms:
         mean = np.mean([one.tps for one in recorded.of(arm.id)])
         assert arm.means["tps"] == pytest.approx(mean, rel=1e-9)
 
 
 def test_ratio_interval_and_p_by_flipping(recorded: Recorded) -> None:
-    (shown,) = recorded.context.analysis.verdicts()
+    (shown,) = recorded.context.analysis.answer.verdicts()
     rows = [one.summary for one in recorded.trials]
     y = np.log([one.tps for one in recorded.trials])
     columns = [[float(row["block"] == block) for row in rows] for block in range(1, BLOCKS + 1)]
@@ -139,7 +140,7 @@ def test_ratio_interval_and_p_by_flipping(recorded: Recorded) -> None:
 def test_shared_buffers_used(tmp_path: Path) -> None:
     # Its trials are longer than the ten seconds between two looks at shared buffers.
     long = kept("checkpoints-full-page-images", tmp_path)
-    found = long.context.analysis.buffer_cache
+    found = long.context.analysis.explanation.buffer_cache
     assert [shown.arm for shown in found] == ["a1", "a2"]
     for shown in found:
         means = []
@@ -159,11 +160,11 @@ def test_where_the_data_fit(recorded: Recorded) -> None:
     assert size > 16 * 2**20
     for limit, words in ((f"{size // 2}B", "more than memory"), (f"{2 * size}B", "fit in memory")):
         text = f'{context.spec_text}\n[placement]\nserver_memory = "{limit}"\n'
-        assert words in workload_words(replace(context, spec_text=text))
+        assert words in workload_words(with_facts(context, spec_text=text))
 
 
 def test_parts_of_a_transactions_time(recorded: Recorded) -> None:
-    (shown,) = recorded.context.analysis.accounting
+    (shown,) = recorded.context.analysis.answer.accounting
     latency = {arm: np.mean([one.latency_ms for one in recorded.of(arm)]) for arm in ("a1", "a2")}
     assert shown.whole.baseline_ms == pytest.approx(latency["a1"], abs=2e-3)
     assert shown.whole.level_ms == pytest.approx(latency["a2"], abs=2e-3)
@@ -205,7 +206,7 @@ def test_the_mix_asked_for_and_achieved(recorded: Recorded) -> None:
     done: dict[str, int] = {}
     for row in itertools.chain.from_iterable(one.measured() for one in recorded.trials):
         done[row["scenario"]] = done.get(row["scenario"], 0) + row["transactions"]
-    (weights,) = {tuple(one.weights.items()) for one in recorded.context.analysis.asked}
+    (weights,) = {tuple(one.weights.items()) for one in recorded.context.facts.asked}
     whole = sum(weight for _, weight in weights)
     for shown, (name, weight) in zip(mix_table(recorded.context).rows, weights, strict=True):
         assert shown[0] == name

@@ -84,7 +84,7 @@ UNSTEADY = StepSteadiness(3, "a1", 8.0, Steadiness.UNSTEADY, CHANGED, 0.0, (), N
 @pytest.fixture(scope="module")
 def context(tmp_path_factory: pytest.TempPathFactory) -> ReportContext:
     plain = synthetic_context(tmp_path_factory.mktemp("run"))
-    analysis = replace(
+    analysis = changed(
         plain.analysis,
         by_load=(BY_LOAD,),
         quantile_shifts=(SHIFT,),
@@ -94,7 +94,7 @@ def context(tmp_path_factory: pytest.TempPathFactory) -> ReportContext:
         associations=TOGETHER,
         courses=(UNSTEADY,),
     )
-    return replace(plain, analysis=analysis, findings=find(analysis))
+    return replace(plain, analysis=analysis, findings=find(analysis, plain.facts))
 
 
 def test_every_curve_is_described_in_one_sentence(context: ReportContext) -> None:
@@ -130,8 +130,8 @@ def test_a_clear_difference_too_small_to_matter_is_not_reported(context: ReportC
     tiny = replace(
         SHIFT, shift_pct=(0.3, 0.3, 0.3), band95_pct=((0.2, 0.4), (0.2, 0.4), (0.2, 0.4))
     )
-    analysis = replace(context.analysis, quantile_shifts=(tiny,), by_load=())
-    assert not [f for f in find(analysis) if f.title == "Latency by quantile"]
+    analysis = changed(context.analysis, quantile_shifts=(tiny,), by_load=())
+    assert not [f for f in find(analysis, context.facts) if f.title == "Latency by quantile"]
 
 
 def test_the_page_has_sentences_tables_and_charts_of_each_curve(context: ReportContext) -> None:
@@ -156,13 +156,13 @@ def test_markdown_has_the_same_sentences_and_the_table_of_loads(context: ReportC
 
 def test_the_stored_files_of_a_run_with_steps_give_the_effect_at_each_load(tmp_path: Path) -> None:
     context = synthetic_context(tmp_path, STEPS, effects={"a2": 0.1})
-    (effect, *_) = context.analysis.by_load
+    (effect, *_) = context.analysis.behaviour.by_load
     assert len(effect.loads) == len(effect.effect_pct) > 1
     texts = [finding.text for finding in context.of_kind(FindingKind.OBSERVATION)]
     assert any("so at every load that was run" in text for text in texts)
-    assert {step.course for step in context.analysis.courses} == {Steadiness.UNKNOWN}
-    assert context.analysis.associations is not None
-    assert context.analysis.associations.refused is not None
+    assert {step.course for step in context.analysis.behaviour.courses} == {Steadiness.UNKNOWN}
+    assert context.analysis.behaviour.associations is not None
+    assert context.analysis.behaviour.associations.refused is not None
 
 
 def captions(context: ReportContext) -> list[str]:
@@ -178,7 +178,7 @@ def test_a_very_wide_band_continues_beyond_the_edge_and_the_caption_says_so(
     context: ReportContext,
 ) -> None:
     wide = ((-99.0, 5e6), (-1.0, 1.2), (40.0, math.inf))
-    analysis = replace(
+    analysis = changed(
         context.analysis,
         by_load=(replace(BY_LOAD, band95_pct=wide),),
         quantile_shifts=(replace(SHIFT, band95_pct=wide),),
@@ -204,7 +204,7 @@ def test_a_very_wide_band_continues_beyond_the_edge_and_the_caption_says_so(
 
 
 def test_a_point_without_an_interval_is_hollow_and_has_no_bar(context: ReportContext) -> None:
-    analysis = replace(context.analysis, load_curves=(KNEE,))
+    analysis = changed(context.analysis, load_curves=(KNEE,))
     chart = load_curve_chart(analysis, arm_styles(context.plan.arms))
     assert chart is not None
     drawing = draw(chart, WIDE_PX, "chart")
@@ -218,7 +218,7 @@ def test_a_point_without_an_interval_is_hollow_and_has_no_bar(context: ReportCon
 
 def test_a_band_of_a_single_quantile_is_a_bar(context: ReportContext) -> None:
     alone = replace(SHIFT, band95_pct=(None, (-1.0, 1.2), None))
-    figure = quantiles_chart(replace(context.analysis, quantile_shifts=(alone,)))
+    figure = quantiles_chart(changed(context.analysis, quantile_shifts=(alone,)))
     assert figure is not None
     lines = [mark for mark in figure.panels[0].marks if isinstance(mark, Line)]
     assert [one.y for one in lines if len(set(one.x)) == 1] == [(-1.0, 1.2)]

@@ -85,7 +85,7 @@ def test_the_chart_shows_each_effect_at_each_level_of_the_other(depending: Repor
 
 
 def test_the_facts_have_the_figures_of_each_verdict(depending: ReportContext) -> None:
-    verdicts = [one for one in depending.analysis.verdicts() if one.step is None]
+    verdicts = [one for one in depending.analysis.answer.verdicts() if one.step is None]
     named = [f"{one.factor}: {one.baseline} → {one.level}" for one in verdicts]
     found = facts(depending)[: len(verdicts)]
     assert [name for name, _ in found] == named
@@ -111,7 +111,7 @@ def test_a_fraction_says_what_it_cannot_separate(tmp_path: Path) -> None:
         assert "What this fraction cannot separate" in text
         assert "max_wal_size × checkpoint_completion_target = fsync × jit" in text
         assert "a fraction of resolution IV, 8 of 16 combinations" in text
-    assert len(context.analysis.interactions) == 3
+    assert len(context.analysis.answer.interactions) == 3
 
 
 def test_names_never_become_markup_in_tables_charts_or_sentences(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from pgassay.analysis.analyse import analyse
+from pgassay.analysis.analyse import answer_of
 from pgassay.analysis.measures.courses.chart_spans import Event, Span
 from pgassay.analysis.model import Analysis, Caveat
 from pgassay.findings.model import FindingKind
@@ -34,6 +34,7 @@ from support.synthetic.report_contexts import (
     THREE_LEVELS,
     TWO_FACTORS,
     synthetic_context,
+    with_facts,
 )
 
 EMPTY_WORDS = re.compile(r"\b(None|nan|NaN|inf|Infinity|undefined)\b")
@@ -118,7 +119,7 @@ def test_hostile_names_stay_text(tmp_path: Path) -> None:
         for trial in context.series
     )
     page = rendered(
-        replace(
+        with_facts(
             context,
             series=series,
             run_name=hostile,
@@ -161,19 +162,20 @@ def _only_throughput(analysis: Analysis) -> Analysis:
         replace(
             trial, whole=replace(trial.whole, values={"tps": trial.whole.values["tps"]}), steps=()
         )
-        for trial in analysis.trials
+        for trial in analysis.answer.trials
     )
-    arms = tuple(replace(arm, means={"tps": arm.means["tps"]}) for arm in analysis.arms)
-    comparisons = analysis.verdicts()
-    return replace(analysis, trials=trials, arms=arms, comparisons=comparisons)
+    arms = tuple(replace(arm, means={"tps": arm.means["tps"]}) for arm in analysis.answer.arms)
+    comparisons = analysis.answer.verdicts()
+    return changed(analysis, trials=trials, arms=arms, comparisons=comparisons)
 
 
 def _unmeasured(analysis: Analysis) -> Analysis:
     trials = tuple(
-        replace(trial, whole=replace(trial.whole, values={}), steps=()) for trial in analysis.trials
+        replace(trial, whole=replace(trial.whole, values={}), steps=())
+        for trial in analysis.answer.trials
     )
-    arms = tuple(replace(arm, means={}) for arm in analysis.arms)
-    return replace(analysis, trials=trials, arms=arms, comparisons=())
+    arms = tuple(replace(arm, means={}) for arm in analysis.answer.arms)
+    return changed(analysis, trials=trials, arms=arms, comparisons=())
 
 
 @pytest.mark.parametrize("reduce", [_only_throughput, _unmeasured])
@@ -182,15 +184,23 @@ def test_missing_metrics_are_dashes(
 ) -> None:
     analysis = reduce(better.analysis)
     page = rendered(
-        replace(better, analysis=analysis, findings=find(analysis), series=(), environment={})
+        with_facts(
+            better,
+            analysis=analysis,
+            findings=find(analysis, better.facts),
+            series=(),
+            environment={},
+        )
     )
     assert not EMPTY_WORDS.findall(page.text)
     assert "No busy session was sampled" in page.words
 
 
 def test_a_run_without_a_trial_says_so(better: ReportContext) -> None:
-    analysis = analyse(better.question, better.plan, [])
-    page = rendered(replace(better, analysis=analysis, findings=find(analysis), series=()))
+    analysis = Analysis(answer_of(better.question, better.plan, []))
+    page = rendered(
+        replace(better, analysis=analysis, findings=find(analysis, better.facts), series=())
+    )
     assert "No trial has finished, so there is no result." in page.words
 
 
@@ -206,7 +216,7 @@ def test_a_partly_known_environment_is_shown_as_far_as_known(better: ReportConte
             "odd": None,
         },
     }
-    page = rendered(replace(better, environment=environment))
+    page = rendered(with_facts(better, environment=environment))
     assert not EMPTY_WORDS.findall(page.text)
     for words in (
         "not known",
@@ -225,8 +235,8 @@ def test_caveats_are_grouped_by_what_they_could_change_and_listed_once(
 ) -> None:
     texts = [f"trial {number}: too hot" for number in range(1, 9)]
     warnings = tuple(Caveat.of("heat-alarm", legacy(text)) for text in (*texts, *texts))
-    analysis = replace(better.analysis, warnings=warnings)
-    page = rendered(replace(better, analysis=analysis, findings=find(analysis)))
+    analysis = changed(better.analysis, warnings=warnings)
+    page = rendered(replace(better, analysis=analysis, findings=find(analysis, better.facts)))
     assert page.words.count("Could change the size of the effect") == 1
     assert page.words.count("too hot") == 8
     assert "8 caveats" in page.words
@@ -234,7 +244,7 @@ def test_caveats_are_grouped_by_what_they_could_change_and_listed_once(
 
 def test_the_host_table_has_a_column_for_each_arm_the_baseline_first(better: ReportContext) -> None:
     vmstat, iostat = host_tables_of_run(better)
-    labels = [arm.label for arm in better.analysis.arms]
+    labels = [arm.label for arm in better.analysis.answer.arms]
     assert [column.title for column in vmstat.columns] == ["vmstat", "Meaning", *labels]
     assert [column.title for column in iostat.columns[2:]] == [f"{one}, vda" for one in labels]
     assert all(len(row.cells) == len(iostat.columns) for row in iostat.rows)
@@ -245,8 +255,8 @@ def test_a_question_left_out_is_replaced_by_the_name_of_the_run(better: ReportCo
 
 
 def test_a_very_wide_interval_does_not_flatten_the_dots(better: ReportContext) -> None:
-    wide = tuple(replace(c, ci95_pct=(-900.0, 950.0)) for c in better.analysis.comparisons)
-    analysis = replace(better.analysis, comparisons=wide)
+    wide = tuple(replace(c, ci95_pct=(-900.0, 950.0)) for c in better.analysis.answer.comparisons)
+    analysis = changed(better.analysis, comparisons=wide)
     chart = effect_chart(analysis)
     assert chart is not None
     axis = chart.panels[0].x
@@ -258,9 +268,9 @@ def test_a_very_wide_interval_does_not_flatten_the_dots(better: ReportContext) -
 
 
 def test_the_numbers_of_the_effect_name_the_level_of_each_mark(better: ReportContext) -> None:
-    (one, *_) = better.analysis.verdicts()
+    (one, *_) = better.analysis.answer.verdicts()
     others = tuple(replace(one, level=level) for level in ("1GB", "2GB"))
-    chart = effect_chart(replace(better.analysis, comparisons=others))
+    chart = effect_chart(changed(better.analysis, comparisons=others))
     assert chart is not None
     numbers = chart_data(chart, "effect")
     assert numbers is not None

@@ -6,7 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pgassay.analysis.analyse import analyse
+from pgassay.analysis.analyse import answer_of
+from pgassay.analysis.model import Analysis
 from pgassay.report.document.blocks import Fold, Paragraph
 from pgassay.report.document.table import Table
 from pgassay.report.formats.html import render_html
@@ -15,6 +16,7 @@ from pgassay.report.sections.record.servers import servers
 from pgassay.reporting import analyse_run
 from support.blocks import every, plain
 from support.synthetic.directories import synthetic_run
+from support.synthetic.report_contexts import with_facts
 
 HOSTILE = "18 <b>|'\"ü"
 ENVIRONMENT: dict[str, Any] = {
@@ -35,7 +37,7 @@ ENVIRONMENT: dict[str, Any] = {
 
 
 def test_each_server_has_a_column_and_rows_that_differ_show_checksums(tmp_path: Path) -> None:
-    context = replace(analyse_run(synthetic_run(tmp_path)[0]), environment=ENVIRONMENT)
+    context = with_facts(analyse_run(synthetic_run(tmp_path)[0]), environment=ENVIRONMENT)
     shown = servers.blocks(context)
     (found,) = every(shown, Table)
     assert [tuple(cell.text for cell in row.cells) for row in found.rows] == [
@@ -51,7 +53,7 @@ def test_each_server_has_a_column_and_rows_that_differ_show_checksums(tmp_path: 
     (lacking,) = every(shown, Fold)
     assert HOSTILE in plain(lacking.summary)
     assert [plain(one.text) for one in every(lacking.blocks, Paragraph)] == ["io_method"]
-    assert not servers.blocks(replace(context, environment={"server": {}}))
+    assert not servers.blocks(with_facts(context, environment={"server": {}}))
     page = render_html(context)
     assert "PostgreSQL 16.14 · PostgreSQL 18.4" in page
     assert "18 &lt;b&gt;|" in page
@@ -66,10 +68,10 @@ def test_a_metric_that_one_arm_lacks_is_reported_and_not_compared(tmp_path: Path
         replace(t, whole=replace(t.whole, values=_without(t.whole.values, "wal_fpi_per_tx")))
         if t.arm == first.id
         else t
-        for t in context.analysis.trials
+        for t in context.analysis.answer.trials
     ]
-    found = analyse(context.question, context.plan, trials)
-    assert "wal_fpi_per_tx" not in {c.metric for c in found.comparisons}
+    found = Analysis(answer_of(context.question, context.plan, trials))
+    assert "wal_fpi_per_tx" not in {c.metric for c in found.answer.comparisons}
     (caveat,) = [one.text for one in found.warnings if one.kind == "not-measured"]
     assert caveat.endswith(f"was not measured for {first.label}, so it is not compared")
 

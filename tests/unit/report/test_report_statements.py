@@ -43,13 +43,13 @@ def context(tmp_path_factory: pytest.TempPathFactory) -> ReportContext:
         *(seen(arm, 1, scan("other"), sql="SELECT other") for arm in ("a1", "a2")),
         *(seen(arm, 1, None, sql="BEGIN;", reason="no plan is made") for arm in ("a1", "a2")),
     ]
-    analysis = replace(
+    analysis = changed(
         plain.analysis,
         statement_use=statement_use(plain.plan, trials, [], {"1": HOSTILE}),
         plans=plans_by_arm(plain.plan.arms, plans),
         buffer_cache=buffer_caches(by_arm(["a1", "a2"], signals)),
     )
-    return replace(plain, analysis=analysis, findings=find(analysis))
+    return replace(plain, analysis=analysis, findings=find(analysis, plain.facts))
 
 
 def test_plans_that_differ_stand_side_by_side_and_the_others_are_folded(
@@ -86,7 +86,7 @@ def test_only_clear_differences_of_statements_are_shown_unfolded(context: Report
     (one,) = context.analysis.statement_use
     (effect,) = one.effects
     clear = replace(one, effects=(replace(effect, clear=True),))
-    analysis = replace(context.analysis, statement_use=(clear,))
+    analysis = changed(context.analysis, statement_use=(clear,))
     text = render_markdown(replace(context, analysis=analysis))
     assert "These differ clearly between levels:\n\n| Statement | Level |" in text
 
@@ -98,7 +98,7 @@ def test_shared_buffers_are_a_row_per_arm_that_was_sampled(context: ReportContex
 
 
 def test_a_run_without_them_has_no_such_sections(context: ReportContext) -> None:
-    analysis = replace(context.analysis, statement_use=(), plans=(), buffer_cache=())
-    page = render_html(replace(context, analysis=analysis, findings=find(analysis)))
+    analysis = changed(context.analysis, statement_use=(), plans=(), buffer_cache=())
+    page = render_html(replace(context, analysis=analysis, findings=find(analysis, context.facts)))
     for anchor in ("statements", "plans", "buffer-cache"):
         assert f'id="{anchor}"' not in page

@@ -22,7 +22,14 @@ from pgassay.report.objects.analysis import render_json
 from pgassay.report.sections.answer.effect import verdict_table
 from pgassay.report.sections.record.trials import trial_table
 from pgassay.report.tables.cells import ABSENT, evidence, probability
-from support.synthetic.report_contexts import HOSTILE_SPEC, NO_FACTORS, STEPS, synthetic_context
+from support.synthetic.analyses import changed
+from support.synthetic.report_contexts import (
+    HOSTILE_SPEC,
+    NO_FACTORS,
+    STEPS,
+    synthetic_context,
+    with_facts,
+)
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +49,7 @@ def test_figures_of_the_environment_have_the_separator_of_the_language(
     better: ReportContext,
 ) -> None:
     with speaking("ru"):
-        text = render_markdown(replace(better, environment={"reset": {"seconds": 6.91}}))
+        text = render_markdown(with_facts(better, environment={"reset": {"seconds": 6.91}}))
     assert "сброс, секунд: 6,91" in text
 
 
@@ -71,7 +78,7 @@ def test_variants_of_slices_are_listed_by_arm(better: ReportContext) -> None:
         variant("a1", "on <b>", 2.5),
         variant("a1", "o", None),
     )
-    context = replace(better, analysis=replace(better.analysis, variants=variants))
+    context = replace(better, analysis=changed(better.analysis, variants=variants))
     text = render_markdown(context)
     rows = re.findall(r"^\| max_wal_size = (\w+) \| (\S+).*\| 7 \| 48 \|$", text, re.MULTILINE)
     assert [arm for arm, _ in rows] == ["32MB", "32MB", "4GB"]
@@ -92,8 +99,10 @@ def test_markdown_keeps_hostile_names_as_text(tmp_path: Path) -> None:
 
 def test_markdown_lists_caveats(better: ReportContext) -> None:
     stolen = Caveat.of("steal", legacy("trial 3: 9 % *stolen*"))
-    analysis = replace(better.analysis, warnings=(stolen,))
-    text = render_markdown(replace(better, analysis=analysis, findings=find(analysis)))
+    analysis = changed(better.analysis, warnings=(stolen,))
+    text = render_markdown(
+        replace(better, analysis=analysis, findings=find(analysis, better.facts))
+    )
     assert r"- trial 3: 9 % \*stolen\*" in text
 
 
@@ -113,15 +122,15 @@ def test_what_does_not_speak_for_a_diagnosis_is_one_line(better: ReportContext) 
 
 
 def test_markdown_fences_a_spec_that_has_fences(better: ReportContext) -> None:
-    text = render_markdown(replace(better, spec_text="a = '''\n````\n'''"))
+    text = render_markdown(with_facts(better, spec_text="a = '''\n````\n'''"))
     assert "`````toml\na = '''\n````\n'''\n`````" in text
 
 
 def test_analysis_json_holds_the_whole_analysis_and_its_findings(better: ReportContext) -> None:
     value = json.loads(render_json(better))
     assert value["schema"] == "pgassay.analysis/1"
-    assert len(value["comparisons"]) == len(better.analysis.comparisons)
-    assert len(value["trials"]) == len(better.analysis.trials)
+    assert len(value["comparisons"]) == len(better.analysis.answer.comparisons)
+    assert len(value["trials"]) == len(better.analysis.answer.trials)
     assert value["interval"] == "t"
     verdict = value["findings"][0]
     assert verdict["kind"] == "verdict"
@@ -129,8 +138,10 @@ def test_analysis_json_holds_the_whole_analysis_and_its_findings(better: ReportC
 
 
 def test_analysis_json_has_no_nan_and_no_infinity(better: ReportContext) -> None:
-    broken = tuple(replace(c, p_looks=math.inf, p_t=math.nan) for c in better.analysis.comparisons)
-    text = render_json(replace(better, analysis=replace(better.analysis, comparisons=broken)))
+    broken = tuple(
+        replace(c, p_looks=math.inf, p_t=math.nan) for c in better.analysis.answer.comparisons
+    )
+    text = render_json(replace(better, analysis=changed(better.analysis, comparisons=broken)))
     assert "NaN" not in text
     assert "Infinity" not in text
     assert json.loads(text)["comparisons"][0]["p_looks"] is None
@@ -139,7 +150,7 @@ def test_analysis_json_has_no_nan_and_no_infinity(better: ReportContext) -> None
 def test_p_values_have_three_decimals(better: ReportContext) -> None:
     p_values = (None, math.nan, 1.0, 0.03125, 1e-4)
     assert [probability(p) for p in p_values] == [ABSENT, ABSENT, "1.000", "0.031", "< 0.001"]
-    (verdict,) = better.analysis.verdicts()
+    (verdict,) = better.analysis.answer.verdicts()
     assert evidence(verdict) == "p = 0.031"
     bare = replace(verdict, p_sign_flip=None)
     assert evidence(replace(bare, p_looks=0.01)) == "p ≤ 0.01"

@@ -57,8 +57,10 @@ def test_a_trial_with_another_load_than_planned_does_not_count(tmp_path: Path, e
     before = analyse_run(run).analysis
     edited(run, edit, most=1)
     after = analyse_run(run).analysis
-    assert [v.verdict for v in after.verdicts()] == [v.verdict for v in before.verdicts()]
-    (invalid,) = after.invalid_trials
+    assert [v.verdict for v in after.answer.verdicts()] == [
+        v.verdict for v in before.answer.verdicts()
+    ]
+    (invalid,) = after.answer.invalid_trials
     (reason,) = invalid.invalid
     assert reason.code == "trials/run/other-steps"
     assert str(reason.values["ran"]).startswith("4 clients for 10 s")
@@ -72,8 +74,8 @@ def test_where_a_whole_arm_lacks_a_step_there_is_no_verdict_and_none_the_other_w
     run, _, _ = synthetic_run(tmp_path / "run", spec_text=TWO_STEPS, effects={"a2": 0.09})
     edited(run, without_the_last_step)
     found = analyse_run(run).analysis
-    assert len(found.invalid_trials) == 6
-    assert all(verdict.effect_pct is None for verdict in found.verdicts())
+    assert len(found.answer.invalid_trials) == 6
+    assert all(verdict.effect_pct is None for verdict in found.answer.verdicts())
 
 
 def test_a_users_program_ends_when_it_ends(tmp_path: Path) -> None:
@@ -84,7 +86,7 @@ def test_a_users_program_ends_when_it_ends(tmp_path: Path) -> None:
         summary["load"]["backend"] = "command"
 
     edited(run, own_program)
-    assert analyse_run(run).analysis.invalid_trials == ()
+    assert analyse_run(run).analysis.answer.invalid_trials == ()
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
@@ -99,8 +101,8 @@ def test_samples_that_are_no_numbers_are_left_out_with_a_caveat(
         broken = pc.multiply(table["value"], pa.scalar(value))
         pq.write_table(table.set_column(place, table.field(place), broken), path)
     found = analyse_run(run).analysis
-    assert [v.verdict for v in found.verdicts()] == [Verdict.BETTER]
-    assert all("wal_bytes_per_tx" not in trial.whole.values for trial in found.trials)
+    assert [v.verdict for v in found.answer.verdicts()] == [Verdict.BETTER]
+    assert all("wal_bytes_per_tx" not in trial.whole.values for trial in found.answer.trials)
     assert any(
         "values in postgres.parquet are not finite numbers" in w.text for w in found.warnings
     )

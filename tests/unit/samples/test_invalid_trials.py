@@ -69,9 +69,9 @@ def test_an_invalid_trial_without_a_second_run_leaves_its_block_out(tmp_path: Pa
     judged_invalid(run, 3)
     context = analyse_run(run)
     analysis = context.analysis
-    assert (analysis.blocks, len(analysis.trials)) == (5, 11)
-    assert analysis.verdicts()[0].blocks == 5
-    assert [trial.number for trial in analysis.invalid_trials] == [3]
+    assert (analysis.answer.blocks, len(analysis.answer.trials)) == (5, 11)
+    assert analysis.answer.verdicts()[0].blocks == 5
+    assert [trial.number for trial in analysis.answer.invalid_trials] == [3]
     assert reported(analysis, "invalid-trial") == [
         f"trial 3 does not count: {REASON}; it was not repeated"
     ]
@@ -83,13 +83,13 @@ def test_an_invalid_trial_without_a_second_run_leaves_its_block_out(tmp_path: Pa
 
 def test_a_second_run_takes_the_place_of_an_invalid_trial(tmp_path: Path) -> None:
     run, _, plan = synthetic_run(tmp_path / "run", effects={"a2": 0.1})
-    before = analyse_run(run).analysis.verdicts()
+    before = analyse_run(run).analysis.answer.verdicts()
     number = run_again(run, plan, 3)
     judged_invalid(run, 3)
     context = analyse_run(run)
     analysis = context.analysis
     # The repeat ran last in its block, so the positions that least squares takes out are others.
-    for now, then in zip(analysis.verdicts(), before, strict=True):
+    for now, then in zip(analysis.answer.verdicts(), before, strict=True):
         assert (now.verdict, now.blocks) == (then.verdict, then.blocks)
         assert now.effect_pct == pytest.approx(then.effect_pct, abs=0.5)
     assert reported(analysis, "incomplete-block") == []
@@ -128,7 +128,7 @@ def test_a_run_without_one_valid_trial_is_reported_as_that(tmp_path: Path) -> No
     for trial in plan.trials[:4]:
         judged_invalid(run, trial.number)
     outcome = report_run(run)
-    assert outcome.context.analysis.blocks == 0
+    assert outcome.context.analysis.answer.blocks == 0
     assert "No trial counts, so there is no result" in outcome.report.read_text()
     assert "No trial counts" in render_markdown(outcome.context)
 
@@ -140,7 +140,7 @@ def test_a_run_made_before_validity_was_judged_counts_whole(tmp_path: Path) -> N
         for key in ("validity", "repeats", "fingerprint"):
             del trial[key]
         (folder / "trial.json").write_text(json.dumps(trial))
-    assert len(analyse_run(run).analysis.trials) == 12
+    assert len(analyse_run(run).analysis.answer.trials) == 12
 
 
 def with_fingerprint(

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pgassay.analysis.analyse import analyse
-from pgassay.analysis.model import Analysis, StepMeasures, TrialMeasures
+from pgassay.analysis.analyse import answer_of
+from pgassay.analysis.model import Analysis, RunFacts, StepMeasures, TrialMeasures
 from pgassay.analysis.statistics.intervals import mean_with_interval, ratio_of_means
 from pgassay.analysis.statistics.multiple_testing import selected_alpha, yekutieli
 from pgassay.findings.model import FindingKind
@@ -48,17 +48,17 @@ def analysis_of(
         values = {**parts, "unaccounted_ms_per_tx": left, "latency_mean": latency}
         whole = StepMeasures(None, 0, 1, 10_000, {**values, "tps": 8e3 / latency})
         trials.append(TrialMeasures(t.number, t.block, t.position, t.arm, whole, (), ()))
-    return analyse("?", plan, trials)
+    return Analysis(answer_of("?", plan, trials))
 
 
 def explained(analysis: Analysis) -> list[str]:
-    found = find(analysis)
+    found = find(analysis, RunFacts())
     return [f.text for f in found if f.title == "Time per transaction"]
 
 
 @pytest.mark.parametrize("noise", [0.01, 0.3])
 def test_parts_sum_to_the_whole_in_values_and_in_json(noise: float) -> None:
-    (one,) = analysis_of({"wal": 0.05, "cpu": 0.26, "client": 0.05}, noise=noise).accounting
+    (one,) = analysis_of({"wal": 0.05, "cpu": 0.26, "client": 0.05}, noise=noise).answer.accounting
     stored = json.loads(json.dumps(asdict(one)))
     for key in ("baseline_ms", "level_ms", "difference_ms"):
         assert round(sum(part[key] for part in stored["parts"]), 6) == stored["whole"][key]
@@ -77,7 +77,7 @@ def test_the_largest_share_is_said_with_its_interval() -> None:
 
 def test_without_a_clear_difference_there_is_no_share() -> None:
     analysis = analysis_of(FIRST)
-    (one,) = analysis.accounting
+    (one,) = analysis.answer.accounting
     assert not one.whole.is_clear
     assert {(part.share_pct, part.share_ci95_pct) for part in one.parts} == {(None, None)}
     assert not explained(analysis)
@@ -99,8 +99,8 @@ def test_parallel_workers_are_a_part_below_zero_and_absent_ones_are_zero() -> No
         }  # fmt: skip
         whole = StepMeasures(None, 0, 1, 10_000, values)
         trials.append(TrialMeasures(t.number, t.block, t.position, t.arm, whole, (), ()))
-    analysis = analyse("?", plan, trials)
-    (one,) = analysis.accounting
+    analysis = Analysis(answer_of("?", plan, trials))
+    (one,) = analysis.answer.accounting
     parallel_part = next(part for part in one.parts if part.name == "parallel")
     assert (parallel_part.baseline_ms, round(parallel_part.level_ms)) == (0.0, -8)
     assert round(sum(part.level_ms for part in one.parts), 6) == one.whole.level_ms
@@ -138,7 +138,7 @@ def test_tables_show_rows_that_sum(tmp_path: Path) -> None:
 def test_an_a_a_run_is_not_explained(tmp_path: Path) -> None:
     run, _, _ = synthetic_run(tmp_path / "run", calibrates=True)
     context = analyse_run(run)
-    assert context.analysis.accounting == ()
+    assert context.analysis.answer.accounting == ()
     assert not context.of_kind(FindingKind.EXPLANATION)
 
 

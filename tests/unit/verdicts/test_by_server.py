@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pgassay.analysis.analyse import analyse
+from pgassay.analysis.analyse import answer_of
 from pgassay.analysis.compare.model import ByServer, Dependence
 from pgassay.analysis.judge import answered
 from pgassay.analysis.measures.one_server import RUN_AGAIN, of_one_server
-from pgassay.analysis.model import TrialMeasures
+from pgassay.analysis.model import Analysis, RunFacts, TrialMeasures
 from pgassay.analysis.verdicts.servers import unlike_server_caveats
 from pgassay.findings.registry import find
 from pgassay.plan.model import Plan
@@ -28,15 +28,15 @@ def plan_with(blocks: int) -> Plan:
 def judged(blocks: int, effects: dict[str, float], noise: float = 0.005) -> ByServer:
     plan = plan_with(blocks)
     trials = fleet_trials(plan, effects, by_turns(*effects), noise=noise)
-    (found,) = analyse("?", plan, trials).by_server
+    (found,) = Analysis(answer_of("?", plan, trials)).answer.by_server
     return found
 
 
 def test_an_effect_that_differs_between_servers_is_found_and_is_a_caveat() -> None:
     plan = plan_with(8)
     trials = fleet_trials(plan, {"north": 0.1, "south": 0.0}, by_turns("north", "south"))
-    analysis = analyse("?", plan, trials)
-    (found,) = analysis.by_server
+    analysis = Analysis(answer_of("?", plan, trials))
+    (found,) = analysis.answer.by_server
     assert found.verdict is Dependence.DEPENDS
     assert found.test is not None
     assert found.test.by == "permutation"
@@ -51,16 +51,19 @@ def test_an_effect_that_differs_between_servers_is_found_and_is_a_caveat() -> No
     (caveat,) = [one for one in analysis.warnings if one.kind == "servers"]
     assert "differs between servers" in caveat.text
     assert "south" in caveat.text
-    assert any("differs between servers" in one.text for one in find(analysis))
+    assert any("differs between servers" in one.text for one in find(analysis, RunFacts()))
 
 
 def test_the_mean_over_blocks_stays_the_verdict() -> None:
     plan = plan_with(8)
     trials = fleet_trials(plan, {"north": 0.1, "south": 0.0}, by_turns("north", "south"))
     alone = [replace(trial, server="") for trial in trials]
-    together, one_server = analyse("?", plan, trials), analyse("?", plan, alone)
-    assert together.comparisons == one_server.comparisons
-    assert one_server.by_server == ()
+    together, one_server = (
+        Analysis(answer_of("?", plan, trials)),
+        Analysis(answer_of("?", plan, alone)),
+    )
+    assert together.answer.comparisons == one_server.answer.comparisons
+    assert one_server.answer.by_server == ()
 
 
 def test_equal_effects_are_called_the_same_only_with_enough_blocks() -> None:
@@ -83,7 +86,7 @@ def test_one_block_a_server_is_not_tested() -> None:
     assert all(one.ci95_pct is None for one in found.servers)
     plan = plan_with(2)
     trials = fleet_trials(plan, {"north": 0.1, "south": 0.0}, by_turns("north", "south"))
-    texts = [one.text for one in find(analyse("?", plan, trials))]
+    texts = [one.text for one in find(Analysis(answer_of("?", plan, trials)), RunFacts())]
     assert any("cannot be tested before a server has two blocks" in text for text in texts)
 
 
@@ -94,7 +97,7 @@ def test_where_effects_agree_one_run_in_twenty_at_most_says_that_they_differ() -
     said = 0
     for seed in range(60):
         trials = fleet_trials(plan, same, servers, noise=0.02, seed=seed)
-        (found,) = analyse("?", plan, trials).by_server
+        (found,) = Analysis(answer_of("?", plan, trials)).answer.by_server
         said += found.verdict in (Dependence.DEPENDS, Dependence.NEGLIGIBLE)
     # Binomial(60, 0.05) exceeds 9 once in 1 000.
     assert said <= 9
@@ -119,11 +122,11 @@ def rerun(trials: list[TrialMeasures], plan: Plan, block: int, ran: int) -> list
 def test_of_a_block_that_was_run_again_elsewhere_only_the_whole_one_counts() -> None:
     plan = plan_with(6)
     trials = fleet_trials(plan, {"north": 0.1, "south": 0.1}, by_turns("north", "south"))
-    found = analyse("?", plan, rerun(trials, plan, block=2, ran=1))
-    assert found.blocks == 6
-    (left,) = found.invalid_trials
+    found = Analysis(answer_of("?", plan, rerun(trials, plan, block=2, ran=1)))
+    assert found.answer.blocks == 6
+    (left,) = found.answer.invalid_trials
     assert (left.block, left.server, left.invalid) == (2, "south", (RUN_AGAIN,))
-    assert {one.server for one in found.trials if one.block == 2} == {"other"}
+    assert {one.server for one in found.answer.trials if one.block == 2} == {"other"}
     (caveat,) = [one for one in found.warnings if one.kind == "invalid-trial"]
     assert "run again on another server; trial" in caveat.text
     assert not [one for one in found.warnings if one.kind in ("lost-trials", "unfinished")]
@@ -136,8 +139,8 @@ def test_a_block_that_no_server_finished_is_missing_from_a_fixed_run() -> None:
     first, second = (trial for trial in trials if trial.block == 6)
     halves = [trial for trial in trials if trial.block != 6]
     halves += [first, replace(second, server="other")]
-    found = analyse("?", plan, halves)
-    assert found.blocks == 5
+    found = Analysis(answer_of("?", plan, halves))
+    assert found.answer.blocks == 5
     assert [one.kind for one in found.warnings if one.kind == "unfinished"] == ["unfinished"]
 
 
@@ -174,7 +177,7 @@ def test_where_servers_and_orders_go_together_nothing_is_said() -> None:
         block: "north" if plan.block(block)[0].arm == "a1" else "south" for block in (1, 2, 3, 4)
     }
     trials = fleet_trials(plan, {"north": 0.1, "south": 0.0}, servers.__getitem__)
-    (found,) = analyse("?", plan, trials).by_server
+    (found,) = Analysis(answer_of("?", plan, trials)).answer.by_server
     assert found.verdict is Dependence.UNDECIDED
     assert found.test is None
     assert [one.ci95_pct for one in found.servers] == [None, None]

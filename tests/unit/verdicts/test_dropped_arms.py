@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from bench.validate.whole_trials.false_positives import Rule, make_design, plan_of
 
-from pgassay.analysis.analyse import analyse
+from pgassay.analysis.analyse import answer_of
 from pgassay.analysis.gates.grammar import parse_gate
 from pgassay.analysis.judge import after_block, answered, judge
-from pgassay.analysis.model import StepMeasures, TrialMeasures, Verdict
+from pgassay.analysis.model import Analysis, StepMeasures, TrialMeasures, Verdict
 from pgassay.analysis.verdicts.left_out_trials import lost_trials
 from pgassay.notes import legacy
 from pgassay.plan.model import Plan
@@ -51,12 +51,12 @@ def test_an_arm_is_dropped_when_its_verdict_is_reached_and_the_others_go_on() ->
 def test_the_verdict_of_a_dropped_arm_stays_as_it_was_and_the_other_has_all_blocks() -> None:
     after = replace(PLAN, dropped={"a2": 6})
     early = judge(PLAN, list(trials_of(PLAN, 6))).verdicts.verdicts()[0]
-    late = analyse("?", after, list(trials_of(after, 9)))
-    dropped, other = late.verdicts()
+    late = Analysis(answer_of("?", after, list(trials_of(after, 9))))
+    dropped, other = late.answer.verdicts()
     assert dropped == early
     assert (dropped.verdict, dropped.blocks, dropped.shared_by) == (Verdict.BETTER, 6, 2)
     assert (other.blocks, other.shared_by) == (9, 1)
-    assert late.blocks == 9
+    assert late.answer.blocks == 9
     assert not any(caveat.kind == "incomplete-block" for caveat in late.warnings)
 
 

@@ -13,8 +13,9 @@ from pgassay.analysis.compare.early_end import adjusted_for_early_end
 from pgassay.analysis.compare.rule import rule_of
 from pgassay.analysis.gates.grammar import parse_gates
 from pgassay.analysis.judge import judge
-from pgassay.analysis.model import Analysis, Verdict
+from pgassay.analysis.model import Analysis, RunFacts, Verdict
 from pgassay.findings.answer.verdicts import early_end, find
+from support.synthetic.analyses import changed
 
 SEQUENTIAL = Rule("6 to 24", 6, 24)
 
@@ -27,12 +28,16 @@ def ended(seed: int, effect: float, rule: Rule = SEQUENTIAL, levels: int = 2) ->
     dropped = {arm: at for arm, at in last.items() if at < block}
     found = judge(replace(plan, dropped=dropped), analysis.trials).verdicts
     assert [v.verdict for v in found.verdicts()] == [v.verdict for v in analysis.verdicts()]
-    return found
+    return Analysis(found)
 
 
 def test_the_adjusted_effect_is_less_inflated() -> None:
     found = [ended(seed, 0.02) for seed in range(60)]
-    early = [v for a in found if (v := a.verdicts()[0]).verdict is Verdict.BETTER and a.blocks < 24]
+    early = [
+        v
+        for a in found
+        if (v := a.answer.verdicts()[0]).verdict is Verdict.BETTER and a.answer.blocks < 24
+    ]
     assert len(early) > 40
     effects = [v.effect_pct or 0.0 for v in early]
     adjusted = [v.effect_adjusted_pct or 0.0 for v in early]
@@ -41,7 +46,7 @@ def test_the_adjusted_effect_is_less_inflated() -> None:
 
 
 def test_a_large_effect_is_hardly_adjusted() -> None:
-    (verdict,) = ended(1, 0.2).verdicts()
+    (verdict,) = ended(1, 0.2).answer.verdicts()
     assert verdict.effect_pct is not None
     assert verdict.effect_adjusted_pct is not None
     assert abs(verdict.effect_adjusted_pct - verdict.effect_pct) < 0.05 * verdict.effect_pct
@@ -49,7 +54,7 @@ def test_a_large_effect_is_hardly_adjusted() -> None:
 
 def test_a_dropped_level_is_adjusted_as_the_only_one_is() -> None:
     """Each by the share of the error that its verdict had."""
-    verdict, other = ended(3, 0.03, levels=3).verdicts()
+    verdict, other = ended(3, 0.03, levels=3).answer.verdicts()
     assert (verdict.verdict, verdict.shared_by) == (Verdict.BETTER, 2)
     assert verdict.blocks < other.blocks
     assert verdict.effect_pct is not None
@@ -69,18 +74,18 @@ def test_a_dropped_level_is_adjusted_as_the_only_one_is() -> None:
 
 def test_only_verdicts_at_which_trials_ended_are_adjusted() -> None:
     fixed = ended(1, 0.05, Rule("8", 8, 8))
-    assert fixed.verdicts()[0].verdict is Verdict.BETTER
-    assert fixed.verdicts()[0].effect_adjusted_pct is None
-    same = next(a for seed in range(20) if (a := ended(seed, 0.0)).blocks < 24)
-    assert same.verdicts()[0].effect_adjusted_pct is None
+    assert fixed.answer.verdicts()[0].verdict is Verdict.BETTER
+    assert fixed.answer.verdicts()[0].effect_adjusted_pct is None
+    same = next(a for seed in range(20) if (a := ended(seed, 0.0)).answer.blocks < 24)
+    assert same.answer.verdicts()[0].effect_adjusted_pct is None
 
 
 def test_the_answer_gives_the_adjusted_effect_last_where_it_differs_visibly() -> None:
     analysis = ended(3, 0.05)
-    (verdict,) = analysis.verdicts()
+    (verdict,) = analysis.answer.verdicts()
     assert verdict.verdict is Verdict.BETTER
     visible = replace(verdict, effect_pct=3.1, effect_adjusted_pct=2.64)
-    (answer,) = find(replace(analysis, comparisons=(visible,)))
+    (answer,) = find(changed(analysis, comparisons=(visible,)), RunFacts())
     assert answer.text.endswith("blocks). " + early_end(visible).strip())
     assert early_end(visible).endswith("adjusted for that it is about 2.6 %.")
     assert early_end(replace(verdict, effect_pct=3.1, effect_adjusted_pct=3.08)) == ""

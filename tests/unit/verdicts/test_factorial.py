@@ -16,11 +16,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from pgassay.analysis.analyse import analyse
+from pgassay.analysis.analyse import answer_of
 from pgassay.analysis.compare.blocks.contrasts import pair_blocks
 from pgassay.analysis.compare.model import Dependence
 from pgassay.analysis.model import (
     Analysis,
+    RunFacts,
     StepMeasures,
     TrialMeasures,
     Verdict,
@@ -59,7 +60,7 @@ def analysis_of(
         )
         for t in plan.trials
     ]  # fmt: skip
-    return analyse("?", plan, Random(1).sample(trials, len(trials)))
+    return Analysis(answer_of("?", plan, Random(1).sample(trials, len(trials))))
 
 
 def in_one_order(trial: PlannedTrial) -> int:
@@ -95,8 +96,8 @@ def test_the_strata_are_those_of_a_split_plot_analysis_of_variance() -> None:
     plan = plan_of(FULL, 'plots = "split"')
     values = noise(plan)
     found = analysis_of(plan, lambda block, arm: values[block, arm], in_one_order)
-    estimates = {v.factor: v.block_effects_pct for v in found.verdicts()}
-    estimates["interaction"] = found.interactions[0].estimate.block_effects_pct
+    estimates = {v.factor: v.block_effects_pct for v in found.answer.verdicts()}
+    estimates["interaction"] = found.answer.interactions[0].estimate.block_effects_pct
     for name, effects in estimates.items():
         t = stats.ttest_1samp(np.log1p(np.array(effects) / 100), 0.0).statistic
         assert t**2 == pytest.approx(STATSMODELS_F[name], rel=1e-6)
@@ -112,7 +113,7 @@ def test_the_whole_plot_stratum_is_that_of_the_textbook() -> None:
     factor = BLOCKS * ((columns - plots.mean()) ** 2).sum()
     error = ((plots - rows - columns + plots.mean()) ** 2).sum() / (BLOCKS - 1)
     found = analysis_of(plan, lambda block, arm: values[block, arm], in_one_order)
-    verdict = next(v for v in found.verdicts() if v.factor == "shared_buffers")
+    verdict = next(v for v in found.answer.verdicts() if v.factor == "shared_buffers")
     assert verdict.p_t == pytest.approx(stats.f.sf(factor / error, 1, BLOCKS - 1))
 
 
@@ -121,15 +122,15 @@ def test_an_interaction_is_the_difference_of_two_effects_and_is_reported_with_bo
     effects = {"a1": 0.0, "a2": 0.02, "a3": 0.12, "a4": 0.05}
     values = noise(plan, spread=0.001)
     found = analysis_of(plan, lambda block, arm: values[block, arm] + effects[arm])
-    (interaction,) = found.interactions
-    at = {e.at: e.estimate.effect_pct or 0.0 for e in found.simple_effects}
+    (interaction,) = found.answer.interactions
+    at = {e.at: e.estimate.effect_pct or 0.0 for e in found.answer.simple_effects}
     assert interaction.verdict is Dependence.DEPENDS
     assert interaction.estimate.effect_pct == pytest.approx(100 * math.expm1(-0.09), abs=0.3)
     assert at["4MB"] == pytest.approx(100 * math.expm1(0.12), abs=0.2)
     assert at["8MB"] == pytest.approx(100 * math.expm1(0.03), abs=0.2)
     ratio = (1 + at["8MB"] / 100) / (1 + at["4MB"] / 100)
     assert interaction.estimate.effect_pct == pytest.approx(100 * (ratio - 1))
-    (told,) = [f.text for f in find(found) if f.kind is FindingKind.INTERACTION]
+    (told,) = [f.text for f in find(found, RunFacts()) if f.kind is FindingKind.INTERACTION]
     assert "The effect of shared_buffers = 256MB depends on work_mem: +12." in told
     assert "at 4MB, +3." in told
 
@@ -139,7 +140,7 @@ def test_factors_that_only_add_up_are_independent_within_the_margin() -> None:
     values = noise(plan, spread=0.002)
     effects = {"a1": 0.0, "a2": 0.05, "a3": 0.1, "a4": 0.15}
     found = analysis_of(plan, lambda block, arm: values[block, arm] + effects[arm])
-    (interaction,) = found.interactions
+    (interaction,) = found.answer.interactions
     assert interaction.verdict is Dependence.INDEPENDENT
     assert interaction.estimate.blocks_to_decide == 0
 
@@ -149,10 +150,12 @@ def test_one_at_a_time_compares_with_the_baseline_arm_and_sees_no_interaction() 
     values = noise(plan, spread=0.001)
     effects = {"a1": 0.0, "a2": 0.10, "a3": -0.05}
     found = analysis_of(plan, lambda block, arm: values[block, arm] + effects[arm])
-    by_factor = {v.factor: v for v in found.verdicts()}
+    by_factor = {v.factor: v for v in found.answer.verdicts()}
     assert by_factor["shared_buffers"].effect_pct == pytest.approx(100 * math.expm1(0.10), abs=0.2)
     assert by_factor["work_mem"].effect_pct == pytest.approx(100 * math.expm1(-0.05), abs=0.2)
-    assert len(found.interactions + found.simple_effects + found.arm_effects) == 0
+    assert (
+        len(found.answer.interactions + found.answer.simple_effects + found.answer.arm_effects) == 0
+    )
 
 
 def test_vectors_of_one_at_a_time_are_held_against_the_baseline_arm_too() -> None:
@@ -168,13 +171,13 @@ def test_vectors_of_one_at_a_time_are_held_against_the_baseline_arm_too() -> Non
 def test_a_fraction_reports_each_set_of_aliases_once_and_no_alias_of_a_main_effect() -> None:
     two = {n: ["on", "off"] for n in ("jit", "fsync", "autovacuum", "enable_sort")}
     four = analysis_of(plan_of(two, 'combinations = "fraction"'), lambda block, arm: 9.0 + block)
-    pairs = {frozenset((i.factor, i.other)) for i in four.interactions}
-    aliases = {frozenset(i.aliases[0].strip("−").split(" × ")) for i in four.interactions}
+    pairs = {frozenset((i.factor, i.other)) for i in four.answer.interactions}
+    aliases = {frozenset(i.aliases[0].strip("−").split(" × ")) for i in four.answer.interactions}
     assert len(pairs) == 3
     assert pairs | aliases == {frozenset(pair) for pair in itertools.combinations(two, 2)}
     del two["enable_sort"]
     three = plan_of(two, 'combinations = "fraction"\nresolution = 3')
-    assert analysis_of(three, lambda block, arm: 9.0 + block).interactions == ()
+    assert analysis_of(three, lambda block, arm: 9.0 + block).answer.interactions == ()
 
 
 def test_a_verdict_of_resolution_three_names_the_pair_that_it_cannot_be_told_apart_from() -> None:
@@ -182,15 +185,15 @@ def test_a_verdict_of_resolution_three_names_the_pair_that_it_cannot_be_told_apa
     plan = plan_of(two, 'combinations = "fraction"\nresolution = 3')
     values = noise(plan)
     found = analysis_of(plan, lambda block, arm: values[block, arm])
-    texts = [f.text for f in find_verdicts(found)]
-    pairs = [v.aliases[0].strip("−").split(" × ") for v in found.verdicts()]
-    assert [set(pair) for pair in pairs] == [set(two) - {v.factor} for v in found.verdicts()]
+    texts = [f.text for f in find_verdicts(found, RunFacts())]
+    pairs = [v.aliases[0].strip("−").split(" × ") for v in found.answer.verdicts()]
+    assert [set(pair) for pair in pairs] == [set(two) - {v.factor} for v in found.answer.verdicts()]
     assert all(
         f"cannot tell the effect of {v.factor} from the interaction {' × '.join(pair)}." in text
-        for v, pair, text in zip(found.verdicts(), pairs, texts, strict=True)
+        for v, pair, text in zip(found.answer.verdicts(), pairs, texts, strict=True)
     )
     full = plan_of(two)
-    assert not any(v.aliases for v in analysis_of(full, lambda *_: 9.0).verdicts())
+    assert not any(v.aliases for v in analysis_of(full, lambda *_: 9.0).answer.verdicts())
 
 
 def test_an_interaction_is_reported_with_its_aliases() -> None:
@@ -198,7 +201,7 @@ def test_an_interaction_is_reported_with_its_aliases() -> None:
     plan = plan_of(two, 'combinations = "fraction"')
     values = noise(plan)
     found = analysis_of(plan, lambda block, arm: values[block, arm])
-    texts = [f.text for f in find(found) if f.kind is FindingKind.INTERACTION]
+    texts = [f.text for f in find(found, RunFacts()) if f.kind is FindingKind.INTERACTION]
     assert len(texts) == 3
     assert all("This fractional design cannot tell this interaction from" in text for text in texts)
 
@@ -208,13 +211,13 @@ def test_a_trend_over_doublings_is_the_slope_of_a_line() -> None:
     values = noise(plan, spread=0.002)
     truth = {"a1": 0.0, "a2": 0.08, "a3": 0.04}
     found = analysis_of(plan, lambda block, arm: values[block, arm] + truth[arm], in_one_order)
-    (trend,) = found.trends
+    (trend,) = found.answer.trends
     assert (trend.lowest, trend.highest, trend.verdict) == ("4MB", "64MB", Verdict.BETTER)
     means = [np.mean([values[b, a] + truth[a] for b in range(1, 9)]) for a in ("a1", "a2", "a3")]
     slope = stats.linregress([2, 6, 4], means).slope
     assert trend.per_doubling_pct == pytest.approx(100 * math.expm1(slope))
     assert trend.estimate.effect_pct == pytest.approx(100 * math.expm1(4 * slope))
-    (told,) = [f.text for f in find(found) if f.kind is FindingKind.TREND]
+    (told,) = [f.text for f in find(found, RunFacts()) if f.kind is FindingKind.TREND]
     assert told.startswith("Throughput rises with work_mem: +8.")
     assert "with each doubling" in told
 
@@ -294,12 +297,12 @@ def test_interactions_do_not_care_for_order_unit_or_which_factor_comes_first(
     def here(block: int, arm: str) -> float:
         return values[block, arm] + (shift if arm == "a4" else 0.0)
 
-    (one,) = analysis_of(plan, here).interactions
-    (scaled,) = analysis_of(plan, lambda b, a: here(b, a) + math.log(unit)).interactions
+    (one,) = analysis_of(plan, here).answer.interactions
+    (scaled,) = analysis_of(plan, lambda b, a: here(b, a) + math.log(unit)).answer.interactions
     places = {(t.block, t.arm): t.position for t in plan.trials}
     (other,) = analysis_of(
         turned, lambda b, a: here(b, same[a]), lambda t: places[t.block, same[t.arm]]
-    ).interactions
+    ).answer.interactions
     for found in (scaled, other):
         assert found.verdict is one.verdict
         assert found.estimate.effect_pct == pytest.approx(one.estimate.effect_pct, abs=1e-6)
@@ -337,8 +340,13 @@ def test_a_missing_arm_leaves_its_block_out_of_every_estimate() -> None:
     plan = plan_of(FULL)
     values = noise(plan)
     whole = analysis_of(plan, lambda block, arm: values[block, arm])
-    kept = [t for t in whole.trials if (t.block, t.arm) != (3, "a4")]
-    found = analyse("?", plan, kept)
-    assert found.interactions[0].estimate.blocks == BLOCKS - 1
-    assert {e.estimate.blocks for e in found.arm_effects} == {BLOCKS - 1}
-    assert analyse("?", plan, [replace(t, invalid=(legacy("x"),)) for t in kept]).interactions == ()
+    kept = [t for t in whole.answer.trials if (t.block, t.arm) != (3, "a4")]
+    found = Analysis(answer_of("?", plan, kept))
+    assert found.answer.interactions[0].estimate.blocks == BLOCKS - 1
+    assert {e.estimate.blocks for e in found.answer.arm_effects} == {BLOCKS - 1}
+    assert (
+        Analysis(
+            answer_of("?", plan, [replace(t, invalid=(legacy("x"),)) for t in kept])
+        ).answer.interactions
+        == ()
+    )

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from pgassay.analysis.analyse import analyse
+from pgassay.analysis.analyse import answer_of
 from pgassay.analysis.compare.secondary import scaled_interval
 from pgassay.analysis.model import Analysis, Comparison, StepMeasures, TrialMeasures, Verdict
 from pgassay.plan.model import Plan
@@ -27,15 +27,15 @@ def part_of(count: int, duration_s: float | None, clients: float = 1.0) -> StepM
 def analysis_of(plan: Plan, first: list[StepMeasures], second: list[StepMeasures]) -> Analysis:
     """Block by block, the parts of both arms over and over."""
     own = {"a1": first, "a2": second}
-    return analyse("?", plan, [
+    return Analysis(answer_of("?", plan, [
         TrialMeasures(t.number, t.block, t.position, t.arm, part, (), ())
         for t in plan.trials
         for part in [own[t.arm][(t.block - 1) % len(own[t.arm])]]
-    ])  # fmt: skip
+    ]))  # fmt: skip
 
 
 def verdict_of(first: list[StepMeasures], second: list[StepMeasures]) -> Comparison:
-    (found,) = analysis_of(plan_of_levels(), first, second).verdicts()
+    (found,) = analysis_of(plan_of_levels(), first, second).answer.verdicts()
     return found
 
 
@@ -96,7 +96,7 @@ def test_equal_quantiles_differ_by_a_bucket_at_most() -> None:
     part = replace(part_of(12, 4.9), values={"tps": 0.2, "latency_p99": 4900.0})
     (found,) = [
         one
-        for one in analysis_of(plan_of_levels(), [part], [part]).comparisons
+        for one in analysis_of(plan_of_levels(), [part], [part]).answer.comparisons
         if one.metric == "latency_p99"
     ]
     assert found.verdict is Verdict.EQUIVALENT

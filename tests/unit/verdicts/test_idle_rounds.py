@@ -10,7 +10,7 @@ import pytest
 from bench.validate.alternating.switchback_errors import World, make_design, make_trials
 from scipy import stats
 
-from pgassay.analysis.analyse import analyse
+from pgassay.analysis.analyse import answer_of
 from pgassay.analysis.compare.model import Withdrawn
 from pgassay.analysis.model import Analysis, SliceMeasures, TrialMeasures, Verdict
 from pgassay.analysis.verdicts.idle_rounds import IdleRounds
@@ -34,28 +34,30 @@ def told(analysis: Analysis, kind: str) -> list[str]:
 
 
 def test_the_first_round_left_out_is_reported_with_its_arm() -> None:
-    analysis = analyse(
-        "?",
-        PLAN,
-        changed(lambda t, u: idle(u) if (t.number, u.round, u.arm) == (1, 3, "a2") else u),
+    analysis = Analysis(
+        answer_of(
+            "?",
+            PLAN,
+            changed(lambda t, u: idle(u) if (t.number, u.round, u.arm) == (1, 3, "a2") else u),
+        )
     )
     (text,) = told(analysis, "idle-rounds")
     assert text.startswith("1 of 96 rounds are left out")
     assert "0 of synchronous_commit = on, 1 of synchronous_commit = off" in text
     assert "no verdict" not in text, "one is what chance brings where one in a hundred is allowed"
-    assert analysis.verdicts()[0].verdict is Verdict.BETTER
+    assert analysis.answer.verdicts()[0].verdict is Verdict.BETTER
 
 
 def test_an_arm_that_is_idle_in_a_third_of_its_slices_is_not_called_better() -> None:
     dead = changed(lambda _, u: idle(u) if u.arm == "a2" and u.round % 3 == 0 else u)
-    analysis = analyse("?", PLAN, dead)
+    analysis = Analysis(answer_of("?", PLAN, dead))
     (text,) = told(analysis, "idle-rounds")
     assert "no verdict is given" in text
-    (verdict,) = analysis.verdicts()
+    (verdict,) = analysis.answer.verdicts()
     assert verdict.verdict is Verdict.UNDECIDED
     assert (verdict.effect_pct or 0.0) > 3.0, "which is what it would say"
-    off = next(arm for arm in analysis.arms if arm.id == "a2")
-    on = next(arm for arm in analysis.arms if arm.id == "a1")
+    off = next(arm for arm in analysis.answer.arms if arm.id == "a2")
+    on = next(arm for arm in analysis.answer.arms if arm.id == "a1")
     assert off.means["tps"] < 0.8 * on.means["tps"], "an idle slice has a throughput of zero"
 
 
@@ -88,27 +90,27 @@ def test_a_run_ends_when_too_many_are_lost_for_the_rest_to_make_good() -> None:
         )
         for t in trials
     ]
-    analysis = analyse("?", plan, dead)
-    (verdict,) = analysis.verdicts()
+    analysis = Analysis(answer_of("?", plan, dead))
+    (verdict,) = analysis.answer.verdicts()
     assert verdict.withdrawn is Withdrawn.IDLE_ROUNDS
-    assert not analysis.decided()
-    assert analysis.may_end()
+    assert not analysis.answer.decided()
+    assert analysis.answer.may_end()
     sentence = verdict_sentence(verdict, analysis)
     assert "is undecided" in sentence
     assert "Rounds in which an arm committed nothing are left out" in sentence
 
 
 def test_without_idle_rounds_there_is_no_caveat() -> None:
-    analysis = analyse("?", PLAN, changed(lambda _, u: u))
+    analysis = Analysis(answer_of("?", PLAN, changed(lambda _, u: u)))
     assert {"idle-rounds", "few-rounds", "failures"}.isdisjoint(d.kind for d in analysis.warnings)
-    assert analysis.verdicts()[0].verdict is Verdict.BETTER
+    assert analysis.answer.verdicts()[0].verdict is Verdict.BETTER
 
 
 def test_a_trial_of_few_rounds_is_left_out_and_the_others_keep_their_interval() -> None:
     trials = changed(lambda _, u: u)
     trials[1] = replace(trials[1], turns=trials[1].turns[: 2 * 2])
-    analysis = analyse("?", PLAN, trials)
-    (verdict,) = analysis.verdicts()
+    analysis = Analysis(answer_of("?", PLAN, trials))
+    (verdict,) = analysis.answer.verdicts()
     assert verdict.ci95_pct is not None
     assert verdict.blocks == 3
     assert told(analysis, "few-rounds") == [
@@ -120,7 +122,7 @@ def test_a_trial_of_few_rounds_is_left_out_and_the_others_keep_their_interval() 
 
 def test_trials_that_all_have_few_rounds_are_not_said_not_to_vary() -> None:
     trials = [replace(t, turns=t.turns[: 2 * 3]) for t in changed(lambda _, u: u)]
-    analysis = analyse("?", PLAN, trials)
+    analysis = Analysis(answer_of("?", PLAN, trials))
     (text,) = told(analysis, "few-rounds")
     assert "no trial has 4 rounds" in text
     assert "make load.step longer" in text
@@ -129,10 +131,10 @@ def test_trials_that_all_have_few_rounds_are_not_said_not_to_vary() -> None:
 
 def test_arms_that_fail_differently_are_reported_with_their_shares() -> None:
     failing = changed(lambda _, u: replace(u, transactions=90, failed=10 * (u.arm == "a2")))
-    (text,) = told(analyse("?", PLAN, failing), "failures")
+    (text,) = told(Analysis(answer_of("?", PLAN, failing)), "failures")
     assert "0.0 % of synchronous_commit = on, 10.0 % of synchronous_commit = off" in text
 
 
 def test_arms_that_fail_equally_often_are_not_reported() -> None:
     failing = changed(lambda _, u: replace(u, transactions=90, failed=10))
-    assert not told(analyse("?", PLAN, failing), "failures")
+    assert not told(Analysis(answer_of("?", PLAN, failing)), "failures")

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pgassay.analysis.analyse import analyse
+from pgassay.analysis.analyse import answer_of
 from pgassay.analysis.compare.model import Withdrawn
 from pgassay.analysis.judge import answered
-from pgassay.analysis.model import StepMeasures, TrialMeasures, Verdict
+from pgassay.analysis.model import Analysis, RunFacts, StepMeasures, TrialMeasures, Verdict
 from pgassay.findings.model import FindingKind
 from pgassay.findings.registry import find
 from pgassay.plan.design import make_plan
@@ -23,34 +23,34 @@ from support.synthetic.failed_trials import FIVE, plan_of, trials_of, warnings_o
 def test_an_arm_that_is_idle_in_three_of_nine_blocks_is_not_judged_by_the_other_six() -> None:
     plan = plan_of()
     alive = trials_of(plan, {"a2": 0.03}, ())
-    assert analyse("?", plan, alive).verdicts()[0].verdict is Verdict.BETTER
+    assert Analysis(answer_of("?", plan, alive)).answer.verdicts()[0].verdict is Verdict.BETTER
     failed = trials_of(plan, {"a2": 0.03}, [("a2", 2), ("a2", 5), ("a2", 8)])
-    analysis = analyse("?", plan, failed)
-    (verdict,) = analysis.verdicts()
+    analysis = Analysis(answer_of("?", plan, failed))
+    (verdict,) = analysis.answer.verdicts()
     assert (verdict.verdict, verdict.withdrawn) == (Verdict.UNDECIDED, Withdrawn.STANDSTILL)
     assert verdict.blocks_to_decide is None
     (text,) = warnings_of(analysis, "standstill")
     assert "3 of 9 trials of max_wal_size = 2GB" in text
     assert "no verdict of max_wal_size = 2GB" in text
     assert not warnings_of(analysis, "missing-values")
-    (sentence,) = [f.text for f in find(analysis) if f.kind is FindingKind.VERDICT]
+    (sentence,) = [f.text for f in find(analysis, RunFacts()) if f.kind is FindingKind.VERDICT]
     assert "is undecided" in sentence
     assert "not one transaction succeeded in 3 of 9 trials of max_wal_size = 2GB" in sentence
-    a2 = analysis.arms[1]
+    a2 = analysis.answer.arms[1]
     assert a2.means["tps"] == pytest.approx(1030.0 * 6 / 9, rel=0.01), "a failed trial has 0 tps"
 
 
 def test_the_interval_of_a_mean_that_cannot_be_negative_begins_at_zero_at_the_least() -> None:
     plan = plan_of()
     idle = trials_of(plan, {}, [("a2", block) for block in range(1, 9)])
-    low, high = analyse("?", plan, idle).arms[1].intervals["tps"]
+    low, high = Analysis(answer_of("?", plan, idle)).answer.arms[1].intervals["tps"]
     assert (low, high > 0.0) == (0.0, True)
 
 
 def test_one_idle_trial_withdraws_all_metrics_but_the_failed_share() -> None:
     plan = plan_of()
-    analysis = analyse("?", plan, trials_of(plan, {"a2": 0.03}, [("a2", 4)]))
-    by_metric = {c.metric: c for c in analysis.comparisons}
+    analysis = Analysis(answer_of("?", plan, trials_of(plan, {"a2": 0.03}, [("a2", 4)])))
+    by_metric = {c.metric: c for c in analysis.answer.comparisons}
     assert by_metric["tps"].withdrawn is Withdrawn.STANDSTILL
     assert by_metric["latency_mean"].withdrawn is Withdrawn.STANDSTILL
     assert by_metric["failed_share"].withdrawn is None
@@ -60,9 +60,12 @@ def test_one_idle_trial_withdraws_all_metrics_but_the_failed_share() -> None:
 def test_one_idle_level_of_five_leaves_the_verdicts_of_the_others_unchanged() -> None:
     plan = plan_of(FIVE)
     effects = {"a2": 0.05, "a3": 0.0, "a4": -0.05, "a5": 0.1}
-    with_all = {c.level: c for c in analyse("?", plan, trials_of(plan, effects, ())).verdicts()}
-    analysis = analyse("?", plan, trials_of(plan, effects, [("a3", 1), ("a3", 7)]))
-    found = {c.level: c for c in analysis.verdicts()}
+    with_all = {
+        c.level: c
+        for c in Analysis(answer_of("?", plan, trials_of(plan, effects, ()))).answer.verdicts()
+    }
+    analysis = Analysis(answer_of("?", plan, trials_of(plan, effects, [("a3", 1), ("a3", 7)])))
+    found = {c.level: c for c in analysis.answer.verdicts()}
     assert found["3GB"].withdrawn is Withdrawn.STANDSTILL
     for level in ("2GB", "4GB", "5GB"):
         # The idle trials say nothing of their positions either.
@@ -70,7 +73,9 @@ def test_one_idle_level_of_five_leaves_the_verdicts_of_the_others_unchanged() ->
         assert found[level].blocks == with_all[level].blocks
         assert found[level].verdict in (Verdict.BETTER, Verdict.WORSE)
         assert found[level].p_looks is not None
-    assert analysis.trends[0].verdict is Verdict.UNDECIDED, "the failing level is on the line"
+    assert analysis.answer.trends[0].verdict is Verdict.UNDECIDED, (
+        "the failing level is on the line"
+    )
 
 
 def test_a_run_ends_when_all_levels_without_idle_trials_are_decided() -> None:
@@ -95,9 +100,9 @@ def test_a_run_with_an_arm_that_is_always_idle_ends_at_the_first_opportunity(
     first = [t for t in trials if t.block <= 6]
     assert not answered(plan, 5, [t for t in trials if t.block <= 5])
     assert answered(plan, 6, first)
-    analysis = analyse("?", plan, first)
-    assert analysis.verdicts() == ()
-    verdicts = [f for f in find(analysis) if f.kind is FindingKind.VERDICT]
+    analysis = Analysis(answer_of("?", plan, first))
+    assert analysis.answer.verdicts() == ()
+    verdicts = [f for f in find(analysis, RunFacts()) if f.kind is FindingKind.VERDICT]
     assert verdicts[0].title == "undecided"
     assert "has no verdict: not one transaction succeeded in 6 of 6 trials" in verdicts[0].text
     assert len(warnings_of(analysis, "standstill")) == len(arms)
@@ -105,10 +110,10 @@ def test_a_run_with_an_arm_that_is_always_idle_ends_at_the_first_opportunity(
 
 def test_in_a_full_factorial_an_idle_arm_withdraws_every_verdict_it_is_part_of() -> None:
     plan = plan_of(more='fsync = ["on", "off"]')
-    analysis = analyse("?", plan, trials_of(plan, {"a4": 0.1}, [("a4", 3)]))
-    assert {c.withdrawn for c in analysis.verdicts()} == {Withdrawn.STANDSTILL}
-    assert all(effect.estimate.ci95_pct is None for effect in analysis.simple_effects)
-    assert analysis.may_end()
+    analysis = Analysis(answer_of("?", plan, trials_of(plan, {"a4": 0.1}, [("a4", 3)])))
+    assert {c.withdrawn for c in analysis.answer.verdicts()} == {Withdrawn.STANDSTILL}
+    assert all(effect.estimate.ci95_pct is None for effect in analysis.answer.simple_effects)
+    assert analysis.answer.may_end()
 
 
 def test_an_idle_step_has_no_verdict_and_whole_trials_keep_theirs() -> None:
@@ -133,10 +138,10 @@ def test_an_idle_step_has_no_verdict_and_whole_trials_keep_theirs() -> None:
             steps = (steps[0], StepMeasures(4.0, 0, 1, 0, {}))
         whole = StepMeasures(None, 0, 1, 10_000, {"tps": tps})
         trials.append(TrialMeasures(t.number, t.block, t.position, t.arm, whole, steps, ()))
-    analysis = analyse("?", plan, trials)
-    withdrawn = {c.step: c.withdrawn for c in analysis.verdicts()}
+    analysis = Analysis(answer_of("?", plan, trials))
+    withdrawn = {c.step: c.withdrawn for c in analysis.answer.verdicts()}
     assert withdrawn == {None: None, 2.0: None, 4.0: Withdrawn.STANDSTILL}
-    assert analysis.may_end()
+    assert analysis.answer.may_end()
     (doubt,) = warnings_of(analysis, "standstill")
     assert "1 of 6 trials of max_wal_size = 2GB at 4 clients" in doubt
 
@@ -148,8 +153,8 @@ def test_an_aa_run_has_no_verdict_to_withdraw() -> None:
         beside=Path(),
     )
     plan = make_plan(spec, calibrates=True)
-    analysis = analyse("?", plan, trials_of(plan, {}, [(plan.arms[1].id, 2)]))
-    assert {c.verdict for c in analysis.verdicts()} == {Verdict.CALIBRATION}
+    analysis = Analysis(answer_of("?", plan, trials_of(plan, {}, [(plan.arms[1].id, 2)])))
+    assert {c.verdict for c in analysis.answer.verdicts()} == {Verdict.CALIBRATION}
     (doubt,) = warnings_of(analysis, "standstill")
     assert "no verdict" not in doubt
 
@@ -172,7 +177,7 @@ def test_arms_in_blocks_that_fail_differently_are_reported_as_in_a_switchback(
         for t in trials_of(plan, {}, ())
         for share in [failed * (t.arm == "a2")]
     ]
-    texts = warnings_of(analyse("?", plan, trials), "failures")
+    texts = warnings_of(Analysis(answer_of("?", plan, trials)), "failures")
     assert bool(texts) is is_told
     if is_told:
         assert f"{failed:.1f} % of max_wal_size = 2GB" in texts[0]

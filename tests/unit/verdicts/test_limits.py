@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from bench.validate.within_trials.courses import course_of
 
-from pgassay.analysis.analyse import analyse, with_curves
+from pgassay.analysis.analyse import answer_of, behaviour_of
 from pgassay.analysis.compare.model import Dependence
 from pgassay.analysis.measures.courses.trial_course import TrialCourse
-from pgassay.analysis.model import Analysis, TrialMeasures, Verdict
+from pgassay.analysis.model import Analysis, RunFacts, TrialMeasures, Verdict
 from pgassay.analysis.verdicts.collapses import collapse_outlook, most_unseen, trials_to_exclude
 from pgassay.findings.answer.endpoints import badge
 from pgassay.findings.answer.limits import collapse_line, limits
@@ -42,18 +42,19 @@ def with_halves(
         courses.append(replace(course, block=trial.block))
         own = {**trial.whole.values, metric: float(values.mean())}
         trials.append(replace(trial, whole=replace(trial.whole, values=own)))
-    return with_curves(analyse("?", plan, trials), plan, courses)
+    answer = answer_of("?", plan, trials)
+    return Analysis(answer, behaviour_of(plan, answer, courses))
 
 
 def said(analysis: Analysis) -> tuple[str, str]:
     """Badge and sentence of the first verdict."""
-    found = find(analysis)[0]
+    found = find(analysis, RunFacts())[0]
     return found.title, found.text
 
 
 def test_an_effect_in_one_half_of_trials_is_better_on_average_only() -> None:
     analysis = with_halves(plan_of(), 0.06, 0.0)
-    (found,) = analysis.by_half
+    (found,) = analysis.behaviour.by_half
     assert (found.verdict, found.holds_in_both) == (Dependence.DEPENDS, False)
     assert found.first.effect_pct == pytest.approx(6.2, abs=0.5)
     assert found.second.effect_pct == pytest.approx(0.0, abs=0.5)
@@ -82,7 +83,7 @@ def test_halves_that_cancel_are_equivalent_on_average_only() -> None:
 
 def test_an_effect_that_lasts_says_nothing_of_halves() -> None:
     analysis = with_halves(plan_of(), 0.05, 0.05)
-    assert analysis.by_half[0].verdict in (Dependence.INDEPENDENT, Dependence.NEGLIGIBLE)
+    assert analysis.behaviour.by_half[0].verdict in (Dependence.INDEPENDENT, Dependence.NEGLIGIBLE)
     title, text = said(analysis)
     assert title == "better"
     assert "Within trials" not in text
@@ -91,15 +92,15 @@ def test_an_effect_that_lasts_says_nothing_of_halves() -> None:
 def test_halves_of_a_latency_are_those_of_the_latency() -> None:
     plan = replace(plan_of(), metric="latency_mean")
     analysis = with_halves(plan, 0.06, 0.0, metric="latency_mean")
-    assert analysis.by_half[0].metric == "latency_mean"
+    assert analysis.behaviour.by_half[0].metric == "latency_mean"
     assert said(analysis)[0] == "worse on average"
-    assert with_halves(replace(plan, metric="latency_p99"), 0.06, 0.0).by_half == ()
+    assert with_halves(replace(plan, metric="latency_p99"), 0.06, 0.0).behaviour.by_half == ()
 
 
 def test_halves_of_several_levels_share_their_error() -> None:
     two, five = (with_halves(plan_of(levels), 0.05, 0.05) for levels in (FIVE[:2], FIVE))
-    assert len(five.by_half) == 4
-    widths = [one.by_half[0].change_ci95_pct or (0.0, 0.0) for one in (two, five)]
+    assert len(five.behaviour.by_half) == 4
+    widths = [one.behaviour.by_half[0].change_ci95_pct or (0.0, 0.0) for one in (two, five)]
     assert widths[1][1] - widths[1][0] > widths[0][1] - widths[0][0]
 
 
@@ -113,8 +114,8 @@ def test_losses_of_the_better_level_stand_in_badge_and_sentence() -> None:
     plan = plan_of()
     trials = trials_of(plan, {"a2": 0.03}, ())
     failed = broken(plan, "a2", (2, 5))
-    analysis = analyse("?", plan, trials, failed=failed)
-    (lost,) = analysis.losses
+    analysis = Analysis(answer_of("?", plan, trials, failed=failed))
+    (lost,) = analysis.answer.losses
     assert (lost.of_level, lost.lost, lost.planned) == ("2GB", 2, 9)
     title, text = said(analysis)
     assert title == "better, 2 of its 9 trials lost"
@@ -128,14 +129,16 @@ def test_losses_of_the_better_level_stand_in_badge_and_sentence() -> None:
 def test_one_lost_trial_is_told_in_the_singular() -> None:
     plan = plan_of()
     trials = trials_of(plan, {"a2": 0.03}, ())
-    _, text = said(analyse("?", plan, trials, failed=broken(plan, "a2", (2,))))
+    _, text = said(Analysis(answer_of("?", plan, trials, failed=broken(plan, "a2", (2,)))))
     assert "One of 9 trials of max_wal_size = 2GB gave no figure; the verdict would" in text
 
 
 def test_the_tipping_point_is_where_the_verdict_falls() -> None:
     plan = plan_of()
     trials = trials_of(plan, {"a2": 0.03}, ())
-    (lost,) = analyse("?", plan, trials, failed=broken(plan, "a2", (2, 5))).losses
+    (lost,) = Analysis(
+        answer_of("?", plan, trials, failed=broken(plan, "a2", (2, 5)))
+    ).answer.losses
     assert lost.tips_at_pct is not None
 
     def verdict_with(slower_pct: float) -> Verdict:
@@ -145,7 +148,7 @@ def test_the_tipping_point_is_where_the_verdict_falls() -> None:
             })) if one.arm == "a2" and one.block in (2, 5) else one
             for one in trials
         ]  # fmt: skip
-        return analyse("?", plan, moved).verdicts()[0].verdict
+        return Analysis(answer_of("?", plan, moved)).answer.verdicts()[0].verdict
 
     assert verdict_with(lost.tips_at_pct + 1.5) is Verdict.BETTER
     assert verdict_with(lost.tips_at_pct - 1.5) is not Verdict.BETTER
@@ -154,20 +157,20 @@ def test_the_tipping_point_is_where_the_verdict_falls() -> None:
 def test_losses_of_the_worse_level_limit_nothing() -> None:
     plan = plan_of()
     trials = trials_of(plan, {"a2": 0.03}, ())
-    analysis = analyse("?", plan, trials, failed=broken(plan, "a1", (2, 5)))
-    assert analysis.losses == ()
+    analysis = Analysis(answer_of("?", plan, trials, failed=broken(plan, "a1", (2, 5))))
+    assert analysis.answer.losses == ()
     assert said(analysis)[0] == "better"
     (caveat,) = [one for one in analysis.warnings if one.kind == "failed-trials"]
     assert caveat.importance is Importance.SIZE
-    slower = analyse("?", plan, trials_of(plan, {"a2": -0.03}, ()),
-                     failed=broken(plan, "a1", (2, 5)))  # fmt: skip
+    slower = Analysis(answer_of("?", plan, trials_of(plan, {"a2": -0.03}, ()),
+                     failed=broken(plan, "a1", (2, 5))))  # fmt: skip
     assert said(slower)[0] == "worse, 2 of the baseline's 9 trials lost"
 
 
 def test_a_lost_trial_that_was_not_run_again_has_a_tipping_point_too() -> None:
     plan = plan_of()
     trials = [one for one in trials_of(plan, {"a2": 0.03}, ()) if (one.arm, one.block) != ("a2", 9)]
-    (lost,) = analyse("?", plan, trials, failed=broken(plan, "a2", (9,))).losses
+    (lost,) = Analysis(answer_of("?", plan, trials, failed=broken(plan, "a2", (9,)))).answer.losses
     assert (lost.lost, lost.planned) == (1, 9)
     assert lost.tips_at_pct is not None
 
@@ -180,7 +183,7 @@ def slowed(plan: Plan, arm: str, blocks: Sequence[int], times: float) -> Analysi
         })) if one.arm == arm and one.block in blocks else one
         for one in trials_of(plan, {"a2": 0.03}, ())
     ]  # fmt: skip
-    return analyse("?", plan, trials)
+    return Analysis(answer_of("?", plan, trials))
 
 
 @pytest.mark.parametrize(
@@ -196,7 +199,7 @@ def test_the_typical_trial_stands_beside_a_mean_that_few_trials_move(
     arm: str, times: float, mean: str, moved_by: str
 ) -> None:
     analysis = slowed(plan_of(blocks=10), arm, (3, 8), times)
-    (verdict,) = analysis.verdicts()
+    (verdict,) = analysis.answer.verdicts()
     assert verdict.typical_pct == pytest.approx(3.0, abs=1.5)
     said_of_it = (
         r"The typical trial \(20 % trimmed mean\): \+[234]\.\d %; a few blocks in which the"
@@ -207,34 +210,34 @@ def test_the_typical_trial_stands_beside_a_mean_that_few_trials_move(
 
 def test_the_typical_trial_is_known_and_not_told_where_the_mean_is_the_same() -> None:
     plan = plan_of()
-    analysis = analyse("?", plan, trials_of(plan, {"a2": 0.03}, ()))
-    (verdict,) = analysis.verdicts()
+    analysis = Analysis(answer_of("?", plan, trials_of(plan, {"a2": 0.03}, ())))
+    (verdict,) = analysis.answer.verdicts()
     assert verdict.typical_pct == pytest.approx(verdict.effect_pct, abs=0.3)
     assert "typical" not in said(analysis)[1]
-    assert {c.typical_pct for c in analysis.comparisons if c.metric != "tps"} == {None}
+    assert {c.typical_pct for c in analysis.answer.comparisons if c.metric != "tps"} == {None}
 
 
 def test_a_withdrawn_verdict_and_one_of_four_blocks_have_no_typical_trial() -> None:
     plan = plan_of()
     trials = trials_of(plan, {"a2": 0.03}, [("a2", 3)])
-    (withdrawn,) = analyse("?", plan, trials).verdicts()
+    (withdrawn,) = Analysis(answer_of("?", plan, trials)).answer.verdicts()
     assert (withdrawn.withdrawn is not None, withdrawn.typical_pct) == (True, None)
     few = [one for one in trials_of(plan, {"a2": 0.03}, ()) if one.block <= 4]
-    (verdict,) = analyse("?", plan, few).verdicts()
+    (verdict,) = Analysis(answer_of("?", plan, few)).answer.verdicts()
     assert (verdict.blocks, verdict.typical_pct) == (4, None)
 
 
 def test_equivalence_says_how_often_a_collapse_could_have_stayed_unseen() -> None:
     plan = plan_of(blocks=6)
-    analysis = analyse("?", plan, trials_of(plan, {}, ()))
-    (limit,) = analysis.collapses
+    analysis = Analysis(answer_of("?", plan, trials_of(plan, {}, ())))
+    (limit,) = analysis.answer.collapses
     assert (limit.blocks, limit.seen) == (6, 0)
     assert limit.most_pct == pytest.approx(39.3, abs=0.05)
     assert "In 6 blocks, a collapse that hits up to 39 % of trials" in said(analysis)[1]
-    (verdict,) = analysis.verdicts()
+    (verdict,) = analysis.answer.verdicts()
     assert badge(verdict, analysis) == "equivalent"
-    better = analyse("?", plan, trials_of(plan, {"a2": 0.05}, ()))
-    assert better.collapses == ()
+    better = Analysis(answer_of("?", plan, trials_of(plan, {"a2": 0.05}, ())))
+    assert better.answer.collapses == ()
 
 
 def test_a_collapse_that_was_seen_raises_the_limit() -> None:
@@ -243,11 +246,11 @@ def test_a_collapse_that_was_seen_raises_the_limit() -> None:
     first = next(one for one in trials if one.arm == "a2")
     slow = {**first.whole.values, "tps": 0.8 * first.whole.values["tps"]}
     trials[trials.index(first)] = replace(first, whole=replace(first.whole, values=slow))
-    analysis = analyse("?", plan, trials)
-    (limit,) = analysis.collapses
+    analysis = Analysis(answer_of("?", plan, trials))
+    (limit,) = analysis.answer.collapses
     assert (limit.blocks, limit.seen) == (40, 1)
     assert limit.most_pct == pytest.approx(100.0 * most_unseen(40, 1))
-    (verdict,) = analysis.verdicts()
+    (verdict,) = analysis.answer.verdicts()
     assert "max_wal_size = 2GB collapsed in 1 of 40 blocks" in limits(verdict, analysis)[-1]
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from pgassay.analysis.analyse import analyse, with_curves
+from pgassay.analysis.analyse import answer_of, behaviour_of
 from pgassay.analysis.compare.model import Withdrawn
 from pgassay.analysis.judge import answered
-from pgassay.analysis.model import Analysis, TrialMeasures, Verdict
+from pgassay.analysis.model import Analysis, RunFacts, TrialMeasures, Verdict
 from pgassay.findings.registry import find
 from pgassay.notes import Note, legacy
 from pgassay.plan.model import Plan
@@ -52,20 +52,23 @@ def test_an_arm_that_loses_six_trials_while_the_other_loses_none_has_no_verdict(
         (invalidated(trials, plan, "a2", 3), broken("a2", 3)),
         (trials, broken("a2", 6)),
     ):
-        analysis = analyse("?", plan, lost, failed=failed)
-        (verdict,) = analysis.verdicts()
+        analysis = Analysis(answer_of("?", plan, lost, failed=failed))
+        (verdict,) = analysis.answer.verdicts()
         assert (verdict.verdict, verdict.withdrawn) == (Verdict.UNDECIDED, Withdrawn.LOST_TRIALS)
         (text,) = warnings_of(analysis, "lost-trials")
         assert "(0 of max_wal_size = 1GB, 6 of max_wal_size = 2GB)" in text
         assert "no verdict of max_wal_size = 2GB" in text
-        assert "one arm lost more of its trials than chance explains" in find(analysis)[0].text
+        assert (
+            "one arm lost more of its trials than chance explains"
+            in find(analysis, RunFacts())[0].text
+        )
 
 
 def test_trials_lost_by_chance_are_reported_and_withdraw_nothing() -> None:
     plan = plan_of()
     trials = trials_of(plan, {"a2": 0.03}, ())
-    analysis = analyse("?", plan, trials, failed=[*broken("a2", 3), *broken("a1", 1)])
-    assert analysis.verdicts()[0].verdict is Verdict.BETTER
+    analysis = Analysis(answer_of("?", plan, trials, failed=[*broken("a2", 3), *broken("a1", 1)]))
+    assert analysis.answer.verdicts()[0].verdict is Verdict.BETTER
     (text,) = warnings_of(analysis, "failed-trials")
     assert text.startswith(
         "4 trials ended with an error and gave no figures (1 of max_wal_size = 1GB,"
@@ -90,8 +93,8 @@ def test_a_trial_that_was_tried_often_is_one() -> None:
     first = next(trial for trial in trials if trial.arm == "a2")
     again = FailedTrial(99, first.block, "a2", legacy("trial 99: no"), repeats=first.number)
     often = [replace(again, number=first.number, repeats=None)] * 6 + [again] * 3
-    analysis = analyse("?", plan, invalidated(trials, plan, "a2", 1), failed=often)
-    assert analysis.verdicts()[0].verdict is Verdict.BETTER
+    analysis = Analysis(answer_of("?", plan, invalidated(trials, plan, "a2", 1), failed=often))
+    assert analysis.answer.verdicts()[0].verdict is Verdict.BETTER
     assert warnings_of(analysis, "failed-trials")
     assert not warnings_of(analysis, "lost-trials")
 
@@ -100,8 +103,8 @@ def test_one_arm_of_five_takes_its_own_verdict_only_and_the_baseline_takes_all()
     plan = plan_of(FIVE)
     trials = trials_of(plan, {}, ())
     for arm, taken in (("a3", ["3GB"]), ("a1", ["2GB", "3GB", "4GB", "5GB"])):
-        analysis = analyse("?", plan, trials, failed=broken(arm, 4))
-        lost = [c.level for c in analysis.verdicts() if c.withdrawn is Withdrawn.LOST_TRIALS]
+        analysis = Analysis(answer_of("?", plan, trials, failed=broken(arm, 4)))
+        lost = [c.level for c in analysis.answer.verdicts() if c.withdrawn is Withdrawn.LOST_TRIALS]
         assert lost == taken
 
 
@@ -109,9 +112,9 @@ def test_an_idle_trial_withdraws_the_verdict_even_in_an_incomplete_block() -> No
     plan = plan_of()
     trials = trials_of(plan, {"a2": 0.03}, [("a2", 4)])
     partner = [t for t in trials if not (t.arm == "a1" and t.block == 4)]
-    analysis = analyse("?", plan, partner)
-    (verdict,) = analysis.verdicts()
-    assert verdict.blocks == analysis.blocks == 8
+    analysis = Analysis(answer_of("?", plan, partner))
+    (verdict,) = analysis.answer.verdicts()
+    assert verdict.blocks == analysis.answer.blocks == 8
     assert verdict.withdrawn is Withdrawn.STANDSTILL
 
 
@@ -130,25 +133,27 @@ def test_what_was_noted_is_read_back_beside_a_line_cut_short(tmp_path: Path) -> 
 def test_a_fixed_number_that_has_not_all_run_has_no_verdict_and_a_sequence_has() -> None:
     fixed = plan_of(blocks=9)
     trials = trials_of(fixed, {"a2": 0.03}, ())
-    assert analyse("?", fixed, trials[:14]).verdicts()[0].verdict is Verdict.BETTER
+    assert (
+        Analysis(answer_of("?", fixed, trials[:14])).answer.verdicts()[0].verdict is Verdict.BETTER
+    )
     plan = replace(fixed, stopping="fixed", min_blocks=9)
-    analysis = analyse("?", plan, trials[:14])
-    (verdict,) = analysis.verdicts()
+    analysis = Analysis(answer_of("?", plan, trials[:14]))
+    (verdict,) = analysis.answer.verdicts()
     assert (verdict.verdict, verdict.withdrawn) == (Verdict.UNDECIDED, Withdrawn.UNFINISHED)
     (text,) = warnings_of(analysis, "unfinished")
     assert text.startswith("4 trials are missing of a number that was fixed beforehand")
-    whole = analyse("?", plan, trials)
-    assert whole.verdicts()[0].verdict is Verdict.BETTER
+    whole = Analysis(answer_of("?", plan, trials))
+    assert whole.answer.verdicts()[0].verdict is Verdict.BETTER
     assert not warnings_of(whole, "unfinished")
     # A trial that does not count has run all the same.
     lost = [replace(t, invalid=(legacy("a backup ran"),)) if t.number == 18 else t for t in trials]
-    assert not warnings_of(analyse("?", plan, lost), "unfinished")
+    assert not warnings_of(Analysis(answer_of("?", plan, lost)), "unfinished")
     # One that the run repeats, and has not yet.
     lost = [replace(trial, is_repeated=bool(trial.invalid)) for trial in lost]
-    (text,) = warnings_of(analyse("?", plan, lost), "unfinished")
+    (text,) = warnings_of(Analysis(answer_of("?", plan, lost)), "unfinished")
     assert text.startswith("1 trial is missing")
     repeat = replace(whole_trial(trials, 18), number=19, repeats=18)
-    assert not warnings_of(analyse("?", plan, [*lost, repeat]), "unfinished")
+    assert not warnings_of(Analysis(answer_of("?", plan, [*lost, repeat])), "unfinished")
 
 
 def whole_trial(trials: list[TrialMeasures], number: int) -> TrialMeasures:
@@ -164,26 +169,32 @@ def test_curves_of_a_level_without_a_verdict_have_no_band() -> None:
     trials = trials_with(plan, tps, curves)
 
     def curves_of(of: list[TrialMeasures]) -> Analysis:
-        return with_curves(analyse("?", plan, of), plan, [])
+        answer = answer_of("?", plan, of)
+        return Analysis(answer, behaviour_of(plan, answer, []))
 
     alive = curves_of(trials)
-    assert all(band is not None for band in alive.quantile_shifts[0].band95_pct)
-    assert alive.by_load[0].crossings
+    assert all(band is not None for band in alive.behaviour.quantile_shifts[0].band95_pct)
+    assert alive.behaviour.by_load[0].crossings
     dead = [still(t) if (t.arm, t.block) == ("a2", 4) else t for t in trials]
     found = curves_of(dead)
-    bands = [one.band95_pct for one in found.quantile_shifts] + [found.by_load[0].band95_pct]
+    bands = [one.band95_pct for one in found.behaviour.quantile_shifts] + [
+        found.behaviour.by_load[0].band95_pct
+    ]
     assert {band for bands_of in bands for band in bands_of} == {None}
-    refused = {one.refused for one in found.quantile_shifts} | {found.by_load[0].refused}
+    refused = {one.refused for one in found.behaviour.quantile_shifts} | {
+        found.behaviour.by_load[0].refused
+    }
     assert refused == {Note("analysis/curves/withdrawn")}
-    assert found.by_load[0].crossings == ()
-    of_dead = found.load_curves[1]
+    assert found.behaviour.by_load[0].crossings == ()
+    of_dead = found.behaviour.load_curves[1]
     assert (of_dead.fit, set(of_dead.interval95)) == (None, {None})
     assert of_dead.refused == Note("analysis/curves/idle")
-    assert found.load_curves[0].refused is None
-    broke = with_curves(analyse("?", plan, trials, failed=broken("a2", 6)), plan, [])
-    assert [one.refused is None for one in broke.load_curves] == [True, False]
-    assert broke.load_curves[1].fit is None
-    assert alive.load_curves[1].refused is None
+    assert found.behaviour.load_curves[0].refused is None
+    answer = answer_of("?", plan, trials, failed=broken("a2", 6))
+    broke = Analysis(answer, behaviour_of(plan, answer, []))
+    assert [one.refused is None for one in broke.behaviour.load_curves] == [True, False]
+    assert broke.behaviour.load_curves[1].fit is None
+    assert alive.behaviour.load_curves[1].refused is None
 
 
 def noisy(source: np.random.Generator, places: int) -> NDArray[np.float64]:

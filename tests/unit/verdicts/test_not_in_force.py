@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from pgassay.analysis.analyse import analyse
+from pgassay.analysis.analyse import answer_of
 from pgassay.analysis.compare.model import Withdrawn
 from pgassay.analysis.measures.model import ScenarioMeasures
-from pgassay.analysis.model import Verdict
+from pgassay.analysis.model import Analysis, RunFacts, Verdict
 from pgassay.findings.registry import find
 from pgassay.notes import Importance, Note
 from pgassay.plan.risks import SET_BY_LOAD
@@ -38,8 +38,8 @@ def test_a_factor_that_every_scenario_sets_has_no_verdict(by: tuple[str, ...]) -
         )
         for trial in trials_of(plan, {"a2": 0.03}, ())
     ]
-    analysis = analyse("?", plan, trials)
-    (verdict,) = analysis.verdicts()
+    analysis = Analysis(answer_of("?", plan, trials))
+    (verdict,) = analysis.answer.verdicts()
     caveats = [one for one in analysis.warnings if one.kind == "not-in-force"]
     assert len(caveats) == 2
     assert [one.text for one in analysis.warnings if one.kind == "plan"] == [str(unseen)]
@@ -47,7 +47,7 @@ def test_a_factor_that_every_scenario_sets_has_no_verdict(by: tuple[str, ...]) -
     if len(by) == 2:
         assert verdict.withdrawn is Withdrawn.SET_BY_LOAD_ITSELF
         assert caveats[0].importance is Importance.VERDICT
-        assert "its levels were not in force" in find(analysis)[0].text
+        assert "its levels were not in force" in find(analysis, RunFacts())[0].text
     else:
         assert (verdict.verdict, verdict.withdrawn) == (Verdict.BETTER, None)
         assert caveats[0].importance is Importance.SIZE

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from bench.validate.alternating.switchback_errors import World, make_design, make_trials
 
-from pgassay.analysis.analyse import analyse
+from pgassay.analysis.analyse import answer_of
 from pgassay.analysis.compare.model import CarryOverTest, Comparison, Withdrawn
 from pgassay.analysis.curves.effect_curves import effects_by_load
 from pgassay.analysis.measures.model import SliceMeasures
@@ -39,25 +39,25 @@ def analysis_of(folder: Path, spec: str = OPEN, *, slower: float = 1.0) -> Analy
         tps = trial.whole.values["tps"] * reached
         whole = replace(trial.whole, values={**trial.whole.values, "tps": tps})
         trials.append(replace(trial, whole=whole))
-    return analyse(read.question, plan, trials)
+    return Analysis(answer_of(read.question, plan, trials))
 
 
 def throughput(analysis: Analysis) -> Comparison:
-    return next(c for c in analysis.comparisons if c.metric == "tps" and c.step is None)
+    return next(c for c in analysis.answer.comparisons if c.metric == "tps" and c.step is None)
 
 
 def test_the_verdict_and_its_endpoint_are_about_response_times(tmp_path: Path) -> None:
     analysis = analysis_of(tmp_path)
-    (verdict,) = analysis.verdicts()
+    (verdict,) = analysis.answer.verdicts()
     assert (verdict.metric, verdict.verdict) == ("response_mean", Verdict.BETTER)
     assert verdict.effect_pct == pytest.approx(-11.3, abs=1.5)
-    assert [one.metric for one, _ in analysis.beside(verdict)] == ["response_p99"]
+    assert [one.metric for one, _ in analysis.answer.beside(verdict)] == ["response_p99"]
     assert "lower mean response time than 32MB" in verdict_sentence(verdict, analysis)
 
 
 def test_equivalent_and_undecided_say_in_what(tmp_path: Path) -> None:
     analysis = analysis_of(tmp_path)
-    (verdict,) = analysis.verdicts()
+    (verdict,) = analysis.answer.verdicts()
     texts = [
         verdict_sentence(replace(verdict, verdict=one, blocks_to_decide=None), analysis)
         for one in (Verdict.EQUIVALENT, Verdict.NEGLIGIBLE, Verdict.UNDECIDED)
@@ -83,7 +83,9 @@ def test_an_arm_that_does_not_reach_the_rate_is_worse_in_throughput(tmp_path: Pa
 def test_without_a_rate_nothing_is_said_of_who_set_the_throughput(tmp_path: Path) -> None:
     spec = SPEC + 'metric = "latency_mean"\n'
     run, read, plan = synthetic_run(tmp_path / "run", spec_text=spec)
-    analysis = analyse(read.question, plan, [measure_trial(trial) for trial in run.trials()])
+    analysis = Analysis(
+        answer_of(read.question, plan, [measure_trial(trial) for trial in run.trials()])
+    )
     assert throughput(analysis).withdrawn is None
 
 
@@ -100,9 +102,9 @@ def test_an_older_run_that_asked_about_throughput_is_not_called_equivalent(tmp_p
     older = plan_to_json(replace(plan, metric="tps"))
     (run.path / "plan.json").write_text(json.dumps(older))
     analysis = analyse_run(run).analysis
-    (verdict,) = analysis.verdicts()
+    (verdict,) = analysis.answer.verdicts()
     assert (verdict.verdict, verdict.withdrawn) == (Verdict.UNDECIDED, Withdrawn.SET_BY_LOAD)
-    assert analysis.may_end(), "more blocks cannot change it"
+    assert analysis.answer.may_end(), "more blocks cannot change it"
     assert "The rate of the load sets the throughput" in verdict_sentence(verdict, analysis)
 
 
@@ -111,7 +113,9 @@ def test_steps_of_a_rate_are_compared_by_response_time_only(tmp_path: Path) -> N
     trials = [measure_trial(trial) for trial in run.trials()]
     (effect,) = effects_by_load(plan, trials)
     assert (effect.metric, effect.loads) == ("response_mean", (300.0, 500.0))
-    steps = [c for c in analyse("?", plan, trials).comparisons if c.metric == "tps"]
+    steps = [
+        c for c in Analysis(answer_of("?", plan, trials)).answer.comparisons if c.metric == "tps"
+    ]
     assert [c.step for c in steps] == [None, 300.0, 500.0]
     assert Verdict.EQUIVALENT not in {c.verdict for c in steps}
 
@@ -125,9 +129,9 @@ def test_carry_over_of_response_times_is_judged_by_their_mean(metric: str) -> No
         replace(trial, turns=tuple(_as_response(one, metric) for one in trial.turns))
         for trial in trials
     ]
-    analysis = analyse("?", plan, slower)
-    assert {one.test for one in analysis.carry_over} == set(CarryOverTest)
-    assert CarryOverTest.WITHIN in {one.test for one in analysis.carry_over if one.found}
+    analysis = Analysis(answer_of("?", plan, slower))
+    assert {one.test for one in analysis.answer.carry_over} == set(CarryOverTest)
+    assert CarryOverTest.WITHIN in {one.test for one in analysis.answer.carry_over if one.found}
 
 
 def _as_response(one: SliceMeasures, metric: str) -> SliceMeasures:
@@ -144,13 +148,13 @@ def _as_response(one: SliceMeasures, metric: str) -> SliceMeasures:
 def test_the_noise_of_every_primary_metric_is_kept(tmp_path: Path) -> None:
     spec = OPEN.replace('step = "10s"', 'step = "40s"')
     run, _, _ = synthetic_run(tmp_path / "run", spec_text=spec)
-    floor = analyse_run(run).analysis.noise
+    floor = analyse_run(run).analysis.noise.floor
     assert floor is not None
     noises = {noise.metric: noise for noise in floor.metrics}
     assert set(noises) == set(PRIMARY_METRICS)
     assert noises["response_mean"].second_sd is not None, "its seconds are known, as of throughput"
     closed, _, _ = synthetic_run(tmp_path / "closed")
-    floor = analyse_run(closed).analysis.noise
+    floor = analyse_run(closed).analysis.noise.floor
     assert floor is not None
     assert {noise.metric for noise in floor.metrics} == {
         name for name in PRIMARY_METRICS if not name.startswith("response")

@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pgassay.analysis.analyse import analyse
+from pgassay.analysis.analyse import answer_of
 from pgassay.analysis.curves.halves import effects_by_half, half_caveats
 from pgassay.analysis.measures.asked import ArmAsked
 from pgassay.analysis.measures.courses.trial_course import StepSpan, TrialCourse
 from pgassay.analysis.measures.model import Caveat, TrialMeasures
-from pgassay.analysis.model import Analysis
+from pgassay.analysis.model import Analysis, RunFacts
 from pgassay.analysis.verdicts.checkpoint_cost import checkpoint_cost_caveats
 from pgassay.findings.answer.caveats import find
 from pgassay.language import speaking
@@ -22,6 +22,7 @@ from pgassay.plan.model import Plan
 from pgassay.server.hosts.local import LocalHost
 from pgassay.server.knobs.swappiness import without_effect
 from pgassay.trials.load.caveats import CLIENT_LIMITED, generator_notes, load_notes
+from support.synthetic.analyses import changed
 from support.synthetic.designs import plan_of_levels, plan_of_spec
 from support.synthetic.trials import trials_of
 
@@ -39,11 +40,11 @@ def disturbed(plan: Plan, *arms: str) -> Analysis:
         replace(trial, warnings=(DISTURBED,)) if trial.arm in arms else trial
         for trial in trials_of(plan)
     ]
-    return analyse("?", plan, trials)
+    return Analysis(answer_of("?", plan, trials))
 
 
 def test_a_disturbance_that_hits_all_arms_alike_cannot_change_the_result() -> None:
-    (found,) = find(disturbed(plan_of(), "a1", "a2"))
+    (found,) = find(disturbed(plan_of(), "a1", "a2"), RunFacts())
     assert found.importance is Importance.DETAIL
     assert "unequally" not in found.text
 
@@ -62,16 +63,16 @@ def test_caveats_of_trials_that_differ_only_in_figures_are_one_in_every_language
         else trial
         for trial in trials_of(plan)
     ]
-    (found,) = find(analyse("?", plan, trials))
+    (found,) = find(Analysis(answer_of("?", plan, trials)), RunFacts())
     assert found.text == f"trials 2, 5 (figures of the first): {unfinished(2)}"
     assert found.importance is Importance.DETAIL
     with speaking("zh"):
-        (found,) = find(analyse("?", plan, trials))
+        (found,) = find(Analysis(answer_of("?", plan, trials)), RunFacts())
     assert "transactions" not in found.text
 
 
 def test_a_disturbance_of_one_arm_alone_could_change_the_verdict() -> None:
-    (found,) = find(disturbed(plan_of(), "a2"))
+    (found,) = find(disturbed(plan_of(), "a2"), RunFacts())
     assert found.importance is Importance.VERDICT
     assert "0 of 8 trials of max_wal_size = 32MB, 8 of 8 trials of max_wal_size = 4GB" in found.text
 
@@ -79,8 +80,8 @@ def test_a_disturbance_of_one_arm_alone_could_change_the_verdict() -> None:
 def test_two_disturbed_trials_may_be_of_one_arm_by_chance() -> None:
     plan = plan_of()
     analysis = disturbed(plan)
-    numbers = tuple(trial.number for trial in analysis.trials if trial.arm == "a2")[:2]
-    (found,) = find(replace(analysis, warnings=(replace(DISTURBED, trials=numbers),)))
+    numbers = tuple(trial.number for trial in analysis.answer.trials if trial.arm == "a2")[:2]
+    (found,) = find(changed(analysis, warnings=(replace(DISTURBED, trials=numbers),)), RunFacts())
     assert found.importance is Importance.DETAIL
 
 
@@ -132,12 +133,12 @@ def test_what_a_trial_says_of_itself_is_ranked_by_what_it_could_change(
 ) -> None:
     plan = plan_of()
     trials = [replace(t, warnings=(Caveat.of("trial", note),)) for t in trials_of(plan)]
-    (found,) = find(analyse("?", plan, trials))
+    (found,) = find(Analysis(answer_of("?", plan, trials)), RunFacts())
     assert found.importance is importance
 
 
 def test_those_that_could_change_the_verdict_come_first() -> None:
-    analysis = replace(
+    analysis = changed(
         disturbed(plan_of()),
         warnings=(
             DISTURBED,
@@ -145,7 +146,7 @@ def test_those_that_could_change_the_verdict_come_first() -> None:
             Caveat.of("failures", Note("analysis/verdicts/failures", {"by_arm": ()})),
         ),
     )
-    found = find(analysis)
+    found = find(analysis, RunFacts())
     assert [one.importance for one in found] == list(Importance)
     assert found[0].title == "failures"
 
@@ -169,7 +170,7 @@ def test_trials_without_checkpoints_are_a_risk_only_while_none_are_counted() -> 
     plan = plan_of_spec(text)
     for rate, said in ((0.0, True), (2.0, False)):
         trials = with_checkpoints(plan, {"a1": rate, "a2": rate})
-        codes = [one.note.code for one in analyse("?", plan, trials).warnings]
+        codes = [one.note.code for one in Analysis(answer_of("?", plan, trials)).warnings]
         assert ("plan/no-checkpoints" in codes) is said
 
 
@@ -252,7 +253,7 @@ def courses(plan: Plan, climb: dict[str, float]) -> list[TrialCourse]:
 
 def half_caveats_of(plan: Plan, runs: list[TrialCourse]) -> list[Caveat]:
     trials = trials_of(plan, effect=0.1)
-    verdicts = analyse("?", plan, trials).verdicts()
+    verdicts = Analysis(answer_of("?", plan, trials)).answer.verdicts()
     return list(half_caveats(plan, runs, effects_by_half(plan, trials, runs, verdicts)))
 
 

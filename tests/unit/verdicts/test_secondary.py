@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from pgassay.analysis.analyse import analyse
+from pgassay.analysis.analyse import answer_of
 from pgassay.analysis.measures.trial import measure_trial
-from pgassay.analysis.model import Analysis, StepMeasures, TrialMeasures, Verdict
+from pgassay.analysis.model import Analysis, RunFacts, StepMeasures, TrialMeasures, Verdict
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.statistics.multiple_testing import yekutieli
 from pgassay.findings.model import FindingKind
@@ -44,7 +44,7 @@ def analysis_of(plan: Plan, seed: int, moved: dict[str, float] | None = None) ->
             values[name] = float(np.exp(effect + 0.03 * source.standard_normal()))
         whole = StepMeasures(None, 0, 1, 10_000, values)
         trials.append(TrialMeasures(t.number, t.block, t.position, t.arm, whole, (), ()))
-    return analyse("?", plan, trials)
+    return Analysis(answer_of("?", plan, trials))
 
 
 @given(st.lists(st.floats(0.0, 1.0), min_size=1, max_size=60))
@@ -57,7 +57,7 @@ def test_without_any_effect_hardly_a_run_says_that_anything_differs() -> None:
     plan = plan_of(levels=3)
     said, alone = 0, 0
     for seed in range(120):
-        others = [c for c in analysis_of(plan, seed).comparisons if c.metric != "tps"]
+        others = [c for c in analysis_of(plan, seed).answer.comparisons if c.metric != "tps"]
         said += any(c.verdict in DIFFERENT or c.clear for c in others)
         alone += any(c.p_t is not None and c.p_t < 0.05 for c in others)
     assert alone > 100, "uncorrected, nearly every run has something to tell"
@@ -66,16 +66,16 @@ def test_without_any_effect_hardly_a_run_says_that_anything_differs() -> None:
 
 def test_one_family_holds_all_metrics_of_all_levels() -> None:
     analysis = analysis_of(plan_of(levels=4), 3)
-    others = [c for c in analysis.comparisons if c.metric not in ("tps", "latency_p99")]
+    others = [c for c in analysis.answer.comparisons if c.metric not in ("tps", "latency_p99")]
     assert {c.level for c in others} == {"2GB", "3GB", "4GB"}
     known = stats.false_discovery_control([c.p_t or 0.0 for c in others], method="by")
     assert [c.p_by for c in others] == pytest.approx(list(known))
-    assert {(c.p_by, c.clear) for c in analysis.verdicts()} == {(None, None)}
+    assert {(c.p_by, c.clear) for c in analysis.answer.verdicts()} == {(None, None)}
 
 
 def test_a_difference_that_is_there_is_said_with_its_direction() -> None:
     moved = {"latency_p99": 0.3, "wal_bytes_per_tx": -0.5, "latency_p95": 0.02}
-    by_metric = {c.metric: c for c in analysis_of(plan_of(), 5, moved).comparisons}
+    by_metric = {c.metric: c for c in analysis_of(plan_of(), 5, moved).answer.comparisons}
     assert by_metric["latency_p99"].verdict is Verdict.WORSE
     assert by_metric["wal_bytes_per_tx"].verdict is Verdict.BETTER
     assert by_metric["wal_bytes_per_tx"].clear
@@ -85,7 +85,7 @@ def test_a_difference_that_is_there_is_said_with_its_direction() -> None:
 def test_an_interval_excludes_zero_exactly_where_a_difference_is_said() -> None:
     moved = {"wal_bytes_per_tx": -0.5, "latency_p95": 0.06, "disk_written_bytes_per_tx": 0.05}
     for seed in range(8):
-        for one in analysis_of(plan_of(levels=3), seed, moved).comparisons:
+        for one in analysis_of(plan_of(levels=3), seed, moved).answer.comparisons:
             if one.metric in ("tps", "latency_p99") or one.ci95 is None:
                 continue
             assert (one.ci95[0] > 0.0 or one.ci95[1] < 0.0) is one.clear
@@ -94,13 +94,13 @@ def test_an_interval_excludes_zero_exactly_where_a_difference_is_said() -> None:
 def test_mean_latency_in_a_closed_loop_is_judged_as_the_throughput_that_it_is() -> None:
     plan = plan_of()
     for seed in range(8):
-        trials = analysis_of(plan, seed, {"tps": 0.04}).trials
+        trials = analysis_of(plan, seed, {"tps": 0.04}).answer.trials
         trials = tuple(
             replace(t, whole=replace(t.whole, values={**v, "latency_mean": 8.0 / v["tps"]}))
             for t in trials
             if (v := t.whole.values)
         )
-        by_metric = {c.metric: c for c in analyse("?", plan, trials).comparisons}
+        by_metric = {c.metric: c for c in Analysis(answer_of("?", plan, trials)).answer.comparisons}
         tps, latency = by_metric["tps"], by_metric["latency_mean"]
         assert (latency.verdict, latency.p_by) == (tps.verdict, None)
         assert latency.clear is (tps.verdict in DIFFERENT)
@@ -109,7 +109,7 @@ def test_mean_latency_in_a_closed_loop_is_judged_as_the_throughput_that_it_is() 
 
 def test_the_primary_verdict_does_not_change() -> None:
     analysis = analysis_of(plan_of(), 5, {"tps": 0.2})
-    (verdict,) = analysis.verdicts()
+    (verdict,) = analysis.answer.verdicts()
     assert verdict.verdict is Verdict.BETTER
 
 
@@ -138,8 +138,8 @@ def test_a_count_that_differs_by_the_same_in_every_block_is_said(tmp_path: Path)
     for trial in map(measure_trial, run.trials()):
         values = {**trial.whole.values, "wal_fpi_per_tx": 1.0 + (trial.arm == "a2")}
         trials.append(replace(trial, whole=replace(trial.whole, values=values)))
-    analysis = analyse(spec.question, plan, trials)
-    (count,) = [c for c in analysis.comparisons if c.metric == "wal_fpi_per_tx"]
+    analysis = Analysis(answer_of(spec.question, plan, trials))
+    (count,) = [c for c in analysis.answer.comparisons if c.metric == "wal_fpi_per_tx"]
     assert (count.p_t, count.clear, count.verdict) == (None, True, Verdict.WORSE)
-    (text,) = [f.text for f in find(analysis) if f.comparison is count]
+    (text,) = [f.text for f in find(analysis, RunFacts()) if f.comparison is count]
     assert "no clear difference" not in text

@@ -9,7 +9,7 @@ import pytest
 from bench.validate.alternating.switchback_errors import World, count, make_design, make_trials
 from scipy import special
 
-from pgassay.analysis.analyse import analyse
+from pgassay.analysis.analyse import answer_of
 from pgassay.analysis.compare.alternating.carry_over import suspected
 from pgassay.analysis.compare.alternating.slice_before import (
     AfterOwn,
@@ -19,7 +19,7 @@ from pgassay.analysis.compare.alternating.slice_before import (
 )
 from pgassay.analysis.compare.blocks.contrasts import round_table
 from pgassay.analysis.compare.model import CarryOver, CarryOverTest, Withdrawn
-from pgassay.analysis.model import SliceMeasures, StepMeasures, TrialMeasures
+from pgassay.analysis.model import Analysis, SliceMeasures, StepMeasures, TrialMeasures
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.statistics.sequential import level_at, spent
 from pgassay.findings.answer.verdicts import verdict_sentence
@@ -69,7 +69,7 @@ def test_carry_over_from_the_slice_before_is_estimated_without_bias() -> None:
     assert alike.spread.error is not None
     assert alike.spread.error < 0.002
     # The measured effect is short of the true one by so much of it.
-    (verdict,) = analyse("?", plan, diluted(plan, 0.1, 0.3)).verdicts()
+    (verdict,) = Analysis(answer_of("?", plan, diluted(plan, 0.1, 0.3))).answer.verdicts()
     measured = np.log1p((verdict.effect_pct or 0.0) / 100.0)
     assert measured + dilution(plan) * alike.spread.mean == pytest.approx(0.1, abs=0.003)
 
@@ -117,9 +117,13 @@ def test_a_run_continues_while_carry_over_looks_likely_and_ends_once_it_is_found
     trials = make_trials(plan, World("a fifth", effect=0.1, lasts_s=0.62), source)
     states = []
     for block in range(4, 13):
-        analysis = analyse("?", plan, [trial for trial in trials if trial.block <= block])
-        (verdict,) = analysis.verdicts()
-        states.append((analysis.carry_over_suspected, analysis.may_end(), verdict.withdrawn))
+        analysis = Analysis(
+            answer_of("?", plan, [trial for trial in trials if trial.block <= block])
+        )
+        (verdict,) = analysis.answer.verdicts()
+        states.append(
+            (analysis.answer.carry_over_suspected, analysis.answer.may_end(), verdict.withdrawn)
+        )
         if verdict.withdrawn is not None:
             break
     assert states[-1] == (False, True, Withdrawn.CARRY_OVER)

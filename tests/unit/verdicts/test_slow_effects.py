@@ -10,9 +10,9 @@ import pytest
 from bench.validate.alternating.switchback_errors import World, each_trial, make_design, make_trials
 from bench.validate.looks import conclude
 
-from pgassay.analysis.analyse import analyse
+from pgassay.analysis.analyse import answer_of
 from pgassay.analysis.compare.alternating.turns import TIMES_S, Turns
-from pgassay.analysis.model import Analysis, Verdict, Withdrawn
+from pgassay.analysis.model import Analysis, Answer, Verdict, Withdrawn
 from pgassay.analysis.verdicts.withdrawal import Withdrawal, withdraw_verdicts
 from pgassay.findings.answer.verdicts import verdict_sentence
 from pgassay.plan.design import make_plan
@@ -22,7 +22,7 @@ from pgassay.spec.parse import parse_spec
 from support.synthetic.designs import plan_of_spec
 
 
-def ended(world: World, seed: int, least: int = 4, most: int = 24, step_s: int = 60) -> Analysis:
+def ended(world: World, seed: int, least: int = 4, most: int = 24, step_s: int = 60) -> Answer:
     plan = make_design(least, most, step_s, seed)
     return conclude(plan, each_trial(plan, world, np.random.default_rng(seed)))[0]
 
@@ -49,7 +49,7 @@ def test_short_slices_withhold_the_verdict_and_say_why() -> None:
     assert verdict.slow_ci90_pct is not None
     low, high = verdict.slow_ci90_pct
     assert low < -2.0 or high > 2.0
-    sentence = verdict_sentence(verdict, analysis)
+    sentence = verdict_sentence(verdict, Analysis(analysis))
     assert "if the effect ends with its slice" in sentence
     assert "longer slices can decide it" in sentence
 
@@ -114,7 +114,7 @@ def test_an_aa_run_withholds_nothing() -> None:
         ),
         calibrates=True,
     )
-    (verdict,) = analyse(
-        "?", plan, make_trials(plan, World("none"), np.random.default_rng(2))
-    ).verdicts()
+    (verdict,) = Analysis(
+        answer_of("?", plan, make_trials(plan, World("none"), np.random.default_rng(2)))
+    ).answer.verdicts()
     assert (verdict.verdict, verdict.withdrawn) == (Verdict.CALIBRATION, None)

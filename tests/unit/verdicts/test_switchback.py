@@ -7,9 +7,9 @@ import pytest
 from bench.validate.alternating.switchback_errors import World, count, make_design, make_trials
 from bench.validate.looks import conclude
 
-from pgassay.analysis.analyse import analyse
+from pgassay.analysis.analyse import answer_of
 from pgassay.analysis.compare.alternating.rounds import spread_of_rounds
-from pgassay.analysis.model import Verdict
+from pgassay.analysis.model import Analysis, Verdict
 from pgassay.findings.answer.verdicts import verdict_sentence
 from pgassay.findings.wording import interval_text
 
@@ -63,7 +63,7 @@ def test_an_effect_is_found_and_its_interval_holds_it() -> None:
 def test_swapping_the_arms_turns_the_sign_of_the_effect() -> None:
     plan = make_design(4, 4, 32, 1)
     trials = make_trials(plan, World("5 %", effect=0.05), np.random.default_rng(4))
-    (one,) = analyse("?", plan, trials).verdicts()
+    (one,) = Analysis(answer_of("?", plan, trials)).answer.verdicts()
     assert one.verdict is Verdict.BETTER
     assert one.rounds == 2 * (16 + 32)
     assert one.blocks == 4
@@ -73,11 +73,11 @@ def test_swapping_the_arms_turns_the_sign_of_the_effect() -> None:
 def test_an_effect_that_outlasts_its_slice_withdraws_the_verdict_and_says_so() -> None:
     plan = make_design(6, 6, 64, 1)
     world = World("half after a second", effect=0.2, lasts_s=1.44)
-    analysis = analyse("?", plan, make_trials(plan, world, np.random.default_rng(5)))
-    (verdict,) = analysis.verdicts()
-    assert any(test.found for test in analysis.carry_over)
+    analysis = Analysis(answer_of("?", plan, make_trials(plan, world, np.random.default_rng(5))))
+    (verdict,) = analysis.answer.verdicts()
+    assert any(test.found for test in analysis.answer.carry_over)
     assert any(warning.kind == "carry-over" for warning in analysis.warnings)
-    if any(test.outweighs for test in analysis.carry_over):
+    if any(test.outweighs for test in analysis.answer.carry_over):
         assert verdict.verdict is Verdict.UNDECIDED
 
 
@@ -87,4 +87,4 @@ def test_a_sentence_names_rounds_and_blocks() -> None:
     analysis, _ = conclude(plan, make_trials(plan, world, np.random.default_rng(9)))
     (verdict,) = analysis.verdicts()
     assert "96 rounds of slices in 4 blocks" in interval_text(verdict)
-    assert "synchronous_commit = off is" in verdict_sentence(verdict, analysis)
+    assert "synchronous_commit = off is" in verdict_sentence(verdict, Analysis(analysis))

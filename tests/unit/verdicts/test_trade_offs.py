@@ -9,14 +9,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pgassay.analysis.analyse import analyse
+from pgassay.analysis.analyse import answer_of
 from pgassay.analysis.measures.spread import with_deviations
-from pgassay.analysis.model import Analysis, StepMeasures, TrialMeasures
+from pgassay.analysis.model import Analysis, RunFacts, StepMeasures, TrialMeasures
 from pgassay.analysis.trade_offs.model import Criterion, LevelFigure, TradeOff
 from pgassay.analysis.trade_offs.pairs import compared_pairs
 from pgassay.findings.registry import find
 from pgassay.plan.model import Plan
 from pgassay.report.tables.trade_offs import trade_off_table
+from support.synthetic.analyses import changed
 from support.synthetic.designs import plan_of_spec
 
 USUAL = {
@@ -68,16 +69,16 @@ def analysis_of(
         }
         whole = StepMeasures(None, 0, 1, 10_000, values)
         trials.append(TrialMeasures(t.number, t.block, t.position, t.arm, whole, (), ()))
-    return analyse("?", plan, trials)
+    return Analysis(answer_of("?", plan, trials))
 
 
 def weighed(analysis: Analysis) -> TradeOff:
-    (one,) = analysis.trade_offs
+    (one,) = analysis.answer.trade_offs
     return one
 
 
 def sentences(analysis: Analysis) -> list[str]:
-    return [f.text for f in find(analysis) if f.title == "Trade-offs"]
+    return [f.text for f in find(analysis, RunFacts()) if f.title == "Trade-offs"]
 
 
 def test_a_level_that_is_faster_with_a_worse_tail_is_a_choice() -> None:
@@ -152,7 +153,7 @@ def test_a_level_that_only_looks_worst_is_not_advised() -> None:
     )
     one = replace(own, best=("50", "150"))
     trade_off = TradeOff("vm.vfs_cache_pressure", THREE, (one,), (), THREE, False)
-    analysis = replace(analysis_of({level: {} for level in THREE}), trade_offs=(trade_off,))
+    analysis = changed(analysis_of({level: {} for level in THREE}), trade_offs=(trade_off,))
     assert "For little WAL, avoid vm.vfs_cache_pressure = 100;" in sentences(analysis)[0]
     assert trade_off_table(trade_off).column("Best") == ("not 100",)
 
@@ -201,7 +202,11 @@ def test_equal_spreads_are_hardly_ever_called_different(blocks: int) -> None:
             tps = 5000 * float(np.exp(drift[t.block] + 0.03 * source.standard_normal()))
             whole = StepMeasures(None, 0, 1, 10_000, {"tps": tps})
             trials.append(TrialMeasures(t.number, t.block, t.position, t.arm, whole, (), ()))
-        (own,) = (c for c in analyse("?", plan, trials).comparisons if c.metric == "tps_deviation")
+        (own,) = (
+            c
+            for c in Analysis(answer_of("?", plan, trials)).answer.comparisons
+            if c.metric == "tps_deviation"
+        )
         clear += bool(own.clear)
     assert clear <= 0.08 * runs
 
@@ -222,7 +227,9 @@ def test_the_distance_from_the_median_needs_four_trials_of_each_arm() -> None:
 def test_what_a_level_may_gain_has_the_same_interval_with_and_without_the_baseline() -> None:
     changes = {"50": {}, "100": {"wal_bytes_per_tx": 1.2}, "150": {"swapped_pages_per_s": 1.1}}
     analysis, plan = analysis_of(changes, noise=0.05), plan_of(tuple(changes))
-    pairs = compared_pairs(plan, plan.factors[0], analysis.trials, analysis.comparisons)
+    pairs = compared_pairs(
+        plan, plan.factors[0], analysis.answer.trials, analysis.answer.comparisons
+    )
     widths = {
         pair.first == "50": (pair.plain.ci95[1] - pair.plain.ci95[0]) / pair.plain.standard_error
         for pair in pairs

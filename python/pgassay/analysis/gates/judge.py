@@ -15,7 +15,7 @@ from pgassay.analysis.compare.rule import Rule
 from pgassay.analysis.compare.secondary import SECONDARY, scaled_interval, with_interval
 from pgassay.analysis.gates.grammar import gate_texts
 from pgassay.analysis.gates.model import GateCheck, GateOutcome, GateResult
-from pgassay.analysis.model import Analysis
+from pgassay.analysis.model import Answer
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.statistics.values import Interval
 from pgassay.language import localised, tr
@@ -25,7 +25,7 @@ Ninety = Callable[[Comparison], Comparison]
 """A comparison → the same with its 90 % interval in place of the 95 % one."""
 
 
-def judge_gates(gates: Iterable[Gate], analysis: Analysis) -> tuple[GateResult, ...]:
+def judge_gates(gates: Iterable[Gate], analysis: Answer) -> tuple[GateResult, ...]:
     """Every gate on every level and load that the run compares."""
     rule, metric, reached = analysis.rule, analysis.metric, analysis.reached
 
@@ -78,7 +78,7 @@ def verdicts_suffice(plan: Plan) -> bool:
     )
 
 
-def may_end(plan: Plan, found: Analysis) -> bool:
+def may_end(plan: Plan, found: Answer) -> bool:
     """Whether more blocks would be of no use: verdicts and gates are decided, or cannot be."""
     results = judge_gates(plan.gates, found)
     if not all(one.is_settled for one in results):

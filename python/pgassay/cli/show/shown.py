@@ -64,7 +64,7 @@ def _print_trials(context: ReportContext) -> None:
     for arm in context.plan.arms:
         labelled(f"arm {arm.id:<5} ", arm.label)
     out.print()
-    trials = context.analysis.trials
+    trials = context.analysis.answer.trials
     is_open = any("response_mean" in trial.whole.values for trial in trials)
     columns = {"tps": "throughput", **(_OPEN if is_open else _CLOSED), **_COSTS}
     rows = []

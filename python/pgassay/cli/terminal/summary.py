@@ -175,12 +175,12 @@ def _print_factorial(context: ReportContext) -> None:
     shown = [
         *zip(
             context.of_kind(FindingKind.INTERACTION),
-            (one.estimate for one in analysis.interactions),
+            (one.estimate for one in analysis.answer.interactions),
             strict=True,
         ),
         *zip(
             context.of_kind(FindingKind.TREND),
-            (one.estimate for one in analysis.trends),
+            (one.estimate for one in analysis.answer.trends),
             strict=True,
         ),
     ]
@@ -206,7 +206,7 @@ def _certainty(evidence: Comparison, analysis: Analysis) -> str:
         return f"sign-flip p = {evidence.p_sign_flip:.3g} ({blocks} {unit})"
     if evidence.p_looks is not None:
         return f"p ≤ {evidence.p_looks:g} over all looks ({blocks} {unit})"
-    if evidence.ci95_pct is not None and analysis.interval is not IntervalKind.T:
+    if evidence.ci95_pct is not None and analysis.answer.interval is not IntervalKind.T:
         return f"p > 0.05 over all looks ({blocks} {unit})"
     return ""
 

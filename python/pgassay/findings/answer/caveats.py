@@ -9,7 +9,7 @@ from __future__ import annotations
 from scipy import special
 
 from pgassay.analysis.measures.model import Caveat
-from pgassay.analysis.model import Analysis
+from pgassay.analysis.model import Analysis, RunFacts
 from pgassay.findings.model import Finding, FindingKind
 from pgassay.findings.wording import texts_of
 from pgassay.notes import Importance, Note
@@ -17,7 +17,7 @@ from pgassay.notes import Importance, Note
 _UNEQUAL_P: float = texts_of(__name__)["unequal_p"]
 
 
-def find(analysis: Analysis) -> list[Finding]:
+def find(analysis: Analysis, _facts: RunFacts) -> list[Finding]:
     """Each caveat once, in order of importance."""
     found = [_finding(one, analysis) for one in analysis.warnings]
     order = list(Importance)
@@ -37,10 +37,10 @@ def _unequal(caveat: Caveat, analysis: Analysis) -> tuple[Note, ...]:
 
     Each arm against all others by Fisher's exact test, with Bonferroni's correction over arms.
     """
-    hit, every = set(caveat.trials), len(analysis.trials)
+    hit, every = set(caveat.trials), len(analysis.answer.trials)
     arms = {
-        arm.label: [trial.number for trial in analysis.trials if trial.arm == arm.id]
-        for arm in analysis.arms
+        arm.label: [trial.number for trial in analysis.answer.trials if trial.arm == arm.id]
+        for arm in analysis.answer.arms
     }
     counts = {label: len(hit.intersection(own)) for label, own in arms.items()}
     of = {label: len(own) for label, own in arms.items()}

@@ -31,7 +31,7 @@ def badge(verdict: Comparison, analysis: Analysis) -> str:
         text = str(_TEXTS["few"]["badge"]).format(verdict=text)
     contrary = [
         f"{_TEXTS['short'][one.metric]} {tr(one.verdict.value)}"
-        for one, _ in analysis.beside(verdict)
+        for one, _ in analysis.answer.beside(verdict)
         if contradicts(one, verdict)
     ]
     more = [*contrary, *lost_words(verdict, analysis)]
@@ -98,7 +98,7 @@ def _clauses(verdict: Comparison, analysis: Analysis) -> str:
     if verdict.verdict is Verdict.CALIBRATION:
         return ""
     found = sorted(
-        (pair for pair in analysis.beside(verdict) if pair[0].ci95 or _is_zero(pair[0])),
+        (pair for pair in analysis.answer.beside(verdict) if pair[0].ci95 or _is_zero(pair[0])),
         key=lambda pair: not contradicts(pair[0], verdict),
     )
     if not found:

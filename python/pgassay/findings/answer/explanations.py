@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pgassay.analysis.model import Analysis, Comparison, Verdict
+from pgassay.analysis.model import Analysis, Comparison, RunFacts, Verdict
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.statistics.values import USELESS_PCT
 from pgassay.findings.answer.time_parts import named_parts
@@ -23,14 +23,14 @@ _RULES = texts_of(__name__)
 _LIMITS = _RULES["thresholds"]
 
 
-def find(analysis: Analysis) -> list[Finding]:
+def find(analysis: Analysis, facts: RunFacts) -> list[Finding]:
     """Explanations of each verdict over whole trials; an A/A run has none."""
     found = []
-    for verdict in analysis.verdicts():
+    for verdict in analysis.answer.verdicts():
         if verdict.step is None and verdict.verdict is not Verdict.CALIBRATION:
             different = _clearly_different(verdict, analysis)
             named = named_parts(analysis, verdict.factor, verdict.level)
-            found += _patterns(verdict, different, named, analysis)
+            found += _patterns(verdict, different, named, analysis, facts)
             found += _differences(different)
     return found
 
@@ -59,7 +59,11 @@ def _baseline_latency(verdict: Comparison, analysis: Analysis) -> float | None:
 
 
 def _patterns(
-    verdict: Comparison, different: Sequence[Comparison], named: set[str], analysis: Analysis
+    verdict: Comparison,
+    different: Sequence[Comparison],
+    named: set[str],
+    analysis: Analysis,
+    facts: RunFacts,
 ) -> list[Finding]:
     """Patterns that hold; not those of a single part of the time that a sentence names already."""
     if verdict.verdict not in (Verdict.BETTER, Verdict.WORSE):
@@ -70,7 +74,7 @@ def _patterns(
     directions = {
         c.metric: "up" if (c.difference > 0) == level_is_slower else "down" for c in different
     }
-    own = analysis.spec_text
+    own = facts.spec_text
     return [
         Finding(
             FindingKind.EXPLANATION,
@@ -81,7 +85,7 @@ def _patterns(
             # This run may vary already what would confirm it.
             confirm="" if varies_itself(own, pattern.get("varied", {})) else pattern["confirm"],
             refute="" if varies_itself(own, pattern.get("varied", {})) else pattern["refute"],
-            next_spec=_next(pattern, verdict.factor, slower, analysis),
+            next_spec=_next(pattern, verdict.factor, slower, analysis, facts),
         )
         for pattern in _RULES["pattern"]
         if all(directions.get(metric) == way for metric, way in pattern["when"].items())
@@ -89,13 +93,15 @@ def _patterns(
     ]
 
 
-def _next(pattern: Mapping[str, Any], factor: str, slower: str, analysis: Analysis) -> str:
+def _next(
+    pattern: Mapping[str, Any], factor: str, slower: str, analysis: Analysis, facts: RunFacts
+) -> str:
     """The experiment that varies the mechanism in the slower arm; none where the file has none."""
     asked = pattern.get("next")
-    if asked is None or not analysis.arms:
+    if asked is None or not analysis.answer.arms:
         return ""
-    levels = {**analysis.arms[0].levels, factor: slower}
-    return next_spec(analysis.spec_text, levels, asked["question"], asked["factors"])
+    levels = {**analysis.answer.arms[0].levels, factor: slower}
+    return next_spec(facts.spec_text, levels, asked["question"], asked["factors"])
 
 
 def _evidence(comparison: Comparison) -> Evidence:
@@ -126,7 +132,7 @@ def _of_group(verdict: Comparison, analysis: Analysis, group: str) -> list[Compa
 def _beside(verdict: Comparison, analysis: Analysis) -> list[Comparison]:
     """All metrics of the same level over whole trials."""
     same = (verdict.factor, verdict.level, None)
-    return [c for c in analysis.comparisons if (c.factor, c.level, c.step) == same]
+    return [c for c in analysis.answer.comparisons if (c.factor, c.level, c.step) == same]
 
 
 def _difference(comparison: Comparison) -> Finding:

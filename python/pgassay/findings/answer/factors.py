@@ -12,7 +12,7 @@ from pgassay.analysis.compare.model import (
     SimpleEffect,
     Trend,
 )
-from pgassay.analysis.model import Analysis, Verdict
+from pgassay.analysis.model import Analysis, RunFacts, Verdict
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.model import Finding, FindingKind
 from pgassay.findings.wording import (
@@ -34,15 +34,15 @@ _FAMILIES = {
 }
 
 
-def find(analysis: Analysis) -> list[Finding]:
+def find(analysis: Analysis, _facts: RunFacts) -> list[Finding]:
     """Interactions, then trends."""
     found = [
         Finding(FindingKind.INTERACTION, i.verdict.value, interaction_sentence(i, analysis))
-        for i in analysis.interactions
+        for i in analysis.answer.interactions
     ]
     found += [
         Finding(FindingKind.TREND, trend.verdict.value, trend_sentence(trend, analysis))
-        for trend in analysis.trends
+        for trend in analysis.answer.trends
     ]
     return found
 
@@ -62,7 +62,7 @@ def interaction_sentence(interaction: Interaction, analysis: Analysis) -> str:
         at=other.at,
         signed=signed_percent(interaction.estimate.effect_pct),
         interval=interval_text(interaction.estimate),
-        margin=margin_percent(analysis.smallest_effect),
+        margin=margin_percent(analysis.answer.smallest_effect),
         more=more_blocks(interaction.estimate.blocks_to_decide),
     )
     if interaction.aliases:
@@ -79,7 +79,7 @@ def simple_effects_of(
     """The two effects whose difference is the interaction; first at the other's baseline."""
     own = [
         effect
-        for effect in analysis.simple_effects
+        for effect in analysis.answer.simple_effects
         if (effect.factor, effect.level, effect.other)
         == (interaction.factor, interaction.level, interaction.other)
     ]
@@ -106,7 +106,7 @@ def trend_sentence(trend: Trend, analysis: Analysis) -> str:
         highest=trend.highest,
         doubling=doubling,
         interval=interval_text(trend.estimate),
-        margin=margin_percent(analysis.smallest_effect),
+        margin=margin_percent(analysis.answer.smallest_effect),
     )
     return sentence
 

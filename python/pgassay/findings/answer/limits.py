@@ -24,17 +24,17 @@ _Limit = TypeVar("_Limit", EffectByHalf, Losses, UnseenCollapses)
 
 def by_half(verdict: Comparison, analysis: Analysis) -> EffectByHalf | None:
     """The effect in each half of trials; None where it is not known."""
-    return _of(verdict, analysis.by_half)
+    return _of(verdict, analysis.behaviour.by_half)
 
 
 def losses(verdict: Comparison, analysis: Analysis) -> Losses | None:
     """The lost trials of the better level; None where there are none."""
-    return _of(verdict, analysis.losses)
+    return _of(verdict, analysis.answer.losses)
 
 
 def collapses(verdict: Comparison, analysis: Analysis) -> UnseenCollapses | None:
     """How often a level may collapse unseen; None but of levels that are alike."""
-    return _of(verdict, analysis.collapses)
+    return _of(verdict, analysis.answer.collapses)
 
 
 def typical(verdict: Comparison, margin: float) -> float | None:
@@ -72,12 +72,12 @@ def lost_words(verdict: Comparison, analysis: Analysis) -> list[str]:
 def limits(verdict: Comparison, analysis: Analysis) -> list[str]:
     """A sentence for each limit."""
     halves, lost = by_half(verdict, analysis), losses(verdict, analysis)
-    unseen, usual = collapses(verdict, analysis), typical(verdict, analysis.smallest_effect)
+    unseen, usual = collapses(verdict, analysis), typical(verdict, analysis.answer.smallest_effect)
     found = []
     if usual is not None:
         found.append(_of_typical(usual, verdict))
     if halves is not None and halves.verdict is Dependence.DEPENDS:
-        found.append(_of_halves(halves, analysis.smallest_effect))
+        found.append(_of_halves(halves, analysis.answer.smallest_effect))
     if lost is not None:
         found.append(_of_losses(lost, verdict))
     if unseen is not None:

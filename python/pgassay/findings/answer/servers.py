@@ -6,7 +6,7 @@ Enters: an Analysis. Leaves: findings. Never: decides anything.
 from __future__ import annotations
 
 from pgassay.analysis.compare.model import ByServer, Dependence
-from pgassay.analysis.model import Analysis
+from pgassay.analysis.model import Analysis, RunFacts
 from pgassay.findings.model import Finding, FindingKind
 from pgassay.findings.wording import margin_percent, signed_percent, texts_of
 from pgassay.language import decimals, listed, ntr, tr
@@ -21,11 +21,11 @@ _SENTENCES = {
 }
 
 
-def find(analysis: Analysis) -> list[Finding]:
+def find(analysis: Analysis, _facts: RunFacts) -> list[Finding]:
     """One for each verdict of a run on several servers."""
     return [
         Finding(FindingKind.OBSERVATION, "by server", _sentence(one, analysis), rule=RULE)
-        for one in analysis.by_server
+        for one in analysis.answer.by_server
     ]
 
 
@@ -44,7 +44,7 @@ def _sentence(one: ByServer, analysis: Analysis) -> str:
         subject=f"{one.factor} = {one.level}"
         + ("" if one.step is None else tr(" at {load}", load=one.load)),
         effects=effects,
-        margin=margin_percent(analysis.smallest_effect),
+        margin=margin_percent(analysis.answer.smallest_effect),
         p="" if one.test is None else decimals(one.test.p, ".2g"),
     )
     return text

@@ -8,7 +8,7 @@ part is confirmed to change with the level; that it causes the verdict is an inf
 from __future__ import annotations
 
 from pgassay.analysis.compare.accounting import Accounting, TimePart
-from pgassay.analysis.model import Analysis, Verdict
+from pgassay.analysis.model import Analysis, RunFacts, Verdict
 from pgassay.findings.model import Finding, FindingKind
 from pgassay.findings.wording import milliseconds, share_interval, texts_of
 from pgassay.language import decimals, tr
@@ -20,20 +20,20 @@ _MOST_SHARE: float = _LIMITS["most_share"]
 _TEXTS = _RULES["texts"]
 
 
-def find(analysis: Analysis) -> list[Finding]:
+def find(analysis: Analysis, _facts: RunFacts) -> list[Finding]:
     """Shares first, then doubts about the sum."""
     told = {
         (c.factor, c.level)
-        for c in analysis.verdicts()
+        for c in analysis.answer.verdicts()
         if c.step is None and c.verdict in (Verdict.BETTER, Verdict.WORSE, Verdict.NEGLIGIBLE)
     }
     found = [
         _shares(one)
-        for one in analysis.accounting
+        for one in analysis.answer.accounting
         if (one.factor, one.level) in told and one.whole.is_clear
     ]
     found += _queued(analysis)
-    found += [text for one in analysis.accounting for text in _too_much(one)]
+    found += [text for one in analysis.answer.accounting for text in _too_much(one)]
     return [Finding(FindingKind.EXPLANATION, _TITLE, text) for text in found]
 
 
@@ -79,7 +79,9 @@ def _share(part: TimePart) -> dict[str, str]:
 
 def named_parts(analysis: Analysis, factor: str, level: str) -> set[str]:
     """The metrics of the parts that the sentence on this level names."""
-    one = next((o for o in analysis.accounting if (o.factor, o.level) == (factor, level)), None)
+    one = next(
+        (o for o in analysis.answer.accounting if (o.factor, o.level) == (factor, level)), None
+    )
     if one is None or not one.whole.is_clear:
         return set()
     return {f"wait_{part.name}_ms_per_tx" for part in one.parts if _is_clear_share(part)}
@@ -89,12 +91,12 @@ def _queued(analysis: Analysis) -> list[str]:
     """How long sessions were queued for a processor, of the level where that is most."""
     queued = {
         (c.factor, c.level): c
-        for c in analysis.comparisons
+        for c in analysis.answer.comparisons
         if c.metric == "session_queue_ms_per_tx" and c.step is None
     }
     found = [
         (max(c.baseline_mean / whole.baseline_ms, c.level_mean / whole.level_ms), c, whole)
-        for one in analysis.accounting
+        for one in analysis.answer.accounting
         if (c := queued.get((one.factor, one.level))) is not None
         and min((whole := one.whole).baseline_ms, whole.level_ms) > 0.0
     ]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pgassay.analysis.model import Analysis
+from pgassay.analysis.model import Analysis, RunFacts
 from pgassay.analysis.trade_offs.model import Beaten, Criterion, TradeOff
 from pgassay.findings.model import Finding, FindingKind
 from pgassay.findings.wording import texts_of
@@ -20,11 +20,11 @@ _RULE: str = _RULES["rule"]
 _TEXTS = _RULES["texts"]
 
 
-def find(analysis: Analysis) -> list[Finding]:
+def find(analysis: Analysis, _facts: RunFacts) -> list[Finding]:
     """Sentences of each factor that has something to weigh."""
     return [
         Finding(FindingKind.OBSERVATION, _TITLE, text, rule=rule_of(one))
-        for one in analysis.trade_offs
+        for one in analysis.answer.trade_offs
         if one.matters
         for text in _sentences(one)
     ]

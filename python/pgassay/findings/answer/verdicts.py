@@ -5,7 +5,7 @@ Enters: an Analysis. Leaves: a finding for each verdict. Never: decides or chang
 
 from __future__ import annotations
 
-from pgassay.analysis.model import Analysis, ArmSummary, Comparison, Verdict
+from pgassay.analysis.model import Analysis, ArmSummary, Comparison, RunFacts, Verdict
 from pgassay.analysis.reading.metrics import METRICS, Metric
 from pgassay.analysis.verdicts.left_out_trials import describe_idle
 from pgassay.findings.answer.endpoints import badge, with_endpoints
@@ -27,7 +27,7 @@ from pgassay.language import Message, decimals, ntr, tr
 _TEXTS = texts_of(__name__)
 
 
-def find(analysis: Analysis) -> list[Finding]:
+def find(analysis: Analysis, _facts: RunFacts) -> list[Finding]:
     """Every verdict, every level without one, or the figures of a single arm."""
     found = [
         Finding(
@@ -42,12 +42,12 @@ def find(analysis: Analysis) -> list[Finding]:
             ),
             verdict,
         )
-        for verdict in analysis.verdicts()
+        for verdict in analysis.answer.verdicts()
     ]
     found += [
         Finding(FindingKind.VERDICT, Verdict.UNDECIDED.value, text) for text in unanswered(analysis)
     ]
-    return found if analysis.verdicts() else [*found, *_single_arm(analysis)]
+    return found if analysis.answer.verdicts() else [*found, *_single_arm(analysis)]
 
 
 def verdict_sentence(comparison: Comparison, analysis: Analysis) -> str:
@@ -63,12 +63,12 @@ def verdict_sentence(comparison: Comparison, analysis: Analysis) -> str:
         size=_size(effect),
         signed=signed_percent(effect),
         interval=interval_text(
-            comparison, analysis.smallest_effect, unsigned=family in ("faster", "slower")
+            comparison, analysis.answer.smallest_effect, unsigned=family in ("faster", "slower")
         ),
-        margin=margin_percent(analysis.smallest_effect),
+        margin=margin_percent(analysis.answer.smallest_effect),
         more=more_blocks(comparison.blocks_to_decide),
         idle=_idle(comparison, analysis),
-        slow=slow_range(comparison, analysis.smallest_effect),
+        slow=slow_range(comparison, analysis.answer.smallest_effect),
     )
     if comparison.aliases and comparison.withdrawn is None:
         sentence += tr(
@@ -100,8 +100,8 @@ def _size(effect: float) -> str:
 
 def unanswered(analysis: Analysis) -> list[str]:
     """A sentence for each level without a figure, because an arm committed nothing."""
-    known = {(c.factor, c.level) for c in analysis.verdicts() if c.step is None}
-    idle = [one for one in analysis.standstills if one.step is None]
+    known = {(c.factor, c.level) for c in analysis.answer.verdicts() if c.step is None}
+    idle = [one for one in analysis.answer.standstills if one.step is None]
     levels = dict.fromkeys(level for one in idle for level in one.takes if level not in known)
     never: str = _TEXTS["withdrawn"]["never"]
     return [
@@ -134,16 +134,16 @@ def _idle(comparison: Comparison, analysis: Analysis) -> str:
     """The trials that committed nothing and therefore count for nothing here."""
     return tr(" and ").join(
         str(describe_idle(one, comparison.step_unit))
-        for one in analysis.standstills
+        for one in analysis.answer.standstills
         if one.step == comparison.step and (comparison.factor, comparison.level) in one.takes
     )
 
 
 def _single_arm(analysis: Analysis) -> list[Finding]:
     """The primary metric and the tail of each arm, where nothing was compared."""
-    metric = METRICS[analysis.metric]
+    metric = METRICS[analysis.answer.metric]
     tail = METRICS["response_p99" if metric.name.startswith("response") else "latency_p99"]
-    arms = [arm for arm in analysis.arms if metric.name in arm.means]
+    arms = [arm for arm in analysis.answer.arms if metric.name in arm.means]
     return [
         Finding(
             FindingKind.VERDICT,

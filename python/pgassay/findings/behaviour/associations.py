@@ -6,7 +6,7 @@ Enters: an Analysis. Leaves: findings. Never: calls an association a cause.
 from __future__ import annotations
 
 from pgassay.analysis.curves.model import Association
-from pgassay.analysis.model import Analysis
+from pgassay.analysis.model import Analysis, RunFacts
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.model import Finding, FindingKind
 from pgassay.findings.wording import correlation, texts_of
@@ -15,14 +15,14 @@ from pgassay.language import decimals, tr
 _TEXTS = texts_of(__name__)
 
 
-def find(analysis: Analysis) -> list[Finding]:
+def find(analysis: Analysis, _facts: RunFacts) -> list[Finding]:
     """One sentence for each of the strongest associations.
 
     What moves after throughput or latency explains neither; the table has it.
     """
-    if analysis.associations is None:
+    if analysis.behaviour.associations is None:
         return []
-    leading = [one for one in analysis.associations.found if one.lag_s >= 0]
+    leading = [one for one in analysis.behaviour.associations.found if one.lag_s >= 0]
     return [
         Finding(FindingKind.OBSERVATION, _TEXTS["title"], _sentence(one), rule="associations")
         for one in leading[: _TEXTS["most"]]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 from pgassay.analysis.curves.checkpoints.model import CheckpointCauses, Sign, TimeShare
-from pgassay.analysis.model import Analysis, ArmSummary
+from pgassay.analysis.model import Analysis, ArmSummary, RunFacts
 from pgassay.findings.behaviour.checkpoint_proofs import evidence_of, proofs_of, proven
 from pgassay.findings.model import Confidence, Evidence, Finding, FindingKind
 from pgassay.findings.next_spec import is_scratch, next_spec
@@ -22,16 +22,16 @@ _LIMITS = _RULES["limits"]
 _WORDS = _RULES["evidence"]
 
 
-def find(analysis: Analysis) -> list[Finding]:
+def find(analysis: Analysis, facts: RunFacts) -> list[Finding]:
     """The images and write-back; WAL locks have a module of their own."""
-    found = [_of_cause(analysis, cause) for cause in ("images", "writeback")]
+    found = [_of_cause(analysis, facts, cause) for cause in ("images", "writeback")]
     return [one for one in found if one is not None]
 
 
-def _of_cause(analysis: Analysis, cause: str) -> Finding | None:
-    proofs = proofs_of(analysis.checkpoint_contrasts, _RULES["control"], cause)
+def _of_cause(analysis: Analysis, facts: RunFacts, cause: str) -> Finding | None:
+    proofs = proofs_of(analysis.behaviour.checkpoint_contrasts, _RULES["control"], cause)
     proof = next((one for one in proofs if one.clear), None)
-    candidates = [one for one in analysis.checkpoint_causes if _matters(analysis, one)]
+    candidates = [one for one in analysis.behaviour.checkpoint_causes if _matters(analysis, one)]
     judged = [(one, _confidence(one, cause)) for one in candidates]
     with_signs = [(one, sure) for one, sure in judged if sure is not None]
     if proof is not None:
@@ -48,15 +48,15 @@ def _of_cause(analysis: Analysis, cause: str) -> Finding | None:
         sure = Confidence.HYPOTHESIS
     texts = _RULES[cause]
     values = _values(analysis, arm, cause)
-    control = _control(analysis, _summary(analysis, arm.arm), cause)
+    control = _control(analysis, facts, _summary(analysis, arm.arm), cause)
     template = texts["text"] if proof is None else texts["confirmed"]
     if proof is not None:
         without = _arms_with(analysis, proof.contrast.factor, proof.level)
-        effects = [one for one in analysis.checkpoint_effects if one.arm in without]
+        effects = [one for one in analysis.behaviour.checkpoint_effects if one.arm in without]
         values |= proven(proof, effects, _RULES["less"])
     asked = {"setting": control[0], "other": control[1][0], "level": control[1][-1]}
     next_ = next_spec(
-        analysis.spec_text,
+        facts.spec_text,
         _summary(analysis, arm.arm).levels,
         texts["question"],
         {"postgres": {control[0]: control[1]}},
@@ -81,7 +81,7 @@ def _of_cause(analysis: Analysis, cause: str) -> Finding | None:
 
 def _matters(analysis: Analysis, causes: CheckpointCauses) -> bool:
     """Whether the arm has a clear dip, or clearly loses transactions or time."""
-    effect = next((e for e in analysis.checkpoint_effects if e.arm == causes.arm), None)
+    effect = next((e for e in analysis.behaviour.checkpoint_effects if e.arm == causes.arm), None)
     lost = None if effect is None else effect.lost_transactions
     return (
         (causes.whole.extra_s.low or 0.0) > 0.0
@@ -107,10 +107,10 @@ def _values(analysis: Analysis, causes: CheckpointCauses, cause: str) -> dict[st
     share = _part(causes, cause)
     flushes = [
         row.checkpoint.sync_s
-        for row in analysis.checkpoint_rows
+        for row in analysis.behaviour.checkpoint_rows
         if row.arm == causes.arm and row.checkpoint.sync_s is not None
     ]
-    place = where(_summary(analysis, causes.arm), analysis.arms)
+    place = where(_summary(analysis, causes.arm), analysis.answer.arms)
     return {
         "Where": f"{place[0].upper()}{place[1:]},",
         "before": "?" if wal is None else plain_number(wal.before),
@@ -204,16 +204,18 @@ def _arm_evidence(
     return made
 
 
-def _control(analysis: Analysis, arm: ArmSummary, cause: str) -> tuple[str, list[str]]:
+def _control(
+    analysis: Analysis, facts: RunFacts, arm: ArmSummary, cause: str
+) -> tuple[str, list[str]]:
     """The setting to vary and its levels: one that this run has not varied, if there is one."""
-    varied = {name for other in analysis.arms for name in other.levels}
-    settings = analysis.environment.get("server", {}).get("every_setting", {})
+    varied = {name for other in analysis.answer.arms for name in other.levels}
+    settings = facts.environment.get("server", {}).get("every_setting", {})
 
     def value(name: str, default: str) -> str:
         return arm.levels.get(name) or str(settings.get(name, {}).get("value", default))
 
     if cause == "images":
-        scratch = is_scratch(analysis.spec_text)
+        scratch = is_scratch(facts.spec_text)
         if scratch and "full_page_writes" not in varied:
             return "full_page_writes", ["on", "off"]
         return "wal_compression", ["off", "pglz"]
@@ -226,11 +228,11 @@ def _control(analysis: Analysis, arm: ArmSummary, cause: str) -> tuple[str, list
 
 
 def _arms_with(analysis: Analysis, factor: str, level: str) -> set[str]:
-    return {arm.id for arm in analysis.arms if arm.levels.get(factor) == level}
+    return {arm.id for arm in analysis.answer.arms if arm.levels.get(factor) == level}
 
 
 def _summary(analysis: Analysis, arm: str) -> ArmSummary:
-    return next(one for one in analysis.arms if one.id == arm)
+    return next(one for one in analysis.answer.arms if one.id == arm)
 
 
 def _part(causes: CheckpointCauses, name: str) -> TimeShare:

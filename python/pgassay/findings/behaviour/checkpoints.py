@@ -6,7 +6,7 @@ Enters: an Analysis. Leaves: findings. Never: reports a cost whose interval cont
 from __future__ import annotations
 
 from pgassay.analysis.curves.model import CheckpointContrast, CheckpointEffect
-from pgassay.analysis.model import Analysis
+from pgassay.analysis.model import Analysis, RunFacts
 from pgassay.analysis.statistics.values import Estimate
 from pgassay.findings.model import Finding, FindingKind
 from pgassay.findings.wording import bounds, count, plain_number, texts_of
@@ -15,12 +15,12 @@ from pgassay.language import decimals, tr
 _TEXTS = texts_of(__name__)
 
 
-def find(analysis: Analysis) -> list[Finding]:
+def find(analysis: Analysis, _facts: RunFacts) -> list[Finding]:
     """One sentence for each arm, and one for each level whose checkpoints cost more or less."""
-    labels = {arm.id: arm.label for arm in analysis.arms}
+    labels = {arm.id: arm.label for arm in analysis.answer.arms}
     texts = (
-        *(_dip(effect, labels) for effect in analysis.checkpoint_effects),
-        *(_contrast(one) for one in analysis.checkpoint_contrasts),
+        *(_dip(effect, labels) for effect in analysis.behaviour.checkpoint_effects),
+        *(_contrast(one) for one in analysis.behaviour.checkpoint_contrasts),
     )
     return [
         Finding(FindingKind.OBSERVATION, _TEXTS["title"], text, rule="checkpoints")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from pgassay.analysis.curves.model import Crossing, EffectByLoad, LoadCurve, QuantileShift
-from pgassay.analysis.model import Analysis
+from pgassay.analysis.model import Analysis, RunFacts
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.statistics.values import Interval
 from pgassay.findings.model import Finding, FindingKind
@@ -19,14 +19,16 @@ from pgassay.language import decimals, listed, tr
 _TEXTS = texts_of(__name__)
 
 
-def find(analysis: Analysis) -> list[Finding]:
+def find(analysis: Analysis, _facts: RunFacts) -> list[Finding]:
     """A sentence per level and curve that has something clear, one per crossing and per knee."""
-    margin = 100 * analysis.smallest_effect
-    labels = {arm.id: arm.label for arm in analysis.arms}
+    margin = 100 * analysis.answer.smallest_effect
+    labels = {arm.id: arm.label for arm in analysis.answer.arms}
     texts = {
-        "quantiles": [t for shift in analysis.quantile_shifts for t in _shift(shift, margin)],
-        "by_load": [t for effect in analysis.by_load for t in _effect(effect, margin)],
-        "load_curve": [t for curve in analysis.load_curves for t in _knee(curve, labels)],
+        "quantiles": [
+            t for shift in analysis.behaviour.quantile_shifts for t in _shift(shift, margin)
+        ],
+        "by_load": [t for effect in analysis.behaviour.by_load for t in _effect(effect, margin)],
+        "load_curve": [t for curve in analysis.behaviour.load_curves for t in _knee(curve, labels)],
     }
     return [
         Finding(FindingKind.OBSERVATION, _TEXTS[rule]["title"], text, rule=rule)

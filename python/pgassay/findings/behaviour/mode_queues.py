@@ -20,10 +20,10 @@ def queued_pct(analysis: Analysis, arm: str) -> float | None:
 
     None where the kernel's counts were not read, or where it is below the limit.
     """
-    signals = next((one for one in analysis.signals if one.arm == arm), None)
+    signals = next((one for one in analysis.explanation.signals if one.arm == arm), None)
     if signals is None:
         return None
-    latencies = {one.number: one.whole.values.get("latency_mean") for one in analysis.trials}
+    latencies = {one.number: one.whole.values.get("latency_mean") for one in analysis.answer.trials}
     totals = [signals.total("processes", kind, "queue_ns") for kind in OF_THE_LOAD]
     shares = []
     for trial, *queued_ns in zip(signals.trials, *totals, strict=True):

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from pgassay.analysis.curves.modes.model import LatencyMode, LatencyModes, ModeContrast
 from pgassay.analysis.measures.courses.latencies import ALL
-from pgassay.analysis.model import Analysis
+from pgassay.analysis.model import Analysis, RunFacts
 from pgassay.findings.behaviour.mode_queues import confirmation, queued_pct, queued_sentence
 from pgassay.findings.model import Confidence, Evidence, Finding, FindingKind
 from pgassay.findings.wording import bounds, latency, plain_number, texts_of
@@ -19,16 +19,18 @@ _TEXTS = texts_of(__name__)
 _CLIENT = "Client:ClientRead"
 
 
-def find(analysis: Analysis) -> list[Finding]:
+def find(analysis: Analysis, _facts: RunFacts) -> list[Finding]:
     """A sentence for each scenario with a slow mode that matters, and for each level that changes
     the share of one; the scenario in which it matters most is a diagnosis."""
     searched = [
-        one for one in analysis.latency_modes if one.refused is None and one.scenario != ALL
+        one
+        for one in analysis.behaviour.latency_modes
+        if one.refused is None and one.scenario != ALL
     ]
     if not searched:
         return []
     told = _told(searched)
-    labels = {arm.id: arm.label for arm in analysis.arms}
+    labels = {arm.id: arm.label for arm in analysis.answer.arms}
     queued = {one.arm: queued_pct(analysis, one.arm) for one in told}
     queues = {
         arm: queued_sentence(searched, share, labels[arm])
@@ -38,7 +40,7 @@ def find(analysis: Analysis) -> list[Finding]:
     texts = ["".join([_sentence(one, labels[one.arm]), *_with(one.modes[-1])]) for one in told]
     if all(len(one.modes) == 1 for one in searched):
         texts.append(_TEXTS["one"])
-    changes = [one for one in analysis.mode_contrasts if _matters(one)]
+    changes = [one for one in analysis.behaviour.mode_contrasts if _matters(one)]
     texts += [_contrast(one) for one in changes]
     if queues:
         texts.append(queues[max(queues, key=lambda arm: queued[arm] or 0.0)].strip())

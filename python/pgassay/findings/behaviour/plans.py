@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from pgassay.analysis.model import Analysis
+from pgassay.analysis.model import Analysis, RunFacts
 from pgassay.analysis.statements.model import StatementEffect, StatementPlan, StatementPlans
 from pgassay.findings.model import Confidence, Evidence, Finding, FindingKind
 from pgassay.findings.next_spec import next_spec
@@ -24,14 +24,16 @@ _SHARED = texts_of("pgassay.findings.limits")
 _WHEN = Message("after the load of each trial")
 
 
-def find(analysis: Analysis) -> list[Finding]:
+def find(analysis: Analysis, facts: RunFacts) -> list[Finding]:
     """One for each statement whose plan is not the same everywhere; those that take most first."""
-    rank = {use.queryid: use.ranked for use in analysis.statement_use}
-    found = [one for one in analysis.plans if one.differs or one.varies]
+    rank = {use.queryid: use.ranked for use in analysis.explanation.statement_use}
+    found = [one for one in analysis.explanation.plans if one.differs or one.varies]
     found.sort(key=lambda one: min((rank[id_] for id_ in one.queryids if id_ in rank), default=999))
     most: int = _TEXTS["most_findings"]
     findings = [
-        _changed(one, analysis) if one.differs and _is_steady(one) else _unsteady(one, analysis)
+        _changed(one, analysis, facts)
+        if one.differs and _is_steady(one)
+        else _unsteady(one, analysis)
         for one in found[:most]
     ]
     if len(found) > most:
@@ -51,11 +53,11 @@ def _is_steady(statement: StatementPlans) -> bool:
     )
 
 
-def _changed(statement: StatementPlans, analysis: Analysis) -> Finding:
+def _changed(statement: StatementPlans, analysis: Analysis, facts: RunFacts) -> Finding:
     factor = statement.factor
     effects = [
         effect
-        for use in analysis.statement_use
+        for use in analysis.explanation.statement_use
         if use.queryid in statement.queryids
         for effect in use.effects
         if factor is None or effect.factor == factor
@@ -80,19 +82,19 @@ def _changed(statement: StatementPlans, analysis: Analysis) -> Finding:
         ),
         confirm=_how_to_confirm(factor, plans),
         refute=_TEXTS["refute"],
-        next_spec=_next(plans, analysis),
+        next_spec=_next(plans, analysis, facts),
     )
 
 
-def _next(plans: Sequence[StatementPlan], analysis: Analysis) -> str:
+def _next(plans: Sequence[StatementPlan], analysis: Analysis, facts: RunFacts) -> str:
     """The experiment in which the plan alone differs; none where no setting avoids it."""
     if (avoiding := _avoiding(plans)) is None:
         return ""
     node, setting = avoiding
     arms = [arm for plan in plans if any(node in one for one in plan.nodes) for arm in plan.trials]
-    levels = next((arm.levels for arm in analysis.arms if arm.id in arms), {})
+    levels = next((arm.levels for arm in analysis.answer.arms if arm.id in arms), {})
     factors = {"client": {"settings": tomllib.loads(setting)}}
-    return next_spec(analysis.spec_text, levels, _TEXTS["question"], factors)
+    return next_spec(facts.spec_text, levels, _TEXTS["question"], factors)
 
 
 def _unsteady(statement: StatementPlans, analysis: Analysis) -> Finding:
@@ -119,7 +121,7 @@ def _confidence(statement: StatementPlans, analysis: Analysis) -> Confidence:
     of_arms = Counter(statement.plan_of_arm.values())
     of_trials = [sum(plan.trials.values()) for plan in statement.plans]
     chance = _divisions(of_arms.values()) / _divisions(of_trials)
-    tested = sum(bool(one.plans) for one in analysis.plans)
+    tested = sum(bool(one.plans) for one in analysis.explanation.plans)
     sure = len(trials) > 1 and chance * tested <= _TEXTS["error_rate"]
     return Confidence.CONFIRMED if sure else Confidence.SUPPORTED
 
@@ -147,7 +149,7 @@ def arms_of(
     `counted` adds in how many trials, where that is not all.
     """
     names: dict[str, None] = {}
-    for arm in analysis.arms:
+    for arm in analysis.answer.arms:
         if arm.id in plan.trials:
             by = statement.factor
             name = arm.label if by is None else f"{by} = {arm.levels[by]}"

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgassay.analysis.compare.accounting import Accounting, TimePart
-from pgassay.analysis.model import Analysis, ArmSignals, ArmSummary
+from pgassay.analysis.model import Analysis, ArmSignals, ArmSummary, RunFacts
 from pgassay.findings.model import Confidence, Evidence, Finding, FindingKind
 from pgassay.findings.next_spec import next_spec
 from pgassay.findings.wording import (
@@ -55,15 +55,17 @@ class _Waiting:
         return bool(enough and float(self.flush.mean()) < _LIMITS["flushing_sessions"])
 
 
-def find(analysis: Analysis) -> list[Finding]:
+def find(analysis: Analysis, facts: RunFacts) -> list[Finding]:
     """Of the arm with the largest share of its time in these locks."""
-    limited = [one for arm in analysis.signals if (one := _waiting(analysis, arm)).is_limited]
+    limited = [
+        one for arm in analysis.explanation.signals if (one := _waiting(analysis, arm)).is_limited
+    ]
     if not limited:
         return []
     worst = max(limited, key=lambda one: float(one.share.mean()))
-    arm = next(one for one in analysis.arms if one.id == worst.signals.arm)
+    arm = next(one for one in analysis.answer.arms if one.id == worst.signals.arm)
     proof = _proof(analysis, arm)
-    place = f"{where(arm, analysis.arms)},"
+    place = f"{where(arm, analysis.answer.arms)},"
     values = {
         "where": place,
         "Where": place[0].upper() + place[1:],
@@ -84,9 +86,9 @@ def find(analysis: Analysis) -> list[Finding]:
             "wait": milliseconds(abs(part.difference_ms)),
             "whole": milliseconds(abs(whole.difference_ms)),
         }
-    setting, levels = _next(analysis, arm)
+    setting, levels = _next(analysis, facts, arm)
     next_ = next_spec(
-        analysis.spec_text, arm.levels, _TEXTS["question"], {"postgres": {setting: levels}}
+        facts.spec_text, arm.levels, _TEXTS["question"], {"postgres": {setting: levels}}
     )
     test = _TEXTS["below" if next_ else "by_hand"].format(setting=setting, levels=levels)
     return [
@@ -106,7 +108,7 @@ def find(analysis: Analysis) -> list[Finding]:
 
 def _waiting(analysis: Analysis, arm: ArmSignals) -> _Waiting:
     """Sessions in transactions are, by Little's law, transactions a second times their latency."""
-    measured = {trial.number: trial.whole.values for trial in analysis.trials}
+    measured = {trial.number: trial.whole.values for trial in analysis.answer.trials}
     locks, flush = (
         sum(_known(arm, event) for event in _EVENTS[name]) for name in ("locks", "flush")
     )
@@ -124,7 +126,7 @@ def _confidence(one: _Waiting, proof: Proof | None, analysis: Analysis) -> Confi
     if proof is not None:
         return Confidence.CONFIRMED
     # Where a control was varied it made no clear difference.
-    varied = any(each.factor in _CONTROL["settings"] for each in analysis.accounting)
+    varied = any(each.factor in _CONTROL["settings"] for each in analysis.answer.accounting)
     few = len(one.share) < _SHARED["least_trials"]
     return Confidence.HYPOTHESIS if varied or few else Confidence.SUPPORTED
 
@@ -135,7 +137,7 @@ def _known(arm: ArmSignals, event: str) -> NDArray[np.float64]:
 
 def _proof(analysis: Analysis, arm: ArmSummary) -> Proof | None:
     """A control factor with which WAL waits and transactions are clearly shorter."""
-    for account in analysis.accounting:
+    for account in analysis.answer.accounting:
         if account.factor not in _CONTROL["settings"]:
             continue
         part = next((one for one in account.parts if one.name == _CONTROL["class"]), None)
@@ -194,9 +196,9 @@ def _evidence(one: _Waiting, arm: ArmSummary) -> list[Evidence]:
     return [Evidence(metric, figure, label) for metric, figure in found]
 
 
-def _next(analysis: Analysis, arm: ArmSummary) -> tuple[str, Sequence[str]]:
-    varied = {name for other in analysis.arms for name in other.levels}
-    settings = analysis.environment.get("server", {}).get("every_setting", {})
+def _next(analysis: Analysis, facts: RunFacts, arm: ArmSummary) -> tuple[str, Sequence[str]]:
+    varied = {name for other in analysis.answer.arms for name in other.levels}
+    settings = facts.environment.get("server", {}).get("every_setting", {})
     choices = [one for one in _CONTROL["next"] if one["setting"] not in varied]
     chosen = (choices or _CONTROL["next"])[0]
     setting = str(chosen["setting"])

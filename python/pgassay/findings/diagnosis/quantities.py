@@ -14,7 +14,7 @@ from fnmatch import fnmatchcase
 from functools import cached_property
 
 from pgassay.analysis.measures.signals import ArmSignals, TrialSignals
-from pgassay.analysis.model import Analysis
+from pgassay.analysis.model import Analysis, RunFacts
 from pgassay.findings.diagnosis.rule_file import ObjectCondition, Sign
 from pgassay.spec.reading.units import to_base
 
@@ -49,16 +49,16 @@ class ArmFacts:
         return found
 
 
-def facts_of(analysis: Analysis) -> list[ArmFacts]:
+def facts_of(analysis: Analysis, run: RunFacts) -> list[ArmFacts]:
     """The arms that have trials."""
-    environment = analysis.environment
+    environment = run.environment
     every = environment.get("server", {}).get("every_setting", {})
     common = {name: str(one.get("value", "")) for name, one in every.items()}
     cores = environment.get("host", {}).get("cpus")
-    metrics = {trial.number: trial.whole.values for trial in analysis.trials}
-    asked = {one.arm: one for one in analysis.asked}
+    metrics = {trial.number: trial.whole.values for trial in analysis.answer.trials}
+    asked = {one.arm: one for one in run.asked}
     found = []
-    for arm in analysis.signals:
+    for arm in analysis.explanation.signals:
         one = asked.get(arm.arm)
         found.append(
             ArmFacts(
@@ -194,7 +194,7 @@ def _matches(expression: str, texts: Iterable[str] | None) -> Value:
 
 def _plans_of(analysis: Analysis, arm: str) -> Sequence[str] | None:
     """The plans of an arm as text; None where the run stored none."""
-    if not analysis.plans:
+    if not analysis.explanation.plans:
         return None
-    plans = (plan for one in analysis.plans for plan in one.plans if arm in plan.trials)
+    plans = (plan for one in analysis.explanation.plans for plan in one.plans if arm in plan.trials)
     return ["\n".join(plan.text) for plan in plans]

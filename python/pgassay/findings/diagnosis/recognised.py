@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from pgassay.analysis.model import Analysis, Verdict, Withdrawn
+from pgassay.analysis.model import Analysis, RunFacts, Verdict, Withdrawn
 from pgassay.findings.diagnosis.judging import ArmContrast, Judgement, RuleInArm, SignInArm, judge
 from pgassay.findings.diagnosis.quantities import facts_of
 from pgassay.findings.diagnosis.rule_file import Sign, known_rules
@@ -23,25 +23,27 @@ _TEXTS: Mapping[str, str] = _RULES["texts"]
 _LIMITS = _RULES["limits"]
 
 
-def find(analysis: Analysis) -> list[Finding]:
+def find(analysis: Analysis, facts: RunFacts) -> list[Finding]:
     """One finding for each rule that is seen in some arm."""
-    if not analysis.signals:
+    if not analysis.explanation.signals:
         return []
-    labels = {arm.id: arm.label for arm in analysis.arms}
-    judged = judge(known_rules(), facts_of(analysis), analysis.rule, _compared(analysis))
-    return [_finding(one, labels, analysis) for one in judged]
+    labels = {arm.id: arm.label for arm in analysis.answer.arms}
+    judged = judge(
+        known_rules(), facts_of(analysis, facts), analysis.answer.rule, _compared(analysis)
+    )
+    return [_finding(one, labels, analysis, facts) for one in judged]
 
 
 def _compared(analysis: Analysis) -> set[str]:
     """The arms that may be held against each other."""
-    if any(one.verdict is Verdict.CALIBRATION for one in analysis.comparisons):
+    if any(one.verdict is Verdict.CALIBRATION for one in analysis.answer.comparisons):
         return set()
     lost = {
         (one.factor, one.level)
-        for one in analysis.comparisons
+        for one in analysis.answer.comparisons
         if one.withdrawn not in (None, Withdrawn.SET_BY_LOAD)
     }
-    return {arm.id for arm in analysis.arms if not lost & set(arm.levels.items())}
+    return {arm.id for arm in analysis.answer.arms if not lost & set(arm.levels.items())}
 
 
 def _is_tested(judgement: Judgement, spec_text: str) -> bool:
@@ -53,13 +55,15 @@ def _is_tested(judgement: Judgement, spec_text: str) -> bool:
     return varies_itself(spec_text, proposed.factors)
 
 
-def _finding(judgement: Judgement, labels: Mapping[str, str], analysis: Analysis) -> Finding:
+def _finding(
+    judgement: Judgement, labels: Mapping[str, str], analysis: Analysis, facts: RunFacts
+) -> Finding:
     rule, first = judgement.rule, judgement.arms[0]
-    levels = {arm.id: arm.levels for arm in analysis.arms}
+    levels = {arm.id: arm.levels for arm in analysis.answer.arms}
     contrast = judgement.contrast
     evidence = [] if contrast is None else [_contrasted(contrast, labels)]
     not_for_it: list[Evidence] = []
-    tests = not _is_tested(judgement, analysis.spec_text)
+    tests = not _is_tested(judgement, facts.spec_text)
     for arm in judgement.arms[: _LIMITS["most_arms"]]:
         label = labels[arm.facts.signals.arm] if len(labels) > 1 else ""
         for one in arm.signs:
@@ -76,7 +80,7 @@ def _finding(judgement: Judgement, labels: Mapping[str, str], analysis: Analysis
         confirm=tr(rule.confirm).strip() if tests else "",
         refute=tr(rule.refute).strip() if tests else "",
         next_spec=next_spec(
-            analysis.spec_text,
+            facts.spec_text,
             levels.get(first.facts.signals.arm, {}),
             rule.next.question,
             rule.next.factors,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from pgassay.analysis.model import Analysis
+from pgassay.analysis.model import Analysis, RunFacts
 from pgassay.analysis.noise.model import LENGTHS_FROM, Advice, Calibration
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.model import Finding, FindingKind
@@ -25,11 +25,11 @@ from pgassay.language import clauses, decimals, tr
 _TEXTS = texts_of(__name__)
 
 
-def find(analysis: Analysis) -> list[Finding]:
+def find(analysis: Analysis, _facts: RunFacts) -> list[Finding]:
     """What the run says about the host; nothing for a run that is not A/A."""
-    if analysis.calibration is None:
+    if analysis.noise.calibration is None:
         return []
-    return calibration_findings(analysis.calibration, analysis.smallest_effect)
+    return calibration_findings(analysis.noise.calibration, analysis.answer.smallest_effect)
 
 
 def calibration_findings(found: Calibration, smallest_effect: float) -> list[Finding]:

@@ -112,10 +112,13 @@ def _basis(one: Finding) -> Iterator[str]:
 
 
 def _noise(context: ReportContext) -> Iterator[str]:
-    noise = context.analysis.noise
+    noise = context.analysis.noise.floor
     if noise is None:
         return
-    judged = {context.analysis.metric, *(one.metric for one in context.analysis.endpoints)}
+    judged = {
+        context.analysis.answer.metric,
+        *(one.metric for one in context.analysis.answer.endpoints),
+    }
     for one in noise.metrics:
         if one.metric not in judged:
             continue
@@ -139,7 +142,7 @@ def _noise(context: ReportContext) -> Iterator[str]:
 
 def _arm_table(context: ReportContext) -> Table:
     """The figures that are asked for most."""
-    arms = context.analysis.arms
+    arms = context.analysis.answer.arms
     shown = [METRICS[name] for name in texts()["arm_metrics"]]
     rows = [
         (one.title, [measured(arm.means.get(one.name), one) for arm in arms])

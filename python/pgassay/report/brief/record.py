@@ -111,7 +111,7 @@ def _design(context: ReportContext) -> Part:
             seed=plan.seed,
             list=" / ".join(order_of(plan, block) for block in range(1, last + 1)),
         )
-    for trial in context.analysis.invalid_trials:
+    for trial in context.analysis.answer.invalid_trials:
         yield tr(
             "Trial {number} does not count: {list}",
             number=trial.number,
@@ -136,7 +136,7 @@ def _workload(context: ReportContext) -> Part:
 
 def _settings(context: ReportContext) -> Iterator[Block]:
     """What arms differ in, then what is the same in all of them."""
-    asked = {one.arm: one.settings for one in context.analysis.asked}
+    asked = {one.arm: one.settings for one in context.facts.asked}
     of_arm = {
         arm.id: {**asked.get(arm.id, {}), **arm.settings, **arm.session_settings, **arm.knobs}
         for arm in context.plan.arms

@@ -25,7 +25,7 @@ def waits_chart(analysis: Analysis, styles: Mapping[str, ArmStyle]) -> Figure | 
     classes = present_classes(analysis)
     if not classes:
         return None
-    arms = analysis.arms
+    arms = analysis.answer.arms
     panel = Panel(
         Axis(tr("milliseconds per transaction"), from_zero=True),
         Axis(low=len(arms) - 0.5, high=-0.5, hidden=True),
@@ -62,7 +62,9 @@ def waits_chart(analysis: Analysis, styles: Mapping[str, ArmStyle]) -> Figure | 
 
 def present_classes(analysis: Analysis) -> list[WaitClass]:
     """Parts of a transaction's time that any arm has."""
-    present = [part for part in TIME_PARTS if any(mean_of(arm, part) for arm in analysis.arms)]
+    present = [
+        part for part in TIME_PARTS if any(mean_of(arm, part) for arm in analysis.answer.arms)
+    ]
     return present if any(part in WAIT_CLASSES for part in present) else []
 
 

@@ -25,27 +25,29 @@ def answer_tables(context: ReportContext) -> Iterator[Table]:
     yield verdict_table(context)
     yield table_of("gates", _gates(context))
     yield table_of("by_half", _halves(context))
-    yield table_of("comparisons", map(_comparison, analysis.comparisons))
+    yield table_of("comparisons", map(_comparison, analysis.answer.comparisons))
     yield table_of("block_effects", _block_effects(context))
     yield table_of(
         "interactions",
-        ({**vars(one), **_estimate(one.estimate)} for one in analysis.interactions),
+        ({**vars(one), **_estimate(one.estimate)} for one in analysis.answer.interactions),
     )
     yield table_of(
         "simple_effects",
-        ({**vars(one), **_estimate(one.estimate)} for one in analysis.simple_effects),
+        ({**vars(one), **_estimate(one.estimate)} for one in analysis.answer.simple_effects),
     )
-    yield table_of("trends", ({**vars(one), **_estimate(one.estimate)} for one in analysis.trends))
+    yield table_of(
+        "trends", ({**vars(one), **_estimate(one.estimate)} for one in analysis.answer.trends)
+    )
     labels = context.labels
     yield table_of(
         "arm_effects",
         (
             {"arm": one.arm, "label": labels[one.arm], **_estimate(one.estimate)}
-            for one in analysis.arm_effects
+            for one in analysis.answer.arm_effects
         ),
     )
     yield table_of("server_effects", _server_effects(context))
-    yield table_of("time_parts", (row for one in analysis.accounting for row in _parts(one)))
+    yield table_of("time_parts", (row for one in analysis.answer.accounting for row in _parts(one)))
 
 
 def verdict_table(context: ReportContext) -> Table:
@@ -56,16 +58,16 @@ def verdict_table(context: ReportContext) -> Table:
 def _verdicts(context: ReportContext) -> Iterator[dict[str, Any]]:
     analysis = context.analysis
     sentences = {one.comparison: one.text for one in context.findings if one.comparison is not None}
-    for verdict in analysis.verdicts():
+    for verdict in analysis.answer.verdicts():
         yield {
             **_comparison(verdict),
             "endpoint": "primary",
             "badge": badge(verdict, analysis),
             "sentence": sentences.get(verdict),
-            "margin_pct": 100.0 * analysis.smallest_effect,
+            "margin_pct": 100.0 * analysis.answer.smallest_effect,
             **_limits(verdict, analysis),
         }
-        for one, endpoint in analysis.beside(verdict):
+        for one, endpoint in analysis.answer.beside(verdict):
             yield {
                 **_comparison(one),
                 "endpoint": "beside",
@@ -88,7 +90,7 @@ def _limits(verdict: Comparison, analysis: Analysis) -> dict[str, Any]:
 
 
 def _halves(context: ReportContext) -> Iterator[dict[str, Any]]:
-    for one in context.analysis.by_half:
+    for one in context.analysis.behaviour.by_half:
         yield {
             **vars(one),
             "first_pct": one.first.effect_pct,
@@ -131,14 +133,14 @@ def _comparison(one: Comparison) -> dict[str, Any]:
 
 
 def _block_effects(context: ReportContext) -> Iterator[dict[str, Any]]:
-    for one in context.analysis.comparisons:
+    for one in context.analysis.answer.comparisons:
         both = zip(one.block_effects_pct, one.block_raw_pct, strict=True)
         for nth, (effect, raw) in enumerate(both, 1):
             yield {**vars(one), "nth": nth, "effect_pct": effect, "raw_pct": raw}
 
 
 def _server_effects(context: ReportContext) -> Iterator[dict[str, Any]]:
-    for one in context.analysis.by_server:
+    for one in context.analysis.answer.by_server:
         for effect in one.servers:
             yield {
                 **{name: getattr(one, name) for name in _COMPARED},

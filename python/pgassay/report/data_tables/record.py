@@ -42,20 +42,20 @@ def run_table(context: ReportContext) -> Table:
         ("pgassay", context.version, ""),
         ("server", server_version(context.environment), ""),
         ("created", created_at(context.environment), ""),
-        ("primary metric", analysis.metric, ""),
-        ("primary metric in words", METRICS[analysis.metric].title, ""),
-        ("smallest effect that matters", 100.0 * analysis.smallest_effect, "%"),
-        ("interval", analysis.interval, ""),
-        ("verdicts that share 5 %", analysis.simultaneous, ""),
+        ("primary metric", analysis.answer.metric, ""),
+        ("primary metric in words", METRICS[analysis.answer.metric].title, ""),
+        ("smallest effect that matters", 100.0 * analysis.answer.smallest_effect, "%"),
+        ("interval", analysis.answer.interval, ""),
+        ("verdicts that share 5 %", analysis.answer.simultaneous, ""),
         ("mode", plan.mode, ""),
         ("combinations of levels", plan.combinations, ""),
         ("randomisation of a block", plan.plots, ""),
         ("stopping", plan.stops, ""),
-        ("complete blocks", analysis.blocks, ""),
+        ("complete blocks", analysis.answer.blocks, ""),
         ("fewest blocks", plan.min_blocks, ""),
         ("most blocks", plan.max_blocks, ""),
-        ("trials that count", len(analysis.trials), ""),
-        ("trials that do not count", len(analysis.invalid_trials), ""),
+        ("trials that count", len(analysis.answer.trials), ""),
+        ("trials that do not count", len(analysis.answer.invalid_trials), ""),
         ("measured time of a trial", plan.measured_s, "s"),
         ("seed", str(plan.seed), ""),
         ("identical arms (A/A run)", plan.calibrates, ""),
@@ -119,7 +119,7 @@ def setting_rows(environment: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 def _settings(context: ReportContext) -> Iterator[dict[str, Any]]:
     yield from setting_rows(context.environment)
-    asked = {one.arm: dict(one.settings) for one in context.analysis.asked}
+    asked = {one.arm: dict(one.settings) for one in context.facts.asked}
     for arm in context.plan.arms:
         own = asked.get(arm.id, {}) | arm.settings | arm.session_settings | arm.knobs
         for name, value in own.items():
@@ -148,7 +148,7 @@ def _caveats(context: ReportContext) -> Iterator[dict[str, Any]]:
 
 def _noise(context: ReportContext) -> Iterator[dict[str, Any]]:
     """How much trials of one arm differ; of a switchback or duet differences of arms."""
-    noise = context.analysis.noise
+    noise = context.analysis.noise.floor
     if noise is None:
         return
     for one in noise.metrics:

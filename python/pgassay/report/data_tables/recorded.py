@@ -102,7 +102,7 @@ def _wait_events(context: ReportContext) -> Iterator[dict[str, Any]]:
 
 
 def _statements(context: ReportContext) -> Iterator[dict[str, Any]]:
-    for one in context.analysis.statement_use:
+    for one in context.analysis.explanation.statement_use:
         for costs in one.by_arm:
             waits = [f"{event} {sessions:.4g}" for event, sessions in costs.waits]
             yield {
@@ -115,13 +115,13 @@ def _statements(context: ReportContext) -> Iterator[dict[str, Any]]:
 
 
 def _statement_effects(context: ReportContext) -> Iterator[dict[str, Any]]:
-    for one in context.analysis.statement_use:
+    for one in context.analysis.explanation.statement_use:
         for effect in one.effects:
             yield {**vars(effect), **ends("ci95", effect.ci95_ms, "_ms")}
 
 
 def _checkpoints(context: ReportContext) -> Iterator[dict[str, Any]]:
-    for one in context.analysis.checkpoint_rows:
+    for one in context.analysis.behaviour.checkpoint_rows:
         yield {**vars(one.checkpoint), **vars(one), "start_utc": None}
 
 

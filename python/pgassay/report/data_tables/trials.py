@@ -20,7 +20,7 @@ from pgassay.report.document.table import Column, Table, data_column
 def every_trial(context: ReportContext) -> tuple[TrialMeasures, ...]:
     """Those that count and those that do not, in the order they ran."""
     analysis = context.analysis
-    every = (*analysis.trials, *analysis.invalid_trials)
+    every = (*analysis.answer.trials, *analysis.answer.invalid_trials)
     return tuple(sorted(every, key=lambda one: (one.whole.start_ns, one.number)))
 
 
@@ -125,7 +125,7 @@ def _slice_table(context: ReportContext) -> Table:
 
 
 def _curves(context: ReportContext) -> Iterator[dict[str, Any]]:
-    for one in context.analysis.latency_curves:
+    for one in context.analysis.behaviour.latency_curves:
         rows = zip(one.shares, one.latency_ms, one.low_ms, one.high_ms, strict=True)
         for share, latency, low, high in (*rows, (1.0, one.max_ms, None, None)):
             yield {

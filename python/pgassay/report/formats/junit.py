@@ -98,7 +98,7 @@ def _cases(context: ReportContext) -> Iterator[Case]:
             yield Case("verdict", finding.title, outcome, finding.text)
             continue
         yield Case("verdict", _name(one), _outcome(one), finding.text)
-        for beside, endpoint in analysis.beside(one):
+        for beside, endpoint in analysis.answer.beside(one):
             sentence = endpoint_sentence(beside, endpoint)
             yield Case("endpoint", _name(beside), _outcome(beside), sentence)
     if not found:
@@ -124,11 +124,11 @@ def _name(one: Comparison) -> str:
 def _properties(context: ReportContext) -> Iterator[tuple[str, str]]:
     analysis = context.analysis
     yield "question", context.question
-    yield "primary_metric", analysis.metric
-    yield "smallest_effect_pct", f"{100 * analysis.smallest_effect:g}"
-    yield "blocks", str(analysis.blocks)
-    yield "trials", str(len(analysis.trials))
-    yield "invalid_trials", str(len(analysis.invalid_trials))
+    yield "primary_metric", analysis.answer.metric
+    yield "smallest_effect_pct", f"{100 * analysis.answer.smallest_effect:g}"
+    yield "blocks", str(analysis.answer.blocks)
+    yield "trials", str(len(analysis.answer.trials))
+    yield "invalid_trials", str(len(analysis.answer.invalid_trials))
     yield "seed", str(context.plan.seed)
     yield "pgassay", context.version
 

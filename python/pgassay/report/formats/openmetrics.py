@@ -62,17 +62,17 @@ def _of_run(context: ReportContext) -> Iterator[GaugeMetricFamily]:
     about = {
         **run,
         "question": context.question,
-        "primary_metric": analysis.metric,
+        "primary_metric": analysis.answer.metric,
         "server": server_version(context.environment),
         "pgassay": context.version,
     }
     yield _family("pgassay_run_info", "The run; always 1.", [(about, 1.0)])
-    blocks, trials = float(analysis.blocks), float(len(analysis.trials))
+    blocks, trials = float(analysis.answer.blocks), float(len(analysis.answer.trials))
     yield _family("pgassay_blocks", "Complete blocks.", [(run, blocks)])
     yield _family("pgassay_trials", "Trials that count.", [(run, trials)])
-    invalid = float(len(analysis.invalid_trials))
+    invalid = float(len(analysis.answer.invalid_trials))
     yield _family("pgassay_invalid_trials", "Trials that do not count.", [(run, invalid)])
-    margin = analysis.smallest_effect
+    margin = analysis.answer.smallest_effect
     yield _family(
         "pgassay_smallest_effect_ratio",
         "Smallest effect that matters, as a share of the baseline.",
@@ -89,8 +89,8 @@ def _of_verdicts(context: ReportContext) -> Iterator[GaugeMetricFamily]:
     analysis = context.analysis
     judged = [
         one
-        for verdict in analysis.verdicts()
-        for one in (verdict, *(endpoint for endpoint, _ in analysis.beside(verdict)))
+        for verdict in analysis.answer.verdicts()
+        for one in (verdict, *(endpoint for endpoint, _ in analysis.answer.beside(verdict)))
     ]
     labels = [(_compared(context, one), one) for one in judged]
     yield _family(
@@ -134,7 +134,7 @@ def _of_verdicts(context: ReportContext) -> Iterator[GaugeMetricFamily]:
 def _of_arms(context: ReportContext) -> Iterator[GaugeMetricFamily]:
     arms = [
         ({"run": context.run_name, "arm": arm.id, "levels": arm.label}, arm.means)
-        for arm in context.analysis.arms
+        for arm in context.analysis.answer.arms
     ]
     yield _family(
         "pgassay_arm_transactions_per_second",

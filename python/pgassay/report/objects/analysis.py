@@ -13,7 +13,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from pgassay.analysis.curves.model import StepSteadiness
-from pgassay.analysis.model import SCHEMA, Analysis, Caveat, not_stored
+from pgassay.analysis.model import SCHEMA, Answer, Behaviour, Caveat, Explanation, not_stored
+from pgassay.analysis.verdicts.repeated_run import earlier_runs
 from pgassay.findings.model import Finding
 from pgassay.notes import Note, coded, note_to_json
 from pgassay.report.context import ReportContext
@@ -23,7 +24,7 @@ from pgassay.samples.run_summary import SUMMARY, summary_of
 
 def render_json(context: ReportContext) -> str:
     """The whole analysis, its findings, the environment and the command that repeats the run."""
-    stored = _stored(context.analysis)
+    stored = _stored(context)
     findings = [_finding(finding) for finding in context.findings]
     value = {
         "schema": SCHEMA,
@@ -39,14 +40,25 @@ def render_json(context: ReportContext) -> str:
     return json.dumps(finite(value), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def _stored(analysis: Analysis) -> dict[str, Any]:
-    """All fields but those that repeat what trials or environment.json hold."""
-    bare = dataclasses.replace(analysis, signals=(), environment={}, statements={}, asked=())
-    found: dict[str, Any] = _plain(bare)
-    for one in dataclasses.fields(analysis):
-        if not_stored(one):
-            del found[one.name]
-    return found
+def _stored(context: ReportContext) -> dict[str, Any]:
+    """The fields of all parts side by side, but those that repeat what trials or environment.json
+    hold."""
+    analysis = context.analysis
+    return {
+        **_fields_of(analysis.answer),
+        **_fields_of(analysis.behaviour),
+        "noise": _plain(analysis.noise.floor),
+        "calibration": _plain(analysis.noise.calibration),
+        **_fields_of(analysis.explanation),
+        "classic": _plain(analysis.classic),
+        "earlier_runs": earlier_runs(context.environment),
+        "warnings": _plain(analysis.warnings),
+    }
+
+
+def _fields_of(part: Answer | Behaviour | Explanation) -> dict[str, Any]:
+    own = (one for one in dataclasses.fields(part) if not not_stored(one))
+    return {one.name: _plain(getattr(part, one.name)) for one in own}
 
 
 SENTENCES: Mapping[type, str] = {Caveat: "text", StepSteadiness: "why"}

@@ -40,16 +40,16 @@ def run_object(run: str, context: ReportContext) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
         "run": run,
-        "blocks": analysis.blocks,
-        "trials": len(analysis.trials),
-        "verdicts": [_verdict(one, analysis) for one in analysis.verdicts()],
-        "accounting": [asdict(one) for one in analysis.accounting],
+        "blocks": analysis.answer.blocks,
+        "trials": len(analysis.answer.trials),
+        "verdicts": [_verdict(one, analysis) for one in analysis.answer.verdicts()],
+        "accounting": [asdict(one) for one in analysis.answer.accounting],
         "interactions": [
             {
                 **_judged(one, "metric", "factor", "level", "other", "at"),
                 "aliases": list(one.aliases),
             }
-            for one in analysis.interactions
+            for one in analysis.answer.interactions
         ],
         "simple_effects": [
             {
@@ -57,13 +57,13 @@ def run_object(run: str, context: ReportContext) -> dict[str, Any]:
                 **fields(one.estimate, *ESTIMATE_FIELDS),
                 **_NO_EVIDENCE,
             }
-            for one in analysis.simple_effects
+            for one in analysis.answer.simple_effects
         ],
         "trends": [
             _judged(one, "metric", "factor", "lowest", "highest", "per_doubling_pct")
-            for one in analysis.trends
+            for one in analysis.answer.trends
         ],
-        "by_server": [asdict(one) for one in analysis.by_server],
+        "by_server": [asdict(one) for one in analysis.answer.by_server],
         "warnings": list(dict.fromkeys(one.text for one in context.of_kind(FindingKind.WARNING))),
         "not_seen": list(context.environment.get("not_seen") or []),
         "invalid_trials": [
@@ -71,10 +71,10 @@ def run_object(run: str, context: ReportContext) -> dict[str, Any]:
                 **fields(one, "number", "block", "arm", "repeats"),
                 "reasons": list(map(str, one.invalid)),
             }
-            for one in analysis.invalid_trials
+            for one in analysis.answer.invalid_trials
         ],
         "calibration": _calibration(context),
-        "variants": [asdict(variant) for variant in analysis.variants],
+        "variants": [asdict(variant) for variant in analysis.answer.variants],
         "gates": gates_object(context.gates),
     }
 
@@ -89,7 +89,7 @@ def _verdict(one: Comparison, analysis: Analysis) -> dict[str, Any]:
         "badge": badge(one, analysis),
         "endpoints": [
             {**fields(beside, *ENDPOINT_FIELDS), "margin_pct": 100.0 * endpoint.margin}
-            for beside, endpoint in analysis.beside(one)
+            for beside, endpoint in analysis.answer.beside(one)
         ],
         **{name: None if found is None else asdict(found) for name, found in limits.items()},
     }
@@ -107,7 +107,7 @@ def _judged(one: Interaction | Trend, *names: str) -> dict[str, Any]:
 
 def _calibration(context: ReportContext) -> dict[str, Any] | None:
     """What an A/A run found; null for all others."""
-    found, margin = context.analysis.calibration, context.analysis.smallest_effect
+    found, margin = context.analysis.noise.calibration, context.analysis.answer.smallest_effect
     if found is None:
         return None
     return {**asdict(found), "fitness": fitness_of(found, margin)}

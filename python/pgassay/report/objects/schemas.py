@@ -13,7 +13,16 @@ from pydantic import TypeAdapter
 
 from pgassay.analysis.compare.model import Comparison, Estimate, Interaction, SimpleEffect, Trend
 from pgassay.analysis.gates.model import GateCheck, GateOutcome
-from pgassay.analysis.model import SCHEMA, Analysis, TrialMeasures, not_stored
+from pgassay.analysis.model import (
+    SCHEMA,
+    Analysis,
+    Answer,
+    Behaviour,
+    Explanation,
+    RunNoise,
+    TrialMeasures,
+    not_stored,
+)
 from pgassay.analysis.noise.model import Calibration
 from pgassay.findings.model import Finding
 from pgassay.findings.noise.fitness import Fitness
@@ -30,12 +39,16 @@ _NULL, _OBJECT = {"type": "null"}, {"type": "object"}
 _COMPARED = ("metric", "factor", "baseline", "level", "step")
 _ROOTS = (
     Analysis,
+    Answer,
+    Behaviour,
     Calibration,
     Comparison,
     Estimate,
+    Explanation,
     Finding,
     GateCheck,
     Interaction,
+    RunNoise,
     SimpleEffect,
     Trend,
     TrialMeasures,
@@ -80,9 +93,6 @@ def json_schema(name: str) -> Schema:
 
 
 def _analysis(types: _Types) -> tuple[str, Schema]:
-    own = types.of(Analysis)
-    absent = {one.name for one in dataclasses.fields(Analysis) if not_stored(one)}
-    stored = {name: schema for name, schema in own.items() if name not in absent}
     compared = types.some(Comparison, _COMPARED)
     finding = {
         **types.of(Finding),
@@ -92,7 +102,7 @@ def _analysis(types: _Types) -> tuple[str, Schema]:
         "pgassay": _TEXT,
         "summary": _OBJECT,
         "run": _TEXT,
-        **stored,
+        **_parts(types),
         "findings": _list(_object(finding)),
         "environment": _OBJECT,
         "command": _TEXT,
@@ -100,11 +110,28 @@ def _analysis(types: _Types) -> tuple[str, Schema]:
     }
 
 
+def _parts(types: _Types) -> Schema:
+    """The fields of an analysis, whose parts stand side by side."""
+    found: Schema = {}
+    for part in (Answer, Behaviour, Explanation):
+        absent = {one.name for one in dataclasses.fields(part) if not_stored(one)}
+        own = types.of(part).items()
+        found |= {name: schema for name, schema in own if name not in absent}
+    noise = types.of(RunNoise)
+    return {
+        **found,
+        "noise": noise["floor"],
+        "calibration": noise["calibration"],
+        "classic": types.of(Analysis)["classic"],
+        "earlier_runs": {"type": "integer"},
+    }
+
+
 _NO_EVIDENCE: Schema = {"e_value": {"type": "null"}}
 
 
 def _run(types: _Types) -> tuple[str, Schema]:
-    of_analysis = types.of(Analysis)
+    of_analysis = _parts(types)
     estimate = {**types.some(Estimate, ESTIMATE_FIELDS), **_NO_EVIDENCE}
     judged = {**estimate, **types.some(Estimate, ("blocks_to_decide",))}
     endpoint = {**types.some(Comparison, ENDPOINT_FIELDS), "margin_pct": _NUMBER}

@@ -77,7 +77,7 @@ def headlines(context: ReportContext) -> tuple[Headline, ...]:
 def facts(context: ReportContext) -> tuple[tuple[str, str], ...]:
     """(name, value): what was judged, by which interval, over how many trials."""
     plan, analysis = context.plan, context.analysis
-    metric = METRICS[analysis.metric]
+    metric = METRICS[analysis.answer.metric]
     direction = {"higher": tr("higher is better"), "lower": tr("lower is better")}.get(metric.good)
     found = [
         *_means(context),
@@ -89,7 +89,7 @@ def facts(context: ReportContext) -> tuple[tuple[str, str], ...]:
         found += [
             (
                 tr("Smallest effect that matters"),
-                f"±\xa0{decimals(100 * analysis.smallest_effect, 'g')}\xa0%",
+                f"±\xa0{decimals(100 * analysis.answer.smallest_effect, 'g')}\xa0%",
             ),
             (tr("Interval"), interval_words(context)),
         ]
@@ -118,7 +118,7 @@ def design_facts(context: ReportContext) -> list[tuple[str, str]]:
 
 def _means(context: ReportContext) -> Iterator[tuple[str, str]]:
     """The primary metric with the baseline and with the level, of a few verdicts."""
-    whole = [one for one in context.analysis.verdicts() if one.step is None]
+    whole = [one for one in context.analysis.answer.verdicts() if one.step is None]
     for one in whole if len(whole) <= _MOST_MEANS else ():
         metric = METRICS[one.metric]
         means = (quantity(mean, metric) for mean in (one.baseline_mean, one.level_mean))
@@ -142,12 +142,12 @@ def load(plan: Plan) -> str:
 def interval_words(context: ReportContext) -> str:
     """Which 95 % interval, and over how many verdicts it is shared."""
     analysis = context.analysis
-    name = f"{_INTERVALS[analysis.interval]}, 95\u00a0%"
-    if analysis.simultaneous > 1:
+    name = f"{_INTERVALS[analysis.answer.interval]}, 95\u00a0%"
+    if analysis.answer.simultaneous > 1:
         return tr(
             "{name}, shared by up to {simultaneous} verdicts (Holm)",
             name=name,
-            simultaneous=analysis.simultaneous,
+            simultaneous=analysis.answer.simultaneous,
         )
     return name
 
@@ -165,15 +165,15 @@ def _headline(finding: Finding, analysis: Analysis) -> Headline:
 
 
 def _nothing(context: ReportContext) -> str:
-    if context.analysis.invalid_trials and not context.analysis.trials:
+    if context.analysis.answer.invalid_trials and not context.analysis.answer.trials:
         return tr("No trial counts, so there is no result; the caveats say why.")
-    if not context.analysis.trials:
+    if not context.analysis.answer.trials:
         return tr("No trial has finished, so there is no result.")
     return tr("No complete block has a value to compare, so there is no result.")
 
 
 def _blocks(context: ReportContext) -> str:
-    plan, done = context.plan, context.analysis.blocks
+    plan, done = context.plan, context.analysis.answer.blocks
     if plan.stops == "group-sequential":
         return tr(
             "{done} complete, evaluated after {list}",
@@ -195,6 +195,6 @@ def _blocks(context: ReportContext) -> str:
 def _trials(context: ReportContext) -> str:
     return tr(
         "{trials} × {seconds}\xa0s measured",
-        trials=len(context.analysis.trials),
+        trials=len(context.analysis.answer.trials),
         seconds=decimals(context.plan.measured_s, "g"),
     )

@@ -19,7 +19,7 @@ from pgassay.report.tables.cells import ABSENT
 def arm_columns(context: ReportContext) -> tuple[Column, ...]:
     """One column for each arm."""
     styles = arm_styles(context.plan.arms)
-    arms = (styles[arm.id] for arm in context.analysis.arms)
+    arms = (styles[arm.id] for arm in context.analysis.answer.arms)
     return tuple(Column(arm.short, full_title=arm.label) for arm in arms)
 
 
@@ -35,7 +35,7 @@ def log_event_table(context: ReportContext) -> Table:
     """How often each kind of event occurred in a trial of each arm, on average."""
     read = {
         arm.id: [t.logged for t in context.series if t.arm == arm.id and t.logged is not None]
-        for arm in context.analysis.arms
+        for arm in context.analysis.answer.arms
     }
     kinds = {kind for trials in read.values() for trial in trials for kind in trial}
     rows = [

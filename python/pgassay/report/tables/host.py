@@ -20,8 +20,8 @@ from pgassay.report.tables.cells import ABSENT, moment
 
 def host_tables_of_run(context: ReportContext) -> tuple[Table, ...]:
     """The mean of each arm's trials over their measured time."""
-    found = by_arm([(trial.arm, trial.host) for trial in context.analysis.trials])
-    rows = [(arm.label, found[arm.id]) for arm in context.analysis.arms if arm.id in found]
+    found = by_arm([(trial.arm, trial.host) for trial in context.analysis.answer.trials])
+    rows = [(arm.label, found[arm.id]) for arm in context.analysis.answer.arms if arm.id in found]
     return tuple(_turned(one) for one in _tables(tr("Arm"), rows))
 
 

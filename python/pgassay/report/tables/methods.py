@@ -25,7 +25,9 @@ _TONES = {"better": "better", "worse": "worse", "different": "same"}
 
 def method_table(context: ReportContext, method: MethodName) -> Table:
     """All cells of a method that were measured."""
-    cells = [one for one in context.analysis.methods if one.method == method and one.figures]
+    cells = [
+        one for one in context.analysis.explanation.methods if one.method == method and one.figures
+    ]
     columns = (
         Column(Message("Of"), "group"),
         Column(Message("Kind"), "text", merges=True),
@@ -42,7 +44,7 @@ def method_table(context: ReportContext, method: MethodName) -> Table:
 def not_measured(context: ReportContext) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """(why, the cells that have no figure for that reason)."""
     found: dict[str, list[str]] = {}
-    for one in context.analysis.methods:
+    for one in context.analysis.explanation.methods:
         if one.not_measured:
             name = f"{one.title} ({one.of})" if one.of else one.title
             found.setdefault(one.not_measured, []).append(name)
@@ -51,7 +53,7 @@ def not_measured(context: ReportContext) -> tuple[tuple[str, tuple[str, ...]], .
 
 def _row(context: ReportContext, one: MethodCell) -> Row:
     by_arm = {figure.arm: figure for figure in one.figures}
-    shown = [_cell(one, by_arm[arm.id]) for arm in context.analysis.arms]
+    shown = [_cell(one, by_arm[arm.id]) for arm in context.analysis.answer.arms]
     return row_of((one.of, tr(one.kind), one.title, *shown))
 
 

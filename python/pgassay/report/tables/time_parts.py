@@ -46,7 +46,7 @@ _COLUMNS = (
 
 def accounting_table(context: ReportContext) -> Table:
     """The parts of each level and its baseline."""
-    rows = [row for one in context.analysis.accounting for row in _rows(one)]
+    rows = [row for one in context.analysis.answer.accounting for row in _rows(one)]
     made = Table(_COLUMNS, tuple(rows))
     return made if context.has_several_levels else made.without("Level compared")
 
@@ -127,10 +127,10 @@ def class_table(context: ReportContext) -> Table:
     if not parts:
         return arm_table(context, tr("Per transaction"), ())
     others = [part for part in parts if part is not UNACCOUNTED]
-    every = [[mean_of(arm, part) for part in others] for arm in context.analysis.arms]
+    every = [[mean_of(arm, part) for part in others] for arm in context.analysis.answer.arms]
     wholes = [
         sum(values) + mean_of(arm, UNACCOUNTED)
-        for values, arm in zip(every, context.analysis.arms, strict=True)
+        for values, arm in zip(every, context.analysis.answer.arms, strict=True)
     ]
     digits = time_digits(max(wholes))
     columns = [summing(*pair, digits) for pair in zip(every, wholes, strict=True)]

@@ -33,10 +33,10 @@ _LABEL_ABOVE_PX = -17
 
 def effect_chart(analysis: Analysis) -> Figure | None:
     """The chart, or None where nothing was compared."""
-    rows = [c for c in analysis.verdicts() if c.effect_pct is not None]
+    rows = [c for c in analysis.answer.verdicts() if c.effect_pct is not None]
     if not rows:
         return None
-    margin = 100 * analysis.smallest_effect
+    margin = 100 * analysis.answer.smallest_effect
     low, high = _range(rows, margin)
     panel = Panel(
         x=Axis(_axis_title(analysis), low=low, high=high, suffix=" %"),
@@ -64,10 +64,10 @@ def effect_chart(analysis: Analysis) -> Figure | None:
 
 def runs_out(analysis: Analysis) -> bool:
     """Whether an interval reaches past the edge of the chart."""
-    rows = [c for c in analysis.verdicts() if c.effect_pct is not None]
+    rows = [c for c in analysis.answer.verdicts() if c.effect_pct is not None]
     if not rows:
         return False
-    low, high = _range(rows, 100 * analysis.smallest_effect)
+    low, high = _range(rows, 100 * analysis.answer.smallest_effect)
     return any(c.ci95_pct and (c.ci95_pct[0] < low or c.ci95_pct[1] > high) for c in rows)
 
 
@@ -115,7 +115,7 @@ def _label(comparison: Comparison, rows: Sequence[Comparison]) -> str:
 
 
 def _axis_title(analysis: Analysis) -> str:
-    metric = METRICS[analysis.metric]
+    metric = METRICS[analysis.answer.metric]
     better = {"higher": tr(" (better →)"), "lower": tr(" (← better)")}.get(metric.good, "")
     return tr(
         "change of {metric} against the baseline{better}",

@@ -36,7 +36,7 @@ Pair = tuple[str, str]
 def interaction_chart(analysis: Analysis) -> Figure | None:
     """The chart, or None where no interaction was estimated."""
     pairs: dict[Pair, list[SimpleEffect]] = {}
-    for effect in analysis.simple_effects:
+    for effect in analysis.answer.simple_effects:
         if effect.estimate.effect_pct is not None:
             pairs.setdefault((effect.factor, effect.other), []).append(effect)
     shown = list(pairs.items())[:_MOST_PANELS]
@@ -45,7 +45,7 @@ def interaction_chart(analysis: Analysis) -> Figure | None:
 
 def pairs_left_out(analysis: Analysis) -> int:
     """How many pairs of factors the chart has no room for."""
-    pairs = {(effect.factor, effect.other) for effect in analysis.simple_effects}
+    pairs = {(effect.factor, effect.other) for effect in analysis.answer.simple_effects}
     return max(0, len(pairs) - _MOST_PANELS)
 
 
@@ -53,7 +53,7 @@ def _panel(effects: Sequence[SimpleEffect], analysis: Analysis) -> Panel:
     at_levels = list(dict.fromkeys(effect.at for effect in effects))
     levels = list(dict.fromkeys(effect.level for effect in effects))
     alone = f" = {levels[0]}" if len(levels) == 1 else ""
-    metric = METRICS[analysis.metric].title.lower()
+    metric = METRICS[analysis.answer.metric].title.lower()
     panel = Panel(
         Axis(
             effects[0].other,
@@ -71,7 +71,7 @@ def _panel(effects: Sequence[SimpleEffect], analysis: Analysis) -> Panel:
             metric=metric,
         ),
     )
-    panel.add(*zero_and_margin(100 * analysis.smallest_effect))
+    panel.add(*zero_and_margin(100 * analysis.answer.smallest_effect))
     for turn, level in enumerate(levels):
         own = [effect for effect in effects if effect.level == level]
         shift = (turn - (len(levels) - 1) / 2) * _APART

@@ -29,7 +29,7 @@ _PLOT_PX = 320
 
 def load_curve_chart(analysis: Analysis, styles: Mapping[str, ArmStyle]) -> Figure | None:
     """Points with intervals, the fitted law as a line, the knee as a mark."""
-    curves = [curve for curve in analysis.load_curves if curve.arm in styles]
+    curves = [curve for curve in analysis.behaviour.load_curves if curve.arm in styles]
     if not curves:
         return None
     bounds = (end for each in curves for ends in each.interval95 if ends for end in ends)
@@ -91,12 +91,14 @@ def load_curve_chart(analysis: Analysis, styles: Mapping[str, ArmStyle]) -> Figu
 
 def by_load_chart(analysis: Analysis) -> Figure | None:
     """The primary metric's difference at each load, with its band, and where sides change."""
-    effects = [effect for effect in analysis.by_load if effect.metric == analysis.metric]
+    effects = [
+        effect for effect in analysis.behaviour.by_load if effect.metric == analysis.answer.metric
+    ]
     if not effects:
         return None
-    metric = METRICS[analysis.metric]
+    metric = METRICS[analysis.answer.metric]
     better = {"higher": tr(" (↑ better)"), "lower": tr(" (↓ better)")}.get(metric.good, "")
-    margin = 100 * analysis.smallest_effect
+    margin = 100 * analysis.answer.smallest_effect
     low, high = limits(
         [-margin, 0.0, margin, *(value for each in effects for value in each.effect_pct)],
         (end for each in effects for ends in each.band95_pct if ends for end in ends),

@@ -17,9 +17,9 @@ _PLOT_PX = 250
 
 def rounds_chart(analysis: Analysis) -> Figure | None:
     """The chart, or None where arms do not alternate."""
-    if not analysis.round_effects:
+    if not analysis.answer.round_effects:
         return None
-    blocks = analysis.round_effects[0].blocks
+    blocks = analysis.answer.round_effects[0].blocks
     shaded, middles = shade_blocks(blocks)
     panel = Panel(
         Axis(
@@ -33,7 +33,7 @@ def rounds_chart(analysis: Analysis) -> Figure | None:
         _PLOT_PX,
     )
     panel.add(*shaded, Rule(INK, y=0.0))
-    for at, shown in enumerate(analysis.round_effects):
+    for at, shown in enumerate(analysis.answer.round_effects):
         panel.add(
             Points(
                 list(range(1, len(shown.effects_pct) + 1)),

@@ -20,12 +20,12 @@ _PLOT_PX = 300
 
 def quantiles_chart(analysis: Analysis) -> Figure | None:
     """The chart, or None where no latency was compared."""
-    shifts = [shift for shift in analysis.quantile_shifts if shift.step is None]
+    shifts = [shift for shift in analysis.behaviour.quantile_shifts if shift.step is None]
     if not shifts:
         return None
     places = [float(place) for place in range(len(shifts[0].shares))]
     what = tr("response time") if shifts[0].of == "response" else tr("latency")
-    margin = 100 * analysis.smallest_effect
+    margin = 100 * analysis.answer.smallest_effect
     low, high = limits(
         [-margin, 0.0, margin, *(value for shift in shifts for value in shift.shift_pct)],
         (end for shift in shifts for ends in shift.band95_pct if ends for end in ends),

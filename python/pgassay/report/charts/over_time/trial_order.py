@@ -21,8 +21,10 @@ _PLOT_PX = 250
 
 def trial_order_chart(analysis: Analysis, styles: Mapping[str, ArmStyle]) -> Figure | None:
     """The chart, or None where no trial has a value."""
-    metric = METRICS[analysis.metric]
-    trials = [t for t in analysis.trials if t.arm in styles and _value(t, metric.name) is not None]
+    metric = METRICS[analysis.answer.metric]
+    trials = [
+        t for t in analysis.answer.trials if t.arm in styles and _value(t, metric.name) is not None
+    ]
     if not trials:
         return None
     # A repeated trial has a number beyond the plan's last, so numbers have gaps.

@@ -36,7 +36,7 @@ _TONES = {
 @section("answer/by_server", "By server")
 def by_server(context: ReportContext) -> Blocks:
     """A run whose blocks ran on several servers."""
-    found = context.analysis.by_server
+    found = context.analysis.answer.by_server
     if not found:
         return
     texts = context.sentences(RULE)
@@ -65,7 +65,7 @@ def effect_table(context: ReportContext) -> Table:
             signed_percent(effect.effect_pct),
             interval(effect.ci95_pct),
         )
-        for one in context.analysis.by_server
+        for one in context.analysis.answer.by_server
         for effect in one.servers
     ]
     return table(_COLUMNS, rows)

@@ -69,7 +69,7 @@ def effect(context: ReportContext) -> Blocks:
 
 
 def _caption(context: ReportContext, effects: tuple[str, ...]) -> Text:
-    factors, verdicts = context.plan.factors, context.analysis.verdicts()
+    factors, verdicts = context.plan.factors, context.analysis.answer.verdicts()
     adjusted = any(one.block_raw_pct != one.block_effects_pct for one in verdicts)
     return joined(
         *(tr("{text}.", text=words) for words in effects),
@@ -87,8 +87,8 @@ def judged(context: ReportContext) -> list[Comparison]:
     analysis = context.analysis
     return [
         one
-        for verdict in analysis.verdicts()
-        for one in (verdict, *(endpoint for endpoint, _ in analysis.beside(verdict)))
+        for verdict in analysis.answer.verdicts()
+        for one in (verdict, *(endpoint for endpoint, _ in analysis.answer.beside(verdict)))
     ]
 
 
@@ -114,7 +114,7 @@ def verdict_table(context: ReportContext, *, has_units: bool = False) -> Table:
     found = table(_COLUMNS, rows)
     if not has_units:
         found = found.without(_DIFFERENCE)
-    if not analysis.endpoints:
+    if not analysis.answer.endpoints:
         found = found.without("Endpoint")
     return found if context.has_several_steps else found.without("Load")
 
@@ -122,7 +122,7 @@ def verdict_table(context: ReportContext, *, has_units: bool = False) -> Table:
 def _blocks_on_one_side(context: ReportContext) -> tuple[str, ...]:
     """What the dots show, counted: how many blocks lie on the mean's side of zero."""
     words = []
-    for c in context.analysis.verdicts():
+    for c in context.analysis.answer.verdicts():
         if c.step is None and c.effect_pct and c.block_effects_pct:
             same = sum(effect * c.effect_pct > 0 for effect in c.block_effects_pct)
             words.append(_side(c, same, c.effect_pct))

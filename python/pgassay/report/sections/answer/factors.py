@@ -96,7 +96,7 @@ def interactions(context: ReportContext) -> Blocks:
 def _interaction_table(context: ReportContext) -> Table:
     """All interactions, each with the two effects that it is the difference of."""
     rows: list[tuple[str | Cell, ...]] = []
-    for one in context.analysis.interactions:
+    for one in context.analysis.answer.interactions:
         low, high = simple_effects_of(one, context.analysis)
         rows.append(
             (
@@ -120,7 +120,7 @@ def _simple_effect_table(context: ReportContext) -> Table:
                 f"{effect.other} = {effect.at}",
                 *estimate_cells(effect.estimate),
             )
-            for effect in context.analysis.simple_effects
+            for effect in context.analysis.answer.simple_effects
         ],
     )
 
@@ -128,7 +128,7 @@ def _simple_effect_table(context: ReportContext) -> Table:
 @section("answer/trends", "Along the levels")
 def trends(context: ReportContext) -> Blocks:
     """Every factor with ordered levels."""
-    found = context.analysis.trends
+    found = context.analysis.answer.trends
     if not found:
         return
     texts = [finding.text for finding in context.of_kind(FindingKind.TREND)]

@@ -18,7 +18,7 @@ sentence = texts_of(__name__)
 @section("answer/trade_offs", "Trade-offs")
 def trade_offs(context: ReportContext) -> Blocks:
     """The section is left out where there is nothing to weigh."""
-    weighed = [one for one in context.analysis.trade_offs if one.matters]
+    weighed = [one for one in context.analysis.answer.trade_offs if one.matters]
     for one in weighed:
         yield Heading(one.factor) if len(weighed) > 1 else None
         yield from (Paragraph(text, "observed") for text in context.sentences(rule_of(one)))

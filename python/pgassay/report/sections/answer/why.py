@@ -31,7 +31,7 @@ _COLUMNS = (
 @section("answer/why", "Why")
 def why(context: ReportContext) -> Blocks:
     """Explanations of a verdict; an A/A run and a single arm have none."""
-    if not context.analysis.verdicts() or context.of_kind(FindingKind.CALIBRATION):
+    if not context.analysis.answer.verdicts() or context.of_kind(FindingKind.CALIBRATION):
         return
     found = context.of_kind(FindingKind.EXPLANATION)
     for one in {(one.title, one.text): one for one in found if one.comparison is None}.values():

@@ -20,7 +20,7 @@ sentence = texts_of(__name__)
 @section("behaviour/buffer_cache", "Shared buffers")
 def buffer_cache(context: ReportContext) -> Blocks:
     """Shows the buffers of each arm by state; yields nothing where pg_buffercache was not read."""
-    found, names = context.analysis.buffer_cache, arm_styles(context.plan.arms)
+    found, names = context.analysis.explanation.buffer_cache, arm_styles(context.plan.arms)
     if not found:
         return
     columns = (tr("Used"), tr("Unused"), tr("Dirty"), tr("Pinned"), tr("Mean usage count"))

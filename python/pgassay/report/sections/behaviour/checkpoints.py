@@ -80,7 +80,7 @@ _MOST_LISTED = 100
 @section("behaviour/checkpoints", "Around a checkpoint")
 def checkpoints(context: ReportContext) -> Blocks:
     """Shows what checkpoints that began inside trials cost; yields nothing where none did."""
-    effects = context.analysis.checkpoint_effects
+    effects = context.analysis.behaviour.checkpoint_effects
     if not effects:
         return
     yield from observed(context.sentences("checkpoints"))
@@ -105,7 +105,9 @@ def _causes(context: ReportContext) -> Iterator[Block]:
     yield Heading(tr("What the lost time goes into"))
     yield causes
     yield note(sentence("lost_time_what_sessions"))
-    if chart := signals_chart(context.analysis.checkpoint_causes, arm_styles(context.plan.arms)):
+    if chart := signals_chart(
+        context.analysis.behaviour.checkpoint_causes, arm_styles(context.plan.arms)
+    ):
         title = tr("Signals around the start of a checkpoint")
         yield Fold(title, [Chart("checkpoint_signals", chart, title, tr("Means of trials."))])
 
@@ -114,7 +116,7 @@ def checkpoint_table(context: ReportContext) -> Table:
     """Every arm that had a checkpoint."""
     names = context.labels
     rows = []
-    for effect in context.analysis.checkpoint_effects:
+    for effect in context.analysis.behaviour.checkpoint_effects:
         if effect.refused:
             rows.append((names[effect.arm], str(effect.refused), *[ABSENT] * 5))
             continue
@@ -139,9 +141,9 @@ def checkpoint_table(context: ReportContext) -> Table:
 def _refusals(context: ReportContext) -> tuple[str, ...]:
     """A sentence for each reason why an arm has no profile."""
     arms: dict[str, list[str]] = {}
-    for effect in context.analysis.checkpoint_effects:
+    for effect in context.analysis.behaviour.checkpoint_effects:
         arms.setdefault(str(effect.refused or ""), []).append(context.labels[effect.arm])
-    if len(context.analysis.arms) == 1:
+    if len(context.analysis.answer.arms) == 1:
         return tuple(tr("No profile: {reason}.", reason=reason) for reason in arms)
     return tuple(
         tr("No profile of {arms}: {reason}.", arms=listed(labels), reason=reason)
@@ -152,7 +154,7 @@ def _refusals(context: ReportContext) -> tuple[str, ...]:
 def causes_table(context: ReportContext) -> Table:
     """The time lost after a checkpoint, by cause and by what sessions waited for."""
     rows = []
-    for one in context.analysis.checkpoint_causes:
+    for one in context.analysis.behaviour.checkpoint_causes:
         name = tr(
             "{value}: time of sessions lost by each checkpoint", value=context.labels[one.arm]
         )
@@ -181,7 +183,7 @@ def _matters(part: TimeShare) -> bool:
 
 def _every_checkpoint(context: ReportContext) -> Fold | None:
     """Each checkpoint of each trial, up to a number that a reader can use."""
-    found = context.analysis.checkpoint_rows
+    found = context.analysis.behaviour.checkpoint_rows
     if not found:
         return None
     rows = [

@@ -54,17 +54,19 @@ def by_load(context: ReportContext) -> Blocks:
     if loads:
         yield note(_DECIDES)
     if differences:
-        crossings = [e.crossings for e in analysis.by_load if e.metric == analysis.metric]
+        crossings = [
+            e.crossings for e in analysis.behaviour.by_load if e.metric == analysis.answer.metric
+        ]
         caption = joined(
             sentence("the_difference_at_each"),
             any(crossings) and sentence("a_dotted_line_is"),
             *cut(differences),
-            *_no_band(e.refused for e in analysis.by_load),
+            *_no_band(e.refused for e in analysis.behaviour.by_load),
         )
         label = tr("Difference between the levels at each load")
         yield Chart("by_load", differences, label, caption, has_table=True)
     if curve:
-        fits = [one.fit for one in analysis.load_curves if one.fit]
+        fits = [one.fit for one in analysis.behaviour.load_curves if one.fit]
         caption = joined(
             tr("Points: means of the trials, each with its own 95 % interval."),
             bool(fits) and tr("Lines: Gunther’s Universal Scalability Law."),
@@ -106,7 +108,7 @@ def _load_table(context: ReportContext) -> Table:
                 signed_percent(value),
                 interval(band),
             )
-            for effect in context.analysis.by_load
+            for effect in context.analysis.behaviour.by_load
             for load, value, band in zip(
                 effect.loads, effect.effect_pct, effect.band95_pct, strict=True
             )
@@ -118,7 +120,7 @@ def knee_table(context: ReportContext) -> Table:
     """Each arm's fit of the scaling law, or why there is none."""
     names = context.labels
     rows = []
-    for curve in context.analysis.load_curves:
+    for curve in context.analysis.behaviour.load_curves:
         fit = curve.fit
         if fit is None:
             rows.append((names[curve.arm], str(curve.refused or ""), ABSENT, ABSENT, ABSENT))
@@ -152,7 +154,7 @@ def quantiles(context: ReportContext) -> Blocks:
     """Shows each arm's latency by quantile and its change, in so far as latency was logged."""
     analysis, plan = context.analysis, context.plan
     chart = quantiles_chart(analysis)
-    curve = latency_curve_chart(analysis.latency_curves, arm_styles(plan.arms))
+    curve = latency_curve_chart(analysis.behaviour.latency_curves, arm_styles(plan.arms))
     if chart is None and curve is None:
         return
     yield from observed(context.sentences("quantiles"))
@@ -169,7 +171,7 @@ def quantiles(context: ReportContext) -> Blocks:
         yield _latency_table(context)
         yield note(sentence("of_all_transactions_together"))
     if chart:
-        whole = [shift for shift in analysis.quantile_shifts if shift.step is None]
+        whole = [shift for shift in analysis.behaviour.quantile_shifts if shift.step is None]
         caption = joined(
             sentence("how_much_the_latency"),
             *cut(chart),
@@ -182,7 +184,7 @@ def quantiles(context: ReportContext) -> Blocks:
 
 
 def _curve_caption(context: ReportContext) -> Text:
-    curves = context.analysis.latency_curves
+    curves = context.analysis.behaviour.latency_curves
     step = next((one.step for one in curves if one.step is not None), None)
     of_whom = sentence("how_long_fast_typical")
     return joined(
@@ -211,5 +213,5 @@ def _without_band(whole: Sequence[QuantileShift]) -> str:
 
 def _latency_table(context: ReportContext) -> Table:
     names = context.labels
-    rows = [((names[one.arm],), one) for one in context.analysis.latency_curves]
+    rows = [((names[one.arm],), one) for one in context.analysis.behaviour.latency_curves]
     return latency_table([Column(Message("Arm"), "heading")], rows)

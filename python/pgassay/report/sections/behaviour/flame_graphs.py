@@ -28,7 +28,7 @@ _WHAT = {"cpu": Message("CPU time"), "off-cpu": Message("time that sessions wait
 @section("behaviour/flame_graphs", "By function: CPU time per transaction")
 def flame_graphs(context: ReportContext) -> Blocks:
     """Shows each arm's profile, or why there is none; yields nothing where none was asked for."""
-    profiles = context.analysis.profiles
+    profiles = context.analysis.explanation.profiles
     if profiles is None:
         return
     names = context.labels

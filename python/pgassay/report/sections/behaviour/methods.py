@@ -18,7 +18,7 @@ sentence = texts_of(__name__)
 @section("behaviour/methods", "Service, scenarios and resources: LTES, RED, USE")
 def methods(context: ReportContext) -> Blocks:
     """Shows a table of each method; yields nothing where arms alternate within trials."""
-    if not context.analysis.methods:
+    if not context.analysis.explanation.methods:
         return
     yield Heading(tr("LTES: latency, traffic, errors and saturation of the service"))
     yield method_table(context, "ltes")
@@ -36,7 +36,7 @@ def methods(context: ReportContext) -> Blocks:
 
 
 def _what_they_are(context: ReportContext) -> Paragraph:
-    compared = any(f.clear for one in context.analysis.methods for f in one.figures)
+    compared = any(f.clear for one in context.analysis.explanation.methods for f in one.figures)
     return note(
         tr("Means of the trials."),
         sentence("a_second_line_is")

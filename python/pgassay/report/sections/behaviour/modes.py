@@ -54,7 +54,7 @@ _CONTRASTS = (
 @section("behaviour/modes", "Modes of latency")
 def modes(context: ReportContext) -> Blocks:
     """Shows the modes of each scenario that has trials and transactions enough to tell them."""
-    found = [one for one in context.analysis.latency_modes if one.refused is None]
+    found = [one for one in context.analysis.behaviour.latency_modes if one.refused is None]
     single = [one for one in found if one.scenario != ALL]
     chart = modes_chart(single, arm_styles(context.plan.arms))
     if chart is None:
@@ -151,7 +151,7 @@ def contrast_table(context: ReportContext) -> Table:
             tr("{value} points", value=plain_number(one.points.value)),
             between(one.points).strip(" ()") or ABSENT,
         )
-        for one in context.analysis.mode_contrasts
+        for one in context.analysis.behaviour.mode_contrasts
     ]
     return table(_CONTRASTS, rows)
 

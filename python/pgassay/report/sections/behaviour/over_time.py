@@ -59,7 +59,7 @@ def throughput(context: ReportContext) -> Blocks:
 @section("behaviour/associations", "What changes together inside trials")
 def associations(context: ReportContext) -> Blocks:
     """Shows the associations that remain after correction."""
-    looked = context.analysis.associations
+    looked = context.analysis.behaviour.associations
     if looked is None or not looked.found:
         return
     rows = [

@@ -25,7 +25,7 @@ _WIDTH = 100
 @section("behaviour/plans", "Plans")
 def plans(context: ReportContext) -> Blocks:
     """Shows the plans of each statement by arm; yields nothing where none was read."""
-    found = context.analysis.plans
+    found = context.analysis.explanation.plans
     if not any(one.plans for one in found):
         return
     several = [one for one in found if len(one.plans) > 1]

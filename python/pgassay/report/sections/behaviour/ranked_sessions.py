@@ -35,7 +35,8 @@ def arm_means(
 ) -> dict[str, dict[str, float]]:
     """Name → arm → mean of its trials; a trial without the name counts as zero."""
     by_arm = {
-        arm.id: [values for own, values in trials if own == arm.id] for arm in context.analysis.arms
+        arm.id: [values for own, values in trials if own == arm.id]
+        for arm in context.analysis.answer.arms
     }
     names = {name for own in by_arm.values() for values in own for name in values}
     return {
@@ -58,7 +59,7 @@ def _ranked(context: ReportContext) -> Iterator[Ranked]:
     events = arm_means(context, [(one.arm, active_sessions(one)) for one in context.series])
     totals = _totals(events)
     yield _largest(tr("By wait event"), events, totals)
-    names = statement_names(context.analysis)
+    names = statement_names(context)
     statements = _sampled(context, "query", names)
     if statements:
         yield _largest(tr("By statement"), _with_rest(statements, totals, _NO_STATEMENT), totals)
@@ -72,7 +73,7 @@ def _sampled(
 ) -> dict[str, dict[str, float]]:
     """Name → arm → average sessions with this statement or scenario, without waits for clients."""
     found: dict[str, dict[str, float]] = {}
-    for arm in context.analysis.signals:
+    for arm in context.analysis.explanation.signals:
         for trial in arm.trials:
             for (own, thing, event), value in trial.values.items():
                 if own == source and not event.startswith("Client:"):

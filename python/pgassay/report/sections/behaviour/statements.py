@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pgassay.analysis.model import Analysis
 from pgassay.analysis.reading.plain_text import one_line, visible
 from pgassay.analysis.statements.model import StatementCosts, StatementUse
 from pgassay.findings.wording import milliseconds, signed_milliseconds, size
@@ -32,7 +31,7 @@ _FEW = 0.005
 @section("behaviour/statements", "Statements")
 def statements(context: ReportContext) -> Blocks:
     """Shows what each statement took in each arm; yields nothing without pg_stat_statements."""
-    used = context.analysis.statement_use
+    used = context.analysis.explanation.statement_use
     if not used:
         return
     yield _times(context)
@@ -65,10 +64,12 @@ def statement_name(one: StatementUse) -> str:
     return f"{one.ranked}. {one_line(one.text, _WIDTH) or f'queryid {one.queryid}'}"
 
 
-def statement_names(analysis: Analysis) -> dict[str, str]:
+def statement_names(context: ReportContext) -> dict[str, str]:
     """queryid → how a statement is called, of all whose text is known."""
-    texts = {id_: one_line(text, _WIDTH) for id_, text in analysis.statements.items() if text}
-    return texts | {one.queryid: statement_name(one) for one in analysis.statement_use}
+    texts = {id_: one_line(text, _WIDTH) for id_, text in context.facts.statements.items() if text}
+    return texts | {
+        one.queryid: statement_name(one) for one in context.analysis.explanation.statement_use
+    }
 
 
 def _arms(context: ReportContext) -> dict[str, str]:
@@ -78,7 +79,7 @@ def _arms(context: ReportContext) -> dict[str, str]:
 
 
 def _times(context: ReportContext) -> Table:
-    used, names = context.analysis.statement_use, _arms(context)
+    used, names = context.analysis.explanation.statement_use, _arms(context)
     columns = [Column(names.get(costs.arm, costs.arm)) for costs in used[0].by_arm]
     rows: list[tuple[str | Cell, ...]] = [
         (
@@ -105,7 +106,7 @@ def _differences(context: ReportContext, *, only_clear: bool = False) -> Table:
         tr("95 % interval"),
     )
     found = []
-    for one in context.analysis.statement_use:
+    for one in context.analysis.explanation.statement_use:
         for effect in one.effects:
             if only_clear and not effect.clear:
                 continue
@@ -155,7 +156,7 @@ def _costs(context: ReportContext) -> Table:
     names = _arms(context)
     rows: list[tuple[str | Cell, ...]] = [
         (Cell(statement_name(one), style="code"), names.get(costs.arm, costs.arm), *_figures(costs))
-        for one in context.analysis.statement_use
+        for one in context.analysis.explanation.statement_use
         for costs in one.by_arm
     ]
     return table(_COST_COLUMNS, rows)

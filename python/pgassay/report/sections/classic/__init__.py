@@ -20,7 +20,7 @@ def classic(context: ReportContext) -> Blocks:
     if view := context.analysis.classic:
         styles = arm_styles(context.plan.arms)
         names = {one.arm: (styles[one.arm].short, styles[one.arm].label) for one in view.arms}
-        yield from blocks_of(view, names, texts=context.analysis.statements)
+        yield from blocks_of(view, names, texts=context.facts.statements)
 
 
 @section("classic/observed", "Classic view")

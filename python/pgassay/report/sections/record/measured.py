@@ -57,7 +57,7 @@ _COMPARISONS = (
 @section("record/measured", "Everything measured")
 def everything(context: ReportContext) -> Blocks:
     """A run in which any metric was measured."""
-    if not any(arm.means for arm in context.analysis.arms):
+    if not any(arm.means for arm in context.analysis.answer.arms):
         return
     comparisons = comparison_table(context)
     if effects := arm_effect_table(context):
@@ -88,7 +88,7 @@ def _means(context: ReportContext, *, is_open: bool) -> Fold:
 
 
 def _what_p_is(context: ReportContext) -> Paragraph:
-    left_out = len(context.analysis.comparisons) - len(_large_enough(context))
+    left_out = len(context.analysis.answer.comparisons) - len(_large_enough(context))
     return note(
         _has_sign_flip(context) and sentence("the_signflip_p_is"),
         sentence("the_by_p_is"),
@@ -105,7 +105,7 @@ def _what_p_is(context: ReportContext) -> Paragraph:
 
 def _mean_table(context: ReportContext) -> Table:
     """Of a single arm also their intervals, which no comparison shows."""
-    arms = context.analysis.arms
+    arms = context.analysis.answer.arms
     found = [one for one in METRICS.values() if any(one.name in arm.means for arm in arms)]
     if len(arms) == 1:
         (arm,) = arms
@@ -159,14 +159,15 @@ def _large_enough(context: ReportContext) -> list[Comparison]:
     """Without differences below their metric's floor: per cent of nearly nothing."""
     return [
         one
-        for one in context.analysis.comparisons
-        if one.metric == context.analysis.metric or abs(one.difference) >= METRICS[one.metric].floor
+        for one in context.analysis.answer.comparisons
+        if one.metric == context.analysis.answer.metric
+        or abs(one.difference) >= METRICS[one.metric].floor
     ]
 
 
 def _has_sign_flip(context: ReportContext) -> bool:
     """Only a run with a fixed number of blocks has it."""
-    return any(one.p_sign_flip is not None for one in context.analysis.comparisons)
+    return any(one.p_sign_flip is not None for one in context.analysis.answer.comparisons)
 
 
 def arm_effect_table(context: ReportContext) -> Table:
@@ -176,6 +177,6 @@ def arm_effect_table(context: ReportContext) -> Table:
         (Column(Message("Arm"), "heading"), *ESTIMATE_COLUMNS),
         [
             (names[effect.arm], *estimate_cells(effect.estimate))
-            for effect in context.analysis.arm_effects
+            for effect in context.analysis.answer.arm_effects
         ],
     )

@@ -98,9 +98,9 @@ def _design(context: ReportContext) -> Iterator[str]:
 
 def _verdicts(context: ReportContext) -> Iterator[str]:
     plan, analysis = context.plan, context.analysis
-    if analysis.interval is IntervalKind.T:
+    if analysis.answer.interval is IntervalKind.T:
         yield sentence("the_number_of_blocks")
-    elif analysis.interval is IntervalKind.GROUP:
+    elif analysis.answer.interval is IntervalKind.GROUP:
         yield sentence("the_run_could_stop")
     else:
         yield sentence(
@@ -109,13 +109,13 @@ def _verdicts(context: ReportContext) -> Iterator[str]:
             min_blocks=plan.min_blocks,
             max_blocks=plan.max_blocks,
         )
-    if analysis.simultaneous > 1:
-        yield sentence("there_are_verdicts_each", simultaneous=analysis.simultaneous)
+    if analysis.answer.simultaneous > 1:
+        yield sentence("there_are_verdicts_each", simultaneous=analysis.answer.simultaneous)
     for arm, block in plan.dropped.items():
         yield sentence("has_no_trials_after", arm=plan.arm(arm).label, block=block)
-    if analysis.endpoints:
+    if analysis.answer.endpoints:
         yield sentence("the_primary_metric_has")
-    if analysis.interval is IntervalKind.T:
+    if analysis.answer.interval is IntervalKind.T:
         of_rounds = plan.alternates and not plan.side_by_side
         yield sentence(
             "the_signflip_p_assumes",
@@ -125,6 +125,6 @@ def _verdicts(context: ReportContext) -> Iterator[str]:
         )
     else:
         yield sentence("the_p_given_as")
-    if not plan.alternates and plan.plots == "complete" and analysis.blocks >= _FOR_POSITION:
+    if not plan.alternates and plan.plots == "complete" and analysis.answer.blocks >= _FOR_POSITION:
         yield sentence("what_a_trials_position")
     yield sentence("better_or_worse_the", margin=context.margin)

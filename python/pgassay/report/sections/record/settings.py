@@ -32,7 +32,7 @@ def settings_table(context: ReportContext) -> Table:
     stored = _stored(context.environment)
     varied = [
         name
-        for name in dict.fromkeys(n for one in context.analysis.asked for n in one.settings)
+        for name in dict.fromkeys(n for one in context.facts.asked for n in one.settings)
         if name not in _NAMES
     ]
     rows = [row for name in (*varied, *_NAMES) for row in _rows(name, context, stored)]
@@ -57,7 +57,7 @@ def _rows(name: str, context: ReportContext, stored: Mapping[str, Any]) -> Itera
     """One; none where this version of the server does not have the setting."""
     found = stored.get(name)
     found = found if isinstance(found, Mapping) else {}
-    own = [one.settings.get(name) for one in context.analysis.asked] or [None]
+    own = [one.settings.get(name) for one in context.facts.asked] or [None]
     values = list(dict.fromkeys(_shown(found.get("value")) if v is None else v for v in own))
     if any(values) or found:
         is_asked = any(value is not None for value in own)

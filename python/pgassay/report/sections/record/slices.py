@@ -56,7 +56,7 @@ def carry_over(context: ReportContext) -> Blocks:
             if test.found
             else tr("none found"),
         )
-        for test in context.analysis.carry_over
+        for test in context.analysis.answer.carry_over
     ]
     if not rows:
         return
@@ -83,10 +83,10 @@ def variants(context: ReportContext) -> Blocks:
             whole(one.crossing),
             str(one.slices),
         )
-        for one in sorted(context.analysis.variants, key=lambda one: order.index(one.arm))
+        for one in sorted(context.analysis.answer.variants, key=lambda one: order.index(one.arm))
     ]
     if not rows:
         return
     found = table(_VARIANTS, rows)
-    yield found if len(context.analysis.arms) > 1 else found.without("Arm")
+    yield found if len(context.analysis.answer.arms) > 1 else found.without("Arm")
     yield note(sentence("a_transaction_is_counted"))

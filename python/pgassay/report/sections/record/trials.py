@@ -87,9 +87,9 @@ def trial_table(context: ReportContext) -> Table:
     """The primary metric, throughput and the slowest 1 % of each trial, and its caveats."""
     analysis = context.analysis
     names, styles = context.labels, arm_styles(context.plan.arms)
-    slowest = "response_p99" if analysis.metric.startswith("response") else "latency_p99"
-    metrics = [METRICS[name] for name in dict.fromkeys((analysis.metric, "tps", slowest))]
-    every = (*analysis.trials, *analysis.invalid_trials)
+    slowest = "response_p99" if analysis.answer.metric.startswith("response") else "latency_p99"
+    metrics = [METRICS[name] for name in dict.fromkeys((analysis.answer.metric, "tps", slowest))]
+    every = (*analysis.answer.trials, *analysis.answer.invalid_trials)
     rows = []
     for trial in sorted(every, key=lambda t: (t.block, t.position)):
         colour = styles[trial.arm].colour if trial.arm in styles else "transparent"
@@ -141,7 +141,7 @@ def halves(context: ReportContext) -> Blocks:
             with_interval(one.change_pct, one.change_ci95_pct),
             tone_cell(_HALVES[one.verdict], _HALF_TONES.get(one.verdict, "same")),
         )
-        for one in context.analysis.by_half
+        for one in context.analysis.behaviour.by_half
     ]
     if rows:
         yield table(_BY_HALF, rows)
@@ -154,7 +154,7 @@ def steadiness(context: ReportContext) -> Blocks:
     unit = context.plan.step_unit
     rows = [
         (str(step.trial), f"{decimals(step.step, 'g')} {unit}", _WORDS[step.course], step.why)
-        for step in context.analysis.courses
+        for step in context.analysis.behaviour.courses
         if step.course in _WORDS
     ]
     if rows:

@@ -27,7 +27,7 @@ _MOST_OPEN = 3
 @section("record/workload", "What the load ran")
 def workload(context: ReportContext) -> Blocks:
     """Nothing where the stored experiment cannot be read."""
-    asked = context.analysis.asked
+    asked = context.facts.asked
     if not asked or not any(one.scripts for one in asked):
         return
     titles = dict.fromkeys(one.title for one in asked if one.title)
@@ -46,7 +46,7 @@ def workload(context: ReportContext) -> Blocks:
 
 def mix_table(context: ReportContext) -> Table:
     """A row per arm and scenario, or per scenario where the mix is the same in all arms."""
-    asked = context.analysis.asked
+    asked = context.facts.asked
     # With pools, the faster arm of two achieves another mix.
     alike = not any(one.has_pools for one in asked) and all(
         (one.workload, one.weights) == (asked[0].workload, asked[0].weights) for one in asked
@@ -83,7 +83,7 @@ def _shares(
         share = tr("{share} of the connections", share=share)
     wanted = constant if weight < 0 else share
     counts: dict[str, int] = {}
-    for trial in context.analysis.trials:
+    for trial in context.analysis.answer.trials:
         if of_all_arms or trial.arm == asked.arm:
             for one in trial.scenarios:
                 counts[one.scenario] = counts.get(one.scenario, 0) + one.transactions
@@ -93,7 +93,7 @@ def _shares(
 
 def scripts(context: ReportContext) -> Iterator[tuple[str, str]]:
     """(title, text) of each script once, with the arms that ran it where others ran another."""
-    asked = context.analysis.asked
+    asked = context.facts.asked
     arms: dict[tuple[str, str], list[str]] = {}
     for one in asked:
         for name, script in one.scripts.items():
