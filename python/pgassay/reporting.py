@@ -16,9 +16,9 @@ from pgassay.analysis.analyse import analyse
 from pgassay.analysis.gates.forecast import with_caught
 from pgassay.analysis.gates.judge import judge_gates
 from pgassay.analysis.measures.asked import asked_of
+from pgassay.analysis.model import RunFacts
 from pgassay.analysis.observation.summary import summarise_observation
 from pgassay.analysis.trace.summary import summarise_trace
-from pgassay.analysis.verdicts.drift import drift_caveats
 from pgassay.errors import RunDirectoryError
 from pgassay.findings.registry import find
 from pgassay.plan.model import Gate
@@ -115,28 +115,10 @@ def analyse_run(
     plan, trials = readings.plan, readings.every()
     if not trials:
         raise RunDirectoryError(f"{run.path}: holds no finished trial; there is nothing to report")
-    valid = [one for one in trials if not one.measures.invalid]
-    courses = [one.course for one in valid if one.course is not None]
-    drift = drift_caveats([one.trial for one in valid])
-    analysis = analyse(plan.question, plan, [one.measures for one in trials], drift, run.failed())
-    analysis = with_curves(analysis, plan, courses)
-    analysis = with_noise(analysis, plan, courses, [one.trial.summary() for one in valid])
-    environment = readings.environment()
-    signals = [one.signals for one in valid if one.signals is not None]
-    latencies = [one.latencies for one in valid if one.latencies is not None]
-    analysis = with_modes(analysis, plan, latencies)
-    spec_text = run.read_text(SPEC)
-    asked = asked_of(run.path, plan)
-    analysis = with_signals(analysis, plan, signals, environment, spec_text, asked)
-    even = [one.even for one in valid if one.even is not None]
-    analysis = with_classic(analysis, plan, even)
-    statements = [one.statements for one in valid if one.statements is not None]
-    plans = [seen for one in valid for seen in one.plans]
-    analysis = with_statements(analysis, plan, statements, signals, plans, run.statements())
     folder = run.profiles()
     facts = RunFacts(
         environment=readings.environment(),
-        spec_text=run.read_text("spec.toml"),
+        spec_text=run.read_text(SPEC),
         asked=tuple(asked_of(run.path, plan)),
         statements=run.statements(),
     )
@@ -144,8 +126,8 @@ def analyse_run(
     valid = [one for one in trials if not one.measures.invalid]
     return ReportContext(
         run_name=run.name,
-        question=analysis.question,
-        spec_text=spec_text,
+        question=plan.question,
+        facts=facts,
         plan=plan,
         analysis=analysis,
         findings=find(analysis, facts),

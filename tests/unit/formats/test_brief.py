@@ -16,6 +16,7 @@ from pgassay.report.brief.fitting import fit, texts
 from pgassay.report.brief.render import render_brief
 from pgassay.report.context import ReportContext
 from pgassay.reporting import trace_context
+from support.synthetic.analyses import changed
 from support.synthetic.hostile import hostile_context
 from support.synthetic.report_contexts import (
     NO_FACTORS,

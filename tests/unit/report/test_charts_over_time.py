@@ -26,6 +26,7 @@ from pgassay.report.sections.behaviour.over_time import throughput
 from pgassay.report.sections.behaviour.ranked_sessions import ranked_sessions
 from pgassay.report.svg.model import Band, Box, Line, Panel, Points
 from support.blocks import texts
+from support.synthetic.analyses import changed
 from support.synthetic.designs import plan_of_spec
 from support.synthetic.directories import SPEC
 from support.synthetic.report_contexts import synthetic_context

@@ -39,6 +39,7 @@ from pgassay.report.sections.behaviour import checkpoints, curves
 from pgassay.report.svg.draw import WIDE_PX, draw
 from pgassay.report.svg.model import Line
 from support.blocks import every, plain, texts
+from support.synthetic.analyses import changed
 from support.synthetic.report_contexts import STEPS, synthetic_context
 
 LOADS = (1.0, 8.0, 64.0)
@@ -228,7 +229,7 @@ def test_captions_name_only_what_is_drawn(context: ReportContext) -> None:
     drawn = ("A dotted line is the load", "Universal Scalability Law", "A cross is the knee")
     said = " ".join(captions(context))
     assert [words for words in drawn if words in said] == [*drawn]
-    analysis = replace(
+    analysis = changed(
         context.analysis,
         by_load=(replace(BY_LOAD, crossings=()),),
         load_curves=(REFUSED,),
@@ -246,7 +247,7 @@ def test_arms_without_a_profile_get_one_sentence_and_no_table(context: ReportCon
         )
         for arm in ("a1", "a2")
     )
-    analysis = replace(context.analysis, checkpoint_effects=refused, checkpoint_contrasts=())
+    analysis = changed(context.analysis, checkpoint_effects=refused, checkpoint_contrasts=())
     found = checkpoints.checkpoints.blocks(replace(context, analysis=analysis, findings=()))
     of_both = [text for text in texts(found) if text.endswith(f": {SHORT}.")]
     assert len(of_both) == 1

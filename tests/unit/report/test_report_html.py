@@ -24,6 +24,7 @@ from pgassay.report.sections.answer import diagnosis
 from pgassay.report.tables.chart_data import chart_data
 from pgassay.report.tables.host import host_tables_of_run
 from support.blocks import texts
+from support.synthetic.analyses import changed
 from support.synthetic.directories import SPEC
 from support.synthetic.report_contexts import (
     HOSTILE_SPEC,

@@ -17,6 +17,7 @@ from pgassay.report.formats.html import render_html
 from pgassay.report.formats.markdown import render_markdown
 from pgassay.report.sections.behaviour.statements import statements
 from support.blocks import texts
+from support.synthetic.analyses import changed
 from support.synthetic.plans import scan, seen, seen_in
 from support.synthetic.report_contexts import synthetic_context
 
@@ -83,7 +84,7 @@ def test_hostile_texts_and_names_stay_text(context: ReportContext) -> None:
 def test_only_clear_differences_of_statements_are_shown_unfolded(context: ReportContext) -> None:
     none_differs = "The execution time of no statement differs clearly between levels."
     assert none_differs in texts(statements.blocks(context))
-    (one,) = context.analysis.statement_use
+    (one,) = context.analysis.explanation.statement_use
     (effect,) = one.effects
     clear = replace(one, effects=(replace(effect, clear=True),))
     analysis = changed(context.analysis, statement_use=(clear,))
