@@ -23,7 +23,7 @@ from pgassay.plan.model import Plan
 from pgassay.report.formats.html import render_html
 from pgassay.report.formats.markdown import render_markdown
 from pgassay.report.objects.analysis import render_json
-from pgassay.report.tables.methods import method_table, not_measured
+from pgassay.report.sections.behaviour.methods import method_table, not_measured
 from pgassay.reporting import analyse_run
 from pgassay.spec.parse import parse_spec
 from pgassay.trials.model.columns import LOAD

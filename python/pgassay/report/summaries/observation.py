@@ -30,7 +30,7 @@ _UNKNOWN = {
         "its WAL was not streamed, but came from an archive or was already there"
     ),
 }
-"""Why it is not known how far a standby was behind."""
+"""Code → why it is not known how far a standby was behind."""
 
 
 def _milliseconds(value: float) -> str:
@@ -45,7 +45,7 @@ _BEHIND = {
 
 
 def facts(context: ObservationContext) -> tuple[tuple[str, str], ...]:
-    """(name, value): when, how long, the averages."""
+    """Gives (name, value) of when it was, how long, and the averages."""
     observed, averages = context.observed, context.observed.averages
     found = [
         (tr("Start"), tr("{value} UTC", value=moment(observed.start_ns))),
@@ -71,7 +71,7 @@ def facts(context: ObservationContext) -> tuple[tuple[str, str], ...]:
 
 
 def _behind(observed: ObservationSummary) -> Iterator[tuple[str, str]]:
-    """How far a standby was behind its primary, and why parts of that are unknown."""
+    """Yields how far a standby was behind its primary, and why parts of that are unknown."""
     average, largest = observed.averages, observed.largest
     for name, (words, form) in _BEHIND.items():
         unknown, texts = observed.unknown.get(name), []
@@ -91,7 +91,7 @@ def _behind(observed: ObservationSummary) -> Iterator[tuple[str, str]]:
 
 
 def caveats(context: ObservationContext) -> list[str]:
-    """What is missing or was sampled less often, one line each."""
+    """Lists what is missing or was sampled less often, one line each."""
     observed = context.observed
     found = [str(note) for note in observed.notes]
     skipped, ticks = observed.cost.get("rested_ticks", 0.0), observed.cost.get("wait_ticks", 0.0)

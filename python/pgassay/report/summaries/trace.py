@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from pgassay.analysis.trace.model import PointSummary
 from pgassay.findings.wording import signed_percent, spaced
 from pgassay.language import Message, clauses, decimals, listed, retold, tr
 from pgassay.quantities import clock
@@ -26,12 +25,12 @@ seen beside the noise of a host (docs/tracing.md, "What it costs")."""
 
 
 def point_name(point: str, key: str) -> str:
-    """Such as `LWLock WALWrite`."""
+    """Names a point with its key, such as `LWLock WALWrite`."""
     return f"{titles()[point]} {key}".strip()
 
 
 def microseconds(value: float | None) -> str:
-    """A duration to three digits, in the unit that suits it."""
+    """Writes a duration (µs) to three digits, in the unit that suits it; a dash for none."""
     if value is None:
         return "–"
     for limit, divisor, unit in ((1e3, 1.0, tr("µs")), (1e6, 1e3, tr("ms"))):
@@ -44,13 +43,8 @@ def _digits(value: float) -> str:
     return decimals(value, ".0f") if value >= 100 else decimals(value, ".3g")
 
 
-def longest_first(context: TraceContext) -> tuple[PointSummary, ...]:
-    """The points by total time."""
-    return context.traced.points
-
-
 def facts(context: TraceContext) -> tuple[tuple[str, str], ...]:
-    """(name, value): when, how long, how much."""
+    """Gives (name, value) of when it was, how long, how much."""
     traced = context.traced
     start = datetime.fromtimestamp(traced.start_ns / 1e9, UTC)
     found = [
@@ -65,7 +59,7 @@ def facts(context: TraceContext) -> tuple[tuple[str, str], ...]:
 
 
 def cost_text(context: TraceContext) -> str:
-    """What the probes cost: estimated from their hits, and measured where that was asked for."""
+    """Says what the probes cost: estimated from their hits, measured where that was asked for."""
     traced, cost = context.traced, context.described.cost
     text = sentence(
         "pairs_of_probes_per",
@@ -90,7 +84,7 @@ def cost_text(context: TraceContext) -> str:
 
 
 def _change(compared: WithAgainstWithout) -> str:
-    """Such as `+1.2 % (95 % CI +0.3 to +2.1 %)`."""
+    """Writes a ratio as a change, such as `+1.2 % (95 % CI +0.3 to +2.1 %)`."""
     found = signed_percent(100 * (compared.ratio - 1))
     if compared.low is None or compared.high is None:
         return tr("{found}, no interval", found=found)
@@ -104,7 +98,7 @@ def _change(compared: WithAgainstWithout) -> str:
 
 
 def ways(context: TraceContext) -> list[tuple[str, str]]:
-    """(way in words, its points)."""
+    """Lists how points were traced, in words, each with its points."""
     found: dict[str, list[str]] = {}
     for point, way in context.described.ways.items():
         found.setdefault(_WAYS[way], []).append(titles().get(point, tr("checkpoint phases")))
@@ -112,7 +106,7 @@ def ways(context: TraceContext) -> list[tuple[str, str]]:
 
 
 def caveats(context: TraceContext) -> list[str]:
-    """What is missing, lost or doubtful, one line each."""
+    """Lists what is missing, lost or doubtful, one line each."""
     described, traced = context.described, context.traced
     found = [tr("not traced: {line}", line=retold(line)) for line in described.missing]
     if described.ended_by == "tracer":

@@ -113,7 +113,7 @@ def _causes(context: ReportContext) -> Iterator[Block]:
 
 
 def checkpoint_table(context: ReportContext) -> Table:
-    """Every arm that had a checkpoint."""
+    """Makes a table of what a checkpoint costs, a row for each arm that had one."""
     names = context.labels
     rows = []
     for effect in context.analysis.behaviour.checkpoint_effects:
@@ -139,7 +139,7 @@ def checkpoint_table(context: ReportContext) -> Table:
 
 
 def _refusals(context: ReportContext) -> tuple[str, ...]:
-    """A sentence for each reason why an arm has no profile."""
+    """Makes a sentence for each reason why arms have no profile."""
     arms: dict[str, list[str]] = {}
     for effect in context.analysis.behaviour.checkpoint_effects:
         arms.setdefault(str(effect.refused or ""), []).append(context.labels[effect.arm])
@@ -152,7 +152,7 @@ def _refusals(context: ReportContext) -> tuple[str, ...]:
 
 
 def causes_table(context: ReportContext) -> Table:
-    """The time lost after a checkpoint, by cause and by what sessions waited for."""
+    """Makes a table of the time lost after a checkpoint, by cause and by wait class."""
     rows = []
     for one in context.analysis.behaviour.checkpoint_causes:
         name = tr(
@@ -177,12 +177,12 @@ def causes_table(context: ReportContext) -> Table:
 
 
 def _matters(part: TimeShare) -> bool:
-    """Whether the loss has shares, and this one is a per cent or more of it."""
+    """Whether a part of the lost time is a per cent of it or more."""
     return part.share_pct is not None and abs(part.share_pct) >= 1.0
 
 
 def _every_checkpoint(context: ReportContext) -> Fold | None:
-    """Each checkpoint of each trial, up to a number that a reader can use."""
+    """Folds a table of each checkpoint of each trial, up to a number that a reader can use."""
     found = context.analysis.behaviour.checkpoint_rows
     if not found:
         return None
@@ -232,7 +232,7 @@ def _whole(value: float) -> str:
 
 
 def _tidy(value: float, digits: int = 0) -> float:
-    """Without a negative zero."""
+    """Rounds a number, and makes a negative zero a zero."""
     return round(value, digits) + 0.0
 
 

@@ -84,7 +84,7 @@ def by_load(context: ReportContext) -> Blocks:
 
 
 def _no_band(refused: Iterable[Note | None]) -> list[str]:
-    """Why a difference is drawn without a band, each reason once."""
+    """Says why a difference is drawn without a band, each reason once."""
     reasons = dict.fromkeys(str(reason) for reason in refused if reason)
     return [tr("There is no band: {reason}.", reason=reason) for reason in reasons]
 
@@ -117,7 +117,7 @@ def _load_table(context: ReportContext) -> Table:
 
 
 def knee_table(context: ReportContext) -> Table:
-    """Each arm's fit of the scaling law, or why there is none."""
+    """Makes a table of each arm's fit of the scaling law, or why there is none."""
     names = context.labels
     rows = []
     for curve in context.analysis.behaviour.load_curves:

@@ -69,7 +69,7 @@ def _difference(one: ProfileDifference, names: Mapping[str, str]) -> Iterator[Bl
 def _drawing(
     graph: FlameGraph, names: Mapping[str, str], functions: Table | None, *, is_open: bool
 ) -> Fold:
-    """A flame graph, where its file lies, and the functions that take most of an arm's time."""
+    """Folds a flame graph, where its file lies, and the functions that take most of the time."""
     of = names[graph.arm]
     if graph.baseline:
         of = tr("{arm} beside {baseline}", arm=of, baseline=names[graph.baseline])
@@ -86,7 +86,7 @@ def _drawing(
 
 
 def _notes(arms: Sequence[ArmProfile], names: Mapping[str, str]) -> Iterator[str]:
-    """A note that all arms share is said once."""
+    """Yields the notes of profiles; one that all arms share comes once."""
     for text in dict.fromkeys(text for arm in arms for text in arm.notes):
         of = dict.fromkeys(names[arm.arm] for arm in arms if text in arm.notes)
         shared = len(of) == len({arm.arm for arm in arms})

@@ -48,7 +48,7 @@ def host(context: ReportContext) -> Blocks:
 
 
 def _holds(storage: Mapping[str, Any]) -> dict[str, str]:
-    """Device → what lies on it, such as `data, WAL`."""
+    """Maps each device to what lies on it, such as `data, WAL`."""
     found: dict[str, list[str]] = {}
     for role, place in storage.items():
         for device in dict.fromkeys((*place.get("devices", ()), *place.get("disks", ()))):
@@ -57,7 +57,7 @@ def _holds(storage: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _places(storage: Mapping[str, Any]) -> list[str]:
-    """Such as `data and WAL: ext4 at / on vda`."""
+    """Lists file systems with what lies on them, such as `data, WAL: ext4 at / on vda`."""
     found: dict[str, list[str]] = {}
     for role, place in storage.items():
         devices = listed(place.get("devices", ())) or tr("a device that was not found")

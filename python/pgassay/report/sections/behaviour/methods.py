@@ -1,18 +1,30 @@
-"""The USE, RED and LTES tables.
+"""The USE, RED and LTES tables: a row for each cell, a column for each arm.
 
-Enters: the context. Leaves: one table for each method. Never: judges a figure by a threshold.
+Enters: the context. Leaves: one table for each method. Never: judges a figure by a threshold, or
+shows a difference that rounding hides.
 """
 
 from __future__ import annotations
 
-from pgassay.language import colon, listed, tr
+from pgassay.analysis.methods.model import CellFigure, MethodCell, MethodName
+from pgassay.analysis.reading.metrics import Metric
+from pgassay.findings.wording import quantity, size
+from pgassay.language import Message, colon, listed, tr
 from pgassay.report.context import ReportContext
 from pgassay.report.document.blocks import Fold, Heading, Items, Paragraph, note
 from pgassay.report.document.section import Blocks, section
+from pgassay.report.document.table import Cell, Column, Row, Table, row_of
 from pgassay.report.document.text import texts_of
-from pgassay.report.tables.methods import method_table, not_measured
+from pgassay.report.tables.by_arm import arm_columns
+from pgassay.report.tables.cells import ABSENT, with_interval
 
 sentence = texts_of(__name__)
+_KINDS: dict[MethodName, tuple[str, ...]] = {
+    "use": tuple(map(Message, ("utilisation", "saturation", "errors"))),
+    "red": tuple(map(Message, ("rate", "errors", "duration"))),
+    "ltes": tuple(map(Message, ("latency", "traffic", "errors", "saturation"))),
+}
+_TONES = {"better": "better", "worse": "worse", "different": "same"}
 
 
 @section("behaviour/methods", "Service, scenarios and resources: LTES, RED, USE")
@@ -44,3 +56,63 @@ def _what_they_are(context: ReportContext) -> Paragraph:
         else len(context.plan.arms) > 1 and tr("No figure differs clearly from the first column."),
         sentence("no_figure_is_judged"),
     )
+
+
+def method_table(context: ReportContext, method: MethodName) -> Table:
+    """Makes a table of all cells of a method that were measured."""
+    cells = [
+        one for one in context.analysis.explanation.methods if one.method == method and one.figures
+    ]
+    columns = (
+        Column(Message("Of"), "group"),
+        Column(Message("Kind"), "text", merges=True),
+        Column(Message("Measured"), "heading"),
+        *arm_columns(context),
+    )
+    rows = tuple(_row(context, one) for one in cells)
+    found = Table(
+        columns, rows, label=f"{method.upper()}{colon()}{listed(map(tr, _KINDS[method]))}"
+    )
+    return found if any(one.of for one in cells) else found.without("Of")
+
+
+def not_measured(context: ReportContext) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Lists reasons, each with the cells that have no figure for it."""
+    found: dict[str, list[str]] = {}
+    for one in context.analysis.explanation.methods:
+        if one.not_measured:
+            name = f"{one.title} ({one.of})" if one.of else one.title
+            found.setdefault(one.not_measured, []).append(name)
+    return tuple((why, tuple(dict.fromkeys(names))) for why, names in found.items())
+
+
+def _row(context: ReportContext, one: MethodCell) -> Row:
+    by_arm = {figure.arm: figure for figure in one.figures}
+    shown = [_cell(one, by_arm[arm.id]) for arm in context.analysis.answer.arms]
+    return row_of((one.of, tr(one.kind), one.title, *shown))
+
+
+def _cell(one: MethodCell, figure: CellFigure) -> Cell:
+    if figure.mean is None:
+        return Cell(ABSENT)
+    text = _quantity(one, figure.mean)
+    if not figure.clear:
+        return Cell(text)
+    if figure.change_pct is not None:
+        note = with_interval(figure.change_pct, figure.ci95_pct)
+    else:
+        note = _signed(one, figure.difference or 0.0)
+    return Cell(text, style=_TONES[one.result(figure)], note=note)
+
+
+def _signed(one: MethodCell, value: float) -> str:
+    return f"{'+' if value > 0 else ''}{_quantity(one, value)}"
+
+
+def _quantity(one: MethodCell, value: float) -> str:
+    if value == 0.0:
+        return "0"
+    if one.unit.startswith("B"):
+        return f"{size(value)}{one.unit.removeprefix('B')}"
+    shown = Metric("", one.title, one.unit, one.good, "difference", "host", one.digits)
+    return quantity(value, shown)

@@ -98,7 +98,7 @@ def _caption(single: list[LatencyModes], *, at_one_step: bool) -> Text:
 
 
 def mode_table(context: ReportContext, found: list[LatencyModes]) -> Table:
-    """A row for each mode of each scenario in each arm."""
+    """Makes a table with a row for each mode of each scenario in each arm."""
     names = _short_names(context)
     rows = [
         (
@@ -123,7 +123,7 @@ def mode_table(context: ReportContext, found: list[LatencyModes]) -> Table:
 
 
 def mixture_table(context: ReportContext, found: list[LatencyModes]) -> Table:
-    """The modes of all scenarios together, and which scenarios they are of."""
+    """Makes a table of the modes of all scenarios together, with the scenarios that each is of."""
     names = _short_names(context)
     rows = [
         (
@@ -140,7 +140,7 @@ def mixture_table(context: ReportContext, found: list[LatencyModes]) -> Table:
 
 
 def contrast_table(context: ReportContext) -> Table:
-    """Every level at every boundary."""
+    """Makes a table of the share of slow transactions of every level at every boundary."""
     rows = [
         (
             f"{one.factor} = {one.level}",
@@ -157,7 +157,7 @@ def contrast_table(context: ReportContext) -> Table:
 
 
 def _short_names(context: ReportContext) -> dict[str, str]:
-    """As in the key of the chart."""
+    """Arm id → its name in the key of the chart."""
     return {style.id: style.short for style in arm_styles(context.plan.arms).values()}
 
 

@@ -42,7 +42,7 @@ def plans(context: ReportContext) -> Blocks:
 
 
 def _statement(one: StatementPlans, context: ReportContext) -> Fold:
-    """The plans of one statement side by side, each beneath the arms that had it."""
+    """Folds the plans of one statement side by side, each beneath the arms that had it."""
 
     def arms(plan: StatementPlan) -> str:
         if len(one.plans) == 1 and len(plan.trials) == len(context.labels) > 1:
@@ -67,7 +67,7 @@ def _text(plan: StatementPlan) -> str:
 
 
 def _without_plan(found: Sequence[StatementPlans]) -> list[tuple[str, str]]:
-    """Reason → the statements that have no plan for it."""
+    """Lists reasons, each with the statements that have no plan for it."""
     by_reason: dict[str, dict[str, None]] = {}
     for one in found:
         if not one.plans:

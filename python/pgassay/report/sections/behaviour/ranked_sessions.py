@@ -15,25 +15,28 @@ from pgassay.report.context import ReportContext
 from pgassay.report.sections.behaviour.statements import statement_names
 
 _ENOUGH = 0.8
-"""Of all sessions, which those listed take together."""
+"""Rows are listed until they take this share of all active sessions."""
 _FEWEST, _MOST = 3, 8
 _MOST_BARS = 24
-"""Of all arms together: with many arms fewer are listed."""
+"""At most this many bars of all arms together: with many arms fewer rows are listed."""
 _LEAST = 0.005
-"""Average sessions that would be shown as zero."""
+"""Rows with fewer average sessions, which would be shown as zero, are left out."""
 _BETWEEN, _NO_STATEMENT = Message("between transactions"), Message("no statement, such as COMMIT")
 ByArm = Mapping[str, float]
 
 
 def active_sessions(trial: ChartSeries) -> Mapping[str, float]:
-    """Average sessions by wait event."""
+    """Average sessions of a trial by wait event; those that wait for their client are left out."""
     return {name: value for name, value in trial.events.items() if not name.startswith("Client:")}
 
 
 def arm_means(
     context: ReportContext, trials: Sequence[tuple[str, Mapping[str, float]]]
 ) -> dict[str, dict[str, float]]:
-    """Name → arm → mean of its trials; a trial without the name counts as zero."""
+    """Averages figures over the trials of each arm: name → arm → mean.
+
+    A trial without the name counts as zero.
+    """
     by_arm = {
         arm.id: [values for own, values in trials if own == arm.id]
         for arm in context.analysis.answer.arms
@@ -49,7 +52,10 @@ def arm_means(
 
 
 def ranked_sessions(context: ReportContext) -> list[Ranked]:
-    """By wait event, by statement and by scenario, in so far as each was sampled."""
+    """Ranks what sessions were busy with by wait event, by statement and by scenario.
+
+    A list that was not sampled is left out; there are none where arms alternate within trials.
+    """
     if context.plan.alternates:
         return []
     return list(_ranked(context))
@@ -71,7 +77,7 @@ def _ranked(context: ReportContext) -> Iterator[Ranked]:
 def _sampled(
     context: ReportContext, source: str, names: Mapping[str, str] | None = None
 ) -> dict[str, dict[str, float]]:
-    """Name → arm → average sessions with this statement or scenario, without waits for clients."""
+    """Averages sessions by statement or scenario: name → arm → mean; waits for clients left out."""
     found: dict[str, dict[str, float]] = {}
     for arm in context.analysis.explanation.signals:
         for trial in arm.trials:
@@ -84,7 +90,7 @@ def _sampled(
 
 
 def _with_rest(means: Mapping[str, ByArm], totals: ByArm, name: str) -> dict[str, ByArm]:
-    """The same with what none of them explains."""
+    """Adds the sessions that none of the named things explains, under `name`."""
     known = _totals(means)
     rest = {arm: max(total - known.get(arm, 0.0), 0.0) for arm, total in totals.items()}
     return {**means, name: rest}

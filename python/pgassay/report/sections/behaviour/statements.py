@@ -60,7 +60,7 @@ def statements(context: ReportContext) -> Blocks:
 
 
 def statement_name(one: StatementUse) -> str:
-    """Such as `1. SELECT note FROM item WHERE code = $1`."""
+    """Names a statement by its rank and text, such as `1. SELECT note FROM item WHERE id = $1`."""
     return f"{one.ranked}. {one_line(one.text, _WIDTH) or f'queryid {one.queryid}'}"
 
 

@@ -81,7 +81,7 @@ def waits(context: ReportContext) -> Blocks:
 
 
 def _sessions(context: ReportContext) -> Iterator[Block]:
-    """Active sessions over time, and the largest events, statements and scenarios."""
+    """Charts active sessions over time, and the largest events, statements and scenarios."""
     styles = arm_styles(context.plan.arms)
     over_time = sessions_chart(context.series, context.plan, styles)
     if over_time and not context.plan.alternates:
@@ -100,7 +100,7 @@ def _sessions(context: ReportContext) -> Iterator[Block]:
 def event_table(
     context: ReportContext, title: str, trials: Sequence[tuple[str, Mapping[str, float]]]
 ) -> Table:
-    """The largest wait events of any arm, averaged over its trials."""
+    """Makes a table of the largest wait events of any arm, averaged over its trials."""
     ranked = sorted(
         arm_means(context, trials).items(), key=lambda item: (-max(item[1].values()), item[0])
     )

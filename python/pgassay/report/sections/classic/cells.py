@@ -31,26 +31,26 @@ _WIDTH = 70
 
 @dataclass(frozen=True)
 class Shown:
-    """A classic view, with the short and full name of each of its arms."""
+    """A classic view with what its tables need to name arms and statements."""
 
     view: ClassicView
     names: Mapping[str, tuple[str, str]]
     unit: str
-    """What an arm was measured in."""
+    """What an arm was measured in: `trials` of a run, `segments` of an observation."""
     texts: Mapping[str, str]
-    """Statements by their query id, in so far as their texts were read."""
+    """Query id → text of a statement, in so far as texts were read."""
 
     @property
     def of_trials(self) -> bool:
-        """Whether it is of a run, not of an observation, whose parts are segments."""
+        """Whether the view is of a run, not of an observation."""
         return self.unit == TRIALS
 
     def short(self, arm: str) -> str:
-        """The name of an arm in a row or column."""
+        """Names an arm in a row or column."""
         return self.names[arm][0]
 
     def side_by_side(self, title: str, rows: Sequence[tuple[str, Sequence[str]]]) -> Table:
-        """Rows of (what, its value in each arm)."""
+        """Makes a table with a column for each arm, of rows of (what, its value in each arm)."""
         columns = [
             Column(short, full_title=full)
             for short, full in (self.names[one.arm] for one in self.view.arms)
@@ -58,39 +58,39 @@ class Shown:
         return table([Column(title, "heading"), *columns], [(what, *cells) for what, cells in rows])
 
     def statement(self, query_id: str) -> str:
-        """The text of a query, in one line; its id where that is not known."""
+        """Gives the text of a query in one line, or its id where the text is not known."""
         return one_line(self.texts.get(query_id, ""), _WIDTH) or query_id
 
     def of_arms(self, value: Callable[[ClassicArm], str]) -> list[str]:
-        """A value of each arm."""
+        """Makes the value of each arm."""
         return [value(arm) for arm in self.view.arms]
 
 
 def labelled(value: float | None, form: str, label: str | None) -> str:
-    """Such as `99.2 % OK`."""
+    """Writes a number and its label, such as `99.2 % OK`."""
     if value is None:
         return NOT_MEASURED
     return f"{localised(form.format(value))} {label or ''}".strip()
 
 
 def r_text(value: float | None) -> str:
-    """A correlation."""
+    """Writes a correlation with its sign."""
     return NOT_MEASURED if value is None else correlation(value)
 
 
 def series_name(name: str) -> str:
-    """Without its disk, which a heading names."""
+    """Names a series without its disk, which a heading names."""
     bare = name.rpartition("/")[2]
     return str(WORDS["series"].get(bare, bare))
 
 
 def disk_of(name: str) -> str:
-    """The disk that a series is of; empty where it is of none."""
+    """Names the disk that a series is of; empty where it is of none."""
     return name.partition("/")[0] if "/" in name else ""
 
 
 def agreement(found: Agreement | None, label: str | None) -> Cell:
-    """Whether classic and tested figure agree; a dash where neither says anything."""
+    """Says whether classic and tested figure agree; a dash where neither says anything."""
     if found is None:
         return Cell(ABSENT)
     style = "" if found is Agreement.AGREE else _DOUBTFUL

@@ -54,7 +54,7 @@ _TREND = (
 
 
 def figure_table(shown: Shown) -> Table:
-    """Speed, waits and shared buffers; types of wait that no arm had are left out."""
+    """Makes a table of speed, waits and shared buffers, without wait types that no arm had."""
     rows = [
         (WORDS["figures"][name], shown.of_arms(_spread(name)))
         for name in (one.name for one in shown.view.arms[0].figures if one.name not in _ELSEWHERE)
@@ -118,7 +118,7 @@ def _used(arm: ClassicArm) -> str:
 
 
 def correlation_table(shown: Shown, *groups: str, disk: str = "") -> Table:
-    """Pairs with their arms beneath each other; without pairs of which one never varied."""
+    """Makes a table of pairs of series, without pairs of which one never varied."""
     rows = [
         _pair(arm, one)
         for arm, one in _correlations(shown)
@@ -128,11 +128,11 @@ def correlation_table(shown: Shown, *groups: str, disk: str = "") -> Table:
 
 
 def claimed_correlations(shown: Shown) -> tuple[Table, int]:
-    """Those of database, host and disks that the classic view claims, or misses; how many more."""
+    """Makes a table of the correlations that are claimed or missed; counts the others."""
     rows = list(_correlations(shown))
-    told = [(arm, one) for arm, one in rows if one.claims or one.agreement is not None]
-    pairs = [_pair(arm, one, disk_of(one.second)) for arm, one in told]
-    return _correlation_table(pairs), len(rows) - len(told)
+    claimed = [(arm, one) for arm, one in rows if one.claims or one.agreement is not None]
+    pairs = [_pair(arm, one, disk_of(one.second)) for arm, one in claimed]
+    return _correlation_table(pairs), len(rows) - len(claimed)
 
 
 def _correlation_table(rows: Sequence[Sequence[str | Cell]]) -> Table:
@@ -140,7 +140,7 @@ def _correlation_table(rows: Sequence[Sequence[str | Cell]]) -> Table:
 
 
 def _correlations(shown: Shown) -> Iterator[tuple[str, ClassicCorrelation]]:
-    """With the names of their arms."""
+    """Yields the correlations of which both series varied, with the names of their arms."""
     for rows in zip(*(arm.correlations for arm in shown.view.arms), strict=True):
         if all(row.r == 0.0 for row in rows):
             continue
@@ -168,7 +168,7 @@ def _pair(arm: str, one: ClassicCorrelation, disk: str = "") -> tuple[str | Cell
 
 
 def trend_table(shown: Shown, disk: str = "", *, host: bool = False) -> Table:
-    """The trends of the database, of the host, or of a disk."""
+    """Makes a table of the trends of the database, of the host, or of a disk."""
     rows = [
         _trend(arm, one)
         for arm, one in _trends(shown)
@@ -178,10 +178,10 @@ def trend_table(shown: Shown, disk: str = "", *, host: bool = False) -> Table:
 
 
 def claimed_trends(shown: Shown) -> tuple[Table, int]:
-    """Those of database, host and disks that the classic view claims; how many more."""
+    """Makes a table of the trends that are claimed; counts the others."""
     rows = list(_trends(shown))
-    told = [_trend(arm, one, disk_of(one.series)) for arm, one in rows if one.claims]
-    return _table_of_trends(told), len(rows) - len(told)
+    claimed = [_trend(arm, one, disk_of(one.series)) for arm, one in rows if one.claims]
+    return _table_of_trends(claimed), len(rows) - len(claimed)
 
 
 def _table_of_trends(rows: Sequence[Sequence[str | Cell]]) -> Table:
@@ -189,7 +189,7 @@ def _table_of_trends(rows: Sequence[Sequence[str | Cell]]) -> Table:
 
 
 def _trends(shown: Shown) -> Iterator[tuple[str, ClassicTrend]]:
-    """With the names of their arms."""
+    """Yields the trends of series that varied, with the names of their arms."""
     for lines in zip(*(arm.trends for arm in shown.view.arms), strict=True):
         if all(one.r2 == 0.0 for one in lines):
             continue

@@ -21,7 +21,7 @@ _UNKNOWN = DiskType("", (), None, None, None)
 
 
 def host_table(shown: Shown) -> Table:
-    """Run queue, swap, dirty pages."""
+    """Makes a table of processors, run queue, swap and dirty pages."""
     titles = WORDS["figures"]
     rows = [
         (titles["cores"], shown.of_arms(lambda arm: str(arm.cores or NOT_MEASURED))),
@@ -64,7 +64,7 @@ def _pct(value: float | None) -> str:
 
 
 def rule_table(shown: Shown, disk: str = "") -> Table:
-    """The share of the intervals in which each limit was exceeded, with its band."""
+    """Makes a table of the share of intervals in which each limit was exceeded, with its band."""
     names = dict.fromkeys(
         one.rule for arm in shown.view.arms for one in arm.rules if one.disk == disk
     )
@@ -88,7 +88,7 @@ def _rule(one: RuleShare | None) -> str:
 
 
 def disks(view: ClassicView) -> dict[str, str]:
-    """Each disk that any arm was measured on → its name and what lies on it."""
+    """Maps each disk that any arm was measured on to its name and what lies on it."""
     found: dict[str, str] = {}
     for arm in view.arms:
         for one in arm.disks:
@@ -98,7 +98,7 @@ def disks(view: ClassicView) -> dict[str, str]:
 
 
 def disk_table(shown: Shown) -> Table:
-    """What bounds each disk, by the classic correlations and by their tested counterparts."""
+    """Makes a table of what bounds each disk, by classic and by tested correlations."""
     rows: list[tuple[str, list[str]]] = []
     for name in dict.fromkeys(one.disk for arm in shown.view.arms for one in arm.disks):
         types = [

@@ -14,8 +14,8 @@ from pgassay.language import decimals, tr
 from pgassay.report.document.blocks import Block, Fold, Heading, PageOnly, Paragraph, note
 from pgassay.report.document.section import Blocks
 from pgassay.report.document.table import Table
-from pgassay.report.document.text import Text, joined, said
-from pgassay.report.sections.classic.cells import TRIALS, WORDS, Shown
+from pgassay.report.document.text import Text, joined, texts_of
+from pgassay.report.sections.classic.cells import TRIALS, Shown
 from pgassay.report.sections.classic.database import (
     claimed_correlations,
     claimed_trends,
@@ -30,6 +30,8 @@ from pgassay.report.sections.classic.waits import (
     pareto_table,
     weighted_table,
 )
+
+sentence = texts_of(__name__)
 
 
 def blocks_of(
@@ -46,15 +48,11 @@ def blocks_of(
     """
     shown = Shown(view, names, unit, texts or {})
     too_short = _too_short(shown)
-    yield Paragraph(joined(_source(shown), not too_short and _tested(shown), _refuted(view)))
+    tested = "tested_of_trials" if shown.of_trials else "tested"
+    yield Paragraph(joined(_source(shown), not too_short and sentence(tested), _refuted(view)))
     yield figure_table(shown)
     if not shown.of_trials:
-        yield note(
-            tr(
-                "Speed and shared buffers: of the database that pgassay is connected to. Waits: of "
-                "all databases."
-            )
-        )
+        yield note(sentence("of_an_observation"))
     if too_short:
         yield note(too_short)
     else:
@@ -64,36 +62,15 @@ def blocks_of(
 
 
 def _source(shown: Shown) -> str:
-    intervals, interval = shown.view.intervals, decimals(shown.view.interval_s, "g")
-    if shown.of_trials:
-        return tr(
-            "The figures, labels and limits of pg_expecto 12.4, from {intervals} intervals of "
-            "{interval} s of each trial. No verdict rests on them.",
-            intervals=intervals,
-            interval=interval,
-        )
-    return tr(
-        "The figures, labels and limits of pg_expecto 12.4, from {intervals} intervals of "
-        "{interval} s.",
-        intervals=intervals,
-        interval=interval,
-    )
-
-
-def _tested(shown: Shown) -> str:
-    if shown.of_trials:
-        return tr(
-            "Beside each correlation and trend stands its tested counterpart, which allows for "
-            "autocorrelation, checkpoints, steps of the load and the number of trials."
-        )
-    return tr(
-        "Beside each correlation and trend stands its tested counterpart, which allows for "
-        "autocorrelation, checkpoints, steps of the load and chance."
+    return sentence(
+        "source_of_trials" if shown.of_trials else "source",
+        intervals=shown.view.intervals,
+        interval=decimals(shown.view.interval_s, "g"),
     )
 
 
 def _refuted(view: ClassicView) -> Text:
-    """How many claims there are, and how many of them do not hold or could not be tested."""
+    """Counts the claims, those that do not hold, and those that could not be tested."""
     every: list[ClassicCorrelation | ClassicTrend] = []
     for arm in view.arms:
         every += [*arm.correlations, *arm.trends]
@@ -101,10 +78,8 @@ def _refuted(view: ClassicView) -> Text:
     if not claims:
         return ()
     untested = sum(one.agreement is Agreement.TOO_LITTLE for one in claims)
-    return said(
-        "Correlations and trends that the classic view calls high, very high, good or "
-        "satisfactory: <b>{claims}</b>; not confirmed by the tested counterpart: <b>{refuted}</b>; "
-        "not tested, because there is too little data: <b>{untested}</b>.",
+    return sentence.marked(
+        "claims",
         claims=len(claims),
         refuted=sum(one.agreement is not Agreement.AGREE for one in claims) - untested,
         untested=untested,
@@ -112,36 +87,24 @@ def _refuted(view: ClassicView) -> Text:
 
 
 def _too_short(shown: Shown) -> str:
-    """Why there are no trends and correlations; empty where there are."""
+    """Says why there are no trends and correlations; empty where there are."""
     least, intervals = LIMITS["intervals"]["least_for_correlation"], shown.view.intervals
     if intervals >= least:
         return ""
-    return str(WORDS["too_short"]).format(least=least, unit=shown.unit, intervals=intervals)
+    return sentence("too_short", least=least, unit=shown.unit, intervals=intervals)
 
 
 def _database(shown: Shown) -> Iterator[Block]:
-    how = note(
-        tr(
-            "Trend: a line through z-scores, so the angle is at most 45°. Intervals of "
-            "correlations are corrected for all pairs and arms; with two or three trials they "
-            "exclude next to nothing. Intervals of trends are not corrected: they test what the "
-            "classic view claims, and claim nothing."
-        )
-    )
     claims = (
         *_claimed(tr("Trends"), *claimed_trends(shown)),
         *_claimed(tr("Correlations"), *claimed_correlations(shown)),
-        how,
+        note(sentence("trend")),
     )
     yield Fold(tr("What the classic view claims"), claims, in_text=True)
     every = (trend_table(shown), correlation_table(shown, "database", "buffers"), _left_out())
     yield Fold(tr("Database: all trends and correlations"), every)
     if weights := weighted_table(shown):
-        what = tr(
-            "The weight of a wait type is its correlation with all waits, times the ratio of their "
-            "midranges; the share is what it stands for."
-        )
-        yield Fold(tr("Weights of waits"), [weights, note(what)], in_text=True)
+        yield Fold(tr("Weights of waits"), [weights, note(sentence("weight"))], in_text=True)
 
 
 def _claimed(what: str, claimed: Table, others: int) -> Iterator[Block]:
@@ -161,35 +124,21 @@ def _left_out() -> Paragraph:
 def _wait_events(shown: Shown) -> Iterator[Fold]:
     if events := pareto_table(shown, lambda one: one.events, ids=False):
         queries = pareto_table(shown, lambda one: one.queries, ids=True)
-        what = tr(
-            "Average sessions of the load. “Not known”: sessions without a query id, such as those "
-            "that commit."
-        )
         summary = tr("Wait events and queries: 80 % of each wait type")
-        yield Fold(summary, [events, queries, note(what)])
+        yield Fold(summary, [events, queries, note(sentence("sessions"))])
     met, only = event_table(shown), only_table(shown)
     if met and only:
-        chance = tr(
-            "An event that is rarely sampled is missing from an arm by chance. p: that chance "
-            "alone put all trials with the event into one arm, corrected for all events."
-        )
         summary = tr("Wait events: by how many queries met them, and in one arm only")
-        yield Fold(summary, [met, only, note(chance)])
+        yield Fold(summary, [met, only, note(sentence("chance"))])
     elif met:
         yield Fold(tr("Wait events: by how many queries met them"), [met])
 
 
 def _host(shown: Shown, *, has_trends: bool) -> Iterator[Fold]:
     limits = note(
-        tr(
-            "Limits exceeded in more than half of the intervals are an ALARM, in a quarter or more "
-            "a WARNING."
-        ),
+        sentence("limits"),
         shown.of_trials and tr("In brackets: the trials with the smallest and the largest share."),
-        tr(
-            "Memory that is free says little, because Linux uses it as cache; memory that is "
-            "available is what counts."
-        ),
+        sentence("memory"),
     )
     tables = (host_table(shown), rule_table(shown), limits)
     yield Fold(tr("Infrastructure: run queue, memory, rules of vmstat"), tables, in_text=True)

@@ -30,7 +30,7 @@ _ONLY = (
 
 
 def weighted_table(shown: Shown) -> Table:
-    """Weighted wait correlation, with the share of the waits that it stands for."""
+    """Makes a table of the weight of each wait type, with the share of the waits."""
     names = [one.wait_type for one in shown.view.arms[0].weighted]
     by_arm = [{one.wait_type: one for one in arm.weighted} for arm in shown.view.arms]
     rows = []
@@ -55,7 +55,7 @@ def weighted_table(shown: Shown) -> Table:
 
 
 def pareto_table(shown: Shown, part: Callable[[Pareto], tuple[Part, ...]], *, ids: bool) -> Table:
-    """By wait type and arm, the events or queries that make up most of it."""
+    """Makes a table of the events or queries that make up most of each wait type, by arm."""
     kinds = sorted(
         {one.wait_type for arm in shown.view.arms for one in arm.pareto},
         key=lambda kind: (
@@ -87,7 +87,7 @@ def pareto_table(shown: Shown, part: Callable[[Pareto], tuple[Part, ...]], *, id
 
 
 def event_table(shown: Shown) -> Table:
-    """How many queries met each event, and how many trials."""
+    """Makes a table of how many queries met each wait event, and in how many trials."""
     by_arm = [{one.event: one for one in arm.events} for arm in shown.view.arms]
     events = sorted(
         {event for own in by_arm for event in own},
@@ -117,7 +117,7 @@ def event_table(shown: Shown) -> Table:
 
 
 def only_table(shown: Shown) -> Table:
-    """Events that one arm alone has."""
+    """Makes a table of the wait events that one arm alone has."""
     return table(
         _ONLY,
         [

@@ -58,7 +58,7 @@ def waits(context: ObservationContext) -> Blocks:
 
 
 def class_table(observed: ObservationSummary) -> Table:
-    """Wait classes with anything in them, the largest first."""
+    """Makes a table of the wait classes in which sessions were sampled, the largest first."""
     titles = {wait_class.name: wait_class.title for wait_class in WAIT_CLASSES}
     ours, theirs = observed.classes, _by_class(observed.sampled_waits)
     rows = [
@@ -75,7 +75,7 @@ def class_table(observed: ObservationSummary) -> Table:
 
 
 def event_table(observed: ObservationSummary) -> Table:
-    """The largest single events, in our samples or in those of pg_wait_sampling."""
+    """Makes a table of the largest wait events, in our samples or in those of pg_wait_sampling."""
     ours, theirs = observed.events, observed.sampled_waits
     ranked = sorted(
         {**theirs, **ours}, key=lambda event: -max(ours.get(event, 0.0), theirs.get(event, 0.0))

@@ -43,7 +43,7 @@ _RELATIONS = (
 
 
 def points_table(points: Sequence[PointSummary]) -> Table:
-    """The points that took most time."""
+    """Makes a table of traced points: how often and how long processes were in each."""
     return table(
         _POINTS,
         [
@@ -87,7 +87,7 @@ def around(context: TraceContext) -> Blocks:
 
 
 def checkpoint_table(checkpoints: Sequence[TracedCheckpoint]) -> Table:
-    """When each checkpoint started (UTC), its cause, and how long it and its phases took."""
+    """Makes a table of checkpoints: start (UTC), cause, seconds of the whole and of its phases."""
     columns = (
         Column(Message("Started (UTC)"), "text"),
         Column(Message("Cause"), "text"),
