@@ -27,6 +27,7 @@ from pgassay.quantities import clock
 ROOMS = (
     "analysis/compare",
     "analysis/curves",
+    "analysis/gates",
     "analysis/measures",
     "analysis/noise",
     "analysis/statistics",

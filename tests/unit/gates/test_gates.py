@@ -17,6 +17,7 @@ from pgassay.analysis.gates.judge import judge, judge_gates
 from pgassay.analysis.gates.model import GateOutcome
 from pgassay.analysis.model import Analysis
 from pgassay.errors import SetupError
+from pgassay.notes import Note
 from support.runs.command import last_line, pgassay
 from support.runs.json_page import documented
 from support.synthetic.designs import plan_of_spec
@@ -76,25 +77,27 @@ EXAMPLE = Comparison(
 )  # fmt: skip
 
 
-def outcomes(text: str, *comparisons: Comparison) -> list[tuple[GateOutcome, str]]:
+def outcomes(text: str, *comparisons: Comparison) -> list[tuple[GateOutcome, Note | None]]:
     (result,) = judge([parse_gate(text)], comparisons, lambda one: one)
     return [(one.outcome, one.reason) for one in result.checks]
 
 
 def test_it_holds_and_fails_by_the_whole_interval_and_is_undecided_between() -> None:
-    assert outcomes("throughput>-2%", EXAMPLE) == [(HOLDS, "")]
-    assert outcomes("throughput>0%", EXAMPLE) == [(FAILED, "")]
-    assert outcomes("throughput>-1%", EXAMPLE) == [(UNDECIDED, "the interval contains −1 %")]
-    assert outcomes("throughput<-2%", EXAMPLE) == [(FAILED, "")]
+    assert outcomes("throughput>-2%", EXAMPLE) == [(HOLDS, None)]
+    assert outcomes("throughput>0%", EXAMPLE) == [(FAILED, None)]
+    assert outcomes("throughput>-1%", EXAMPLE) == [
+        (UNDECIDED, Note("analysis/gates/contains", {"limit": -1.0, "unit": "%"}))
+    ]
+    assert outcomes("throughput<-2%", EXAMPLE) == [(FAILED, None)]
     unknown = replace(EXAMPLE, ci95_pct=None)
-    assert outcomes("throughput>-2%", unknown) == [(UNDECIDED, "no interval yet")]
+    assert outcomes("throughput>-2%", unknown) == [(UNDECIDED, Note("analysis/gates/no-interval"))]
 
 
 def test_what_withdraws_a_verdict_leaves_its_gate_undecided() -> None:
     for why in Withdrawn:
         ((outcome, reason),) = outcomes("throughput>0%", replace(EXAMPLE, withdrawn=why))
         assert outcome is UNDECIDED
-        assert reason
+        assert str(reason)
 
 
 def test_every_level_and_load_is_gated_and_the_worst_of_them_counts() -> None:
@@ -112,21 +115,24 @@ def test_failures_are_gated_in_points_and_hold_where_nothing_ever_failed() -> No
         EXAMPLE, metric="failed_share", baseline_mean=0.0, level_mean=0.0, difference=0.0,
         effect_pct=None, ci95_pct=None, ci95=None, standard_error=None,
     )  # fmt: skip
-    assert outcomes("failures<+1%", none) == [(HOLDS, "")]
+    assert outcomes("failures<+1%", none) == [(HOLDS, None)]
     some = replace(none, difference=0.7, ci95=(0.4, 1.2), standard_error=0.1)
-    assert outcomes("failures<+1%", some)[0] == (UNDECIDED, "the interval contains +1 points")
-    assert outcomes("failures<+0.3%", some)[0] == (FAILED, "")
+    assert outcomes("failures<+1%", some)[0] == (
+        UNDECIDED,
+        Note("analysis/gates/contains", {"limit": 1.0, "unit": "points"}),
+    )
+    assert outcomes("failures<+0.3%", some)[0] == (FAILED, None)
 
 
 def test_slices_that_may_hide_part_of_an_effect_do_not_hold_a_gate() -> None:
     switchback = replace(EXAMPLE, rounds=200)
     ((outcome, reason),) = outcomes("throughput>-2%", switchback)
     assert outcome is UNDECIDED
-    assert "takes seconds to build up" in reason
+    assert reason == Note("analysis/gates/slow-effects")
     allowed = replace(switchback, slow_ci90_pct=(-1.95, 0.2))
-    assert outcomes("throughput>-2%", allowed) == [(HOLDS, "")]
+    assert outcomes("throughput>-2%", allowed) == [(HOLDS, None)]
     gain = replace(switchback, effect_pct=3.0, difference=3.0, ci95_pct=(2.0, 4.0))
-    assert outcomes("throughput>-2%", gain) == [(HOLDS, "")], "a hidden part has the same sign"
+    assert outcomes("throughput>-2%", gain) == [(HOLDS, None)], "a hidden part has the same sign"
     (result,) = judge([parse_gate("throughput>-2%")], [gain], lambda one: one)
     assert result.checks[0].ci95 == (2.0, math.inf)
 

@@ -17,7 +17,6 @@ from typing import Any
 
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.errors import SetupError
-from pgassay.language import messages_of
 from pgassay.plan.model import Gate
 from pgassay.spec.endpoints import known_endpoints
 from pgassay.spec.reading.suggest import did_you_mean
@@ -31,11 +30,9 @@ _MOST = 1000.0
 
 
 @cache
-def gate_texts() -> Mapping[str, Mapping[str, str]]:
-    """names.toml."""
-    return messages_of(
-        tomllib.loads((files(__package__) / "names.toml").read_text("utf-8")), ("withdrawn", "open")
-    )
+def _names() -> Mapping[str, str]:
+    """What `--gate` calls a metric, and its name or that of an endpoint."""
+    return tomllib.loads((files(__package__) / "names.toml").read_text("utf-8"))
 
 
 def parse_gates(texts: Iterable[str]) -> tuple[Gate, ...]:
@@ -60,12 +57,12 @@ def parse_gate(text: str) -> Gate:
 def _metrics(name: str, text: str) -> tuple[str, ...]:
     """What the name stands for, that of an open loop first."""
     short = name.lower().removeprefix("latency ").strip()
-    short = gate_texts()["names"].get(short, short)
+    short = _names().get(short, short)
     if (entry := known_endpoints().get(short)) is not None:
         return _of_endpoint(entry)
     if name in METRICS:
         return (name,)
-    known = [*gate_texts()["names"], *known_endpoints()]
+    known = [*_names(), *known_endpoints()]
     hint = did_you_mean(name, [*known, *METRICS]) or f"; known are {', '.join(known)}"
     raise SetupError(
         f"--gate {text!r}: {name!r} is not a metric{hint}; every metric of analysis.json is allowed"

@@ -10,15 +10,14 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-from pgassay.analysis.compare.model import Comparison
+from pgassay.analysis.compare.model import Comparison, Withdrawn
 from pgassay.analysis.compare.rule import Rule
 from pgassay.analysis.compare.secondary import SECONDARY, scaled_interval, with_interval
-from pgassay.analysis.gates.grammar import gate_texts
 from pgassay.analysis.gates.model import GateCheck, GateOutcome, GateResult
 from pgassay.analysis.model import Answer
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.statistics.values import Interval
-from pgassay.language import localised, tr
+from pgassay.notes import Note, Term, Value
 from pgassay.plan.model import Endpoint, Gate, Plan
 
 Ninety = Callable[[Comparison], Comparison]
@@ -97,7 +96,7 @@ def _check(gate: Gate, comparison: Comparison, ninety: Comparison) -> GateCheck:
     seen = _interval(comparison, in_points)
     hidden = outcome is GateOutcome.UNDECIDED and comparison.withdrawn is None
     if hidden and seen is not None and lies_beyond(seen, gate.limit, above=gate.above):
-        reason = gate_texts()["withdrawn"]["slow-effects"]
+        reason = Note("analysis/gates/slow-effects")
     found = GateCheck(
         comparison=comparison,
         unit="points" if in_points else "%",
@@ -108,7 +107,9 @@ def _check(gate: Gate, comparison: Comparison, ninety: Comparison) -> GateCheck:
         reason=reason,
         is_final=_cannot_be_decided(comparison, change),
     )
-    return replace(found, reason=_worse(gate, in_points)) if found.is_worse else found
+    if not found.is_worse:
+        return found
+    return replace(found, reason=Note("analysis/gates/worse", _limit(gate, in_points)))
 
 
 def _cannot_be_decided(comparison: Comparison, change: float | None) -> bool:
@@ -119,14 +120,8 @@ def _cannot_be_decided(comparison: Comparison, change: float | None) -> bool:
     return comparison.withdrawn_for_good or hopeless
 
 
-def _worse(gate: Gate, in_points: bool) -> str:
-    limit = _limit_words(gate, in_points)
-    return str(gate_texts()["open"]["worse"]).format(limit=limit)
-
-
-def _limit_words(gate: Gate, in_points: bool) -> str:
-    unit = tr("points") if in_points else "%"
-    return f"{localised(f'{gate.limit:+g}')} {unit}"
+def _limit(gate: Gate, in_points: bool) -> dict[str, Value]:
+    return {"limit": gate.limit, "unit": Term("points") if in_points else "%"}
 
 
 def _outcome(
@@ -135,20 +130,24 @@ def _outcome(
     fails_by: Interval | None,
     holds_by: Interval | None,
     change: float | None,
-) -> tuple[GateOutcome, str]:
-    texts = gate_texts()
+) -> tuple[GateOutcome, Note | None]:
     if comparison.withdrawn is not None:
-        return GateOutcome.UNDECIDED, texts["withdrawn"][comparison.withdrawn.value]
+        return GateOutcome.UNDECIDED, why_withdrawn(comparison.withdrawn)
     if change is None:
-        return GateOutcome.UNDECIDED, texts["open"]["no_relative"]
+        return GateOutcome.UNDECIDED, Note("analysis/gates/no-relative-change")
     if fails_by is None or holds_by is None:
-        return GateOutcome.UNDECIDED, texts["open"]["no_interval"]
+        return GateOutcome.UNDECIDED, Note("analysis/gates/no-interval")
     if lies_beyond(holds_by, gate.limit, above=gate.above):
-        return GateOutcome.HOLDS, ""
+        return GateOutcome.HOLDS, None
     if lies_beyond(fails_by, gate.limit, above=not gate.above):
-        return GateOutcome.FAILED, ""
-    limit = _limit_words(gate, METRICS[comparison.metric].unit == "%")
-    return GateOutcome.UNDECIDED, texts["open"]["contains"].format(limit=limit)
+        return GateOutcome.FAILED, None
+    limit = _limit(gate, METRICS[comparison.metric].unit == "%")
+    return GateOutcome.UNDECIDED, Note("analysis/gates/contains", limit)
+
+
+def why_withdrawn(reason: Withdrawn) -> Note:
+    """Why there is no verdict."""
+    return Note(f"analysis/gates/{reason.value}")
 
 
 def lies_beyond(interval: Interval, limit: float, *, above: bool) -> bool:

@@ -12,6 +12,7 @@ from typing import Literal
 
 from pgassay.analysis.compare.model import Comparison, Verdict
 from pgassay.analysis.statistics.values import Interval
+from pgassay.notes import Note
 from pgassay.plan.model import Gate
 
 
@@ -36,7 +37,7 @@ class GateCheck:
     ci90: Interval | None
     """By which it holds."""
     outcome: GateOutcome
-    reason: str = ""
+    reason: Note | None = None
     """Why it is undecided."""
     is_final: bool = False
     """More blocks cannot decide it."""

@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from pgassay.analysis.gates.grammar import gate_texts
 from pgassay.analysis.gates.model import GateCheck, GateOutcome, GateResult
 from pgassay.analysis.statistics.values import Interval
 from pgassay.findings.wording import signed_bound
 from pgassay.language import clauses, colon, tr
+from pgassay.notes import Note
+
+NOT_MEASURED = Note("analysis/gates/not-measured")
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,7 @@ def gate_lines(results: Sequence[GateResult]) -> Iterator[GateLine]:
     for result in results:
         text, limit = result.gate.text, result.gate.limit
         if not result.checks:
-            said = f"{text}{colon()}{gate_texts()['open']['not_measured']}"
+            said = f"{text}{colon()}{NOT_MEASURED}"
             yield GateLine(result.outcome, text, said)
         for one in result.checks:
             name = f"{text}{colon()}{_subject(one)}"
@@ -65,11 +67,12 @@ def check_words(check: GateCheck, limit: float) -> str:
 
 def reason_text(check: GateCheck) -> str:
     """Why it is undecided, and which change would not have been."""
+    reason = str(check.reason or "")
     if check.caught_pct is None:
-        return check.reason
+        return reason
     change = f"{signed_bound(round(check.caught_pct, 1), 0.0)}"
     beyond = tr("a change of {change} would fail in 9 of 10 such runs", change=change)
-    return clauses([check.reason, beyond])
+    return clauses([reason, beyond])
 
 
 def change_text(check: GateCheck, limit: float) -> str:

@@ -6,7 +6,7 @@ Enters: a comparison of runs. Leaves: badges and sentences. Never: decides a ver
 from __future__ import annotations
 
 from pgassay.analysis.apart.model import ApartAnalysis, RunDifference, RunSpread
-from pgassay.analysis.gates.grammar import gate_texts
+from pgassay.analysis.gates.judge import why_withdrawn
 from pgassay.analysis.model import Comparison
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.wording import (
@@ -33,7 +33,7 @@ def sentence_of(found: RunDifference, analysis: ApartAnalysis) -> tuple[str, str
     names = {"metric": metric.title, "side": found.side, "baseline": one.baseline}
     arm = str(_TEXTS["with_arm"]).format(arm=found.arm) if found.arm else ""
     if one.withdrawn is not None:
-        reason = gate_texts()["withdrawn"][one.withdrawn.value]
+        reason = why_withdrawn(one.withdrawn)
         return arm + str(_TEXTS["sentence"]["withdrawn"]).format(**names, reason=reason), ""
     claim = str(_TEXTS["sentence"][one.verdict.value]).format(
         **names,

@@ -36,7 +36,7 @@ def _check(check: GateCheck) -> dict[str, Any]:
         "ci95": _ends(check.ci95),
         "ci90": _ends(check.ci90),
         "outcome": check.outcome,
-        "reason": check.reason,
+        "reason": str(check.reason or ""),
         "caught_pct": check.caught_pct,
     }
 

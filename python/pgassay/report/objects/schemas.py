@@ -64,7 +64,7 @@ class _Types:
         refs, found = TypeAdapter.json_schemas(adapters)  # type: ignore[arg-type]
         self.definitions: Schema = found["$defs"]
         for name, one in self.definitions.items():
-            if name not in {of.__name__ for of in SENTENCES}:
+            if name not in {of.__name__ for of in (Note, *SENTENCES)}:
                 self.definitions[name] = _said(one)
         for of, key in SENTENCES.items():
             self.definitions[of.__name__]["properties"][key] = _TEXT
@@ -183,6 +183,7 @@ def _gates(types: _Types) -> Schema:
     check = {
         **types.some(Comparison, ("factor", "baseline", "level", "step")),
         **types.some(GateCheck, ("change", "unit", "outcome", "reason", "caught_pct")),
+        "reason": _TEXT,
         "ci95": ends,
         "ci90": ends,
     }

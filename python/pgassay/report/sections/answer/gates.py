@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pgassay.analysis.gates.grammar import gate_texts
 from pgassay.analysis.gates.model import GateOutcome, GateResult
 from pgassay.analysis.reading.metrics import METRICS
-from pgassay.findings.answer.gates import change_text, interval_text, reason_text
+from pgassay.findings.answer.gates import NOT_MEASURED, change_text, interval_text, reason_text
 from pgassay.language import Message, tr
 from pgassay.report.context import ApartContext, ReportContext
 from pgassay.report.document.blocks import Paragraph
@@ -54,7 +53,7 @@ def gate_table(results: tuple[GateResult, ...]) -> Table:
     for result in results:
         text, limit = result.gate.text, result.gate.limit
         if not result.checks:
-            cell = _outcome(result.outcome, gate_texts()["open"]["not_measured"])
+            cell = _outcome(result.outcome, str(NOT_MEASURED))
             rows.append((text, METRICS[result.gate.metrics[-1]].title, *[ABSENT] * 4, cell))
         rows += [
             (
