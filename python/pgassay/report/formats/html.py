@@ -43,7 +43,7 @@ _WORDS = {
 def render_html(context: AnyContext) -> str:
     """The whole page."""
     page, made_of = page_of(context), commit()
-    sections = [(section, _html(blocks)) for section, blocks in page.sections]
+    sections = [(section, html_of(blocks)) for section, blocks in page.sections]
     script = _asset("charts.js")
     page_text = (
         _templates()
@@ -61,8 +61,8 @@ def render_html(context: AnyContext) -> str:
     return shown_lines(page_text)
 
 
-def _html(blocks: Blocks) -> Markup:
-    """Blocks by the macros that have their names."""
+def html_of(blocks: Blocks) -> Markup:
+    """Renders blocks by the macros of blocks.html.j2, which have the names of their classes."""
     macros = _templates().get_template("blocks.html.j2").module
     return Markup("").join(getattr(macros, type(one).__name__)(one) for one in shown(blocks))
 
@@ -104,7 +104,7 @@ def _templates() -> Environment:
     made.filters |= {
         "drawing": _drawing,
         "numbers": chart_data,
-        "html": _html,
+        "html": html_of,
         "spans": spans_of,
         "unbroken": _unbroken,
     }

@@ -65,7 +65,7 @@ class Pictures:
 def render_markdown(context: AnyContext, pictures: Pictures | None = None) -> str:
     """The whole text; a section without any text and picture is left out."""
     page = page_of(context)
-    parts = [f"# {markdown_line(page.title)}", _Writer(None, None).text(page.top)]
+    parts = [f"# {markdown_line(page.title)}", markdown_of(page.top)]
     for section, blocks in page.sections:
         if body := _Writer(section, pictures).text(blocks):
             parts.append(f"## {markdown_line(section.title)}\n\n{body}")
@@ -78,6 +78,11 @@ def illustrated_markdown(context: AnyContext, stem: str) -> tuple[str, dict[str,
     """The text with links to its charts, and these as SVG files by their names."""
     pictures = Pictures(stem, [(one.short, one.colour) for one in _styles_of(context)])
     return render_markdown(context, pictures), pictures.files
+
+
+def markdown_of(blocks: Blocks) -> str:
+    """Renders blocks without the pictures of their charts."""
+    return _Writer(None, None).text(blocks)
 
 
 @dataclass

@@ -15,8 +15,11 @@ from dataclasses import dataclass
 from pgassay.findings.wording import spaced
 from pgassay.language import Message, colon, tr
 from pgassay.report.document.table import Column, Table, table
+from pgassay.report.document.text import texts_of
 from pgassay.report.svg.model import Axis, Band, Box, Figure, Line, Panel, Points, Values
 from pgassay.report.tables.cells import ABSENT, moment
+
+sentence = texts_of(__name__)
 
 _MOST_ROWS, _MOST_COLUMNS = 40, 8
 _COLON = re.compile("[:：]")
@@ -143,12 +146,7 @@ def _labelled(found: Table, label: str) -> Table:
 def _which(shown: int, every_place: int, every: int) -> str:
     if every == 1:
         return ""
-    return tr(
-        "One of {every} places in succession: {shown} of {every_place}. The chart draws all.",
-        every=every,
-        shown=shown,
-        every_place=every_place,
-    )
+    return sentence("one_of_places_in", every=every, shown=shown, every_place=every_place)
 
 
 def _place(axis: Axis, at: float) -> str:
