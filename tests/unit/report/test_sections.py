@@ -66,7 +66,8 @@ def test_every_sentence_of_a_room_is_there_and_is_shown() -> None:
         for module, sentences in tomllib.loads(file.read_text("utf-8")).items():
             source = (file.parent / f"{module}.py").read_text("utf-8")
             shown = set(re.findall(r"\bsentence(?:\.marked)?\(\s*\"(\w+)\"", source))
-            assert shown == set(sentences), f"{file}: {module}"
+            assert shown <= set(sentences), f"{file}: {module}"
+            assert set(sentences) <= set(re.findall(r"\"(\w+)\"", source)), f"{file}: {module}"
     with_sentences = {
         path.with_name("texts.toml")
         for path in report.rglob("*.py")
