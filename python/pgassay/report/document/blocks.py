@@ -87,7 +87,7 @@ class Chart:
     figure: Figure
     label: str
     """Read out by screen readers."""
-    caption: Inline = ()
+    caption: Inline
     """How to read it; empty where a later chart of the section has it."""
     has_table: bool = False
     """Whether the section has its numbers in a table; else HTML adds them, folded."""

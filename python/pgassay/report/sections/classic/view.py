@@ -48,8 +48,7 @@ def blocks_of(
     """
     shown = Shown(view, names, unit, texts or {})
     too_short = _too_short(shown)
-    tested = "tested_of_trials" if shown.of_trials else "tested"
-    yield Paragraph(joined(_source(shown), not too_short and sentence(tested), _refuted(view)))
+    yield Paragraph(joined(_source(shown), not too_short and _tested(shown), _refuted(view)))
     yield figure_table(shown)
     if not shown.of_trials:
         yield note(sentence("of_an_observation"))
@@ -62,11 +61,14 @@ def blocks_of(
 
 
 def _source(shown: Shown) -> str:
-    return sentence(
-        "source_of_trials" if shown.of_trials else "source",
-        intervals=shown.view.intervals,
-        interval=decimals(shown.view.interval_s, "g"),
-    )
+    intervals, interval = shown.view.intervals, decimals(shown.view.interval_s, "g")
+    if shown.of_trials:
+        return sentence("source_of_trials", intervals=intervals, interval=interval)
+    return sentence("source", intervals=intervals, interval=interval)
+
+
+def _tested(shown: Shown) -> str:
+    return sentence("tested_of_trials") if shown.of_trials else sentence("tested")
 
 
 def _refuted(view: ClassicView) -> Text:
