@@ -54,7 +54,7 @@ COMMANDS = {
 
 
 class Commands(TyperGroup):
-    """The group of all commands: named from the table, imported when one is run."""
+    """The group of all commands of pgassay, each of which is imported when it is run."""
 
     def __init__(self, **options: Any) -> None:
         named = {
@@ -65,14 +65,14 @@ class Commands(TyperGroup):
         _shorten_help(self)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Import the command that was asked for, then resolve it as usual."""
+        """Imports the command that was asked for, then resolves it as usual."""
         if args and args[0] in COMMANDS:
             self.commands[args[0]] = load_command(args[0])
         return super().resolve_command(ctx, args)
 
 
 def load_command(name: str) -> Any:
-    """Import a command's module and make its command."""
+    """Imports a command's module and makes its command."""
     app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
     module, _, function = COMMANDS[name][0].partition(":")
     found = import_module(f"pgassay.cli.{module}")

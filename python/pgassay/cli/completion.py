@@ -20,7 +20,7 @@ _ZSH_FROM_A_FILE = '[[ $zsh_eval_context[-1] != loadautofunc ]] || _pgassay_comp
 
 
 class Shell(StrEnum):
-    """Shells with a script."""
+    """The shells for which there is a completion script."""
 
     BASH = "bash"
     ZSH = "zsh"
@@ -39,7 +39,7 @@ def completion(
 
 
 def script(shell: Shell) -> str:
-    """The script of a shell."""
+    """Returns the completion script of a shell."""
     from typer._completion_classes import completion_init
     from typer._completion_shared import get_completion_script
 
@@ -50,7 +50,7 @@ def script(shell: Shell) -> str:
 
 
 def prepare() -> None:
-    """Where a shell asks for completions, let typer answer; else do nothing."""
+    """Lets typer answer where a shell asks for completions; does nothing otherwise."""
     if VARIABLE in os.environ:
         os.environ["COLUMNS"] = "1000"  # a line each: fish takes a second one for an option
         from typer._completion_classes import completion_init

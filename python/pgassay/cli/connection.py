@@ -29,7 +29,7 @@ Sudo = Annotated[bool, option("--sudo", "On that host, run commands by sudo -n."
 
 
 def warn_of_killed_runs(where: ConnectionParameters) -> None:
-    """A warning where a killed run has left its settings on the server."""
+    """Prints a warning where a killed run has left its settings on the server."""
     from pgassay.cli.terminal.console import warn
     from pgassay.server.undo.marking import left_on
 

@@ -109,7 +109,8 @@ def init(
 
 
 def init_steps(written: str, *, foreign_keys: bool, no_vacuum: bool) -> str:
-    """The steps in their order; blanks are allowed among them, as in pgbench."""
+    """Returns the steps in the order in which they are named; blanks are allowed among them, as in
+    pgbench."""
     from pgassay.workloads.pgbench_tables.init import STEPS
 
     steps = written.replace(" ", "")

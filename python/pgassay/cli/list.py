@@ -26,7 +26,7 @@ _SHORTEST_QUESTION = 24
 
 
 class StateName(StrEnum):
-    """The states of `samples.overview.State`, in one word each."""
+    """The states of a run (`samples.overview.State`), in one word each."""
 
     FINISHED = "finished"
     RUNNING = "running"

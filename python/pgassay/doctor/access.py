@@ -26,7 +26,7 @@ KNOB = "vm.swappiness"
 
 
 def target_table(given: Mapping[str, Any]) -> TargetTable:
-    """A command's options checked as a spec's `[target]` is."""
+    """Returns a command's options as a checked `[target]` table."""
     present = {name: value for name, value in given.items() if value not in (None, False)}
     try:
         return TargetTable.model_validate(present)
@@ -35,7 +35,7 @@ def target_table(given: Mapping[str, Any]) -> TargetTable:
 
 
 def check_access(dsn: str, access: Access) -> list[Check]:
-    """The host, the service, the log, the knobs: one check each."""
+    """Checks the host, the service, the log and the knobs, one check each."""
     host = access.host()
     of_host: list[Check] = []
     log: list[Check] = []

@@ -40,7 +40,7 @@ _SAMPLING_LIMIT_S = 30.0
 
 
 def check_server(dsn: str, *, log_elsewhere: bool = False) -> list[Check]:
-    """Whether a load and its samplers can work on this server.
+    """Checks whether a load and its samplers can work on this server.
 
     `log_elsewhere` says that its log is looked for on its host (`check_access`).
     """

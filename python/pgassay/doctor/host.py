@@ -29,7 +29,7 @@ from pgassay.trials.model.check import Check
 
 
 def check_files(host: Host) -> list[Check]:
-    """The kernel's counters on a host."""
+    """Checks which of the kernel's counters are on a host."""
     absent = [file for file in host_files() if not is_there(host, Path(file["path"]))]
     if not absent:
         return [Check("host counters", "ok", "CPU, memory, disks, network and pressure")]
@@ -49,7 +49,8 @@ _NOT_SPLIT = ("trials/host/processes-hidden", "trials/host/no-schedstat")
 
 
 def check_server_host(session: Connection, host: Host | None = None) -> list[Check]:
-    """The server's host, its processes and disks: here, over ssh, or by the server itself."""
+    """Checks what can be measured of the server's host, its processes and disks: here, over ssh, or
+    by the server itself."""
     row = server_row(session)
     if host is None and is_here(session):
         host = HERE
@@ -70,7 +71,7 @@ def check_server_host(session: Connection, host: Host | None = None) -> list[Che
 
 
 def check_guards(session: Connection) -> list[Check]:
-    """What no guard can check on a server that only SQL reaches."""
+    """Names what no guard can check on a server that only SQL reaches."""
     if is_here(session):
         return []
     return [Check("guards", "note", unwatched(), "name its host: target.ssh, doctor --ssh")]

@@ -23,7 +23,8 @@ _PERF = "profiles"
 
 
 def check_machine() -> list[Check]:
-    """The native module, the embedded servers, the host's counters, control groups, perf."""
+    """Checks the native module, the embedded servers, the host's counters, control groups
+    and perf."""
     return [
         Check("native module", "ok", Path(_core.__file__ or "built in").name),
         *(_check_embedded(major) for major in sorted(WHEELS, reverse=True)),

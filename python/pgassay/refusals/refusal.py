@@ -32,13 +32,13 @@ class Refusal(SpecError):
         super().__init__(problem, key=key or entry.get("key"))
 
     def at(self, key: str) -> Refusal:
-        """The same refusal of another key."""
+        """Returns the same refusal of another key."""
         return Refusal(self.code, key, **self.values)
 
 
 @cache
 def catalogue() -> Mapping[str, Mapping[str, str]]:
-    """Code → `text`, `fix` and `key`."""
+    """Returns `text`, `fix` and `key` of each refusal, by its code."""
     return tomllib.loads((files(__package__) / "refusals.toml").read_text("utf-8"))
 
 
@@ -47,7 +47,8 @@ def found_by(
     *given: Given.args,
     **named: Given.kwargs,
 ) -> list[PgassayError]:
-    """Everything that these checks refuse, in their order; a check may raise as well as yield."""
+    """Returns everything that these checks refuse, in their order; a check may raise as well as
+    yield."""
     found: list[PgassayError] = []
     for check in checks:
         try:
@@ -60,7 +61,7 @@ def found_by(
 
 
 def refuse(found: Iterable[PgassayError], file: str | None = None) -> None:
-    """Raise the first of what was found in an experiment file, with a line for each other one."""
+    """Raises the first of what was found in an experiment file, with a line for each other one."""
     every = list(found)
     for one in every:
         if file is not None and isinstance(one, SpecError):

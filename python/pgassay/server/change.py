@@ -41,7 +41,7 @@ def visible(text: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Change:
-    """What is common to changes of every kind."""
+    """One change that a run makes to a server or its host; the base of the kinds of change."""
 
     kind: ClassVar[str]
     id: str = field(default_factory=lambda: uuid.uuid4().hex)
@@ -77,7 +77,7 @@ class Change:
 
 @dataclass(frozen=True, kw_only=True)
 class ServerChange(Change):
-    """A change after which a run may restart the server; empty where it may not."""
+    """A change whose undoing may restart the server; the fields are empty where it may not."""
 
     host: str = ""
     """The host, as ssh knows it; empty for the one pgassay ran on."""
@@ -95,7 +95,8 @@ class ServerChange(Change):
 
 @dataclass(frozen=True, kw_only=True)
 class SettingChange(ServerChange):
-    """ALTER SYSTEM, ALTER DATABASE or ALTER ROLE."""
+    """A setting changed by ALTER SYSTEM, ALTER DATABASE or ALTER ROLE, with the value found
+    before."""
 
     kind = "setting"
     name: str
@@ -131,7 +132,8 @@ class SettingChange(ServerChange):
 
 @dataclass(frozen=True, kw_only=True)
 class RestartChange(ServerChange):
-    """Changes nothing, and says that a run may have left its server down."""
+    """A note that a run may have left its server down while restarting it; it changes nothing
+    itself."""
 
     kind = "restart"
     command: str
@@ -144,7 +146,7 @@ class RestartChange(ServerChange):
 
 @dataclass(frozen=True, kw_only=True)
 class SchemaChange(Change):
-    """The schema of the workload."""
+    """The schema `pgassay` that a run makes for its workload's tables."""
 
     kind = "schema"
     database: str
@@ -156,7 +158,7 @@ class SchemaChange(Change):
 
 @dataclass(frozen=True, kw_only=True)
 class VariantChange(Change):
-    """One part of a variant of the schema."""
+    """One statement of a variant of the schema, with the user's SQL that undoes it."""
 
     kind = "variant"
     database: str
@@ -174,7 +176,7 @@ class VariantChange(Change):
 
 @dataclass(frozen=True, kw_only=True)
 class DatabaseChange(Change):
-    """A database that the run made, by the name that it drew."""
+    """A database that a run makes, by the name that it drew."""
 
     kind = "database"
     name: str
@@ -190,7 +192,8 @@ class DatabaseChange(Change):
 
 @dataclass(frozen=True, kw_only=True)
 class KnobChange(Change):
-    """A knob of the host; its values are the kernel's."""
+    """A knob of the host that a run writes, with the value found before; both as the kernel writes
+    them."""
 
     kind = "knob"
     name: str
@@ -219,7 +222,7 @@ class KnobChange(Change):
 
     @property
     def path(self) -> Path:
-        """Its file, by its name alone."""
+        """The file of the knob, derived from its name alone."""
         if self.name.startswith(BLOCK):
             return BLOCK_DEVICES / self.device / "queue" / self.name.removeprefix(BLOCK)
         if self.name.startswith(HUGE):
@@ -229,7 +232,7 @@ class KnobChange(Change):
 
 @dataclass(frozen=True, kw_only=True)
 class OwnedServerChange(Change):
-    """The directory of an owned server."""
+    """The directory of a server that a run makes and removes."""
 
     kind = "owned server"
     base: str
@@ -253,7 +256,7 @@ class OwnedServerChange(Change):
 
     @property
     def by_hand(self) -> str:
-        """The shell command that removes it."""
+        """The shell command by which a person removes the directory."""
         ends = ("", ".owner", ".aside")
         return shlex.join(["rm", "-rf", *(f"{self.directory}{end}" for end in ends)])
 
@@ -273,14 +276,14 @@ _KINDS: Mapping[str, type[Change]] = {
 
 
 def stored(change: Change) -> dict[str, Any]:
-    """A change as a JSON object; `change_of` reads it back as it was."""
+    """Returns a change as a JSON object, which `change_of` reads back."""
     values = {one.name: getattr(change, one.name) for one in fields(change) if one.default != ""}
     given = {one.name: getattr(change, one.name) for one in fields(change) if one.default == ""}
     return {"kind": change.kind, **values, **{name: text for name, text in given.items() if text}}
 
 
 def change_of(entry: Mapping[str, Any]) -> Change:
-    """The change that was stored; ValueError where it is none."""
+    """Returns the change that a JSON object stores; raises ValueError where it stores none."""
     named = str(entry.get("kind"))
     kind = _KINDS.get(named)
     if kind is None:

@@ -16,7 +16,8 @@ _MOST = 8
 
 
 class Kind(StrEnum):
-    """What is compared, in the words of the line."""
+    """The kinds of things that are compared before and after a run, in the words of the line about
+    them."""
 
     SETTING = "setting"
     PENDING = "pending restart"
@@ -30,7 +31,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Thing:
-    """One thing of a server; the name of a setting's line is the setting's."""
+    """One thing of a server that is compared: its kind, its name and what was found of it."""
 
     kind: Kind
     name: str
@@ -62,7 +63,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Comparison:
-    """How a server differs from what a run found."""
+    """How a server differs, after a run has put it back, from what the run found."""
 
     differences: tuple[Difference, ...] = ()
     left_out: tuple[str, ...] = ()
@@ -71,7 +72,7 @@ class Comparison:
 
     @property
     def is_identical(self) -> bool:
-        """Whether everything that could be read is as it was."""
+        """Whether everything that could be read is as the run found it."""
         return not self.differences and not self.unknown
 
     def __str__(self) -> str:

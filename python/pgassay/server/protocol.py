@@ -115,7 +115,7 @@ class ConnectionParameters:
 
     @property
     def address(self) -> str:
-        """Where the server listens."""
+        """The host and port where the server listens."""
         return f"{self.host}:{self.port}"
 
     @property
@@ -176,7 +176,7 @@ class ConnectionParameters:
 
 @dataclass(frozen=True)
 class ServerFacts:
-    """What the server says of itself once it is up."""
+    """What a server says of itself once it is up: version, directory, log and settings."""
 
     version_num: int
     version: str
@@ -194,7 +194,7 @@ class Journal(Protocol):
 
     @property
     def place(self) -> str:
-        """The journal's file; empty where there is none."""
+        """The path of the journal's file; empty where there is none."""
         ...
 
     @property
@@ -204,7 +204,7 @@ class Journal(Protocol):
 
     @property
     def machine(self) -> str:
-        """User and machine that can undo what it holds; empty: this one."""
+        """The user and machine that can undo what the journal holds; empty for this one."""
         ...
 
     def record(self, change: Change) -> None: ...
@@ -239,7 +239,7 @@ class SchemaVariant:
 
 @dataclass(frozen=True)
 class CacheState:
-    """What was done about caches, and what they held afterwards."""
+    """What a reset did about caches, and which share of the data they held afterwards."""
 
     rule: Caches
     how: str
@@ -251,7 +251,7 @@ class CacheState:
 
 @dataclass(frozen=True)
 class ResetReport:
-    """What one reset did, for trial.json."""
+    """What one reset did, as trial.json stores it."""
 
     level: ResetLevel
     duration_s: float
@@ -284,7 +284,7 @@ class Target(Protocol):
     kind: LiteralString
 
     def open(self) -> ServerFacts:
-        """Start or reach the server, and look at it."""
+        """Starts or reaches the server, and returns what it says of itself."""
         ...
 
     def choose(self, testbed: Testbed) -> ServerFacts:
@@ -337,11 +337,11 @@ class Target(Protocol):
         ...
 
     def host(self) -> Host | None:
-        """The server's host, where we can look at it."""
+        """Returns the server's host, where pgassay can look at it; None where it cannot."""
         ...
 
     def host_as_found(self) -> Mapping[str, str]:
-        """What each knob of the host was when it was checked."""
+        """Returns the value that each knob of the host had when it was checked."""
         ...
 
     def memory_use(self) -> MemoryUse | None:
@@ -349,7 +349,7 @@ class Target(Protocol):
         ...
 
     def parameters(self) -> ConnectionParameters:
-        """Where the load and the samplers connect."""
+        """Returns where the load and the samplers connect."""
         ...
 
     def connect(self) -> Connection:
@@ -357,7 +357,7 @@ class Target(Protocol):
         ...
 
     def facts(self) -> ServerFacts:
-        """A fresh look at the server."""
+        """Asks the server anew what it says of itself."""
         ...
 
     def close(self) -> None:

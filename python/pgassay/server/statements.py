@@ -12,5 +12,5 @@ from importlib.resources import files
 
 @cache
 def statement(name: str) -> bytes:
-    """The text of `sql/NAME.sql`."""
+    """Returns the text of `sql/NAME.sql`, as psycopg takes it."""
     return (files(__package__) / "sql" / f"{name}.sql").read_bytes()

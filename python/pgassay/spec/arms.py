@@ -39,7 +39,8 @@ Levels = Mapping[str, Mapping[str, str]]
 
 
 def spec_of_arm(spec: Spec, levels: Levels) -> Spec:
-    """The experiment with these levels of its factors; everything else stays."""
+    """Returns the experiment as one arm runs it: with these levels in the load, workload
+    and scale."""
     if not any(levels.get(kind.name) for kind in KINDS.values() if kind.shapes_load):
         return spec
     table = spec.file.workload
@@ -59,7 +60,8 @@ def spec_of_arm(spec: Spec, levels: Levels) -> Spec:
 
 
 def schema_of_arm(spec: Spec, levels: Levels) -> dict[str, SchemaSql]:
-    """By factor, the SQL that makes the arm's schema from the built one; none where empty."""
+    """Returns by factor the SQL that turns the schema as built into the arm's; factors without SQL
+    are left out."""
     scale = spec_of_arm(spec, levels).file.workload.scale
     chosen = levels.get(SCHEMA.name, {})
     found = {name: spec.variants.schema[name][level] for name, level in chosen.items()}
@@ -67,7 +69,7 @@ def schema_of_arm(spec: Spec, levels: Levels) -> dict[str, SchemaSql]:
 
 
 def specs_of_arms(spec: Spec) -> Iterator[Spec]:
-    """The experiment with each combination of the levels that shape the load."""
+    """Yields the experiment with each combination of the levels that shape the load."""
     varied = [one for one in written_factors(spec.file.factors) if one.kind.shapes_load]
     for combination in itertools.product(*(factor.levels for factor in varied)):
         levels: dict[str, dict[str, str]] = {}
@@ -77,7 +79,8 @@ def specs_of_arms(spec: Spec) -> Iterator[Spec]:
 
 
 def unfit_client_levels(spec: Spec) -> Iterator[Refusal]:
-    """Levels of the client that `[load]` would not take; each alone, so that its key is named."""
+    """Yields levels of the client that `[load]` would not take; each level is tried alone, so that
+    its key is named."""
     load = _written_load(spec)
     for factor in written_factors(spec.file.factors):
         if factor.kind is not CLIENT:

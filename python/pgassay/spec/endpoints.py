@@ -37,7 +37,7 @@ PRIMARY_METRICS: tuple[PrimaryMetric, ...] = get_args(PrimaryMetric)
 
 
 def usual_metric(load: LoadTable) -> PrimaryMetric:
-    """The metric where `design.metric` is left out."""
+    """Returns the primary metric of a load where `design.metric` is left out."""
     if load.rate is None:
         return "tps"
     return "response_mean" if load.is_open else "latency_mean"
@@ -50,12 +50,14 @@ MOST = 4
 
 @cache
 def known_endpoints() -> Mapping[str, Mapping[str, Any]]:
-    """Name in the file → metric in a closed loop, in an open one, and margin."""
+    """Returns, by the name that users write, the metric of a closed loop, that of an open loop, and
+    the usual margin as a share."""
     return tomllib.loads((files(__package__) / "endpoints.toml").read_text("utf-8"))
 
 
 def as_margins(written: Any) -> Any:
-    """`["p99"]` as `{p99 = …}` without a margin; anything else is left to the field's type."""
+    """Turns a list of endpoints such as `["p99"]` into a table without margins; returns any other
+    value unchanged."""
     if not isinstance(written, list):
         return written
     for name in written:
@@ -65,7 +67,7 @@ def as_margins(written: Any) -> Any:
 
 
 def checked_names(margins: Mapping[str, float | None]) -> None:
-    """Refuse names that are no endpoints, and too many of them."""
+    """Raises ValueError for a name that is no endpoint, or for too many endpoints."""
     for name in margins:
         if name not in known_endpoints():
             raise ValueError(f"{name!r} is not an endpoint{did_you_mean(name, known_endpoints())}")

@@ -33,7 +33,8 @@ class Spec:
 
     @property
     def question(self) -> str:
-        """The question of the file, or one made from the factors."""
+        """The question that the run answers: that of the file, or one made from the names of the
+        factors."""
         if self.file.question:
             return self.file.question
         names = [factor.name for factor in written_factors(self.file.factors)]

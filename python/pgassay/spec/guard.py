@@ -13,7 +13,8 @@ from pgassay.spec.reading.values import Duration, MemorySize, Table
 
 
 class GuardTable(Table):
-    """A run on a server that others use ends in order where one of these is passed."""
+    """The `[guard]` table: limits at which a run ends in order because it would harm others who use
+    the server."""
 
     replication_lag: Annotated[Duration, Field(gt=0)] | None = Field(
         None,
@@ -31,7 +32,7 @@ class GuardTable(Table):
     )
 
     def described(self) -> list[str]:
-        """A line for each limit that is set."""
+        """Returns a line for people for each limit that is set."""
         lag_s, latency_s, free = self.replication_lag, self.other_latency, self.free_disk
         lines = [
             lag_s

@@ -33,7 +33,7 @@ _ACCEPTABLE = {"type": "array", "items": {"enum": list(SIGNS)}}
 
 
 class TargetTable(HostAccess):
-    """The PostgreSQL under test; left out, an embedded server."""
+    """The `[target]` table: the PostgreSQL under test; left out, an embedded server."""
 
     version: Literal[16, 18] | None = Field(None, description="embedded server: major version")
     bin: str | None = Field(
@@ -82,7 +82,7 @@ class TargetTable(HostAccess):
 
 
 class WorkloadTable(Table):
-    """The schema, data and scripts of the load."""
+    """The `[workload]` table: which workload runs, and the size of its data."""
 
     use: str = Field(
         "payments-write",
@@ -94,7 +94,8 @@ class WorkloadTable(Table):
 
 
 class SettingsTable(Table):
-    """Settings and knobs that are the same in every arm."""
+    """The `[settings]` table: settings of the server and knobs of its host that are the same in
+    every arm."""
 
     postgres: Annotated[dict[str, SettingValue], SettingNames] = Field(
         default_factory=dict, description="settings of the server, NAME = value"
@@ -105,7 +106,7 @@ class SettingsTable(Table):
 
 
 class SamplingTable(Table):
-    """How often the server is sampled during a trial."""
+    """The `[sampling]` table: how often the server is sampled during a trial."""
 
     waits: Annotated[Duration, Field(ge=0.02, le=1.0)] = Field(
         0.1, description="interval between samples of wait events, 20ms to 1s"
@@ -117,7 +118,7 @@ class SamplingTable(Table):
 
 
 class DesignTable(StoppingKeys):
-    """The design: blocks, what is compared, and when to stop."""
+    """The `[design]` table: what is compared, in how many blocks, and when the run may end."""
 
     smallest_effect: Share = Field(
         0.02, description="the smallest relative difference that matters, such as '2%'"
@@ -194,7 +195,8 @@ NOT_FOR_COPIES = (
 
 
 class ExperimentFile(Table):
-    """The whole file."""
+    """An experiment file as values: one field for each table, each checked alone and against the
+    others."""
 
     question: str = Field("", description="the question that the run answers, for reports")
     target: TargetTable = Field(default_factory=TargetTable)
@@ -295,7 +297,8 @@ class ExperimentFile(Table):
         return {*self.settings.postgres, *factors.postgres, *of_sessions}
 
     def reset_rule(self) -> ResetRule:
-        """The reset before every trial: the table's, or the default for this kind of server."""
+        """Returns what the reset before every trial does: as the table says, or by default for this
+        kind of server."""
         return rule_for(
             self.reset,
             existing=self.target.is_existing,

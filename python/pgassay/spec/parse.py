@@ -32,7 +32,7 @@ def load_spec(
     *,
     untrusted: bool = False,
 ) -> Spec:
-    """Read and check an experiment file; `seed`, `mode` and `metric` overrule the file's.
+    """Reads and checks an experiment file; `seed`, `mode` and `metric` overrule the file's.
     `untrusted` refuses what could harm this machine (`untrusted.toml`).
 
     In a run directory the workload comes from the run's own copy, so that a run is repeated with
@@ -71,7 +71,7 @@ def parse_spec(
     must_name_workload: bool = False,
     untrusted: bool = False,
 ) -> Spec:
-    """Check an experiment's text; its relative paths start from the folder `beside`.
+    """Checks the text of an experiment file; its relative paths start from the folder `beside`.
 
     `metric` is that of a stored plan. A run goes on with it whatever newer rules say.
     """

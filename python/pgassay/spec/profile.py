@@ -13,7 +13,8 @@ from pgassay.spec.reading.values import Duration, Table
 
 
 class ProfileTable(Table):
-    """After the last block each arm runs once more, under perf, and nothing of it is measured."""
+    """The `[profile]` table: after the last block each arm runs once more under perf, and nothing
+    of that is measured."""
 
     seconds: Annotated[Duration, Field(ge=1, le=600)] = Field(
         20.0, description="how long, 1s to 10min; at most the measured part of a trial"

@@ -25,7 +25,8 @@ Look = Annotated[int, Field(ge=2, le=_LIMIT)]
 
 
 def stopping_of(named: str | None, least: int, most: int) -> str:
-    """The stopping rule; left out, fixed if the least and the most blocks are equal."""
+    """Returns the stopping rule; left out, it is "fixed" if the least and the most blocks are
+    equal."""
     return named or ("fixed" if least == most else "sequential")
 
 
@@ -37,7 +38,7 @@ def sequential_looks(least: int, most: int) -> tuple[int, ...]:
 
 
 class StoppingKeys(Table):
-    """How many blocks a run has, and after which it may end."""
+    """The keys of `[design]` that say how many blocks a run has, and after which it may end."""
 
     min_blocks: Annotated[int, Field(ge=2, le=_LIMIT)] = Field(
         LEAST_BLOCKS, description="the run has at least this many"

@@ -25,7 +25,7 @@ _SCHEMA = "pgassay.workload/1"
 
 @dataclass(frozen=True)
 class Materials:
-    """What a workload.json holds."""
+    """The scripts and SQL that a run has stored in workload.json."""
 
     workload: Workload
     variants: Variants
@@ -36,7 +36,7 @@ class Materials:
 
 
 def materials_to_json(spec: Spec) -> dict[str, Any]:
-    """The object of workload.json."""
+    """Returns the object of workload.json."""
     found = {"schema": _SCHEMA, "folder": str(spec.folder), **asdict(spec.workload)}
     if spec.untrusted:
         found["untrusted"] = True
@@ -45,7 +45,7 @@ def materials_to_json(spec: Spec) -> dict[str, Any]:
 
 
 def stored_materials(path: Path) -> Materials:
-    """What a workload.json holds."""
+    """Returns the scripts and SQL in a workload.json; raises SpecError where it is damaged."""
     try:
         stored = decoded(text_of(path))
         if "schema" not in stored:

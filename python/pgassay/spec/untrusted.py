@@ -21,7 +21,8 @@ _FIX = f"; drop it, or read the file and run it without {OPTION} if you trust it
 
 @cache
 def rules() -> Mapping[str, Any]:
-    """The lists of untrusted.toml."""
+    """Returns the lists of untrusted.toml: keys that are harmless, paths, settings, and refused
+    keys with the reason."""
     return tomllib.loads((files(__package__) / "untrusted.toml").read_text("utf-8"))
 
 
@@ -39,8 +40,8 @@ def refuse_harmful(table: Mapping[str, Any], file: str) -> None:
 
 
 def harmful_keys(text: str) -> list[tuple[str, Any]]:
-    """The keys of an experiment file that `refuse_harmful` refuses, with their values; none of a
-    file that cannot be read, which is refused where it is."""
+    """Returns the keys of an experiment file that `refuse_harmful` refuses, with their values; none
+    of a file that cannot be read, which is refused where it is."""
     try:
         keys = _keys(tomllib.loads(text), ())
         return [(".".join(path), value) for path, value in keys if _reason(path, value)]
@@ -69,7 +70,8 @@ def _is_absolute(value: Any) -> bool:
 
 
 def is_harmless_setting(name: tuple[str, ...]) -> bool:
-    """A number, word or switch, or one of the listed texts; settings of extensions are unknown."""
+    """Returns whether a setting takes a number, a word, a switch or one of the listed texts;
+    settings of extensions are unknown."""
     entries = entries_of(name[0]) if len(name) == 1 else []
     is_text = any(one["vartype"] == "string" for one in entries)
     return bool(entries) and (not is_text or name[0] in rules()["harmless_texts"])

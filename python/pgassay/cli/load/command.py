@@ -21,12 +21,12 @@ from pgassay.errors import SpecError
 
 @cache
 def replacements() -> dict[str, str]:
-    """Option of pgbench that `load` does not have → what to use instead."""
+    """Returns what to use instead, by the option of pgbench that `load` does not have."""
     return tomllib.loads((files(__package__) / "pgbench_options.toml").read_text("utf-8"))
 
 
 class PgbenchCommand(Abbreviating):
-    """Says what to use in place of pgbench's options that `load` does not have."""
+    """A command that says what to use in place of pgbench's options that `load` does not have."""
 
     our_panels = OUR_PANELS
     theirs = replacements().keys()

@@ -32,7 +32,7 @@ from pgassay.workloads.pgbench_tables.vacuum import pgbench_scale, vacuum_pgbenc
 
 
 def carry_out(options: LoadOptions) -> None:
-    """Put the load on the server, print what it did."""
+    """Puts the load on the server and prints what it did."""
     if options.version:
         typer.echo(version_line())
         return

@@ -38,7 +38,7 @@ _ENDINGS = (".parquet", ".csv")
 
 
 def check_intervals_file(path: Path | None) -> None:
-    """Refuse a file that could not be written, before there is anything to write."""
+    """Refuses a file that could not be written, before there is anything to write."""
     if path is None:
         return
     if path.suffix not in _ENDINGS:
@@ -48,7 +48,7 @@ def check_intervals_file(path: Path | None) -> None:
 
 
 def write_intervals(path: Path, columns: Columns) -> None:
-    """The rows under the schema of load.parquet; lists are JSON in CSV."""
+    """Writes the rows under the schema of load.parquet; lists are JSON in CSV."""
     # pyarrow takes half a second to load, which a load without a file need not wait for.
     from pgassay.samples.storage.tables import as_table, parquet
     from pgassay.trials.model.columns import LOAD
@@ -58,12 +58,12 @@ def write_intervals(path: Path, columns: Columns) -> None:
 
 
 def interval_objects(columns: Columns, *, is_open: bool) -> list[dict[str, Any]]:
-    """One object per row; with a rate it has the response and the lag."""
+    """Returns one JSON object per row; with a rate it has the response time and the lag."""
     return [_object(row, is_open=is_open) for row in _rows(columns)]
 
 
 def errors_of(columns: Columns, by: str) -> dict[Any, dict[str, int]]:
-    """Failures by SQLSTATE, of the rows that share a value of column `by`."""
+    """Returns the failures by SQLSTATE, of the rows that share a value of column `by`."""
     found: dict[Any, Counter[str]] = {}
     for row in _rows(columns):
         found.setdefault(row[by], Counter()).update(_errors(row))

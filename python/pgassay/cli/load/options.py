@@ -24,7 +24,7 @@ _shape, _search = (partial(option, panel=panel) for panel in OUR_PANELS)
 
 @dataclass(frozen=True)
 class LoadOptions:
-    """The options; None where one was not given."""
+    """The options of `pgassay load`; None where one was not given."""
 
     database: Database = None
     dbname: DatabaseName = None

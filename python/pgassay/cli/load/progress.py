@@ -27,7 +27,7 @@ _COUNTS = (
 
 
 def print_opening(connections: int, since_s: float) -> None:
-    """A line while slow connections are being opened."""
+    """Prints a line while slow connections are being opened."""
     err.print(f"opening {connections} connections: {since_s:.0f} s so far", markup=False)
 
 

@@ -40,7 +40,7 @@ _Value = TypeVar("_Value")
 
 
 def scenarios_of(options: LoadOptions) -> list[Scenario]:
-    """The scripts asked for; tpcb-like where none is."""
+    """Returns the scripts that the options name; pgbench's tpcb-like where they name none."""
     names = [*(options.builtins or []), *["select-only"] * options.select_only]
     names += ["simple-update"] * options.simple_update
     count = len(options.files or []) + len(names)
@@ -52,7 +52,8 @@ def scenarios_of(options: LoadOptions) -> list[Scenario]:
 
 
 def request_of(options: LoadOptions, scenarios: Sequence[Scenario]) -> LoadRequest:
-    """The load; its scale is 1 until the server has said another."""
+    """Returns the load that the options describe; its scale is 1 until the server has said
+    another."""
     refuse_contradictions(options)
     seed = _seed(options.random_seed)
     steps = _steps(options, seed)

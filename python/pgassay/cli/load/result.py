@@ -28,7 +28,7 @@ def load_object(
     columns: Columns,
     server: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """The object of `pgassay load --json`."""
+    """Returns the object of `pgassay load --json`."""
     found = {name: value for name, value in result.items() if name not in ("steps", "slices")}
     found |= {"schema": SCHEMA, "server": server, "asked": asked_object(request)}
     found["failures"] = failures_by_kind(result["scenarios"])
@@ -52,7 +52,7 @@ def load_object(
 
 
 def server_object(parameters: ConnectionParameters) -> dict[str, Any]:
-    """The server that the load ran on."""
+    """Returns the JSON object of the server that the load ran on."""
     with connect(parameters, through_pooler=True) as session:
         version = session.info.parameter_status("server_version")
     return {
@@ -65,7 +65,7 @@ def server_object(parameters: ConnectionParameters) -> dict[str, Any]:
 
 
 def asked_object(request: LoadRequest) -> dict[str, Any]:
-    """The options; null where the engine decides, or there is none."""
+    """Returns the JSON object of the options; null where the engine decides, or there is none."""
     return {
         "clients": max(step.clients for step in request.steps),
         "threads": request.threads,
@@ -84,7 +84,7 @@ def asked_object(request: LoadRequest) -> dict[str, Any]:
 
 
 def failures_by_kind(scenarios: Iterable[Mapping[str, Any]]) -> dict[str, int]:
-    """Failed transactions as pgbench tells them apart."""
+    """Returns the numbers of failed transactions by the kinds that pgbench tells apart."""
     kinds = dict.fromkeys((*_KINDS.values(), "other"), 0)
     total: Counter[str] = Counter()
     for scenario in scenarios:

@@ -16,7 +16,7 @@ NO_END_S = 9 * 365 * 86400.0
 
 
 def refuse_contradictions(o: LoadOptions) -> None:
-    """Stop at options that exclude or need each other."""
+    """Raises SpecError for options that exclude or need each other."""
     for option, number, most in (
         ("-T", o.duration, NO_END_S),
         ("-L", o.latency_limit, 1e3 * NO_END_S),

@@ -41,7 +41,7 @@ def run_search(
     *,
     as_json: bool,
 ) -> None:
-    """Probe until a level is shown to hold and one to break, and print them."""
+    """Probes loads until one level is shown to hold and one to break, and prints them."""
     probed: list[dict[str, Any]] = []
     warnings: list[str] = []
     answers: dict[float, set[bool]] = {}
@@ -76,7 +76,7 @@ def run_search(
 
 
 def probe_caveats(result: Mapping[str, Any], threads: int, answers: set[bool]) -> list[str]:
-    """What limits a search, as one probe and all `answers` at its level show it."""
+    """Returns what limits a search, as one probe and all `answers` at its level show it."""
     found = [str(CLIENT_LIMITED)] if is_client_limited(result, threads) else []
     return [*found, DISAGREE] if len(answers) > 1 else found
 

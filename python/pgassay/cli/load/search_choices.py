@@ -29,7 +29,7 @@ class SearchChoices:
 
 
 def search_choices(options: LoadOptions) -> SearchChoices:
-    """The search that the options ask for."""
+    """Returns the search that the options ask for."""
     refuse_beside_search(options)
     try:
         objective = parse_objective(options.search or "")

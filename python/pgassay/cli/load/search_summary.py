@@ -18,7 +18,7 @@ from pgassay.trials.load.engine import LoadRequest
 
 
 def print_announcement(choices: SearchChoices, request: LoadRequest) -> None:
-    """How long it may take, before the first probe."""
+    """Prints, before the first probe, how long the search may take."""
     most = most_probes(len(choices.levels), choices.confidence)
     probe_s = sum(step.duration_s for step in request.steps)
     err.print(
@@ -32,7 +32,7 @@ def print_announcement(choices: SearchChoices, request: LoadRequest) -> None:
 def print_probe(
     choices: SearchChoices, level: float, probe: Mapping[str, Any], *, held: bool
 ) -> None:
-    """What one probe measured, and whether the objective held."""
+    """Prints what one probe measured, and whether the objective held."""
     names = [clause.quantity for clause in choices.objective.clauses]
     figures = [f"{name} {_figure(probe['figures'][name], _unit(name))}" for name in names]
     missed = [] if probe["rate_reached"] else ["the rate was not reached"]
@@ -44,7 +44,7 @@ def print_probe(
 def print_search(
     choices: SearchChoices, found: SearchResult, probed: Sequence[Mapping[str, Any]]
 ) -> None:
-    """The probes level by level, then the answer with its confidence."""
+    """Prints the probes level by level, then the answer with its confidence."""
     _print_levels(choices, found, probed)
     out.print(f"objective     {choices.objective.text}", markup=False)
     lowest, highest = choices.levels[0], choices.levels[-1]

@@ -22,7 +22,7 @@ _MOST_OUTAGES = 10
 
 
 def print_load(result: Mapping[str, Any], request: LoadRequest, *, failures_detailed: bool) -> None:
-    """The mix asked for and achieved, throughput, latency, failures."""
+    """Prints the mix asked for and achieved, throughput, latency and failures."""
     connections = result["connections"]
     out.print(
         f"{counted(connections['count'], 'connection')}, {counted(request.threads, 'thread')},"

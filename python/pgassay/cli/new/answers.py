@@ -28,7 +28,7 @@ YES, NO = ("y", "yes"), ("n", "no")
 
 @dataclass
 class Answers:
-    """What the file says."""
+    """The answers from which `pgassay new` makes an experiment file."""
 
     dsn: str | None = None
     version: int = 18
@@ -48,19 +48,19 @@ class Answers:
 
     @property
     def target(self) -> dict[str, Any]:
-        """The table [target]."""
+        """The table [target] of the file."""
         if self.dsn is None:
             return {"version": self.version}
         return {"dsn": self.dsn, "allow_changes": True}
 
     @property
     def restarts(self) -> list[str]:
-        """Settings that a server takes only at its start."""
+        """The settings among the factors that a server takes only at its start."""
         return [name for name in self.factors if takes_restart(name)]
 
 
 def server(text: str) -> str | None:
-    """A connection string; None for an embedded server."""
+    """Returns a checked connection string; None for an embedded server."""
     if text.strip().lower() == EMBEDDED:
         return None
     _check({"target": {"dsn": text}})
@@ -68,7 +68,7 @@ def server(text: str) -> str | None:
 
 
 def setting_and_levels(text: str) -> tuple[str, str]:
-    """The two parts of `NAME=LEVEL,LEVEL`."""
+    """Returns the two parts of `NAME=LEVEL,LEVEL`."""
     name, equals, levels = text.partition("=")
     if not equals or not name.strip():
         raise SpecError(f"{text!r}: write NAME=VALUE,VALUE, such as wal_compression=off,pglz")
@@ -87,13 +87,13 @@ def factor(name: str, text: str, target: Mapping[str, Any]) -> tuple[str, list[s
 
 
 def in_a_list(level: str) -> str:
-    """A level as it stands in a list of them."""
+    """Returns a level as it stands in a list of levels: quoted where it has a comma."""
     quoted = level.replace('"', '""')
     return f'"{quoted}"' if "," in level or '"' in level else level
 
 
 def name_of_setting(text: str, major: int | None) -> str:
-    """A setting in PostgreSQL's spelling, which that version (or any) has."""
+    """Returns a setting in PostgreSQL's spelling, which that version (or any) has."""
     name = next((known for known in names(major) if known.lower() == text.strip().lower()), text)
     check_name(None, name.strip(), major)
     return name.strip()
@@ -110,7 +110,7 @@ def workload(text: str, beside: Path) -> str:
 
 
 def scale(text: str) -> int:
-    """The size of the data."""
+    """Returns the size of the data that an answer names."""
     try:
         number = int(text)
     except ValueError:
@@ -119,7 +119,7 @@ def scale(text: str) -> int:
 
 
 def clients(text: str) -> int | str | list[int]:
-    """A number, a list of numbers, or a range."""
+    """Returns the clients that an answer names: a number, a list of numbers, or a range."""
     found = _check({"load": {"clients": text}}).load.clients
     if ".." in text:
         return text.strip()
@@ -127,13 +127,13 @@ def clients(text: str) -> int | str | list[int]:
 
 
 def step(text: str) -> str:
-    """A duration."""
+    """Returns the duration that an answer names, with its unit."""
     _check({"load": {"step": _bare(text)}})
     return text.strip() if not _is_number(text) else f"{text.strip()}s"
 
 
 def effect(text: str) -> str:
-    """A share; a bare number is per cent where it is 1 or more."""
+    """Returns the share that an answer names; a bare number is per cent where it is 1 or more."""
     written = text.strip()
     if _is_number(written):
         number = float(written)
@@ -143,14 +143,14 @@ def effect(text: str) -> str:
 
 
 def question(text: str) -> str:
-    """One line of text."""
+    """Returns an answer that is one line of text."""
     if not text.strip():
         raise SpecError("write a sentence")
     return " ".join(text.split())
 
 
 def is_yes(text: str) -> bool:
-    """Whether an answer is yes."""
+    """Returns whether an answer is yes."""
     word = text.strip().lower()
     if word not in (*YES, *NO):
         raise SpecError(f"{text!r}: answer y or n")
@@ -158,7 +158,7 @@ def is_yes(text: str) -> bool:
 
 
 def usual_question(factors: Sequence[str], workload_name: str) -> str:
-    """The question of an experiment with these settings."""
+    """Returns the question of an experiment with these settings."""
     name = Path(workload_name).name
     if not factors:
         return f"How fast is {name}?"

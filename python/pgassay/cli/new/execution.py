@@ -21,7 +21,7 @@ _USUAL_NAME = "experiment.toml"
 
 
 def write_experiment(file: Path | None, given: Given, *, asks: bool, force: bool) -> None:
-    """Gather the answers, check the file they make, write it, say what comes next."""
+    """Gathers the answers, checks the file that they make, writes it and says what comes next."""
     asks = asks and terminal.can_ask()
 
     def free(text: str) -> Path:
@@ -52,7 +52,7 @@ def write_experiment(file: Path | None, given: Given, *, asks: bool, force: bool
 
 
 def notes(gathering: Gathering) -> list[str]:
-    """What still has to be decided in the file."""
+    """Returns what still has to be decided in the file, a line each."""
     answers = gathering.answers
     found = []
     if not answers.factors:
@@ -70,7 +70,7 @@ def notes(gathering: Gathering) -> list[str]:
 
 
 def refuse_taken(path: Path, *, force: bool) -> None:
-    """Raise SpecError where the file cannot be written, before anything is asked."""
+    """Raises SpecError where the file cannot be written, before anything is asked."""
     if path.is_dir():
         raise SpecError("this is a folder; name a file in it", file=str(path))
     if not path.parent.is_dir():
@@ -80,7 +80,7 @@ def refuse_taken(path: Path, *, force: bool) -> None:
 
 
 def write(path: Path, text: str, *, force: bool) -> None:
-    """Write the file; without `force`, only one that is not there."""
+    """Writes the file; without `force`, only one that is not there."""
     try:
         with path.open("w" if force else "x", encoding="utf-8") as file:
             file.write(text)

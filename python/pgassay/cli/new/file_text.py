@@ -26,7 +26,7 @@ from pgassay.spec.reading.toml_text import toml_key, toml_literal
 
 
 def file_text(answers: Answers, offers: Mapping[str, Offer], commands: str) -> str:
-    """The whole file; `commands` says how it is run."""
+    """Returns the text of the whole file; `commands` says how it is run."""
     template = (files(__package__) / "experiment.toml.j2").read_text("utf-8")
     environment = Environment(  # noqa: S701 - TOML, whose values `toml` quotes
         undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
@@ -48,7 +48,7 @@ def file_text(answers: Answers, offers: Mapping[str, Offer], commands: str) -> s
 
 
 def plan_of(text: str, path: Path) -> Plan:
-    """The plan of a file with this text at that path."""
+    """Returns the plan of a file with this text at that path."""
     return make_plan(parse_spec(text, source=str(path), beside=path.parent))
 
 

@@ -36,7 +36,7 @@ _FLAGS = {"effect": "--smallest-effect", "server": "--dsn"}
 
 @dataclass
 class Given:
-    """What flags say; None where one is not given."""
+    """What the flags of `pgassay new` say; None where one is not given."""
 
     dsn: str | None = None
     postgres: str | None = None
@@ -53,7 +53,7 @@ class Given:
 
 @dataclass
 class Gathering:
-    """One pass through the questions."""
+    """One pass through the questions, of which flags answer some."""
 
     given: Given
     beside: Path
@@ -69,7 +69,7 @@ class Gathering:
         return self.answers.version if self.answers.dsn is None else None
 
     def all(self) -> Answers:
-        """Every answer."""
+        """Returns every answer."""
         self._server()
         self._factors()
         if self.asks and self.given.workload is None:
@@ -207,7 +207,7 @@ class Gathering:
 
 
 def flagged(flag: str, fits: Callable[[str], Value], text: str) -> Value:
-    """A flag's value; an error names the flag."""
+    """Returns a flag's value as `check` reads it; an error names the flag."""
     try:
         return fits(text)
     except SpecError as error:

@@ -28,7 +28,7 @@ _TAKES = {
 
 @dataclass(frozen=True)
 class Offer:
-    """What is known of one setting."""
+    """What is known of one setting that could be varied."""
 
     name: str
     vartype: str
@@ -59,7 +59,7 @@ class Offer:
         return self.context != "internal" and self.name not in CANNOT_VARY and not hides(self.name)
 
     def check(self, levels: Collection[str]) -> None:
-        """Raise SpecError where the server would not take a level."""
+        """Raises SpecError where the server would not take a level."""
         for level in levels:
             problem = misfit(level, self.unit, self.vartype, self.least, self.most, self.words)
             if problem is not None:
@@ -75,17 +75,18 @@ class Offer:
 
 @cache
 def usual() -> Mapping[str, Mapping[str, str | list[str]]]:
-    """Settings that are often varied."""
+    """Returns the names of settings that are often varied."""
     return tomllib.loads((files(__package__) / "offered.toml").read_text("utf-8"))
 
 
 def usual_levels() -> Mapping[str, list[str]]:
-    """Often varied settings → their values to begin with."""
+    """Returns values to begin with, by the name of a setting that is often varied."""
     return {name: list(table["levels"]) for name, table in usual().items()}
 
 
 def of_version(major: int | None) -> dict[str, Offer]:
-    """What the catalogue says; without a version, what the newest one says."""
+    """Returns what the catalogue says of a version's settings; without a version, what the newest
+    one says."""
     found = {}
     for name in names(major):
         entry = entries_of(name, major)[-1]

@@ -22,12 +22,12 @@ Value = TypeVar("Value")
 
 
 def can_ask() -> bool:
-    """Whether somebody sees the questions and can answer."""
+    """Returns whether somebody sees the questions and can answer."""
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
 def ask(name: str, default: str, check: Callable[[str], Value], **fields: str) -> Value:
-    """Ask one question of questions.toml until the check takes the answer."""
+    """Asks one question of questions.toml until the check takes the answer."""
     texts = questions()[name]
     err.print(f"[bold]{plain(texts['ask'].format(**fields))}[/bold]")
     labelled("  ", texts["about"].format(**fields), "dim", console=err)
@@ -57,5 +57,5 @@ def _read(prompt: str) -> str:
 
 @cache
 def questions() -> Mapping[str, Mapping[str, str]]:
-    """The texts of all questions."""
+    """Returns the texts of all questions, by name."""
     return tomllib.loads((files(__package__) / "questions.toml").read_text("utf-8"))

@@ -33,7 +33,7 @@ _BYTES = {"kB": 2**10, "MB": 2**20, "GB": 2**30, "TB": 2**40}
 def carry_out(
     dsn: str, request: Request, out: Path | None, *, live: bool, quiet: bool, as_json: bool
 ) -> None:
-    """Record, report and print."""
+    """Records the server, reports and prints."""
     directory = ObservationDirectory.create(out or default_run_path("observation"))
     outcome = _follow(dsn, request, directory, live=live, quiet=quiet)
     if as_json:
@@ -66,7 +66,7 @@ def _follow(
 
 
 def bytes_of(option: str, text: str) -> int:
-    """`500MB` or `2 GB` in bytes."""
+    """Returns the bytes that an option such as `500MB` or `2 GB` names."""
     match = _SIZE.fullmatch(text)
     if match is None or float(match[1]) <= 0:
         raise SpecError(f"{text}: write a size such as 500MB or 2GB", key=option)

@@ -20,7 +20,7 @@ _LINE_EVERY_S = 10.0
 
 
 class ObserveProgress(LiveView):
-    """A progress listener that draws; use it as a context manager."""
+    """Shows the progress of an observation on standard error; a context manager."""
 
     def __init__(self, *, live: bool = True) -> None:
         super().__init__(live=live)
@@ -49,7 +49,7 @@ class ObserveProgress(LiveView):
             self._view.update(self.drawing(elapsed_s, live), refresh=True)
 
     def drawing(self, elapsed_s: float, live: LiveFigures) -> Table:
-        """The whole view."""
+        """Returns the whole view."""
         left = ""
         if self._request.duration_s is not None:
             left = f", {clock(max(self._request.duration_s - elapsed_s, 0.0))} left"

@@ -17,7 +17,7 @@ _MOST_LINES = 20
 
 
 def print_factors(spec: Spec) -> None:
-    """Each level that is more than a value, with what its name stands for."""
+    """Prints each level that is more than a value, with what its name stands for."""
     for name, level, meaning in _levels(spec):
         labelled("level     ", f"{name} = {level}: {_short(meaning)}")
     _print_schema(spec)

@@ -47,7 +47,7 @@ def preview_servers(spec: Spec, plan: Plan) -> dict[str, Preview]:
 
 
 def preview_server(spec: Spec, plan: Plan) -> Preview | None:
-    """Look at the server that a spec names; None where the server is one of our own."""
+    """Looks at the server that a spec names; None where the server is one of pgassay's own."""
     target = spec.file.target
     if target.dsn is None:
         return None
@@ -129,7 +129,7 @@ def knobs_refused(spec: Spec, preview: Preview | None) -> list[str]:
 
 
 def profile_refused(spec: Spec, preview: Preview | None) -> list[Note]:
-    """Why a run here would take no profiles, if it is to take some."""
+    """Returns why a run here would take no profiles, if it is to take some."""
     if spec.file.profile is None or preview is None or spec.file.copies_existing:
         return []
     is_here = spec.file.target.ssh is None and preview.sees_host
@@ -137,7 +137,7 @@ def profile_refused(spec: Spec, preview: Preview | None) -> list[Note]:
 
 
 def print_preview(preview: Preview | None) -> None:
-    """Every sign of production, every refusal, every change, a line each."""
+    """Prints every sign of production, every refusal and every change, a line each."""
     if preview is None:
         return
     labelled("server    ", f"{preview.server}, PostgreSQL {preview.version}")

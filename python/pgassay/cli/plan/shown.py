@@ -63,7 +63,7 @@ from pgassay.trials.run.refusals.before_servers import (
 def show_plan(
     checked: Spec, *, as_json: bool, gates: Sequence[Gate] = (), gates_only: bool = False
 ) -> None:
-    """Draw the plan, look at the server and the host, print all of it."""
+    """Draws the plan, looks at the server and the host, and prints all of it."""
     placement = refuse_experiment(checked)
     drawn = replace(make_plan(checked), gates=tuple(gates), gates_only=gates_only)
     refuse_without_comparison(gates, drawn, Path(checked.source))

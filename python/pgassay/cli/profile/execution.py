@@ -28,7 +28,7 @@ _SHOWN = 10
 
 
 def carry_out(dsn: str, request: Request, out_path: Path | None, *, as_json: bool) -> None:
-    """Profile, store and print."""
+    """Profiles the server, stores the profiles and prints them."""
     path = out_path or default_run_path("profile")
     refuse_used(path)
     with first_signal_ends() as is_stopped:

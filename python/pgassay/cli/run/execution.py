@@ -52,7 +52,7 @@ def follow(
     gates: Sequence[Gate] = (),
     gates_only: bool = False,
 ) -> Outcome:
-    """Run with progress on stderr; if it ends early, say what is kept."""
+    """Runs an experiment with progress on stderr; if it ends early, says what is kept."""
     plan = make_plan(spec, calibrates=calibrates)
     refuse_without_comparison(gates, plan, Path(spec.source))
     run = _created(path, spec)
@@ -182,7 +182,7 @@ def _print_what_is_kept(run: RunDirectory) -> None:
 
 
 def conclude(outcome: Outcome, *, as_json: bool) -> None:
-    """The result on stdout."""
+    """Prints the result on stdout."""
     if as_json:
         typer.echo(json.dumps(run_object(outcome.directory.place, outcome.context)))
     else:

@@ -34,7 +34,7 @@ class FleetAtWork:
         self._time_left = TimeLeft(plan)
 
     def running(self, running: Mapping[str, int], finished: int) -> None:
-        """Each server has this block now, after so many finished ones."""
+        """Notes which block each server has now, after so many finished ones."""
         now, before = self._now(), self._servers
         self._servers = {
             server: before[server]
@@ -45,7 +45,7 @@ class FleetAtWork:
         self._finished = finished
 
     def trial_ended(self, server: str) -> None:
-        """A trial of its block has."""
+        """Notes that a server has ended a trial of its block."""
         one = self._servers.get(server)
         if one is not None:
             now = self._now()
@@ -54,14 +54,14 @@ class FleetAtWork:
 
     @property
     def done(self) -> int:
-        """Trials of finished blocks and of those that run."""
+        """The number of trials that finished blocks and those which run have ended."""
         each = len(self._plan.block(1))
         # A block has more trials where invalid ones are run again.
         ended = sum(min(one.ended, each) for one in self._servers.values())
         return self._finished * each + ended
 
     def described(self) -> str:
-        """Such as `blocks 4 to 6 of 12 on 3 servers`."""
+        """Returns text such as `blocks 4 to 6 of 12 on 3 servers`."""
         blocks = sorted(one.block for one in self._servers.values())
         if not blocks:
             return f"{counted(self._finished, 'block')} finished"
@@ -72,7 +72,7 @@ class FleetAtWork:
         return f"{named} of {self._plan.last_block} on {counted(len(blocks), 'server')}"
 
     def left(self) -> str:
-        """As of one server, where several trials run at a time."""
+        """Returns the text of the time left, where several trials run at a time."""
         if not self._servers:
             return ""
         now, at_once = self._now(), len(self._servers)

@@ -36,7 +36,7 @@ def _state(task: Task) -> Text:
 
 
 class RunProgress(LiveView, ProgressListener):
-    """A progress listener that draws; use it as a context manager."""
+    """Shows the progress of a run on standard error; a context manager."""
 
     def __init__(self, *, live: bool = True, forecast: Callable[[], None] | None = None) -> None:
         """`forecast` prints what the run can be expected to find."""
@@ -67,7 +67,7 @@ class RunProgress(LiveView, ProgressListener):
         """The existing servers that the run has left."""
 
     def drawing(self) -> RenderableType:
-        """The whole view."""
+        """Returns the whole view."""
         if self._is_fleet:
             self._bar.update(self._task, left=self._fleet.left())
         below = [] if self._below is None else [self._below]
@@ -90,7 +90,7 @@ class RunProgress(LiveView, ProgressListener):
             self.warned(str(note))
 
     def replanned(self, plan: Plan) -> None:
-        """The time left is that of the trials that are left."""
+        """Notes that the time left is that of the trials which are left."""
         self._plan = plan
         self._time_left.replanned(plan)
 
@@ -176,7 +176,7 @@ class RunProgress(LiveView, ProgressListener):
         self._refresh()
 
     def compared(self, server: ServerCompared) -> None:
-        """Kept for the end of the command."""
+        """Keeps how a server was left, for the end of the command."""
         self.servers.append(server)
 
     def warned(self, text: str) -> None:

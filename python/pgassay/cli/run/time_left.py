@@ -19,7 +19,7 @@ _SAME_S = 1.0
 
 @dataclass(frozen=True)
 class Span:
-    """A length of time, as far as it is known."""
+    """A length of time in seconds, as far as it is known: the least and the most."""
 
     low_s: float
     high_s: float
@@ -41,11 +41,11 @@ class TimeLeft:
         self._took: list[float] = []
 
     def replanned(self, plan: Plan) -> None:
-        """Some arms have no trials in later blocks."""
+        """Notes that some arms have no trials in later blocks."""
         self._plan = plan
 
     def before(self, trial: PlannedTrial) -> int:
-        """How many trials of the plan come before one."""
+        """Returns how many trials of the plan come before one."""
         return sum(
             other.number < trial.number
             for block in range(1, trial.block + 1)
@@ -53,15 +53,15 @@ class TimeLeft:
         )
 
     def up_to(self, block: int) -> int:
-        """How many trials the plan has to the end of a block."""
+        """Returns how many trials the plan has to the end of a block."""
         return sum(size for number, size in self._plan.sizes.items() if number <= block)
 
     def trial_took(self, seconds: float) -> None:
-        """A trial has ended."""
+        """Notes how long a trial took."""
         self._took.append(seconds)
 
     def each(self) -> Span:
-        """How long one trial takes."""
+        """Returns how long one trial takes."""
         planned = max(self._plan.trial_s, self._load_s)
         if not self._took:
             return Span(self._load_s, 2 * planned - self._load_s)
@@ -81,7 +81,8 @@ class TimeLeft:
         )
 
     def text(self, trial: PlannedTrial, done: int, into_trial_s: float, at_once: int = 1) -> str:
-        """Such as `5 to 7 min left`; where the run may end early, also to that block."""
+        """Returns text such as `5 to 7 min left`; where the run may end early, also to that
+        block."""
         plan = self._plan
         last = max(plan.last_block, trial.block)
         blocks = range(trial.block, last)

@@ -28,7 +28,8 @@ _ABSENT = "-"
 
 
 def show_host(run: Path, program: Program, trial: int | None, *, as_json: bool) -> None:
-    """Every interval of an observation, of one trial or of all trials."""
+    """Prints the host's figures in every interval of an observation, of one trial or of all
+    trials."""
     if ObservationDirectory.is_at(run):
         segments = ObservationDirectory.open(run).segments()
         shown: dict[int | None, list[HostWindow]] = {None: finest_windows(segments, program)}

@@ -34,7 +34,7 @@ _COSTS = {"wal_bytes_per_tx": "WAL/tx", "checkpoints_per_min": "checkpoints/min"
 
 
 def show_run(run: Path, host: Program | None, trial: int | None, *, as_json: bool) -> None:
-    """A run, an observation, or with `host` the figures of the server's host."""
+    """Prints a run, an observation, or with `host` the figures of the server's host."""
     run = fetched(run, EVERYTHING)
     observed = ObservationDirectory.is_at(run)
     if trial is not None and observed:

@@ -26,7 +26,7 @@ _MOST_ROWS = 1000
 
 
 def print_tables() -> None:
-    """The tables and their columns."""
+    """Prints the tables and their columns."""
     for name, about in descriptions().items():
         out.print(f"[bold]{name}[/bold]: {about}")
         labelled("  ", ", ".join(TABLES[name].schema.names))
@@ -34,7 +34,7 @@ def print_tables() -> None:
 
 
 def print_answer(query: str, folder: Path, output_format: Format, to: Path | None) -> None:
-    """Ask, and give the answer in this format."""
+    """Puts the query to the runs, and prints or writes the answer in this format."""
     if output_format == "parquet" and to is None:
         raise SetupError("--format parquet needs a file; name one with --out")
     paths = run_paths(fetched(folder, wanted_by(query)))

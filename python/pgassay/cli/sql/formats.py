@@ -62,7 +62,7 @@ def _is_number(one: pa.DataType) -> bool:
 
 
 def text_of(answer: pa.RecordBatchReader, output_format: Format) -> Iterator[str]:
-    """The answer in one of the formats for text."""
+    """Yields the answer in pieces, in one of the formats for text."""
     if output_format == "csv":
         return _csv(answer)
     if output_format == "json":
@@ -73,7 +73,7 @@ def text_of(answer: pa.RecordBatchReader, output_format: Format) -> Iterator[str
 
 
 def as_parquet(answer: pa.RecordBatchReader) -> bytes:
-    """A whole file."""
+    """Returns the bytes of a whole Parquet file."""
     sink = pa.BufferOutputStream()
     schema = pa.schema(
         [

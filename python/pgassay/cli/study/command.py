@@ -16,7 +16,7 @@ from pgassay.errors import SetupError
 
 
 class Action(StrEnum):
-    """What is done."""
+    """What `pgassay study` does: it lists studies, shows one, plans or runs one."""
 
     LIST = "list"
     SHOW = "show"

@@ -46,7 +46,7 @@ def show_studies(*, as_json: bool) -> None:
 
 
 def show_study(one: Study, *, as_json: bool) -> None:
-    """Everything that a study says."""
+    """Prints everything that a study says."""
     if as_json:
         _print_json([one])
         return
@@ -65,7 +65,7 @@ def show_study(one: Study, *, as_json: bool) -> None:
 
 
 def takes(one: Study, form: Form) -> str:
-    """Such as `about 14 min`, as `pgassay plan` says it."""
+    """Returns text such as `about 14 min`, as `pgassay plan` says it."""
     return f"about {time_range(make_plan(one.spec(form)))}"
 
 

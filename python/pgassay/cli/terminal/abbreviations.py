@@ -27,7 +27,7 @@ class Abbreviating(TyperCommand):
         return super().parse_args(ctx, self.written_out(ctx, args))
 
     def written_out(self, ctx: Any, args: list[str]) -> list[str]:
-        """The arguments with whole names of options."""
+        """Returns the arguments with whole names of options."""
         options = [one for one in self.get_params(ctx) if one.param_type_name == "option"]
         takes_value = {name: _takes_value(one) for one in options for name in one.opts}
         ours = {name for one in options for name in one.opts if self._is_ours(one)}

@@ -20,14 +20,14 @@ NOT_RECORDED = "not in your own record"
 
 
 def print_acts(acts: Sequence[Act], console: Console = err) -> None:
-    """One line each."""
+    """Prints a line for each thing that would be done."""
     for act in acts:
         of = "" if act.recorded else f" ({NOT_RECORDED})"
         console.print(f"to do{of}: {act.text}", markup=False)
 
 
 def refuse_without_consent(acts: Sequence[Act], *, yes: bool, quiet: bool = False) -> None:
-    """Print what is to be done, and ask where the user's own record lacks some of it."""
+    """Prints what is to be done, and asks where the user's own record lacks some of it."""
     unknown = [act for act in acts if not act.recorded]
     print_acts(unknown if quiet else acts)
     if not unknown or yes:

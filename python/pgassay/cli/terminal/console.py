@@ -23,7 +23,7 @@ _WIDE = 400
 
 
 def plain(text: str) -> str:
-    """Text from outside as one line, without markup or control characters."""
+    """Returns text from outside as one line, without markup or control characters."""
     return escape(one_line(text))
 
 
@@ -37,7 +37,7 @@ def _printable(text: str) -> str:
 
 
 def printable_lines(text: str) -> str:
-    """Text from outside with its lines, without other control characters."""
+    """Returns text from outside with its lines, without other control characters."""
     return "\n".join(map(_printable, text.expandtabs().split("\n")))
 
 
@@ -69,7 +69,7 @@ def silenced(wanted: bool, *consoles: Console) -> Iterator[None]:
 
 
 def counted(number: int, thing: str) -> str:
-    """Such as `1 arm` or `2 arms`."""
+    """Returns text such as `1 arm` or `2 arms`."""
     return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
 
 
@@ -104,12 +104,12 @@ def _wrapped(text: str, room: int) -> list[str]:
 
 
 def warn(text: str) -> None:
-    """A warning on stderr; its text may come from outside."""
+    """Prints a warning on stderr; its text may come from outside."""
     labelled("warning: ", text, "yellow", console=err)
 
 
 def print_table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """A table on stdout: the first column is aligned left, the others right."""
+    """Prints a table on stdout: the first column is aligned left, the others right."""
     for line in table_lines(titles, rows):
         typer.echo(line)
 

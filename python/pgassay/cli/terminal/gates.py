@@ -26,12 +26,12 @@ _LABEL = max(map(len, GateOutcome))
 
 
 def gates_of(texts: Sequence[str] | None) -> tuple[Gate, ...]:
-    """The gates of the command line."""
+    """Returns the gates that the command line names."""
     return parse_gates(texts or ())
 
 
 def refuse_without_comparison(gates: Sequence[Gate], plan: Plan, of: Path) -> None:
-    """Gates are on comparisons, which a run of one arm and an A/A run do not have."""
+    """Refuses gates for a run of one arm or an A/A run, which compares nothing."""
     if gates and plan.calibrates:
         raise SetupError(f"{of}: an A/A run gives no verdict for a gate to rest on; drop --gate")
     if gates and not plan.factors:
@@ -42,7 +42,7 @@ def refuse_without_comparison(gates: Sequence[Gate], plan: Plan, of: Path) -> No
 
 
 def refuse_other_gates(gates: Sequence[Gate], plan: Plan, of: Path) -> None:
-    """A run ends by the gates that it was begun with."""
+    """Refuses other gates than those that the run was begun with, by which it ends."""
     if gates and set(gates) != set(plan.gates):
         begun = " ".join(f'--gate "{one.text}"' for one in plan.gates) or "no --gate"
         raise SetupError(
@@ -52,7 +52,7 @@ def refuse_other_gates(gates: Sequence[Gate], plan: Plan, of: Path) -> None:
 
 
 def print_gates(results: Sequence[GateResult]) -> None:
-    """A line per check on stdout; nothing without gates."""
+    """Prints a line per check of a gate on stdout; nothing without gates."""
     if results:
         out.print()
         out.print("[bold]Gates[/bold]")

@@ -36,7 +36,7 @@ _COLOURS = {
 
 
 class LoadRates:
-    """The rates of a load over the last seconds, from its progress."""
+    """Computes the rates of a load over the last seconds, from its progress."""
 
     def __init__(self) -> None:
         self._kept: deque[Mapping[str, Any]] = deque()
@@ -64,7 +64,7 @@ class LoadRates:
 
 
 def is_live() -> bool:
-    """Whether standard error is a terminal that can be drawn on."""
+    """Returns whether standard error is a terminal that can be drawn on."""
     return err.is_terminal and not err.is_dumb_terminal
 
 
@@ -94,7 +94,7 @@ class LiveView:
 
 
 def figures_line(figures: LiveFigures, *, with_tps: bool = True) -> str:
-    """The figures of the moment as one plain line."""
+    """Returns the figures of the moment as one plain line."""
     if not figures.answers:
         return _NO_ANSWER
     parts = [f"{figures.tps:,.0f} commits/s"] if with_tps and figures.tps is not None else []
@@ -107,7 +107,8 @@ def figures_line(figures: LiveFigures, *, with_tps: bool = True) -> str:
 
 
 def figures_table(figures: LiveFigures, width: int, *, with_tps: bool = True) -> RenderableType:
-    """The same on a few lines: transactions, the largest waits, checkpoint, host."""
+    """Returns the figures of the moment on a few lines: transactions, the largest waits,
+    checkpoint, host."""
     if not figures.answers:
         return Text(_NO_ANSWER, style="yellow")
     first = []

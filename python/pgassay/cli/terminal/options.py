@@ -17,7 +17,8 @@ from pgassay.spec.reading.units import duration_s
 
 
 def option(names: str, text: str, panel: str | None = None, **limits: Any) -> Any:
-    """An option: its names with blanks between them, its help, and `min` or `max`."""
+    """Returns an option of a command: its names with blanks between them, its help, and `min` or
+    `max`."""
     return typer.Option(*names.split(), help=text, rich_help_panel=panel, **limits)
 
 
@@ -52,7 +53,8 @@ GatesOnly = Annotated[
 
 
 def seconds_of(option: str, text: str, least: float, most: float) -> float:
-    """`90s` or `5 min` in seconds."""
+    """Returns the seconds of a text such as `90s` or `5 min`; an error names the option and its
+    limits."""
     try:
         seconds = duration_s(text)
     except ValueError as error:
@@ -66,7 +68,8 @@ FOR_PEOPLE = ("html", "md", "brief")
 
 
 def require_words(lang: str, form: str) -> None:
-    """Other forms are read by machines, whose words are the same everywhere."""
+    """Refuses a language for a form of report that machines read, whose words are the same
+    everywhere."""
     if lang != "en" and form not in FOR_PEOPLE:
         raise SetupError(
             f"--lang {lang}: {form} is in English whatever the language;"

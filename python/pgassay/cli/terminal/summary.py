@@ -51,12 +51,12 @@ _LABEL = 11
 
 
 def expectation_of(spec: Spec, plan: Plan) -> Expectation | None:
-    """What a run can be expected to find, from earlier runs on this host."""
+    """Returns what a run can be expected to find, from earlier runs on this host."""
     return expect(conditions_of(spec), plan, noise_records())
 
 
 def print_expectation(console: Console, found: Expectation | None, plan: Plan) -> None:
-    """A few lines, nothing where there is nothing to compare."""
+    """Prints the expectation in a few lines; nothing where there is nothing to compare."""
     for label, sentence in expectation_lines(found, plan):
         labelled(f"{label:<9} ", sentence, console=console)
 
@@ -72,7 +72,7 @@ def print_any(context: AnyContext, report: Path) -> None:
 
 
 def print_summary(context: ReportContext, report: Path | str | None) -> None:
-    """Everything a DBA needs before opening the report."""
+    """Prints everything that a DBA needs before opening the report."""
     out.print()
     out.print(f"[bold]{plain(context.question)}[/bold]")
     for finding in context.of_kind(FindingKind.VERDICT):
@@ -91,7 +91,7 @@ def print_summary(context: ReportContext, report: Path | str | None) -> None:
 
 
 def print_observation(context: ObservationContext, report: Path | None) -> None:
-    """The few lines that need no browser."""
+    """Prints the few lines of an observation that need no browser."""
     out.print(f"[bold]{plain(context.title)}[/bold]")
     for name, value in facts(context):
         labelled(f"{name}: ", value)
@@ -104,7 +104,7 @@ def print_observation(context: ObservationContext, report: Path | None) -> None:
 
 
 def print_trace(context: TraceContext, report: Path) -> None:
-    """The points that took most time, and the checkpoints."""
+    """Prints the points of a trace that took most time, and the checkpoints."""
     out.print(f"[bold]{plain(context.title)}[/bold]")
     for name, value in trace_summary.facts(context):
         labelled(f"{name}: ", value)

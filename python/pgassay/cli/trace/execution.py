@@ -31,7 +31,8 @@ _LINE_EVERY_S = 10.0
 def carry_out(
     dsn: str, request: TraceRequest, out: Path | None, *, has_duration: bool, as_json: bool
 ) -> None:
-    """Trace, report and print; with a duration asked for, a stop exits as interrupted."""
+    """Traces the server, reports and prints; with a duration asked for, a stop exits as
+    interrupted."""
     directory = TraceDirectory.create(out or default_run_path("trace"))
     try:
         with first_signal_ends() as is_stopped:
@@ -48,27 +49,27 @@ def carry_out(
 
 
 class TraceProgress:
-    """Says on stderr what goes on."""
+    """Prints the progress of a trace on stderr."""
 
     def __init__(self, request: TraceRequest) -> None:
         self._request = request
         self._line_s = time.monotonic()
 
     def measures_cost(self, pair: int) -> None:
-        """A pair of windows begins."""
+        """Prints that a pair of windows begins, of which one is traced."""
         pairs, window = self._request.cost_pairs, self._request.window_s
         err.print(f"cost: pair {pair} of {pairs}, windows of {window:g} s", markup=False)
 
     def attaches(self) -> None:
-        """The probes are being set."""
+        """Prints that the probes are being set."""
         err.print("setting the probes; this takes some seconds")
 
     def detaches(self) -> None:
-        """The probes are being taken off."""
+        """Prints that the probes are being taken off."""
         err.print("taking the probes off; this takes some seconds")
 
     def began(self, server: TracedServer, chosen: Chosen) -> None:
-        """The probes are set."""
+        """Prints that the probes are set, and what is not traced."""
         programs = ", ".join(map(_described, chosen.programs))
         err.print(
             f"tracing PostgreSQL {plain(server.version)}, process {server.postmaster} and its"
@@ -79,7 +80,7 @@ class TraceProgress:
         self._line_s = time.monotonic()
 
     def traced(self, elapsed_s: float, pairs: int) -> None:
-        """Every ten seconds a line."""
+        """Prints a line every ten seconds."""
         if time.monotonic() - self._line_s >= _LINE_EVERY_S:
             self._line_s = time.monotonic()
             err.print(f"{clock(elapsed_s)}: {pairs:,} pairs of probes", markup=False)
@@ -91,7 +92,7 @@ def _described(program: Program) -> str:
 
 
 def parts_of(text: str) -> tuple[str, ...]:
-    """The parts that `lwlocks, io` names, each once."""
+    """Returns the parts that a text such as `lwlocks, io` names, each once."""
     found = tuple(dict.fromkeys(word.strip() for word in text.split(",") if word.strip()))
     unknown = [word for word in found if word not in PARTS]
     if unknown or not found:

@@ -24,15 +24,16 @@ _UP, _CHANGING = psycopg.pq.Ping.OK, psycopg.pq.Ping.REJECT
 
 
 class Attempts:
-    """Attempts to connect to one server, repeated until one succeeds."""
+    """Attempts to connect to a server, repeated until one succeeds or the time for them is over."""
 
     def __init__(self, server: str | ConnectionParameters) -> None:
         self._server = server
         self._refused_since: float | None = None
 
     def succeed(self) -> bool:
-        """Whether we can connect now; ConnectionRefused where it is up and refuses us for good:
-        a password, a rule of pg_hba.conf, a database that is gone."""
+        """Returns whether a connection succeeds now; raises ConnectionRefused where the server is
+        up and refuses this user for good: a password, a rule of pg_hba.conf, a database that is
+        gone."""
         try:
             if isinstance(self._server, str):
                 resolve(self._server)
@@ -52,7 +53,7 @@ class Attempts:
 
 
 def is_up(server: str | ConnectionParameters) -> bool:
-    """Whether it takes connections, though perhaps not ours."""
+    """Returns whether a server takes connections, though perhaps not those of this user."""
     return _ping(server) == _UP
 
 

@@ -38,7 +38,8 @@ class ConnectionLost(TargetError, psycopg.OperationalError):
 
 
 class BoundedSession(psycopg.Connection[tuple[Any, ...]]):
-    """Closed as any other; cut where that does not come in time."""
+    """A psycopg connection that is cut when its time is over, also where the server does not
+    answer."""
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
@@ -65,18 +66,19 @@ class BoundedSession(psycopg.Connection[tuple[Any, ...]]):
                 super().execute("SET client_encoding = 'UTF8'")
 
     def bound(self, limit_s: float) -> None:
-        """End the session `limit_s` seconds from now if it is still open then."""
+        """Ends the session `limit_s` seconds from now if it is still open then."""
         self._timer = threading.Timer(limit_s, self._cut)
         self._timer.daemon = True
         self._timer.start()
 
     def wait(self, *arguments: Any, **named: Any) -> Any:
-        """What every statement goes through."""
+        """Waits for the answer to a statement; raises ConnectionLost where the server has ended the
+        session."""
         with self._losses_named():
             return super().wait(*arguments, **named)
 
     def cursor(self, *arguments: Any, **named: Any) -> Any:
-        """Refused once the session is lost."""
+        """Returns a cursor; raises where the session is lost."""
         with self._losses_named():
             return super().cursor(*arguments, **named)
 
@@ -99,7 +101,7 @@ class BoundedSession(psycopg.Connection[tuple[Any, ...]]):
         return fatal or (self.closed and isinstance(error, psycopg.OperationalError))
 
     def close(self) -> None:
-        """Close it, and cancel the cut."""
+        """Closes the session and cancels the cut."""
         # Between a look at the socket and its end the number must not become another's.
         with self._cutting:
             if self._timer is not None:
@@ -135,7 +137,8 @@ class _Json(Loader):
 
 
 def read_leniently(session: AdaptContext) -> None:
-    """Names of any encoding are in pg_database, pg_roles and pg_stat_activity."""
+    """Makes a session read text of any encoding, which names in pg_database, pg_roles and
+    pg_stat_activity may have."""
     for oid in _TEXTS:
         session.adapters.register_loader(oid, _Text)
     for name in ("json", "jsonb"):

@@ -75,7 +75,8 @@ FOREVER_S = 86400.0
 
 
 def refuse_missing(options: Mapping[str, str]) -> None:
-    """Stop at a parameter that libpq would honour and the load engine cannot."""
+    """Raises an error for a connection parameter that libpq would honour and the load engine
+    cannot."""
     for name, pattern, instead in MISSING:
         value = options.get(name, "")
         if value and re.search(pattern, value, re.IGNORECASE):
@@ -94,7 +95,7 @@ def kept(options: Mapping[str, str], home: Path | None = None) -> dict[str, str]
 
 
 def connect_timeout_s(options: Mapping[str, str], default_s: float) -> float:
-    """Seconds, of libpq's `connect_timeout`."""
+    """Returns libpq's `connect_timeout` in seconds."""
     given = options.get("connect_timeout")
     if not given:
         return default_s

@@ -11,12 +11,13 @@ from pgassay.server.statements import statement
 
 
 def own_role(session: Connection) -> str:
-    """Quoted where it must be: a role may be called `app-user`, `user` or worse."""
+    """Returns the name of the session's role as SQL takes it, quoted where it must be."""
     row = session.execute("SELECT pg_catalog.quote_ident(current_user)", prepare=False).fetchone()
     return str(row[0]) if row else "this_role"
 
 
 def may_checkpoint(session: Connection) -> bool:
-    """Whether it may run CHECKPOINT: a superuser, or from 15 on a member of pg_checkpoint."""
+    """Returns whether the session's role may run CHECKPOINT: as a superuser, or from version 15 on
+    as a member of pg_checkpoint."""
     row = session.execute(statement("existing/may_checkpoint")).fetchone()
     return row is not None and bool(row[0])

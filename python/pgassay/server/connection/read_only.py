@@ -48,7 +48,7 @@ def why_read_only(session: Connection, so: str = NOTHING_MADE) -> str:
 
 
 def refuse_read_only(session: Connection) -> None:
-    """Raise TargetError where transactions may write nothing."""
+    """Raises TargetError where transactions of this session may write nothing."""
     reason = why_read_only(session)
     if reason:
         raise TargetError(reason)

@@ -132,19 +132,19 @@ def connect(
 
 
 def lift_guards(session: Connection, work: Work, statement_limit_s: float) -> None:
-    """From now on the session has the limits of this work."""
+    """Gives the session the time limits of this kind of work from now on."""
     limits = (f"{round(statement_limit_s * 1000)}ms", *work.value)
     session.execute(statement("connection/control_session"), limits, prepare=False)
 
 
 def for_sql(parameters: ConnectionParameters) -> Connection:
-    """A session for the SQL of a workload, in its search path."""
+    """Opens a session for the SQL of a workload, with that workload's search path."""
     return connect(parameters, work=Work.OWN_CHANGES, statement_limit_s=0, keeps_path=True)
 
 
 @contextmanager
 def user_path(session: Connection) -> Iterator[None]:
-    """Look for names where the user or the workload does, for their SQL."""
+    """Looks names up, while the block lasts, where the user or the workload looks for them."""
     (before,) = session.execute(_PATH_NOW, prepare=False).fetchall()
     session.execute(_OWN_PATH, prepare=False)
     try:
@@ -224,7 +224,8 @@ def first_address(dsn: str) -> str:
 
 
 def parameters_of(options: Mapping[str, str]) -> ConnectionParameters:
-    """The same session for others, from libpq's parameters of one single host."""
+    """Returns what others need to open the same session, from libpq's parameters of one single
+    host."""
     return ConnectionParameters(
         host=options.get("host", ""),
         hostaddr=options.get("hostaddr", ""),
@@ -280,7 +281,8 @@ def identity(session: Connection) -> str:
 
 
 class ServerRow(NamedTuple):
-    """What a server says of itself in one row."""
+    """What a server says of itself: version, data directory, whether it is a standby, the session's
+    process."""
 
     version_num: int
     version: str
@@ -292,18 +294,18 @@ class ServerRow(NamedTuple):
 
 
 def server_row(session: Connection) -> ServerRow:
-    """Ask the server what it is."""
+    """Asks a server for what it says of itself."""
     return ServerRow(*session.execute(statement("existing/server"), prepare=False).fetchall()[0])
 
 
 def version_text(session: Connection) -> str:
-    """`SELECT version()`: the server with its compiler and platform."""
+    """Returns the answer to `SELECT version()`: the server with its compiler and platform."""
     row = session.execute("SELECT pg_catalog.version()").fetchone()
     return "" if row is None else str(row[0])
 
 
 def one_line(error: BaseException) -> str:
-    """The line of an error that says what is wrong."""
+    """Returns the line of an error that says what is wrong."""
     if isinstance(error, psycopg.Error) and error.diag.message_primary:
         return error.diag.message_primary.replace("\n", " ")
     lines = [line.strip(" -\t") for line in _whole_lines(str(error)) if line.strip()]
@@ -326,7 +328,8 @@ def _whole_lines(text: str) -> list[str]:
 
 
 def refused(error: psycopg.Error, password: str | None = None) -> ConnectionRefused:
-    """A failure to connect, as one line with its fix and without the password."""
+    """Returns a failure to connect as an error of one line with its fix and without the
+    password."""
     line = one_line(error)
     if "invalid integer value" in line:
         # A password with an unescaped @ or : in a URI ends up here as the "port".
@@ -348,7 +351,8 @@ def target_failure(error: psycopg.Error, doing: str) -> TargetError:
 
 @contextmanager
 def as_target_error(doing: str) -> Iterator[None]:
-    """A statement of ours that fails is the target's failure, never psycopg's."""
+    """Turns errors of psycopg, while the block lasts, into TargetErrors that say what was being
+    done."""
     try:
         yield
     except psycopg.Error as error:

@@ -43,7 +43,8 @@ class BaseBackup:
     def place(
         self, installation: Installation, parameters: ConnectionParameters, workspace: Workspace
     ) -> None:
-        """Make the data directory of a workspace; there must be none."""
+        """Makes the data directory of a workspace from the base backup; there must be none
+        before."""
         # Closed to the server's account until complete, so that no link of it is followed as root.
         workspace.aside.mkdir(mode=0o700, exist_ok=True)
         data = workspace.aside / "data"

@@ -29,7 +29,8 @@ LIBRARIES = (
 
 @dataclass(frozen=True)
 class Carried:
-    """What one copy takes over."""
+    """The settings and libraries of the source that a copy of it takes over, and those that it
+    leaves out."""
 
     settings: Mapping[str, str]
     left_out: tuple[str, ...] = ()
@@ -91,5 +92,5 @@ def _names(value: str) -> Iterator[str]:
 
 @cache
 def left_out() -> Mapping[str, Mapping[str, str]]:
-    """The tables of left_out.toml: setting or library → why."""
+    """Returns the tables of left_out.toml: why a setting or library is not taken over, by name."""
     return tomllib.loads((files(__package__) / "left_out.toml").read_text("utf-8"))

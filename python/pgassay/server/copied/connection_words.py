@@ -28,12 +28,12 @@ NOT_FOR_REPLICATION = ("dbname", "options", "client_encoding", "target_session_a
 
 
 def connection_words(parameters: ConnectionParameters) -> str:
-    """The same way to the server, without secrets."""
+    """Returns libpq's words for the way to the server, without secrets."""
     return make_conninfo(**_words(parameters))
 
 
 def replication_words(parameters: ConnectionParameters) -> str:
-    """With secrets, for a replication session opened in this process."""
+    """Returns libpq's words for a replication session opened in this process, with secrets."""
     given = {"password": parameters.password, "sslpassword": parameters.libpq.get("sslpassword")}
     found = {name: value for name, value in given.items() if value}
     return make_conninfo(**_words(parameters), **found, replication="true")

@@ -109,7 +109,7 @@ class ServerCopy:
         return replace(here, user=self._source.superuser, startup=self._path)
 
     def vacuum(self, session: Connection) -> None:
-        """The workload's tables alone: the others stay as they are on the source."""
+        """Vacuums the workload's tables alone: the others stay as they are on the source."""
         vacuum_schema(session)
 
     @property

@@ -21,7 +21,7 @@ BASE_BACKUP = "pg_basebackup"
 
 
 def programs_for(session: Connection, bin_directory: Path | None) -> Installation:
-    """Those of `bin_directory`, else those that the server itself runs."""
+    """Returns the programs in `bin_directory`, or else those that the source itself runs."""
     major = session.info.server_version // 10000
     directory = bin_directory or _directory_of(session)
     if directory is None:
@@ -47,7 +47,7 @@ def programs_for(session: Connection, bin_directory: Path | None) -> Installatio
 
 
 def has_library(installation: Installation, library: str) -> bool:
-    """Whether a preloaded library is among the files of an installation."""
+    """Returns whether a preloaded library is among the files of an installation."""
     if library.startswith("/"):
         return any(Path(f"{library}{ending}").is_file() for ending in ("", ".so"))
     name = library.removeprefix("$libdir/").removesuffix(".so")

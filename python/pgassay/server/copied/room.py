@@ -21,7 +21,7 @@ SHARES_BLOCKS = frozenset({"xfs", "btrfs", "bcachefs"})
 
 @dataclass(frozen=True)
 class Room:
-    """What the copies take, and what there is; bytes."""
+    """The disk space that copies of a server take, and that there is, in bytes."""
 
     folder: Path
     size: int
@@ -32,11 +32,11 @@ class Room:
 
     @property
     def needed(self) -> int:
-        """For all copies, or for the first alone where the others share its blocks."""
+        """Bytes that all copies need; of the first alone where the others share its blocks."""
         return int(SPARE * self.size * (1 if self.shares else self.copies))
 
     def described(self) -> str:
-        """For a plan."""
+        """Returns the line of a plan about the disk space."""
         sharing = ", less where the file system shares blocks" if self.shares else ""
         return (
             f"{self.copies} copies of {sized(self.size)}{sharing}, each with the workload's data"
@@ -45,14 +45,14 @@ class Room:
 
 
 def room_for(size: int, copies: int) -> Room:
-    """Look at the disk that owned servers are on."""
+    """Looks at the disk that servers of pgassay's own are on."""
     folder = disk_of_workspaces(server_account())
     kind = Account("", -1, -1, switches=False).run(["stat", "-f", "-c", "%T", folder], limit_s=20)
     return Room(folder, size, copies, free_bytes(folder), kind.stdout.strip() in SHARES_BLOCKS)
 
 
 def refuse_without_room(size: int, copies: int) -> None:
-    """TargetError where a base backup and its copies do not fit."""
+    """Raises TargetError where a base backup and its copies do not fit on the disk."""
     room = room_for(size, copies)
     if room.needed > room.free:
         raise TargetError(
@@ -62,5 +62,5 @@ def refuse_without_room(size: int, copies: int) -> None:
 
 
 def sized(count: float) -> str:
-    """Bytes for people."""
+    """Returns a number of bytes for people, such as `1.5 GB`."""
     return f"{count / 2**30:.1f} GB" if count >= 2**30 else f"{count / 2**20:.0f} MB"

@@ -52,7 +52,7 @@ USED = ("commits", "sessions")
 
 @dataclass(frozen=True)
 class Source:
-    """One server that can be copied."""
+    """An existing server that can be copied, with what the copy needs to know of it."""
 
     parameters: ConnectionParameters
     superuser: str
@@ -65,7 +65,7 @@ class Source:
 
     @property
     def caveats(self) -> tuple[Note, ...]:
-        """What the copy does not have."""
+        """Sentences on what the copy does not have."""
         if not self.unlogged:
             return self.carried.caveats
         empty = Note.of(
@@ -88,7 +88,7 @@ def find_source(
 def source_of(
     session: Connection, parameters: ConnectionParameters, bin_directory: Path | None
 ) -> Source:
-    """Read everything a copy needs to know."""
+    """Reads from the source everything that a copy needs to know."""
     facts, installation = _facts(session), programs_for(session, bin_directory)
     carried = carry(read_settings(session), lambda name: has_library(installation, name))
     return Source(
@@ -98,7 +98,7 @@ def source_of(
 
 @contextmanager
 def look(dsn: str) -> Iterator[tuple[Connection, ConnectionParameters]]:
-    """A read-only session of the server, and where it went."""
+    """Opens a read-only session of the source; yields it with its connection parameters."""
     try:
         parameters = resolve(dsn)
     except ConnectionRefused as refusal:
@@ -125,7 +125,7 @@ def problems(
     bin_directory: Path | None,
     copies: int,
 ) -> Iterator[str]:
-    """All that keeps the server from being copied."""
+    """Yields a line for each thing that keeps the server from being copied."""
     row = server_row(session)
     reason = too_old(row.version_num, row.version)
     if reason is not None:

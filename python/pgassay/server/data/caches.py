@@ -96,7 +96,7 @@ def prewarm(session: Connection) -> int | None:
 
 
 def scan_tables(session: Connection) -> None:
-    """Read each table from its beginning to its end."""
+    """Reads each table of the workload from its beginning to its end."""
     with session.transaction():
         session.execute(statement("data/scan_in_sequence"))
         for schema, name in session.execute(statement("data/warm_tables")).fetchall():

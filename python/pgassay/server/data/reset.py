@@ -31,7 +31,7 @@ from pgassay.spec.workload.folder import InstalledTables
 
 
 class Phases:
-    """How long each step of one reset took."""
+    """Measures how long each step of one reset takes, in seconds."""
 
     def __init__(self) -> None:
         self._began = time.monotonic()
@@ -46,7 +46,7 @@ class Phases:
 
     @property
     def total_s(self) -> float:
-        """Since the reset began."""
+        """Seconds since the reset began."""
         return time.monotonic() - self._began
 
 
@@ -61,7 +61,7 @@ class RestartFactors:
         self._values: dict[str, set[str]] = {}
 
     def add(self, known: Mapping[str, Setting], settings: Mapping[str, str]) -> None:
-        """Note the settings of one more arm."""
+        """Notes the settings of one more arm."""
         for name, value in settings.items():
             setting = find(known, name)
             if setting is not None and setting.context is Context.POSTMASTER:
@@ -69,13 +69,13 @@ class RestartFactors:
 
     @property
     def any(self) -> bool:
-        """Whether one of these settings has two values."""
+        """Whether a setting that takes a restart has two values among the arms."""
         return any(len(values) > 1 for values in self._values.values())
 
     def changed(
         self, known: Mapping[str, Setting], before: Mapping[str, str], wanted: Mapping[str, str]
     ) -> bool:
-        """Whether it takes a restart to change one set of settings into the other."""
+        """Returns whether it takes a restart to change one set of settings into the other."""
         return any(
             setting is not None
             and setting.context is Context.POSTMASTER
@@ -86,7 +86,7 @@ class RestartFactors:
 
 
 def vacuum(connected: Callable[[], Connection]) -> None:
-    """VACUUM (FREEZE, ANALYZE) every table of the database."""
+    """Runs VACUUM (FREEZE, ANALYZE) on every table of the database."""
     with as_target_error("VACUUM before a trial"), connected() as session:
         session.execute("VACUUM (FREEZE, ANALYZE)")
 
@@ -168,5 +168,5 @@ def refuse_unreadable(session: Connection, data: Path | None) -> None:
 
 
 def data_directories(data: Path) -> list[Path]:
-    """Where the tables and indexes of a cluster are."""
+    """Returns the directories that the tables and indexes of a server lie in."""
     return [data / "base", data / "pg_tblspc"]

@@ -28,12 +28,13 @@ CREATE = sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(SCHEMA))
 
 
 def is_mark(comment: str) -> bool:
-    """Whether a comment says that pgassay made the object."""
+    """Returns whether a comment says that pgassay made the object."""
     return comment.partition("\n")[0] == MARK
 
 
 def refuse_foreign(session: Connection) -> bool:
-    """Whether the schema is there; one without pgassay's mark is refused."""
+    """Returns whether the schema `pgassay` is there; raises TargetError for one that pgassay did
+    not make."""
     row = session.execute(statement("data/schema_comment"), (SCHEMA,)).fetchone()
     if row is None:
         return False
@@ -61,7 +62,7 @@ def make_schema(session: Connection) -> None:
 
 
 class WorkloadSchema:
-    """The schema of one run: made, journaled, dropped."""
+    """The schema that one run makes for its workload, journals, and drops at its end."""
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
@@ -73,7 +74,8 @@ class WorkloadSchema:
         return [] if self._change is None else [undo_text(self._change)]
 
     def create(self, session: Connection) -> None:
-        """An empty schema; what a killed run left under our mark is dropped."""
+        """Makes the schema empty; one that a killed run has left under pgassay's mark is dropped
+        first."""
         refuse_foreign(session)
         if self._change is None:
             change = SchemaChange(database=session.info.dbname, server=identity(session))
@@ -82,7 +84,7 @@ class WorkloadSchema:
         make_schema(session)
 
     def drop(self, session: Connection) -> None:
-        """Drop it, if this run made it."""
+        """Drops the schema if this run made it."""
         if self._change is None:
             return
         if refuse_foreign(session):
@@ -97,7 +99,7 @@ def settle(session: Connection) -> list[Note]:
 
 
 def checkpoint(session: Connection) -> list[Note]:
-    """CHECKPOINT, if this user may; else a note on that."""
+    """Runs CHECKPOINT if this role may; returns a note where it may not."""
     try:
         session.execute("CHECKPOINT")
     except psycopg.errors.InsufficientPrivilege:
@@ -109,7 +111,7 @@ def checkpoint(session: Connection) -> list[Note]:
 
 @contextmanager
 def warnings_noted(session: Connection) -> Iterator[list[Note]]:
-    """What the server warns of meanwhile."""
+    """Collects, while the block lasts, what the server warns of."""
     notes: list[Note] = []
 
     def note(diagnostic: psycopg.errors.Diagnostic) -> None:

@@ -32,7 +32,7 @@ NOT_THERE = (
 
 
 class SchemaVariants:
-    """The variants of one run, of which one at most is in force."""
+    """The variants of the schema of one run, of which at most one is in force."""
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
@@ -47,7 +47,7 @@ class SchemaVariants:
         return [undo_text(change) for change in reversed(self._changes)]
 
     def add(self, session: Connection, variant: SchemaVariant) -> None:
-        """Try a variant and its undo, leaving nothing of either."""
+        """Tries a variant and its undo, leaving nothing of either, and keeps it."""
         if len(variant.undo) != len(variant.parts):
             raise TargetError(f"{variant.name}: an existing server needs undo beside sql")
         with session.transaction(force_rollback=True):

@@ -30,7 +30,7 @@ STRATEGY_FROM = 150000
 
 
 class TemplateDatabase:
-    """The pair of databases of one run."""
+    """The template database of one run, and the trial's database that is copied from it."""
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
@@ -60,12 +60,12 @@ class TemplateDatabase:
         self._configure(session, self.template)
 
     def freeze(self, session: Connection) -> None:
-        """Forbid connections to the template; the session is in another database."""
+        """Forbids connections to the template; the session is in another database."""
         command = sql.SQL("ALTER DATABASE {} ALLOW_CONNECTIONS false")
         _execute(session, command.format(sql.Identifier(self.template)))
 
     def remake(self, session: Connection) -> str:
-        """The trial's database as the template is; how the files were copied."""
+        """Makes the trial's database anew from the template; returns how the files were copied."""
         if len(self._changes) == 1:
             self._note(session, self.name)
         with _unlimited(session):
@@ -75,7 +75,7 @@ class TemplateDatabase:
         return how
 
     def drop(self, session: Connection) -> None:
-        """Drop what this run made."""
+        """Drops the databases that this run has made."""
         if not self._changes:
             return
         with _unlimited(session):
@@ -124,7 +124,7 @@ class TemplateDatabase:
 
 
 def refuse_uncopied(session: Connection) -> int:
-    """Refuse a database that cannot be copied; its size in bytes."""
+    """Returns the size of the database in bytes; raises TargetError where it cannot be copied."""
     name, user = session.info.dbname, session.info.user
     may_create, may_copy, size = _row(session, "data/may_copy_database")
     if not may_create or not may_copy:

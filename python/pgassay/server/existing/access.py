@@ -33,7 +33,7 @@ class Access:
     settings_at: SettingsAt = "server"
 
     def host(self) -> Host:
-        """The server's host; no connection is made yet."""
+        """Returns the server's host, to which no connection is made yet."""
         return HERE if self.ssh is None else SshHost(self.ssh, sudo=self.sudo)
 
     def scope(self, session: Connection) -> Scope:
@@ -46,7 +46,7 @@ class Access:
         return SERVER
 
     def refuse_unchangeable(self, session: Connection, settings: Mapping[str, str]) -> None:
-        """Refuse settings that cannot be changed here."""
+        """Raises SettingRejected for settings that cannot be changed on this server."""
         refuse_unchangeable(
             session, settings, restarts=self.why_no_restart, scope=self.scope(session)
         )
@@ -60,7 +60,7 @@ class Access:
 
     @property
     def why_no_restart(self) -> str:
-        """Empty where the server may be restarted."""
+        """Why the server may not be restarted; empty where it may."""
         if self.control is None:
             return NO_RESTART
         return "" if self.allow_restart else NOT_ALLOWED
@@ -85,7 +85,7 @@ def refuse_late_knobs(knobs: Iterable[str], access: Access) -> None:
 
 
 def access_of(table: HostAccess) -> Access:
-    """What a `[target]` table says."""
+    """Returns the way to the server's host and service that a `[target]` table names."""
     control: Control | None = None
     if table.service is not None:
         control = SystemdUnit(table.service)

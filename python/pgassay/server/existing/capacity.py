@@ -43,7 +43,7 @@ class Limit:
 
 @dataclass(frozen=True)
 class Capacity:
-    """Connections and memory of one server."""
+    """The connections and the memory that one server has for a load."""
 
     settings: Known
     memory: int | None = None
@@ -60,8 +60,8 @@ class Capacity:
 
 
 def own_sessions(*, is_ours: bool, sees_host: bool) -> int:
-    """Two samplers, and one that looks on; on an existing server one that holds its lock, and one
-    that reads its host where nothing else does."""
+    """Returns the most sessions that pgassay has beside a load: two samplers, one that looks on,
+    and on an existing server the lock and, where nothing else reads its host, one for that."""
     return 3 + (not is_ours) + (not sees_host)
 
 
@@ -115,7 +115,8 @@ def capacity_of_a_new_server(memory: int | None, limit: int | None = None) -> Ca
 
 
 def lacking(arms: Sequence[tuple[Demand, Capacity]], *, side_by_side: bool) -> Iterator[Refusal]:
-    """What keeps arms from running as they are asked for; `side_by_side` is all at once."""
+    """Yields what keeps arms from running as they are asked for; `side_by_side` says that all
+    servers run at once."""
     problems: dict[str, tuple[Refusal, list[str]]] = {}
     for demand, capacity in arms:
         for refusal in (
@@ -207,7 +208,7 @@ _OFF = frozenset({"off", "false", "no", "0", "f", "n"})
 
 
 def contradictions(demand: Demand, has: Mapping[str, Setting]) -> Iterator[Refusal]:
-    """Settings of an arm that together keep the server from starting."""
+    """Yields settings of an arm that together keep the server from starting."""
     wanted = demand.settings
     if not {"wal_level", *MINIMAL_EXCLUDES} & wanted.keys():
         return  # the server runs with what it has

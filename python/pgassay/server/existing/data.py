@@ -29,7 +29,7 @@ Open = Callable[[], Connection]
 
 
 class ExistingData:
-    """The schema, the database and the schema variants of one run."""
+    """The schema, databases and schema variants that one run makes on an existing server."""
 
     def __init__(
         self, journal: Journal, rule: ResetRule, *, builds: bool = True, marks: bool = True
@@ -47,7 +47,7 @@ class ExistingData:
 
     @property
     def makes(self) -> bool:
-        """Whether anything is made on the server."""
+        """Whether this run makes anything on the server."""
         return self._builds or self._marks or self._rule.level is ResetLevel.TEMPLATE
 
     @property
@@ -76,7 +76,7 @@ class ExistingData:
                 self._schema.create(opened)
 
     def build(self, control: Open, session: Open, build: Callable[[Connection], None]) -> None:
-        """Build the data in the empty schema; errors of `build` pass through."""
+        """Builds the data in the empty schema; errors of `build` pass through."""
         if self._builds:
             with session() as opened, user_path(opened):
                 build(opened)
@@ -98,7 +98,8 @@ class ExistingData:
         return copied
 
     def remove(self, parameters: ConnectionParameters | None) -> list[str]:
-        """Remove everything; a reason for each part that could not be removed."""
+        """Removes everything that this run has made; returns a reason for each part that could not
+        be removed."""
         problems: list[str] = []
         self.is_built = False
         if parameters is None:

@@ -27,7 +27,7 @@ _LASTS_S = 60.0
 
 
 class ObservedServer:
-    """A running server, primary or standby."""
+    """A running server, primary or standby, that is observed without a load."""
 
     kind: LiteralString = "observed"
 
@@ -37,12 +37,12 @@ class ObservedServer:
         self._there = None if ssh is None else SshHost(ssh, sudo=sudo)
 
     def close(self) -> None:
-        """Close the connection to its host; safe to call twice."""
+        """Closes the connection to the server's host; it may be called twice."""
         if self._there is not None:
             self._there.close()
 
     def connect(self, *, lasts_s: float = _LASTS_S) -> Connection:
-        """A read-only session, cut after so long. Raises ConnectionRefused."""
+        """Opens a read-only session that is cut after a limit of time; raises ConnectionRefused."""
         session = connect(self.parameters, statement_limit_s=STATEMENT_LIMIT_S, lasts_s=lasts_s)
         try:
             session.execute(statement("existing/observed_session"), prepare=False)
@@ -52,7 +52,7 @@ class ObservedServer:
         return session
 
     def facts(self) -> tuple[ServerFacts, bool]:
-        """What the server is, and whether it is a standby. Raises TargetError."""
+        """Returns what the server is, and whether it is a standby; raises TargetError."""
         with as_target_error("looking at the server"), self.connect() as session:
             row = server_row(session)
             reason = too_old(row.version_num, row.version)
@@ -65,5 +65,5 @@ class ObservedServer:
             return found, row.is_standby
 
     def host(self, facts: ServerFacts) -> Host | None:
-        """The server's host, where it is this machine or ssh leads to it."""
+        """Returns the server's host, where that is this machine or ssh leads to it."""
         return self._there or (LocalHost() if facts.is_local else None)

@@ -18,7 +18,8 @@ from pgassay.server.settings.values import read_settings
 
 
 def unfit(session: Connection, label: str) -> str | None:
-    """Why no experiment can be run on a server, whatever the user accepts."""
+    """Returns why no experiment can be run on a server, whatever the user accepts; None where one
+    can."""
     row = server_row(session)
     reason = too_old(row.version_num, row.version)
     if reason is None and row.is_standby:
@@ -27,14 +28,14 @@ def unfit(session: Connection, label: str) -> str | None:
 
 
 def too_old(version_num: int, version: str) -> str | None:
-    """Why a version cannot be worked with, if so."""
+    """Returns why a version cannot be worked with; None where it can."""
     if version_num >= OLDEST_MAJOR * 10000:
         return None
     return f"PostgreSQL {version}: pgassay works with {OLDEST_MAJOR} and later"
 
 
 def is_local(host: str, backend_pid: int) -> bool:
-    """Whether the server shares this machine's /proc.
+    """Returns whether the server shares this machine's /proc.
 
     The address alone would be fooled by a tunnel or a container: our own backend must be there.
     """
@@ -47,12 +48,12 @@ def is_local(host: str, backend_pid: int) -> bool:
 
 
 def is_here(session: Connection) -> bool:
-    """Whether the server of a session shares this machine's /proc."""
+    """Returns whether the server of a session shares this machine's /proc."""
     return is_local(session.info.hostaddr or session.info.host, session.info.backend_pid)
 
 
 def directory_here(session: Connection) -> Path | None:
-    """The data directory of a session's server, where it is on this machine."""
+    """Returns the data directory of a session's server where it is on this machine."""
     if not is_here(session):
         return None
     row = server_row(session)
@@ -60,7 +61,7 @@ def directory_here(session: Connection) -> Path | None:
 
 
 def facts_of(session: Connection) -> ServerFacts:
-    """What the server says of itself; its directory only if this machine can see it."""
+    """Returns what the server says of itself; its directory only if this machine can see it."""
     row, data = server_row(session), directory_here(session)
     return ServerFacts(
         version_num=row.version_num,
@@ -74,7 +75,7 @@ def facts_of(session: Connection) -> ServerFacts:
 
 
 def refusals_of(checks: Iterable[Callable[[], object]]) -> Iterator[str]:
-    """The reason of each check that fails with a TargetError."""
+    """Yields the reason of each check that fails with a TargetError."""
     for check in checks:
         try:
             check()
@@ -88,7 +89,8 @@ def not_restored(
     left: Sequence[str],
     commands: Sequence[str] = (),
 ) -> str:
-    """The text of an error about what was not restored, with SQL for psql and shell commands."""
+    """Returns the text of an error about what was not restored, with SQL for psql and shell
+    commands."""
     where = parameters.label if parameters else "the server"
     why = "; ".join(dict.fromkeys(problems)) or "unknown reason"
     sql = f" {'; '.join(left)};" if left else ""
@@ -97,7 +99,7 @@ def not_restored(
 
 
 def account_of(pid: int) -> int | None:
-    """The user id a process of this machine runs under."""
+    """Returns the user id that a process of this machine runs under; None where it has ended."""
     try:
         return Path(f"/proc/{pid}").stat().st_uid
     except OSError:
@@ -105,7 +107,8 @@ def account_of(pid: int) -> int | None:
 
 
 def own_directory(reported: str | None, owner: int | None) -> Path | None:
-    """A directory the server reports, if it is here and the server's."""
+    """Returns a directory that a server reports, if it is on this machine and belongs to
+    `owner`."""
     if owner is None or not reported or not reported.startswith("/") or not reported.isprintable():
         return None
     try:

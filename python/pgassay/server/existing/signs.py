@@ -24,7 +24,7 @@ COMMITS = "commits"
 
 @dataclass(frozen=True)
 class Sign:
-    """One sign that was found."""
+    """One sign of production that was found on a server."""
 
     name: str
     found: str
@@ -35,7 +35,7 @@ class Sign:
 
 
 def look_for_signs(session: Connection, without: Collection[str] = ()) -> list[Sign]:
-    """Every sign that is found, except those in `without`."""
+    """Returns every sign of production that a server gives, except those in `without`."""
     began, before = time.monotonic(), _commits(session, without)
     counts = {
         name: _ask(session, name) for name in SIGNS if name != COMMITS and name not in without
@@ -52,7 +52,7 @@ def look_for_signs(session: Connection, without: Collection[str] = ()) -> list[S
 
 
 def refuse_signs(signs: Iterable[Sign], where: str) -> None:
-    """Raise SignsOfProduction if there are any."""
+    """Raises SignsOfProduction if there are any signs."""
     found = list(signs)
     if not found:
         return

@@ -29,7 +29,8 @@ _NAME = re.compile(r"[\w$.]+")
 
 @dataclass(frozen=True)
 class Snapshot:
-    """What a server is like at one moment."""
+    """What a server is like at one moment: settings, roles, databases and what else a run could
+    change."""
 
     parameters: ConnectionParameters
     things: Mapping[Thing, str]
@@ -38,7 +39,7 @@ class Snapshot:
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """What this user may not read."""
+        """What this user may not read of the server."""
         return () if self.auto_conf is not None else (AUTO_CONF,)
 
 
@@ -52,7 +53,7 @@ def snapshot(parameters: ConnectionParameters) -> Snapshot:
 
 
 def compared(before: Snapshot) -> Comparison:
-    """How the server differs now from before."""
+    """Returns how the server differs now from before."""
     try:
         after = snapshot(before.parameters)
     except TargetError as error:
@@ -106,26 +107,27 @@ def _digest(texts: Iterable[str]) -> str:
 
 
 class AsFound:
-    """What a run found, and at its end how the server differs from that."""
+    """What a run found on a server, and at its end how the server differs from that."""
 
     def __init__(self) -> None:
         self._before: Snapshot | None = None
         self.comparison: Comparison | None = None
 
     def look(self, parameters: ConnectionParameters) -> None:
-        """Before the first change."""
+        """Reads the server before the first change."""
         self._before = snapshot(parameters)
 
     @property
     def digests(self) -> Mapping[str, str]:
-        """What was found, for the mark on the server."""
+        """Digests of what was found, for the mark on the server."""
         return {} if self._before is None else digests_of(self._before)
 
     def compare(
         self, set_here: Collection[str], databases: Collection[str], *, is_restored: bool
     ) -> None:
-        """After the last one; RestoreFailed where what the run has changed is not as before,
-        although every step of undoing it was done. Others may have changed the rest."""
+        """Compares the server with what was found, after the last change is undone; raises
+        RestoreFailed where what the run has changed is not as before, although every step of
+        undoing it was done. Others may have changed the rest."""
         before, self._before = self._before, None
         if before is None:
             return
@@ -143,7 +145,7 @@ class AsFound:
 def begin_mark(
     mark: ServerMark, journal: Journal, found: AsFound, parameters: ConnectionParameters
 ) -> None:
-    """From here on the changes of a run are marked on the server."""
+    """Marks the changes of a run on the server from now on."""
 
     def session() -> Connection:
         return connect(parameters, work=Work.OWN_CHANGES)

@@ -77,7 +77,8 @@ from pgassay.spec.workload.folder import InstalledTables
 
 
 class ExistingTarget:
-    """A server that pgassay did not start."""
+    """The target of a run on a server that pgassay did not start; the methods are those of
+    `Target`."""
 
     kind: LiteralString
 

@@ -115,7 +115,7 @@ class Account:
         text: str | None = None,
         libraries: Path | None = None,
     ) -> str:
-        """Run a command that must succeed; its standard output."""
+        """Runs a command that must succeed; returns its standard output."""
         result = self.run(command, limit_s=limit_s, text=text, libraries=libraries)
         if result.returncode != 0:
             raise TargetError(f"`{Path(str(command[0])).name}` failed: {last_line(result)}")
@@ -146,7 +146,7 @@ def server_account(environment: Mapping[str, str] = os.environ) -> Account:
 
 
 def account_named(name: str) -> Account | None:
-    """The account that a run recorded; None where it is gone or may not be used."""
+    """Returns the account that a run has recorded; None where it is gone or may not be used."""
     try:
         entry = pwd.getpwnam(name)
     except KeyError:
@@ -180,7 +180,7 @@ def _close_pipes(process: subprocess.Popen[str]) -> None:
 
 
 def end_group(process: subprocess.Popen[str]) -> None:
-    """Kill a command with its children; a postmaster has left the group by then."""
+    """Kills a command with its children; a postmaster has left the group by then."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
     process.kill()
@@ -188,7 +188,7 @@ def end_group(process: subprocess.Popen[str]) -> None:
 
 
 def last_line(result: subprocess.CompletedProcess[str]) -> str:
-    """The one line of a failed command worth showing."""
+    """Returns the one line of a failed command that is worth showing."""
     for text in (result.stderr, result.stdout):
         lines = [line.strip() for line in text.splitlines() if line.strip()]
         if lines:
@@ -197,7 +197,7 @@ def last_line(result: subprocess.CompletedProcess[str]) -> str:
 
 
 def name_of(uid: int) -> str:
-    """The name of an account, or its number where it has none."""
+    """Returns the name of an account, or its number where it has none."""
     try:
         return pwd.getpwuid(uid).pw_name
     except KeyError:

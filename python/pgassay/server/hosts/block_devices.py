@@ -31,7 +31,7 @@ _WITHOUT_DEVICES = {
 
 @dataclass(frozen=True)
 class Mount:
-    """One line of mountinfo."""
+    """One mounted file system, as a line of /proc/self/mountinfo describes it."""
 
     number: str
     """MAJOR:MINOR."""
@@ -44,7 +44,7 @@ class Mount:
 
 @dataclass(frozen=True)
 class Storage:
-    """The file system and the devices below one path."""
+    """The file system that a path is on, and the block devices below it."""
 
     path: str
     mount: str = ""
@@ -59,7 +59,7 @@ class Storage:
 
 
 def storage_of(path: Path, host: Host, mounts: Sequence[Mount], sys: Path = _SYS) -> Storage:
-    """The devices below a path, links followed."""
+    """Returns the file system and the devices below a path; links are followed."""
     try:
         real = host.resolve(path)
     except OSError as error:
@@ -109,7 +109,7 @@ def mount_of(path: Path, mounts: Sequence[Mount]) -> Mount | None:
 
 
 def describe_device(name: str, host: Host, sys: Path = _SYS) -> dict[str, str | int]:
-    """What the kernel says of one device: its size and how its queue is set."""
+    """Returns what the kernel says of one device: its size and how its queue is set."""
     try:
         node = host.resolve(sys / "class" / "block" / name.replace("/", "!"))
     except OSError:

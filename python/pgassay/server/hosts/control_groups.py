@@ -108,7 +108,8 @@ def _inside(host: Host, mount: Mount, group: str) -> Path:
 
 
 def memory_of(host: Host, pid: int) -> int | None:
-    """The host's memory, or the tightest limit of the process's control groups."""
+    """Returns the host's memory in bytes, or the tightest limit of the process's control groups;
+    None where the host does not say."""
     match = re.search(r"MemTotal:\s*(\d+) kB", text_of(host, Path("/proc/meminfo")) or "")
     if match is None:
         return None

@@ -32,7 +32,7 @@ class HostUnreachable(TargetError):
 
 @dataclass(frozen=True)
 class FileFacts:
-    """What `stat` says of a file, links followed."""
+    """What `stat` says of a file on a host; links are followed."""
 
     uid: int
     account: str
@@ -43,7 +43,7 @@ class FileFacts:
 
 
 class NoLocks(TargetError):
-    """A file system without locks, where other runs would not be noticed."""
+    """The error for a file system without locks, where other runs would not be noticed."""
 
     NUMBERS = (errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS)
 
@@ -55,7 +55,7 @@ class NoLocks(TargetError):
 
 
 class HostLock(Protocol):
-    """A lock that ends with its owner, and on a remote host with the connection."""
+    """A lock on a host that ends with its owner, and on a remote host with the connection."""
 
     def held(self) -> bool: ...
     def release(self) -> None: ...

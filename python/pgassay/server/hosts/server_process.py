@@ -189,13 +189,15 @@ def _parent(host: Host, pid: int) -> int | None:
 
 
 def fields_of(process: int) -> list[str]:
-    """The fields of /proc/PID/stat after its name: state, parent … (proc(5)); OSError if gone."""
+    """Returns the fields of /proc/PID/stat after the process's name: state, parent … (proc(5));
+    raises OSError if it is gone."""
     # PID (COMM) STATE PPID …; a comm may hold anything, also a parenthesis.
     return Path(f"/proc/{process}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()
 
 
 def children_of(parent: int) -> list[int]:
-    """Those that are there now, in the order of their numbers."""
+    """Returns the numbers of the children that a process of this machine has now, in their
+    order."""
     found = []
     for entry in Path("/proc").iterdir():
         with suppress(OSError):  # it has ended meanwhile

@@ -96,7 +96,7 @@ class SshConnection:
         return [*words, "--", self.name, command]
 
     def lost(self, status: int) -> bool:
-        """Whether a client's exit status means that the connection is gone."""
+        """Returns whether a client's exit status means that the connection is gone."""
         master = self._master
         if status != LOST or master is None:
             return status == LOST
@@ -130,7 +130,7 @@ class SshConnection:
             )
 
     def unreachable(self, words: str) -> HostUnreachable:
-        """The error for a failed ssh, one line with its fix."""
+        """Returns the error for a failed ssh: one line with its fix."""
         lines = [line.strip() for line in words.splitlines() if line.strip(" @\r")]
         telling = [line for line in lines if any(re.search(p, line) for p, _ in _HINTS)]
         reason = (telling or lines or ["the connection was lost"])[-1]
@@ -139,7 +139,7 @@ class SshConnection:
         return HostUnreachable(f"ssh {self.name}: {reason}; {hint}")
 
     def close(self) -> None:
-        """End the connection and remove its directory; may be called twice."""
+        """Ends the connection and removes its directory; it may be called twice."""
         with self._connecting:
             master, self._master = self._master, None
             if master is not None:
@@ -181,7 +181,7 @@ class SshConnection:
 
 
 def quoted(words: Sequence[str | Path]) -> str:
-    """Words as one line for a POSIX shell, each word one word."""
+    """Returns words as one line for a POSIX shell, each word one word."""
     return shlex.join(str(word) for word in words)
 
 

@@ -22,7 +22,7 @@ from pgassay.spec.server.host_knobs import normal, partner_of
 
 
 class HostKnobs:
-    """The knobs of a host that this run has written."""
+    """The knobs of a host that this run has written, to be put back at its end."""
 
     def __init__(self, journal: Journal, host: Host = HERE) -> None:
         self._journal = RecordedJournal(journal)
@@ -35,7 +35,8 @@ class HostKnobs:
         """What the knobs were when they were first looked at."""
 
     def check(self, wanted: Mapping[str, str], data_directory: Path | None) -> None:
-        """Refuse what this host would not take; the lock is held from here on."""
+        """Refuses values that this host would not take; from here on the run holds the lock on the
+        knobs."""
         if not wanted:
             return
         knobs = {name: find_knob(name, data_directory, self._host) for name in wanted}
@@ -50,7 +51,7 @@ class HostKnobs:
             self.found.setdefault(name, knob.read())
 
     def apply(self, wanted: Mapping[str, str], data_directory: Path | None) -> dict[str, str]:
-        """Bring the knobs to these values; each as read back."""
+        """Sets the knobs to these values; returns each as it is read back."""
         if wanted and self._lock is None:
             raise TargetError("knobs of the host are checked before they are written")
         if self._lock is not None and not self._lock.held():

@@ -26,7 +26,7 @@ _CHOSEN = re.compile(r"\[([^\]]+)\]")
 
 @dataclass(frozen=True)
 class Knob:
-    """One knob of a host; `name` as users write it."""
+    """One knob of a host, such as vm.swappiness, and the file that has its value."""
 
     name: str
     path: Path
@@ -35,18 +35,20 @@ class Knob:
     """Of a knob of block: the disk, as /sys/class/block names it."""
 
     def read(self) -> str:
-        """Its value as the kernel has it; of a list of words, the one in brackets."""
+        """Returns the knob's value as the kernel has it; of a list of words, the one in
+        brackets."""
         text = self._text()
         chosen = _CHOSEN.search(text)
         return chosen[1] if chosen else normal(text)
 
     def words(self) -> tuple[str, ...]:
-        """The words it knows, where it lists them."""
+        """Returns the words that the knob takes, where its file lists them."""
         text = self._text()
         return tuple(text.replace("[", " ").replace("]", " ").split()) if "[" in text else ()
 
     def check(self, value: str) -> None:
-        """Refuse what could not be written or read back. Changes nothing."""
+        """Raises SettingRejected for a value that could not be written or read back; changes
+        nothing."""
         words = self.words()
         self.read()
         if words and value not in words:
@@ -65,7 +67,7 @@ class Knob:
             ) from None
 
     def write(self, value: str) -> None:
-        """Write the value with one call, as the kernel requires."""
+        """Writes the value with one call, as the kernel requires."""
         try:
             self.host.write(self.path, value)
         except OSError as error:
@@ -87,7 +89,7 @@ class Knob:
 
 
 def find_knob(name: str, data_directory: Path | None, host: Host = HERE) -> Knob:
-    """The knob of that name on a host."""
+    """Returns the knob of that name on a host; raises SettingRejected where there is none."""
     if name.startswith(BLOCK):
         return _queue_knob(name, data_directory, host)
     if name.startswith(HUGE):
@@ -108,7 +110,7 @@ def knob_of(change: KnobChange, host: Host = HERE) -> Knob:
 
 
 def device_of(directory: Path, host: Host = HERE) -> Path:
-    """The disk that holds a directory, as its folder in /sys."""
+    """Returns the disk that holds a directory, as its folder in /sys."""
     storage = storage_of(directory, host, read_mounts(host))
     if not storage.devices:
         raise TargetError(
@@ -174,7 +176,7 @@ LOCKED = Path("/proc/sys/vm")
 
 
 def take_lock(host: Host = HERE) -> HostLock:
-    """Lock a host's knobs; TargetError where another run has the lock."""
+    """Locks a host's knobs for one run; raises TargetError where another run has the lock."""
     lock = host.lock(LOCKED)
     if lock is None:
         raise TargetError(
@@ -185,7 +187,7 @@ def take_lock(host: Host = HERE) -> HostLock:
 
 @contextmanager
 def locked(host: Host = HERE) -> Iterator[None]:
-    """Hold the lock for the length of a block."""
+    """Holds the lock on a host's knobs while the block lasts."""
     lock = take_lock(host)
     try:
         yield

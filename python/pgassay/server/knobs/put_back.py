@@ -23,7 +23,8 @@ from pgassay.spec.server.host_knobs import partner_of
 
 @dataclass(frozen=True)
 class Written:
-    """One knob that was written: its first change, and every value of ours."""
+    """One knob that a run has written: its first change, and every value that the run has
+    given it."""
 
     first: KnobChange
     ours: frozenset[str]
@@ -34,18 +35,18 @@ class Written:
 
     @property
     def found(self) -> str:
-        """Its value before that change."""
+        """The knob's value before the run."""
         return self.first.found
 
     @property
     def undo(self) -> str:
-        """The shell command that puts it back."""
+        """The shell command that puts the knob back."""
         return undo_text(self.first)
 
 
 @dataclass
 class Outcome:
-    """By path, a sentence for each knob that is not as it was found."""
+    """What became of the knobs: by path, a sentence for each that is not as it was found."""
 
     theirs: dict[Path, str] = field(default_factory=dict)
     """Somebody else has written it since, so it was left."""
@@ -53,7 +54,7 @@ class Outcome:
 
 
 def put_back(changes: Sequence[KnobChange], host: Host = HERE) -> Outcome:
-    """Put knobs back, the newest first, and read each one back."""
+    """Puts knobs back, the newest first, and reads each one back."""
     written = _written(changes)
     outcome = Outcome()
     for path, one in reversed(written.items()):

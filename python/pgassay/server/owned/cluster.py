@@ -32,7 +32,7 @@ QUERY_IDS_FROM = 140000
 
 @dataclass
 class Cluster:
-    """A data directory and the server on it."""
+    """The data directory of a server of pgassay's own, and the postmaster that runs on it."""
 
     installation: Installation
     workspace: Workspace
@@ -114,7 +114,7 @@ class Cluster:
             self.workspace.memory.limit(lifted=lifted)
 
     def placed(self) -> dict[str, str]:
-        """Where the server's processes run, confirmed to be the place asked for."""
+        """Where the server's processes run, confirmed to be the place that was asked for."""
         if self.place is None:
             return {}
         tasks, memory = working_in(self._data), self.workspace.memory
@@ -191,7 +191,8 @@ class Cluster:
 
 
 def base_configuration(socket_directory: Path, version_num: int) -> str:
-    """Settings of every owned server; those of the experiment override them."""
+    """Returns the settings of every server of pgassay's own; those of the experiment
+    override them."""
     settings = {
         "listen_addresses": "",
         "unix_socket_directories": listed(socket_directory),
@@ -213,10 +214,10 @@ def base_configuration(socket_directory: Path, version_num: int) -> str:
 
 
 def lines(settings: Mapping[str, str]) -> str:
-    """Settings as a configuration file has them."""
+    """Returns settings as lines of a configuration file."""
     return "".join(f"{name} = {quoted(value)}\n" for name, value in settings.items())
 
 
 def listed(directory: Path) -> str:
-    """A directory as an element of a list of names."""
+    """Returns a directory as an element of a setting that is a list of names."""
     return '"' + str(directory).replace('"', '""') + '"'

@@ -29,7 +29,7 @@ VERSION_LIMIT_S = 20.0
 
 @dataclass(frozen=True)
 class Installation:
-    """The programs of one PostgreSQL version."""
+    """The programs of one PostgreSQL version on this machine."""
 
     bin_directory: Path
     version_num: int
@@ -45,14 +45,15 @@ class Installation:
         return self.bin_directory / name
 
     def has_library(self, name: str) -> bool:
-        """Whether a library that a server can load lies in one of the usual places."""
+        """Returns whether a library that a server can load lies in one of the usual places."""
         return any(
             (self.bin_directory.parent / place / f"{name}.so").is_file() for place in LIBRARY_PLACES
         )
 
 
 def embedded_installation(major: int | None = None) -> Installation:
-    """The installation inside a wheel."""
+    """Returns the installation inside a wheel; raises a `Refusal` where the wheel is not
+    installed."""
     major = DEFAULT_MAJOR if major is None else major
     if major not in WHEELS:
         have = " and ".join(map(str, WHEELS))
@@ -64,7 +65,8 @@ def embedded_installation(major: int | None = None) -> Installation:
 
 
 def installation_at(bin_directory: Path) -> Installation:
-    """Any installation, by the directory of its programs."""
+    """Returns the installation whose programs are in a directory; raises a `Refusal` where they do
+    not run."""
     directory = bin_directory.expanduser().absolute()
     if not directory.is_dir():
         raise Refusal("programs-no-directory", directory=directory, example=EXAMPLE)
@@ -80,7 +82,8 @@ def installation_at(bin_directory: Path) -> Installation:
 
 
 def parse_version(text: str) -> tuple[int, str]:
-    """`postgres (PostgreSQL) 15.18 (Debian …)` → (150018, "15.18"); also 19devel, 18beta2."""
+    """Returns the number and the text of the version in a line such as `postgres (PostgreSQL) 15.18
+    (Debian …)`: (150018, "15.18"); also of 19devel and 18beta2."""
     match = re.search(r"\)\s+((\d+)(?:\.(\d+))?\w*)", text)
     if match is None:
         raise ValueError(text)

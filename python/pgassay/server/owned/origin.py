@@ -32,7 +32,7 @@ class DataOrigin(Protocol):
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """Caveats of the data, known after `complete`."""
+        """Caveats of the data, which are known after `complete`."""
         ...
 
     def installation(self) -> Installation:
@@ -40,23 +40,23 @@ class DataOrigin(Protocol):
         ...
 
     def make(self, cluster: Cluster) -> None:
-        """Make the data directory with its configuration; the server is down."""
+        """Makes the data directory with its configuration; the server is down."""
         ...
 
     def complete(self, cluster: Cluster) -> None:
-        """Make, on the server's first start, what the workload is built in."""
+        """Makes, on the server's first start, what the workload is built in."""
         ...
 
     def for_load(self, cluster: Cluster) -> ConnectionParameters:
-        """How the load, the samplers and the building of the data connect."""
+        """Returns how the load, the samplers and the building of the data connect."""
         ...
 
     def for_control(self, cluster: Cluster) -> ConnectionParameters:
-        """How a superuser connects to the same database."""
+        """Returns how a superuser connects to the same database."""
         ...
 
     def vacuum(self, session: Connection) -> None:
-        """VACUUM (FREEZE, ANALYZE) what the workload has built."""
+        """Runs VACUUM (FREEZE, ANALYZE) on what the workload has built."""
         ...
 
 
@@ -119,7 +119,7 @@ class NewCluster:
 
 
 def has_statements(installation: Installation) -> bool:
-    """Whether its servers can count statements."""
+    """Returns whether servers of an installation can count statements (pg_stat_statements)."""
     return installation.has_library(STATEMENTS)
 
 

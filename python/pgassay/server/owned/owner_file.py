@@ -22,7 +22,7 @@ SOCKETS, SOCKET_PREFIX = Path("/tmp"), "pgassay-"  # noqa: S108 (mkdtemp makes t
 
 @dataclass(frozen=True)
 class Owner:
-    """What belongs to a workspace beside its directory."""
+    """The run that a workspace belongs to, and what it has beside its directory."""
 
     account: Account
     socket: Path
@@ -30,7 +30,7 @@ class Owner:
 
 
 def write_owner(lock: int, owner: Owner) -> None:
-    """Write the file, which is open and locked, and sync it."""
+    """Writes the owner's file, which is open and locked, and syncs it."""
     said = {
         "account": owner.account.name,
         "socket": str(owner.socket),

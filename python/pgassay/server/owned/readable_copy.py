@@ -27,7 +27,7 @@ PARTS = ("bin", "lib", "lib64", "share")
 def runnable_by(
     installation: Installation, account: Account, cache: Path | None = None
 ) -> Installation:
-    """An installation with programs that the account can run, tried out."""
+    """Returns an installation whose programs the account can run: this one, or a copy of it."""
     problem = _refusal(installation, account)
     if problem is None:
         return installation

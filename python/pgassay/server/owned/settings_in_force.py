@@ -20,7 +20,7 @@ from pgassay.server.settings.values import confirm, find, read_settings
 
 
 class SettingsInForce:
-    """What one server runs with now."""
+    """The settings that one server of pgassay's own runs with now."""
 
     def __init__(
         self,
@@ -38,7 +38,8 @@ class SettingsInForce:
         self.values: dict[str, str] = {}
 
     def start(self, wanted: Mapping[str, str], safe: Mapping[str, str]) -> list[Note]:
-        """Start the server with `wanted`; notes on values that it spells in another way."""
+        """Starts the server with `wanted`; returns notes on values that it spells in
+        another way."""
         cluster = self._cluster
         cluster.stop(gently=not self._may_lose_data())
         cluster.configure(wanted)
@@ -58,7 +59,8 @@ class SettingsInForce:
             raise
 
     def reload(self, wanted: Mapping[str, str], safe: Mapping[str, str]) -> list[Note]:
-        """The same without a restart."""
+        """Brings `wanted` into force by a reload; returns notes on values that the server spells in
+        another way."""
         self._cluster.configure(wanted)
         try:
             with as_target_error("changing settings"), self._control() as session:

@@ -75,7 +75,7 @@ class SeveralTargets:
         return self._running.choose(testbed)
 
     def server_of(self, testbed: Testbed) -> OwnedTarget:
-        """The target of one testbed alone; a later `choose` does not change it."""
+        """Returns the target of one testbed alone; a later `choose` does not change it."""
         self.choose(testbed)
         return self._chosen
 
@@ -150,7 +150,7 @@ class SeveralTargets:
         return self._chosen.facts()
 
     def compared(self) -> None:
-        """Nothing is left of a server of ours."""
+        """Returns None: nothing is left of a server of pgassay's own."""
 
     def close(self) -> None:
         self._running = None

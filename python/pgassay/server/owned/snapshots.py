@@ -17,7 +17,8 @@ AS_BUILT = ""
 
 
 class Snapshots:
-    """Snapshots by name; the first is that of the data as they were built."""
+    """Frozen copies of a data directory by name; the first is that of the data as they were
+    built."""
 
     def __init__(self) -> None:
         self._paths: dict[str, Path] = {}
@@ -30,7 +31,7 @@ class Snapshots:
         return bool(self._paths)
 
     def freeze(self, cluster: Cluster, name: str = AS_BUILT) -> None:
-        """Keep the data directory under a name."""
+        """Keeps a copy of the data directory under a name."""
         number = 0 if name == AS_BUILT else len(self._paths)
         before = free_bytes(cluster.workspace.directory)
         path = cluster.freeze(number)
@@ -39,11 +40,11 @@ class Snapshots:
         self._paths[name] = path
 
     def thaw(self, cluster: Cluster, name: str = AS_BUILT) -> None:
-        """Put the copy of that name back."""
+        """Puts the copy of that name in the place of the data directory."""
         cluster.thaw(self._paths[name])
 
     def refuse_without_room(self, cluster: Cluster) -> None:
-        """Refuse another copy if the disk has less room than an earlier one took."""
+        """Raises an error if the disk has less room than an earlier copy took."""
         directory = cluster.workspace.directory
         free = free_bytes(directory)
         if self._taken > free:

@@ -61,7 +61,7 @@ VACUUMS = frozenset({ResetLevel.RESTART, ResetLevel.VACUUM})
 
 
 class Directory(NamedTuple):
-    """A directory that a server may run in."""
+    """A directory that a server of pgassay's own may run in."""
 
     workspace: Workspace
     made: OwnedServerChange
@@ -69,7 +69,8 @@ class Directory(NamedTuple):
 
 
 class OwnedTarget:
-    """A server that is started for one run and removed after it."""
+    """The target of a run on a server that is started for it and removed after it; the methods are
+    those of `Target`."""
 
     kind: LiteralString
 
@@ -217,13 +218,13 @@ class OwnedTarget:
         return Directory(self._opened().workspace, self._made)
 
     def vacate(self) -> None:
-        """Stop the server, so that another one can have its directory."""
+        """Stops the server, so that another one can have its directory."""
         if not self._snapshots:
             raise TargetError("there is no frozen copy to put into another directory")
         self._opened().stop(gently=False)
 
     def occupy(self, directory: Directory) -> None:
-        """Be in another directory from the next reset on; its server has vacated it."""
+        """Uses another directory from the next reset on; the server that had it has vacated it."""
         workspace = directory.workspace
         self._opened().workspace, self._made = workspace, directory.made
         if self._facts is not None:
@@ -302,7 +303,7 @@ class OwnedTarget:
         )
 
     def announce(self, settings: Mapping[str, Sequence[str]]) -> None:
-        """Nothing to journal: the settings are in the directory that is removed."""
+        """Journals nothing: the settings are in the directory that is removed."""
         self._opened()
 
     def host(self) -> Host:
@@ -335,7 +336,7 @@ class OwnedTarget:
             )
 
     def compared(self) -> None:
-        """Nothing is left of a server of ours."""
+        """Returns None: nothing is left of a server of pgassay's own."""
 
     def close(self) -> None:
         undo_each(self._remove_server, self._host.restore)

@@ -74,11 +74,12 @@ class Workspace:
 
     @property
     def aside(self) -> Path:
-        """Where a base backup is made, closed to the account until it is complete."""
+        """The directory in which a base backup is made, closed to the server's account until it is
+        complete."""
         return aside_of(self.directory)
 
     def remove(self) -> None:
-        """End what still runs in it, remove it, and release the lock."""
+        """Ends what still runs in the directory, removes it, and releases the lock."""
         remove_directories(self.account, self.directory, self.socket_directory)
         if self.memory is not None:
             remove_group(self.memory.path)
@@ -89,17 +90,17 @@ class Workspace:
 
 
 def aside_of(directory: Path) -> Path:
-    """The directory beside a workspace that the server's account cannot enter."""
+    """Returns the directory beside a workspace that the server's account cannot enter."""
     return directory.with_name(f"{directory.name}.aside")
 
 
 def base_of(account: Account) -> Path:
-    """Where workspaces go; nothing is made."""
+    """Returns the directory that workspaces are made in; makes nothing."""
     return _base(account, os.environ)
 
 
 def disk_of_workspaces(account: Account) -> Path:
-    """A directory on the disk that workspaces go to; nothing is made."""
+    """Returns a directory on the disk that workspaces are made on; makes nothing."""
     base = base_of(account)
     return next(path for path in (base, *base.parents) if path.is_dir())
 

@@ -20,7 +20,7 @@ from pgassay.server.service.program import refuse_other_program
 
 @dataclass(frozen=True)
 class OnHost:
-    """What one look at the host found."""
+    """What one look at the host of an existing server has found."""
 
     refusals: tuple[str, ...] = ()
     data: Path | None = None

@@ -12,7 +12,7 @@ from pgassay.server.existing.signs import Sign
 
 @dataclass(frozen=True)
 class PlannedChange:
-    """One change that a run would make, and take back at its end."""
+    """One change that a run would make and take back at its end."""
 
     where: str
     """Such as "server" or "host"."""
@@ -23,7 +23,7 @@ class PlannedChange:
 
 @dataclass(frozen=True)
 class Preview:
-    """An existing server before a run."""
+    """What a run would find and do on an existing server."""
 
     server: str
     version: str

@@ -286,7 +286,8 @@ def _database_changes(session: Connection) -> Iterator[PlannedChange]:
 
 
 def takes(context: Context) -> str:
-    """What brings a changed setting into force, as `pg_settings.context` says."""
+    """Returns what brings a changed setting into force, as `pg_settings.context` says: a restart or
+    a reload."""
     if context.needs_restart:
         return "restart"
     if context in (Context.BACKEND, Context.SUPERUSER_BACKEND):

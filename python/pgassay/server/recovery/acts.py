@@ -27,7 +27,7 @@ from pgassay.server.undo.undo_sql import SCHEMA
 
 @dataclass(frozen=True)
 class Act:
-    """One thing that would be done."""
+    """One thing that `recover` or `run --resume` would do."""
 
     text: str
     recorded: bool

@@ -56,7 +56,7 @@ _WORD = re.compile(r"[\w.%+-]*")
 
 @dataclass(frozen=True)
 class Undone:
-    """What became of one mark."""
+    """What became of one mark on a server."""
 
     changes: Sequence[Change]
     """Those that are undone,"""
@@ -69,7 +69,7 @@ class Undone:
 
 
 def acts_of_mark(found: FoundMark) -> list[Act]:
-    """What undoing a mark would do."""
+    """Returns what undoing a mark would do."""
     by_hand = _by_hand(found.mark)
     done = [_shown(one) for one in found.mark.changes if one not in by_hand]
     who = f"{found.mark.who} has changed on this server ({found.source})"
@@ -123,7 +123,7 @@ def _manual(found: FoundMark, change: Change) -> str:
 
 @dataclass
 class MarkedServer:
-    """A server of which no run is alive while this is open; a context manager."""
+    """A server of which no run is alive while this context manager is open."""
 
     parameters: ConnectionParameters
 

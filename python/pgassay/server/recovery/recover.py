@@ -106,7 +106,7 @@ def recover(
 
 
 def recover_owned(changes: Sequence[OwnedServerChange], journal: Journal) -> None:
-    """Remove the servers that a killed run started and left."""
+    """Removes the servers that a killed run has started and left."""
     for change in reversed(changes):
         directory, base = change.directory, base_of(server_account())
         if change.base == str(base):

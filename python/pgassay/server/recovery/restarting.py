@@ -61,7 +61,7 @@ class OwedRestart:
         """What a person would type, once all but the restart is done."""
 
     def add(self, change: SettingChange) -> None:
-        """A change that is undone once nothing of it is in force."""
+        """Adds a change that is undone once nothing of it is in force."""
         self.pending.append(change)
 
     def carry_out(self, session: Connection, reached: ConnectionParameters) -> list[str]:

@@ -31,21 +31,21 @@ _RUN_COMMAND = (
 
 
 class Control(Protocol):
-    """How one server is restarted."""
+    """How one existing server is restarted."""
 
     @property
     def label(self) -> str:
-        """The command a person would type to restart it."""
+        """The command that a person would type to restart it."""
         ...
 
     def refuse_other(self, host: Host, server: ServerProcess) -> None:
-        """TargetError where this does not control that server. Changes nothing."""
+        """Raises TargetError where this does not control that server; changes nothing."""
         ...
 
     def restart(self, host: Host, server: ServerProcess) -> Finished: ...
 
     def start(self, host: Host, server: ServerProcess) -> Finished:
-        """Start a server that is down."""
+        """Starts a server that is down."""
         ...
 
     def journal(self, host: Host, since_s: int) -> str:
@@ -60,7 +60,7 @@ def command_on(control: Control, host: str) -> str:
 
 @dataclass(frozen=True)
 class SystemdUnit:
-    """A unit of systemd."""
+    """A server that a unit of systemd runs."""
 
     unit: str
 
@@ -105,7 +105,7 @@ class SystemdUnit:
 
 @dataclass(frozen=True)
 class DebianCluster:
-    """A cluster of Debian's postgresql-common."""
+    """A server that is a cluster of Debian's postgresql-common."""
 
     version: str
     name: str

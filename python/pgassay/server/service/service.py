@@ -50,7 +50,7 @@ class _Start:
 
 
 class Service:
-    """One server's service on its host."""
+    """The service of one existing server on its host, by which a run restarts it."""
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class Service:
 
     @property
     def command(self) -> str:
-        """What a person would type to restart the server."""
+        """The command that a person would type to restart the server."""
         return command_on(self._control, self._host.name)
 
     def for_journal(self) -> Mapping[str, str]:
@@ -93,7 +93,7 @@ class Service:
         return f"the server is down; start it with `{self.command}`"
 
     def is_down(self) -> bool:
-        """Whether no postmaster runs on its data directory."""
+        """Returns whether no postmaster runs on the server's data directory."""
         return running_in(self._host, self.server.data) is None
 
     def wait_for_restart(self) -> None:
@@ -109,7 +109,7 @@ class Service:
             refuse_other_program(session, self._host, self.server.account, postmaster)
 
     def auto_conf(self) -> str:
-        """The text of postgresql.auto.conf."""
+        """Returns the text of postgresql.auto.conf."""
         try:
             return self._host.read(self._file).decode("utf-8")
         except OSError as error:

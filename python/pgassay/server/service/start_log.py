@@ -29,7 +29,7 @@ _STOPPING = re.compile(
 
 
 class StartLog:
-    """The logs of one server from a moment before a start."""
+    """What a server's logs say from the moment before a start."""
 
     def __init__(self, host: Host, control: Control, server: ServerProcess) -> None:
         self._host, self._control, self._server = host, control, server

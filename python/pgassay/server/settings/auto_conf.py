@@ -18,12 +18,12 @@ _ESCAPED = re.compile(r"''|\\(.)")
 
 
 def quoted(value: str) -> str:
-    """A value as a configuration file takes it."""
+    """Returns a value as a configuration file takes it."""
     return "'" + value.replace("\\", "\\\\").replace("'", "''") + "'"
 
 
 def value_in(text: str, name: str) -> str | None:
-    """The value of a setting in the file: the last line counts."""
+    """Returns the value of a setting in the file, where the last line counts; None without one."""
     found = None
     for line in text.splitlines():
         match = _LINE.match(line)

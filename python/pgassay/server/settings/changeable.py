@@ -29,7 +29,8 @@ NOT_ALLOWED = "which ends everybody's sessions: target.allow_restart = true allo
 
 @dataclass
 class Touched:
-    """A setting we change: its value before, and the journal entries still open."""
+    """A setting that a run changes: its value before, and the journal entries that are
+    still open."""
 
     name: str
     written: str | None
@@ -71,7 +72,8 @@ def refuse_unchangeable(
 
 
 def refuse_in_sessions(session: Connection, settings: Mapping[str, str]) -> None:
-    """Refuse what no session of this user can set for itself. Changes nothing."""
+    """Raises SettingRejected for what no session of this user can set for itself; changes
+    nothing."""
     known = read_settings(session)
     for name, value in settings.items():
         refuse_without_set(session, name, check_value(known, name, value))
@@ -80,7 +82,8 @@ def refuse_in_sessions(session: Connection, settings: Mapping[str, str]) -> None
 def as_found(
     session: Connection, name: str, setting: Setting | None, scope: Scope = SERVER
 ) -> Touched:
-    """A setting before we change it, with the statement that undoes a change."""
+    """Returns a setting as it is before it is changed, with the statement that undoes a change;
+    raises SettingRejected where it could not be put back."""
     if setting is None:
         raise SettingRejected(
             name, f"{name}: unknown to this server; load its extension first, or check the name"
@@ -104,6 +107,6 @@ def as_found(
 
 
 def needs_restart(session: Connection, name: str) -> bool:
-    """Whether a setting is taken at the server's start only."""
+    """Returns whether a server takes a setting at its start only."""
     setting = find(read_settings(session), name)
     return setting is not None and setting.context.needs_restart

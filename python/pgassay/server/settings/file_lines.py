@@ -19,7 +19,7 @@ from pgassay.server.statements import statement
 
 @dataclass(frozen=True)
 class Written:
-    """The last line of a setting in the files as they are."""
+    """The last line of a setting in the configuration files as they are."""
 
     file: str
     line: int
@@ -28,7 +28,7 @@ class Written:
 
 @dataclass(frozen=True)
 class FileError:
-    """A line that the server cannot load."""
+    """A line of a configuration file that the server cannot load."""
 
     file: str
     line: int
@@ -43,7 +43,7 @@ class FileError:
 
 @dataclass(frozen=True)
 class FileLines:
-    """What the files say."""
+    """What the server's configuration files say."""
 
     lines: Mapping[str, Written]
     """By the setting's name in small letters."""
@@ -51,7 +51,7 @@ class FileLines:
 
 
 def read_file_lines(session: Connection) -> FileLines | None:
-    """The lines of the files; None where this user may not see them."""
+    """Reads the lines of the configuration files; None where this user may not see them."""
     try:
         rows = session.execute(statement("settings/file_settings"), prepare=False).fetchall()
     except psycopg.errors.InsufficientPrivilege:

@@ -22,7 +22,7 @@ from pgassay.spec.secrets.redaction import shown_of
 
 
 class Author(Enum):
-    """Who wrote the line."""
+    """Who has written the line of a setting: nobody since the run began, this run, or others."""
 
     AS_FOUND = "as found"
     OURS = "ours"
@@ -31,7 +31,7 @@ class Author(Enum):
 
 @dataclass(frozen=True)
 class Line:
-    """The line of a setting as it is now."""
+    """The line of a setting in postgresql.auto.conf as it is now."""
 
     author: Author
     written: str | None
@@ -48,7 +48,8 @@ class Line:
 def line_of(
     session: Connection, scope: Scope, name: str, found: str | None, ours: Iterable[str]
 ) -> Line:
-    """Who wrote the line; where this user may not see it, it counts as ours."""
+    """Returns who has written a line; where this user may not see it, it counts as the
+    run's own."""
     visible, written = scope.written(session, name)
     if not visible:
         return Line(Author.OURS, None)
@@ -68,7 +69,7 @@ def line_of(
 
 
 def line_now(session: Connection, scope: Scope, touched: Touched) -> Line:
-    """The line of a setting that this run has changed."""
+    """Returns the line of a setting that this run has changed."""
     visible, written = scope.written(session, touched.name)
     if not visible or touched.line is None:
         # It may be as found, or any value of ours: the last change may not have been made.
@@ -79,7 +80,7 @@ def line_now(session: Connection, scope: Scope, touched: Touched) -> Line:
 
 
 def refuse_taken_over(session: Connection, scope: Scope, settings: Iterable[Touched]) -> None:
-    """TargetError where others have changed a line since ours came into force."""
+    """Raises TargetError where others have changed a line since the run's own came into force."""
     for touched in settings:
         line = line_now(session, scope, touched)
         touched.reported = line.author is Author.OTHERS

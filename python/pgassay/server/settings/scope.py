@@ -44,7 +44,7 @@ _FOR_ALL = (Context.SIGHUP, Context.POSTMASTER)
 
 
 def auto_conf_text(session: Connection) -> str | None:
-    """The text of postgresql.auto.conf; None where this user may not read it."""
+    """Returns the text of postgresql.auto.conf; None where this user may not read it."""
     try:
         row = session.execute("SELECT pg_read_file(%s)", (AUTO_CONF,)).fetchone()
     except (
@@ -58,7 +58,7 @@ def auto_conf_text(session: Connection) -> str | None:
 
 @dataclass(frozen=True)
 class Scope:
-    """Where ALTER … SET writes."""
+    """Where ALTER … SET writes a run's settings: the server, a database or a role."""
 
     at: SettingsAt = "server"
     of: str = ""

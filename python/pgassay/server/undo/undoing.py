@@ -12,7 +12,7 @@ from pgassay.errors import RestoreFailed, TargetError
 
 
 def undo_each(*steps: Callable[[], None]) -> None:
-    """Run every step in its order, also after one that failed.
+    """Runs every step in its order, also after one that failed.
 
     One failure is raised as it is, several as one RestoreFailed.
     """

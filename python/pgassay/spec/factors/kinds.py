@@ -22,7 +22,8 @@ WORKLOAD, SCALE = "workload", "scale"
 
 
 class Applied(Enum):
-    """Where a level takes effect."""
+    """Where a level of a factor takes effect: on the server, in its data, in its settings, on its
+    host or in the load."""
 
     SERVER = "another server is started, with its own data directory"
     DATA = "other data: a data directory for each level, or SQL on an existing server"
@@ -42,7 +43,7 @@ class Alternates(Enum):
 
 @dataclass(frozen=True)
 class Written:
-    """One factor as an experiment file has it."""
+    """One factor of an experiment file: its key, name, kind and the names of its levels."""
 
     kind: FactorKind
     key: str
@@ -102,7 +103,8 @@ def _table(attribute: str) -> Callable[[FactorsTable], Iterable[tuple[str, str, 
 
 
 def weight_of(scenario: str) -> str:
-    """The factor that varies a scenario's weight; its script may be another factor."""
+    """Returns the name of the factor that varies a scenario's weight; its script may be another
+    factor."""
     return f"weight of {scenario}"
 
 
@@ -219,7 +221,7 @@ KINDS: Mapping[str, FactorKind] = {
 
 
 def written_factors(factors: FactorsTable) -> tuple[Written, ...]:
-    """Every factor of a file, by kind."""
+    """Returns every factor of a file, in the order of the kinds."""
     return tuple(
         Written(kind, f"factors.{kind.name}.{key}", name, tuple(levels))
         for kind in KINDS.values()

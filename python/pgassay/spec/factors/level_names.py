@@ -18,7 +18,8 @@ _TOO_FEW = "a factor needs at least two levels"
 
 
 def named_levels(value: Any, names_of: Callable[[Sequence[Any]], Sequence[str]]) -> dict[str, Any]:
-    """Name → level: names from the table, or for a list from `names_of`."""
+    """Returns the levels of a factor by name: the names of a table, or those that `names_of` makes
+    for a list."""
     if isinstance(value, Mapping):
         levels = dict(value)
     elif isinstance(value, list | tuple):
@@ -37,12 +38,13 @@ def named_levels(value: Any, names_of: Callable[[Sequence[Any]], Sequence[str]])
 
 
 def plain_names(values: Sequence[Any]) -> list[str]:
-    """Numbers, words and booleans as the file has them."""
+    """Names levels that are numbers, words or booleans by their text in the file."""
     return [_word(value) for value in values]
 
 
 def file_names(values: Sequence[Any]) -> list[str]:
-    """Paths by the shortest ending that differs, without `/bin` or `.sql`; N as `embedded N`."""
+    """Names paths by the shortest ending that differs, without `/bin` or `.sql`; a version N is
+    named `embedded N`."""
     paths = [_parts(value) for value in values]
     return [_ending(own, [other for other in paths if other != own]) for own in paths]
 

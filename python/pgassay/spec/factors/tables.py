@@ -41,7 +41,8 @@ FileLevels = Annotated[dict[str, str], _FILES, WithJsonSchema(_LIST_OR_TABLE)]
 
 
 class TargetFactors(Table):
-    """Versions or builds: one server for each level, all started by pgassay."""
+    """The `[factors.target]` table: versions or builds of PostgreSQL, one server for each level,
+    all started by pgassay."""
 
     version: (
         Annotated[
@@ -76,12 +77,13 @@ class TargetFactors(Table):
         return self
 
     def servers(self) -> dict[str, str | int]:
-        """Name of the level → bin directory or embedded version; empty where none are varied."""
+        """Returns the bin directory or embedded major version by the name of the level; empty where
+        neither is varied."""
         return {**(self.version or {}), **(self.bin or {})}
 
 
 class WorkloadFactors(Table):
-    """Workloads, or sizes of the data."""
+    """The `[factors.workload]` table: workloads, or sizes of their data."""
 
     use: FileLevels | None = Field(
         None, description="ready workloads or folders; in place of workload.use"
@@ -97,7 +99,8 @@ class WorkloadFactors(Table):
 
 
 class ClientFactors(Table):
-    """Keys of `[load]`, checked by the same rules as there."""
+    """The `[factors.client]` table: levels of keys of `[load]`, checked by the rules of
+    those keys."""
 
     protocol: PlainLevels | None = None
     threads: PlainLevels | None = None
@@ -125,7 +128,8 @@ class ClientFactors(Table):
         return table
 
     def varied(self) -> list[tuple[str, str, Any]]:
-        """(key, name, levels or None) of each factor that is a key of `[load]`."""
+        """Yields the key, the name and the levels (or None) of each key of `[load]` that may be a
+        factor."""
         names = sorted(set(type(self).model_fields) - {"settings"})
         return [(name, name, getattr(self, name)) for name in names]
 

@@ -27,7 +27,7 @@ from pgassay.spec.workload.folder import (
 
 @dataclass(frozen=True)
 class Script:
-    """A script that replaces a scenario's own."""
+    """A transaction script that a level puts in place of a scenario's own."""
 
     file: str
     script: str
@@ -36,20 +36,21 @@ class Script:
 
 @dataclass(frozen=True)
 class SchemaSql:
-    """SQL that makes a variant of the schema; empty for the schema as built."""
+    """The SQL that makes one variant of the schema and undoes it; empty for the schema as built."""
 
     sql: str = ""
     undo: str | None = None
 
     def at_scale(self, scale: int) -> SchemaSql:
-        """With `:scale` replaced, as in a workload's own SQL."""
+        """Returns the same SQL with `:scale` replaced by the scale of the data."""
         undo = None if self.undo is None else with_scale(self.undo, scale)
         return SchemaSql(with_scale(self.sql, scale), undo)
 
 
 @dataclass(frozen=True)
 class Variants:
-    """The contents of files, by factor or scenario and then by the level's name."""
+    """The contents of the files that levels name, by factor or scenario and then by the name of the
+    level."""
 
     workloads: Mapping[str, Workload] = field(default_factory=dict)
     scripts: Mapping[str, Mapping[str, Script | None]] = field(default_factory=dict)
@@ -57,7 +58,7 @@ class Variants:
     schema: Mapping[str, Mapping[str, SchemaSql]] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
-        """The object for workload.json; empty if no level names a file."""
+        """Returns the `variants` object of workload.json; empty if no level names a file."""
         return {name: value for name, value in asdict(self).items() if value}
 
 
@@ -92,7 +93,7 @@ def read_variants(
 
 
 def with_script(scenario: Scenario, script: Script | None) -> Scenario:
-    """The scenario with this script, if any; its name and weight stay."""
+    """Returns the scenario with this script, if there is one; its name and weight stay."""
     if script is None:
         return scenario
     return replace(scenario, **asdict(script))

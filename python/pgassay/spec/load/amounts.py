@@ -47,7 +47,8 @@ class ThinkTime:
 
 
 def amounts(text: str, *, whole: bool) -> tuple[float, ...]:
-    """The levels that `text` lists; only whole numbers if `whole`."""
+    """Returns the levels that a text such as `5..22 log 6` lists; with `whole` only whole
+    numbers."""
     match = _RANGE.match(text)
     if match:
         return _spread(match, whole=whole)
@@ -55,7 +56,7 @@ def amounts(text: str, *, whole: bool) -> tuple[float, ...]:
 
 
 def stages(text: str) -> tuple[Stage, ...]:
-    """The stages that `text` lists."""
+    """Returns the stages that a text such as `30s:10,2m:50` lists: seconds and clients of each."""
     found = []
     for part in text.split(","):
         match = _STAGE.match(part)
@@ -69,12 +70,13 @@ def stages(text: str) -> tuple[Stage, ...]:
 
 
 def is_stages(text: str) -> bool:
-    """Whether `text` means stages rather than levels."""
+    """Returns whether a text lists stages with times, rather than levels."""
     return ":" in text
 
 
 def stage_time_s(text: str) -> float:
-    """Seconds of `90`, `90s`, `2m` (minutes, as k6 writes them) or `1h30m`."""
+    """Returns the seconds of a stage written as `90`, `90s`, `2m` (minutes, as k6 writes them) or
+    `1h30m`."""
     word = text.strip()
     parts = _TIME_PART.findall(word)
     if parts and "".join(number + unit for number, unit in parts) == word:
@@ -90,7 +92,8 @@ def stage_time_s(text: str) -> float:
 
 
 def think_time(value: Any) -> ThinkTime:
-    """Of `10ms` or seconds; `10ms:exp` is an exponential distribution with that mean."""
+    """Returns the think time of `10ms` or of seconds; `10ms:exp` is drawn from an exponential
+    distribution with that mean."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise ValueError("write a think time such as '10ms' or '10ms:exp'")
     written, _, kind = value.partition(":") if isinstance(value, str) else (value, "", "")

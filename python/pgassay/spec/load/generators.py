@@ -13,7 +13,8 @@ from pgassay.spec.reading.values import ClusterOrLocal, Table
 
 
 class GeneratorsTable(Table):
-    """Load generators on the nodes of a Ray cluster; left out, the load comes from this machine."""
+    """The `[load.generators]` table: load generators on nodes of a Ray cluster; left out, the load
+    comes from this machine."""
 
     ray: ClusterOrLocal = Field(
         "auto",
@@ -36,7 +37,7 @@ class GeneratorsTable(Table):
 
     @property
     def described(self) -> str:
-        """In words, for a plan."""
+        """Returns a line for people that says where the load comes from."""
         count = "every node" if self.count is None else f"{self.count} nodes"
         meant = f" with the resource {self.resource}" if self.resource else ""
         return f"from {count} of the Ray cluster at {self.ray}{meant}"

@@ -19,7 +19,8 @@ _HOW = "write for example 'p99 <= 20ms' or 'p95 <= 5ms and failed <= 0.1%'"
 
 @dataclass(frozen=True)
 class Clause:
-    """One condition; `limit` is in ms for a latency, in per cent for failed transactions."""
+    """One condition of an objective; its limit is in milliseconds for a latency, in per cent for
+    failed transactions."""
 
     quantity: str
     limit: float
@@ -35,7 +36,7 @@ class Clause:
 
 @dataclass(frozen=True)
 class Objective:
-    """Conditions that must all hold."""
+    """The objective of a search for the highest load: conditions that must all hold."""
 
     clauses: tuple[Clause, ...]
 
@@ -49,7 +50,8 @@ class Objective:
 
 
 def parse_objective(text: str) -> Objective:
-    """The objective that `text` states."""
+    """Returns the objective that a text such as `p99 <= 20ms and failed <= 0.1%` states; raises
+    ValueError."""
     clauses = tuple(_clause(part) for part in re.split(r"\s+and\s+|,", text))
     if not any(clause.quantity != "failed" for clause in clauses):
         raise ValueError(f"an objective needs a latency; {_HOW}")

@@ -52,7 +52,7 @@ Names = Annotated[tuple[str, ...], Field(strict=False, min_length=1)]
 
 
 class VariantTable(Table):
-    """One variant: what differs while its slices run."""
+    """One variant of `[load.slices]`: its name, and what differs while its slices run."""
 
     name: Annotated[str, Field(min_length=1, max_length=60)] = Field(
         description="its name in results; required"
@@ -70,7 +70,7 @@ class VariantTable(Table):
 
 
 class SlicesTable(Table):
-    """Variants that alternate within every measured step."""
+    """The `[load.slices]` table: variants that alternate within every measured step."""
 
     length: Length = Field(1.0, description="length of a slice, 250ms to 1d")
     variants: Annotated[tuple[VariantTable, ...], Field(strict=False, min_length=2)] = Field(
@@ -82,17 +82,17 @@ class SlicesTable(Table):
 
     @property
     def turns(self) -> tuple[str, ...]:
-        """The names of one round, in order."""
+        """The names of the variants of one round, in order."""
         return self.schedule or tuple(variant.name for variant in self.variants)
 
     def length_of(self, name: str) -> float:
-        """Seconds of a slice of this variant."""
+        """Returns the length in seconds of the slices of one variant."""
         own = next(variant.length for variant in self.variants if variant.name == name)
         return self.length if own is None else own
 
     @property
     def round_s(self) -> float:
-        """Length of one round in seconds."""
+        """The length in seconds of one round, in which each variant has its turns."""
         return sum(self.length_of(name) for name in self.turns)
 
     @model_validator(mode="after")

@@ -87,7 +87,8 @@ def _several(kind: str) -> WithJsonSchema:
 
 
 class ThroughputTable(Table):
-    """Where the program in `command` prints its transactions per second."""
+    """The `[load.throughput]` table: where the program in `command` prints its transactions per
+    second."""
 
     json_: str | None = Field(
         None, alias="json", description="path in a JSON document, such as 'metrics.rate'"
@@ -105,7 +106,7 @@ class ThroughputTable(Table):
 
 
 class LatencyTable(Table):
-    """Which log of the program in `command` has its latencies."""
+    """The `[load.latency]` table: which log of the program in `command` has its latencies."""
 
     pgbench_log: str | None = Field(None, description="prefix, as given to pgbench --log-prefix")
     hdr_log: str | None = Field(None, description="an HdrHistogram interval log (V2)")
@@ -123,7 +124,8 @@ class LatencyTable(Table):
 
 
 class LoadTable(Table):
-    """The load of every trial."""
+    """The `[load]` table: the load of every trial, from pgassay's engine or from a program of the
+    user's."""
 
     clients: Annotated[
         tuple[Clients, ...],
@@ -230,7 +232,7 @@ class LoadTable(Table):
 
     @property
     def varies(self) -> Literal["clients", "rate"]:
-        """What differs between the steps."""
+        """The key that differs between the steps of a trial: clients or rate."""
         return "rate" if self.rate is not None and len(self.rate) > 1 else "clients"
 
     @model_validator(mode="after")

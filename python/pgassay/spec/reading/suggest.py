@@ -11,7 +11,8 @@ from difflib import get_close_matches
 
 
 def did_you_mean(word: str, known: Iterable[str], *, list_up_to: int = 12) -> str:
-    """`"; did you mean X?"`, or `"; known are A, B"` if there are few, or `""`."""
+    """Returns `"; did you mean X?"`, or `"; known are A, B"` where few are known, or an
+    empty text."""
     names = sorted(set(known))
     by_lower = {name.lower(): name for name in names}
     near = get_close_matches(word.lower(), by_lower, n=1, cutoff=0.7)

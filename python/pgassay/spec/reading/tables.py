@@ -31,12 +31,13 @@ _PLAIN = {
 
 
 def read_table(model: type[Model], text: str, file: str) -> Model:
-    """The checked table; raises SpecError."""
+    """Returns the table of a TOML text as its model; raises SpecError with file and key."""
     return check_table(model, parsed_toml(text, file), file)
 
 
 def parsed_toml(text: str, file: str) -> dict[str, Any]:
-    """The table of a TOML text, whose numbers are those of TOML; raises SpecError."""
+    """Returns the table of a TOML text, unchecked but for numbers longer than 64 bits; raises
+    SpecError."""
     try:
         table = tomllib.loads(text)
         _refuse_long_numbers(table)
@@ -51,7 +52,8 @@ def parsed_toml(text: str, file: str) -> dict[str, Any]:
 def check_table(
     model: type[Model], table: dict[str, Any], file: str, *, under: str | None = None
 ) -> Model:
-    """The same for a parsed table; errors name the key `under`, if given, in place of their own."""
+    """Returns a parsed table as its model; an error names the key `under`, if given, in place of
+    its own."""
     try:
         return model.model_validate(table)
     except ValidationError as error:
@@ -121,6 +123,6 @@ def _table_in(annotation: Any) -> type[BaseModel] | None:
 
 
 def shortened(value: Any, most: int = 60) -> str:
-    """A value of a file in quotes, as much of it as a line can show."""
+    """Returns a value of a file in quotes, cut to what a line can show."""
     text = repr(value)
     return text if len(text) <= most else text[: most - 3] + "..."

@@ -16,7 +16,8 @@ BYTE_ORDER_MARK = "\ufeff"
 
 
 def path_from(text: str, beside: Path) -> Path:
-    """The path that a file in the folder `beside` means; `~` is a home directory."""
+    """Returns the path that a file in the folder `beside` means by a text; `~` is a home
+    directory."""
     try:
         return beside / Path(text).expanduser()
     except RuntimeError:
@@ -28,17 +29,18 @@ Roots = tuple[Path, ...]
 
 
 def is_file(path: Path) -> bool:
-    """Whether there is one: not where its name is too long or holds a zero byte, either."""
+    """Returns whether a path is a file; a name that is too long or has a zero byte is none."""
     return os.path.isfile(path)  # noqa: PTH113 - Path.is_file raises for too long a name
 
 
 def text_of(path: Path, roots: Roots = ()) -> str:
-    """The text with its line ends, without a byte order mark."""
+    """Returns the text of a file with its line ends, without a byte order mark; raises
+    SpecError."""
     return decoded(bytes_of(path, roots), str(path))
 
 
 def bytes_of(path: Path, roots: Roots = ()) -> bytes:
-    """What the file holds."""
+    """Returns the bytes of a file that an experiment names; raises SpecError."""
     if roots and not _lies_in(path, roots):
         raise SpecError(
             "lies outside of the folder of the experiment file, or is a link that leads there, and"
@@ -68,7 +70,8 @@ def _lies_in(path: Path, roots: Roots) -> bool:
 
 
 def decoded(raw: bytes, file: str) -> str:
-    """The text of bytes that were read from `file`."""
+    """Returns the text of bytes that were read from `file`; raises SpecError where they are no
+    UTF-8."""
     try:
         return raw.decode("utf-8").removeprefix(BYTE_ORDER_MARK)
     except UnicodeDecodeError as error:

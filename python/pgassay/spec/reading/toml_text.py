@@ -11,13 +11,13 @@ from typing import Any
 
 
 def toml_key(name: str) -> str:
-    """A name as a key, quoted where TOML wants it."""
+    """Returns a name as a key of TOML, quoted where TOML wants that."""
     is_bare = name.isascii() and name.replace("_", "").replace("-", "").isalnum()
     return name if is_bare else toml_literal(name)
 
 
 def toml_literal(value: Any) -> str:
-    """A value of TOML's types, tables inline."""
+    """Returns the TOML text of a value, with tables inline."""
     match value:
         case bool():
             return "true" if value else "false"

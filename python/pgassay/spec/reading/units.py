@@ -24,7 +24,8 @@ _FALSE = ("off", "false", "no", "0", "fals", "fal", "fa", "f", "n", "of")
 
 
 def to_base(value: str, unit: str | None, vartype: str) -> str:
-    """The value in the setting's base unit, in one spelling; ValueError says what is wrong."""
+    """Returns a setting's value in its base unit, in one spelling; raises ValueError that says what
+    is wrong."""
     match vartype:
         case "bool":
             return _boolean(value)
@@ -38,7 +39,7 @@ def to_base(value: str, unit: str | None, vartype: str) -> str:
 
 
 def duration_s(value: str | float) -> float:
-    """Seconds of a duration such as `90`, `"90s"` or `"1.5min"`."""
+    """Returns the seconds of a duration such as `90`, `"90s"` or `"1.5min"`."""
     if isinstance(value, bool):
         raise ValueError("a duration is a number of seconds or text such as '90s'")
     if isinstance(value, int | float):

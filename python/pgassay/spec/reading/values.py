@@ -40,7 +40,7 @@ def _memory_bytes(value: Any) -> int:
 
 
 def busy_poll_s(value: Any) -> float:
-    """Seconds of `off`, or of a duration of at most a second."""
+    """Returns the seconds of `off`, or of a duration of at most a second."""
     if value == "off":
         return 0.0
     try:
@@ -86,7 +86,7 @@ SettingValue = Annotated[
 
 
 class Table(BaseModel):
-    """A table of a file: frozen, and an unknown key is an error."""
+    """The base of all tables of an experiment file: frozen, and an unknown key is an error."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 

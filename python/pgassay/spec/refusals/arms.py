@@ -18,7 +18,7 @@ from pgassay.spec.workload.folder import Workload
 
 
 def own_connections_of_a_shared_pool(spec: Spec) -> Iterator[Refusal]:
-    """A scenario can have a number of connections only where scenarios do not share them."""
+    """Refuses a number of connections for one scenario where all scenarios share them."""
     for arm in specs_of_arms(spec):
         load = arm.file.load
         fixed = next((s for s in arm.workload.scenarios if s.weight < 0), None)
@@ -29,7 +29,7 @@ def own_connections_of_a_shared_pool(spec: Spec) -> Iterator[Refusal]:
 
 
 def unfit_slices(spec: Spec) -> Iterator[Refusal]:
-    """Slices that do not fit the workload or the settings of an arm."""
+    """Refuses slices that do not fit the workload or the settings of an arm."""
     file = spec.file
     held = {*file.factors.postgres, *file.settings.postgres, *file.load.settings}
     found: dict[str, Refusal] = {}
@@ -46,7 +46,8 @@ def unfit_slices(spec: Spec) -> Iterator[Refusal]:
 def misfits_of_slices(
     slices: SlicesTable, workload: Workload, held: Collection[str] = (), major: int | None = None
 ) -> Iterator[Refusal]:
-    """Slices against the workload and the settings `held` or varied by the experiment."""
+    """Yields what in slices does not fit a workload, or settings that an experiment holds or varies
+    (`held`)."""
     known = [scenario.name for scenario in workload.scenarios]
     for number, variant in enumerate(slices.variants):
         key = f"load.slices.variants.{number}"
@@ -69,7 +70,7 @@ def misfits_of_slices(
 def not_of_a_session(
     key: str, name: str, major: int | None, *, at_its_begin: bool = False
 ) -> Iterator[Refusal]:
-    """A setting that a single session cannot set, at its start or later."""
+    """Refuses a setting that a single session cannot set, at its start or later."""
     why = why_fixed(name, major, AT_ITS_BEGIN if at_its_begin else OF_A_SESSION)
     if why == "transaction":
         yield Refusal("setting-of-a-transaction", key, name=name)

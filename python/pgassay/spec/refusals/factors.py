@@ -19,7 +19,7 @@ from pgassay.spec.settings.catalogue import check_setting
 
 
 def names_alike(spec: Spec) -> Iterator[Refusal]:
-    """Reports name levels by their factor, so no two factors may share a name."""
+    """Refuses two factors of one name, because reports name levels by their factor."""
     seen: dict[str, str] = {}
     for factor in written_factors(spec.file.factors):
         if factor.name in seen:
@@ -28,8 +28,8 @@ def names_alike(spec: Spec) -> Iterator[Refusal]:
 
 
 def unfit_installed_tables(spec: Spec) -> Iterator[Refusal]:
-    """Tables that pgassay does not make are on a server that exists; what happens to them before
-    each trial is the user's choice."""
+    """Refuses tables that are on a server already where no server is named, or where the file does
+    not say what happens to them before each trial."""
     file, name = spec.file, spec.workload.name
     found = {one.installed for one in (spec.workload, *spec.variants.workloads.values())}
     if found == {None}:
@@ -48,7 +48,8 @@ def unfit_installed_tables(spec: Spec) -> Iterator[Refusal]:
 
 
 def several_datasets(spec: Spec) -> Iterator[Refusal]:
-    """On an existing server the data are built once and not replaced between trials."""
+    """Refuses several sets of data on an existing server, where data are built once and not
+    replaced between trials."""
     if not spec.file.loads_existing:
         return
     built = {arm.workload.building_sql(arm.file.workload.scale) for arm in specs_of_arms(spec)}
@@ -58,7 +59,8 @@ def several_datasets(spec: Spec) -> Iterator[Refusal]:
 
 
 def unfit_schema_levels(spec: Spec) -> Iterator[Refusal]:
-    """SQL on an existing server takes permission, and SQL that undoes it unless data are reset."""
+    """Refuses SQL on an existing server without permission, or without SQL that undoes it where the
+    data are not reset."""
     file = spec.file
     for name, levels in spec.variants.schema.items():
         key = f"factors.schema.{name}"
@@ -76,7 +78,7 @@ def _without_undo(key: str, levels: Mapping[str, SchemaSql]) -> Iterator[Refusal
 
 
 def reset_keeps_what_varies(spec: Spec) -> Iterator[Refusal]:
-    """Varied data must be what the reset before a trial puts back."""
+    """Refuses a reset that does not put back the data that a factor varies."""
     in_the_data = (Applied.SERVER, Applied.DATA)
     factors = written_factors(spec.file.factors)
     varied = next((one.key for one in factors if one.kind.applied in in_the_data), None)
@@ -90,7 +92,7 @@ def reset_keeps_what_varies(spec: Spec) -> Iterator[Refusal]:
 
 
 def unfit_session_settings(spec: Spec) -> Iterator[Refusal]:
-    """Settings of the load's sessions that no session can have, or that are given twice."""
+    """Refuses settings of the load's sessions that no session can have, or that are given twice."""
     file = spec.file
     on_the_server = {**file.factors.postgres, **file.settings.postgres}
     found: list[tuple[str, str, tuple[str, ...]]] = [

@@ -19,20 +19,21 @@ from pgassay.spec.settings.catalogue import check_setting, entries_of
 
 
 def password_in(text: str) -> Iterator[Refusal]:
-    """A password: the file is stored with every run, and users see each other's commands."""
+    """Refuses a password in the file, which is stored with every run."""
     line = secret_line(text)
     if line is not None:
         yield Refusal("password-in-file", line=line)
 
 
 def no_workload(file: ExperimentFile) -> Iterator[Refusal]:
-    """A file without a workload is more likely unfinished than meant for the default one."""
+    """Refuses a file that names no workload: it is more likely unfinished than meant for the
+    default one."""
     if "use" not in file.workload.model_fields_set and file.factors.workload.use is None:
         yield Refusal("no-workload")
 
 
 def unfit_metric(file: ExperimentFile) -> Iterator[Refusal]:
-    """A primary metric that the load sets itself, or that it does not have."""
+    """Refuses a primary metric that the load sets itself, or that it does not have."""
     load, metric = file.load, file.metric
     kind, _, which = metric.partition("_")
     if kind == "tps" and load.rate is not None:
@@ -46,7 +47,7 @@ def unfit_metric(file: ExperimentFile) -> Iterator[Refusal]:
 
 
 def unfit_settings(file: ExperimentFile) -> Iterator[Refusal]:
-    """Settings that no version under test has, and levels that are equal or too few."""
+    """Refuses settings that no version under test has, and levels that are equal or too few."""
     for name, value in file.settings.postgres.items():
         for major in file.majors:
             check_setting(f"settings.postgres.{name}", name, value, major)
@@ -65,7 +66,7 @@ def unfit_settings(file: ExperimentFile) -> Iterator[Refusal]:
 
 
 def unfit_knobs(file: ExperimentFile) -> Iterator[Refusal]:
-    """Knobs that no host can have, and knobs that exclude each other."""
+    """Refuses knobs that no host can have, and knobs that exclude each other."""
     keys: dict[str, str] = {}
     for name, value in file.settings.host.items():
         keys[name] = f"settings.host.{name}"
@@ -87,13 +88,13 @@ def unfit_knobs(file: ExperimentFile) -> Iterator[Refusal]:
 
 
 def too_few(key: str, levels: tuple[str, ...]) -> Iterator[Refusal]:
-    """A factor with a single level."""
+    """Refuses a factor with a single level."""
     if len(levels) < 2:
         yield Refusal("too-few-levels", key)
 
 
 def equal_levels(key: str, levels: Iterable[str], values: Iterable[str]) -> Iterator[Refusal]:
-    """Two levels, by name, that have the same value."""
+    """Refuses two levels, named by `levels`, that have the same value."""
     seen: dict[str, str] = {}
     for level, value in zip(levels, values, strict=True):
         if value in seen:
@@ -102,13 +103,14 @@ def equal_levels(key: str, levels: Iterable[str], values: Iterable[str]) -> Iter
 
 
 def profile_of_alternating_arms(file: ExperimentFile) -> Iterator[Refusal]:
-    """A profile is taken of one arm at a time."""
+    """Refuses a profile where arms alternate within a trial, because a profile is of one arm."""
     if file.profile is not None and file.design.mode in ("switchback", "duet"):
         yield Refusal("profile-of-alternating-arms", mode=file.design.mode)
 
 
 def unfit_generators(file: ExperimentFile) -> Iterator[Refusal]:
-    """Load generators are on other machines, and do nothing but run a trial's load there."""
+    """Refuses load generators, which are other machines, beside what only a load of this machine
+    can do."""
     if file.load.generators is None:
         return
     if not file.loads_existing:
@@ -122,14 +124,14 @@ def unfit_generators(file: ExperimentFile) -> Iterator[Refusal]:
 
 
 def tls_without_a_network(file: ExperimentFile) -> Iterator[Refusal]:
-    """A server of pgassay's own is reached by a socket."""
+    """Refuses TLS to a server of pgassay's own, which is reached by a socket."""
     varied = file.factors.client.sslmode is not None
     if not file.loads_existing and (varied or file.load.sslmode):
         yield Refusal("no-tls", "load.sslmode" if file.load.sslmode else "factors.client.sslmode")
 
 
 def held_and_varied(file: ExperimentFile) -> Iterator[Refusal]:
-    """A server or workload is either given for all arms or varied."""
+    """Refuses a server or workload that is given for all arms and varied too."""
     servers, workloads = file.factors.target, file.factors.workload
     given = [n for n in ("version", "bin", "dsn") if getattr(file.target, n) is not None]
     for name, levels in (("version", servers.version), ("bin", servers.bin)):

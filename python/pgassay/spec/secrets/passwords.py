@@ -12,7 +12,8 @@ _SECRETS = ("password", "sslpassword", "oauth_client_secret", "scram_client_key"
 
 
 def without_password(dsn: Any) -> Any:
-    """The same, for a field of a table: what is not a text is refused elsewhere."""
+    """Returns the connection string of a table's field, or raises ValueError where it has a
+    password; a value of another type is refused elsewhere."""
     if isinstance(dsn, str):
         refuse_password(dsn)
     return dsn

@@ -39,12 +39,13 @@ def is_secret(setting: str) -> bool:
 
 
 def shown_of(setting: str, value: str) -> str:
-    """A setting's value as it may be shown or stored."""
+    """Returns a setting's value as it may be shown or stored: without a password."""
     return SET if hides(setting) else redacted(value)
 
 
 def redacted(text: str, *known: str | None) -> str:
-    """Text without what looks like a password, and without the passwords that are known."""
+    """Returns a text without what looks like a password, and without the passwords that are
+    known."""
     for pattern in _TEXT:
         text = pattern.sub(rf"\1{HIDDEN}", text)
     for secret in known:
@@ -54,7 +55,7 @@ def redacted(text: str, *known: str | None) -> str:
 
 
 def redacted_value(value: Any) -> Any:
-    """A JSON value with every text redacted; keys stay."""
+    """Returns a JSON value with every text redacted; keys stay."""
     match value:
         case str():
             return redacted(value)
@@ -67,12 +68,13 @@ def redacted_value(value: Any) -> Any:
 
 
 def secret_line(text: str) -> int | None:
-    """The number of the first line with something like a password."""
+    """Returns the number of the first line with something like a password; None without one."""
     found = [match.start() for pattern in _TEXT if (match := pattern.search(text))]
     return text.count("\n", 0, min(found)) + 1 if found else None
 
 
 def sql_secret_line(text: str) -> int | None:
-    """The number of the first line of SQL that gives a password to a server."""
+    """Returns the number of the first line of SQL that gives a password to a server; None without
+    one."""
     found = _SQL.search(text)
     return text.count("\n", 0, found.start()) + 1 if found else None

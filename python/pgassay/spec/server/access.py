@@ -24,7 +24,7 @@ Word = Annotated[str, StringConstraints(min_length=1, max_length=255)]
 
 
 class HostAccess(Table):
-    """What a spec allows beside SQL on an existing server's host."""
+    """What `[target]` allows on the host of an existing server, beside SQL."""
 
     service: Word | None = Field(
         None, description="existing server: its systemd unit, such as postgresql@15-main"
@@ -104,7 +104,7 @@ class HostAccess(Table):
 
 
 def cluster_of(text: str) -> tuple[str, str]:
-    """Version and name of Debian's `15/main`."""
+    """Returns the version and the name of a Debian cluster such as `15/main`."""
     match = _CLUSTER.fullmatch(text)
     if match is None:
         raise ValueError(f"{text!r} is not VERSION/NAME")

@@ -17,8 +17,8 @@ _Server = Annotated[str, BeforeValidator(without_password), Field(min_length=1, 
 
 
 class FleetTable(Table):
-    """One server on each of several nodes of a Ray cluster, or existing servers that such nodes
-    reach, one each."""
+    """The `[target.fleet]` table: one server on each of several nodes of a Ray cluster, or existing
+    servers that such nodes reach, one each."""
 
     nodes: Literal["all"] | Annotated[int, Field(ge=2, le=1000)] = Field(
         "all", description="fleet: how many nodes of the Ray cluster have a server, or all"
@@ -50,14 +50,14 @@ class FleetTable(Table):
 
     @property
     def count(self) -> int | None:
-        """How many nodes; None for all."""
+        """The number of nodes; None for all."""
         if self.servers:
             return len(self.servers)
         return None if self.nodes == "all" else self.nodes
 
 
 def refuse_beside_fleet(file: Any) -> None:
-    """ValueError where a table of the file asks for what a fleet cannot give."""
+    """Raises ValueError where another table of the file asks for what a fleet cannot give."""
     fleet = file.target.fleet
     if fleet is None:
         return

@@ -50,13 +50,13 @@ DottedNames = BeforeValidator(_flattened)
 
 
 def partner_of(name: str) -> str | None:
-    """The knob that the kernel sets to 0 when this one is written."""
+    """Returns the knob that the kernel sets to 0 when this one is written; None without one."""
     pairs: Mapping[str, str] = _catalogue()["excludes"]
     return pairs.get(name) or next((b for b, ratio in pairs.items() if ratio == name), None)
 
 
 def normal(value: str) -> str:
-    """A value in the spelling in which values are compared."""
+    """Returns a knob's value in the spelling in which values are compared."""
     return " ".join(str(int(w)) if _NUMBER.fullmatch(w) else w for w in value.split())
 
 

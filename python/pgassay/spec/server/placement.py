@@ -27,7 +27,7 @@ def _cpu_list(value: Any) -> str:
 
 
 def cpus_in(text: str) -> frozenset[int]:
-    """The CPUs of a list such as `0-3,8`; empty if it is not one."""
+    """Returns the numbers of the CPUs in a list such as `0-3,8`; empty if it is no list."""
     found: set[int] = set()
     for part in text.split(","):
         match = _PART.fullmatch(part)
@@ -41,13 +41,13 @@ def cpus_in(text: str) -> frozenset[int]:
 
 
 def node_in(text: str) -> int | None:
-    """The number of `node:1`."""
+    """Returns the number of the NUMA node that `node:1` names; None for another text."""
     match = _NODE.fullmatch(text)
     return None if match is None else int(match[1])
 
 
 def as_list(cpus: Iterable[int]) -> str:
-    """CPUs as a list such as `0-3,8`, as the kernel writes it."""
+    """Returns CPUs as a list such as `0-3,8`, as the kernel writes it."""
     runs: list[list[int]] = []
     for cpu in sorted(cpus):
         if runs and runs[-1][1] == cpu - 1:
@@ -58,7 +58,7 @@ def as_list(cpus: Iterable[int]) -> str:
 
 
 def memory_text(size: int) -> str:
-    """Bytes as PostgreSQL writes them, such as `1536MB`."""
+    """Returns a number of bytes as PostgreSQL writes it, such as `1536MB`."""
     for unit, factor in (("GB", 2**30), ("MB", 2**20), ("kB", 2**10)):
         if size % factor == 0 and size:
             return f"{size // factor}{unit}"
@@ -74,8 +74,8 @@ Niceness = Annotated[int, Field(ge=-20, le=19)]
 
 
 class PlacementTable(Table):
-    """CPUs and niceness of each part of an experiment, the server's memory; left out, the kernel
-    decides."""
+    """The `[placement]` table: CPUs and niceness of server, load and sampler, and the server's
+    memory; left out, the kernel decides."""
 
     server: CpuList | None = Field(None, description="CPUs of the server that pgassay starts")
     client: CpuList | None = Field(None, description="CPUs of the load")

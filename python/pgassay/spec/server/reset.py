@@ -23,7 +23,8 @@ _LEVELS: dict[str, dict[str, Any]] = tomllib.loads(
 
 
 class ResetLevel(StrEnum):
-    """From the most equal starts to the least."""
+    """How much the reset before every trial makes the same, from the most equal starts to the
+    least."""
 
     SNAPSHOT = "snapshot"
     TEMPLATE = "template"
@@ -33,17 +34,17 @@ class ResetLevel(StrEnum):
 
     @property
     def does(self) -> str:
-        """What it does, in a few words."""
+        """What a reset of this level does, in a few words."""
         return str(_LEVELS[self]["does"])
 
     @property
     def differs(self) -> tuple[Note, ...]:
-        """What it does not make the same."""
+        """What may still differ between trials after a reset of this level, a line each."""
         return tuple(Note(f"spec/server/{code}") for code in _LEVELS[self]["differs"])
 
     @property
     def servers(self) -> tuple[str, ...]:
-        """The servers it is for: "owned", "existing"."""
+        """The kinds of server that this level is for: "owned", "existing"."""
         return tuple(_LEVELS[self]["servers"])
 
 
@@ -63,7 +64,7 @@ class Caches(StrEnum):
 
 
 class ResetTable(Table):
-    """What is done before every trial."""
+    """The `[reset]` table: what is done before every trial."""
 
     level: Annotated[ResetLevel, Field(strict=False)] | None = Field(
         None, description="how much is put back; snapshot for owned servers, else vacuum"
@@ -75,13 +76,13 @@ class ResetTable(Table):
 
 @dataclass(frozen=True)
 class ResetRule:
-    """One rule for every trial of a run."""
+    """The reset of every trial of a run: its level, and the state of the caches."""
 
     level: ResetLevel
     caches: Caches = Caches.AS_IS
 
     def described(self) -> dict[str, Any]:
-        """For environment.json, and so for the report."""
+        """Returns the object of environment.json that describes the rule."""
         return {
             "level": self.level.value,
             "does": self.level.does,
@@ -95,7 +96,8 @@ EXISTING_RULE = ResetRule(ResetLevel.VACUUM)
 
 
 def rule_for(table: ResetTable, *, existing: bool, may_change: bool) -> ResetRule:
-    """The rule that a table means for a server; ValueError where the server cannot follow it."""
+    """Returns the rule that a table means for a kind of server; raises ValueError where such a
+    server cannot follow it."""
     standard = EXISTING_RULE if existing else OWNED_RULE
     level = table.level or standard.level
     server = "existing" if existing else "owned"

@@ -16,7 +16,8 @@ from pgassay.spec.reading.suggest import did_you_mean
 
 @dataclass(frozen=True)
 class KnownSign:
-    """One sign, given at `at_least` or more; `found` has the fields {count} and {seen}."""
+    """One sign of production, which a server gives at `at_least` or more; `found` has the fields
+    {count} and {seen}."""
 
     name: str
     at_least: int

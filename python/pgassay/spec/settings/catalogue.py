@@ -46,14 +46,16 @@ CANNOT_VARY = {
 
 @cache
 def catalogue(major: int) -> Mapping[str, Mapping[str, Any]]:
-    """Settings of one catalogued major version: name → context, vartype, unit, min, max, enum."""
+    """Returns the settings of one catalogued major version by name, with context, vartype, unit,
+    min, max and enum."""
     text = (files(__package__) / f"postgresql_{major}.json").read_text("utf-8")
     loaded: dict[str, Mapping[str, Any]] = json.loads(text)
     return loaded
 
 
 def entries_of(name: str, major: int | None = None) -> list[Mapping[str, Any]]:
-    """What the catalogue of that version says of a setting; without one, what all of them say."""
+    """Returns what the catalogue of that version says of a setting; of a version without a
+    catalogue, what all catalogues say."""
     versions = (major,) if major in CATALOGUED else CATALOGUED
     return [catalogue(version)[name] for version in versions if name in catalogue(version)]
 
@@ -82,18 +84,20 @@ SettingNames = BeforeValidator(_spelled)
 
 
 def names(major: int | None) -> set[str]:
-    """The settings of that version; of a version without a catalogue, those of all."""
+    """Returns the names of the settings of that version; of a version without a catalogue, those of
+    all."""
     versions = (major,) if major in CATALOGUED else CATALOGUED
     return {name for version in versions for name in catalogue(version)}
 
 
 def is_known(name: str, major: int | None) -> bool:
-    """Whether that version (or any, if it has no catalogue) has the setting without extensions."""
+    """Returns whether that version has the setting without an extension; of a version without a
+    catalogue, whether any has."""
     return bool(entries_of(name, major))
 
 
 def takes_restart(name: str) -> bool:
-    """Whether a change takes a restart of the server.
+    """Returns whether a change of the setting takes a restart of the server.
 
     Settings that no catalogue knows belong to extensions, which often need one.
     """
@@ -102,7 +106,7 @@ def takes_restart(name: str) -> bool:
 
 
 def check_name(key: str | None, name: str, major: int | None) -> None:
-    """Raise a `Refusal` where no experiment on that version may set `name`."""
+    """Raises a `Refusal` where no experiment on that version may set `name`."""
     if name.lower() in CANNOT_VARY:
         raise Refusal("setting-cannot-vary", key, why=CANNOT_VARY[name.lower()])
     if is_secret(name):
@@ -112,7 +116,7 @@ def check_name(key: str | None, name: str, major: int | None) -> None:
 
 
 def check_setting(key: str, name: str, value: str, major: int | None) -> None:
-    """Raise a `Refusal` where `name = value` cannot be right on that version."""
+    """Raises a `Refusal` where `name = value` cannot be right on that version."""
     check_name(key, name, major)
     if "\n" in value or "\0" in value:
         raise Refusal("value-of-several-lines", key)
@@ -151,7 +155,8 @@ def misfit(
     most: Any,
     words: Collection[str],
 ) -> str | None:
-    """Why a value cannot be one of a setting with this unit, type, range and list of words."""
+    """Returns why a value cannot be one of a setting with this unit, type, range and list of words;
+    None where it can."""
     try:
         base = to_base(value, unit, vartype)
     except ValueError as error:

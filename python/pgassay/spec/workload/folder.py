@@ -39,7 +39,8 @@ INSTALLED = "installed"
 
 @dataclass(frozen=True)
 class InstalledTables:
-    """What a workload needs of a database, and where its names are looked up."""
+    """The tables that a workload needs in a database which has them already, and the schemas in
+    which it looks for them."""
 
     tables: tuple[str, ...]
     """As the scripts write them: with a schema or without."""
@@ -54,7 +55,7 @@ Names = Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Field(strict=
 
 
 class ScenarioTable(Table):
-    """One transaction script of a workload."""
+    """One scenario in a workload.toml: the file of its transaction script, and its weight."""
 
     file: str = Field(description="the script, relative to the folder; required")
     weight: Annotated[float, Field(strict=False)] = Field(
@@ -70,7 +71,7 @@ class ScenarioTable(Table):
 
 
 class WorkloadFile(Table):
-    """workload.toml."""
+    """The tables of a workload.toml."""
 
     title: str = Field(description="one line that reports show; required")
     data: str | None = Field(
@@ -103,7 +104,7 @@ class WorkloadFile(Table):
 
     @property
     def installed(self) -> InstalledTables | None:
-        """The tables that must be there, if this workload makes none."""
+        """The tables that must be on the server already; None where the workload makes its own."""
         return InstalledTables(self.tables, self.schemas) if self.data == INSTALLED else None
 
 
@@ -121,13 +122,15 @@ class Scenario:
 
     @property
     def script_bytes(self) -> bytes:
-        """What the engine parses and sends: scripts have the encoding of the load's sessions."""
+        """The bytes that the engine parses and sends: scripts have the encoding of the load's
+        sessions."""
         return base64.b64decode(self.script_base64) or self.script.encode()
 
 
 @dataclass(frozen=True)
 class DataCheck:
-    """A query that returns the rows which break a rule of the data."""
+    """A query of the workload that returns rows which break a rule of its data; it runs after each
+    load."""
 
     name: str
     file: str
@@ -136,7 +139,7 @@ class DataCheck:
 
 @dataclass(frozen=True)
 class Workload:
-    """The data of a server and the scripts that run on it."""
+    """The SQL that makes a workload's data, and the scenarios that run on them."""
 
     name: str
     title: str
@@ -150,16 +153,16 @@ class Workload:
     checks: tuple[DataCheck, ...] = ()
 
     def building_sql(self, scale: int) -> tuple[str, str]:
-        """Schema and data statements at a scale."""
+        """Returns the SQL that makes the schema and the SQL that makes the data, at a scale."""
         return with_scale(self.schema_sql, scale), with_scale(self.data_sql, scale)
 
     def checks_at(self, scale: int) -> tuple[DataCheck, ...]:
-        """The checks of its data at a scale."""
+        """Returns the checks of the data, at a scale."""
         return tuple(replace(one, sql=with_scale(one.sql, scale)) for one in self.checks)
 
 
 def script_fields(raw: bytes) -> dict[str, str]:
-    """The fields of a `Scenario` for the script of these bytes."""
+    """Returns the fields of a `Scenario` for a script of these bytes."""
     raw = raw.removeprefix(BYTE_ORDER_MARK.encode())
     text = shown(raw)
     is_text = text.encode() == raw
@@ -167,12 +170,12 @@ def script_fields(raw: bytes) -> dict[str, str]:
 
 
 def with_scale(sql: str, scale: int) -> str:
-    """SQL with `:scale` replaced by the scale."""
+    """Returns SQL with `:scale` replaced by the scale."""
     return _SCALE.sub(str(scale), sql)
 
 
 def ready_workloads() -> dict[str, str]:
-    """Names and titles of the ready workloads."""
+    """Returns the titles of the ready workloads, by name."""
     found = {}
     for file in sorted(READY.glob("*/workload.toml")):
         table = read_table(WorkloadFile, text_of(file), str(file))
@@ -181,7 +184,7 @@ def ready_workloads() -> dict[str, str]:
 
 
 def workload_folder(use: str, beside: Path) -> Path:
-    """The folder of the workload named `use`, which may not exist."""
+    """Returns the folder of the workload that `use` names; it may not exist."""
     if "/" not in use and is_file(READY / use / "workload.toml"):
         return READY / use
     return path_from(use, beside)
@@ -195,7 +198,8 @@ def load_workload(
     key: str = "workload.use",
     roots: Roots = (),
 ) -> Workload:
-    """The workload named `use`: ready, or a folder relative to `beside`.
+    """Reads the workload that `use` names: a ready one, or a folder relative to `beside`. `file` is
+    the experiment file and `key` the place in it, for error messages.
 
     `file` is the experiment file and `key` the place in it, for error messages.
     """

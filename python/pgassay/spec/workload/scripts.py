@@ -20,7 +20,8 @@ BUILTINS = ("tpcb-like", "simple-update", "select-only")
 
 
 def read_script(named: str) -> Scenario:
-    """A script file with an optional weight; `-` is standard input."""
+    """Reads a script from a file with an optional weight, such as `buy.sql@3`; `-` is standard
+    input."""
     name, weight = _split(named)
     if name == "-":
         return Scenario("stdin", name, weight=weight, **script_fields(sys.stdin.buffer.read()))
@@ -29,7 +30,7 @@ def read_script(named: str) -> Scenario:
 
 
 def builtin_script(named: str, option: str = "-b") -> Scenario:
-    """One of pgbench's builtin scripts, by its name or an unambiguous prefix."""
+    """Returns one of pgbench's builtin scripts, by its name or an unambiguous prefix."""
     name, weight = _split(named, is_name=True)
     matching = [builtin for builtin in BUILTINS if builtin.startswith(name)]
     if len(matching) > 1:

@@ -30,16 +30,15 @@ _QUOTED = re.compile(r"[^;$]*\$(\w*)\$.*?\$\1\$[^;]*", re.DOTALL)
 
 
 def settings_in(text: str, names: Collection[str], *, resets: bool = False) -> set[str]:
-    """Those of the names that this SQL sets, for a session or for less; with `resets` also those
-    that it sets back, which matters where a value was set in the session."""
+    """Returns those of the names that this SQL sets, for a session or for less; with `resets` also
+    those that it sets back, which matters where a value was set in the session."""
     bare = _COMMENT.sub(" ", text)
     back = bool(resets and re.search(r"\bRESET\s+ALL\b|\bDISCARD\s+ALL\b", bare, re.IGNORECASE))
     return {name for name in names if back or _sets(bare, name, resets=resets)}
 
 
 def functions_in(*texts: str) -> dict[str, str]:
-    """Function → the SQL that makes or alters it, up to the next one; with a body in dollar quotes
-    up to the end of that statement."""
+    """Returns, by the name of a function, the SQL that makes or alters it."""
     found: dict[str, str] = {}
     for text in texts:
         matches = list(_FUNCTION.finditer(text))
@@ -52,7 +51,7 @@ def functions_in(*texts: str) -> dict[str, str]:
 
 
 def with_functions(text: str, functions: Mapping[str, str]) -> str:
-    """SQL, and that of every function it names, also through others."""
+    """Returns SQL together with that of every function which it calls, also through others."""
     left, whole = dict(functions), text
     words = set(re.findall(r"\w+", text.lower()))
     while called := words & left.keys():
@@ -87,8 +86,9 @@ def overriding(
     *,
     in_sessions: bool = False,
 ) -> dict[str, list[str]]:
-    """Setting → the scenarios whose script, or a function that it calls, sets it; `in_sessions`
-    where the experiment sets it in the load's sessions, so that setting it back counts too."""
+    """Returns the scenarios, by setting, whose script or a function that it calls sets it;
+    `in_sessions` says that the experiment sets it in the load's sessions, so that setting it back
+    counts too."""
     found: dict[str, list[str]] = {}
     for scenario in workload.scenarios:
         whole = with_functions(scenario.script, functions)

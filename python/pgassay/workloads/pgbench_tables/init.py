@@ -71,7 +71,7 @@ class InitProgress:
 
 
 def make_pgbench_tables(session: Connection, request: InitRequest, progress: InitProgress) -> None:
-    """Run the steps in their order."""
+    """Runs the steps of making pgbench's tables in their order."""
     work: Mapping[str, Callable[[], None]] = {
         "d": lambda: _run(session, "pgbench/drop"),
         "t": lambda: _create(session, request),
@@ -230,7 +230,8 @@ _CHUNK = 10_000
 
 
 def rows(table: str, scale: int) -> Iterator[tuple[int, str]]:
-    """(rows, text) of each chunk."""
+    """Yields the rows of one table in chunks: the number of rows, and their text in COPY's
+    format."""
     match table:
         case "pgbench_branches":
             yield from _chunks(scale, lambda bid: f"{bid}\t0\t\\N\n")

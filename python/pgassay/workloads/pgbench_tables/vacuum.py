@@ -16,7 +16,8 @@ from pgassay.server.statements import statement
 
 
 def pgbench_scale(parameters: ConnectionParameters) -> int:
-    """The rows of pgbench_branches; without any, a TargetError names `pgassay init`."""
+    """Returns the scale of pgbench's tables, which is the number of rows in pgbench_branches;
+    raises TargetError without any."""
     with connect(parameters, through_pooler=True, keeps_path=True) as session:
         try:
             row = session.execute(statement("pgbench/scale")).fetchone()
@@ -35,7 +36,8 @@ def pgbench_scale(parameters: ConnectionParameters) -> int:
 
 
 def vacuum_pgbench_tables(parameters: ConnectionParameters, *, everything: bool) -> list[str]:
-    """The statements that failed, one line each; like pgbench, the run goes on."""
+    """Vacuums pgbench's tables; returns the statements that failed, one line each, for like pgbench
+    the run goes on."""
     names = ["pgbench/vacuum_before_run", *(["pgbench/vacuum_accounts"] if everything else [])]
     refused = []
     with connect(
