@@ -18,16 +18,22 @@ _CHECKOUT = _PACKAGE.parents[1]
 WRITTEN = "commit.txt"
 
 
-@cache
 def commit() -> str:
     """Such as `4dbf0d4a01`, with ` and changes` where files differ from it."""
+    name, has_changes = commit_and_changes()
+    return f"{name} and changes" if has_changes else name
+
+
+@cache
+def commit_and_changes() -> tuple[str, bool]:
+    """The name of the commit, and whether files differ from it."""
     written = _PACKAGE / WRITTEN
     if written.is_file():
-        return written.read_text("utf-8").strip()
+        return written.read_text("utf-8").strip(), False
     if not (_CHECKOUT / ".git").exists():
-        return ""
+        return "", False
     name = _git("rev-parse", "--short=10", "HEAD")
-    return f"{name} and changes" if name and _git("status", "--porcelain", "-uno") else name
+    return name, bool(name and _git("status", "--porcelain", "-uno"))
 
 
 def version_line() -> str:

@@ -46,9 +46,12 @@ ROOMS = (
     "trials/guards",
     "trials/host",
     "trials/load",
+    "trials/plans",
+    "trials/profile",
     "trials/run",
     "trials/sampling",
     "trials/server_log",
+    "trials/trace",
 )
 """Packages that have a notes.toml."""
 LEGACY = "legacy"
@@ -190,6 +193,10 @@ def legacy(sentence: str) -> Note:
     return Note(LEGACY, {"text": sentence})
 
 
+UNSAID = legacy("")
+"""A note that says nothing."""
+
+
 def note_of(error: BaseException | None) -> Note:
     """The note that an error was raised with, else its message as one."""
     said = error.args[0] if error is not None and error.args else None
@@ -218,13 +225,16 @@ def notes_from_json(stored: Sequence[Any], sentences: Sequence[str]) -> tuple[No
     return tuple(_known(*both) for both in zip(stored, sentences, strict=True))
 
 
-def coded(key: str, said: Note | Sequence[Note] | Mapping[str, Note] | None) -> dict[str, Any]:
+Said = Note | str | Sequence[Note] | Mapping[str, Note] | None
+
+
+def coded(key: str, said: Said) -> dict[str, Any]:
     """The sentence of a note under `key` of a stored object, and the note under `KEY_coded`.
 
-    The same of a list of notes, or of notes by name; without a note the text is empty.
+    The same of a list of notes, or of notes by name; a text that is no note, or none, is alone.
     """
-    if said is None:
-        return {key: ""}
+    if said is None or isinstance(said, str):
+        return {key: said or ""}
     if isinstance(said, Note):
         return {key: str(said), f"{key}_coded": note_to_json(said)}
     if isinstance(said, Mapping):

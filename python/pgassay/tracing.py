@@ -20,6 +20,7 @@ from pgassay import __version__
 from pgassay.analysis.trace.cost import Window, cost_of
 from pgassay.analysis.trace.model import TraceCost
 from pgassay.errors import SetupError, TargetError
+from pgassay.notes import coded
 from pgassay.report.context import TraceContext
 from pgassay.reporting import Reported, reported, trace_context
 from pgassay.samples.forms.trace import TraceFile
@@ -96,7 +97,7 @@ def trace(
             traced = traced_server(session)
         chosen = choose(traced, request.parts)
         if not chosen.programs:
-            raise SetupError(f"nothing can be traced: {'; '.join(chosen.missing)}")
+            raise SetupError(f"nothing can be traced: {'; '.join(map(str, chosen.missing))}")
         text = program_text(traced, chosen, request.duration_s + _LONGER_S)
         program = directory.write_text(PROGRAM, text)
         counter = _Transactions(server)
@@ -189,7 +190,7 @@ def _record(
         "what": list(request.parts),
         "ways": chosen.ways,
         "pair_cost_ns": chosen.costs_ns(server),
-        "missing": list(chosen.missing),
+        **coded("missing", chosen.missing),
         **_doubts(output),
         "relations": output.relations,
     }

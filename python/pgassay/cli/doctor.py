@@ -7,7 +7,6 @@ Never: changes anything on a server it did not start.
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -54,7 +53,7 @@ def doctor(
         if access.reaches_host:
             checks += check_access(dsn, access)
     if as_json:
-        found = [asdict(check) for check in checks]
+        found = [check.plain() for check in checks]
         typer.echo(json.dumps({"schema": "pgassay.doctor/1", "checks": found}))
     else:
         for check in checks:

@@ -12,7 +12,8 @@ from typing import Any, Literal
 
 from pgassay.analysis.reading.setting_sizes import setting_text
 from pgassay.findings.wording import size
-from pgassay.language import Message, clauses, decimals, listed, retold, tr
+from pgassay.language import Message, clauses, decimals, listed, tr
+from pgassay.notes import note_at, notes_at
 
 _ABSENT = Message("not known")
 _ELSEWHERE = (
@@ -67,8 +68,8 @@ def not_measured(environment: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
 def _not_measured(one: Mapping[str, Any]) -> tuple[str, str]:
     servers = one.get("servers")
     where = f" ({listed(servers)})" if isinstance(servers, list) else ""
-    text = clauses(retold(str(one[part])) for part in ("found", "fix") if one.get(part))
-    return f"{retold(_text('', one.get('name')))}{where}", text
+    text = clauses(note_at(one, part) for part in ("found", "fix") if one.get(part))
+    return f"{note_at(one, 'name') or _text('', one.get('name'))}{where}", text
 
 
 def _sizes(stored: Any) -> Iterator[tuple[str, str]]:
@@ -78,9 +79,9 @@ def _sizes(stored: Any) -> Iterator[tuple[str, str]]:
             continue
         if "total_bytes" in found:
             value = _text("_bytes", found["total_bytes"])
-            yield retold(str(data)), tr("{value} in all", value=value)
+            yield str(data), tr("{value} in all", value=value)
         if "reason" in found:
-            yield retold(str(data)), retold(str(found["reason"]))
+            yield str(data), str(found["reason"])
         largest = found.get("largest")
         for one in largest[:_MOST_SIZES] if isinstance(largest, list) else ():
             if isinstance(one, Mapping):
@@ -123,7 +124,7 @@ def _rows(value: Any) -> tuple[tuple[str, str], ...]:
 
 def _flat(value: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
     for key, inner in value.items():
-        if key in _SKIPPED:
+        if key in _SKIPPED or str(key).endswith("_coded"):
             continue
         # "vm.swappiness" under "vm" needs no second "vm".
         name = str(key) if str(key).startswith(before.rstrip(", ") + ".") else f"{before}{key}"
@@ -133,7 +134,17 @@ def _flat(value: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str
             unit = "_bytes" if name.endswith("_bytes") and _is_number(inner) else ""
             plain = name.removesuffix(unit)
             # A kernel setting keeps the name that sysctl uses.
-            yield plain if "." in plain else _words_of(plain), _text(name, inner)
+            said = _noted(value, str(key))
+            yield plain if "." in plain else _words_of(plain), said or _text(name, inner)
+
+
+def _noted(value: Mapping[str, Any], key: str) -> str:
+    """The sentence or list of a key that has notes; empty where it has none."""
+    if f"{key}_coded" not in value:
+        return ""
+    return (
+        listed(notes_at(value, key)) if isinstance(value[key], list) else str(note_at(value, key))
+    )
 
 
 def _words_of(keys: str) -> str:
@@ -156,7 +167,7 @@ def _text(name: str, value: Any) -> str:
         return listed(_text("", inner) for inner in value) or tr("(none)")
     if isinstance(value, Mapping):
         return listed(f"{key} = {text}" for key, text in _flat(value)) or tr("(none)")
-    return retold(str(value)) or tr("(empty)")
+    return str(value) or tr("(empty)")
 
 
 def _is_number(value: Any) -> bool:

@@ -11,20 +11,19 @@ from typing import Any
 from pgassay.analysis.reading.setting_sizes import setting_bytes
 from pgassay.errors import SpecError
 from pgassay.findings.wording import size
-from pgassay.language import clauses, retold, tr
+from pgassay.language import clauses, tr
 from pgassay.report.context import ReportContext
 from pgassay.spec.reading.tables import parsed_toml
 
 
 def workload_words(context: ReportContext) -> str:
     """Such as `payments-write at scale 10, 161.5 MB of data, which fit in shared_buffers`."""
-    names = list(dict.fromkeys(one.workload for one in context.facts.asked if one.workload))
+    asked = context.facts.asked
+    names = {one.workload: one.called or one.workload for one in asked if one.workload}
     # Where data were made, their sizes are stored under the same name.
     data = context.environment.get("sizes")
     found = data if isinstance(data, Mapping) else {}
-    words = [
-        f"{retold(name)}{_data(found.get(name), context)}" for name in names or map(str, found)
-    ]
+    words = [f"{names.get(name, name)}{_data(found.get(name), context)}" for name in names or found]
     return clauses(words)
 
 

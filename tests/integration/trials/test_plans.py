@@ -120,7 +120,7 @@ def test_a_server_that_cannot_be_asked_is_one_line_and_plans_can_be_turned_off(
         plan = make_plan(spec)
         found = plans_of_trial(spec, plan, {arm.id: closed for arm in plan.arms})
         (note,) = plan_notes(found)
-        assert note.startswith("the plans could not be read: ")
+        assert note.code == "trials/plans/unreadable"
     finally:
         with tables.admin() as session:
             session.execute("DROP ROLE closed")

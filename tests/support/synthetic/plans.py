@@ -11,6 +11,7 @@ from typing import Any
 
 from pgassay.analysis.measures.plans import SeenPlan
 from pgassay.analysis.reading.plan_shape import shape_of
+from pgassay.notes import legacy
 
 SQL = "SELECT note FROM item WHERE code = $1;"
 
@@ -47,7 +48,7 @@ def seen(
 ) -> SeenPlan:
     """The plan of one statement in one trial."""
     shape = None if top is None else shape_of(plan(top))
-    return SeenPlan(block, arm, "find", 2, sql, "42", shape, reason)
+    return SeenPlan(block, arm, "find", 2, sql, "42", shape, legacy(reason) if reason else None)
 
 
 def seen_in(arms: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[SeenPlan]:

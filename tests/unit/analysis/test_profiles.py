@@ -11,6 +11,7 @@ import pytest
 from pgassay.analysis.profiles.functions import profiles_of
 from pgassay.analysis.profiles.model import Profiles
 from pgassay.errors import RunDirectoryError
+from pgassay.notes import legacy
 from pgassay.report.formats.html import render_html
 from pgassay.report.formats.markdown import render_markdown
 from pgassay.reporting import analyse_run
@@ -82,7 +83,7 @@ def test_the_report_shows_profiles_and_no_name_in_them_becomes_markup(tmp_path: 
     run, _, plan = synthetic_run(tmp_path / "run", blocks=2)
     first, second = (arm.id for arm in plan.arms)
     before = profile(STACKS.replace("ExecSort", HOSTILE))
-    after = replace(profile(STACKS.replace("400", "900")), notes=(f"a note {HOSTILE}",))
+    after = replace(profile(STACKS.replace("400", "900")), notes=(legacy(f"a note {HOSTILE}"),))
     folder = run.profiles()
     for arm, one in ((first, before), (second, after)):
         folder.write_files(files_of(one, HOSTILE), arm)

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from pgassay import commit as module
-from pgassay.commit import commit
+from pgassay.commit import commit, commit_and_changes
 
 
 @pytest.fixture(autouse=True)
 def _forgotten() -> Iterator[None]:
-    commit.cache_clear()
+    commit_and_changes.cache_clear()
     yield
-    commit.cache_clear()
+    commit_and_changes.cache_clear()
 
 
 def test_a_checkout_names_its_commit_and_whether_files_differ_from_it(
@@ -30,11 +30,11 @@ def test_a_checkout_names_its_commit_and_whether_files_differ_from_it(
     (tmp_path / "file").write_text("one")
     subprocess.run([*git, "add", "file"], check=True)
     subprocess.run([*git, "commit", "-qm", "one"], check=True)
-    commit.cache_clear()
+    commit_and_changes.cache_clear()
     name = commit()
     assert len(name) == 10
     (tmp_path / "file").write_text("two")
-    commit.cache_clear()
+    commit_and_changes.cache_clear()
     assert commit() == f"{name} and changes"
 
 
@@ -45,5 +45,5 @@ def test_a_wheel_names_what_was_written_and_a_bare_folder_nothing(
     monkeypatch.setattr(module, "_PACKAGE", tmp_path)
     assert commit() == ""
     (tmp_path / module.WRITTEN).write_text("1234567890\n")
-    commit.cache_clear()
+    commit_and_changes.cache_clear()
     assert commit() == "1234567890"

@@ -16,6 +16,7 @@ from pgassay.plan.modes import carries_over
 from pgassay.server.copied.carried_settings import left_out
 from pgassay.spec.server.reset import ResetLevel
 from pgassay.trials.guards.thresholds import shipped_limits
+from pgassay.trials.sampling.not_measured import codes_of, hidden_settings
 from support.docs.pages import ROOT
 
 PHASE = Note(
@@ -79,7 +80,8 @@ def test_every_code_in_the_sources_has_a_sentence_and_every_sentence_a_use() -> 
     known = {f"{room}/{name}" for room in ROOMS for name in catalogue(room)}
     # Those of guards, resets and settings are put together from the names in their TOML files.
     used |= {f"trials/guards/{name}" for name in shipped_limits()}
-    used |= {one.code for level in ResetLevel for one in level.differs}
+    used |= {one.code for level in ResetLevel for one in (level.does, *level.differs)}
+    used |= {code for entry in hidden_settings() for code in codes_of(entry)}
     used |= {f"server/copied/{why}" for why in left_out()["libraries"].values()}
     used |= {f"plan/{why}" for table in (background(), carries_over()) for why in table.values()}
     used |= {f"analysis/gates/{one.value}" for one in Withdrawn}

@@ -7,7 +7,17 @@ import json
 import pytest
 
 from pgassay.errors import SetupError
-from pgassay.language import Message, decimals, language, localised, ntr, speaking, tr
+from pgassay.language import (
+    Message,
+    clauses,
+    decimals,
+    language,
+    listed,
+    localised,
+    ntr,
+    speaking,
+    tr,
+)
 
 
 def test_a_message_without_a_translation_is_english() -> None:
@@ -47,3 +57,9 @@ def test_a_message_is_english_to_machines() -> None:
     with speaking("ru"):
         assert json.dumps({"title": Message("Throughput")}) == '{"title": "Throughput"}'
         assert Message("Throughput") == "Throughput"
+
+
+def test_items_and_clauses_are_separated_as_the_language_does() -> None:
+    assert (listed([1, 2]), clauses("ab")) == ("1, 2", "a; b")
+    with speaking("zh"):
+        assert (listed([1, 2]), clauses("ab")) == ("1、2", "a；b")

@@ -46,9 +46,8 @@ def test_static_probes_are_preferred_to_functions() -> None:
 def test_a_server_without_static_probes_is_traced_by_its_functions() -> None:
     chosen = choose(server(180006, set()), PARTS)
     assert set(chosen.ways.values()) == {"uprobe"}
-    (line,) = chosen.missing
-    assert line.startswith("wal_buffers_full: ")
-    assert "--enable-dtrace" in line
+    (note,) = chosen.missing
+    assert (note.code, note.values["point"]) == ("trials/trace/no-probe", "wal_buffers_full")
 
 
 def test_reads_of_version_18_are_timed_where_the_session_waits_for_them() -> None:

@@ -151,7 +151,7 @@ def test_what_perf_could_read_of_a_recording_is_kept_with_a_note(
         pass
     assert recording.text().read_text() == "line\n"
     (note,) = recording.notes
-    assert said in note
+    assert (note.code, note.values["why"]) == ("trials/profile/partly-read", said)
     program_that(tmp_path, script.replace("echo line; ", ""))
     (tmp_path / "perf.data").write_text("data")
     with pytest.raises(TrialError, match=f"cannot read what it recorded: {said}"):

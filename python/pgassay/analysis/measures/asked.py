@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pgassay.errors import SpecError
-from pgassay.language import stored
+from pgassay.notes import Note
 from pgassay.plan.model import Plan
 from pgassay.spec.arms import spec_of_arm
 from pgassay.spec.parse import load_spec
@@ -29,13 +29,15 @@ class ArmAsked:
     weights: Mapping[str, float] = field(default_factory=dict)
     """By scenario: its share of transactions; below zero, how many connections it has."""
     workload: str = ""
-    """Such as `payments-write at scale 10`."""
+    """The name of its data in environment.json, such as `payments-write at scale 10`."""
     title: str = ""
     """Of the workload."""
     data_sql: str = ""
     """Schema and data, at the scale of the arm."""
     has_pools: bool = False
     """Whether weights are shares of the connections, not of the transactions."""
+    called: Note | None = None
+    """The workload and its scale, as `workload` has them."""
 
 
 def asked_of(run: Path, plan: Plan) -> tuple[ArmAsked, ...]:
@@ -53,10 +55,15 @@ def asked_of(run: Path, plan: Plan) -> tuple[ArmAsked, ...]:
                     {**held, **arm.settings},
                     {one.name: one.script for one in run_scripts},
                     {one.name: one.weight for one in run_scripts},
-                    stored(f"{own.workload.name} at scale {own.file.workload.scale}"),
+                    f"{own.workload.name} at scale {own.file.workload.scale}",
                     own.workload.title,
                     "\n".join(own.workload.building_sql(own.file.workload.scale)),
                     own.file.load.pools == "per_scenario",
+                    Note.of(
+                        "analysis/measures/at-scale",
+                        name=own.workload.name,
+                        scale=own.file.workload.scale,
+                    ),
                 )
             )
     except (SpecError, KeyError):

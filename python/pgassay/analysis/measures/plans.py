@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pgassay.analysis.reading.plan_shape import PlanShape, query_id_of, shape_of
+from pgassay.notes import Note
 from pgassay.samples.stored_parts import StoredTrial
 
 
@@ -23,7 +24,7 @@ class SeenPlan:
     queryid: str
     """In pg_stat_statements; empty where the server does not tell."""
     shape: PlanShape | None
-    reason: str
+    reason: Note | None
     """Why there is no plan."""
 
 
@@ -42,7 +43,7 @@ def read_plans(trial: StoredTrial) -> tuple[SeenPlan, ...]:
             found.sql,
             query_id_of(found.plan),
             shape_of(found.plan) if found.plan else None,
-            found.reason,
+            found.why_not,
         )
         for arm in stored
         for found in arm.statements

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pgassay.notes import Note
+
 
 @dataclass(frozen=True)
 class FunctionTime:
@@ -48,7 +50,7 @@ class ArmProfile:
     parts: tuple[PartTime, ...]
     functions: tuple[FunctionTime, ...]
     """Those with the most time of their own."""
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
 
 
 @dataclass(frozen=True)

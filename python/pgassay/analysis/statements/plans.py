@@ -12,6 +12,7 @@ from dataclasses import replace
 from pgassay.analysis.measures.plans import SeenPlan
 from pgassay.analysis.reading.plan_shape import PlanShape
 from pgassay.analysis.statements.model import StatementPlan, StatementPlans
+from pgassay.notes import UNSAID
 from pgassay.plan.model import Arm
 
 
@@ -49,7 +50,7 @@ def _of_statement(arms: Sequence[str], seen: Sequence[SeenPlan]) -> StatementPla
         first.sql,
         tuple(dict.fromkeys(one.queryid for one in seen if one.queryid)),
         tuple(plans),
-        "" if plans else first.reason,
+        UNSAID if plans or first.reason is None else first.reason,
     )
 
 

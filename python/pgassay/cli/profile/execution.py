@@ -92,5 +92,5 @@ def _print(profile: Profile, path: Path) -> None:
     paid = f"; {COST}" if profile.kind == "cpu" else ""
     out.print(f"perf itself used {share:.2f} CPUs meanwhile{paid}")
     for note in profile.notes:
-        out.print(f"note: {plain(note)}")
+        out.print(f"note: {plain(str(note))}")
     out.print(f"flame graph: {plain(str(path / f'{profile.kind}.svg'))}")

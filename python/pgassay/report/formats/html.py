@@ -16,8 +16,7 @@ from importlib.resources import files
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from pgassay.commit import commit
-from pgassay.language import Message, html_code, retold, tr
+from pgassay.language import Message, html_code, tr
 from pgassay.report.document.section import Blocks, shown
 from pgassay.report.document.text import spans_of
 from pgassay.report.inert import shown_lines
@@ -25,6 +24,7 @@ from pgassay.report.page import AnyContext, page_of
 from pgassay.report.svg.draw import NARROW_PX, WIDE_PX, draw
 from pgassay.report.svg.model import Figure
 from pgassay.report.tables.chart_data import chart_data
+from pgassay.trials.environment.description import commit_words
 
 _NO_BREAK = re.compile(r" (?=%)|(?<=±) ")
 """Spaces between a number and its sign, at which no line breaks."""
@@ -42,7 +42,7 @@ _WORDS = {
 
 def render_html(context: AnyContext) -> str:
     """The whole page."""
-    page, made_of = page_of(context), commit()
+    page, made_of = page_of(context), commit_words()
     sections = [(section, html_of(blocks)) for section, blocks in page.sections]
     script = _asset("charts.js")
     page_text = (
@@ -55,7 +55,7 @@ def render_html(context: AnyContext) -> str:
             css=Markup(_asset("style.css")),  # noqa: S704 - our own file
             script=Markup(script),  # noqa: S704 - our own file
             script_digest=_digest(script),
-            commit=tr(", commit {commit}", commit=retold(made_of)) if made_of else "",
+            commit=tr(", commit {commit}", commit=made_of) if made_of else "",
         )
     )
     return shown_lines(page_text)

@@ -9,7 +9,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from pgassay.findings.wording import signed_percent, spaced
-from pgassay.language import Message, clauses, decimals, listed, retold, tr
+from pgassay.language import Message, clauses, decimals, listed, tr
+from pgassay.notes import notes_from_json
 from pgassay.quantities import clock
 from pgassay.report.context import TraceContext
 from pgassay.report.document.text import texts_of
@@ -108,7 +109,10 @@ def ways(context: TraceContext) -> list[tuple[str, str]]:
 def caveats(context: TraceContext) -> list[str]:
     """Lists what is missing, lost or doubtful, one line each."""
     described, traced = context.described, context.traced
-    found = [tr("not traced: {line}", line=retold(line)) for line in described.missing]
+    found = [
+        tr("not traced: {line}", line=line)
+        for line in notes_from_json(described.missing_coded, described.missing)
+    ]
     if described.ended_by == "tracer":
         found.append(
             tr("bpftrace ended before its time: {complaint}", complaint=described.complaint)

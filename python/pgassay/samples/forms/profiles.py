@@ -7,10 +7,11 @@ Never: has the stacks, which are in a file of their own for each profile.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field
 
+from pgassay.notes import coded, notes_from_json
 from pgassay.stored_model import Items, Number, Stored, StoredFile
 from pgassay.trials.profile.model import Kind, Profile
 
@@ -30,10 +31,13 @@ class StoredProfile(Stored):
     perf_cpu_s: Number
     transactions: Number | None = None
     notes: Items[str]
+    notes_coded: Items[Any] = ()
 
     def with_stacks(self, stacks: str) -> Profile:
         """The profile, whole."""
-        return Profile(stacks=stacks, **{k: one for k, one in self if k != "arm"})
+        notes = notes_from_json(self.notes_coded, self.notes)
+        given = {k: one for k, one in self if k not in ("arm", "notes_coded")}
+        return Profile(stacks=stacks, **{**given, "notes": notes})
 
 
 class ProfilesFile(StoredFile):
@@ -46,5 +50,9 @@ class ProfilesFile(StoredFile):
     @classmethod
     def taken(cls, of_arm: Mapping[str, Sequence[Profile]], notes: Sequence[str]) -> Self:
         """What is to be stored of the profiles."""
-        described = [{"arm": arm, **vars(one)} for arm, some in of_arm.items() for one in some]
+        described = [
+            {"arm": arm, **vars(one), **coded("notes", one.notes)}
+            for arm, some in of_arm.items()
+            for one in some
+        ]
         return cls.model_validate({"profiles": described, "notes": notes}, strict=False)

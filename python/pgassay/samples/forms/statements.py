@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from pgassay.notes import Note, note_at
 from pgassay.stored_model import Items, Part, Stored, StoredFile
 
 
@@ -30,6 +31,12 @@ class PlannedStatement(Stored):
     plan: Items[dict[str, Any]] = ()
     """As EXPLAIN (FORMAT JSON) gives it."""
     reason: str = ""
+    reason_coded: Any = None
+
+    @property
+    def why_not(self) -> Note | None:
+        """Why it has no plan."""
+        return note_at({"reason": self.reason, "reason_coded": self.reason_coded}, "reason")
 
 
 class PlansOfArm(Part):

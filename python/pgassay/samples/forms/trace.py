@@ -6,7 +6,7 @@ Never: has the readings, which are in Parquet files beside it.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -61,6 +61,7 @@ class TraceFile(StoredFile):
     """Point → how it is probed: `usdt` or `uprobe`."""
     pair_cost_ns: dict[str, Number]
     missing: Items[str]
+    missing_coded: Items[Any] = ()
     unmatched: dict[str, int]
     """Point → pairs of which only one end was seen."""
     lost_events: int

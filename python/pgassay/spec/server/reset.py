@@ -14,7 +14,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from pgassay.notes import Note
+from pgassay.notes import Note, coded
 from pgassay.spec.reading.values import Table
 
 _LEVELS: dict[str, dict[str, Any]] = tomllib.loads(
@@ -33,9 +33,9 @@ class ResetLevel(StrEnum):
     NONE = "none"
 
     @property
-    def does(self) -> str:
+    def does(self) -> Note:
         """What a reset of this level does, in a few words."""
-        return str(_LEVELS[self]["does"])
+        return Note(f"spec/server/{self.value}-does")
 
     @property
     def differs(self) -> tuple[Note, ...]:
@@ -85,9 +85,9 @@ class ResetRule:
         """Returns the object of environment.json that describes the rule."""
         return {
             "level": self.level.value,
-            "does": self.level.does,
+            **coded("does", self.level.does),
             "caches": self.caches.value,
-            "not the same": [str(one) for one in self.level.differs],
+            **coded("not the same", self.level.differs),
         }
 
 

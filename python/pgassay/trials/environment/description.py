@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from pgassay import __version__
-from pgassay.commit import commit
+from pgassay.commit import commit, commit_and_changes
+from pgassay.notes import Note, coded
 from pgassay.server.hosts.host import Host, text_of
 from pgassay.server.hosts.placement import NOWHERE, Placement
 from pgassay.server.protocol import NOTHING, ServerFacts, Setting
@@ -29,6 +30,12 @@ _VIRTUAL_MEMORY = (
     "vm/min_free_kbytes", "vm/overcommit_memory", "vm/nr_hugepages", "vm/zone_reclaim_mode",
 )  # fmt: skip
 """Below /proc/sys."""
+
+
+def commit_words() -> Note | str:
+    """The commit of pgassay; a note where files differ from it."""
+    name, has_changes = commit_and_changes()
+    return Note("trials/environment/changed-commit", {"name": name}) if has_changes else name
 
 
 def describe_environment(
@@ -46,7 +53,7 @@ def describe_environment(
     return {
         "schema": SCHEMA,
         "pgassay": __version__,
-        **({"pgassay_commit": commit()} if commit() else {}),
+        **(coded("pgassay_commit", commit_words()) if commit() else {}),
         "created_at": datetime.now(UTC).isoformat(timespec="seconds"),
         "target": kind,
         "server": describe_server(facts),

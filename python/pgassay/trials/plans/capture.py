@@ -16,7 +16,7 @@ from psycopg import sql
 
 from pgassay import _core
 from pgassay.errors import ConnectionRefused, TargetError
-from pgassay.language import stored
+from pgassay.notes import Note, coded, note_at
 from pgassay.plan.model import ALL_ARMS, Arm, Plan
 from pgassay.server.connection.session import connect, one_line
 from pgassay.server.protocol import Connection, ConnectionParameters
@@ -33,8 +33,8 @@ _MOST_STATEMENTS = 200
 _MOST_CHARACTERS = 200_000
 """Of one plan, as JSON: some two hundred partitions."""
 _NAME = b"pgassay_plan"
-_NO_PLAN = stored("the server makes no plan for such a command")
-_TOO_LARGE = stored(f"its plan has more than {_MOST_CHARACTERS // 1000} kB")
+_NO_PLAN = Note("trials/plans/no-plan")
+_TOO_LARGE = Note("trials/plans/too-large", {"kilobytes": _MOST_CHARACTERS // 1000})
 _PRUNED = '"Subplans Removed"'
 _SHOWS_PRUNED_FROM = 160000
 """Before EXPLAIN (GENERIC_PLAN), partitions are left out that NULL as parameter rules out."""
@@ -58,10 +58,10 @@ def plans_of_trial(
     return {"arms": arms}
 
 
-def plan_notes(plans: Mapping[str, Any]) -> tuple[str, ...]:
-    """Why plans could not be read, one line each, the same for several arms once."""
-    notes = (arm.get("note") for arm in plans.get("arms", ()))
-    return tuple(dict.fromkeys(note for note in notes if note))
+def plan_notes(plans: Mapping[str, Any]) -> tuple[Note, ...]:
+    """Why plans could not be read, the same for several arms once."""
+    notes = (note_at(arm, "note") for arm in plans.get("arms", ()))
+    return tuple(dict.fromkeys(note for note in notes if note is not None))
 
 
 def _plans_of_arm(arm: Arm, spec: Spec, server: ConnectionParameters) -> dict[str, Any]:
@@ -82,7 +82,8 @@ def _plans_of_arm(arm: Arm, spec: Spec, server: ConnectionParameters) -> dict[st
                 {**each, **_explained(session, sent, encoding)} for each, sent in _statements(spec)
             )
     except (psycopg.Error, ConnectionRefused, TargetError) as error:
-        described["note"] = stored(f"the plans could not be read: {one_line(error)}")
+        note = Note("trials/plans/unreadable", {"error": one_line(error)})
+        described |= coded("note", note)
     return described
 
 
@@ -115,7 +116,7 @@ def _explained(session: Connection, text: bytes, encoding: str) -> dict[str, Any
     try:
         prepared = _prepared(session, text, encoding)
         if prepared.status != psycopg.pq.ExecStatus.COMMAND_OK:
-            return {"reason": _message(prepared)}
+            return _refused(_message(prepared))
         parameters = session.pgconn.describe_prepared(_NAME).nparams
         try:
             plan = _plan_of(session, text, parameters)
@@ -125,13 +126,19 @@ def _explained(session: Connection, text: bytes, encoding: str) -> dict[str, Any
     except psycopg.OperationalError:
         if session.broken or session.closed:
             raise
-        limit_s = _STATEMENT_LIMIT_S
-        return {"reason": stored(f"it took more than {limit_s:g} s to plan, or to be locked")}
+        return coded("reason", Note("trials/plans/slow", {"limit_s": _STATEMENT_LIMIT_S}))
     except psycopg.Error as error:
-        return {"reason": one_line(error)}
+        return _refused(one_line(error))
     if plan is None:
-        return {"reason": _NO_PLAN}
-    return {"reason": _TOO_LARGE} if len(json.dumps(plan)) > _MOST_CHARACTERS else {"plan": plan}
+        return coded("reason", _NO_PLAN)
+    if len(json.dumps(plan)) > _MOST_CHARACTERS:
+        return coded("reason", _TOO_LARGE)
+    return {"plan": plan}
+
+
+def _refused(sentence: str) -> dict[str, Any]:
+    """The server's own words."""
+    return coded("reason", Note("trials/plans/refused", {"sentence": sentence}))
 
 
 def _plan_of(session: Connection, text: bytes, parameters: int) -> Any:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from pgassay.language import Message
+from pgassay.notes import Note
 
 Kind = Literal["cpu", "off-cpu"]
 TITLES: dict[Kind, str] = {"cpu": "CPU time", "off-cpu": "Time spent waiting"}
@@ -49,7 +50,7 @@ class Profile:
     """CPU time of perf itself meanwhile."""
     transactions: float | None = None
     """Of the load, in these seconds; of all databases where there is no load of ours."""
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     @property
     def ns(self) -> float:

@@ -20,7 +20,7 @@ from typing import BinaryIO, Self
 
 from pgassay.errors import SetupError, TrialError
 from pgassay.interruption import interruptions_deferred
-from pgassay.language import stored
+from pgassay.notes import Note
 
 PARANOID = Path("/proc/sys/kernel/perf_event_paranoid")
 INSTALL = "on Debian: apt install linux-perf; on Ubuntu: linux-tools-$(uname -r); on Fedora: perf"
@@ -115,7 +115,7 @@ class Recording:
         self._process: subprocess.Popen[bytes] | None = None
         self.cpu_s = 0.0
         """What perf itself has used while it recorded."""
-        self.notes: list[str] = []
+        self.notes: list[Note] = []
 
     def __enter__(self) -> Self:
         self._before = _children_cpu_s()
@@ -131,12 +131,7 @@ class Recording:
             self.stop()
             raise
         if tried >= _TRIES:
-            self.notes.append(
-                stored(
-                    "sessions came and went while perf started, so those are missing that opened in"
-                    " the second before the profile and lasted"
-                )
-            )
+            self.notes.append(Note("trials/profile/came-and-went"))
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -205,19 +200,13 @@ class Recording:
         if done.returncode and not self._text.stat().st_size:
             raise TrialError(f"perf cannot read what it recorded: {_reason_of(done)}")
         if done.returncode:
-            why = _reason_of(done)
-            part = stored(
-                f"perf read only a part of what it recorded, so the profile is of it: {why}"
-            )
-            self.notes.append(part)
+            self.notes.append(Note("trials/profile/partly-read", {"why": _reason_of(done)}))
         self._data.unlink(missing_ok=True)
         lost = _LOST.search(log + done.stderr)
         if lost is not None:
-            share = lost[1]
-            self.notes.append(stored(f"perf could not keep up and lost {share} % of the samples"))
+            self.notes.append(Note("trials/profile/lost", {"share": float(lost[1])}))
         if "size limit reached" in log:
-            early = stored(f"the profile ended early, at {MOST_BYTES} of stacks: lower its hz")
-            self.notes.append(early)
+            self.notes.append(Note("trials/profile/ended-early", {"most_bytes": MOST_BYTES}))
         return self._text
 
 

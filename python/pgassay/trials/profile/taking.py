@@ -17,7 +17,7 @@ from pathlib import Path
 
 from pgassay import _core
 from pgassay.errors import TrialError
-from pgassay.language import stored
+from pgassay.notes import Note
 from pgassay.trials.profile.model import Kind, Profile
 from pgassay.trials.profile.perf import SWITCHES, Recording, sees_kernel
 from pgassay.trials.profile.processes import Processes
@@ -134,21 +134,13 @@ def _at(counted: list[tuple[int, float]], time_ns: int) -> float:
     return n0 + (n1 - n0) * (time_ns - t0) / (t1 - t0) if t1 > t0 else n1
 
 
-def _notes(found: dict[str, int]) -> Iterator[str]:
+def _notes(found: dict[str, int]) -> Iterator[Note]:
     unnamed, cut_off = (
         100 * found[name] / max(found["samples"], 1) for name in ("unnamed", "cut_off")
     )
     if unnamed > 100 * _UNNAMED_SHARE:
-        yield stored(
-            f"{unnamed:.0f} % of the samples are in functions without a name: install the server's"
-            " debug symbols (on Debian: postgresql-VERSION-dbgsym)"
-        )
+        yield Note("trials/profile/unnamed", {"unnamed": unnamed})
     if cut_off > 100 * _CUT_OFF_SHARE:
-        yield stored(
-            f"{cut_off:.0f} % of the stacks were deeper than the part that is copied of them"
-        )
+        yield Note("trials/profile/cut-off", {"cut_off": cut_off})
     if not sees_kernel():
-        yield stored(
-            "functions of the kernel are left out, because this user may not see them: run pgassay"
-            " as root, or: sysctl kernel.perf_event_paranoid=1"
-        )
+        yield Note("trials/profile/no-kernel")

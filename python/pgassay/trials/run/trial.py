@@ -17,7 +17,7 @@ from typing import Any
 from pgassay import _core
 from pgassay.errors import TargetError, TrialError
 from pgassay.interruption import raise_if_interrupted
-from pgassay.notes import Note, legacy, note_of
+from pgassay.notes import Note, note_of
 from pgassay.plan.model import Plan, PlannedTrial
 from pgassay.server.hosts.placement import NOWHERE, Placement
 from pgassay.server.protocol import ConnectionParameters, Target
@@ -115,7 +115,7 @@ def _run(trial: PlannedTrial, context: TrialContext, *, resumed: bool) -> TrialR
         *_load_notes(trial, context, result),
         *caveats_among(results),
         *_notes(watches),
-        *map(legacy, plan_notes(plans)),
+        *plan_notes(plans),
     )
     first, arm = watches[0], plan.arm(trial.arm)
     return TrialRecord(

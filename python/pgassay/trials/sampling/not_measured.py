@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -16,7 +15,7 @@ from typing import Any
 import psycopg
 
 from pgassay.errors import TargetError
-from pgassay.language import stored
+from pgassay.notes import Note, coded
 from pgassay.server.connection.session import connect
 from pgassay.server.hosts.host import Host
 from pgassay.server.protocol import Connection, ConnectionParameters
@@ -69,103 +68,96 @@ def check_extensions(
         found = extensions.get(query.extension)
         update = f"ALTER EXTENSION {query.extension} UPDATE;"
         if found is not None and query.is_preloaded and not found.is_loaded:
-            lack = stored(f"installed, but the server has not loaded its library: no {query.name}")
+            lack = Note("trials/sampling/library-not-loaded", {"name": query.name})
             fix = f"shared_preload_libraries = '{query.extension}', then restart"
-            checks.append(Check(query.extension, "note", lack, fix))
+            checks.append(Check.noted(query.extension, lack, fix))
         elif query.is_for(extensions):
             checks.append(Check(query.extension, "ok", f"kept of every trial, as {query.name}"))
         elif query.sql_with(extensions) is not None and found is not None:
             version, floor = found.version, query.extension_floor
-            lack = stored(f"version {version}: {query.name} lack what {floor} has")
-            checks.append(Check(query.extension, "note", lack, update))
+            values = {"version": version, "name": query.name, "floor": floor}
+            lack = Note("trials/sampling/lacks-columns", values)
+            checks.append(Check.noted(query.extension, lack, update))
         elif found is not None:
             version, floor = found.version, query.oldest.extension_floor
-            lack = stored(f"version {version} is too old: {floor} is needed")
-            checks.append(Check(query.extension, "note", lack, update))
+            lack = Note.of("trials/sampling/extension-too-old", version=version, floor=floor)
+            checks.append(Check.noted(query.extension, lack, update))
         else:
             fix = f"CREATE EXTENSION {query.extension};"
             if query.is_preloaded and query.extension not in preloaded:
                 fix = f"shared_preload_libraries = '{query.extension}', restart, then {fix}"
-            lack = stored(f"not installed in this database: no {query.name}")
-            checks.append(Check(query.extension, "note", lack, fix))
+            lack = Note("trials/sampling/not-installed", {"name": query.name})
+            checks.append(Check.noted(query.extension, lack, fix))
     for name, query in queries_from_later_on(version_num).items():
         if name in _RESETS:
             continue
         major = query.floor // 10000
-        found_from = stored(f"read from PostgreSQL {major} on: no {name}")
-        checks.append(Check(query.extension or f"pg_stat_{name}", "note", found_from))
+        later = Note.of("trials/sampling/from-later-on", major=major, name=name)
+        checks.append(Check.noted(query.extension or f"pg_stat_{name}", later))
     return checks
 
 
 def _logged(settings: Mapping[str, Any]) -> Iterator[Check]:
     """Events that the server does not write."""
     if not settings["checkpoints"]:
-        yield Check(
-            stored("checkpoints in the log"),
-            "note",
-            stored("log_checkpoints is off: they are known to a second, without their figures"),
+        yield Check.noted(
+            Note("trials/sampling/log-checkpoints"),
+            Note("trials/sampling/no-log-checkpoints"),
             f"ALTER SYSTEM SET log_checkpoints = on; {_RELOAD}",
         )
     autovacuum = settings["autovacuum_ms"]
     if autovacuum != 0:
         over_s = autovacuum / 1000
-        yield Check(
-            stored("autovacuum in the log"),
-            "note",
-            stored("of its runs none are logged")
+        yield Check.noted(
+            Note("trials/sampling/log-autovacuum"),
+            Note("trials/sampling/no-log-autovacuum")
             if autovacuum < 0
-            else stored(f"of its runs only those over {over_s:g} s are logged"),
+            else Note("trials/sampling/some-log-autovacuum", {"over_s": over_s}),
             f"ALTER SYSTEM SET log_autovacuum_min_duration = 0; {_RELOAD}",
         )
     if settings["temp_kb"] < 0:
-        yield Check(
-            stored("temporary files in the log"),
-            "note",
-            stored("log_temp_files is off: only their sums by database are known"),
+        yield Check.noted(
+            Note("trials/sampling/log-temp-files"),
+            Note("trials/sampling/no-log-temp-files"),
             f"ALTER SYSTEM SET log_temp_files = 0; {_RELOAD}",
         )
     if not settings["lock_waits"]:
-        yield Check(
-            stored("lock waits in the log"),
-            "note",
-            stored("log_lock_waits is off: waits are sampled, not logged one by one"),
+        yield Check.noted(
+            Note("trials/sampling/log-lock-waits"),
+            Note("trials/sampling/no-log-lock-waits"),
             f"ALTER SYSTEM SET log_lock_waits = on; {_RELOAD}",
         )
     if not knows_language(settings):
         language = settings["language"]
-        yield Check(
-            stored("language of the log"),
-            "note",
-            stored(f"lc_messages is {language}: messages are read in English and Russian"),
+        yield Check.noted(
+            Note("trials/sampling/log-language"),
+            Note("trials/sampling/other-log-language", {"language": language}),
             f"ALTER SYSTEM SET lc_messages = 'C'; {_RELOAD}",
         )
 
 
 _QUERY_IDS = "compute_query_id"
 _ANYWHERE = "ALTER SYSTEM SET {name} = {value}; SELECT pg_reload_conf();"
-_OURS = stored('{name} = "{value}" in [settings.postgres]')
-_EXTENSION_OF_OURS = stored("a PostgreSQL that has it (target.bin); pgassay creates it")
-_PRELOADED_OF_OURS = stored(
-    "a PostgreSQL that has it (target.bin), and {name} in shared_preload_libraries of"
-    " [settings.postgres]; pgassay creates it"
-)
 
 
 def check_settings(session: Connection, *, is_ours: bool = False) -> list[Check]:
     """What the settings hide; `is_ours` says that the spec sets them, not the server's owner."""
-    names = [entry["name"] for entry in _entries()]
+    names = [entry["name"] for entry in hidden_settings()]
     rows = session.execute(statement("trials/tracking"), (names,), prepare=False)
     shown: dict[str, str] = {name: value for name, value in rows}  # noqa: C416 (rows are of Any)
     row = session.execute(statement("trials/own_query_id"), prepare=False).fetchone()
     has_ids = row is not None and bool(row[0])
     checks = []
-    for entry in _entries():
+    for entry in hidden_settings():
         name, value = entry["name"], shown.get(entry["name"])
-        if value is None and "unknown" in entry:
-            checks.append(Check(entry["title"], "note", entry["unknown"]))
+        if value is None and "since" in entry:
+            checks.append(Check.noted(*(Note(_code(entry, part)) for part in ("title", "unknown"))))
         elif value in entry["off"] and not (name == _QUERY_IDS and has_ids):
-            fix = (_OURS if is_ours else _ANYWHERE).format(name=name, value=entry["value"])
-            checks.append(Check(entry["title"], "note", entry["found"].format(value=value), fix))
+            wanted = {"name": name, "value": entry["value"]}
+            ours = Note("trials/sampling/in-settings", wanted)
+            fix = ours if is_ours else _ANYWHERE.format(**wanted)
+            found = Note.of(_code(entry, "found"), value=str(value))
+            checks.append(Check.noted(Note(_code(entry, "title")), found, fix))
     return checks
 
 
@@ -173,7 +165,9 @@ def not_measured(
     session: Connection, *, is_ours: bool = False, varied: Collection[str] = ()
 ) -> list[Check]:
     """All that is missing. `varied` are settings that the experiment itself changes."""
-    left_out = {entry["title"] for entry in _entries() if entry["name"] in varied}
+    left_out = {
+        str(Note(_code(entry, "title"))) for entry in hidden_settings() if entry["name"] in varied
+    }
     missing = [
         check
         for check in check_extensions(
@@ -187,9 +181,14 @@ def not_measured(
         queries = queries_for(session.info.server_version).values()
         preloaded = {query.extension for query in queries if query.is_preloaded}
         missing = [
-            replace(one, fix=fix.format(name=one.name)) if one.fix else one
+            one.fixed_by(
+                Note("trials/sampling/needs-preloaded", {"name": one.name})
+                if one.name in preloaded
+                else Note("trials/sampling/needs-extension")
+            )
+            if one.fix
+            else one
             for one in missing
-            for fix in [_PRELOADED_OF_OURS if one.name in preloaded else _EXTENSION_OF_OURS]
         ]
     settings = check_settings(session, is_ours=is_ours)
     return [*(one for one in settings if one.name not in left_out), *missing]
@@ -201,13 +200,25 @@ def described(found: Mapping[str, list[Check]]) -> list[dict[str, Any]]:
     listed = []
     for check in every:
         entry: dict[str, Any] = {"name": check.name, "found": check.found, "fix": check.fix}
+        for part, note in check.notes:
+            entry |= coded(part, note)
         servers = [server for server, checks in found.items() if check in checks]
         listed.append(entry | ({"servers": servers} if len(servers) < len(found) else {}))
     return listed
 
 
+def codes_of(entry: Mapping[str, Any]) -> tuple[str, ...]:
+    """The codes of a setting's notes: its title, what was found, and where it can be, unknown."""
+    parts = ("title", "found", *(["unknown"] if "since" in entry else []))
+    return tuple(_code(entry, part) for part in parts)
+
+
+def _code(entry: Mapping[str, Any], part: str) -> str:
+    return f"trials/sampling/{entry['name'].replace('_', '-')}-{part}"
+
+
 @cache
-def _entries() -> tuple[Mapping[str, Any], ...]:
+def hidden_settings() -> tuple[Mapping[str, Any], ...]:
     """Every setting of hidden.toml."""
     found = tomllib.loads((files(__package__) / "hidden.toml").read_text("utf-8"))
     return tuple(found["setting"])

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-from pgassay.language import stored
+from pgassay.notes import Note
 from pgassay.trials.trace.points import pair_cost_ns
 from pgassay.trials.trace.server import TracedServer
 
@@ -58,8 +58,8 @@ class Chosen:
     """What is traced, and what is not."""
 
     programs: tuple[Program, ...]
-    missing: tuple[str, ...]
-    """One line for each point that cannot be traced, with the fix."""
+    missing: tuple[Note, ...]
+    """One for each point that cannot be traced, with the fix."""
 
     @property
     def points(self) -> tuple[str, ...]:
@@ -104,7 +104,7 @@ def _parsed(name: str, text: str) -> Program:
 def choose(server: TracedServer, parts: Sequence[str]) -> Chosen:
     """The best program of each point."""
     programs: list[Program] = []
-    missing: list[str] = []
+    missing: list[Note] = []
     wanted = [one for part in PARTS if part in parts for one in all_programs() if one.part == part]
     for point in dict.fromkeys(one.point for one in wanted):
         fitting = [
@@ -119,13 +119,10 @@ def choose(server: TracedServer, parts: Sequence[str]) -> Chosen:
     return Chosen(tuple(programs), tuple(missing))
 
 
-def _why_not(point: str, fitting: Sequence[Program], server: TracedServer) -> str:
+def _why_not(point: str, fitting: Sequence[Program], server: TracedServer) -> Note:
     lacking = " / ".join(f"{one.lacks(server)[0]} ({one.way})" for one in fitting)
-    found = lacking or stored("known probe")
-    return stored(
-        f"{point}: this server has no {found}; use a build with --enable-dtrace, as Debian's and"
-        " PGDG's packages are"
-    )
+    found = lacking or Note("trials/trace/known-probe")
+    return Note.of("trials/trace/no-probe", point=point, found=found)
 
 
 def program_text(server: TracedServer, chosen: Chosen, limit_s: float) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pgassay.analysis.profiles.model import ArmProfile, FunctionDifference, ProfileDifference
 from pgassay.findings.wording import plain_number, spaced
-from pgassay.language import Message, colon, decimals, listed, retold, tr
+from pgassay.language import Message, colon, decimals, listed, tr
 from pgassay.report.context import FlameGraph, ReportContext
 from pgassay.report.document.blocks import Block, Fold, Frame, Heading, PageOnly, note, observed
 from pgassay.report.document.section import Blocks, section
@@ -32,7 +32,7 @@ def flame_graphs(context: ReportContext) -> Blocks:
     if profiles is None:
         return
     names = context.labels
-    yield from observed((*map(retold, profiles.notes), *_notes(profiles.arms, names)))
+    yield from observed((*profiles.notes, *_notes(profiles.arms, names)))
     if not profiles.arms:
         return
     yield note(sentence("each_arm_ran_once"))
@@ -87,10 +87,10 @@ def _drawing(
 
 def _notes(arms: Sequence[ArmProfile], names: Mapping[str, str]) -> Iterator[str]:
     """Yields the notes of profiles; one that all arms share comes once."""
-    for text in dict.fromkeys(text for arm in arms for text in arm.notes):
-        of = dict.fromkeys(names[arm.arm] for arm in arms if text in arm.notes)
+    for one in dict.fromkeys(one for arm in arms for one in arm.notes):
+        of = dict.fromkeys(names[arm.arm] for arm in arms if one in arm.notes)
         shared = len(of) == len({arm.arm for arm in arms})
-        yield retold(text) if shared else f"{listed(of)}{colon()}{retold(text)}"
+        yield str(one) if shared else f"{listed(of)}{colon()}{one}"
 
 
 def _arms(arms: Sequence[ArmProfile], names: Mapping[str, str]) -> Table:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pgassay.analysis.reading.plain_text import one_line, visible
 from pgassay.analysis.statements.model import StatementPlan, StatementPlans
 from pgassay.findings.behaviour.plans import arms_of
-from pgassay.language import listed, ntr, retold, tr
+from pgassay.language import listed, ntr, tr
 from pgassay.report.context import ReportContext
 from pgassay.report.document.blocks import Code, Fold, Group, Paragraph, note
 from pgassay.report.document.section import Blocks, section
@@ -71,5 +71,5 @@ def _without_plan(found: Sequence[StatementPlans]) -> list[tuple[str, str]]:
     by_reason: dict[str, dict[str, None]] = {}
     for one in found:
         if not one.plans:
-            by_reason.setdefault(retold(visible(one.reason)), {})[one_line(one.sql, 60)] = None
+            by_reason.setdefault(visible(str(one.reason)), {})[one_line(one.sql, 60)] = None
     return [(reason, listed(texts)) for reason, texts in by_reason.items()]

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from pgassay.analysis.measures.asked import ArmAsked
 from pgassay.findings.wording import spaced
-from pgassay.language import Message, clauses, ntr, retold, tr
+from pgassay.language import Message, clauses, ntr, tr
 from pgassay.report.context import ReportContext
 from pgassay.report.document.blocks import Code, Fold, Paragraph
 from pgassay.report.document.section import Blocks, section
@@ -40,7 +40,7 @@ def workload(context: ReportContext) -> Blocks:
         yield Fold(title, [Code(script, "sql")], is_open)
     for one in {one.data_sql: one for one in asked}.values():
         if text := redacted(one.data_sql).strip():
-            summary = tr("Schema and data of {title}", title=retold(one.workload))
+            summary = tr("Schema and data of {title}", title=one.called or one.workload)
             yield Fold(summary, [Code(text, "sql")])
 
 
