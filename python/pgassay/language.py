@@ -13,14 +13,12 @@ from __future__ import annotations
 
 import gettext
 import io
-import re
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
 from importlib.resources import files
-from string import Formatter
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, get_args
 
 from pgassay.errors import SetupError
 
@@ -35,8 +33,6 @@ _SEPARATORS = {"en": ("\u202f", "."), "ru": ("\u202f", ","), "zh": (",", ".")}
 _JOINTS = {"zh": ("\u3001", "\uff1b")}
 """Between the items of a list, between clauses; `, ` and `; ` elsewhere."""
 _COLONS = {"zh": "\uff1a"}
-STORED = "stored"
-"""The context of messages that are stored in English."""
 T = TypeVar("T")
 _in_force: ContextVar[str] = ContextVar("language", default="en")
 
@@ -74,16 +70,6 @@ def tr(text: str, /, context: str = "", **values: Any) -> str:
 def ntr(singular: str, plural: str, n: int, /, **values: Any) -> str:
     """A message about a number of things, which is `{n}` in it."""
     return catalogue().ngettext(singular, plural, n).format(n=n, **values)
-
-
-def stored(text: str) -> str:
-    """A sentence that is stored in English (plan.json, trial.json); reports show it by `retold`."""
-    return text
-
-
-def retold(text: str) -> str:
-    """A stored sentence in the language in force; as it is where no message fits it."""
-    return text if language() == "en" else _retold(language(), str.__str__(text))
 
 
 def listed(items: Iterable[object]) -> str:
@@ -194,53 +180,3 @@ def _read(language: str) -> Catalog:
 
     with (files(__package__) / "languages" / f"{language}.po").open("rb") as file:
         return read_po(file, locale=language)
-
-
-class _Template(NamedTuple):
-    """A message that is stored with its values in it."""
-
-    pattern: re.Pattern[str]
-    numbers: frozenset[str]
-    """Names of the values that are numbers."""
-    translation: str
-
-
-@cache
-def _templates(language: str) -> tuple[_Template, ...]:
-    """Those with the most words of their own first."""
-    found = [one for one in _read(language) if one.context == STORED and one.string]
-    found.sort(key=lambda one: -sum(len(words) for words, *_ in Formatter().parse(str(one.id))))
-    return tuple(_template(str(one.id), str(one.string)) for one in found)
-
-
-def _template(text: str, translation: str) -> _Template:
-    pattern, seen, numbers = "", set[str](), set[str]()
-    for words, name, spec, _ in Formatter().parse(text):
-        pattern += re.escape(words)
-        if name is None:
-            continue
-        if name in seen:
-            pattern += f"(?P={name})"
-            continue
-        seen.add(name)
-        if spec:
-            numbers.add(name)
-        pattern += f"(?P<{name}>{_NUMBER if spec else '.+?'})"
-    return _Template(re.compile(pattern, re.DOTALL), frozenset(numbers), translation)
-
-
-_NUMBER = r"[-+\u2212]?[\d.,]*\d(?:e[-+]?\d+)?"
-
-
-@cache
-def _retold(language: str, text: str) -> str:
-    for one in _templates(language):
-        if (found := one.pattern.fullmatch(text)) is not None:
-            said = ""
-            for words, name, _, _ in Formatter().parse(one.translation):
-                said += words
-                if name is not None:
-                    value = found[name]
-                    said += localised(value) if name in one.numbers else _retold(language, value)
-            return said
-    return text

@@ -7,7 +7,8 @@ The code `plan/no-checkpoints` is the entry `[no-checkpoints]` in notes.toml of 
 `pgassay.plan`: its `text` with places for the values; `one`, the singular, where the value that
 `counted` names decides; its `importance` where that is not "size"; `disturbs` where chance can
 bring it to any trial. A place has a format: of Python; of `_FORMATS` for numbers; `{names:clauses}`
-shows several values as clauses, where `{names}` lists them; `{name:lower}` a `Term` in lower case.
+shows several values as clauses, where `{names}` lists them; `{name:lower}` a `Term` in lower case,
+`{name:message}` the translation of a text that is a message itself.
 """
 
 from __future__ import annotations
@@ -20,11 +21,12 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Self
 
-from pgassay.language import Message, clauses, decimals, listed, retold
+from pgassay.language import Message, clauses, decimals, listed, tr
 from pgassay.language import catalogue as translations
 from pgassay.quantities import clock
 
 ROOMS = (
+    "analysis/apart",
     "analysis/compare",
     "analysis/curves",
     "analysis/gates",
@@ -109,7 +111,7 @@ class Note:
     def __str__(self) -> str:
         """The sentence, in the language in force."""
         if self.code == LEGACY:
-            return retold(str(self.values["text"]))
+            return str(self.values["text"])
         entry = _entry(self.code)
         shown: dict[str, Any] = {name: _shown(value) for name, value in self.values.items()}
         if "counted" in entry:
@@ -166,9 +168,21 @@ class _Several(tuple[object, ...]):
         return (clauses if spec == "clauses" else listed)(f"{_shown(one)}" for one in self)
 
 
+class _Text(str):
+    """A text that may be a message itself."""
+
+    __slots__ = ()
+
+    def __format__(self, spec: str) -> str:
+        """The text; its translation, if it has one, by the format `message`."""
+        return tr(self) if spec == "message" and self else super().__format__(spec)
+
+
 def _shown(value: object) -> object:
     if isinstance(value, float):
         return _Figure(value)
+    if type(value) is str:
+        return _Text(value)
     return _Several(value) if isinstance(value, tuple) else value
 
 

@@ -6,7 +6,6 @@ Enters: the package's folder, messages.toml. Leaves: `Msg`s, sorted. Never: show
 from __future__ import annotations
 
 import ast
-import re
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +13,7 @@ from string import Formatter
 from typing import Any, NamedTuple
 
 from pgassay.findings.wording import texts_of
-from pgassay.language import STORED, Message, messages_of
+from pgassay.language import Message, messages_of
 
 PACKAGE = Path(__file__).parents[2] / "python" / "pgassay"
 _RULES: dict[str, Any] = tomllib.loads((Path(__file__).parent / "messages.toml").read_text("utf-8"))
@@ -39,7 +38,6 @@ def _of_modules() -> Iterator[Msg]:
     """The first texts of the calls `tr`, `ntr` and those that messages.toml names."""
     takers: dict[str, list[int | str]] = _RULES["calls"]
     yield from map(Msg, _RULES["more"]["texts"])
-    yield from (Msg(text, context=STORED) for text in _RULES["more"]["stored"])
     for more in _RULES["keys"]:
         yield from (Msg(text, context=more["context"]) for text in more["texts"])
     for path in sorted(PACKAGE.rglob("*.py")):
@@ -50,10 +48,6 @@ def _of_modules() -> Iterator[Msg]:
             if not isinstance(node, ast.Call):
                 continue
             name = getattr(node.func, "id", getattr(node.func, "attr", ""))
-            for at in _RULES["stored"].get(name, ()):
-                taken = [one.value for one in node.keywords if one.arg == at]
-                taken += node.args[at : at + 1] if isinstance(at, int) else []
-                yield from (Msg(text, context=STORED) for text in _stored(taken))
             if name == "ntr":
                 yield Msg(_constant(node.args[0], path), _constant(node.args[1], path))
             elif name == "map" and getattr(node.args[0], "id", "") == "Message":
@@ -89,31 +83,6 @@ def _constants(nodes: list[ast.expr]) -> Iterator[str]:
             yield from _constants(node.elts)
 
 
-def _stored(nodes: list[ast.expr]) -> Iterator[str]:
-    """The same, with f-strings as templates: `{step_s:g} s` for `f"{long.step_s:g} s"`."""
-    for node in nodes:
-        if isinstance(node, ast.JoinedStr):
-            yield "".join(map(_template_part, node.values))
-        elif isinstance(node, ast.IfExp):
-            yield from _stored([node.body, node.orelse])
-        elif isinstance(node, ast.Tuple | ast.List):
-            yield from _stored(node.elts)
-        elif isinstance(node, ast.Dict):
-            yield from _stored(node.values)
-        else:
-            yield from _constants([node])
-
-
-def _template_part(node: ast.expr) -> str:
-    """Words, or a place that is named by the last word of its expression."""
-    if not isinstance(node, ast.FormattedValue):
-        return str(ast.literal_eval(node))
-    name = re.findall(r"[A-Za-z]\w*", ast.unparse(node.value))[-1]
-    form = node.format_spec
-    spec = "".join(map(_template_part, form.values)) if isinstance(form, ast.JoinedStr) else ""
-    return f"{{{name}{':' * bool(spec)}{spec}}}"
-
-
 def _of_tables() -> Iterator[Msg]:
     """The texts of TOML files that `texts_of`, `messages_of` or messages.toml takes."""
     for path in (PACKAGE / "findings").rglob("*.toml"):
@@ -137,8 +106,7 @@ def _of_tables() -> Iterator[Msg]:
     for rule in _RULES["file"]:
         for path in PACKAGE.glob(rule["name"]):
             found = messages_of(tomllib.loads(path.read_text("utf-8")), rule["keys"])
-            of = STORED if rule.get("stored") else ""
-            yield from (one._replace(context=of) for one in _texts(found, rule.get("before", "")))
+            yield from _texts(found, rule.get("before", ""))
 
 
 def _inside(node: ast.expr) -> Iterator[ast.expr]:

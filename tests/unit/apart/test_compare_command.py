@@ -125,7 +125,7 @@ def test_a_meaningless_comparison_is_refused_in_one_line_unless_forced(
     assert said in str(refused.value)
     assert str(refused.value).endswith("--force does it all the same")
     forced = compare_stored([runs["yesterday"], other], Question(force=True))
-    assert said in "; ".join(forced.analysis.forced)
+    assert said in "; ".join(map(str, forced.analysis.forced))
     page = render_markdown(forced)
     assert "**FORCED** The comparison is meaningless and was forced: " in page
     assert ", NOT COMPARABLE**" in page

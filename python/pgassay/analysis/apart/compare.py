@@ -28,7 +28,7 @@ from pgassay.analysis.gates.judge import judge, ninety_of
 from pgassay.analysis.reading.metrics import METRICS, Metric
 from pgassay.analysis.verdicts.withdrawal import withdraw_set_by_load
 from pgassay.errors import RunDirectoryError
-from pgassay.language import stored
+from pgassay.notes import Note
 from pgassay.plan.model import Gate
 
 _OF_A_RUN = ("tps_deviation",)
@@ -49,11 +49,13 @@ def compare_runs(sides: Sequence[Side], question: Question) -> ApartAnalysis:
     """The first side is the baseline; raises where the comparison is meaningless and not forced."""
     matched, forced = match_arms(sides), reasons_against(sides)
     if not matched.common:
-        forced.append(stored(f"no arm in common ({' | '.join(matched.left_out)})"))
+        left_out = " | ".join(matched.left_out)
+        forced.append(Note("analysis/apart/no-common-arm", {"left_out": left_out}))
         matched = first_arms(sides)
     if forced and not question.force:
+        said = "; ".join(map(str, forced))
         raise RunDirectoryError(
-            f"these runs cannot be compared: {'; '.join(forced)}; --force does it all the same"
+            f"these runs cannot be compared: {said}; --force does it all the same"
         )
     plan = sides[0].runs[0].plan
     loads = _loads(sides)
@@ -190,14 +192,18 @@ def _measured(sides: Sequence[Side]) -> list[Metric]:
     ]
 
 
-def _caveats(sides: Sequence[Side]) -> list[str]:
+def _caveats(sides: Sequence[Side]) -> list[Note]:
     """What makes single runs weaker than they look."""
     found = []
     for run in (run for side in sides for run in side.runs):
         planned = sum(trial.block <= run.plan.min_blocks for trial in run.plan.trials)
         if len(run.trials) + run.invalid < planned:
             done = len(run.trials) + run.invalid
-            found.append(stored(f"{run.name} is not finished: {done} of {planned} trials"))
+            found.append(
+                Note.of("analysis/apart/unfinished", name=run.name, done=done, planned=planned)
+            )
         if run.invalid:
-            found.append(stored(f"{run.name} has {run.invalid} trials that do not count"))
+            found.append(
+                Note.of("analysis/apart/invalid-trials", name=run.name, invalid=run.invalid)
+            )
     return found

@@ -14,7 +14,7 @@ from typing import Any
 
 from pgassay.analysis.apart.model import ApartRun, ConditionDifference, Side
 from pgassay.analysis.reading.setting_sizes import setting_text
-from pgassay.language import stored
+from pgassay.notes import Note
 from pgassay.spec.secrets.redaction import redacted
 
 _LIMITS = tomllib.loads((files(__package__) / "conditions.toml").read_text("utf-8"))
@@ -23,35 +23,34 @@ _CONTENT = ("schema_sql", "data_sql", "scenarios", "variants")
 """Keys of workload.json that decide what is run."""
 
 
-def reasons_against(sides: Sequence[Side]) -> list[str]:
+def reasons_against(sides: Sequence[Side]) -> list[Note]:
     """Why figures of these runs say nothing of each other; empty where they may be compared."""
     runs = [run for side in sides for run in side.runs]
-    found = list[str]()
+    found = list[Note]()
     for other in runs[1:]:
         found += _reasons(runs[0], other)
     return list(dict.fromkeys(found))
 
 
-def _reasons(first: ApartRun, other: ApartRun) -> Iterator[str]:
+def _reasons(first: ApartRun, other: ApartRun) -> Iterator[Note]:
     names = [_workload_name(run) for run in (first, other)]
     if _content(first) != _content(other):
         one, another = names
         if one == another:
-            yield stored(f"the scripts, weights or data of {one} differ")
+            yield Note("analysis/apart/content-differs", {"one": one})
         else:
-            yield stored(f"other workload: {one} and {another}")
+            yield Note.of("analysis/apart/other-workload", one=one, another=another)
     scales = [_in(run.spec, "workload", "scale", 1) for run in (first, other)]
     if scales[0] != scales[1]:
-        one, another = scales
-        yield stored(f"other scale: {one} and {another}")
+        one, another = map(_text, scales)
+        yield Note.of("analysis/apart/other-scale", one=one, another=another)
     loads = [_load(run) for run in (first, other)]
     if loads[0] != loads[1]:
-        one, another = loads
-        yield stored(f"other load: {one} and {another}")
+        yield Note.of("analysis/apart/other-load", one=loads[0], another=loads[1])
     metrics = [run.plan.metric for run in (first, other)]
     if metrics[0] != metrics[1]:
         one, another = metrics
-        yield stored(f"other primary metric: {one} and {another}")
+        yield Note.of("analysis/apart/other-metric", one=one, another=another)
 
 
 def _content(run: ApartRun) -> Any:
@@ -70,22 +69,28 @@ def _workload_name(run: ApartRun) -> str:
     return str(named)
 
 
-def _load(run: ApartRun) -> str:
+def _load(run: ApartRun) -> Note | str:
     """The measured steps in words, such as `8 clients for 60 s`, and a program that makes them."""
     steps = []
     for step in run.plan.steps:
         if step.measured:
             clients, rate, duration_s = step.clients, step.rate, step.duration_s
             steps.append(
-                stored(f"{clients} clients for {duration_s:g} s")
+                Note.of("analysis/apart/clients", clients=clients, duration_s=duration_s)
                 if rate is None
-                else stored(f"{clients} clients at {rate:g} tps for {duration_s:g} s")
+                else Note.of(
+                    "analysis/apart/clients-at-rate",
+                    clients=clients,
+                    rate=rate,
+                    duration_s=duration_s,
+                )
             )
     command = _in(run.spec, "load", "command", None)
     others = [f", {n} {_text(v)}" for n in _MORE if (v := _in(run.spec, "load", n, None))]
     made = "" if command is None else f" by {redacted(_text(command))}"
     order = "" if run.plan.order == "ordered" else f", {run.plan.order}"
-    return " then ".join(steps) + order + made + "".join(others)
+    more = order + made + "".join(others)
+    return steps[0] if len(steps) == 1 and not more else " then ".join(map(str, steps)) + more
 
 
 def condition_differences(sides: Sequence[Side]) -> tuple[ConditionDifference, ...]:

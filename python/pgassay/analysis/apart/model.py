@@ -17,6 +17,7 @@ from pgassay.analysis.measures.courses.chart_series import ChartSeries
 from pgassay.analysis.measures.courses.latencies import TrialLatencies
 from pgassay.analysis.measures.model import TrialMeasures
 from pgassay.analysis.statistics.values import Interval
+from pgassay.notes import Note
 from pgassay.plan.model import Endpoint, Plan
 
 
@@ -166,9 +167,9 @@ class ApartAnalysis:
     """Labels of arms that not all sides have."""
     differences: tuple[RunDifference, ...]
     conditions: tuple[ConditionDifference, ...]
-    forced: tuple[str, ...]
+    forced: tuple[Note, ...]
     """Why the comparison is meaningless, where it was made all the same."""
-    caveats: tuple[str, ...]
+    caveats: tuple[Note, ...]
     gates: tuple[GateResult, ...] = ()
     curves: tuple[ArmCurves, ...] = ()
     """By arm."""

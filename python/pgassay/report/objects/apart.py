@@ -54,7 +54,7 @@ def render_apart_json(context: ApartContext) -> str:
             {"group": one.group, "name": one.name, "values": list(one.values)}
             for one in analysis.conditions
         ],
-        "forced": list(analysis.forced),
+        "forced": list(map(str, analysis.forced)),
         "warnings": list(caveats(context)),
         "limits": list(limits()),
         "gates": gates_object(analysis.gates),

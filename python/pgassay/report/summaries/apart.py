@@ -9,7 +9,7 @@ from __future__ import annotations
 from pgassay.analysis.model import Verdict
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.apart.verdicts import badge_of, limit_of, sentence_of, spread_sentence
-from pgassay.language import decimals, listed, retold, tr
+from pgassay.language import decimals, listed, tr
 from pgassay.report.charts.style import TONES
 from pgassay.report.context import ApartContext
 from pgassay.report.summaries.headline import Headline
@@ -53,7 +53,7 @@ def facts(context: ApartContext) -> tuple[tuple[str, str], ...]:
 def forced(context: ApartContext) -> tuple[str, ...]:
     """Why the comparison is meaningless, where it was forced."""
     return tuple(
-        tr("The comparison is meaningless and was forced: {why}.", why=retold(why))
+        tr("The comparison is meaningless and was forced: {why}.", why=why)
         for why in context.analysis.forced
     )
 
@@ -65,5 +65,5 @@ def caveats(context: ApartContext) -> tuple[str, ...]:
         tr("Not all runs have the arm {label}, which is left out.", label=label)
         for label in analysis.left_out
     )
-    told = (tr("{text}.", text=retold(text)) for text in analysis.caveats)
+    told = (tr("{text}.", text=text) for text in analysis.caveats)
     return (*forced(context), *told, *left_out)
