@@ -14,23 +14,25 @@ shows several values as clauses, where `{names}` lists them; `{name:lower}` a `T
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
 from importlib.resources import files
 from typing import Any, Self
 
-from pgassay.language import Message, clauses, decimals, listed, tr
+from pgassay.language import Message, T, clauses, decimals, listed, messages_of, tr
 from pgassay.language import catalogue as translations
 from pgassay.quantities import clock
 
 ROOMS = (
     "analysis/apart",
+    "analysis/classic",
     "analysis/compare",
     "analysis/curves",
     "analysis/gates",
     "analysis/measures",
+    "analysis/methods",
     "analysis/noise",
     "analysis/statistics",
     "analysis/verdicts",
@@ -144,6 +146,11 @@ class Term(Message):
     def __format__(self, spec: str) -> str:
         """As it is, or in lower case by the format `lower`."""
         return self.lower() if spec == "lower" else super().__format__(spec)
+
+
+def terms_of(table: T, keys: Collection[str] = (), *, besides: Collection[str] = ()) -> T:
+    """A TOML table in which the texts under these keys, or under all but those, are terms."""
+    return messages_of(table, keys, besides=besides)
 
 
 _FORMATS: Mapping[str, Callable[[float], str]] = {"clock": clock}

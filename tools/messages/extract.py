@@ -91,7 +91,8 @@ def _of_tables() -> Iterator[Msg]:
             yield from _texts(texts_of(module))
     for path in PACKAGE.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "messages_of":
+            called = getattr(node.func, "id", "") if isinstance(node, ast.Call) else ""
+            if isinstance(node, ast.Call) and called in ("messages_of", "terms_of"):
                 names = _constants(list(_inside(node.args[0])))
                 if file := next((name for name in names if name[1:].endswith(".toml")), ""):
                     table = tomllib.loads((path.parent / file).read_text("utf-8"))

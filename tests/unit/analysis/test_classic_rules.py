@@ -103,7 +103,7 @@ def test_a_disk_limits_by_what_speed_is_correlated_with(
     (found,) = disk_types(pairs, STORAGE, ["sda"])
     assert (found.load, found.limit) == (load, limit)
     assert found.honest_limit == "IOPS", "the tested limit asks which of the two is clear"
-    assert found.roles == ("data on /srv", "log on /srv")
+    assert [str(one) for one in found.roles] == ["data on /srv", "log on /srv"]
 
 
 @pytest.mark.parametrize(

@@ -281,7 +281,7 @@ def test_scenarios_have_their_rate_errors_by_sqlstate_and_latency() -> None:
     answer = analysis_of(plan).answer
     trials = tuple(replace(t, scenarios=(look, pay)) for t in answer.trials)
     cells = explanation_of(plan, replace(answer, trials=trials), RunFacts(HOST)).methods
-    red = {(one.of, one.title): one for one in cells if one.method == "red"}
+    red = {(one.of, str(one.title)): one for one in cells if one.method == "red"}
     assert means(red["pay", "Failed with SQLSTATE 40001"]) == pytest.approx([300 / 205] * 2)
     assert ("look", "Failed with SQLSTATE 40001") not in red
     assert means(red["look", "Transactions"]) == [50.0, 50.0]

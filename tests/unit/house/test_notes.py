@@ -9,6 +9,7 @@ from string import Formatter
 import pytest
 
 from pgassay.analysis.compare.model import Withdrawn
+from pgassay.analysis.curves.checkpoints.signs import TESTS
 from pgassay.language import speaking
 from pgassay.notes import LEGACY, ROOMS, Importance, Note, catalogue, note_to_json, notes_from_json
 from pgassay.plan.duet import background
@@ -84,6 +85,7 @@ def test_every_code_in_the_sources_has_a_sentence_and_every_sentence_a_use() -> 
     used |= {code for entry in hidden_settings() for code in codes_of(entry)}
     used |= {f"server/copied/{why}" for why in left_out()["libraries"].values()}
     used |= {f"plan/{why}" for table in (background(), carries_over()) for why in table.values()}
+    used |= {f"analysis/curves/{name.replace('_', '-')}" for name in TESTS}
     used |= {f"analysis/gates/{one.value}" for one in Withdrawn}
     assert known == used
     for room in ROOMS:

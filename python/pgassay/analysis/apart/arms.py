@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from pgassay.analysis.apart.model import ApartRun, Side
 from pgassay.errors import RunDirectoryError
-from pgassay.language import Message
+from pgassay.notes import Term
 
 Levels = frozenset[tuple[str, str]]
 
@@ -77,4 +77,4 @@ def _arms_of(run: ApartRun) -> dict[Levels, frozenset[str]]:
 
 
 def _label(levels: Levels) -> str:
-    return ", ".join(f"{name} = {level}" for name, level in sorted(levels)) or Message("only arm")
+    return ", ".join(f"{name} = {level}" for name, level in sorted(levels)) or Term("only arm")

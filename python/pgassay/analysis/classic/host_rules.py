@@ -14,9 +14,9 @@ import numpy as np
 from pgassay.analysis.classic.figures import Array, Figures
 from pgassay.analysis.classic.limits import LIMITS
 from pgassay.analysis.classic.model import ClassicCorrelation, DirtyPages, DiskType, RuleShare
-from pgassay.language import Message, tr
+from pgassay.notes import Note, Term
 
-_ROLES = {"data": Message("data"), "wal": Message("WAL"), "log": Message("log")}
+_ROLES = {"data": Term("data"), "wal": Term("WAL"), "log": Term("log")}
 
 
 def rule_shares(
@@ -54,8 +54,10 @@ def _band(share: float) -> str:
     """More than half is an alarm, from a quarter on a warning."""
     (alarm, alarm_text), (warning, warning_text), (_, fine) = LIMITS["bands"]["labels"]
     if share > alarm:
-        return str(alarm_text)
-    return str(warning_text if share >= warning else fine)
+        found: str = alarm_text
+    else:
+        found = warning_text if share >= warning else fine
+    return found
 
 
 def disk_types(
@@ -99,13 +101,16 @@ def _tested(iops: ClassicCorrelation | None, moved: ClassicCorrelation | None) -
     kinds = {(True, True): "mixed", (True, False): "iops", (False, True): "mb"}
     rises = tuple(bool(one.clear) and (one.honest_r or 0.0) > 0.0 for one in known)
     kind = kinds.get((rises[0], rises[1]))
-    return "unclear" if kind is None else str(rules[kind][1])
+    return "unclear" if kind is None else rules[kind][1]
 
 
-def _roles(storage: Mapping[str, Any], disk: str) -> tuple[str, ...]:
+def _roles(storage: Mapping[str, Any], disk: str) -> tuple[Note, ...]:
     """Such as `data on /srv`."""
     return tuple(
-        tr("{role} on {mount}", role=_ROLES.get(role, role), mount=one.get("mount", "?"))
+        Note(
+            "analysis/classic/on-mount",
+            {"role": _ROLES.get(role, role), "mount": str(one.get("mount", "?"))},
+        )
         for role, one in storage.items()
         if isinstance(one, Mapping)
         and disk in (*(one.get("devices") or ()), *(one.get("disks") or ()))

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from importlib.resources import files
 from typing import Any
 
-from pgassay.language import messages_of
+from pgassay.notes import terms_of
 
-LIMITS: dict[str, Any] = messages_of(
+LIMITS: dict[str, Any] = terms_of(
     tomllib.loads((files(__package__) / "classic.toml").read_text("utf-8")),
     ("labels", "types", "disk_type", "hit_labels", "rule"),
 )

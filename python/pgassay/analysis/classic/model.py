@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from pgassay.notes import Note
+
 
 class Agreement(StrEnum):
     """What the tested counterpart makes of a classic figure."""
@@ -129,7 +131,7 @@ class DiskType:
     """What bounds a disk, by correlations of speed with its operations and its volume."""
 
     disk: str
-    roles: tuple[str, ...]
+    roles: tuple[Note, ...]
     """Such as `data on /`."""
     load: str | None
     limit: str | None

@@ -19,9 +19,9 @@ from pgassay.analysis.classic.model import EventMet, OnlyInOneArm, Pareto, Part,
 from pgassay.analysis.measures.courses.even_series import WAIT_TYPES, wait_type
 from pgassay.analysis.measures.signals import ArmSignals
 from pgassay.analysis.statistics.multiple_testing import yekutieli
-from pgassay.language import Message
+from pgassay.notes import Term
 
-_UNKNOWN = Message("not known")
+_UNKNOWN = Term("not known")
 
 
 def weighted_waits(trials: Sequence[Figures]) -> tuple[WeightedWait, ...]:

@@ -31,7 +31,7 @@ from pgassay.analysis.measures.model import TrialMeasures
 from pgassay.analysis.reading.metrics import TIME_PARTS, UNACCOUNTED, WAIT_CLASSES, WaitClass
 from pgassay.analysis.statistics.intervals import mean_within, ratio_of_means
 from pgassay.analysis.statistics.values import Interval
-from pgassay.language import Message
+from pgassay.notes import Term
 from pgassay.plan.model import Factor, Plan
 
 Values = NDArray[np.float64]
@@ -138,7 +138,7 @@ def _account(
 ) -> Accounting:
     sums = Pairs(pairs.baseline.sum(axis=1), pairs.level.sum(axis=1))
     primary, critical = criticals
-    whole = _part("whole", Message("Transaction"), sums, sums, primary)
+    whole = _part("whole", Term("Transaction"), sums, sums, primary)
     found = [
         _part(part.name, part.title, _column(pairs, at), sums, critical, of=whole)
         for at, part in enumerate(parts)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
-from pgassay.language import Message
+from pgassay.notes import Term
 
 
 class Verdict(StrEnum):
@@ -147,7 +147,7 @@ class Comparison:
 
 
 def _load(step: float | None, unit: str) -> str:
-    return Message("whole trial") if step is None else f"{step:g} {unit}"
+    return Term("whole trial") if step is None else f"{step:g} {unit}"
 
 
 @dataclass(frozen=True)

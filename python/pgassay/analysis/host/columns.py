@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from pgassay.analysis.host.model import HostWindow
 from pgassay.analysis.reading.counters import CounterSeries
-from pgassay.language import messages_of
+from pgassay.notes import terms_of
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Column:
 
 
 def _read_columns() -> Mapping[str, tuple[Column, ...]]:
-    found = messages_of(
+    found = terms_of(
         tomllib.loads((files(__package__) / "host_columns.toml").read_text("utf-8")),
         ("title", "unit"),
     )

@@ -16,7 +16,7 @@ from pgassay.analysis.measures.signals import ArmSignals
 from pgassay.analysis.methods.definitions import CELLS, WHY_MISSING, CellDefinition, Pattern
 from pgassay.analysis.methods.model import MethodCell
 from pgassay.analysis.reading.metrics import METRICS
-from pgassay.language import Message, tr
+from pgassay.notes import Note, Term
 from pgassay.plan.model import Arm, Plan
 from pgassay.trials.host.disk_names import whole_disks
 
@@ -24,18 +24,19 @@ Place = tuple[int, str]
 """(block, arm)."""
 _ONLY_WHERE_SEEN = {"sessions", "state"}
 """Sources of which a series exists only where it was not zero."""
+_FAILED = "analysis/methods/failed"
 _DURATIONS = {
     "latency": {
-        "mean": Message("Mean latency"),
-        "p50": Message("Median latency"),
-        "p95": Message("95th percentile of latency"),
-        "p99": Message("99th percentile of latency"),
+        "mean": Term("Mean latency"),
+        "p50": Term("Median latency"),
+        "p95": Term("95th percentile of latency"),
+        "p99": Term("99th percentile of latency"),
     },
     "response": {
-        "mean": Message("Mean response time"),
-        "p50": Message("Median response time"),
-        "p95": Message("95th percentile of response time"),
-        "p99": Message("99th percentile of response time"),
+        "mean": Term("Mean response time"),
+        "p50": Term("Median response time"),
+        "p95": Term("95th percentile of response time"),
+        "p99": Term("99th percentile of response time"),
     },
 }
 
@@ -213,7 +214,7 @@ def _of_scenario(name: str, own: Mapping[Place, ScenarioMeasures]) -> Iterator[C
 
     def cell(
         kind: Literal["rate", "errors", "duration"],
-        title: str,
+        title: str | Note,
         unit: str,
         digits: int,
         values: Mapping[Place, float],
@@ -226,12 +227,12 @@ def _of_scenario(name: str, own: Mapping[Place, ScenarioMeasures]) -> Iterator[C
         return CellValues(made, values, scale, 10.0**-digits, metric)
 
     yield cell(
-        "rate", Message("Transactions"), "/s", 1, {at: one.tps for at, one in own.items()}, "tps"
+        "rate", Term("Transactions"), "/s", 1, {at: one.tps for at, one in own.items()}, "tps"
     )
     tried = {at: one.transactions + one.failed for at, one in own.items()}
     yield cell(
         "errors",
-        Message("Failed transactions"),
+        Term("Failed transactions"),
         "%",
         3,
         {at: 100.0 * one.failed / tried[at] for at, one in own.items() if tried[at]},
@@ -240,9 +241,7 @@ def _of_scenario(name: str, own: Mapping[Place, ScenarioMeasures]) -> Iterator[C
     for state in sorted({state for one in own.values() for state in one.errors}):
         yield cell(
             "errors",
-            tr("Failed with SQLSTATE {state}", state=state)
-            if len(state) == 5
-            else tr("Failed: {state}", state=state),
+            Note("analysis/methods/sqlstate" if len(state) == 5 else _FAILED, {"state": state}),
             "%",
             3,
             {

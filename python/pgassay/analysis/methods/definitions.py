@@ -12,7 +12,7 @@ from importlib.resources import files
 from typing import Any, Literal
 
 from pgassay.analysis.methods.model import Kind, MethodName
-from pgassay.language import messages_of
+from pgassay.notes import terms_of
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class CellDefinition:
     missing: str = ""
 
 
-_FILE: Mapping[str, Any] = messages_of(
+_FILE: Mapping[str, Any] = terms_of(
     tomllib.loads((files(__package__) / "cells.toml").read_text("utf-8")),
     ("missing", "title", "unit", "of"),
 )

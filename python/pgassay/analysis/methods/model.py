@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from pgassay.analysis.statistics.values import Interval
+from pgassay.notes import Note
 
 MethodName = Literal["use", "red", "ltes"]
 Kind = Literal["utilisation", "saturation", "errors", "rate", "duration", "latency", "traffic"]
@@ -43,7 +44,7 @@ class MethodCell:
     of: str
     """The resource or scenario; empty where it is of the service as a whole."""
     kind: Kind
-    title: str
+    title: str | Note
     unit: str
     digits: int
     good: Literal["higher", "lower", "neither"]

@@ -14,7 +14,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Literal
 
-from pgassay.language import Message, messages_of
+from pgassay.notes import Term, terms_of
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class _NoWait(WaitClass):
 
 
 def _read_wait_classes() -> tuple[WaitClass, ...]:
-    found = messages_of(
+    found = terms_of(
         tomllib.loads((files(__package__) / "wait_classes.toml").read_text("utf-8")),
         ("title", "unit"),
     )
@@ -68,25 +68,25 @@ def _read_wait_classes() -> tuple[WaitClass, ...]:
 
 
 WAIT_CLASSES = _read_wait_classes()
-TO_BEGIN = _NoWait("to_begin", Message("Waiting to begin"), ())
+TO_BEGIN = _NoWait("to_begin", Term("Waiting to begin"), ())
 """From when a transaction was due until it began; only with a rate."""
-PARALLEL = _NoWait("parallel", Message("Parallel workers, at the same time"), ())
+PARALLEL = _NoWait("parallel", Term("Parallel workers, at the same time"), ())
 """The time of parallel workers, below zero: sessions spend it beside the transaction's own time."""
-UNACCOUNTED = _NoWait("unaccounted", Message("Unaccounted"), ())
+UNACCOUNTED = _NoWait("unaccounted", Term("Unaccounted"), ())
 """What is left of a transaction's time. Negative where the samples count more than it."""
 TIME_PARTS = (TO_BEGIN, *WAIT_CLASSES, PARALLEL, UNACCOUNTED)
 """The parts of a transaction's time; they sum to its mean response time or latency."""
 
 
 def _read_metrics() -> Mapping[str, Metric]:
-    found = messages_of(
+    found = terms_of(
         tomllib.loads((files(__package__) / "metrics.toml").read_text("utf-8")), ("title", "unit")
     )
     metrics = {name: Metric(name, **fields) for name, fields in found.items()}
     for part in TIME_PARTS:
-        title = Message(f"Time per transaction: {str.__str__(part.title)}")
+        title = Term(f"Time per transaction: {str.__str__(part.title)}")
         metrics[part.metric] = Metric(
-            part.metric, title, Message("ms"), "lower", "difference", "waits", 3, _FLOOR_MS
+            part.metric, title, Term("ms"), "lower", "difference", "waits", 3, _FLOOR_MS
         )
     return metrics
 

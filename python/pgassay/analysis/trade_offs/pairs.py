@@ -32,10 +32,10 @@ from pgassay.analysis.compare.secondary import (
 from pgassay.analysis.measures.model import TrialMeasures
 from pgassay.analysis.reading.metrics import METRICS, Metric
 from pgassay.analysis.statistics.multiple_testing import yekutieli
-from pgassay.language import messages_of
+from pgassay.notes import terms_of
 from pgassay.plan.model import Factor, Plan
 
-RULES: dict[str, Any] = messages_of(
+RULES: dict[str, Any] = terms_of(
     tomllib.loads((files(__package__) / "criteria.toml").read_text("utf-8")), ("aim", "noun")
 )
 

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from pgassay.analysis.reading.counters import CounterSeries
 from pgassay.analysis.reading.metrics import WAIT_CLASSES, class_of
 from pgassay.analysis.waits.cpu_queue import OF_THE_LOAD, WORKER, CpuQueue
-from pgassay.language import Message
+from pgassay.notes import Term
 
 Times = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -218,7 +218,7 @@ class WaitProfile:
         return found
 
 
-_QUEUED = Message("CPU queue")
+_QUEUED = Term("CPU queue")
 
 
 def _encoded(column: pa.ChunkedArray) -> tuple[list[str | None], NDArray[np.int64]]:

@@ -19,12 +19,12 @@ from numpy.typing import NDArray
 from pgassay.analysis.curves.checkpoints.profiles import Window, edges_around
 from pgassay.analysis.measures.courses.checkpoint_signals import GROUPS
 from pgassay.analysis.measures.courses.trial_course import TrialCourse
-from pgassay.language import messages_of
+from pgassay.notes import terms_of
 
 Array = NDArray[np.float64]
-RULES = messages_of(
+RULES = terms_of(
     tomllib.loads((files(__package__) / "causes.toml").read_text("utf-8")),
-    ("cause", "text", "title", "unit"),
+    ("cause", "title", "unit"),
 )
 UNACCOUNTED = "unaccounted"
 

@@ -10,6 +10,7 @@ from typing import Literal
 
 from pgassay.analysis.measures.courses.checkpoint_signals import TrialCheckpoint
 from pgassay.analysis.statistics.values import Estimate, Interval
+from pgassay.notes import Note
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ class Sign:
 
     name: str
     cause: Literal["images", "writeback", "wal_locks"]
-    text: str
+    text: Note
     trials: int
     seen: int
 

@@ -1,7 +1,7 @@
 """Signs of each cause of a dip, yes or no in each trial.
 
 Enters: trials around their checkpoints. Leaves: in how many trials each sign is seen.
-Never: weighs signs; limits and texts are in causes.toml.
+Never: weighs signs; limits are in causes.toml.
 """
 
 from __future__ import annotations
@@ -13,26 +13,25 @@ import numpy as np
 
 from pgassay.analysis.curves.checkpoints.around import RULES, Around
 from pgassay.analysis.curves.checkpoints.model import Sign
-from pgassay.language import decimals
+from pgassay.notes import Note, Value
 
 
 def signs_of(trials: Sequence[Around]) -> tuple[Sign, ...]:
     """Signs that could be looked for in any trial."""
     found = []
-    for name, test in _TESTS.items():
+    for name, test in TESTS.items():
         rule = RULES["signs"][name]
         seen = [answer for one in trials if (answer := test(one, rule)) is not None]
         if seen:
-            text = rule["text"].format(**_limits(rule))
-            found.append(Sign(name, rule["cause"], text, len(seen), sum(seen)))
+            note = Note(f"analysis/curves/{name.replace('_', '-')}", _limits(rule))
+            found.append(Sign(name, rule["cause"], note, len(seen), sum(seen)))
     return tuple(found)
 
 
-def _limits(rule: Mapping[str, Any]) -> dict[str, str]:
-    """The limits of a sign, as the reader writes numbers."""
+def _limits(rule: Mapping[str, Any]) -> dict[str, Value]:
+    """The limits of a sign, as numbers and in per cent."""
     known = {name: rule[name] for name in ("least", "most") if name in rule}
-    shares = {f"{name}_pct": decimals(100.0 * value, "g") for name, value in known.items()}
-    return {name: decimals(value, "g") for name, value in known.items()} | shares
+    return {**known, **{f"{name}_pct": 100.0 * value for name, value in known.items()}}
 
 
 def _first(trial: Around) -> slice:
@@ -105,7 +104,7 @@ def _writeback_pressure(trial: Around, rule: Mapping[str, float]) -> bool | None
     )
 
 
-_TESTS = {
+TESTS = {
     "images_jump": _images_jump,
     "images_decay": _images_decay,
     "images_cost": _images_cost,

@@ -21,11 +21,11 @@ from numpy.typing import NDArray
 from pgassay.analysis.measures.sources import TrialSources
 from pgassay.analysis.reading.counters import CounterSeries, Key
 from pgassay.analysis.waits.wait_profile import looks_in, times_of_looks
-from pgassay.language import messages_of
+from pgassay.notes import terms_of
 
 Array = NDArray[np.float64]
 Edges = NDArray[np.int64]
-SIGNALS = messages_of(
+SIGNALS = terms_of(
     tomllib.loads((files(__package__) / "checkpoint_signals.toml").read_text("utf-8")), ("title",)
 )
 GROUPS: Mapping[str, str] = {one["name"]: one["title"] for one in SIGNALS["group"]}

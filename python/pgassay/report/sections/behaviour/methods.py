@@ -81,7 +81,7 @@ def not_measured(context: ReportContext) -> tuple[tuple[str, tuple[str, ...]], .
     found: dict[str, list[str]] = {}
     for one in context.analysis.explanation.methods:
         if one.not_measured:
-            name = f"{one.title} ({one.of})" if one.of else one.title
+            name = f"{one.title} ({one.of})" if one.of else str(one.title)
             found.setdefault(one.not_measured, []).append(name)
     return tuple((why, tuple(dict.fromkeys(names))) for why, names in found.items())
 
@@ -89,7 +89,7 @@ def not_measured(context: ReportContext) -> tuple[tuple[str, tuple[str, ...]], .
 def _row(context: ReportContext, one: MethodCell) -> Row:
     by_arm = {figure.arm: figure for figure in one.figures}
     shown = [_cell(one, by_arm[arm.id]) for arm in context.analysis.answer.arms]
-    return row_of((one.of, tr(one.kind), one.title, *shown))
+    return row_of((one.of, tr(one.kind), str(one.title), *shown))
 
 
 def _cell(one: MethodCell, figure: CellFigure) -> Cell:
@@ -114,5 +114,5 @@ def _quantity(one: MethodCell, value: float) -> str:
         return "0"
     if one.unit.startswith("B"):
         return f"{size(value)}{one.unit.removeprefix('B')}"
-    shown = Metric("", one.title, one.unit, one.good, "difference", "host", one.digits)
+    shown = Metric("", str(one.title), one.unit, one.good, "difference", "host", one.digits)
     return quantity(value, shown)
