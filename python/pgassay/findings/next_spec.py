@@ -13,12 +13,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pgassay.errors import SpecError
-from pgassay.refusals.refusal import refuse
+from pgassay.refusals.refusal import found_by, refuse
 from pgassay.spec.factors.level_names import file_names, named_levels, plain_names
 from pgassay.spec.model import ExperimentFile
 from pgassay.spec.reading.tables import parsed_toml, read_table
 from pgassay.spec.reading.toml_text import toml_key, toml_literal
-from pgassay.spec.refusals.tables import unfit_settings
+from pgassay.spec.refusals.tables import OF_TABLES
 
 _BESIDE = "# Paths are relative to the experiment file of this run: save this one beside it.\n"
 _HELD_IN = {"postgres": ("settings", "postgres"), "host": ("settings", "host")}
@@ -59,7 +59,7 @@ def next_spec(
         table["factors"] = _merged(own, added)
         first = {key: table[key] for key in _ORDER if key in table}
         text = _written(first | table)
-        refuse(unfit_settings(read_table(ExperimentFile, text, "next.toml")))
+        refuse(found_by(OF_TABLES, read_table(ExperimentFile, text, "next.toml")))
     except (SpecError, AttributeError, KeyError, TypeError, ValueError):
         return ""
     return f"{_BESIDE}{text}" if _names_files(table) else text

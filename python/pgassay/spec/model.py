@@ -6,13 +6,11 @@ Never: reads files or reaches servers; `reading/tables.py` turns errors into mes
 
 from __future__ import annotations
 
-import math
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, WithJsonSchema, field_validator, model_validator
 
 from pgassay.spec.endpoints import PrimaryMetric, as_margins, checked_names, usual_metric
-from pgassay.spec.factors.kinds import written_factors
 from pgassay.spec.factors.tables import FactorsTable
 from pgassay.spec.guard import GuardTable
 from pgassay.spec.load.slices import Length
@@ -21,7 +19,7 @@ from pgassay.spec.profile import ProfileTable
 from pgassay.spec.reading.values import Duration, SettingValue, Share, Table
 from pgassay.spec.secrets.passwords import without_password
 from pgassay.spec.server.access import HostAccess
-from pgassay.spec.server.fleet import FleetTable, refuse_beside_fleet
+from pgassay.spec.server.fleet import FleetTable
 from pgassay.spec.server.host_knobs import DottedNames
 from pgassay.spec.server.placement import PlacementTable
 from pgassay.spec.server.reset import ResetLevel, ResetRule, ResetTable, rule_for
@@ -182,16 +180,6 @@ class DesignTable(StoppingKeys):
 MOST_ARMS = 256
 DEFAULT_VERSION = 18
 """Major version of the embedded server where the file names none."""
-NOT_FOR_COPIES = (
-    "service",
-    "cluster",
-    "restart_command",
-    "ssh",
-    "sudo",
-    "allow_restart",
-    "settings_at",
-)
-"""Keys of [target] about the service or host of a server that is loaded itself."""
 
 
 class ExperimentFile(Table):
@@ -212,55 +200,8 @@ class ExperimentFile(Table):
     design: DesignTable = Field(default_factory=DesignTable)
 
     @model_validator(mode="after")
-    def _fits_a_fleet(self) -> ExperimentFile:
-        refuse_beside_fleet(self)
-        return self
-
-    @model_validator(mode="after")
-    def _may_change(self) -> ExperimentFile:
-        place = self.placement
-        of_server = (place.server, place.server_nice, place.server_memory)
-        if self.loads_existing and any(one is not None for one in of_server):
-            raise ValueError(
-                "placement.server, server_nice and server_memory are for servers that pgassay"
-                " starts; set an existing server's in its systemd unit (CPUAffinity=, Nice=,"
-                " MemoryMax=)"
-            )
-        knobs = [*self.factors.host, *self.settings.host]
-        if knobs and not (self.target.allow_host_changes and self._server_may_change()):
-            also = "" if self._server_may_change() else ", and target.allow_changes = true"
-            raise ValueError(
-                f"{knobs[0]} changes a knob of the server's host, which takes"
-                f" target.allow_host_changes = true{also}"
-            )
-        rule = self.reset_rule()
-        if self.target.settings_at == "database" and rule.level is ResetLevel.TEMPLATE:
-            raise ValueError(
-                'reset.level = "template" runs trials in copies of the database, and settings of a'
-                ' database are not copied; write target.settings_at = "role"'
-            )
-        arms = math.prod(len(factor.levels) for factor in written_factors(self.factors))
-        if arms > MOST_ARMS and self.design.combinations == "full":
-            raise ValueError(
-                f"the factors make {arms} arms; more than {MOST_ARMS} cannot be compared,"
-                ' drop levels or factors, or write design.combinations = "fraction"'
-            )
-        return self
-
-    @model_validator(mode="after")
-    def _keys_fit_the_reset(self) -> ExperimentFile:
-        if self.loads_existing and self.target.bin is not None:
-            raise ValueError(
-                "target.bin beside target.dsn is for reset.level = 'snapshot', whose copy it runs;"
-                " to restart the server itself, name its service, its cluster, or a restart_command"
-            )
-        given = self.target.model_fields_set
-        for name in NOT_FOR_COPIES if self.copies_existing else ():
-            if name in given:
-                raise ValueError(
-                    f"reset.level = 'snapshot' runs trials on a copy of the server, on this host,"
-                    f" and leaves the server itself alone; leave out target.{name}"
-                )
+    def _has_a_reset(self) -> ExperimentFile:
+        self.reset_rule()  # raises ValueError where the server cannot follow the table
         return self
 
     @property
@@ -304,6 +245,3 @@ class ExperimentFile(Table):
             existing=self.target.is_existing,
             may_change=self.target.allow_changes,
         )
-
-    def _server_may_change(self) -> bool:
-        return not self.loads_existing or self.target.allow_changes

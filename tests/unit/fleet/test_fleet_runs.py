@@ -22,6 +22,7 @@ from pgassay.server.hosts.placement import Placement
 from pgassay.server.protocol import ServerFacts
 from pgassay.spec.parse import parse_spec
 from pgassay.trials.model.record import Validity
+from support.refusals import refused
 from support.synthetic.directories import SPEC
 from support.synthetic.fleet_members import Heard, MadeUpMember, empty_run, servers_by_trial
 
@@ -220,26 +221,37 @@ TWO = '[target.fleet]\nservers = ["host=a", "host=b"]\n'
 @pytest.mark.parametrize(
     ("more", "says"),
     [
-        ('[target]\ndsn = "service=lab"\n[target.fleet]\n', r"drop target\.dsn, or target\.fleet"),
-        ("[target.fleet]\n[factors.target]\nversion = [16, 18]\n", r"drop factors\.target"),
-        ("[target.fleet]\n[profile]\nseconds = 5\n", r"drop \[profile\]"),
         ("[target.fleet]\nnodes = 1\n", r"nodes"),
         (
             '[target.fleet]\nray = "ray://head:10001"\n',
             r"fleet\.ray.*: write 'auto' for the cluster",
         ),
         ('[target.fleet]\nray = "local"\n', r"fleet\.ray.*: write 'auto' for the cluster"),
-        ("[target.fleet]\n[load.generators]\n", r"drop load\.generators"),
         ('[target.fleet]\nservers = ["host=a"]\n', r"target\.fleet\.servers: a fleet has two"),
         (TWO.replace("host=b", "host=b password=x"), r"fleet\.servers.*: a password may not be"),
         (TWO.replace("host=b", "host=a"), r"fleet\.servers: 'host=a' is there twice"),
         (TWO + "nodes = 2\n", r"drop nodes, or servers"),
-        ("[target]\nversion = 18\n" + TWO, r"drop target\.version"),
         ('[target]\nssh = "db1"\n' + TWO, r"ssh: servers of a fleet are"),
-        (TWO + '[reset]\nlevel = "snapshot"\n', r'drop reset\.level = "snapshot"'),
         ("[target]\nallow_changes = true\n[target.fleet]\n", r"give fleet\.servers too"),
     ],
 )
 def test_what_a_fleet_cannot_give_is_refused_by_the_file(more: str, says: str) -> None:
     with pytest.raises(SpecError, match=says):
+        parse_spec(SPEC + more, source="spec.toml", beside=Path())
+
+
+@pytest.mark.parametrize(
+    ("more", "key"),
+    [
+        ('[target]\ndsn = "service=lab"\n[target.fleet]\n', "target.dsn"),
+        ("[target.fleet]\n[factors.target]\nversion = [16, 18]\n", "factors.target"),
+        ("[target.fleet]\n[profile]\nseconds = 5\n", "profile"),
+        ("[target.fleet]\n[load.generators]\n", "load.generators"),
+        ("[target]\nversion = 18\n" + TWO, "target.version"),
+        (TWO + '[reset]\nlevel = "snapshot"\n', "reset.level"),
+    ],
+)
+def test_what_does_not_go_with_a_fleet_is_refused_by_its_key(more: str, key: str) -> None:
+    code = "not-with-existing-servers-of-a-fleet" if TWO in more else "not-with-a-fleet"
+    with refused(code, key):
         parse_spec(SPEC + more, source="spec.toml", beside=Path())

@@ -51,7 +51,7 @@ def test_an_invalid_cpu_list_is_refused(wrong: str) -> None:
 
 def test_placement_of_an_existing_server_is_refused() -> None:
     for line in ("server = '0'", "server_nice = 3", "server_memory = '1GB'"):
-        with pytest.raises(SpecError, match=r"server_nice and server_memory are for servers"):
+        with refused("place-of-an-existing-server", f"placement.{line.split()[0]}"):
             table(line, "[target]\ndsn = 'service=lab'")
     assert table("client = '0'", "[target]\ndsn = 'service=lab'").client == "0"
 

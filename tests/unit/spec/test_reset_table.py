@@ -50,7 +50,7 @@ def test_a_reset_table_means_one_rule(text: str, rule: ResetRule) -> None:
         ),
         (
             EXISTING + "cluster = '15/main'\n[reset]\nlevel = 'snapshot'\n",
-            "leaves the server itself alone; leave out target.cluster",
+            "target.cluster: reset.level = 'snapshot' runs trials on a copy",
         ),
         (EXISTING + "[reset]\nlevel = 'template'\n", "only with target.allow_changes = true"),
         (

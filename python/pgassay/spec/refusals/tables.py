@@ -7,14 +7,17 @@ knob; the server and its host check again when they are opened.
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterable, Iterator
 
 from pgassay.refusals.refusal import Refusal
 from pgassay.spec.endpoints import usual_metric
-from pgassay.spec.model import ExperimentFile
+from pgassay.spec.factors.kinds import written_factors
+from pgassay.spec.model import MOST_ARMS, ExperimentFile
 from pgassay.spec.reading.units import to_base
 from pgassay.spec.secrets.redaction import secret_line
 from pgassay.spec.server.host_knobs import check_knob, normal, partner_of
+from pgassay.spec.server.reset import ResetLevel
 from pgassay.spec.settings.catalogue import check_setting, entries_of
 
 
@@ -142,7 +145,86 @@ def held_and_varied(file: ExperimentFile) -> Iterator[Refusal]:
             yield Refusal("also-given-as", f"factors.workload.{name}", other=f"workload.{name}")
 
 
+def beside_a_fleet(file: ExperimentFile) -> Iterator[Refusal]:
+    """Refuses what servers on several nodes, which run whole blocks, cannot give."""
+    fleet = file.target.fleet
+    if fleet is None:
+        return
+    given = {
+        "target.dsn": file.target.dsn is not None,
+        "target.version": file.target.version is not None and bool(fleet.servers),
+        "target.bin": file.target.bin is not None and bool(fleet.servers),
+        "reset.level": file.copies_existing,
+        "factors.target": bool(file.factors.target.servers()),
+        "factors.host": bool(file.factors.host),
+        "settings.host": bool(file.settings.host),
+        "load.command": file.load.command is not None,
+        "load.generators": file.load.generators is not None,
+        "profile": file.profile is not None,
+        "design.mode": file.design.mode != "blocks",
+    }
+    code = "not-with-existing-servers-of-a-fleet" if fleet.servers else "not-with-a-fleet"
+    for key, is_given in given.items():
+        if is_given:
+            yield Refusal(code, key)
+
+
+def places_of_an_existing_server(file: ExperimentFile) -> Iterator[Refusal]:
+    """Refuses CPUs, niceness and memory for a server that pgassay does not start."""
+    for name in ("server", "server_nice", "server_memory"):
+        if file.loads_existing and getattr(file.placement, name) is not None:
+            yield Refusal("place-of-an-existing-server", f"placement.{name}")
+
+
+def knobs_without_permission(file: ExperimentFile) -> Iterator[Refusal]:
+    """Refuses knobs of a host that the file does not allow to change."""
+    knobs = [f"factors.host.{name}" for name in file.factors.host]
+    knobs += [f"settings.host.{name}" for name in file.settings.host]
+    may_change = not file.loads_existing or file.target.allow_changes
+    if not knobs or (file.target.allow_host_changes and may_change):
+        return
+    if may_change:
+        yield Refusal("knob-without-permission", knobs[0])
+    else:
+        yield Refusal("knob-without-permissions", knobs[0])
+
+
+def unfit_target(file: ExperimentFile) -> Iterator[Refusal]:
+    """Refuses keys of [target] that the reset before every trial has no use for."""
+    if file.target.settings_at == "database" and file.reset_rule().level is ResetLevel.TEMPLATE:
+        yield Refusal("settings-of-a-template")
+    if file.loads_existing and file.target.bin is not None:
+        yield Refusal("programs-of-an-existing-server")
+    for name in _NOT_FOR_COPIES if file.copies_existing else ():
+        if name in file.target.model_fields_set:
+            yield Refusal("not-for-a-copy", f"target.{name}")
+
+
+_NOT_FOR_COPIES = (
+    "service",
+    "cluster",
+    "restart_command",
+    "ssh",
+    "sudo",
+    "allow_restart",
+    "settings_at",
+)
+"""Keys of [target] about the service or host of a server that is loaded itself."""
+
+
+def too_many_arms(file: ExperimentFile) -> Iterator[Refusal]:
+    """Refuses more combinations of levels than can be compared."""
+    arms = math.prod(len(factor.levels) for factor in written_factors(file.factors))
+    if arms > MOST_ARMS and file.design.combinations == "full":
+        yield Refusal("too-many-combinations", arms=arms, most=MOST_ARMS)
+
+
 OF_TABLES = (
+    beside_a_fleet,
+    places_of_an_existing_server,
+    knobs_without_permission,
+    unfit_target,
+    too_many_arms,
     unfit_settings,
     unfit_knobs,
     profile_of_alternating_arms,

@@ -6,7 +6,7 @@ Never: joins a cluster.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
@@ -54,30 +54,3 @@ class FleetTable(Table):
         if self.servers:
             return len(self.servers)
         return None if self.nodes == "all" else self.nodes
-
-
-def refuse_beside_fleet(file: Any) -> None:
-    """Raises ValueError where another table of the file asks for what a fleet cannot give."""
-    fleet = file.target.fleet
-    if fleet is None:
-        return
-    wrong = {
-        "target.dsn": file.target.dsn is not None,
-        "target.version": file.target.version is not None and bool(fleet.servers),
-        "target.bin": file.target.bin is not None and bool(fleet.servers),
-        'reset.level = "snapshot"': file.copies_existing,
-        "factors.target": bool(file.factors.target.servers()),
-        "factors.host": bool(file.factors.host),
-        "settings.host": bool(file.settings.host),
-        "load.command": file.load.command is not None,
-        "load.generators": file.load.generators is not None,
-        "[profile]": file.profile is not None,
-        "design.mode other than blocks": file.design.mode != "blocks",
-    }
-    found = [name for name, is_given in wrong.items() if is_given]
-    if found:
-        what = "drives its servers from" if fleet.servers else "starts its servers on"
-        raise ValueError(
-            f"target.fleet {what} the nodes of a Ray cluster, and runs whole blocks"
-            f" on each; drop {' and '.join(found)}, or target.fleet"
-        )
