@@ -148,7 +148,7 @@ def _remember(spec: Spec, run: RunDirectory, outcome: Outcome) -> None:
         analysis.noise.floor,
         warmup_s,
         sufficient_warmup_s(plan, analysis.behaviour.courses),
-        measured_by(spec, run.environment()),
+        measured_by(spec, run.environment().given),
         calibrates=plan.calibrates,
     )
     add_noise_record(record)

@@ -57,7 +57,7 @@ def resume(
         return _as_reported(readings, listener)
     listener.planned(plan)
     listener.preparing(f"resuming after {len(finished)} finished trials")
-    so_far = RunSoFar(run.environment(), finished, frozenset(accepted), resumed=True)
+    so_far = RunSoFar(run.environment().given, finished, frozenset(accepted), resumed=True)
     return carry_out(spec, run, listener, placement, readings, so_far)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -63,7 +64,7 @@ def kept_of(study: Study, context: ReportContext) -> dict[str, Any]:
         "made": created_at(context.environment)[:10],
         "pgassay": context.version,
         "server": server_version(context.environment),
-        "machine": _machine(context.environment.get("host") or {}),
+        "machine": _machine(context.environment.host.given),
         "experiment": context.spec_text,
         **{name: _texts(context, kinds) for name, kinds in SHOWN.items()},
         "checkpoints": [
@@ -105,7 +106,7 @@ def _form(study: Study, text: str) -> str:
     return next((str(form) for form in Form if study.experiment(form) == text), "shortened")
 
 
-def _machine(host: dict[str, Any]) -> str:
+def _machine(host: Mapping[str, Any]) -> str:
     """Such as `2 × AMD EPYC, 24 GB, Linux 6.18, ext4`."""
     memory = f"{host.get('memory_bytes', 0) / 2**30:.0f} GB"
     storage = ((host.get("storage") or {}).get("data") or {}).get("file_system")

@@ -63,6 +63,7 @@ from pgassay.analysis.statements.model import StatementPlans, StatementUse
 from pgassay.analysis.trade_offs.model import TradeOff
 from pgassay.analysis.verdicts.model import ArmSummary, IdleTrials, Losses, UnseenCollapses
 from pgassay.plan.model import Endpoint
+from pgassay.samples.forms.environment import EnvironmentFile
 
 __all__ = [
     "SCHEMA",
@@ -275,7 +276,7 @@ class RunFacts:
     """What is known of a run besides its measurements: its files, as findings and reports read
     them."""
 
-    environment: Mapping[str, Any] = field(default_factory=dict)
+    environment: EnvironmentFile = field(default_factory=EnvironmentFile)
     """environment.json: versions, settings, the host; any part of it may be missing."""
     spec_text: str = ""
     """spec.toml, from which findings make the next experiment file."""

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import statistics
 from dataclasses import replace
-from typing import Any
 
 from pgassay.analysis.measures.one_server import of_one_server
 from pgassay.analysis.trial_reading import TrialReading, read_trial
 from pgassay.plan.model import Plan
 from pgassay.readings.processes import in_processes, processes_for
+from pgassay.samples.forms.environment import EnvironmentFile
 from pgassay.samples.run_directory import RunDirectory
 
 
@@ -42,15 +42,16 @@ class TrialReadings:
             replace(one, measures=measures) for one, measures in zip(found, counted, strict=True)
         ]
 
-    def environment(self) -> dict[str, Any]:
+    def environment(self) -> EnvironmentFile:
         """environment.json, with the median duration of the resets."""
         stored = self.run.environment()
-        if isinstance(stored.get("reset"), dict):
+        if stored.reset:
             took = [
                 reset.duration_s
                 for reset in (one.trial.summary().reset for one in self.every())
                 if reset.duration_s is not None
             ]
             if took:
-                stored["reset"]["seconds"] = round(statistics.median(took), 2)
+                reset = {**stored.reset, "seconds": round(statistics.median(took), 2)}
+                return EnvironmentFile.model_validate({**stored.given, "reset": reset})
         return stored

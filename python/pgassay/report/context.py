@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from pgassay.analysis.apart.model import ApartAnalysis
 from pgassay.analysis.gates.model import GateResult
@@ -20,6 +19,7 @@ from pgassay.analysis.trace.model import TraceSummary
 from pgassay.findings.model import Finding, FindingKind
 from pgassay.language import decimals, listed, tr
 from pgassay.plan.model import Plan
+from pgassay.samples.forms.environment import EnvironmentFile
 from pgassay.samples.forms.observation import ObservationFile
 from pgassay.samples.forms.trace import TraceFile
 
@@ -60,7 +60,7 @@ class ReportContext:
     """Those asked for when the report was made."""
 
     @property
-    def environment(self) -> Mapping[str, Any]:
+    def environment(self) -> EnvironmentFile:
         """environment.json as it was stored; any part of it may be missing."""
         return self.facts.environment
 
@@ -110,7 +110,7 @@ class ObservationContext:
     run_name: str
     described: ObservationFile
     observed: ObservationSummary
-    environment: Mapping[str, Any]
+    environment: EnvironmentFile
     version: str
     texts: Mapping[str, str] = field(default_factory=dict)
     """queryid → text of its statements."""

@@ -14,6 +14,7 @@ from pgassay.analysis.reading.setting_sizes import setting_text
 from pgassay.findings.wording import size
 from pgassay.language import Message, clauses, decimals, listed, tr
 from pgassay.notes import note_at, notes_at
+from pgassay.samples.forms.environment import EnvironmentFile, NotSeen
 
 _ABSENT = Message("not known")
 _ELSEWHERE = (
@@ -36,47 +37,39 @@ class NamedValues:
     rows: tuple[tuple[str, str], ...]
 
 
-def environment_lists(environment: Mapping[str, Any]) -> tuple[NamedValues, ...]:
+def environment_lists(environment: EnvironmentFile) -> tuple[NamedValues, ...]:
     """Server, host, whatever else was recorded, settings; empty lists are left out."""
-    server = environment.get("server")
-    settings = server.get("settings") if isinstance(server, Mapping) else None
-    several = bool(environment.get("servers"))  # the section "The servers" has them
-    rest = {k: v for k, v in environment.items() if k not in _ELSEWHERE}
-    server_rows = () if several else _rows(server)
+    rest = {k: v for k, v in environment.given.items() if k not in _ELSEWHERE}
+    # Of several servers the section "The servers" has them.
+    server_rows = () if environment.servers else tuple(_flat(environment.server.given))
     missing = tr("Not measured, and how to enable it")
     not_default = tr("Server settings other than the defaults")
-    sizes = tuple(_sizes(environment.get("sizes")))
+    sizes = tuple(_sizes(environment.sizes))
     found = (
         NamedValues("server", tr("Server"), "values", server_rows),
-        NamedValues("host", tr("Host"), "values", _rows(environment.get("host"))),
-        NamedValues("run", tr("Run"), "values", _rows(rest)),
+        NamedValues("host", tr("Host"), "values", tuple(_flat(environment.host.given))),
+        NamedValues("run", tr("Run"), "values", tuple(_flat(rest))),
         NamedValues("not_measured", missing, "sentences", not_measured(environment)),
         NamedValues("sizes", tr("Sizes at the start"), "code", sizes),
-        NamedValues("settings", not_default, "code", _settings(settings)),
+        NamedValues("settings", not_default, "code", _settings(environment.server.settings)),
     )
     return tuple(one for one in found if one.rows)
 
 
-def not_measured(environment: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+def not_measured(environment: EnvironmentFile) -> tuple[tuple[str, str], ...]:
     """(what was not measured, why and how to enable it); empty for runs that did not store it."""
-    stored = environment.get("not_seen")
-    if not isinstance(stored, list):
-        return ()
-    return tuple(_not_measured(one) for one in stored if isinstance(one, Mapping))
+    return tuple(map(_not_measured, environment.not_seen))
 
 
-def _not_measured(one: Mapping[str, Any]) -> tuple[str, str]:
-    servers = one.get("servers")
-    where = f" ({listed(servers)})" if isinstance(servers, list) else ""
-    text = clauses(note_at(one, part) for part in ("found", "fix") if one.get(part))
-    return f"{note_at(one, 'name') or _text('', one.get('name'))}{where}", text
+def _not_measured(one: NotSeen) -> tuple[str, str]:
+    where = f" ({listed(one.servers)})" if one.servers else ""
+    text = clauses(note_at(one.given, part) for part in ("found", "fix") if one.given.get(part))
+    return f"{note_at(one.given, 'name') or _ABSENT}{where}", text
 
 
-def _sizes(stored: Any) -> Iterator[tuple[str, str]]:
+def _sizes(stored: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
     """Whole databases, and the largest of their relations."""
-    for data, found in stored.items() if isinstance(stored, Mapping) else ():
-        if not isinstance(found, Mapping):
-            continue
+    for data, found in stored.items():
         if "total_bytes" in found:
             value = _text("_bytes", found["total_bytes"])
             yield str(data), tr("{value} in all", value=value)
@@ -90,36 +83,24 @@ def _sizes(stored: Any) -> Iterator[tuple[str, str]]:
                 yield f"{_text('', one.get('schema'))}.{name}", f"{size} ({_words_of(kind)})"
 
 
-def server_version(environment: Mapping[str, Any]) -> str:
+def server_version(environment: EnvironmentFile) -> str:
     """The version, such as `PostgreSQL 18.4`; all of several servers; empty if unknown."""
-    servers = environment.get("servers")
-    if isinstance(servers, Mapping):
-        versions = (str(one.get("version", "")) for one in servers.values())
+    if environment.servers:
+        versions = (one.version or "" for one in environment.servers.values())
         return " · ".join(dict.fromkeys(versions))
-    server = environment.get("server")
-    version = server.get("version") if isinstance(server, Mapping) else None
-    return str(version) if version else ""
+    return environment.server.version or ""
 
 
-def created_at(environment: Mapping[str, Any]) -> str:
+def created_at(environment: EnvironmentFile) -> str:
     """Such as `2026-01-31 14:25:01 UTC`; empty where it is not known."""
-    moment = str(environment.get("created_at") or "")
+    moment = environment.created_at or ""
     return moment.replace("T", " ", 1).replace("+00:00", " UTC")
 
 
-def _settings(settings: Any) -> tuple[tuple[str, str], ...]:
-    if not isinstance(settings, Mapping):
-        return ()
+def _settings(settings: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     return tuple(
-        (str(name), setting_text(_text(str(name), value)))
-        for name, value in sorted(settings.items())
+        (name, setting_text(_text(name, value))) for name, value in sorted(settings.items())
     )
-
-
-def _rows(value: Any) -> tuple[tuple[str, str], ...]:
-    if isinstance(value, Mapping):
-        return tuple(_flat(value))
-    return () if value is None else ((_words_of("value"), _text("", value)),)
 
 
 def _flat(value: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str]]:

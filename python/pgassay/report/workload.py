@@ -21,8 +21,7 @@ def workload_words(context: ReportContext) -> str:
     asked = context.facts.asked
     names = {one.workload: one.called or one.workload for one in asked if one.workload}
     # Where data were made, their sizes are stored under the same name.
-    data = context.environment.get("sizes")
-    found = data if isinstance(data, Mapping) else {}
+    found = context.environment.sizes
     words = [f"{names.get(name, name)}{_data(found.get(name), context)}" for name in names or found]
     return clauses(words)
 
@@ -36,7 +35,8 @@ def _data(sizes: Any, context: ReportContext) -> str:
 
 def _fit(total: float, context: ReportContext) -> str:
     """Where the data can stay between two uses; nothing where that is not known."""
-    stored = _stored(context.environment, "shared_buffers")
+    server = context.environment.server
+    stored = str(server.settings.get("shared_buffers") or "")
     buffers = [
         setting_bytes(one.settings.get("shared_buffers") or stored) for one in context.facts.asked
     ]
@@ -53,9 +53,8 @@ def _memory(context: ReportContext) -> float | None:
     limit = _server_memory(context.spec_text)
     if limit is not None and (found := setting_bytes(limit)) is not None:
         return float(found)
-    host = context.environment.get("host")
-    memory = host.get("memory_bytes") if isinstance(host, Mapping) else None
-    return float(memory) if isinstance(memory, int | float) else None
+    memory = context.environment.host.memory_bytes
+    return None if memory is None else float(memory)
 
 
 def _server_memory(spec_text: str) -> str | None:
@@ -66,10 +65,3 @@ def _server_memory(spec_text: str) -> str | None:
         return None
     limit = placement.get("server_memory") if isinstance(placement, dict) else None
     return None if limit is None else str(limit)
-
-
-def _stored(environment: Mapping[str, Any], name: str) -> str | None:
-    server = environment.get("server")
-    settings = server.get("settings") if isinstance(server, Mapping) else None
-    value = settings.get(name) if isinstance(settings, Mapping) else None
-    return None if value is None else str(value)

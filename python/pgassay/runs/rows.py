@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from pgassay.samples.directory import StoredDirectory
+from pgassay.samples.forms.environment import Setting
 from pgassay.samples.layout import ANALYSIS, OBSERVATION, PLAN
 from pgassay.samples.observation_directory import ObservationDirectory
 from pgassay.samples.overview import overview_of
@@ -30,7 +31,7 @@ def directory(path: Path) -> StoredDirectory:
 def runs(path: Path) -> Iterator[Row]:
     """One row."""
     found, environment = overview_of(path), directory(path).environment()
-    host, server = environment.get("host") or {}, environment.get("server") or {}
+    host = environment.host
     yield {
         "path": shown(path),
         "kind": "observation" if ObservationDirectory.is_at(path) else "run",
@@ -41,13 +42,13 @@ def runs(path: Path) -> Iterator[Row]:
         "effect_pct": found.effect_pct,
         "trials": len(directory(path).finished()),
         "started": found.started,
-        "pgassay": environment.get("pgassay"),
-        "server_version": server.get("version"),
-        "data": ", ".join(environment.get("sizes") or {}) or None,
-        "kernel": host.get("kernel"),
-        "cpu": host.get("cpu"),
-        "cpus": host.get("cpus"),
-        "memory_bytes": host.get("memory_bytes"),
+        "pgassay": environment.pgassay,
+        "server_version": environment.server.version,
+        "data": ", ".join(environment.sizes) or None,
+        "kernel": host.kernel,
+        "cpu": host.cpu,
+        "cpus": host.cpus,
+        "memory_bytes": host.memory_bytes,
     }
 
 
@@ -140,16 +141,15 @@ def statements(path: Path) -> Iterator[Row]:
 
 def settings(path: Path) -> Iterator[Row]:
     """The server's settings when the run began; those that an arm changes are in `arms`."""
-    server = directory(path).environment().get("server") or {}
-    every = server.get("every_setting") or {}
-    known = {name: {"value": value} for name, value in (server.get("settings") or {}).items()}
-    for name, told in ({**known, **every}).items():
-        yield {"name": name, "value": _text(told.get("value")), "source": told.get("source")}
+    server = directory(path).environment().server
+    known = {name: Setting(value=value) for name, value in server.settings.items()}
+    for name, found in ({**known, **server.every_setting}).items():
+        yield {"name": name, "value": _text(found.value), "source": found.source}
 
 
 def environment(path: Path) -> Iterator[Row]:
     """Host, server, data and reset as keys like `host.cpus`, without the settings."""
-    for found, value in _flat(directory(path).environment(), ""):
+    for found, value in _flat(directory(path).environment().given, ""):
         if not found.startswith(("server.every_setting", "server.settings")):
             yield {"key": found, "value": value}
 

@@ -74,7 +74,7 @@ class Run:
     @property
     def environment(self) -> dict[str, Any]:
         """environment.json: server, settings, host, data."""
-        return rows.directory(self._with(Wanted((ENVIRONMENT,)))).environment()
+        return dict(rows.directory(self._with(Wanted((ENVIRONMENT,)))).environment().given)
 
     @property
     def analysis(self) -> dict[str, Any]:

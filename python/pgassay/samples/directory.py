@@ -114,11 +114,11 @@ class StoredDirectory:
         """Read a JSON file of the top folder."""
         return parsed_file(self.path / name)
 
-    def environment(self) -> dict[str, Any]:
+    def environment(self) -> EnvironmentFile:
         """environment.json; empty where the run ended before its server was ready."""
         if not self.has(ENVIRONMENT):
-            return {}
-        return dict(stored_file(self.path / ENVIRONMENT, EnvironmentFile).given)
+            return EnvironmentFile()
+        return stored_file(self.path / ENVIRONMENT, EnvironmentFile)
 
     def add_statements(self, texts: Mapping[str, str]) -> None:
         """Store the texts of statements that have none yet, up to a limit."""

@@ -87,8 +87,8 @@ def test_a_node_that_is_killed_in_a_trial_loses_no_finished_trial_and_no_verdict
     assert analysis.answer.verdicts()
     assert len(analysis.answer.by_server) == len(analysis.answer.verdicts())
     environment = run.environment()
-    assert len(environment["fleet"]) == 3
-    assert environment["settings_that_differ"] == {}
+    assert len(environment.fleet) == 3
+    assert environment.settings_that_differ == {}
 
 
 @pytest.mark.heavy

@@ -139,9 +139,9 @@ def test_a_member_that_is_killed_loses_no_trial_and_its_server_is_put_back(
     assert any("is lost" in text for text in heard.warnings), heard.warnings
     assert outcome.context.analysis.answer.blocks == 4
     names = {f"127.0.0.1:{one.port}" for one in servers}
-    assert set(run.environment()["fleet"]) == names
+    assert set(run.environment().fleet) == names
     assert set(servers_by_trial(run).values()) <= names
-    assert set(run.environment()["settings_that_differ"]) == {"work_mem"}
+    assert set(run.environment().settings_that_differ) == {"work_mem"}
     assert_nothing_open(run.path)
 
 

@@ -45,5 +45,5 @@ def hostile_context(folder: Path) -> ReportContext:
         found,
         run_name=f"run {FORMULA}",
         analysis=changed(found.analysis, statement_use=used),
-        environment={**found.environment, "host": {name: name for name in NAMES}},
+        environment={**found.environment.given, "host": {name: name for name in NAMES}},
     )

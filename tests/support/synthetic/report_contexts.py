@@ -13,6 +13,7 @@ from typing import Any
 from pgassay.analysis.model import RunFacts
 from pgassay.report.context import ReportContext
 from pgassay.reporting import analyse_run
+from pgassay.samples.forms.environment import EnvironmentFile
 from support.synthetic.directories import SPEC, synthetic_run
 
 RUN_NAME = "2026-01-31-142501-max-wal-size"
@@ -51,6 +52,8 @@ def synthetic_context(folder: Path, spec_text: str = SPEC, **truth: Any) -> Repo
 
 def with_facts(context: ReportContext, **given: Any) -> ReportContext:
     """The context with other values of its own fields, or of those of its facts."""
+    if "environment" in given:
+        given["environment"] = EnvironmentFile.model_validate(given["environment"])
     own = {one.name for one in fields(RunFacts)} & given.keys()
     facts = replace(context.facts, **{name: given.pop(name) for name in own})
     return replace(context, facts=facts, **given)

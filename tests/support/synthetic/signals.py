@@ -21,6 +21,7 @@ from pgassay.analysis.model import (
     StepMeasures,
     TrialMeasures,
 )
+from support.synthetic.environments import environment_of
 
 Shown = Mapping[str, float]
 """SOURCE/OBJECT/NAME → value; metric//NAME is a metric of the trial."""
@@ -91,7 +92,7 @@ def analysis_with(
         rule=Rule(IntervalKind.T, smallest_effect=0.02, simultaneous=1),
     )
     facts = RunFacts(
-        environment={"server": {"every_setting": every}, "host": {"cpus": 4}},
+        environment=environment_of(server={"every_setting": every}, host={"cpus": 4}),
         asked=tuple(
             ArmAsked(name, {}, {"scenario": scripts[at]} if at < len(scripts) else {})
             for at, name in enumerate(names)

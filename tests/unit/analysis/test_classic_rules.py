@@ -11,6 +11,7 @@ from pgassay.analysis.classic.model import ClassicArm, ClassicCorrelation, RuleS
 from pgassay.analysis.classic.view import classic_view
 from pgassay.analysis.measures.courses.even_series import EvenSeries
 from pgassay.analysis.measures.signals import ArmSignals, TrialSignals
+from support.synthetic.environments import environment_of
 from support.synthetic.even import Array, even
 
 CORES = 2
@@ -148,7 +149,9 @@ def test_dirty_pages_are_held_against_the_kernels_limits(
 def test_an_arms_own_knobs_of_the_host_are_its_limits() -> None:
     host = {"vm": {"vm.dirty_ratio": "20", "vm.dirty_background_ratio": "10"}}
     trials = [even({"mem_dirty_kb": 60_000.0}, arm=arm) for arm in ("a1", "a2")]
-    view = classic_view(["a1", "a2"], trials, [], {"host": host}, {"a2": {"vm.dirty_ratio": "40"}})
+    view = classic_view(
+        ["a1", "a2"], trials, [], environment_of(host=host), {"a2": {"vm.dirty_ratio": "40"}}
+    )
     assert view is not None
     assert [arm.dirty.limit_pct for arm in view.arms] == pytest.approx([5.0, 2.5])
 
@@ -156,7 +159,9 @@ def test_an_arms_own_knobs_of_the_host_are_its_limits() -> None:
 def arm_of(trial: EvenSeries, statements: dict[str, float]) -> ClassicArm:
     values = {("statements", "1", name): value for name, value in statements.items()}
     signals = ArmSignals("a1", (TrialSignals(1, 1, "a1", 600.0, 60_000, values),))
-    view = classic_view(["a1"], [trial], [signals], {"host": {"cpus": CORES, "storage": STORAGE}})
+    view = classic_view(
+        ["a1"], [trial], [signals], environment_of(host={"cpus": CORES, "storage": STORAGE})
+    )
     assert view is not None
     return view.arms[0]
 
@@ -213,4 +218,4 @@ def test_without_a_host_and_without_statements_figures_are_not_measured() -> Non
 
 
 def test_there_is_no_view_without_an_interval() -> None:
-    assert classic_view(["a1"], [], [], {}) is None
+    assert classic_view(["a1"], [], [], environment_of()) is None

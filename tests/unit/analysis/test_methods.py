@@ -29,6 +29,7 @@ from pgassay.spec.parse import parse_spec
 from pgassay.trials.model.columns import LOAD
 from support.synthetic.designs import plan_of_spec
 from support.synthetic.directories import SPEC, synthetic_run
+from support.synthetic.environments import environment_of
 from support.synthetic.stored_trials import step_of
 
 Signals = Mapping[tuple[str, str, str], float]
@@ -84,7 +85,9 @@ def analysis_of(
         noisy = {key: v * float(np.exp(noise * source.standard_normal())) for key, v in own.items()}
         signals.append(TrialSignals(t.number, t.block, t.arm, 10.0, 50_000, noisy))
     answer = answer_of("?", plan, measures)
-    return Analysis(answer, explanation=explanation_of(plan, answer, RunFacts(HOST), signals))
+    return Analysis(
+        answer, explanation=explanation_of(plan, answer, RunFacts(environment_of(**HOST)), signals)
+    )
 
 
 def signals_of(plan: Plan) -> list[TrialSignals]:
@@ -280,7 +283,8 @@ def test_scenarios_have_their_rate_errors_by_sqlstate_and_latency() -> None:
     plan = plan_of()
     answer = analysis_of(plan).answer
     trials = tuple(replace(t, scenarios=(look, pay)) for t in answer.trials)
-    cells = explanation_of(plan, replace(answer, trials=trials), RunFacts(HOST)).methods
+    facts = RunFacts(environment_of(**HOST))
+    cells = explanation_of(plan, replace(answer, trials=trials), facts).methods
     red = {(one.of, str(one.title)): one for one in cells if one.method == "red"}
     assert means(red["pay", "Failed with SQLSTATE 40001"]) == pytest.approx([300 / 205] * 2)
     assert ("look", "Failed with SQLSTATE 40001") not in red

@@ -156,7 +156,7 @@ def test_other_scripts_or_weights_of_the_same_workload_are_another_workload(
 
 def test_what_differs_is_listed_as_a_candidate(tmp_path: Path) -> None:
     old, new = (run_of(tmp_path / name, SINGLE, blocks=1) for name in ("old", "new"))
-    environment = RunDirectory(new).environment()
+    environment = RunDirectory(new).read_json("environment.json")
     environment["server"] = {
         "version": f"PostgreSQL 19 {MARKUP}",
         "settings": {"fsync": "on", "port": "6000"},
@@ -227,7 +227,7 @@ def test_hostile_names_come_out_inert(tmp_path: Path) -> None:
         markdown = render_markdown(context)
         assert "<script" not in markdown
         assert "</h1>" not in markdown
-    environment = RunDirectory(runs[1]).environment()
+    environment = RunDirectory(runs[1]).read_json("environment.json")
     environment["host"]["kernel"] = "[bold]\x1b[31m"
     RunDirectory(runs[1]).write_json("environment.json", environment)
     shown = pgassay("compare", *runs).stdout

@@ -21,6 +21,7 @@ from support.synthetic.analyses import changed
 from support.synthetic.courses import trials_with
 from support.synthetic.designs import plan_of_spec
 from support.synthetic.dips import Cause, trials_of_plan
+from support.synthetic.environments import environment_of
 
 LOAD = '[workload]\nuse = "payments-write"\n[load]\nclients = 8\nstep = "90s"\n'
 DESIGN = "[design]\nseed = 1\nmin_blocks = 4\nmax_blocks = 4\n"
@@ -171,7 +172,7 @@ def with_sessions(events: dict[str, float], factor: str = "") -> tuple[Analysis,
         replace(one, whole=replace(one.whole, values={"latency_mean": 8.0}))
         for one in analysis.answer.trials
     )
-    environment = {"server": {"every_setting": {"wal_buffers": {"value": "4 × 8kB"}}}}
+    environment = environment_of(server={"every_setting": {"wal_buffers": {"value": "4 × 8kB"}}})
     facts = RunFacts(environment, spec_text=facts.spec_text)
     return changed(analysis, trials=trials, signals=signals), facts
 

@@ -123,7 +123,7 @@ def test_no_secret_is_in_it(context: ReportContext) -> None:
     spec = context.spec_text + f'\n[target]\ndsn = "postgresql://bench:{WORD}@db1/bench"\n'
     settings = {"app.api_key": WORD, "archive_command": f"scp -pw {WORD}", "fsync": "on"}
     environment = {
-        **context.environment,
+        **context.environment.given,
         "server": {
             "version": "PostgreSQL 18.4",
             "settings": settings,

@@ -47,6 +47,7 @@ from pgassay.spec.parse import parse_spec
 from pgassay.trials.environment.sameness import measured_by
 from support.runs.command import pgassay
 from support.synthetic.directories import SPEC, synthetic_run
+from support.synthetic.environments import environment_of
 from support.synthetic.stored_trials import trial_file
 
 pytestmark = pytest.mark.slow
@@ -96,7 +97,7 @@ def test_runs_of_the_same_file_are_counted_and_the_report_says_what_their_number
     early = {"load": "of an early version"}
     assert runs_of("this", [same, other, blank, same, aa, early]) == 2
     run, _, _ = synthetic_run(tmp_path / "third", effects={"a2": 0.12})
-    run.write_json("environment.json", {**run.environment(), EARLIER_RUNS: 2})
+    run.write_json("environment.json", {**run.environment().given, EARLIER_RUNS: 2})
     context = report_run(run).context
     found = context.analysis
     (caveat,) = [one for one in found.warnings if one.kind == "repeated-run"]
@@ -104,8 +105,8 @@ def test_runs_of_the_same_file_are_counted_and_the_report_says_what_their_number
     assert "run 3 of this file" in caveat.text
     assert "at least one of 3 runs finds a difference is up to 14 %" in caveat.text
     assert earlier_runs(context.environment) == 2
-    assert not [*repeated_run_caveats({}, found.answer.verdicts())]
-    assert earlier_runs({EARLIER_RUNS: 10**400}) < 10**6
+    assert not [*repeated_run_caveats(environment_of(), found.answer.verdicts())]
+    assert earlier_runs(environment_of(earlier_runs=10**400)) < 10**6
 
 
 def test_a_run_of_the_same_file_that_measures_another_build_is_no_repetition(

@@ -14,6 +14,7 @@ from pgassay.analysis.measures.signals import ArmSignals, TrialSignals
 from pgassay.report.context import ReportContext
 from pgassay.report.formats.html import render_html
 from pgassay.report.formats.markdown import render_markdown
+from support.synthetic.environments import environment_of
 from support.synthetic.even import even
 from support.synthetic.report_contexts import synthetic_context
 
@@ -52,7 +53,7 @@ def context(tmp_path: Path) -> ReportContext:
             signals("a1", IO_DataFileRead=2.0, LWLock_XidGen=0.1),
             signals("a2", IO_DataFileRead=3.0),
         ],
-        ENVIRONMENT,
+        environment_of(**ENVIRONMENT),
     )
     return replace(made, analysis=replace(made.analysis, classic=view))
 
@@ -96,7 +97,7 @@ def test_what_was_not_measured_is_said_to_be(tmp_path: Path) -> None:
     made = synthetic_context(tmp_path)
     unread = ["cpu", "mem", "swap", "procs", "pg", "ps", "ctxt", "intr", "sda", "written"]
     series = [even(arm=arm, without=unread) for arm in ("a1", "a2")]
-    view = classic_view(["a1", "a2"], series, [], {})
+    view = classic_view(["a1", "a2"], series, [], environment_of())
     analysis = replace(made.analysis, classic=view)
     shown = replace(made, analysis=analysis)
     text = section_of(render_markdown(shown))
@@ -115,7 +116,9 @@ def test_too_few_intervals_are_one_sentence_in_place_of_trends_and_correlations(
     tmp_path: Path,
 ) -> None:
     made = synthetic_context(tmp_path)
-    view = classic_view(["a1", "a2"], [even(arm=arm, seconds=4) for arm in ("a1", "a2")], [], {})
+    view = classic_view(
+        ["a1", "a2"], [even(arm=arm, seconds=4) for arm in ("a1", "a2")], [], environment_of()
+    )
     shown = replace(made, analysis=replace(made.analysis, classic=view))
     page = render_html(shown).partition('<section id="classic">')[2].partition("</section>")[0]
     for text in (section_of(render_markdown(shown)), page):

@@ -207,14 +207,14 @@ def test_a_run_without_a_trial_says_so(better: ReportContext) -> None:
 
 def test_a_partly_known_environment_is_shown_as_far_as_known(better: ReportContext) -> None:
     environment = {
-        "server": {"version": None, "settings": {"fsync": "", "work_mem": None}},
+        "server": {"version": None, "settings": {"fsync": ""}},
         "host": {"cpus": None, "memory_bytes": 8 * 2**30, "vm": {"vm.swappiness": "10"}},
         "new": [1, None, {"a": True}],
-        "not_seen": [{"name": None}, "text"],
+        "not_seen": [{"name": None}],
         "sizes": {
             "payments": {"largest": [{"schema": "public", "name": "account", "size_bytes": 2**30}]},
             "shop": {"reason": "permission denied"},
-            "odd": None,
+            "odd": {},
         },
     }
     page = rendered(with_facts(better, environment=environment))

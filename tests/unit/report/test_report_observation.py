@@ -24,6 +24,7 @@ from pgassay.report.svg.draw import draw
 from pgassay.report.svg.model import Line
 from pgassay.samples.forms.observation import ObservationFile
 from support.runs.json_page import documented
+from support.synthetic.environments import environment_of
 
 RENDER = {"html": render_html, "md": render_markdown}
 S = 1_000_000_000
@@ -61,7 +62,12 @@ TEXTS = {"-42": "SELECT '<b>'\n  FROM t"}
 def context(observed: ObservationSummary = OBSERVED, **described: Any) -> ObservationContext:
     given = {"server": "lab@<db>:5432/lab", "dropped_segments": 2, "ended_by": "duration"}
     return ObservationContext(
-        "run", ObservationFile(**{**given, **described}), observed, {"standby": True}, "0", TEXTS
+        "run",
+        ObservationFile(**{**given, **described}),
+        observed,
+        environment_of(standby=True),
+        "0",
+        TEXTS,
     )
 
 
@@ -171,7 +177,7 @@ NOT_MEASURED = {
 
 @pytest.mark.parametrize("form", ["html", "md"])
 def test_what_was_not_measured_is_listed_with_how_to_enable_it(form: Any) -> None:
-    text = RENDER[form](replace(context(), environment=NOT_MEASURED))
+    text = RENDER[form](replace(context(), environment=environment_of(**NOT_MEASURED)))
     assert "Not measured, and how to enable it" in text
     name = "compute_query_id is off; SET it &lt;b&gt;;"
     assert name in text
@@ -181,7 +187,9 @@ def test_what_was_not_measured_is_listed_with_how_to_enable_it(form: Any) -> Non
 
 def test_json_lists_what_was_not_measured() -> None:
     assert (
-        summary_object("RUN", replace(context(), environment=NOT_MEASURED))["not_seen"]
+        summary_object("RUN", replace(context(), environment=environment_of(**NOT_MEASURED)))[
+            "not_seen"
+        ]
         == (NOT_MEASURED["not_seen"])
     )
     assert summary_object("RUN", context())["not_seen"] == []

@@ -17,6 +17,7 @@ from pgassay.findings.registry import find
 from pgassay.plan.model import Plan
 from support.synthetic.designs import plan_of_spec
 from support.synthetic.directories import SPEC
+from support.synthetic.environments import environment_of
 from support.synthetic.fleets import by_turns, fleet_trials
 
 
@@ -164,10 +165,12 @@ def test_the_choice_of_a_server_does_not_look_at_figures() -> None:
 
 def test_settings_in_which_servers_of_a_fleet_differ_are_a_caveat() -> None:
     differing = {"shared_buffers": {"north": "128MB", "south": "1GB"}}
-    (caveat,) = unlike_server_caveats({"fleet": {"north": {}}, "settings_that_differ": differing})
+    (caveat,) = unlike_server_caveats(
+        environment_of(fleet={"north": {}}, settings_that_differ=differing)
+    )
     assert "shared_buffers (128MB on north, 1GB on south)" in caveat.text
     # Where servers are a factor, what they differ in is part of the answer.
-    assert not list(unlike_server_caveats({"settings_that_differ": differing}))
+    assert not list(unlike_server_caveats(environment_of(settings_that_differ=differing)))
 
 
 def test_where_servers_and_orders_go_together_nothing_is_said() -> None:

@@ -24,6 +24,7 @@ from pgassay.server.knobs.swappiness import without_effect
 from pgassay.trials.load.caveats import CLIENT_LIMITED, generator_notes, load_notes
 from support.synthetic.analyses import changed
 from support.synthetic.designs import plan_of_levels, plan_of_spec
+from support.synthetic.environments import environment_of
 from support.synthetic.trials import trials_of
 
 DISTURBED = Caveat.of("trial", Note("trials/guards/foreign-cpu", {"percent": 5.0}))
@@ -177,7 +178,7 @@ def test_trials_without_checkpoints_are_a_risk_only_while_none_are_counted() -> 
 def test_an_arm_whose_checkpoints_come_after_its_trials_is_named_with_the_length_it_takes() -> None:
     plan = plan_of()
     trials = with_checkpoints(plan, {"a1": 90.0, "a2": 0.0})
-    (caveat,) = checkpoint_cost_caveats(plan, trials, {})
+    (caveat,) = checkpoint_cost_caveats(plan, trials, environment_of())
     assert caveat.importance is Importance.VERDICT
     text = caveat.note.values["text"]
     assert isinstance(text, Note)
@@ -189,18 +190,18 @@ def test_an_arm_whose_checkpoints_come_after_its_trials_is_named_with_the_length
 def test_arms_that_all_had_checkpoints_or_wrote_next_to_nothing_have_no_such_caveat() -> None:
     plan = plan_of()
     both = with_checkpoints(plan, {"a1": 90.0, "a2": 12.0})
-    assert list(checkpoint_cost_caveats(plan, both, {})) == []
+    assert list(checkpoint_cost_caveats(plan, both, environment_of())) == []
     idle = [
         replace(t, whole=replace(t.whole, values={**t.whole.values, "wal_bytes_per_tx": 0.0}))
         for t in with_checkpoints(plan, {"a1": 0.0, "a2": 0.0})
     ]
-    assert list(checkpoint_cost_caveats(plan, idle, {})) == []
+    assert list(checkpoint_cost_caveats(plan, idle, environment_of())) == []
 
 
 def test_several_arms_without_a_checkpoint_are_named_together() -> None:
     plan = plan_of(levels=("32MB", "4GB", "8GB"))
     trials = with_checkpoints(plan, {"a1": 90.0, "a2": 0.0, "a3": 0.0})
-    (caveat,) = checkpoint_cost_caveats(plan, trials, {})
+    (caveat,) = checkpoint_cost_caveats(plan, trials, environment_of())
     text = caveat.note.values["text"]
     assert isinstance(text, Note)
     assert text.code == "analysis/verdicts/arms-without-checkpoint"
@@ -211,13 +212,15 @@ def test_the_cycle_of_a_checkpoint_is_that_of_the_settings_that_an_arm_was_run_w
     plan = plan_of()
     trials = with_checkpoints(plan, {"a1": 90.0, "a2": 0.0})
     held = [ArmAsked("a2", {"max_wal_size": "4GB", "checkpoint_timeout": "30s"}, {})]
-    (caveat,) = checkpoint_cost_caveats(plan, trials, {}, held)
+    (caveat,) = checkpoint_cost_caveats(plan, trials, environment_of(), held)
     assert caveat.note.values["cycle_s"] == 30.0
 
 
 def test_where_no_arm_had_a_checkpoint_the_verdict_holds_between_checkpoints() -> None:
     plan = plan_of()
-    (caveat,) = checkpoint_cost_caveats(plan, with_checkpoints(plan, {"a1": 0.0, "a2": 0.0}), {})
+    (caveat,) = checkpoint_cost_caveats(
+        plan, with_checkpoints(plan, {"a1": 0.0, "a2": 0.0}), environment_of()
+    )
     assert caveat.importance is Importance.SIZE
     text = caveat.note.values["text"]
     assert isinstance(text, Note)

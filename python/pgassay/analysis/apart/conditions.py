@@ -141,29 +141,26 @@ def _lacking(
 
 
 def _server(run: ApartRun) -> dict[str, str]:
-    servers = run.environment.get("servers")
-    if isinstance(servers, Mapping):
-        return {f"version of {n}": _text(_of(one, "version")) for n, one in servers.items()}
-    server = run.environment.get("server")
-    found = {name: _text(_of(server, name)) for name in ("version", "build") if _of(server, name)}
-    return {**found, "kind": _text(run.environment.get("target") or _ABSENT)}
+    environment = run.environment
+    if environment.servers:
+        return {f"version of {n}": _text(one.version) for n, one in environment.servers.items()}
+    found = {"version": environment.server.version, "build": environment.server.build}
+    known = {name: text for name, text in found.items() if text}
+    return {**known, "kind": environment.target or _ABSENT}
 
 
 def _settings(run: ApartRun) -> dict[str, str]:
     """As the server had them before the arms' levels; without those that name a place."""
-    every = _of(run.environment.get("server"), "every_setting")
-    if isinstance(every, Mapping):
-        found = {name: setting_text(_text(_of(one, "value"))) for name, one in every.items()}
-    else:
-        stored = _mapping(run.environment, "server", "settings")
-        found = {name: setting_text(_text(value)) for name, value in stored.items()}
+    server = run.environment.server
+    every = {name: one.value for name, one in server.every_setting.items()}
+    found = {name: setting_text(_text(one)) for name, one in (every or server.settings).items()}
     held = _mapping(run.spec, "settings", "postgres")
     found |= {name: _text(value) for name, value in held.items() if name not in found}
     return {n: v for n, v in found.items() if not _is_ignored("settings", n)}
 
 
 def _host(run: ApartRun) -> dict[str, str]:
-    flat = dict(_flat(run.environment.get("host")))
+    flat = dict(_flat(run.environment.host.given))
     flat |= {f"{n} (held)": _text(v) for n, v in _mapping(run.spec, "settings", "host").items()}
     return {n: v for n, v in flat.items() if not _is_ignored("host", n)}
 
@@ -172,13 +169,13 @@ def _run(run: ApartRun) -> dict[str, str]:
     warmup_s = sum(step.duration_s for step in run.plan.steps if not step.measured)
     environment = run.environment
     return {
-        "pgassay": _text(environment.get("pgassay") or _ABSENT),
+        "pgassay": _text(environment.pgassay or _ABSENT),
         "warm-up": f"{warmup_s:g} s",
         **{f"load.{n}": _text(v) for n, v in _mapping(run.spec, "load").items()
            if n not in _IN_STEPS and n not in _MORE},
-        **{f"reset, {name}": value for name, value in _flat(environment.get("reset"))
+        **{f"reset, {name}": value for name, value in _flat(environment.reset)
            if name != "seconds"},
-        **{f"placement, {name}": value for name, value in _flat(environment.get("placement"))},
+        **{f"placement, {name}": value for name, value in _flat(environment.placement)},
     }  # fmt: skip
 
 
@@ -189,9 +186,7 @@ _MORE = ("arrivals", "think_time")
 
 
 def _sizes(run: ApartRun) -> dict[str, float]:
-    stored = run.environment.get("sizes")
-    found = stored.items() if isinstance(stored, Mapping) else ()
-    sizes = {str(data): _of(one, "total_bytes") for data, one in found}
+    sizes = {data: one.get("total_bytes") for data, one in run.environment.sizes.items()}
     return {data: float(size) for data, size in sizes.items() if isinstance(size, int | float)}
 
 

@@ -19,6 +19,7 @@ from pgassay.analysis.measures.model import TrialMeasures
 from pgassay.analysis.statistics.values import Interval
 from pgassay.notes import Note
 from pgassay.plan.model import Endpoint, Plan
+from pgassay.samples.forms.environment import EnvironmentFile
 
 
 class Session(NamedTuple):
@@ -43,7 +44,7 @@ class ApartRun:
     """workload.json; empty where the run has none."""
     spec: Mapping[str, Any] = field(default_factory=dict)
     """spec.toml, as written."""
-    environment: Mapping[str, Any] = field(default_factory=dict)
+    environment: EnvironmentFile = field(default_factory=EnvironmentFile)
     """environment.json; any part of it may be missing."""
     session: Session = field(default_factory=Session)
     series: tuple[ChartSeries, ...] = ()

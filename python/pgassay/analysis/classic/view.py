@@ -32,6 +32,7 @@ from pgassay.analysis.classic.wait_events import (
 )
 from pgassay.analysis.measures.courses.even_series import WAIT_TYPES, EvenSeries
 from pgassay.analysis.measures.signals import ArmSignals
+from pgassay.samples.forms.environment import EnvironmentFile
 
 _SPREADS = (
     ("speed", "per minute"),
@@ -49,7 +50,7 @@ def classic_view(
     arms: Sequence[str],
     series: Sequence[EvenSeries],
     signals: Sequence[ArmSignals],
-    environment: Mapping[str, Any],
+    environment: EnvironmentFile,
     knobs: Mapping[str, Mapping[str, str]] | None = None,
     *,
     has_load: bool = True,
@@ -65,8 +66,7 @@ def classic_view(
     found = correlations(trials, by_arm)
     disks = sorted({disk for own in by_arm.values() for one in own for disk in one.disks})
     known = {one.arm: one for one in signals}
-    host = environment.get("host")
-    host = host if isinstance(host, Mapping) else {}
+    host = environment.host.given
     return ClassicView(
         interval_s=width_s,
         intervals=min(int(one.seconds // width_s) for own in by_arm.values() for one in own),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 from pgassay.analysis.measures.model import ScenarioMeasures, TrialMeasures
 from pgassay.analysis.measures.signals import ArmSignals
@@ -18,6 +18,7 @@ from pgassay.analysis.methods.model import MethodCell
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.notes import Note, Term
 from pgassay.plan.model import Arm, Plan
+from pgassay.samples.forms.environment import EnvironmentFile
 from pgassay.trials.host.disk_names import whole_disks
 
 Place = tuple[int, str]
@@ -57,7 +58,7 @@ def cell_values(
     plan: Plan,
     trials: Sequence[TrialMeasures],
     signals: Sequence[ArmSignals],
-    environment: Mapping[str, Any],
+    environment: EnvironmentFile,
 ) -> list[CellValues]:
     """USE, then RED, then LTES, in the order of a table."""
     reader = _Reader(plan, trials, signals, environment)
@@ -74,7 +75,7 @@ class _Reader:
     plan: Plan
     trials: Sequence[TrialMeasures]
     signals: Sequence[ArmSignals]
-    environment: Mapping[str, Any]
+    environment: EnvironmentFile
 
     def cells(self, defined: CellDefinition) -> Iterator[CellValues]:
         """One, or one for each disk."""
@@ -160,17 +161,17 @@ def _known(total: float | None, pattern: Pattern, sources: set[str]) -> float | 
     return None if total is None else pattern.sign * total
 
 
-def _processors(environment: Mapping[str, Any], _: Arm) -> float | None:
-    return environment.get("host", {}).get("cpus") or None
+def _processors(environment: EnvironmentFile, _: Arm) -> float | None:
+    return environment.host.cpus or None
 
 
-def _max_connections(environment: Mapping[str, Any], arm: Arm) -> float | None:
-    stored = environment.get("server", {}).get("every_setting", {}).get("max_connections", {})
-    text = str(arm.settings.get("max_connections") or stored.get("value") or "")
+def _max_connections(environment: EnvironmentFile, arm: Arm) -> float | None:
+    stored = environment.server.value_of("max_connections")
+    text = arm.settings.get("max_connections") or stored or ""
     return float(text) if text.isdecimal() and int(text) else None
 
 
-_NUMBERS: Mapping[str, Callable[[Mapping[str, Any], Arm], float | None]] = {
+_NUMBERS: Mapping[str, Callable[[EnvironmentFile, Arm], float | None]] = {
     "processors": _processors,
     "max_connections": _max_connections,
 }

@@ -12,9 +12,8 @@ own takes that one's result, so the tables never contradict the verdict.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +30,7 @@ from pgassay.analysis.statistics.intervals import mean_within, paired_t_p
 from pgassay.analysis.statistics.multiple_testing import selected_alpha, yekutieli
 from pgassay.analysis.statistics.values import ratio_pct
 from pgassay.plan.model import Plan
+from pgassay.samples.forms.environment import EnvironmentFile
 
 _TOLD = (Verdict.BETTER, Verdict.WORSE, Verdict.NEGLIGIBLE)
 _NOT_COMPARED = set(Withdrawn) - {Withdrawn.SET_BY_LOAD}
@@ -54,7 +54,7 @@ def method_cells(
     trials: Sequence[TrialMeasures],
     comparisons: Sequence[Comparison],
     signals: Sequence[ArmSignals],
-    environment: Mapping[str, Any],
+    environment: EnvironmentFile,
 ) -> tuple[MethodCell, ...]:
     """All three tables; none where arms alternate, because samples are known by trial."""
     if plan.alternates or not trials:

@@ -19,6 +19,7 @@ from pgassay.analysis.measures.courses.even_series import EvenSeries, even_serie
 from pgassay.analysis.measures.signals import ArmSignals, TrialSignals, sessions_by_event
 from pgassay.analysis.reading.counters import CounterSeries
 from pgassay.analysis.waits.wait_profile import WaitProfile
+from pgassay.samples.forms.environment import EnvironmentFile
 from pgassay.samples.forms.observation import SegmentFile
 
 OBSERVED = "observed"
@@ -69,7 +70,7 @@ class ClassicCourse:
         self._signals.append(TrialSignals(number, number, OBSERVED, seconds, 0, values))
 
     def view(
-        self, statements: Mapping[str, float], environment: Mapping[str, Any]
+        self, statements: Mapping[str, float], environment: EnvironmentFile
     ) -> ClassicView | None:
         """`statements`: growth of pg_stat_statements a second, by column."""
         if not self._series:

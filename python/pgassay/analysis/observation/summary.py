@@ -7,20 +7,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from pgassay.analysis.observation.model import ObservationSummary
 from pgassay.analysis.observation.sums import ObservationSums
 from pgassay.analysis.reading.binned import bin_edges
 from pgassay.analysis.reading.own_statements import own_among
 from pgassay.notes import Note
+from pgassay.samples.forms.environment import EnvironmentFile
 from pgassay.samples.stored_parts import StoredSegment
 
 
 def summarise_observation(
     segments: Sequence[StoredSegment],
     noted: Sequence[Note] = (),
-    environment: Mapping[str, Any] | None = None,
+    environment: EnvironmentFile | None = None,
     texts: Mapping[str, str] | None = None,
 ) -> ObservationSummary:
     """The summary; `noted` are notes of segments that were deleted, `texts` are those of
@@ -66,7 +66,7 @@ def summarise_observation(
                 name: grown / max((end_ns - start_ns) / 1e9, 1e-9)
                 for name, grown in gathered.statements.totals().items()
             },
-            environment or {},
+            environment or EnvironmentFile(),
         ),
         host=gathered.host.whole(),
         host_windows=gathered.host.windows(),

@@ -10,12 +10,12 @@ trials, that cost is in no figure of it, and the arm may look faster than it is 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from pgassay.analysis.measures.asked import ArmAsked
 from pgassay.analysis.measures.model import Caveat, TrialMeasures
 from pgassay.notes import Importance, Note, Value
 from pgassay.plan.model import Arm, Plan
+from pgassay.samples.forms.environment import EnvironmentFile
 from pgassay.spec.reading.units import to_base
 from pgassay.spec.settings.catalogue import CATALOGUED, catalogue
 
@@ -28,7 +28,7 @@ _WRITES_BYTES_PER_S = 2**18
 def checkpoint_cost_caveats(
     plan: Plan,
     trials: Sequence[TrialMeasures],
-    environment: Mapping[str, Any],
+    environment: EnvironmentFile,
     asked: Sequence[ArmAsked] = (),
 ) -> Iterator[Caveat]:
     """One for all arms that had none; it matters most where other arms had checkpoints."""
@@ -99,7 +99,7 @@ def _seconds(trial: TrialMeasures) -> float:
     return max((trial.whole.end_ns - trial.whole.start_ns) / 1e9, 1e-9)
 
 
-def _cycle_s(settings: Mapping[str, str], wal_rate: float, environment: Mapping[str, Any]) -> float:
+def _cycle_s(settings: Mapping[str, str], wal_rate: float, environment: EnvironmentFile) -> float:
     """Seconds from one checkpoint to the next, by WAL or by time, whichever comes first.
 
     WAL causes one after max_wal_size / (1 + checkpoint_completion_target), as the server computes
@@ -111,14 +111,13 @@ def _cycle_s(settings: Mapping[str, str], wal_rate: float, environment: Mapping[
     return min(timeout_s, most / (1.0 + target) / max(wal_rate, 1.0))
 
 
-def _setting(name: str, settings: Mapping[str, str], environment: Mapping[str, Any]) -> float:
+def _setting(name: str, settings: Mapping[str, str], environment: EnvironmentFile) -> float:
     """What the arm sets, else the server's value, else the default; in the setting's own unit."""
     entry = catalogue(CATALOGUED[-1])[name]
-    stored = ((environment.get("server") or {}).get("every_setting") or {}).get(name) or {}
-    value = settings.get(name) or stored.get("value")
+    value = settings.get(name) or environment.server.value_of(name)
     if value is None:
         return _DEFAULTS[name]
-    return float(to_base(str(value), entry.get("unit"), entry["vartype"]))
+    return float(to_base(value, entry.get("unit"), entry["vartype"]))
 
 
 _DEFAULTS = {

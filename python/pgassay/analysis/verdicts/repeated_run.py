@@ -9,12 +9,12 @@ is an A/A run.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from pgassay.analysis.compare.model import Comparison, Verdict
 from pgassay.analysis.measures.model import Caveat
 from pgassay.notes import Importance, Note
+from pgassay.samples.forms.environment import EnvironmentFile
 
 EARLIER_RUNS = "earlier_runs"
 """The key of environment.json."""
@@ -23,15 +23,14 @@ _MOST = 10_000
 _DIFFERENT = (Verdict.BETTER, Verdict.WORSE)
 
 
-def earlier_runs(environment: Mapping[str, Any]) -> int:
+def earlier_runs(environment: EnvironmentFile) -> int:
     """How many runs of the same file, scripts and builds of servers this machine's noise history
     held as the run began."""
-    found = environment.get(EARLIER_RUNS)
-    return min(max(found, 0), _MOST) if isinstance(found, int) else 0
+    return min(max(environment.earlier_runs, 0), _MOST)
 
 
 def repeated_run_caveats(
-    environment: Mapping[str, Any], verdicts: Sequence[Comparison]
+    environment: EnvironmentFile, verdicts: Sequence[Comparison]
 ) -> Iterator[Caveat]:
     """What a difference is worth that one of several runs found; a detail where none was found."""
     number = earlier_runs(environment) + 1

@@ -13,6 +13,7 @@ from pgassay.analysis.compare.model import ByServer, Dependence
 from pgassay.analysis.measures.model import Caveat
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.notes import Note, Term, Value
+from pgassay.samples.forms.environment import EnvironmentFile
 
 _MOST_SETTINGS = 5
 
@@ -37,15 +38,14 @@ def server_caveats(found: Sequence[ByServer]) -> Iterator[Caveat]:
         yield Caveat.of("servers", Note("analysis/verdicts/servers", values))
 
 
-def unlike_server_caveats(environment: Mapping[str, Any]) -> Iterator[Caveat]:
+def unlike_server_caveats(environment: EnvironmentFile) -> Iterator[Caveat]:
     """Settings in which servers of one fleet differ although the experiment does not set them."""
-    differing = environment.get("settings_that_differ")
-    if not environment.get("fleet") or not isinstance(differing, Mapping) or not differing:
+    differing = environment.settings_that_differ
+    if not environment.fleet or not differing:
         return
     named = [
         Note("analysis/verdicts/setting-by-server", {"name": name, "values": _on_servers(values)})
         for name, values in list(differing.items())[:_MOST_SETTINGS]
-        if isinstance(values, Mapping)
     ]
     if more := len(differing) - len(named):
         named.append(Note("analysis/verdicts/and-more", {"number": more}))

@@ -6,9 +6,9 @@ Never: computes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from rich.console import Console
 from rich.table import Table
@@ -29,6 +29,7 @@ from pgassay.report.sections.observation.waits import event_table
 from pgassay.report.sections.trace.figures import checkpoint_table, points_table
 from pgassay.report.summaries import trace as trace_summary
 from pgassay.report.summaries.observation import caveats, facts
+from pgassay.samples.forms.environment import EnvironmentFile
 from pgassay.samples.noise_history import noise_records
 from pgassay.spec.experiment import Spec
 
@@ -134,7 +135,7 @@ def print_table_of(found: ReportTable, most: int | None = None, *, has_names: bo
     out.print(table)
 
 
-def _print_not_measured(environment: Mapping[str, Any]) -> None:
+def _print_not_measured(environment: EnvironmentFile) -> None:
     """What this server's settings and extensions do not let us measure, by name."""
     if names := [name for name, _ in not_measured(environment)]:
         how = "`pgassay doctor` says how to enable each"

@@ -209,10 +209,9 @@ def _control(
 ) -> tuple[str, list[str]]:
     """The setting to vary and its levels: one that this run has not varied, if there is one."""
     varied = {name for other in analysis.answer.arms for name in other.levels}
-    settings = facts.environment.get("server", {}).get("every_setting", {})
 
     def value(name: str, default: str) -> str:
-        return arm.levels.get(name) or str(settings.get(name, {}).get("value", default))
+        return arm.levels.get(name) or facts.environment.server.value_of(name) or default
 
     if cause == "images":
         scratch = is_scratch(facts.spec_text)

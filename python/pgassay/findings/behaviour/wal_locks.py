@@ -198,11 +198,10 @@ def _evidence(one: _Waiting, arm: ArmSummary) -> list[Evidence]:
 
 def _next(analysis: Analysis, facts: RunFacts, arm: ArmSummary) -> tuple[str, Sequence[str]]:
     varied = {name for other in analysis.answer.arms for name in other.levels}
-    settings = facts.environment.get("server", {}).get("every_setting", {})
     choices = [one for one in _CONTROL["next"] if one["setting"] not in varied]
     chosen = (choices or _CONTROL["next"])[0]
     setting = str(chosen["setting"])
-    stored = str(settings.get(setting, {}).get("value", "4MB"))
+    stored = facts.environment.server.value_of(setting) or "4MB"
     return setting, [str(level).format(now=_amount(stored)) for level in chosen["levels"]]
 
 

@@ -52,9 +52,8 @@ class ArmFacts:
 def facts_of(analysis: Analysis, run: RunFacts) -> list[ArmFacts]:
     """The arms that have trials."""
     environment = run.environment
-    every = environment.get("server", {}).get("every_setting", {})
-    common = {name: str(one.get("value", "")) for name, one in every.items()}
-    cores = environment.get("host", {}).get("cpus")
+    server, cores = environment.server, environment.host.cpus
+    common = {name: server.value_of(name) or "" for name in server.every_setting}
     metrics = {trial.number: trial.whole.values for trial in analysis.answer.trials}
     asked = {one.arm: one for one in run.asked}
     found = []

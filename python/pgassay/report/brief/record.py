@@ -6,8 +6,7 @@ Never: relies on a key of environment.json.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Iterator, Sequence
 
 from pgassay.analysis.reading.setting_sizes import setting_text
 from pgassay.language import Message, clauses, colon, decimals, listed, tr
@@ -19,6 +18,7 @@ from pgassay.report.document.blocks import Block, Code, Facts, Group, Heading
 from pgassay.report.environment import environment_lists, not_measured
 from pgassay.report.sections.record.workload import mix_table, scripts
 from pgassay.report.summaries import headline
+from pgassay.samples.forms.environment import EnvironmentFile
 
 _FIRST = ("server", "sizes", "host", "run")
 _MOST_BLOCKS = 3
@@ -41,28 +41,22 @@ def record_parts(context: ReportContext) -> dict[str, Part]:
     }
 
 
-def environment_part(environment: Mapping[str, Any]) -> Part:
+def environment_part(environment: EnvironmentFile) -> Part:
     """Servers, sizes, host, and the rest."""
-    servers = environment.get("servers")
-    for name, server in servers.items() if isinstance(servers, Mapping) else ():
-        version = server.get("version") if isinstance(server, Mapping) else server
-        yield tr("Server of {name}: {version}", name=name, version=version)
+    for name, server in environment.servers.items():
+        yield tr("Server of {name}: {version}", name=name, version=server.version)
     found = {one.name: one for one in environment_lists(environment)}
     yield from (_titled(found[name].title, found[name].rows) for name in _FIRST if name in found)
 
 
-def setting_blocks(
-    environment: Mapping[str, Any], besides: Collection[str] = ()
-) -> Iterator[Block]:
+def setting_blocks(environment: EnvironmentFile, besides: Collection[str] = ()) -> Iterator[Block]:
     """Settings that are not the default, then defaults that matter in most runs."""
     lists = {one.name: one.rows for one in environment_lists(environment)}
     own = [(name, value) for name, value in lists.get("settings", ()) if name not in besides]
-    server = environment.get("server")
-    every = server.get("every_setting") if isinstance(server, Mapping) else None
-    every = every if isinstance(every, Mapping) else {}
+    every = environment.server.every_setting
     known = {*dict(own), *besides}
     keys = [name for name in texts()["key_settings"] if name in every and name not in known]
-    defaults = [(name, setting_text(str(dict(every[name]).get("value")))) for name in keys]
+    defaults = [(name, setting_text(str(every[name].value))) for name in keys]
     for title, found in ((tr("Server"), own), (tr("Defaults"), defaults)):
         if found:
             yield _titled(title, found)

@@ -16,6 +16,7 @@ from pgassay.report.data_tables.model import ends, table_of
 from pgassay.report.data_tables.trials import every_trial
 from pgassay.report.document.table import Table
 from pgassay.report.environment import created_at, server_version
+from pgassay.samples.forms.environment import EnvironmentFile
 from pgassay.spec.secrets.redaction import shown_of
 
 _CAVEAT = FindingKind.WARNING
@@ -64,9 +65,9 @@ def run_table(context: ReportContext) -> Table:
     return table_of("run", ({"name": n, "value": v, "unit": u} for n, v, u in rows))
 
 
-def environment_rows(environment: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def environment_rows(environment: EnvironmentFile) -> Iterator[dict[str, Any]]:
     """Every value by its path, but for the settings."""
-    for part, inner in environment.items():
+    for part, inner in environment.given.items():
         if part in _ELSEWHERE:
             continue
         if part == "servers" and isinstance(inner, Mapping):
@@ -99,21 +100,15 @@ def _flat(value: Any, before: str = "") -> Iterator[tuple[str, Any]]:
         yield before, value
 
 
-def setting_rows(environment: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def setting_rows(environment: EnvironmentFile) -> Iterator[dict[str, Any]]:
     """Every setting as it was when the run began; those that differ by server."""
-    server = environment.get("server")
-    server = server if isinstance(server, Mapping) else {}
-    every = _part(server, "every_setting")
-    stored = {name: (one, None) for name, one in _part(server, "settings").items()}
-    stored |= {
-        name: (one.get("value"), one.get("source"))
-        for name, one in every.items()
-        if isinstance(one, Mapping)
-    }
+    server = environment.server
+    stored: dict[str, tuple[Any, Any]] = {n: (one, None) for n, one in server.settings.items()}
+    stored |= {name: (one.value, one.source) for name, one in server.every_setting.items()}
     for name, (value, source) in sorted(stored.items()):
         yield _setting(name, value, source)
-    for name, by_server in sorted(_part(environment, "settings_that_differ").items()):
-        for of, value in by_server.items() if isinstance(by_server, Mapping) else ():
+    for name, by_server in sorted(environment.settings_that_differ.items()):
+        for of, value in by_server.items():
             yield {**_setting(name, value, None), "label": str(of)}
 
 
@@ -184,8 +179,3 @@ def _plan(context: ReportContext) -> Iterator[dict[str, Any]]:
             "label": context.plan.arm(trial.arm).label,
             "ran": trial.number in ran,
         }
-
-
-def _part(found: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    part = found.get(name)
-    return part if isinstance(part, Mapping) else {}

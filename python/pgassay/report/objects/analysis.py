@@ -33,7 +33,7 @@ def render_json(context: ReportContext) -> str:
         "run": context.run_name,
         **stored,
         "findings": findings,
-        "environment": dict(context.environment),
+        "environment": dict(context.environment.given),
         "command": context.command,
         "gates": gates_object(context.gates),
     }

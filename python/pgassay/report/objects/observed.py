@@ -25,7 +25,7 @@ def render_object(context: ObservationContext) -> str:
         **context.described.model_dump(exclude={"schema_"}),
         "pgassay": context.version,
         **asdict(context.observed),
-        "environment": dict(context.environment),
+        "environment": dict(context.environment.given),
     }
     return json.dumps(finite(value), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
@@ -51,7 +51,7 @@ def summary_object(run: str, context: ObservationContext) -> dict[str, Any]:
             "sampler_cost": observed.cost,
             "clock": observed.clock,
             "warnings": caveats(context),
-            "not_seen": list(context.environment.get("not_seen") or []),
+            "not_seen": [dict(one.given) for one in context.environment.not_seen],
         }
     )
     return found

@@ -65,7 +65,7 @@ def run_object(run: str, context: ReportContext) -> dict[str, Any]:
         ],
         "by_server": [asdict(one) for one in analysis.answer.by_server],
         "warnings": list(dict.fromkeys(one.text for one in context.of_kind(FindingKind.WARNING))),
-        "not_seen": list(context.environment.get("not_seen") or []),
+        "not_seen": [dict(one.given) for one in context.environment.not_seen],
         "invalid_trials": [
             {
                 **fields(one, "number", "block", "arm", "repeats"),

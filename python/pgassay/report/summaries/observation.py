@@ -64,7 +64,7 @@ def facts(context: ObservationContext) -> tuple[tuple[str, str], ...]:
     if "wal" in averages:
         found.append((tr("WAL"), tr("{value}/s", value=size(averages["wal"]))))
     found.append((tr("Checkpoints"), str(len(observed.checkpoints))))
-    if context.environment.get("standby"):
+    if context.environment.standby:
         found.append((tr("Role"), tr("standby: commits are those of its read transactions")))
         found += _behind(observed)
     return tuple(found)

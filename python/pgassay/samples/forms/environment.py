@@ -8,49 +8,79 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from pgassay.stored_model import Items, Part, Scalar, Stored, StoredFile
 
 
-class _Given(Stored):
-    """An object whose nulls are read where it is read as a mapping."""
+class Setting(Stored):
+    """A setting of the server, as it was when the run began."""
 
-    @model_validator(mode="before")
-    @classmethod
-    def _without_nulls(cls, value: Any) -> Any:
-        return value
+    value: Scalar | None = None
+    """With its unit, such as `16384 × 8kB`."""
+    source: str | None = None
+    """Where it comes from, as pg_settings says."""
 
 
-class Server(_Given):
+class Server(Part):
     """A server and its settings."""
 
     version: str | None = None
-    version_num: int | None = None
+    """Such as `PostgreSQL 18.4`."""
+    build: str | None = None
+    """As version() says it."""
     settings: dict[str, Scalar] = Field({})
     """Those that are not the defaults."""
-    every_setting: dict[str, dict[str, Any]] = Field({})
-    """Name → value, unit, source and more."""
+    every_setting: dict[str, Setting] = Field({})
+
+    def value_of(self, setting: str) -> str | None:
+        """A setting's value as it was; None where it is not known."""
+        found = self.every_setting.get(setting)
+        return None if found is None or found.value is None else str(found.value)
 
 
-class Host(_Given):
+class Host(Part):
     """The host of the server."""
 
     cpus: int | None = None
     memory_bytes: int | None = None
+    kernel: str | None = None
+    cpu: str | None = None
+    """Its model."""
     storage: dict[str, dict[str, Any]] = Field({})
+    """Role, such as `data` or `wal` → file system and devices."""
 
 
-class EnvironmentFile(_Given, Part, StoredFile):
+class NotSeen(Part):
+    """What could not be measured, and how to enable it."""
+
+    name: str = ""
+    found: str = ""
+    fix: str = ""
+    servers: Items[str] = ()
+    """Those that lack it, where not all do."""
+
+
+class EnvironmentFile(Part, StoredFile):
     """The keys that are read; `given` has all."""
 
     schema_: Literal["pgassay.environment/1"] = Field("pgassay.environment/1", alias="schema")
-    created_at: str | None = None
     pgassay: str | None = None
+    created_at: str | None = None
+    target: str | None = None
+    """The kind of server: embedded, owned or existing."""
     server: Server = Server()
     servers: dict[str, Server] = Field({})
     """Of a fleet or a duet: the servers by name."""
+    settings_that_differ: dict[str, dict[str, Any]] = Field({})
+    """Of several servers: setting → server → value."""
+    fleet: dict[str, Any] = Field({})
     host: Host = Host()
-    not_seen: Items[dict[str, Any]] = ()
-    earlier_runs: int = 0
+    standby: bool = False
+    reset: dict[str, Any] = Field({})
+    placement: dict[str, Any] = Field({})
     sizes: dict[str, dict[str, Any]] = Field({})
+    """Workload or database → its size, and the largest of its relations."""
+    not_seen: Items[NotSeen] = ()
+    earlier_runs: int = 0
+    """Of the same file on the same machine."""

@@ -34,7 +34,7 @@ def host(context: ReportContext) -> Blocks:
     plan = context.plan
     if plan.alternates:
         return
-    storage = (context.environment.get("host") or {}).get("storage") or {}
+    storage = context.environment.host.storage
     chart = host_chart(context.series, plan, arm_styles(plan.arms), _holds(storage))
     if chart is None:
         return

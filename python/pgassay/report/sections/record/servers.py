@@ -26,7 +26,7 @@ _Row = tuple[str | Cell, ...]
 @section("record/servers", "The servers")
 def servers(context: ReportContext) -> Blocks:
     """An experiment on several servers."""
-    servers, differing, of_some, data = (_part(context.environment, name) for name in _PARTS)
+    servers, differing, of_some, data = (_part(context.environment.given, name) for name in _PARTS)
     if not servers:
         return
     names = tuple(map(str, servers))

@@ -15,6 +15,7 @@ from pgassay.analysis.reading.setting_sizes import setting_text
 from pgassay.language import Message, tr
 from pgassay.report.context import ReportContext
 from pgassay.report.document.table import Column, Table, table
+from pgassay.samples.forms.environment import Setting
 from pgassay.spec.secrets.redaction import shown_of
 
 _NAMES: tuple[str, ...] = tuple(
@@ -29,7 +30,7 @@ _COLUMNS = (
 
 def settings_table(context: ReportContext) -> Table:
     """What the arms vary first; empty where no server's settings were stored."""
-    stored = _stored(context.environment)
+    stored = context.environment.server.every_setting
     varied = [
         name
         for name in dict.fromkeys(n for one in context.facts.asked for n in one.settings)
@@ -53,22 +54,15 @@ class _Row:
         return self.name, shown + (tr(", by arm") if len(self.values) > 1 else ""), self.source
 
 
-def _rows(name: str, context: ReportContext, stored: Mapping[str, Any]) -> Iterator[_Row]:
+def _rows(name: str, context: ReportContext, stored: Mapping[str, Setting]) -> Iterator[_Row]:
     """One; none where this version of the server does not have the setting."""
-    found = stored.get(name)
-    found = found if isinstance(found, Mapping) else {}
+    found = stored.get(name, Setting())
     own = [one.settings.get(name) for one in context.facts.asked] or [None]
-    values = list(dict.fromkeys(_shown(found.get("value")) if v is None else v for v in own))
-    if any(values) or found:
+    values = list(dict.fromkeys(_shown(found.value) if v is None else v for v in own))
+    if any(values) or name in stored:
         is_asked = any(value is not None for value in own)
-        yield _Row(name, values, tr("the experiment") if is_asked else str(found.get("source", "")))
+        yield _Row(name, values, tr("the experiment") if is_asked else found.source or "")
 
 
 def _shown(value: Any) -> str:
     return "" if value is None else setting_text(str(value))
-
-
-def _stored(environment: Mapping[str, Any]) -> Mapping[str, Any]:
-    server = environment.get("server")
-    every = server.get("every_setting") if isinstance(server, Mapping) else None
-    return every if isinstance(every, Mapping) else {}
