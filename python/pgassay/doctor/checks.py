@@ -15,16 +15,13 @@ from pgassay.server.connection.own_role import may_checkpoint, own_role
 from pgassay.server.connection.session import (
     as_target_error,
     connect,
-    identity,
     resolve,
-    server_row,
 )
 from pgassay.server.existing.signs import look_for_signs
 from pgassay.server.protocol import Connection, ConnectionParameters
 from pgassay.server.statements import statement
-from pgassay.server.undo.killed_run import explained, refuse_left_by_killed_runs
+from pgassay.server.undo.killed_run import explained, refuse_used
 from pgassay.server.undo.marking import words_of
-from pgassay.server.undo.run_lock import refuse_other_runs
 from pgassay.trials.model.check import Check
 from pgassay.trials.sampling.not_measured import (
     check_extensions,
@@ -121,10 +118,7 @@ def check_server(dsn: str, *, log_elsewhere: bool = False) -> list[Check]:
 def _check_earlier_runs(session: Connection, parameters: ConnectionParameters) -> list[Check]:
     """A run that has changed this server and not put it back."""
     try:
-        server = identity(session) or parameters.label
-        refuse_other_runs(session)
-        data, dsn = server_row(session).data_directory, words_of(parameters)
-        refuse_left_by_killed_runs(session, dsn, server, data, parameters.address)
+        refuse_used(session, parameters, words_of(parameters))
     except TargetError as error:
         return [Check("earlier runs", "fail", str(error))]
     return []

@@ -30,7 +30,6 @@ from pgassay.server.connection.session import (
     lift_guards,
     one_line,
     resolve,
-    server_row,
 )
 from pgassay.server.data.installed_tables import search_path
 from pgassay.server.data.reset import Phases, refuse_unreadable, settle_existing
@@ -142,14 +141,13 @@ class ExistingTarget:
             # From here on the setting may be one of the run's own.
             lift_guards(self._control, Work.OWN_CHANGES, STATEMENT_LIMIT_S)
             system = identity(self._control)
-            data = server_row(self._control).data_directory
         service = self._find_service(self._control, system)
         self._settings = SystemSettings(
             self._parameters, self._journal, service, self._access.scope(self._control)
         )
         run_lock.take(self._control)
         server = system or self._parameters.label
-        refuse_left_by_killed_runs(self._control, self._dsn, server, data, self._parameters.address)
+        refuse_left_by_killed_runs(self._control, self._parameters, self._dsn)
         self._record.begin(server, self._parameters.address)
         refuse_killed_run_on(self._machine)
         refuse_foreign(self._control)

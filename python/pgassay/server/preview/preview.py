@@ -19,9 +19,7 @@ from pgassay.server.connection.read_only import why_read_only
 from pgassay.server.connection.session import (
     as_target_error,
     connect,
-    identity,
     resolve,
-    server_row,
 )
 from pgassay.server.data.installed_tables import refuse_missing
 from pgassay.server.data.reset import refuse_unreadable
@@ -44,9 +42,8 @@ from pgassay.server.settings.changeable import needs_restart, refuse_in_sessions
 from pgassay.server.settings.pending_changes import refuse_reload, refuse_restart
 from pgassay.server.settings.scope import Scope
 from pgassay.server.settings.values import find, read_settings, show
-from pgassay.server.undo.killed_run import explained, refuse_left_by_killed_runs
+from pgassay.server.undo.killed_run import explained, refuse_used
 from pgassay.server.undo.marking import place_for
-from pgassay.server.undo.run_lock import refuse_other_runs
 from pgassay.server.undo.undo_sql import SCHEMA
 from pgassay.spec.secrets.redaction import shown_of
 from pgassay.spec.server.reset import EXISTING_RULE, Caches, ResetRule
@@ -171,15 +168,10 @@ def _refusals(
     installed: InstalledTables | None,
 ) -> Iterator[str]:
     """What would stop a run beside its signs, its host and its demands."""
-
-    def refuse_used() -> None:
-        """Another run that is using the server, else a killed one that has changed it."""
-        refuse_other_runs(session)
-        server, data = identity(session), server_row(session).data_directory
-        server = server or parameters.label
-        refuse_left_by_killed_runs(session, dsn, server, data, parameters.address)
-
-    checks: list[Callable[[], object]] = [refuse_used, lambda: refuse_foreign(session)]
+    checks: list[Callable[[], object]] = [
+        lambda: refuse_used(session, parameters, dsn),
+        lambda: refuse_foreign(session),
+    ]
     if rule.level is ResetLevel.TEMPLATE:
         checks.append(lambda: refuse_uncopied(session))
     if installed is not None:

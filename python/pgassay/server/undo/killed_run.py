@@ -13,23 +13,31 @@ from pathlib import Path
 
 from pgassay.errors import ConnectionRefused, TargetError
 from pgassay.server.change import Change, ServerChange
-from pgassay.server.connection.session import first_address
+from pgassay.server.connection.session import first_address, identity, server_row
 from pgassay.server.hosts.host import Host, host_identity
 from pgassay.server.hosts.local import lock_run
-from pgassay.server.protocol import Connection
+from pgassay.server.protocol import Connection, ConnectionParameters
 from pgassay.server.undo.change_record import all_recorded, record_file, recorded
 from pgassay.server.undo.marking import refuse_marked
+from pgassay.server.undo.run_lock import refuse_other_runs
 from pgassay.server.undo.undo_sql import undo_text
 
 
+def refuse_used(session: Connection, parameters: ConnectionParameters, dsn: str) -> None:
+    """Raises TargetError where another run is using a server, or a killed one has changed it."""
+    refuse_other_runs(session)
+    refuse_left_by_killed_runs(session, parameters, dsn)
+
+
 def refuse_left_by_killed_runs(
-    session: Connection, dsn: str, server: str, data: str | None, reached: str
+    session: Connection, parameters: ConnectionParameters, dsn: str
 ) -> None:
-    """TargetError where a run has changed this server and not put it back, as the mark on the
-    server or this user's own record says. Asked while no run is alive; `server` is its identity."""
+    """Raises TargetError where a run has changed this server and not put it back, as the mark on
+    the server or this user's own record says; asked while no run is alive."""
+    server, data = identity(session) or parameters.label, server_row(session).data_directory
     known = {one.run for one in recorded(server) if _has_journal(one)}
     refuse_marked(session, dsn, known)
-    refuse_killed_run(server, data, reached)
+    refuse_killed_run(server, data, parameters.address)
 
 
 def refuse_killed_run(server: str, data: str | None, reached: str, own: Path | None = None) -> None:
