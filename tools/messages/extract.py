@@ -52,6 +52,8 @@ def _of_modules() -> Iterator[Msg]:
                 yield Msg(_constant(node.args[0], path), _constant(node.args[1], path))
             elif name == "map" and getattr(node.args[0], "id", "") == "Message":
                 yield from (Msg(text) for text in _constants(node.args[1:]))
+            elif name == "numbers":
+                yield from (Msg(text) for text in _constants(node.args))
             elif name in takers:
                 context = next((k.value for k in node.keywords if k.arg == "context"), None)
                 named = {keyword.arg: keyword.value for keyword in node.keywords}

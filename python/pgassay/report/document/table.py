@@ -15,6 +15,7 @@ from enum import Enum
 from typing import Any, Literal
 
 from pgassay.analysis.reading.plain_text import visible
+from pgassay.language import Message
 
 Value = str | int | float | bool | datetime | None
 """What a spreadsheet's cell can hold."""
@@ -124,6 +125,13 @@ class Table:
             for column, cell, other in zip(self.columns, row.cells, above.cells, strict=True)
         )
         return replace(row, cells=tuple(cells))
+
+
+def numbers(*titles: str) -> tuple[Column, ...]:
+    """Makes columns of figures; their titles are messages."""
+    return tuple(
+        Column(title if isinstance(title, Message) else Message(title)) for title in titles
+    )
 
 
 def table(columns: Sequence[Column], rows: Sequence[Sequence[str | Cell]]) -> Table:

@@ -16,7 +16,7 @@ from pgassay.analysis.statistics import values
 from pgassay.findings.wording import bounds, quantity, signed_percent, spaced
 from pgassay.language import Message, decimals, tr
 from pgassay.report.charts.style import TONES
-from pgassay.report.document.table import Cell, Column
+from pgassay.report.document.table import Cell, numbers
 
 ABSENT = "–"
 NO_BREAK = "\u00a0"
@@ -82,7 +82,7 @@ def tone_cell(text: str, tone: str) -> Cell:
     return Cell(tr(text), style=f"word {tone}")
 
 
-ESTIMATE_COLUMNS = tuple(map(Column, (Message("Change"), INTERVAL, EVIDENCE)))
+ESTIMATE_COLUMNS = numbers("Change", INTERVAL, EVIDENCE)
 
 
 def estimate_cells(estimate: Estimate) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from pgassay.findings.wording import spaced
 from pgassay.language import Message, colon, tr
-from pgassay.report.document.table import Column, Table, table
+from pgassay.report.document.table import Column, Table, numbers, table
 from pgassay.report.document.text import texts_of
 from pgassay.report.svg.model import Axis, Band, Box, Figure, Line, Panel, Points, Values
 from pgassay.report.tables.cells import ABSENT, moment
@@ -108,7 +108,7 @@ def _summaries(courses: Sequence[_Course], label: str) -> ChartData | None:
     columns = (
         Column(Message("Line"), "heading"),
         Column(Message("Unit"), "text"),
-        *map(Column, map(Message, ("Lowest", "Mean", "Highest", "Last"))),
+        *numbers("Lowest", "Mean", "Highest", "Last"),
     )
     shown = rows[:_MOST_ROWS]
     note = tr("Over the whole time drawn.")

@@ -20,7 +20,7 @@ from pgassay.language import Message, decimals, tr
 from pgassay.report.charts.style import CLASS_COLOURS, GREY
 from pgassay.report.charts.waits import mean_of, present_classes
 from pgassay.report.context import ReportContext
-from pgassay.report.document.table import Cell, Column, Row, Table, row_of
+from pgassay.report.document.table import Cell, Column, Row, Table, numbers, row_of
 from pgassay.report.tables.by_arm import arm_table
 from pgassay.report.tables.cells import ABSENT, INTERVAL
 
@@ -31,16 +31,7 @@ FOLDED = Message("Other parts, each below 0.5 %")
 _COLUMNS = (
     Column(Message("Part"), "heading"),
     Column(Message("Level compared"), "group"),
-    *map(
-        Column,
-        (
-            Message("Baseline"),
-            Message("Level"),
-            Message("Change"),
-            INTERVAL,
-            Message("Share of the change"),
-        ),
-    ),
+    *numbers("Baseline", "Level", "Change", INTERVAL, "Share of the change"),
 )
 
 

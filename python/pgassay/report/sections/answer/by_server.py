@@ -14,7 +14,7 @@ from pgassay.report.context import ReportContext
 from pgassay.report.document.blocks import Chart, Paragraph, note
 from pgassay.report.document.captions import cut
 from pgassay.report.document.section import Blocks, section
-from pgassay.report.document.table import Cell, Column, Table, table
+from pgassay.report.document.table import Cell, Column, Table, numbers, table
 from pgassay.report.document.text import joined, texts_of, word
 from pgassay.report.tables.cells import INTERVAL, interval, probability
 
@@ -23,7 +23,7 @@ sentence = texts_of(__name__)
 _COLUMNS = (
     Column(Message("Level compared"), "group"),
     Column(Message("Server"), "heading"),
-    *map(Column, (Message("Blocks"), Message("Change"), INTERVAL)),
+    *numbers("Blocks", "Change", INTERVAL),
 )
 _TONES = {
     Dependence.DEPENDS: "undecided",

@@ -15,7 +15,7 @@ from pgassay.report.charts.style import TONES
 from pgassay.report.context import ReportContext
 from pgassay.report.document.blocks import Chart, Facts, Paragraph, note
 from pgassay.report.document.section import Blocks, section
-from pgassay.report.document.table import Column, Table, table
+from pgassay.report.document.table import Column, Table, numbers, table
 from pgassay.report.document.text import Text, joined, texts_of
 from pgassay.report.tables.cells import (
     EVIDENCE,
@@ -38,18 +38,7 @@ _COLUMNS = (
     Column(Message("Endpoint"), "text"),
     Column(Message("Load"), "line"),
     Column(Message("Verdict"), "text"),
-    *map(
-        Column,
-        (
-            Message("Change"),
-            INTERVAL,
-            _DIFFERENCE,
-            Message("Baseline"),
-            Message("Level"),
-            Message("Blocks"),
-            EVIDENCE,
-        ),
-    ),
+    *numbers("Change", INTERVAL, _DIFFERENCE, "Baseline", "Level", "Blocks", EVIDENCE),
 )
 
 

@@ -18,7 +18,7 @@ from pgassay.report.context import ReportContext
 from pgassay.report.document.blocks import Chart, Fold, Heading, Items, Paragraph, note
 from pgassay.report.document.captions import cut
 from pgassay.report.document.section import Blocks, section
-from pgassay.report.document.table import Cell, Column, Table, table
+from pgassay.report.document.table import Cell, Column, Table, numbers, table
 from pgassay.report.document.text import joined, texts_of, word
 from pgassay.report.tables.cells import (
     ABSENT,
@@ -40,8 +40,8 @@ _TONES = {
 _INTERACTIONS = (
     Column(Message("Effect of"), "heading"),
     Column(Message("Other factor"), "group"),
-    *map(Column, map(Message, ("At its baseline", "At another level", "Difference"))),
-    *map(Column, (INTERVAL, EVIDENCE)),
+    *numbers("At its baseline", "At another level", "Difference"),
+    *numbers(INTERVAL, EVIDENCE),
     Column(Message("Verdict"), "text"),
 )
 _SIMPLE = (
@@ -52,7 +52,7 @@ _SIMPLE = (
 _TRENDS = (
     Column(Message("Factor"), "heading"),
     Column(Message("From, to"), "text"),
-    *map(Column, (Message("Change along the line"), Message("Per doubling"), INTERVAL, EVIDENCE)),
+    *numbers("Change along the line", "Per doubling", INTERVAL, EVIDENCE),
     Column(Message("Verdict"), "text"),
 )
 

@@ -12,7 +12,7 @@ from pgassay.language import Message, tr
 from pgassay.report.context import ReportContext
 from pgassay.report.document.blocks import Paragraph, note
 from pgassay.report.document.section import Blocks, section
-from pgassay.report.document.table import Column, Table, table
+from pgassay.report.document.table import Column, Table, numbers, table
 from pgassay.report.document.text import Span, texts_of
 from pgassay.report.sections.answer.evidence import evidence
 from pgassay.report.tables.cells import INTERVAL, change, interval_of, means, result, subject
@@ -23,7 +23,7 @@ sentence = texts_of(__name__)
 _COLUMNS = (
     Column(Message("Measured"), "heading"),
     Column(Message("Level compared"), "group"),
-    *map(Column, (Message("Baseline"), Message("Level"), Message("Change"), INTERVAL)),
+    *numbers("Baseline", "Level", "Change", INTERVAL),
     Column(Message("Result"), "text"),
 )
 

@@ -18,7 +18,7 @@ from pgassay.report.charts.style import TONES
 from pgassay.report.context import ApartContext
 from pgassay.report.document.blocks import Chart, Fold, Paragraph
 from pgassay.report.document.section import Blocks, section
-from pgassay.report.document.table import Cell, Column, Table, table
+from pgassay.report.document.table import Cell, Column, Table, numbers, table
 from pgassay.report.document.text import texts_of
 from pgassay.report.tables.cells import (
     ABSENT,
@@ -38,17 +38,7 @@ _COLUMNS = (
     Column(Message("Arm"), "text", merges=True),
     Column(Message("Endpoint"), "text"),
     Column(Message("Load"), "line"),
-    *map(
-        Column,
-        (
-            Message("Baseline"),
-            Message("This run"),
-            Message("Change"),
-            INTERVAL,
-            Message("Trials"),
-            Message("SD between runs"),
-        ),
-    ),
+    *numbers("Baseline", "This run", "Change", INTERVAL, "Trials", "SD between runs"),
     Column(Message("Not randomised"), "text"),
 )
 

@@ -19,7 +19,7 @@ from pgassay.report.context import ReportContext
 from pgassay.report.document.blocks import Block, Chart, Fold, Heading, Paragraph, note, observed
 from pgassay.report.document.captions import arm_key, cut
 from pgassay.report.document.section import Blocks, section
-from pgassay.report.document.table import Column, Table, table
+from pgassay.report.document.table import Column, Table, numbers, table
 from pgassay.report.document.text import joined, texts_of
 from pgassay.report.tables.cells import ABSENT, between
 
@@ -28,18 +28,12 @@ sentence = texts_of(__name__)
 _COLUMNS = (
     Column(Message("Arm"), "heading"),
     Column(Message("Checkpoints"), "text"),
-    *map(
-        Column,
-        map(
-            Message,
-            (
-                "Depth",
-                "Recovered after",
-                "Below half depth for",
-                "Transactions lost by each",
-                "Full-page images after each",
-            ),
-        ),
+    *numbers(
+        "Depth",
+        "Recovered after",
+        "Below half depth for",
+        "Transactions lost by each",
+        "Full-page images after each",
     ),
 )
 
@@ -55,23 +49,17 @@ _CAUSE_COLUMNS = (
 _EVERY_COLUMNS = (
     Column(Message("Trial")),
     Column(Message("Arm"), "text"),
-    *map(
-        Column,
-        map(
-            Message,
-            (
-                "Began at",
-                "Cause",
-                "Buffers",
-                "Write",
-                "Flush",
-                "Longest flush",
-                "Distance",
-                "Lowest",
-                "Transactions lost",
-                "Recovered after",
-            ),
-        ),
+    *numbers(
+        "Began at",
+        "Cause",
+        "Buffers",
+        "Write",
+        "Flush",
+        "Longest flush",
+        "Distance",
+        "Lowest",
+        "Transactions lost",
+        "Recovered after",
     ),
 )
 _MOST_LISTED = 100

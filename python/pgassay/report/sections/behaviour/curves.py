@@ -21,7 +21,7 @@ from pgassay.report.context import ReportContext
 from pgassay.report.document.blocks import Chart, Fold, Heading, PageOnly, note, observed
 from pgassay.report.document.captions import arm_key, cut, quantile_curve
 from pgassay.report.document.section import Blocks, section
-from pgassay.report.document.table import Column, Table, table
+from pgassay.report.document.table import Column, Table, numbers, table
 from pgassay.report.document.text import Text, joined, texts_of
 from pgassay.report.tables.cells import ABSENT, between, interval
 from pgassay.report.tables.latencies import latency_table
@@ -32,12 +32,12 @@ _LOADS = (
     Column(Message("Measured"), "text"),
     Column(Message("Level compared"), "text"),
     Column(Message("Load"), "line"),
-    *map(Column, map(Message, ("Change", "95\xa0% band"))),
+    *numbers("Change", "95\xa0% band"),
 )
 _KNEES = (
     Column(Message("Arm"), "heading"),
     Column(Message("Knee (95\xa0% interval)"), "text"),
-    *map(Column, map(Message, ("Contention σ", "Coherence κ", "Misfit"))),
+    *numbers("Contention σ", "Coherence κ", "Misfit"),
 )
 
 

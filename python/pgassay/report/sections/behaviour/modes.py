@@ -16,7 +16,7 @@ from pgassay.report.context import ReportContext
 from pgassay.report.document.blocks import Chart, Fold, note, observed
 from pgassay.report.document.captions import arm_key
 from pgassay.report.document.section import Blocks, section
-from pgassay.report.document.table import Column, Table, table
+from pgassay.report.document.table import Column, Table, numbers, table
 from pgassay.report.document.text import Text, joined, texts_of
 from pgassay.report.tables.cells import ABSENT, between
 
@@ -25,29 +25,20 @@ sentence = texts_of(__name__)
 _COLUMNS = (
     Column(Message("Scenario"), "group"),
     Column(Message("Arm"), "heading", merges=True),
-    *map(
-        Column,
-        map(
-            Message,
-            ("Around", "From", "Transactions", "Of their time", "More of them at checkpoints"),
-        ),
-    ),
+    *numbers("Around", "From", "Transactions", "Of their time", "More of them at checkpoints"),
     Column(Message("Sampled in, once so old"), "text"),
     Column(Message("Mean"), merges=True),
     Column(Message("Near the mean"), merges=True),
 )
 _MIXTURE = (
     Column(Message("Arm"), "heading", merges=True),
-    *map(Column, map(Message, ("Around", "From", "Transactions", "Of their time"))),
+    *numbers("Around", "From", "Transactions", "Of their time"),
     Column(Message("Scenarios"), "text"),
 )
 _CONTRASTS = (
     Column(Message("Level compared"), "text"),
     Column(Message("Scenario"), "text"),
-    *map(
-        Column,
-        map(Message, ("Slower than", "Baseline", "Level", "Difference", "95\u00a0% interval")),
-    ),
+    *numbers("Slower than", "Baseline", "Level", "Difference", "95\u00a0% interval"),
 )
 
 

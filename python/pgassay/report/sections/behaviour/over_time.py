@@ -14,7 +14,7 @@ from pgassay.report.context import ReportContext
 from pgassay.report.document.blocks import Chart, Fold, note
 from pgassay.report.document.captions import arm_key, happened
 from pgassay.report.document.section import Blocks, section
-from pgassay.report.document.table import Column, table
+from pgassay.report.document.table import Column, numbers, table
 from pgassay.report.document.text import joined, texts_of
 from pgassay.report.svg.draw import shows_zero
 from pgassay.report.tables.cells import probability
@@ -23,10 +23,7 @@ sentence = texts_of(__name__)
 
 _ASSOCIATIONS = (
     Column(Message("Series"), "text"),
-    *map(
-        Column,
-        map(Message, ("It changes earlier by", "Correlation", "95\u00a0% interval", "Adjusted p")),
-    ),
+    *numbers("It changes earlier by", "Correlation", "95\u00a0% interval", "Adjusted p"),
 )
 _MOST_SHOWN = 12
 """Associations that are open on the page, the strongest first; the others are folded."""

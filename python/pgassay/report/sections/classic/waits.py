@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from pgassay.analysis.classic.model import Pareto, Part
 from pgassay.language import Message, decimals, tr
-from pgassay.report.document.table import Cell, Column, Table, table
+from pgassay.report.document.table import Cell, Column, Table, numbers, table
 from pgassay.report.sections.classic.cells import Shown, labelled
 from pgassay.report.tables.cells import probability
 
@@ -18,7 +18,7 @@ _SHARES = (
     Column(Message("Wait type"), "heading", merges=True),
     Column(Message("Arm"), "line"),
     Column(Message("Name"), "text"),
-    *map(Column, map(Message, ("Sessions", "Share", "Cumulative"))),
+    *numbers("Sessions", "Share", "Cumulative"),
 )
 _ONLY = (
     Column(Message("Wait event"), "heading"),

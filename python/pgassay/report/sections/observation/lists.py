@@ -12,7 +12,7 @@ from pgassay.language import Message, decimals, tr
 from pgassay.report.context import ObservationContext
 from pgassay.report.document.blocks import note
 from pgassay.report.document.section import Blocks, section
-from pgassay.report.document.table import Cell, Column, table
+from pgassay.report.document.table import Cell, Column, numbers, table
 from pgassay.report.document.text import texts_of
 from pgassay.report.log_events import event_words
 from pgassay.report.tables.cells import ABSENT, moment
@@ -26,14 +26,11 @@ _WIDTH = 120
 _CHECKPOINTS = (
     Column(Message("Started (UTC)"), "text"),
     Column(Message("Cause"), "text"),
-    *map(Column, map(Message, ("Total", "Write", "Sync", "Buffers", "WAL distance"))),
+    *numbers("Total", "Write", "Sync", "Buffers", "WAL distance"),
 )
 _STATEMENTS = (
     Column(Message("Query id"), "text"),
-    *map(
-        Column,
-        map(Message, ("Share", "Time", "Calls", "Mean", "Rows per call", "Blocks read", "WAL")),
-    ),
+    *numbers("Share", "Time", "Calls", "Mean", "Rows per call", "Blocks read", "WAL"),
     Column(Message("Statement"), "text"),
 )
 

@@ -17,7 +17,7 @@ from pgassay.report.charts.style import CLASS_COLOURS, GREY
 from pgassay.report.context import ObservationContext
 from pgassay.report.document.blocks import Chart, Paragraph, note
 from pgassay.report.document.section import Blocks, section
-from pgassay.report.document.table import Cell, Column, Table, table
+from pgassay.report.document.table import Cell, Column, Table, numbers, table
 from pgassay.report.document.text import texts_of
 from pgassay.report.tables.cells import ABSENT
 
@@ -25,17 +25,7 @@ sentence = texts_of(__name__)
 
 _MOST_EVENTS = 15
 _BY_EXTENSION = Message("Waiting sessions by pg_wait_sampling")
-_COLUMNS = (
-    *map(
-        Column,
-        (
-            Message("Average active sessions"),
-            Message("Per transaction"),
-            Message("Share"),
-            _BY_EXTENSION,
-        ),
-    ),
-)
+_COLUMNS = (*numbers("Average active sessions", "Per transaction", "Share", _BY_EXTENSION),)
 
 
 @section("observation/waits", "What sessions were busy with")

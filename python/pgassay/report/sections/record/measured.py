@@ -12,7 +12,7 @@ from pgassay.language import Message, ntr, tr
 from pgassay.report.context import ReportContext
 from pgassay.report.document.blocks import Fold, Paragraph, note
 from pgassay.report.document.section import Blocks, section
-from pgassay.report.document.table import Column, Table, table
+from pgassay.report.document.table import Column, Table, numbers, table
 from pgassay.report.document.text import texts_of
 from pgassay.report.tables.by_arm import arm_table, log_event_table
 from pgassay.report.tables.cells import (
@@ -38,18 +38,7 @@ _COMPARISONS = (
     Column(Message("Measured"), "heading", merges=True),
     Column(Message("Level compared"), "line"),
     Column(Message("Load"), "line"),
-    *map(
-        Column,
-        (
-            Message("Baseline"),
-            Message("Level"),
-            Message("Change"),
-            INTERVAL,
-            Message("Blocks"),
-            SIGN_FLIP,
-            BY,
-        ),
-    ),
+    *numbers("Baseline", "Level", "Change", INTERVAL, "Blocks", SIGN_FLIP, BY),
     Column(Message("Result"), "text"),
 )
 

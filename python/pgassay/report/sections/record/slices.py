@@ -13,7 +13,7 @@ from pgassay.report.charts.effects.rounds import rounds_chart
 from pgassay.report.context import ReportContext
 from pgassay.report.document.blocks import Chart, note
 from pgassay.report.document.section import Blocks, section
-from pgassay.report.document.table import Column, table
+from pgassay.report.document.table import Column, numbers, table
 from pgassay.report.document.text import texts_of
 from pgassay.report.tables.cells import ABSENT, interval, measured, whole
 
@@ -22,19 +22,13 @@ sentence = texts_of(__name__)
 _CARRY_OVER = (
     Column(Message("Effect of"), "text"),
     Column(Message("Carry-over test"), "text"),
-    *map(Column, map(Message, ("First", "Second", "Difference", "95\u00a0% interval", "p"))),
+    *numbers("First", "Second", "Difference", "95\u00a0% interval", "p"),
     Column(Message("Result"), "text"),
 )
 _VARIANTS = (
     Column(Message("Arm"), "line", merges=True),
     Column(Message("Variant"), "heading"),
-    *map(
-        Column,
-        map(
-            Message,
-            ("Throughput", "Mean latency", "Transactions", "Crossing a slice edge", "Slices"),
-        ),
-    ),
+    *numbers("Throughput", "Mean latency", "Transactions", "Crossing a slice edge", "Slices"),
 )
 
 

@@ -20,7 +20,7 @@ from pgassay.report.data_tables.csv_text import trials_csv
 from pgassay.report.document.blocks import Chart, Fold, PageOnly, Paragraph, note
 from pgassay.report.document.captions import arm_key
 from pgassay.report.document.section import Blocks, section
-from pgassay.report.document.table import Cell, Column, Table, row_of, table
+from pgassay.report.document.table import Cell, Column, Table, numbers, row_of, table
 from pgassay.report.document.text import Span, joined, texts_of
 from pgassay.report.svg.draw import shows_zero
 from pgassay.report.tables.cells import ABSENT, measured, tone_cell, with_interval
@@ -35,7 +35,7 @@ _STEPS = (
 )
 _BY_HALF = (
     Column(Message("Level compared"), "heading"),
-    *map(Column, map(Message, ("First half", "Second half", "Second against first"))),
+    *numbers("First half", "Second half", "Second against first"),
     Column(Message("Result"), "text"),
 )
 _HALVES = {
@@ -104,7 +104,7 @@ def trial_table(context: ReportContext) -> Table:
         )
         rows.append(row_of(cells, "odd" if trial.block % 2 else ""))
     columns = (
-        *map(Column, map(Message, ("Trial", "Block", "Position"))),
+        *numbers("Trial", "Block", "Position"),
         Column(Message("Server"), "text"),
         Column(Message("Arm"), "text"),
         *(Column(one.title) for one in metrics),

@@ -13,7 +13,7 @@ from pgassay.language import Message, clauses, ntr, tr
 from pgassay.report.context import ReportContext
 from pgassay.report.document.blocks import Code, Fold, Paragraph
 from pgassay.report.document.section import Blocks, section
-from pgassay.report.document.table import Column, Table, table
+from pgassay.report.document.table import Column, Table, numbers, table
 from pgassay.report.document.text import joined
 from pgassay.report.summaries.headline import load
 from pgassay.report.tables.cells import ABSENT
@@ -65,7 +65,7 @@ def mix_table(context: ReportContext) -> Table:
     columns = (
         Column(Message("Arm"), "text", merges=True),
         Column(Message("Scenario"), "heading"),
-        *map(Column, map(Message, ("Asked for", "Achieved", "Transactions"))),
+        *numbers("Asked for", "Achieved", "Transactions"),
     )
     found = table(columns, rows)
     return found.without("Arm") if alike else found

@@ -14,7 +14,7 @@ from pgassay.language import Message, decimals, tr
 from pgassay.report.context import TraceContext
 from pgassay.report.document.blocks import Paragraph, note
 from pgassay.report.document.section import Blocks, section
-from pgassay.report.document.table import Column, Table, table
+from pgassay.report.document.table import Column, Table, numbers, table
 from pgassay.report.document.text import texts_of
 from pgassay.report.summaries.trace import microseconds, point_name
 from pgassay.report.tables.cells import ABSENT, moment
@@ -27,18 +27,13 @@ _AROUND = 5
 _MOST_RELATIONS = 20
 _POINTS = (
     Column(Message("Point"), "heading"),
-    *map(
-        Column,
-        map(
-            Message, ("Per second", "In it", "Per transaction", "Mean", "Median", "p99", "At most")
-        ),
-    ),
+    *numbers("Per second", "In it", "Per transaction", "Mean", "Median", "p99", "At most"),
 )
 _RELATIONS = (
     Column(Message("Relation"), "heading"),
     Column(Message("Kind"), "text"),
     Column(Message("What"), "text"),
-    *map(Column, map(Message, ("Times", "Time", "Mean"))),
+    *numbers("Times", "Time", "Mean"),
 )
 
 
@@ -91,7 +86,7 @@ def checkpoint_table(checkpoints: Sequence[TracedCheckpoint]) -> Table:
     columns = (
         Column(Message("Started (UTC)"), "text"),
         Column(Message("Cause"), "text"),
-        *map(Column, map(Message, ("Total", "Write", "Sync"))),
+        *numbers("Total", "Write", "Sync"),
     )
     rows = [
         (
