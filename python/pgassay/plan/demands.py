@@ -20,7 +20,7 @@ from pgassay.spec.workload.folder import Workload
 
 @dataclass(frozen=True)
 class Demand:
-    """The demand of one arm."""
+    """What one arm asks of the machine it runs on."""
 
     arm: str
     """Its label; empty if there is a single arm."""
@@ -39,7 +39,7 @@ class Demand:
 
 
 def demands_of(spec: Spec, plan: Plan) -> dict[str, Demand]:
-    """The demands by the arms' ids."""
+    """Returns what each arm asks of its machine, by the arm's id."""
     held = spec.file.settings.postgres
     reloads = plan.alternates and any(takes_reloads(factor) for factor in plan.factors)
     reloads = reloads and not plan.side_by_side

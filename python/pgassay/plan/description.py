@@ -18,7 +18,8 @@ from pgassay.quantities import clock
 
 
 def time_range(plan: Plan) -> str:
-    """How long its trials take: of the fewest blocks, to the most."""
+    """Returns how long all trials of a plan take, such as `20 min to 2 h`: for the fewest blocks
+    and for the most."""
     least, most = (
         clock(blocks * len(plan.block(1)) * plan.trial_s)
         for blocks in (plan.min_blocks, plan.last_block)
@@ -27,7 +28,7 @@ def time_range(plan: Plan) -> str:
 
 
 def combinations_line(plan: Plan) -> str:
-    """Which combinations of levels are arms."""
+    """Returns a sentence that says which combinations of levels the plan runs as arms."""
     arms, every = len(plan.arms), math.prod(len(factor.levels) for factor in plan.factors)
     match plan.combinations:
         case "fraction":
@@ -61,12 +62,13 @@ _MEANING = {
 
 
 def aliases(plan: Plan) -> tuple[str, ...]:
-    """The aliased effects of a fraction; none for other designs."""
+    """Returns the effects that a fractional design cannot separate, one line for each set; none for
+    other designs."""
     return alias_lines(plan.factors, plan.arms) if plan.combinations == "fraction" else ()
 
 
 def plots_line(plan: Plan) -> str:
-    """How a block is randomised, and why."""
+    """Returns a sentence that says how the trials of a block are randomised, and why."""
     if plan.plots == "split":
         many = len(plan.whole_plots(1))
         size = len(plan.arms) / many
@@ -111,12 +113,13 @@ EXCHANGE = Message(
 
 
 def mode_lines(plan: Plan) -> tuple[str, ...]:
-    """The mode, why it was chosen, and why others are not valid."""
+    """Returns lines with the mode of the plan, why it was chosen, and why other modes are not
+    valid."""
     return (*mode_in_force(plan), *_modes_refused(plan))
 
 
 def mode_in_force(plan: Plan) -> tuple[str, ...]:
-    """The mode, and why it was chosen."""
+    """Returns lines with the mode of the plan and why it was chosen."""
     if not plan.factors:
         return ()
     lines = [f"{plan.mode}: {plan.mode_reason or ''}"]
@@ -154,7 +157,7 @@ def _modes_refused(plan: Plan) -> tuple[str, ...]:
 
 
 def restarts_line(plan: Plan, *, every_trial: bool) -> str:
-    """How often a run restarts the server."""
+    """Returns how many times a run restarts the server in each block, in words."""
     if plan.side_by_side:
         return tr("{number} a block: every trial starts all servers", number=len(plan.arms))
     if every_trial:
@@ -167,7 +170,8 @@ def restarts_line(plan: Plan, *, every_trial: bool) -> str:
 
 
 def order_of(plan: Plan, block: int) -> str:
-    """The arms of a block in order, whole plots in brackets."""
+    """Returns the ids of the arms of a block in the order of their trials; brackets hold a whole
+    plot."""
     if plan.alternates:
         (trial,) = plan.block(block)
         rounds = rounds_of(plan, trial)

@@ -38,7 +38,7 @@ RESET_S = 3.0
 
 
 def make_plan(spec: Spec, *, calibrates: bool = False) -> Plan:
-    """Draw the plan, up to `max_blocks`; `calibrates` makes it an A/A run."""
+    """Draws the plan of an experiment, up to `max_blocks`; `calibrates` makes it an A/A run."""
     try:
         plan = _experiment(spec, calibrates=calibrates)
     except SpecError as error:

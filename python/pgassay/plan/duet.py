@@ -33,14 +33,16 @@ MOST_SERVERS = 4
 
 
 def built_apart(groups: Iterable[Iterable[str]]) -> Iterator[Note]:
-    """A note if arms have data of several builds; in each group the servers that share one."""
+    """Yields a note if arms use data of several builds; each group has the servers that share a
+    build."""
     named = [", ".join(dict.fromkeys(group)) for group in groups]
     if len(named) > 1:
         yield Note("plan/built-apart", {"named": " / ".join(named)})
 
 
 def is_worth_while(factors: Sequence[Factor]) -> bool:
-    """Whether a duet saves restarts. Not with shared_buffers: servers would share the memory."""
+    """Whether a duet of these factors saves restarts of the server. It does not with
+    shared_buffers: servers would share the memory."""
     if any(factor.name == "shared_buffers" for factor in factors):
         return False
     return any(_saves_restarts(factor) for factor in factors)
@@ -54,7 +56,7 @@ def _saves_restarts(factor: Factor) -> bool:
 
 
 def why_no_duet(file: ExperimentFile, factors: Sequence[Factor]) -> Note | None:
-    """Why a duet is not valid, if it is not."""
+    """Returns why these factors or this load cannot run as a duet; None where they can."""
     if file.loads_existing:
         return Note("plan/own-server")
     for factor in factors:
@@ -83,6 +85,6 @@ def _why_not(factor: Factor, load: LoadTable) -> Note | None:
 
 @cache
 def background() -> Mapping[str, str]:
-    """Name or pattern of a setting → the entry of notes.toml with the background work that it
-    changes."""
+    """Returns, by name or pattern of a setting, the entry of notes.toml with the background work
+    that it changes."""
     return tomllib.loads((files("pgassay.plan") / "background.toml").read_text("utf-8"))

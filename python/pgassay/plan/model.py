@@ -21,7 +21,7 @@ from pgassay.spec.stopping import sequential_looks, stopping_of
 
 @dataclass(frozen=True)
 class Factor:
-    """One factor; `levels[0]` is the baseline."""
+    """What the experiment varies; `levels[0]` is the baseline."""
 
     name: str
     kind: str
@@ -35,7 +35,7 @@ class Factor:
 
 @dataclass(frozen=True)
 class Arm:
-    """One combination of levels, by factor name."""
+    """One combination of levels, by the names of the factors."""
 
     id: str
     levels: Mapping[str, str]
@@ -46,27 +46,27 @@ class Arm:
 
     @property
     def settings(self) -> dict[str, str]:
-        """The levels that are settings of the server."""
+        """The settings of the server that this arm sets, by name."""
         return self._levels_at(Applied.SETTING)
 
     @property
     def knobs(self) -> dict[str, str]:
-        """The levels that are knobs of the server's host."""
+        """The knobs of the server's host that this arm sets, by name."""
         return self._levels_at(Applied.KNOB)
 
     @property
     def session_settings(self) -> dict[str, str]:
-        """The levels that are settings of the load's sessions."""
+        """The settings that the sessions of the load begin with in this arm, by name."""
         return self.by_kind.get(SESSION.name, {})
 
     @property
     def server(self) -> str:
-        """The level that is a version or build of PostgreSQL; empty where none is varied."""
+        """The version or build of PostgreSQL that this arm runs; empty where none is varied."""
         return next(iter(self._levels_at(Applied.SERVER).values()), "")
 
     @property
     def by_kind(self) -> dict[str, dict[str, str]]:
-        """Kind → factor → level."""
+        """The levels of this arm by kind of factor, then by factor."""
         found: dict[str, dict[str, str]] = {}
         for name, level in self.levels.items():
             found.setdefault(self.kinds[name], {})[name] = level
@@ -78,7 +78,7 @@ class Arm:
 
     @property
     def label(self) -> str:
-        """Such as `max_wal_size = 32MB`."""
+        """The name of this arm, such as `max_wal_size = 32MB`."""
         if self.alternating:
             return Message("all arms alternating")
         return ", ".join(f"{name} = {level}" for name, level in self.levels.items()) or Message(
@@ -135,7 +135,7 @@ class Gate:
 
 @dataclass(frozen=True)
 class Plan:
-    """The whole design, up to the last block that may be needed."""
+    """The whole design of an experiment, up to the last block that may be needed."""
 
     question: str
     seed: int
@@ -192,12 +192,12 @@ class Plan:
 
     @property
     def stops(self) -> str:
-        """The stopping rule, by name."""
+        """The name of the stopping rule in force."""
         return stopping_of(self.stopping, self.min_blocks, self.max_blocks)
 
     @cached_property
     def all_looks(self) -> tuple[int, ...]:
-        """The blocks that the error of verdicts is spent over.
+        """The numbers of blocks after which the error of verdicts is spent.
 
         A long run of an older version has no looks and may stop after every block; one between
         these looks counts as one more.
@@ -216,7 +216,8 @@ class Plan:
         return self.max_blocks if self.factors and not self.calibrates else self.min_blocks
 
     def experiment(self) -> Plan:
-        """Of an A/A run: the experiment that it prepares, with the A/A run's trials."""
+        """Returns the plan of the experiment that an A/A run prepares, with the trials of the A/A
+        run."""
         if not self.held or not self.held_arms:
             return replace(self, calibrates=False, held=())
         return replace(
@@ -255,17 +256,17 @@ class Plan:
 
     @property
     def measured_s(self) -> float:
-        """Measured seconds of each trial."""
+        """How many seconds of each trial are measured."""
         return sum(step.duration_s for step in self.steps if step.measured)
 
     def arm(self, arm_id: str) -> Arm:
-        """The arm of that id."""
+        """Returns the arm with this id."""
         if arm_id == ALL_ARMS:
             return replace(self.arms[0], id=ALL_ARMS, alternating=True)
         return next(arm for arm in self.arms if arm.id == arm_id)
 
     def block(self, number: int) -> tuple[PlannedTrial, ...]:
-        """The trials of one block, in their order."""
+        """Returns the trials of one block, in their order."""
         return tuple(
             trial
             for trial in self.trials
@@ -279,7 +280,7 @@ class Plan:
 
     @cached_property
     def sizes(self) -> Mapping[int, int]:
-        """Block → how many trials it has, without repeats."""
+        """The number of trials of each block, without repeats."""
         return Counter(
             trial.block
             for trial in self.trials
@@ -287,7 +288,8 @@ class Plan:
         )
 
     def whole_plots(self, block: int) -> tuple[tuple[PlannedTrial, ...], ...]:
-        """The trials of one block by whole plot; without split plots each trial is one."""
+        """Returns the trials of one block grouped by whole plot; without split plots each trial is
+        a group."""
         plots: dict[int, list[PlannedTrial]] = {}
         for trial in self.block(block):
             plots.setdefault(trial.whole_plot or trial.position, []).append(trial)
@@ -299,7 +301,7 @@ class Plan:
         return trial.whole_plot is None or trial.position == min(t.position for t in plot)
 
     def again(self, trial: PlannedTrial, position: int) -> PlannedTrial:
-        """The trial that repeats an invalid one, at this position of the block.
+        """Returns a trial that repeats an invalid one, at this position of the block.
 
         Its number follows from the first's and is higher than all planned ones. It is in no whole
         plot, because the server has changed since.
@@ -316,7 +318,7 @@ class Plan:
 
     @property
     def step_unit(self) -> str:
-        """What `step_levels` counts."""
+        """The unit of `step_levels`: clients, or transactions per second."""
         rates = {step.rate for step in self.steps if step.measured}
         return Message("tps asked") if len(rates) > 1 else Message("clients")
 
@@ -326,19 +328,19 @@ class Plan:
         return sum(len(factor.levels) - 1 for factor in self.factors)
 
     def step_levels(self) -> tuple[float, ...]:
-        """Clients or rate of each measured step, in the file's order."""
+        """The number of clients, or the rate, of each measured step, in the order of the file."""
         by_rate = self.step_unit != "clients"
         measured = [step for step in self.steps if step.measured]
         return tuple((step.rate or 0.0) if by_rate else step.clients for step in measured)
 
     def steps_in(self, block: int) -> tuple[Step, ...]:
-        """The steps in their order in the trials of a block."""
+        """Returns the steps of the load in the order in which the trials of a block run them."""
         if self.order == "ordered":
             return self.steps
         return shuffled(self.steps, self.trial_seed(block))
 
     def trial_seed(self, block: int) -> int:
-        """The load's seed, the same for all arms of a block.
+        """Returns the seed of the load's random numbers, which all arms of a block share.
 
         Arms of a block then draw the same keys, which removes a source of noise from their
         difference.

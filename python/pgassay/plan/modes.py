@@ -42,7 +42,7 @@ long ones to show that arms are equivalent (docs/measured/validation-switchback.
 
 @dataclass(frozen=True)
 class ChosenMode:
-    """A mode, why it was chosen, and why others are not valid."""
+    """The mode of an experiment, why it was chosen, and why other modes are not valid."""
 
     name: str
     reason: Note
@@ -50,7 +50,8 @@ class ChosenMode:
 
 
 def choose_mode(file: ExperimentFile, factors: Sequence[Factor]) -> ChosenMode:
-    """The mode that the file asks for, or the cheapest valid one; `Refusal` where that is none."""
+    """Returns the mode that the file asks for, or the cheapest valid one; `Refusal` where that is
+    none."""
     asked = file.design.mode
     if not factors:
         if asked in (SWITCHBACK, DUET):
@@ -82,7 +83,7 @@ def choose_mode(file: ExperimentFile, factors: Sequence[Factor]) -> ChosenMode:
 
 
 def blocks_of(design: DesignTable, mode: str) -> tuple[int, int]:
-    """The least and the most blocks; a switchback has its own defaults.
+    """Returns the smallest and the largest number of blocks; a switchback has its own defaults.
 
     Raises a `Refusal` if a number does not fit the other's default.
     """
@@ -101,7 +102,7 @@ def blocks_of(design: DesignTable, mode: str) -> tuple[int, int]:
 
 
 def why_no_switchback(file: ExperimentFile, factors: Sequence[Factor]) -> Note | None:
-    """Why a switchback is not valid, if it is not."""
+    """Returns why these factors or this load cannot run as a switchback; None where they can."""
     load, design = file.load, file.design
     for factor in factors:
         problem = _why_not(factor, load, file.target)
@@ -137,18 +138,19 @@ def _why_not(factor: Factor, load: LoadTable, target: TargetTable) -> Note | Non
 
 
 def takes_reloads(factor: Factor) -> bool:
-    """Whether it is a setting of the whole server that alternates by reloads."""
+    """Whether a factor is a setting of the whole server that can alternate by reloads."""
     return KINDS[factor.kind].applied is Applied.SETTING and factor.name in reloaded()
 
 
 @cache
 def reloaded() -> Mapping[str, str]:
-    """Setting that may alternate by reloads → where it acts."""
+    """Returns the settings that may alternate by reloads, each with a description of where it
+    acts."""
     return tomllib.loads((files("pgassay.plan") / "reloads.toml").read_text("utf-8"))
 
 
 @cache
 def carries_over() -> Mapping[str, str]:
-    """Name or pattern of a setting → the entry of notes.toml that says why its effect outlasts a
-    slice."""
+    """Returns, by name or pattern of a setting, the entry of notes.toml that says why its effect
+    outlasts a slice."""
     return tomllib.loads((files("pgassay.plan") / "carry_over.toml").read_text("utf-8"))

@@ -28,7 +28,7 @@ analysis separates them (analysis/compare/blocks/positions.py)."""
 
 
 def balanced_orders(items: Sequence[T], blocks: int, source: random.Random) -> list[list[T]]:
-    """An order of all items for each block."""
+    """Draws an order of all items for each block."""
     places = _orders(len(items), min(blocks, _SEPARATED_BY), source)
     return [[items[at] for at in order] for order in islice(places, blocks)]
 
@@ -36,14 +36,15 @@ def balanced_orders(items: Sequence[T], blocks: int, source: random.Random) -> l
 def plot_orders(
     plots: Sequence[Sequence[T]], blocks: int, source: random.Random
 ) -> list[list[list[T]]]:
-    """An order of whole plots, and of the items in each, for each block of a split plot."""
+    """Draws an order of whole plots, and of the items in each, for each block of a split plot."""
     of_plots = balanced_orders(range(len(plots)), blocks, source)
     inside = [balanced_orders(plot, blocks, source) for plot in plots]
     return [[inside[at][block] for at in order] for block, order in enumerate(of_plots)]
 
 
 def directories(arms: Sequence[str], blocks: int, source: random.Random) -> list[dict[str, int]]:
-    """Arm → number of the data directory that its server runs in, for each block of a duet.
+    """Draws, for each block of a duet, the number of the data directory that the server of each arm
+    uses.
 
     In as many blocks as arms every arm is once in every directory. The next as many come backwards,
     so that each arm meets each directory with both lengths of slices, which alternate by block.
@@ -60,7 +61,7 @@ def directories(arms: Sequence[str], blocks: int, source: random.Random) -> list
 
 
 def permuted(items: Sequence[T], source: random.Random) -> list[T]:
-    """A random permutation."""
+    """Returns the items in a random order."""
     # Python promises the same numbers in every version for random(), not for shuffle().
     drawn = sorted((source.random(), at) for at in range(len(items)))
     return [items[at] for _, at in drawn]

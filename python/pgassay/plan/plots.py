@@ -21,7 +21,7 @@ from pgassay.spec.server.reset import STARTS
 
 @dataclass(frozen=True)
 class Plots:
-    """Whether the blocks are split plots, and why."""
+    """Whether blocks are split into whole plots, and why."""
 
     split: bool
     hard: tuple[str, ...]
@@ -30,7 +30,7 @@ class Plots:
 
 
 def is_hard_to_change(factor: Factor, *, existing: bool = False) -> bool:
-    """Whether another level takes a restart of the server, or more."""
+    """Whether changing a factor to another level takes a restart of the server, or more."""
     kind = KINDS[factor.kind]
     return not (existing and kind.made_by_sql) and kind.is_hard(factor.name)
 
@@ -43,7 +43,7 @@ def restarts_every_trial(file: ExperimentFile) -> bool:
 def choose_plots(
     factors: Sequence[Factor], wanted: str, *, every_trial: bool, existing: bool = False
 ) -> Plots:
-    """Split plots if they save restarts or the user wants them.
+    """Splits blocks into whole plots if that saves restarts or the user asks for it.
 
     `every_trial`: the reset restarts the server before every trial. `existing`: the server is not
     one that pgassay started.
@@ -68,7 +68,7 @@ def _nothing_to_split(factors: Sequence[Factor], hard: Sequence[str]) -> Note:
 
 
 def whole_plots(arms: Sequence[Arm], hard: Sequence[str]) -> tuple[tuple[Arm, ...], ...]:
-    """The arms grouped by their levels of the hard factors."""
+    """Returns the arms grouped by the levels of those factors that are hard to change."""
     plots: dict[tuple[str, ...], list[Arm]] = {}
     for arm in arms:
         plots.setdefault(tuple(arm.levels[name] for name in hard), []).append(arm)

@@ -48,7 +48,8 @@ CYCLE_MINIMUM = 3.0
 def find_risks(
     file: ExperimentFile, workload: Workload, resolution: int | None, mode: str, arms: int
 ) -> tuple[Note, ...]:
-    """The risks of this experiment, most serious first; `resolution` is that of a fraction."""
+    """Returns the risks of an experiment, the most serious first; `resolution` is that of a
+    fraction."""
     steps = tuple(step for step in steps_of(file.load) if step.measured)
     factors = written_factors(file.factors)
     alternates = mode in (SWITCHBACK, DUET)
@@ -72,7 +73,7 @@ def find_risks(
 
 
 def overridden_settings(spec: Spec, mode: str) -> tuple[Note, ...]:
-    """The risk that scripts set what the experiment varies or holds."""
+    """Returns the risk that scripts set a setting which the experiment varies or holds."""
     found: dict[str, dict[str, None]] = {}
     for one in specs_of_arms(spec):
         functions = functions_in(one.workload.schema_sql, one.workload.data_sql)

@@ -22,7 +22,7 @@ from pgassay.spec.model import ExperimentFile
 
 
 def as_applied(factors: Sequence[Factor], mode: str) -> tuple[Factor, ...]:
-    """The factors by where the mode applies them, which their kinds say."""
+    """Returns the factors with the kinds that say where the mode applies them."""
     if mode != SWITCHBACK:
         return tuple(factors)
     return tuple(
@@ -36,18 +36,19 @@ def as_applied(factors: Sequence[Factor], mode: str) -> tuple[Factor, ...]:
 def server_settings(
     file: ExperimentFile, factors: Sequence[Factor]
 ) -> Mapping[str, tuple[str, ...]]:
-    """Setting of the server → its values in the run; the factors are those of a plan."""
+    """Returns, by setting of the server, the values it has in the run; the factors are those of a
+    plan."""
     held = {name: (value,) for name, value in file.settings.postgres.items()}
     return held | {one.name: one.levels for one in factors if _is_of_the_server(one)}
 
 
 def session_settings(factors: Sequence[Factor]) -> Mapping[str, tuple[str, ...]]:
-    """Setting of the load's sessions → its levels."""
+    """Returns, by setting of the load's sessions, its levels."""
     return {one.name: one.levels for one in factors if one.kind == SESSION.name}
 
 
 def refuse_changes(file: ExperimentFile, factors: Sequence[Factor], mode: ChosenMode) -> None:
-    """Refuse to change an existing server without permission."""
+    """Refuses to change an existing server without permission."""
     changed = next(iter(server_settings(file, factors)), None)
     if changed is None or not file.loads_existing or file.target.allow_changes:
         return

@@ -16,7 +16,7 @@ from pgassay.spec.load.table import LoadTable
 
 @dataclass(frozen=True)
 class Step:
-    """A time of constant load within a trial."""
+    """A stretch of a trial with constant load."""
 
     clients: int
     duration_s: float
@@ -28,7 +28,7 @@ class Step:
 def level_steps(
     clients: Sequence[int], rates: Sequence[float] | None, duration_s: float
 ) -> tuple[Step, ...]:
-    """Measured steps of one length; either clients or rates has several values."""
+    """Returns measured steps of one length; either clients or rates has several values."""
     if rates is not None and len(rates) > 1:
         return tuple(Step(clients[0], duration_s, measured=True, rate=rate) for rate in rates)
     rate = rates[0] if rates else None
@@ -36,19 +36,20 @@ def level_steps(
 
 
 def stage_steps(stages: Sequence[Stage], rate: float | None) -> tuple[Step, ...]:
-    """Measured steps with their own times."""
+    """Returns measured steps with a duration each."""
     return tuple(Step(s.amount, s.duration_s, measured=True, rate=rate) for s in stages)
 
 
 def warmed_up(measured: Sequence[Step], warmup_s: float | None) -> tuple[Step, ...]:
-    """The steps after a warm-up at the level of the first."""
+    """Returns the steps with a warm-up before them, at the level of the first."""
     if warmup_s is None:
         return tuple(measured)
     return (replace(measured[0], duration_s=warmup_s, measured=False), *measured)
 
 
 def shuffled(steps: Sequence[Step], seed: int) -> tuple[Step, ...]:
-    """The measured steps in an order drawn from `seed`, after a warm-up at the first's level."""
+    """Returns the measured steps in an order drawn from `seed`, after a warm-up at the first's
+    level."""
     # Python promises the same numbers in every version for random(), not for shuffle().
     source = random.Random(seed)
     drawn = sorted((source.random(), index) for index, step in enumerate(steps) if step.measured)
@@ -57,7 +58,7 @@ def shuffled(steps: Sequence[Step], seed: int) -> tuple[Step, ...]:
 
 
 def steps_of(load: LoadTable) -> tuple[Step, ...]:
-    """The steps of a `[load]` table, in the order they are written."""
+    """Returns the steps of a `[load]` table, in the order they are written."""
     if load.stages is not None:
         measured = stage_steps(load.stages, load.rate[0] if load.rate else None)
     else:

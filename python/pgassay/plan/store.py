@@ -30,7 +30,7 @@ class PlanFile(StoredFile):
 
 
 def plan_to_json(plan: Plan) -> dict[str, Any]:
-    """The object of plan.json."""
+    """Returns the object of plan.json."""
     arms, held_arms = (
         [{"id": arm.id, "levels": dict(arm.levels)} for arm in some]
         for some in (plan.arms, plan.held_arms)
@@ -49,7 +49,7 @@ def plan_to_json(plan: Plan) -> dict[str, Any]:
 
 
 def plan_from_json(stored: Mapping[str, Any]) -> Plan:
-    """The plan of a plan.json; raises ValueError if the object is not one."""
+    """Returns the plan of a plan.json; raises ValueError if the object is not one."""
     said = PlanFile.read(stored)
     fields = {name: value for name, value in stored.items() if name not in PlanFile.model_fields}
     try:

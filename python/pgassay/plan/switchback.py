@@ -41,12 +41,13 @@ LONG_S = 2.0
 
 
 def slice_lengths(asked: float) -> tuple[float, float]:
-    """The slice as asked for, and half of it, or twice if half is too short."""
+    """Returns two lengths of slices in seconds: the one asked for and half of it, or twice where
+    half is too short."""
     return asked, asked / 2 if asked / 2 >= SHORTEST_S else asked * 2
 
 
 def why_load_cannot_alternate(load: LoadTable) -> Note | None:
-    """Why the load cannot change from arm to arm within a trial, if it cannot."""
+    """Returns why the load cannot change from arm to arm within a trial; None where it can."""
     if load.command is not None:
         return Note("plan/program")
     if load.slices is not None:
@@ -55,7 +56,7 @@ def why_load_cannot_alternate(load: LoadTable) -> Note | None:
 
 
 def why_scripts_cannot_alternate(load: LoadTable) -> Note | None:
-    """Why scripts and weights cannot change from slice to slice, if they cannot."""
+    """Returns why scripts and weights cannot change from slice to slice; None where they can."""
     if load.pools == "per_scenario":
         return Note("plan/own-pools")
     return None
@@ -64,7 +65,8 @@ def why_scripts_cannot_alternate(load: LoadTable) -> Note | None:
 def why_slices_do_not_fit(
     load: LoadTable, slice_s: float, factors: Sequence[Factor], most_arms: int
 ) -> Note | None:
-    """Why a trial cannot hold enough slices of all combinations of levels, if it cannot."""
+    """Returns why a trial cannot hold enough slices of all combinations of levels; None where it
+    can."""
     arms = math.prod(len(factor.levels) for factor in factors)
     measured = [step for step in steps_of(load) if step.measured]
     if len(measured) > 1:
@@ -81,7 +83,8 @@ def why_slices_do_not_fit(
 
 
 def long_slice(slice_s: float, measured_s: float, arms: int) -> float | None:
-    """The length of slices in later trials; None where it would hardly be longer."""
+    """Returns the length of the slices of later trials in seconds; None where it would hardly be
+    longer."""
     longest = min(LONGEST_S, math.floor(10.0 * measured_s / (ROUNDS_OF_LONG * arms)) / 10.0)
     return longest if longest >= 2.0 * slice_s else None
 
@@ -89,7 +92,7 @@ def long_slice(slice_s: float, measured_s: float, arms: int) -> float | None:
 def alternating_trials(
     least: int, most: int, lengths: Sequence[float], later_s: float | None = None
 ) -> tuple[PlannedTrial, ...]:
-    """One trial per block, with each length of slices in turn; a single trial has the first.
+    """Plans one trial per block, with each length of slices in turn; a single trial has the first.
 
     Those after the first four have slices of `later_s`, in plans of at least twelve trials.
     """
@@ -108,14 +111,14 @@ def alternating_trials(
 
 
 def round_count(plan: Plan, trial: PlannedTrial) -> int:
-    """How many rounds of slices a trial holds; 0 if arms do not alternate in it."""
+    """Returns how many rounds of slices a trial holds; 0 if arms do not alternate in it."""
     if trial.slice_s is None:
         return 0
     return int(plan.measured_s / (trial.slice_s * len(plan.arms)) + 1e-9)
 
 
 def rounds_of(plan: Plan, trial: PlannedTrial) -> tuple[tuple[str, ...], ...]:
-    """The arms of a trial in the order of their slices, round by round."""
+    """Returns the arms of a trial in the order of their slices, one tuple per round."""
     count = round_count(plan, trial)
     # A text seeds other draws than the number that orders arms in blocks.
     source = random.Random(f"{plan.seed}/{trial.block}/{trial.repeats or 0}")

@@ -36,7 +36,7 @@ _NO_COUNTERS: Columns = {name: [] for name in COUNTERS.names}
 
 
 class Recorder:
-    """One observation at work; use it as a context manager."""
+    """An observation of one server while it is recorded; use it as a context manager."""
 
     def __init__(
         self, server: ObservedServer, facts: ServerFacts, every_s: float = WAITS_EVERY_S
@@ -64,32 +64,32 @@ class Recorder:
         self.stop()
 
     def stop(self) -> None:
-        """End sampling; samples may still be taken."""
+        """Ends sampling; samples may still be taken."""
         self._sampler.stop()
         if self._follower is not None:
             self._follower.stop()
 
     @staticmethod
     def now_ns() -> int:
-        """The present time on the axis of the samples."""
+        """Returns the present time on the axis of the samples, in nanoseconds."""
         return _core.now_ns()
 
     @property
     def age_s(self) -> float:
-        """Since the observation began."""
+        """Seconds since the observation began."""
         return (_core.now_ns() - self.began_ns) / 1e9
 
     @property
     def segment_age_s(self) -> float:
-        """Since the segment began."""
+        """Seconds since the segment began."""
         return (_core.now_ns() - self._segment_ns) / 1e9
 
     def live_figures(self) -> LiveFigures | None:
-        """What the server is doing now; None in the first second."""
+        """Returns what the server is doing now; None in the first second."""
         return self._watch.live_figures()
 
     def take(self) -> Piece:
-        """The samples since the last piece."""
+        """Returns the samples since the last piece."""
         piece = Piece(
             self._sampler.take_waits(), self._sampler.take_counters(), self._sampler.take_host()
         )
@@ -97,7 +97,7 @@ class Recorder:
         return piece
 
     def end_segment(self, *, last: bool = False) -> SegmentEnd:
-        """What belongs to the time since the last segment's end, besides its pieces."""
+        """Ends a segment and returns what belongs to it besides its pieces."""
         watch = self._watch
         answers = watch.clock.read()
         logged = watch.log.read(goes_on=not last)

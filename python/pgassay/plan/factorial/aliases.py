@@ -20,7 +20,8 @@ Effect = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Alias:
-    """Another effect in the same contrast; `sign` is −1 if it enters with the opposite sign."""
+    """An effect that the design cannot separate from another; `sign` is −1 if it enters with the
+    opposite sign."""
 
     effect: Effect
     sign: int
@@ -30,12 +31,13 @@ class Alias:
 
 
 def named(effect: Effect) -> str:
-    """Such as `jit` or `jit × work_mem`."""
+    """Returns the name of an effect, such as `jit` or `jit × work_mem`."""
     return " × ".join(effect)
 
 
 def aliases_of(factors: Sequence[Factor], arms: Sequence[Arm]) -> dict[Effect, tuple[Alias, ...]]:
-    """The aliases of main effects and two-factor interactions of the two-level factors.
+    """Returns the aliases of each main effect and two-factor interaction of the factors with two
+    levels.
 
     Factors with more levels are crossed with the whole fraction, so they have no aliases.
     """
@@ -59,7 +61,8 @@ def aliases_of(factors: Sequence[Factor], arms: Sequence[Arm]) -> dict[Effect, t
 
 
 def aliases_of_factor(plan: Plan, factor: Factor) -> tuple[str, ...]:
-    """The interactions that a factor's main effect may contain; none if resolved."""
+    """Returns the interactions that the estimated main effect of a factor may contain; none where
+    the design separates them."""
     if plan.combinations != "fraction":
         return ()
     found = aliases_of(plan.factors, plan.arms).get((factor.name,), ())
@@ -67,7 +70,7 @@ def aliases_of_factor(plan: Plan, factor: Factor) -> tuple[str, ...]:
 
 
 def alias_lines(factors: Sequence[Factor], arms: Sequence[Arm]) -> tuple[str, ...]:
-    """Each set of aliased effects once: `a = −b × c`."""
+    """Returns a line for each set of effects that cannot be separated, such as `a = −b × c`."""
     listed: set[Effect] = set()
     lines = []
     for effect, others in aliases_of(factors, arms).items():

@@ -21,7 +21,7 @@ ROMAN = {3: "III", 4: "IV", 5: "V", 6: "VI", 7: "VII", 8: "VIII", 9: "IX"}
 
 @dataclass(frozen=True)
 class Combined:
-    """The levels of every arm, in the order of the factors."""
+    """The level of each factor in every arm."""
 
     levels: tuple[tuple[str, ...], ...]
     resolution: int | None = None
@@ -29,7 +29,7 @@ class Combined:
 
 
 def combine(factors: Sequence[Factor], how: str, resolution: int) -> Combined:
-    """The combinations of levels that become arms."""
+    """Returns the combinations of levels that are run as arms."""
     match how:
         case "fraction":
             return _fraction(factors, resolution)

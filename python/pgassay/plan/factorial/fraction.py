@@ -36,17 +36,18 @@ class Fraction:
 
     @property
     def defining(self) -> tuple[int, ...]:
-        """Every word of the defining relation."""
+        """Every word of the defining relation, as sets of factors."""
         words = [g | 1 << (self.base + i) for i, g in enumerate(self.generators)]
         return tuple(sorted(_products(words), key=lambda word: (word.bit_count(), word)))
 
     @property
     def resolution(self) -> int:
-        """Letters of the shortest defining word."""
+        """The resolution: the number of factors in the shortest defining word."""
         return min(word.bit_count() for word in self.defining)
 
     def runs(self) -> Iterator[tuple[int, ...]]:
-        """The level (0 or 1) of every factor in each run, the baseline first."""
+        """Returns the level (0 or 1) of every factor in each run of the design; the first run is
+        the baseline."""
         for basic in itertools.product((0, 1), repeat=self.base):
             mask = sum(level << at for at, level in enumerate(basic))
             yield *basic, *((mask & g).bit_count() % 2 for g in self.generators)
@@ -54,7 +55,8 @@ class Fraction:
 
 @cache
 def smallest_fraction(factors: int, resolution: int) -> Fraction | None:
-    """The smallest fraction with at least that resolution, if any."""
+    """Returns the fraction with the fewest runs that has at least this resolution; None where there
+    is none."""
     least = max(2, math.ceil(math.log2(factors + 1))) if factors else 2
     for base in range(least, min(factors, LARGEST_BASE + 1)):
         for reached in range(base + 1, resolution - 1, -1):

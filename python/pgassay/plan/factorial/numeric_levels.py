@@ -24,7 +24,7 @@ _FEWEST = 3
 
 @dataclass(frozen=True)
 class Scores:
-    """The position of each level in a trend."""
+    """The position of each level of a factor on the axis of a trend."""
 
     values: tuple[float, ...]
     """In the order of the levels; logarithms to base 2 where `doublings`."""
@@ -32,13 +32,14 @@ class Scores:
 
     @property
     def span(self) -> float:
-        """The difference between the highest and the lowest."""
+        """The difference between the highest and the lowest position."""
         return max(self.values) - min(self.values)
 
 
 @lru_cache(maxsize=256)
 def scores_of(factor: Factor) -> Scores | None:
-    """The scores of three or more levels that are amounts; None for words and special values.
+    """Returns the positions of three or more levels that are amounts; None for words and special
+    values.
 
     Scores are logarithms if these are spaced more evenly, as for 1, 4, 16 and unlike 10, 20, 30.
     A negative level is a special value of a setting, not an amount.

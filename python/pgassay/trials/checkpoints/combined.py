@@ -30,7 +30,7 @@ _MOST_REMEMBERED = 1000
 
 
 def checkpoints_in_log(events: Sequence[LogEvent]) -> tuple[Checkpoint, ...]:
-    """Checkpoints and restartpoints that started or ended in these events, in order.
+    """Returns the checkpoints and restartpoints that started or ended in these events, in order.
 
     One that was under way at first is as long as its end says, so it started before all of them;
     its cause is unknown.
@@ -50,7 +50,7 @@ def checkpoints_in_log(events: Sequence[LogEvent]) -> tuple[Checkpoint, ...]:
 
 
 def other_events(events: Sequence[LogEvent]) -> tuple[LogEvent, ...]:
-    """The events that are not checkpoints."""
+    """Returns the events that are not of checkpoints."""
     return tuple(event for event in events if event.kind not in (*_STARTS, *_ENDS))
 
 
@@ -82,11 +82,12 @@ class CheckpointFollower:
         """Reported already: if the log names them after all, they are not reported again."""
 
     def count(self, counters: Columns) -> None:
-        """Further readings of the present period."""
+        """Adds counter readings of the present period."""
         self._counted += self._counts.feed(counters)
 
     def end_period(self, logged: LogReading, *, last: bool) -> KnownCheckpoints:
-        """End a period: its finished checkpoints; in the last period also the one under way."""
+        """Ends a period and returns its finished checkpoints; in the last period also the one under
+        way."""
         counted = [*self._counted, *(self._counts.finish() if last else ())]
         self._counted = []
         if not logged.has_checkpoints:
@@ -143,7 +144,8 @@ time may be cut down to its second."""
 
 
 def pairs(counted: Sequence[Counted], logged: Sequence[Checkpoint]) -> dict[Counted, Checkpoint]:
-    """Counted checkpoint → the same one in the log; those that the log lacks are left out."""
+    """Matches each counted checkpoint with the same one in the log; those that the log lacks are
+    left out."""
     left = sorted(logged, key=lambda one: one.started_ns)
     found = {}
     for one in sorted(counted, key=lambda one: one.checkpoint.started_ns):

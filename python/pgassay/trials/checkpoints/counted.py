@@ -49,7 +49,7 @@ class _Begun:
 
 
 class CheckpointCounts:
-    """Follows the counters over any length of time."""
+    """Finds checkpoints in counter readings, over any length of time."""
 
     def __init__(self) -> None:
         self._last: dict[str, float] = {}
@@ -58,7 +58,7 @@ class CheckpointCounts:
         """Those of which it is not known yet whether they were made, the latest last."""
 
     def feed(self, counters: Columns) -> tuple[Counted, ...]:
-        """Those that are known with these further readings."""
+        """Adds readings; returns the checkpoints that are known with them."""
         found: list[Counted] = []
         for at, source, values in readings(counters):
             last = self._last
@@ -85,7 +85,7 @@ class CheckpointCounts:
         return tuple(found)
 
     def finish(self) -> tuple[Counted, ...]:
-        """Those under way at the end."""
+        """Returns the checkpoints that are under way at the end."""
         left, self._begun = self._begun, []
         return tuple(_as_counted(one) for one in left if one.worked)
 
@@ -130,7 +130,8 @@ def _as_counted(one: _Begun) -> Counted:
 
 
 def readings(counters: Columns) -> Iterator[tuple[int, str, dict[str, Any]]]:
-    """Time, source and values of each reading of the checkpointer and of WAL, in their order."""
+    """Iterates over time, source and values of each reading of the checkpointer and of WAL, in
+    their order."""
     columns = (counters[name] for name in ("time_ns", "source", "name", "value"))
     rows = (row for row in zip(*columns, strict=True) if row[1] in _SOURCES)
     for (at, source), reading in groupby(rows, key=lambda row: row[:2]):

@@ -30,7 +30,8 @@ def with_asked_for(
     settings: Mapping[str, str],
     redo_position: int | None,
 ) -> list[Checkpoint]:
-    """In their order; unchanged where the WAL between them is unknown.
+    """Returns the checkpoints with the cause of those that were asked for; unchanged where the WAL
+    between them is unknown.
 
     `settings` and `redo_position` (where the last checkpoint began) are those of before the load.
     """
@@ -49,7 +50,8 @@ def with_asked_for(
 
 
 def least_volume(settings: Mapping[str, str]) -> int | None:
-    """Bytes of WAL after a checkpoint below which volume causes no other; None where unknown."""
+    """Returns the bytes of WAL after a checkpoint below which volume causes no other; None where
+    unknown."""
     try:
         segment = int(settings["wal_segment_size"])
         most = int(settings["max_wal_size"]) * _MIB

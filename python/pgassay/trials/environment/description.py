@@ -33,7 +33,7 @@ _VIRTUAL_MEMORY = (
 
 
 def commit_words() -> Note | str:
-    """The commit of pgassay; a note where files differ from it."""
+    """Returns the commit of pgassay; a note where files differ from it."""
     name, has_changes = commit_and_changes()
     return Note("trials/environment/changed-commit", {"name": name}) if has_changes else name
 
@@ -45,7 +45,7 @@ def describe_environment(
     placement: Placement = NOWHERE,
     host: Host | None = None,
 ) -> dict[str, Any]:
-    """The object of environment.json; `host_as_found` are the knobs that the run changes.
+    """Returns the object of environment.json; `host_as_found` are the knobs that the run changes.
 
     `host` is the server's, where it can be looked at.
     """
@@ -63,7 +63,8 @@ def describe_environment(
 
 
 def describe_server(facts: ServerFacts) -> dict[str, Any]:
-    """One server: its version, settings other than the defaults, and all with their source."""
+    """Describes one server: its version, settings other than the defaults, and all with their
+    source."""
     return {
         "version": f"PostgreSQL {facts.version}",
         "version_num": facts.version_num,
@@ -94,7 +95,7 @@ def _changed_settings(facts: ServerFacts) -> dict[str, str]:
 
 
 def with_unit(value: str, unit: str | None) -> str:
-    """A value as pg_settings counts it, such as `16384 × 8kB`."""
+    """Returns a value as pg_settings counts it, such as `16384 × 8kB`."""
     return f"{value} × {unit}" if unit and unit[0].isdigit() else f"{value}{unit or ''}"
 
 

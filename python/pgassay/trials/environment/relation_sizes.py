@@ -17,7 +17,7 @@ MOST_RELATIONS = 50
 
 
 def sizes_of(session: Connection) -> dict[str, Any]:
-    """The whole of the database, and its largest relations."""
+    """Returns the size of the database of a session and of its largest relations, in bytes."""
     found: dict[str, Any] = {"database": session.info.dbname}
     for query, read in (("trials/database_size", _whole), ("trials/relation_sizes", _relations)):
         try:

@@ -21,7 +21,8 @@ from pgassay.spec.reading.texts import path_from
 
 
 def measured_by(spec: Spec, environment: Mapping[str, Any]) -> str:
-    """A hash of the file, the contents of the scripts and SQL it names, and the servers' builds."""
+    """Returns a hash of the file, the contents of the scripts and SQL it names, and the servers'
+    builds."""
     servers = [environment.get("server"), *(environment.get("servers") or {}).values()]
     builds = [one.get("build") or one.get("version") for one in servers if one]
     parts = [spec.text, asdict(spec.workload), spec.variants.to_json(), builds, _programs(spec)]

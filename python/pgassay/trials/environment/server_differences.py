@@ -33,8 +33,8 @@ _BUILT_IN = (
 
 
 def describe_servers(servers: Mapping[str, ServerFacts]) -> dict[str, Any]:
-    """Each server by its level's name, what is set otherwise, and what only some of them have:
-    defaults move from version to version, and move results with them."""
+    """Describes each server by its level's name, what is set otherwise, and what only some of them
+    have: defaults move from version to version, and move results with them."""
     if len(servers) < 2:
         return {}
     names = {server: set(facts.settings) - _OF_EACH_SERVER for server, facts in servers.items()}
@@ -51,8 +51,8 @@ def describe_servers(servers: Mapping[str, ServerFacts]) -> dict[str, Any]:
 
 
 def built_unlike(servers: Mapping[str, ServerFacts]) -> Iterator[Note]:
-    """What was fixed when the servers were compiled or their data directories made: no setting of
-    the experiment can make it the same."""
+    """Returns notes on what was fixed when the servers were compiled or their data directories
+    made: no setting of the experiment can make it the same."""
     for name in _BUILT_IN:
         if all(name in facts.settings for facts in servers.values()):
             values = _values(name, servers)
@@ -67,7 +67,7 @@ def _values(name: str, servers: Mapping[str, ServerFacts]) -> dict[str, str]:
 
 
 def contents_of(target: Target) -> dict[str, Any]:
-    """Table → rows and checksum, of every table the workload made."""
+    """Returns, by table that the workload made, its number of rows and a checksum."""
     found = {}
     with (
         as_target_error("reading the data"),
@@ -84,7 +84,7 @@ def contents_of(target: Target) -> dict[str, Any]:
 
 
 def unlike(dataset: str, by_server: Mapping[str, Mapping[str, Any]]) -> Iterator[Note]:
-    """A note for each table whose rows are not those of the first server."""
+    """Yields a note for each table whose rows are not those of the first server."""
     (first, expected), *others = by_server.items()
     for server, found in others:
         for table in sorted({*expected, *found}):

@@ -48,7 +48,7 @@ def check_data(
     limit_s: float | None = None,
     all_limit_s: float = ALL_LIMIT_S,
 ) -> Consistency:
-    """Run each check in one session, which can write nothing; without checks there is none."""
+    """Runs each check in one session, which can write nothing; without checks there is none."""
     found = Consistency()
     if not checks:
         return found

@@ -31,7 +31,7 @@ _NOT_TO_BE_ASKED = (psycopg.errors.InsufficientPrivilege, psycopg.errors.Undefin
 
 @dataclass(frozen=True)
 class Fingerprint:
-    """One reading of everything that must not change."""
+    """A reading of everything that must not change in a trial."""
 
     version: str
     started_at_s: float
@@ -59,14 +59,15 @@ class Fingerprint:
     """What the control group counts that the server was started in, if one was asked for."""
 
     def described(self, before: Fingerprint | None = None) -> dict[str, Any]:
-        """For trial.json; of a second reading, only the settings that changed since `before`."""
+        """Returns the object of trial.json; of a second reading, only the settings that changed
+        since `before`."""
         known = {} if before is None else before.settings
         changed = {n: v for n, v in self.settings.items() if known.get(n) != v}
         return {**asdict(self), "settings": changed}
 
 
 def take_fingerprint(target: Target, facts: ServerFacts) -> Fingerprint:
-    """Read the server, in one transaction of one session, and its host."""
+    """Reads the server, in one transaction of one session, and its host."""
     with as_target_error("looking at the server"), target.connect() as session:
         # One transaction: a program of the user's is judged by the commits of its database.
         with session.transaction():

@@ -17,8 +17,8 @@ BASE_BACKUP = "BASE_BACKUP"
 
 
 def foreign_maintenance(counters: Columns, window: tuple[int, int]) -> set[str]:
-    """Commands of other sessions under way in `window`, by the views of progress, each second:
-    VACUUM, ANALYZE, CREATE INDEX, CLUSTER, a base backup.
+    """Returns the commands of other sessions under way in `window`, by the views of progress, each
+    second: VACUUM, ANALYZE, CREATE INDEX, CLUSTER, a base backup.
 
     Not COPY, which is work as any other, nor autovacuum, which the load itself calls up.
     """
@@ -38,7 +38,8 @@ def foreign_load(
     fewest_samples: int,
     own_backends: Collection[int] = (),
 ) -> float | None:
-    """Foreign client sessions at work, on average over `window`; None where too few samples are.
+    """Returns how many client sessions of others were at work on average over `window`; None where
+    too few samples are.
 
     A session of the load was sampled in a scenario at some time, or its process is known; a foreign
     one never. One that was sampled only once may be the load's, between two transactions.
@@ -66,7 +67,7 @@ def foreign_load(
 
 
 def measured_window(steps: Sequence[Mapping[str, Any]]) -> tuple[int, int]:
-    """From the first measured step's start to the last one's end."""
+    """Returns the start of the first measured step and the end of the last one, in nanoseconds."""
     measured = [step for step in steps if step["measured"]]
     if not measured:
         return (0, 0)

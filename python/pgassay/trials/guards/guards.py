@@ -85,18 +85,18 @@ class Evidence:
 
 
 def judge(evidence: Evidence, limits: Limits | None = None) -> list[GuardResult]:
-    """The results of all guards, in their order."""
+    """Returns the results of all guards, in their order."""
     used = shipped_limits() if limits is None else limits
     return [result for guard in _GUARDS if (result := guard(evidence, used)) is not None]
 
 
 def caveats_among(guard_results: Sequence[GuardResult]) -> list[Note]:
-    """The notes of those that leave the trial valid."""
+    """Returns the notes of those results that leave the trial valid."""
     return [result.note for result in guard_results if result.grade == "doubt"]
 
 
 def validity_of(guard_results: Sequence[GuardResult]) -> Validity:
-    """Whether the trial counts, and the reasons if it does not."""
+    """Returns whether the trial counts, with the reasons where it does not."""
     return Validity(tuple(result.note for result in guard_results if result.grade == "invalid"))
 
 
@@ -208,7 +208,7 @@ def _steal(evidence: Evidence, limits: Limits) -> GuardResult | None:
 def killed_for_memory(
     before: MemoryUse | None, after: MemoryUse | None, limits: Limits
 ) -> GuardResult | None:
-    """The result where the kernel killed a process of the server between two readings."""
+    """Returns a result where the kernel killed a process of the server between two readings."""
     if before is None or after is None or after.oom_kills <= before.oom_kills:
         return None
     limit = "none" if after.limit_bytes is None else memory_text(after.limit_bytes)

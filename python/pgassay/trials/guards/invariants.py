@@ -57,7 +57,7 @@ class Conditions:
 
 
 def conditions_of(spec: Spec, arm: Arm, own_backends: Collection[int] = ()) -> Conditions:
-    """`spec` is the arm's own."""
+    """Returns the conditions of an arm; `spec` is the arm's own."""
     is_engine = spec.file.load.command is None
     return Conditions(
         settings={*spec.file.settings.postgres, *arm.settings},
@@ -86,19 +86,20 @@ class InvariantWatch:
         return self._before.postmaster
 
     def killed_for_memory(self) -> Note | None:
-        """That the kernel has killed a process of the server since; None where it has not."""
+        """Returns a note where the kernel has killed a process of the server since the first
+        reading; else None."""
         before, now = self._before.memory, self._target.memory_use()
         found = killed_for_memory(before, now, self._limits)
         return None if found is None else found.note
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """Why checks of the data say nothing."""
+        """Notes on checks of the data that say nothing."""
         return tuple(self._consistency.notes)
 
     @contextmanager
     def processors_counted(self, others: Collection[int | None] = ()) -> Iterator[None]:
-        """Measure how the host's processors are used during the load.
+        """Measures how the host's processors are used during the load.
 
         `others` are the postmasters of the other servers under test: their work is not foreign.
         """
@@ -115,7 +116,7 @@ class InvariantWatch:
         checkpoints: Sequence[Checkpoint],
         reloading: Mapping[str, Any] = NOTHING,
     ) -> list[GuardResult]:
-        """Take the second fingerprint and judge the trial; `load` is the result of its load."""
+        """Takes the second fingerprint and judges the trial; `load` is the result of its load."""
         self._after = take_fingerprint(self._target, self._facts)
         window = measured_window(load["steps"])
         # Last, because these queries may read whole tables.
@@ -170,7 +171,8 @@ class InvariantWatch:
         return None
 
     def described(self) -> dict[str, Any]:
-        """The `fingerprint` object of trial.json; afterwards only the settings that changed."""
+        """Returns the `fingerprint` object of trial.json; afterwards only the settings that
+        changed."""
         return {
             "before": self._before.described(),
             "after": self._after.described(self._before),

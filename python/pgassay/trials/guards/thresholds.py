@@ -23,12 +23,12 @@ _GRADES = ("doubt", "invalid")
 
 @cache
 def shipped_limits() -> Limits:
-    """The thresholds of guards.toml."""
+    """Returns the thresholds of guards.toml, by guard."""
     return tomllib.loads((files(__package__) / "guards.toml").read_text("utf-8"))
 
 
 def own_limits() -> Limits:
-    """What the user's file changes of them; empty where none is named."""
+    """Returns the thresholds that the user's own file changes; empty where none is named."""
     named = os.environ.get(VARIABLE)
     if not named:
         return {}
@@ -50,13 +50,13 @@ def own_limits() -> Limits:
 
 
 def overlaid(own: Limits) -> Limits:
-    """The shipped thresholds with a user's own in their places."""
+    """Returns the thresholds of guards.toml with a user's own in their places."""
     return {guard: {**limit, **own.get(guard, {})} for guard, limit in shipped_limits().items()}
 
 
 def unwatched() -> str:
-    """What no guard measures on a server that only SQL reaches, in words; guards of this machine's
-    clock, and all that need SQL alone, still work."""
+    """Returns a sentence on what no guard measures on a server that only SQL reaches, in words;
+    guards of this machine's clock, and all that need SQL alone, still work."""
     words = [limit["on_host"] for limit in shipped_limits().values() if "on_host" in limit]
     return (
         "only SQL reaches this server, so no guard watches its host:"

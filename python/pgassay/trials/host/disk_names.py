@@ -16,7 +16,8 @@ _PARTITION = re.compile(r"(?P<disk>.*?)(?:(?<=\D)|(?<=\d)p)\d+", re.ASCII)
 
 
 def whole_disks(names: Collection[str]) -> list[str]:
-    """What is written to a partition or mapping is written through to one of these."""
+    """Returns the whole disks below block devices. What is written to a partition or mapping is
+    written through to one of these."""
     return [
         name
         for name in sorted(names)

@@ -37,7 +37,7 @@ _STOP_LIMIT_S = 20.0
 
 
 class HostFollower:
-    """A thread beside a sampler; `stop` ends it."""
+    """Looks for the server's host again in a thread, after a restart; `stop` ends the thread."""
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class HostFollower:
         self._thread.start()
 
     def stop(self) -> None:
-        """No more attempts; waits for one that is under way."""
+        """Ends the thread; waits for an attempt that is under way."""
         self._over.set()
         self._thread.join(_STOP_LIMIT_S)
 

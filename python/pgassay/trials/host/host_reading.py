@@ -57,11 +57,12 @@ class HostReading:
         return int(text) if text.isdigit() else None
 
     def named(self, ending: str) -> list[str]:
-        """The lines of all files whose name ends so."""
+        """Returns the lines of all files whose name has this ending."""
         return [line for name, line in self.lines.items() if name.endswith(ending)]
 
     def processes(self) -> Iterator[tuple[int, list[str]]]:
-        """Of the server: process id, fields of /proc/PID/stat after the name."""
+        """Iterates over the server's processes: process id, and the fields of /proc/PID/stat after
+        the name."""
         for name, line in self.lines.items():
             match = re.fullmatch(r"/proc/(\d+)/stat", name)
             if match is not None:
@@ -71,7 +72,8 @@ class HostReading:
 def read_host(
     host: Host, data: Path | None, *, backend: int | None = None, postmaster: int | None = None
 ) -> HostReading:
-    """One command, one round trip. The server's processes are found by either of the two ids.
+    """Reads a host by one command, in one round trip. The server's processes are found by either of
+    the two ids.
 
     Raises TargetError where the host cannot be asked.
     """
@@ -84,7 +86,7 @@ def read_host(
 
 
 def lines_of(text: str) -> dict[str, str]:
-    """By header, the line that follows it, if any does."""
+    """Returns, by header, the line that follows it, if there is one."""
     found: dict[str, str] = {}
     name = None
     for line in text.splitlines():
@@ -117,7 +119,7 @@ _UPTIME_STEP_NS = 10_000_000
 
 @dataclass(frozen=True)
 class HostState:
-    """The host at one moment."""
+    """The state of a host at one moment."""
 
     knobs: Mapping[str, str]
     throttled: int | None
@@ -134,7 +136,7 @@ class HostState:
 
 
 def host_state(reading: HostReading) -> HostState:
-    """What a reading says of the host itself."""
+    """Returns the state of the host that a reading found."""
     frequencies = _numbers(reading, "/scaling_cur_freq")
     throttled = _numbers(reading, "/core_throttle_count")
     offset, error = _clock(reading)

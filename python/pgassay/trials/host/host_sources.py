@@ -38,7 +38,7 @@ _FILE_SYSTEM = "file_system"
 
 @dataclass(frozen=True)
 class HostSources:
-    """The files to read, and what of them matters."""
+    """The files of a host that the sampler reads, and which of their values are kept."""
 
     files: tuple[Mapping[str, str], ...]
     devices: tuple[str, ...] = ()
@@ -52,7 +52,8 @@ class HostSources:
     """Or the query that has the server read them."""
 
     def for_core(self, every_s: float) -> dict[str, Any] | None:
-        """The `host` object that the native module reads; None where there is nothing to read."""
+        """Returns the `host` object that the native module reads; None where there is nothing to
+        read."""
         if not self.files:
             return None
         return {
@@ -70,13 +71,14 @@ NO_HOST = HostSources(())
 
 @cache
 def host_files() -> tuple[Mapping[str, str], ...]:
-    """Every file of host_sources.toml."""
+    """Returns the entry of every file in host_sources.toml."""
     found = tomllib.loads((files(__package__) / "host_sources.toml").read_text("utf-8"))
     return tuple(found["file"])
 
 
 def host_sources(host: Host, session: Connection, facts: ServerFacts) -> HostSources:
-    """What to read of a host for one trial; nothing, and a note, where it is out of reach."""
+    """Returns what to read of a host in one trial; nothing, and a note, where it is out of
+    reach."""
     try:
         return _sources(host, session, facts)
     except HostUnreachable as error:
@@ -125,7 +127,8 @@ def _reader(host: Host, postmaster: int | None, found: Sequence[Mapping[str, str
 
 
 def describe_storage(host: Host, facts: ServerFacts) -> dict[str, Any]:
-    """Data, WAL, log and tablespaces: their file systems and devices, for environment.json."""
+    """Describes data, WAL, log and tablespaces: their file systems and devices, for
+    environment.json."""
     storage = _storage(host, facts, read_mounts(host))
     devices = dict.fromkeys(name for place in storage.values() for name in place.devices)
     described = {name: describe_device(name, host) for name in devices}
@@ -184,7 +187,8 @@ _READ = "SELECT pg_catalog.pg_read_file(%s, 0, 1048576, true) IS NOT NULL"
 
 
 def grants(role: str) -> str:
-    """What lets a role, given as an identifier, read the counters of the server's host."""
+    """Returns the SQL that lets a role, given as an identifier, read the counters of the server's
+    host."""
     return (
         f"GRANT pg_read_server_files TO {role}; GRANT EXECUTE ON FUNCTION"
         f" pg_read_file(text, bigint, bigint, boolean) TO {role};"
@@ -192,7 +196,8 @@ def grants(role: str) -> str:
 
 
 def sources_over_sql(session: Connection) -> HostSources:
-    """What the server can read of its host; no files, and a note, where our role may not ask."""
+    """Returns what the server can read of its host by SQL; no files, and a note, where our role may
+    not ask."""
     found = []
     why = Note("trials/host/no-proc")
     for file in host_files():

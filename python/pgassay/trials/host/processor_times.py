@@ -23,7 +23,7 @@ _USER, _SYSTEM, _WAITED_USER, _WAITED_SYSTEM = 11, 12, 13, 14
 
 @dataclass(frozen=True)
 class ProcessorTimes:
-    """Seconds since the host started."""
+    """Processor time in seconds since the host started."""
 
     all_s: float
     """Of all processors, idle ones too."""
@@ -50,7 +50,8 @@ class ProcessorSplit:
 
 
 def processor_times(reading: HostReading | None) -> ProcessorTimes | None:
-    """All times of a reading; None where it does not have the server's processes."""
+    """Returns the processor times of a reading; None where it does not have the server's
+    processes."""
     if reading is None or reading.postmaster is None:
         return None
     tick_s = 1 / (reading.number("ticks") or _USUAL_TICKS)
@@ -75,7 +76,7 @@ def processor_times(reading: HostReading | None) -> ProcessorTimes | None:
 
 
 def of_all_servers(times: Sequence[ProcessorTimes | None]) -> ProcessorTimes | None:
-    """The times of the last reading, with the servers of all; None where one has none."""
+    """Adds up the times of several servers on one host; None where one has none."""
     known = [one for one in times if one is not None]
     if not known or len(known) < len(times):
         return None
@@ -89,7 +90,8 @@ def of_all_servers(times: Sequence[ProcessorTimes | None]) -> ProcessorTimes | N
 def split_between(
     before: ProcessorTimes | None, after: ProcessorTimes | None
 ) -> ProcessorSplit | None:
-    """The split; None where a reading is missing, or the server's processes were replaced."""
+    """Returns how the processors were used between two readings; None where a reading is missing,
+    or the server's processes were replaced."""
     if before is None or after is None or after.server_s < before.server_s:
         return None
     ours = after.server_user_s - before.server_user_s + after.client_user_s - before.client_user_s

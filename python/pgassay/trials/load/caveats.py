@@ -38,7 +38,8 @@ _TOO_FEW_FOR_P99 = 0.001
 def load_notes(
     result: Mapping[str, Any], steps: Sequence[Step], threads: int, *, arms_alternate: bool = False
 ) -> list[Note]:
-    """The caveats, most serious first; `arms_alternate` where slices belong to arms."""
+    """Returns what makes the figures of a load doubtful, the most serious first; `arms_alternate`
+    where slices belong to arms."""
     found = [
         note for step in result.get("steps", ()) if (note := missed_rate(step, steps)) is not None
     ]
@@ -64,7 +65,8 @@ def load_notes(
 
 
 def generator_notes(generators: Sequence[Mapping[str, Any]]) -> list[Note]:
-    """Of load generators on several machines: which was too slow, or began late."""
+    """Returns notes on load generators that had no CPU left or that began late, of a load from
+    several machines."""
     found = []
     limited = tuple(one["name"] for one in generators if one["client_limited"])
     if limited:
@@ -78,7 +80,7 @@ def generator_notes(generators: Sequence[Mapping[str, Any]]) -> list[Note]:
 
 
 def lost_generators(lost: Sequence[str]) -> list[Note]:
-    """That the load came from fewer machines than the run began with."""
+    """Returns a note where the load came from fewer machines than the run began with."""
     return [Note("trials/load/generators-lost", {"names": tuple(lost)})] if lost else []
 
 
@@ -115,7 +117,7 @@ def _away(outages: Sequence[Mapping[str, Any]], connections: int) -> Note:
 
 
 def slice_notes(slices: Sequence[Mapping[str, Any]], *, arms_alternate: bool) -> list[Note]:
-    """Caveats of the figures of variants, or of arms."""
+    """Returns what makes the figures of slices doubtful, by variant or by arm."""
     found = []
     own = sum(one["transactions"] + one["failed"] for one in slices)
     crossing = sum(one["crossing"] for one in slices)
@@ -129,7 +131,7 @@ def slice_notes(slices: Sequence[Mapping[str, Any]], *, arms_alternate: bool) ->
 
 
 def missed_rate(step: Mapping[str, Any], steps: Sequence[Step]) -> Note | None:
-    """A note where a step did not reach the rate it was asked for."""
+    """Returns a note where a step did not reach the rate that the file asks for; else None."""
     asked = steps[step["index"]].rate
     if asked is None or not step["measured"]:
         return None
@@ -159,7 +161,7 @@ _FAILED_AT_MOST = 0.5
 def refuse_failed(
     trial_number: int, result: Mapping[str, Any], crash: str, killed: Note | None = None
 ) -> None:
-    """Refuse a load whose server went away, or in which most transactions failed.
+    """Raises TrialError for a load whose server went away, or in which most transactions failed.
 
     `killed` says that the kernel killed a process of the server, and why. The error has a note.
     """

@@ -13,7 +13,8 @@ from pgassay.spec.load.table import LoadTable
 
 
 def as_the_client(connection: ConnectionParameters, load: LoadTable) -> ConnectionParameters:
-    """The connection with the session settings of `[load]`; a program gets them as PGOPTIONS."""
+    """Returns the connection parameters with the session settings of `[load]`; a program gets them
+    as PGOPTIONS."""
     given = {name.lower(): value for name, value in load.settings.items()}
     startup = {**connection.startup, **given}
     return replace(connection, startup=startup, sslmode=load.sslmode or connection.sslmode)

@@ -16,7 +16,8 @@ from pgassay.spec.load.table import ThroughputTable
 
 
 def throughput(text: str, where: ThroughputTable) -> float:
-    """The figure; `text` is the program's stdout or the file that was named."""
+    """Returns the throughput that the program printed; `text` is the program's stdout or the file
+    that was named."""
     if where.json_ is not None:
         found = _at(_json(text), where.json_)
         named = f"load.throughput.json = {where.json_!r}"

@@ -43,7 +43,7 @@ _VARIABLES = ("CLIENTS", "DURATION", "SEED", "TRIAL", "BLOCK", "ARM", "STEP", "S
 
 @dataclass(frozen=True)
 class CommandRequest:
-    """What one trial asks of the program."""
+    """What one trial asks of the program that makes its load."""
 
     load: LoadTable
     steps: Sequence[Step]
@@ -56,7 +56,7 @@ class CommandRequest:
 
 
 def check_command(load: LoadTable, beside: Path) -> None:
-    """Refuse a command that cannot run, before anything is touched."""
+    """Refuses a `load.command` that cannot run, before anything is touched."""
     known = [f"PGASSAY_{name}" for name in _VARIABLES]
     if load.rate is not None:
         known.append("PGASSAY_RATE")
@@ -67,7 +67,7 @@ def check_command(load: LoadTable, beside: Path) -> None:
 
 
 class CommandLoad:
-    """Runs the program once per step."""
+    """The load of one trial, made by a program that is run once per step."""
 
     native: _core.Load | None = None
     backends: frozenset[int] = frozenset()
@@ -84,13 +84,14 @@ class CommandLoad:
 
     @property
     def kept(self) -> tuple[Path, ...]:
-        """Files that belong in the trial's folder."""
+        """The files of the program that are moved into the trial's folder."""
         return (self._request.output / LOG,)
 
     def run(
         self, watch: Callable[[Mapping[str, Any]], None], own_transactions: Callable[[], int]
     ) -> dict[str, Any]:
-        """Every step in turn; `own_transactions` are those of our samplers in this database."""
+        """Runs every step in turn; `own_transactions` are those of our samplers in this
+        database."""
         with connect(self._connection) as control:
             commits = _Commits(control, own_transactions)
             for index, step in enumerate(self._request.steps):
@@ -98,7 +99,7 @@ class CommandLoad:
         return self._result()
 
     def intervals(self) -> Columns:
-        """One row per second."""
+        """Returns the columns of the load by second."""
         return interval_rows(self._steps)
 
     def _run_step(

@@ -51,7 +51,7 @@ class Ended:
 
 
 def check_program(words: Sequence[str], beside: Path, key: str, known: Sequence[str]) -> None:
-    """Refuse a missing program or an unknown variable, before anything is changed."""
+    """Refuses a missing program or an unknown variable, before anything is changed."""
     program = words[0]
     path = str(beside / program) if "/" in program else program
     if shutil.which(path) is None:
@@ -65,7 +65,8 @@ def check_program(words: Sequence[str], beside: Path, key: str, known: Sequence[
 
 
 def expanded(words: Sequence[str], given: Mapping[str, str]) -> list[str]:
-    """The words with the values of `$PGASSAY_…`; the program runs without a shell."""
+    """Returns the words of a command with the values of `$PGASSAY_…`; the program runs without a
+    shell."""
     return [_VARIABLE.sub(lambda match: given[match[1] or match[2]], word) for word in words]
 
 
@@ -89,7 +90,7 @@ def _session_variables(connection: ConnectionParameters) -> dict[str, str]:
 def environment(
     connection: ConnectionParameters, given: Mapping[str, str]
 ) -> Iterator[dict[str, str]]:
-    """The program's environment; the password file is gone when this ends."""
+    """Provides the program's environment; the password file is gone when this ends."""
     kept = {name: value for name, value in os.environ.items() if name not in _DIVERTING}
     kept |= {
         "PGHOST": connection.host,
@@ -124,7 +125,7 @@ def run_program(
     place: Place | None = None,
     secret: str | None = None,
 ) -> Ended:
-    """Run it in `folder` to its end; TrialError where it fails or outlasts `limit_s`.
+    """Runs a program in `folder` to its end; TrialError where it fails or outlasts `limit_s`.
 
     Its output is stored without the password.
     """

@@ -32,7 +32,7 @@ LAST_S = 8.0
 
 @dataclass(frozen=True)
 class LogRequest:
-    """pgbench's transaction log: where, and how much of it."""
+    """Where pgbench's transaction log is written, and how much of it."""
 
     prefix: str
     sampling_rate: float | None = None
@@ -42,7 +42,7 @@ class LogRequest:
 
 @dataclass(frozen=True)
 class LoadRequest:
-    """One load: what is run, how hard, how long, against whom.
+    """A load for the engine: scripts, clients or rate, duration, and the server.
 
     A field that is None is not sent: the engine takes its default.
     """
@@ -75,7 +75,7 @@ class LoadRequest:
     """This engine runs share i of n; None: all of it."""
 
     def configuration(self, connection: ConnectionParameters) -> str:
-        """The JSON that the engine reads."""
+        """Returns the configuration that the engine reads, as JSON."""
         servers = {name: server.for_load() for name, server in (self.servers or {}).items()}
         busy_poll_s, think_time = self.busy_poll_s, self.think_time
         asked = {
@@ -121,7 +121,8 @@ def _present(fields: Mapping[str, Any]) -> dict[str, Any]:
 def parse_scripts(
     scenarios: Sequence[Scenario], *, allow_shell: bool = False, protocol: str
 ) -> list[tuple[Scenario, Sequence[str]]]:
-    """Each scenario with the variables that it reads and does not set; SpecError for a mistake."""
+    """Returns for each scenario the variables that its script reads and does not set; SpecError for
+    a mistake."""
     found: list[tuple[Scenario, Sequence[str]]] = []
     for scenario in scenarios:
         try:
@@ -138,7 +139,7 @@ def parse_scripts(
 
 
 def check_plain_sql(file: str, text: str) -> None:
-    """Refuse what only psql could run; SpecError with file and line."""
+    """Refuses scripts that only psql could run; SpecError with file and line."""
     try:
         _core.check_sql(file, text)
     except _core.ScriptError as error:
@@ -150,7 +151,7 @@ def open_load(
     connection: ConnectionParameters,
     tell: Callable[[int, float], None] | None = None,
 ) -> _core.Load:
-    """A load with all its connections open, ready to start.
+    """Opens all connections of a load and returns it, ready to start.
 
     `tell` is called every few seconds with how many are being opened, and for how long (s). An
     interrupt takes effect at once: sessions that are still being opened end with the process.
@@ -182,7 +183,8 @@ def _settle(opening: Future[None], work: Callable[[], None]) -> None:
 
 
 def start_in(load: _core.Load, place: Place | None, at_ns: int | None) -> dict[str, str]:
-    """Start an opened load at that time, or at once; where its threads run, as read back."""
+    """Starts an opened load at a given time, or at once; returns where its threads run, as read
+    back."""
     before = threads()
     run_in(place, lambda: load.start(at_ns))
     try:

@@ -32,7 +32,7 @@ _YEAR_S = 365 * 86400.0
 
 
 def read_hdr_log(path: Path, unit: str) -> tuple[Latencies, ...]:
-    """Every interval of the log."""
+    """Reads every interval of an HdrHistogram log."""
     try:
         text = path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:

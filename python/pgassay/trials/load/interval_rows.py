@@ -60,7 +60,7 @@ class CommandStep:
         return round(self.tps * self.seconds)
 
     def described(self) -> dict[str, Any]:
-        """The step's object in the load's result."""
+        """Returns the object of this step in the load's result."""
         rate = {} if self.rate is None else {"rate": self.rate}
         return {
             "index": self.index,
@@ -78,7 +78,8 @@ class CommandStep:
 
 
 def hdr_buckets(latencies_ns: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The used buckets of an HDR histogram with three significant digits, as the engine's."""
+    """Returns the used buckets of an HDR histogram with three significant digits, as the
+    engine's."""
     values = np.maximum(latencies_ns, 1)
     shift = np.maximum(np.floor(np.log2(values.astype(np.float64))).astype(np.int64) - 10, 0)
     highest = (((values >> shift) + 1) << shift) - 1
@@ -86,7 +87,8 @@ def hdr_buckets(latencies_ns: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDA
 
 
 def latency_summary(latencies: tuple[Latencies, ...]) -> dict[str, float | None]:
-    """Mean and quantiles in milliseconds; all None where nothing was logged."""
+    """Returns mean and quantiles of latencies in milliseconds; all None where nothing was
+    logged."""
     if not latencies:
         return dict.fromkeys(_LATENCY_NAMES)
     values = np.concatenate([part.values_ns for part in latencies])
@@ -105,7 +107,7 @@ def latency_summary(latencies: tuple[Latencies, ...]) -> dict[str, float | None]
 
 
 def interval_rows(steps: list[CommandStep]) -> Columns:
-    """One row per second of each step.
+    """Returns one row per second of each step.
 
     Transactions are spread over time as the server's commits were; where the program's own figure
     counts, they are scaled to it.

@@ -40,8 +40,8 @@ _LIMIT_S = 5.0
 def overridden(
     spec: Spec, server: ConnectionParameters, result: Mapping[str, Any], *, in_sessions: bool
 ) -> dict[str, list[str]]:
-    """Setting of the experiment → the scenarios that set it themselves; `spec` is the arm's, and
-    `in_sessions` says that the load's sessions set its settings."""
+    """Returns, by setting of the experiment, the scenarios that set it themselves; `spec` is the
+    arm's, and `in_sessions` says that the load's sessions set its settings."""
     names = spec.file.controlled
     if not names or spec.file.load.command is not None:
         return {}

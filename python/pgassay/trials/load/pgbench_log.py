@@ -23,7 +23,8 @@ _EPOCH_LIKE = 1_000_000_000
 
 
 def read_pgbench_log(prefix: Path) -> tuple[Latencies, ...]:
-    """Everything in PREFIX.PID and, of further threads, PREFIX.PID.THREAD."""
+    """Reads the transaction log of pgbench: PREFIX.PID and, of further threads,
+    PREFIX.PID.THREAD."""
     files = sorted(file for file in prefix.parent.glob(f"{prefix.name}.*") if file.is_file())
     if not files:
         raise TrialError(f"load.latency.pgbench_log: there is no {prefix}.*; did pgbench get -l?")

@@ -57,7 +57,8 @@ class _Edge:
 
 
 class Reloads:
-    """The edges of one trial; of one without such settings, nothing."""
+    """Reloads the server at the edges of the slices of one trial; does nothing where no setting
+    takes that."""
 
     def __init__(
         self,
@@ -79,19 +80,19 @@ class Reloads:
         self._failed: BaseException | None = None
 
     def rehearse(self) -> None:
-        """Bring every arm's values into force once, the first slice's last, and see how each reads
-        back. The load has not begun."""
+        """Brings the values of every arm into force once, the first slice's last, and see how each
+        reads back. The load has not begun."""
         arms = [arm for arm in self._values if arm != self._order[0]]
         for arm in (*arms, self._order[0]):
             self._bring(arm)
             self._loaded, self._shown[arm] = self._read()
 
     def put_back(self, arm: str) -> None:
-        """This arm's values once more, after the load."""
+        """Brings the values of one arm into force again, after the load."""
         self._bring(arm)
 
     def follow(self, progress: Callable[[], str]) -> None:
-        """Once the load has begun, go along with it; returns at once. `progress` is the load's.
+        """Follows the load from slice to slice; returns at once. `progress` is the load's.
 
         Called again it raises what went wrong since, so that the load is stopped.
         """
@@ -103,7 +104,7 @@ class Reloads:
             self._thread.start()
 
     def end(self) -> None:
-        """No more edges."""
+        """Stops reloading the server."""
         self._over.set()
         if self._thread is not None:
             self._thread.join(_ENDS_WITHIN_S)
@@ -112,8 +113,9 @@ class Reloads:
             self._thread = None
 
     def described(self, slices: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-        """For trial.json: how many switches; at how many of them the values took effect only after
-        the part of the slice that is cut off, or another session had reloaded before."""
+        """Returns an object for trial.json: how many switches of slices there were; at how many of
+        them the values took effect only after the part of the slice that is cut off, or another
+        session had reloaded before."""
         begun = [one["start_ns"] for one in slices[1 : len(self._order)]]
         edges = list(zip(self._edges, begun, strict=False))
         asked = [(edge.asked_ns - at) / 1e6 for edge, at in edges]
@@ -174,7 +176,8 @@ class Reloads:
 
 @contextmanager
 def reloads_of(trial: PlannedTrial, plan: Plan, target: Target) -> Iterator[Reloads | None]:
-    """Around a trial's load; None where no setting of the whole server alternates."""
+    """Provides the reloads around a trial's load; None where no setting of the whole server
+    alternates."""
     values = {arm.id: arm.settings for arm in plan.arms}
     first = plan.arms[0].id
     if trial.slice_s is None or plan.side_by_side or not values[first]:

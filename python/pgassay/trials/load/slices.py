@@ -22,7 +22,8 @@ NO_CONNECTIONS: Mapping[str, Mapping[str, Any]] = {}
 def engine_slices(
     slices: SlicesTable, connections: Mapping[str, Mapping[str, Any]] = NO_CONNECTIONS
 ) -> dict[str, Any]:
-    """The object that the engine reads; `connections` are those of variants with another server."""
+    """Returns the slices as the engine reads them; `connections` are those of variants with another
+    server."""
     varied = sorted({name for variant in slices.variants for name in variant.settings})
     changes = bool(varied) or any(variant.sql for variant in slices.variants)
     numbers = {variant.name: number for number, variant in enumerate(slices.variants)}
@@ -54,8 +55,8 @@ def _statements(variant: VariantTable, varied: Sequence[str]) -> list[str]:
 
 
 def with_variants(columns: Columns, result: Mapping[str, Any]) -> Columns:
-    """The interval columns with the name of each row's variant; none where a row has no slice,
-    as those of transactions that cross an edge."""
+    """Returns the interval columns with the name of each row's variant; none where a row has no
+    slice, as those of transactions that cross an edge."""
     names = [found["variant"] for found in result.get("slices", ())]
     if not names:
         return columns

@@ -24,7 +24,7 @@ PARTS = 4
 def slices_of(
     trial: PlannedTrial, spec: Spec, plan: Plan
 ) -> tuple[SlicesTable, tuple[Scenario, ...]]:
-    """The slices of an alternating trial, and all scenarios that they need."""
+    """Returns the slices of a trial in which arms alternate, and all scenarios that they need."""
     scripts = {arm.id: spec_of_arm(spec, arm.by_kind).workload.scenarios for arm in plan.arms}
     shared = {one for one in spec.workload.scenarios if all(one in s for s in scripts.values())}
     own: dict[str, list[str]] = {}

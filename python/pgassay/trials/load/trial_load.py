@@ -32,7 +32,7 @@ ALONE_BUSY_POLL_S = 50e-6
 
 
 def check_load(spec: Spec) -> None:
-    """Refuse a load that cannot run in some arm, before anything is changed."""
+    """Refuses a load that cannot run in some arm, before anything is changed."""
     arms = list(specs_of_arms(spec))
     for workload in dict.fromkeys(one.workload for one in arms):
         check_plain_sql("schema.sql", workload.schema_sql)
@@ -80,15 +80,15 @@ class TrialLoad(Protocol):
 
     @property
     def kept(self) -> tuple[Path, ...]:
-        """Files that belong in the trial's folder."""
+        """The files of the load that are moved into the trial's folder."""
 
     def run(
         self, watch: Callable[[Mapping[str, Any]], None], own_transactions: Callable[[], int]
     ) -> dict[str, Any]:
-        """Run it to its end; the object of `Load.result`."""
+        """Runs the load to its end and returns the object of `Load.result`."""
 
     def intervals(self) -> Columns:
-        """The columns of `Load.intervals`."""
+        """Returns the columns of `Load.intervals`."""
 
 
 def open_trial_load(
@@ -100,7 +100,7 @@ def open_trial_load(
     placement: Placement,
     generators: Generators,
 ) -> TrialLoad:
-    """The load of one trial; `output` makes the folder of a trial's own files.
+    """Opens the load of one trial; `output` makes the folder of a trial's own files.
 
     `servers` are those of the trial by arm: one alone, or one for each arm. Raises GeneratorLost.
     """
@@ -137,7 +137,7 @@ def open_trial_load(
 def engine_request(
     trial: PlannedTrial, whole: Spec, plan: Plan, placement: Placement = NOWHERE
 ) -> LoadRequest:
-    """What one trial asks of the engine; only what the file's user wrote is passed on."""
+    """Returns what one trial asks of the engine; only what the file's user wrote is passed on."""
     spec = spec_of_arm(whole, plan.arm(trial.arm).by_kind)
     load = spec.file.load
     given = load.model_fields_set

@@ -13,7 +13,7 @@ from pgassay.notes import Note
 
 @dataclass(frozen=True)
 class Check:
-    """What was found, and how to fix it."""
+    """What a check of the server found, and how to fix it."""
 
     name: str
     state: Literal["ok", "note", "fail"]
@@ -24,16 +24,16 @@ class Check:
 
     @classmethod
     def noted(cls, name: Note | str, found: Note, fix: Note | str = "") -> Self:
-        """A check that something is not measured."""
+        """Makes a check that says what is not measured."""
         parts = {"name": name, "found": found, "fix": fix}
         notes = tuple((part, one) for part, one in parts.items() if isinstance(one, Note))
         return cls(str(name), "note", str(found), str(fix), notes)
 
     def fixed_by(self, fix: Note) -> Self:
-        """The same with another fix."""
+        """Returns the same check with another fix."""
         others = tuple((part, one) for part, one in self.notes if part != "fix")
         return replace(self, fix=str(fix), notes=(*others, ("fix", fix)))
 
     def plain(self) -> dict[str, str]:
-        """Its texts by name."""
+        """Returns the texts of the check by name."""
         return {"name": self.name, "state": self.state, "found": self.found, "fix": self.fix}

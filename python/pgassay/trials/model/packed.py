@@ -16,7 +16,8 @@ _PACKING = pa.ipc.IpcWriteOptions(compression="zstd")
 
 
 class PackedTables:
-    """What was added, in order; iterating unpacks a part at a time, with one entry a word."""
+    """Tables of samples, compressed in the order in which they were added; iterating unpacks a part
+    at a time, with one entry a word."""
 
     def __init__(self, schema: pa.Schema) -> None:
         self.schema = schema
@@ -26,7 +27,7 @@ class PackedTables:
         self.num_rows = 0
 
     def add(self, table: pa.Table) -> None:
-        """More rows, of the same form."""
+        """Adds rows of the same form."""
         self._unpacked.append(table)
         self._unpacked_rows += table.num_rows
         self.num_rows += table.num_rows
@@ -37,7 +38,7 @@ class PackedTables:
         return self.tables(self.schema.names)
 
     def tables(self, names: Sequence[str]) -> Iterator[pa.Table]:
-        """The parts, with these columns only; none where nothing was added."""
+        """Iterates over the parts, with these columns only; none where nothing was added."""
         wanted = [self.schema.get_field_index(name) for name in names]
         options = pa.ipc.IpcReadOptions(included_fields=wanted)
         for part in self._packed:

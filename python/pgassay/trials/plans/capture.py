@@ -43,7 +43,7 @@ _SHOWS_PRUNED_FROM = 160000
 def plans_of_trial(
     whole: Spec, plan: Plan, servers: Mapping[str, ConnectionParameters]
 ) -> dict[str, Any]:
-    """The object of plans.json; empty where none are asked for, or a program is the load.
+    """Returns the object of plans.json; empty where none are asked for, or a program is the load.
 
     `servers` are those of the trial by arm; one on which all arms alternate is asked for each.
     """
@@ -59,7 +59,7 @@ def plans_of_trial(
 
 
 def plan_notes(plans: Mapping[str, Any]) -> tuple[Note, ...]:
-    """Why plans could not be read, the same for several arms once."""
+    """Returns why plans could not be read, the same for several arms once."""
     notes = (note_at(arm, "note") for arm in plans.get("arms", ()))
     return tuple(dict.fromkeys(note for note in notes if note is not None))
 

@@ -18,7 +18,7 @@ from pgassay.trials.profile.model import INLINE, TITLES, Profile
 
 
 def files_of(profile: Profile, name: str) -> dict[str, bytes]:
-    """All files of one profile; `name` is of the arm or server."""
+    """Returns all files of one profile, by name; `name` is that of the arm or server."""
     kind, stacks = profile.kind, profile.stacks
     value = kind.replace("-", "_")
     duration_ns = round(profile.seconds * 1e9)
@@ -40,8 +40,8 @@ def files_of(profile: Profile, name: str) -> dict[str, bytes]:
 def difference_files(
     before: Profile, after: Profile, names: tuple[str, str], stem: str
 ) -> dict[str, bytes]:
-    """The flame graph of the one that takes more, so that what was saved shows too; red is where
-    `after` takes more than `before`."""
+    """Returns the flame graph of the profile that takes more, so that what was saved shows too; red
+    is where `after` takes more than `before`."""
     saves = per_transaction_ns(before) > per_transaction_ns(after)
     drawn, other = (before, after) if saves else (after, before)
     return _drawn(
@@ -60,18 +60,19 @@ def difference_files(
 
 
 def pairs(before: Sequence[Profile], after: Sequence[Profile]) -> list[tuple[Profile, Profile]]:
-    """Those of the same kind that can be compared: per transaction."""
+    """Yields pairs of profiles of the same kind that can be compared per transaction."""
     by_kind = {one.kind: one for one in before if one.transactions}
     return [(by_kind[one.kind], one) for one in after if one.kind in by_kind and one.transactions]
 
 
 def per_transaction_ns(profile: Profile) -> float:
-    """All the time of a profile."""
+    """Returns the time of a whole profile per transaction, in nanoseconds."""
     return profile.ns / (profile.transactions or 1.0)
 
 
 def factor(profile: Profile) -> float:
-    """A weight's nanoseconds per transaction; without transactions its milliseconds."""
+    """Returns the nanoseconds per transaction that a unit of weight stands for; without
+    transactions its milliseconds."""
     if profile.transactions:
         return profile.unit_ns / profile.transactions
     return profile.unit_ns / 1e6

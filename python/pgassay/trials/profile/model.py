@@ -25,7 +25,7 @@ INLINE = "-inline.svg"
 
 
 def difference_stem(baseline: str, arm: str, kind: str) -> str:
-    """The name of a difference's files, without their ending."""
+    """Returns the name of the files of a difference, without their ending."""
     return f"{baseline}-{arm}.{kind}"
 
 
@@ -54,10 +54,10 @@ class Profile:
 
     @property
     def ns(self) -> float:
-        """All the time that its stacks stand for."""
+        """The time that the stacks of the profile stand for, in nanoseconds."""
         return sum(weight for _, weight in self.each_stack()) * self.unit_ns
 
     def each_stack(self) -> list[tuple[list[str], int]]:
-        """Frames from the outermost on, and the weight."""
+        """Iterates over the stacks: frames from the outermost on, and the weight."""
         parts = (line.rpartition(" ") for line in self.stacks.splitlines())
         return [(stack.split(";"), int(weight)) for stack, _, weight in parts]

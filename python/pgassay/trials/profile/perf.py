@@ -45,7 +45,7 @@ _LOST = re.compile(r"lost (\d+(?:\.\d+)?)%")
 
 
 def program() -> str:
-    """perf, which starts; SetupError names what is missing and the fix."""
+    """Returns the path of a perf that starts; SetupError names what is missing and the fix."""
     found = shutil.which("perf")
     if found is None:
         raise SetupError(f"profiles take perf, which is not installed: {INSTALL}")
@@ -62,7 +62,7 @@ def program() -> str:
 
 
 def sees_kernel() -> bool:
-    """Whether functions of the kernel, and switches, may be seen too."""
+    """Whether functions of the kernel, and switches of processes, may be seen too."""
     return _may_everything() or _paranoid() < _OF_THE_USER
 
 
@@ -167,14 +167,14 @@ class Recording:
         return self._process is not None and self._process.poll() is not None
 
     def wait(self, timeout_s: float) -> bool:
-        """Wait for the end; whether it has come."""
+        """Waits for the end of the recording; returns whether it has come."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             if self._process is not None:
                 self._process.wait(timeout_s)
         return self.is_over()
 
     def stop(self) -> None:
-        """End the recording early, if it is not over; safe to call twice."""
+        """Ends the recording early, if it is not over; safe to call twice."""
         if self._process is None or self.cpu_s:
             return
         if not self.is_over():
@@ -185,7 +185,8 @@ class Recording:
         self.cpu_s = _children_cpu_s() - self._before
 
     def text(self) -> Path:
-        """The text of what was recorded; TrialError where perf recorded nothing."""
+        """Returns the file with the text of what was recorded; TrialError where perf recorded
+        nothing."""
         self.stop()
         log = self._log()
         if not self._has_data():
@@ -233,7 +234,7 @@ def _run(
 
 
 def buffer_bytes() -> int:
-    """Of each CPU: a power of two, as perf takes it."""
+    """Returns the size of the buffer of each CPU in bytes: a power of two, as perf takes it."""
     each = min(_BUFFER, _BUFFERS // (os.cpu_count() or 1))
     return int(2 ** (each.bit_length() - 1))
 

@@ -32,7 +32,7 @@ class Processes:
         self.look()
 
     def look(self) -> None:
-        """Note who is there now; those seen before stay known."""
+        """Lists the processes of the server now; those seen before stay known."""
         with as_target_error("looking at the server's processes"):
             rows = self._session.execute(statement("trials/processes"), prepare=False).fetchall()
         for pid, kind, application in rows:
@@ -43,7 +43,7 @@ class Processes:
         self.known[self._session.info.backend_pid] = (_OWN, "")
 
     def pids(self) -> list[int]:
-        """The postmaster and what it has started."""
+        """Returns the ids of the postmaster and of the processes that it has started."""
         found = [self.postmaster, *children_of(self.postmaster)]
         if len(found) == 1:
             raise TargetError(

@@ -42,7 +42,8 @@ class Taking:
         self._counted: list[tuple[int, float]] = []
 
     def follow(self, transactions: float | None) -> bool:
-        """Called a few times a second, with the load's count so far; whether perf has ended."""
+        """Is called a few times a second with the load's count of transactions; returns whether
+        perf has ended."""
         if transactions is not None:
             self._counted.append((_core.now_ns(), transactions))
         if time.monotonic() - self._looked_s >= _LOOK_EVERY_S:
@@ -51,11 +52,11 @@ class Taking:
         return self._recording.is_over()
 
     def wait(self, timeout_s: float) -> bool:
-        """Wait for perf to end; whether it has."""
+        """Waits for perf to end; returns whether it has."""
         return self._recording.wait(timeout_s)
 
     def profile(self, load: _core.Load | None = None) -> Profile:
-        """What was recorded; the load tells which scenario a session ran."""
+        """Returns what was recorded as a profile; the load tells which scenario a session ran."""
         self._processes.look()
         # perf's clock is the monotonic one, whose zero is the machine's start.
         offset_ns = _core.now_ns() - time.clock_gettime_ns(time.CLOCK_MONOTONIC)
@@ -91,7 +92,7 @@ class Taking:
 
 @contextmanager
 def taking(processes: Processes, kind: Kind, seconds: float, hz: int) -> Iterator[Taking]:
-    """perf at work on the server's processes, ended in any case; its files go with it."""
+    """Runs perf on the server's processes, ended in any case; its files go with it."""
     remove_abandoned()
     with tempfile.TemporaryDirectory(prefix=_FOLDER) as folder:
         off_cpu = kind == "off-cpu"
@@ -100,7 +101,7 @@ def taking(processes: Processes, kind: Kind, seconds: float, hz: int) -> Iterato
 
 
 def remove_abandoned() -> None:
-    """Remove what killed profiles of this user left: parts of sessions' memory."""
+    """Removes what killed profiles of this user left: parts of sessions' memory."""
     for folder in Path(tempfile.gettempdir()).glob(f"{_FOLDER}*"):
         with suppress(OSError):
             facts = folder.lstat()
@@ -111,7 +112,7 @@ def remove_abandoned() -> None:
 def wait_for(
     one: Taking, seconds: float, goes_on: Callable[[], object], is_stopped: Callable[[], bool]
 ) -> None:
-    """Wait until perf has ended or we are to stop; `goes_on` is called once a second, and may
+    """Waits until perf has ended or we are to stop; `goes_on` is called once a second, and may
     count transactions."""
     went_s = time.monotonic()
     limit_s = went_s + seconds + 60.0

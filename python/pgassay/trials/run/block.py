@@ -18,7 +18,7 @@ from pgassay.trials.run.trial import TrialContext, run_trial
 def run_block(
     block: int, context: TrialContext, stored: Mapping[int, Validity]
 ) -> Iterator[tuple[PlannedTrial, TrialRecord | None]]:
-    """The planned trials in their order, then those again that were invalid.
+    """Runs the planned trials of a block in their order, then repeats those that were invalid.
 
     A trial whose number is among those stored has no record: it is not run again.
     """
@@ -40,7 +40,7 @@ def run_block(
 
 
 def repeats_in(plan: Plan, block: int, known: Mapping[int, Validity]) -> list[PlannedTrial]:
-    """The repeats of a block's invalid trials; all its planned trials must be known."""
+    """Returns the repeats of a block's invalid trials; all its planned trials must be known."""
     planned = plan.block(block)
     invalid = [trial for trial in planned if not known[trial.number].valid]
     return [plan.again(trial, place) for place, trial in enumerate(invalid, len(planned) + 1)]

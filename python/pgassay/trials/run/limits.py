@@ -48,7 +48,7 @@ def unseen(
 
 @dataclass(frozen=True)
 class Seen:
-    """What one trial hands on to the next, for each server by its place."""
+    """What the watch of one trial passes on to the next, by the place of each server."""
 
     slow: dict[int, int] = field(default_factory=dict)
     """Slow answers in a row."""
@@ -59,7 +59,7 @@ class Seen:
 
 
 class LimitWatch:
-    """Looks at the servers of one trial."""
+    """Compares the servers of one trial with the limits of `[guard]`."""
 
     def __init__(self, table: GuardTable | None, targets: Sequence[Target], seen: Seen) -> None:
         self._table, self._targets = table, targets if table is not None else ()
@@ -70,7 +70,7 @@ class LimitWatch:
         """Own transactions on the first server."""
 
     def look(self) -> None:
-        """Raise LimitPassed where a limit is passed; looks at most once a second."""
+        """Raises LimitPassed where a limit is passed; looks at most once a second."""
         now = time.monotonic()
         if self._table is None or now - self._looked_s < _EVERY_S:
             return
@@ -83,7 +83,7 @@ class LimitWatch:
                 self._refuse_full(target)
 
     def close(self) -> None:
-        """Close its sessions."""
+        """Closes its sessions."""
         for session in self._sessions.values():
             session.close()
         self._sessions = {}

@@ -57,7 +57,7 @@ class Prepared:
     """Those that hold for every trial of the run."""
 
     def environment(self, target: Target, placement: Placement) -> dict[str, Any]:
-        """The object of environment.json."""
+        """Returns the object of environment.json."""
         first = next(iter(self.servers.values()))
         copies = {
             f"copy {number}": [arm.id for arm in arms]
@@ -79,7 +79,7 @@ class Prepared:
 def prepare(
     spec: Spec, plan: Plan, target: Target, testbeds: Testbeds, listener: ProgressListener
 ) -> Prepared:
-    """Build and freeze all data and their variants."""
+    """Builds and freezes all data and their variants."""
     held, held_host = spec.file.settings.postgres, spec.file.settings.host
     found = Prepared()
     is_ours = not spec.file.loads_existing
@@ -162,7 +162,8 @@ def _look(
 
 
 def builder(dataset: Dataset, seed: int) -> Callable[[Connection], None]:
-    """What builds a dataset; the server's random() draws the same in it wherever it is built."""
+    """Returns the function that builds a dataset; the server's random() draws the same in it
+    wherever it is built."""
     # setseed takes -1 to 1.
     drawn = random.Random(seed).random()
 

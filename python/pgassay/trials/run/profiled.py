@@ -42,7 +42,7 @@ class ArmProfiles:
 def profile_arms(
     asked: ProfileTable, context: TrialContext, note: Callable[[str], None]
 ) -> Iterator[ArmProfiles]:
-    """Each arm as soon as it is profiled; `note` gets a line for what could not be."""
+    """Yields each arm as soon as it is profiled; `note` gets a line for what could not be."""
     plan = context.plan
     if plan.alternates:
         note('arms that alternate within trials are not profiled: write design.mode = "blocks"')
@@ -114,7 +114,7 @@ class _Following:
         self._refused: list[str] = []
 
     def progressed(self, progress: Mapping[str, Any]) -> None:
-        """The load runs; perf starts with its first measured step."""
+        """Is called while the load runs; starts perf with the first measured step."""
         raise_if_interrupted()
         transactions = float(progress["transactions"])
         is_free = not self._taken or self._taken[-1].follow(transactions)
@@ -128,7 +128,7 @@ class _Following:
                 self._refused.append(str(error))
 
     def profiles(self, load: TrialLoad, note: Callable[[str], None]) -> list[Profile]:
-        """What was taken, once the load has ended."""
+        """Returns the profiles that were taken, once the load has ended."""
         for refused in self._refused:
             note(refused)
         return [one.profile(load.native) for one in self._taken]

@@ -33,7 +33,8 @@ class TrialServer:
 def reset_servers(
     trial: PlannedTrial, plan: Plan, target: Target, testbeds: Testbeds, *, resumed: bool
 ) -> list[TrialServer]:
-    """The servers in the order of the plan's arms; `resumed` asks for a fresh start."""
+    """Resets the servers of a trial, returned in the order of the plan's arms; `resumed` asks for a
+    fresh start."""
     if plan.side_by_side:
         return _reset_side_by_side(trial, plan, target, testbeds)
     arm = plan.arm(trial.arm)
@@ -74,7 +75,7 @@ def reset_order(trial: PlannedTrial, plan: Plan) -> tuple[Arm, ...]:
 def describe_resets(
     trial: PlannedTrial, servers: list[TrialServer], testbeds: Testbeds
 ) -> dict[str, Any]:
-    """The `reset` object of trial.json."""
+    """Returns the `reset` object of trial.json."""
     first = servers[0]
     described = asdict(first.reset)
     where = {name: value for name, value in asdict(testbeds.of_arm[trial.arm]).items() if value}

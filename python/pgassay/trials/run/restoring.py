@@ -31,7 +31,7 @@ def opened(
     pending_undo: Callable[[], str],
     is_changed: Callable[[], bool],
 ) -> Iterator[ServerFacts]:
-    """Open the target; close it on the way out, with the user's signals held off meanwhile.
+    """Opens the target and closes it on the way out, with the user's signals held off meanwhile.
 
     "Restoring the server" is said only where `is_changed` says that there is something to undo.
     """
@@ -61,7 +61,8 @@ def opened(
 
 @contextmanager
 def signals_held_off(listener: ProgressListener, pending_undo: Callable[[], str]) -> Iterator[None]:
-    """While changes are undone, signals only say what is left; a second Ctrl-C gives up."""
+    """Holds off signals while changes are undone: they only say what is left; a second Ctrl-C gives
+    up."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

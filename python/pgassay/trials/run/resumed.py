@@ -35,12 +35,12 @@ class RunSoFar:
     resumed: bool = False
 
     def refuse_other_server(self, now: Mapping[str, Any]) -> None:
-        """Refuse another kind or version of server, before anything is built."""
+        """Refuses another kind or version of server, before anything is built."""
         found = differences(self.environment, now)
         self._refuse({name: found[name] for name in ("target", "version") if name in found})
 
     def continued(self, now: Mapping[str, Any]) -> dict[str, Any]:
-        """The environment to store: the first one, with a note for each resumption."""
+        """Returns the environment to store: the first one, with a note for each resumption."""
         if not self.resumed:
             return dict(now)
         found = differences(self.environment, now)
@@ -65,7 +65,8 @@ class RunSoFar:
 
 
 def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
-    """Name → (before, now) of everything that would make later trials incomparable."""
+    """Returns, by name, the values before and now of everything that would make later trials
+    incomparable."""
     if not before:
         return {}
     old, new = _compared(before), _compared(now)

@@ -38,7 +38,7 @@ from pgassay.trials.server_log.server_clock import ServerClock
 
 
 class ServerWatch:
-    """Clock, log, statement statistics and sampler of one server."""
+    """Reads clock, log, statement statistics and samples of one server."""
 
     def __init__(
         self,
@@ -74,7 +74,8 @@ class ServerWatch:
         place: Place | None = None,
         busy_share: float | None = None,
     ) -> None:
-        """Sample the server; the sampler names the scenario that each session of `load` runs."""
+        """Starts to sample the server; the sampler names the scenario that each session of `load`
+        runs."""
         self.sampler, self.sampler_placed = open_sampler(
             self._parameters,
             self._version_num,
@@ -88,22 +89,24 @@ class ServerWatch:
         self._live = LiveReader(self.sampler, self.own_transactions)
 
     def own_transactions(self) -> int:
-        """The sampler's own transactions, as far as the server has counted them."""
+        """Returns the number of the sampler's own transactions, as far as the server has counted
+        them."""
         return transactions_of(self.sampler, self._version_num)
 
     def live_figures(self) -> LiveFigures | None:
-        """What the server is doing now, for the screen; None in the first second."""
+        """Returns what the server is doing now, for the screen; None in the first second."""
         return self._live.figures()
 
     def texts_of(self, counters: Columns, known: Collection[str]) -> dict[str, str]:
-        """queryid → text of the statements among these counters, but for the ids `known`."""
+        """Returns, by query id, the texts of the statements among these counters, but for the ids
+        `known`."""
         texts, self._no_texts = texts_of(self._connect, self._extensions, counters, known)
         return texts
 
     def notes_on(
         self, logged: LogReading, checkpoints: KnownCheckpoints, *others: Note
     ) -> tuple[Note, ...]:
-        """What could not be read of the server, or only in part."""
+        """Returns notes on what could not be read of the server, or only in part."""
         return (
             *(
                 Note("trials/sampling/sampler", {"sentence": one})
@@ -119,7 +122,7 @@ class ServerWatch:
 
 
 class TrialWatch(ServerWatch):
-    """The same around the load of a trial, with the guards."""
+    """Watches one server around the load of a trial, with the guards."""
 
     def __init__(
         self,
@@ -142,7 +145,7 @@ class TrialWatch(ServerWatch):
     def sampling(
         self, load: _core.Load | None, place: Place | None, waits_every_s: float
     ) -> Iterator[None]:
-        """Sample the server, into a buffer."""
+        """Samples the server into a buffer."""
         self.start_sampling(waits_every_s, load=load, place=place)
         self.samples = SampleBuffer(self.sampler)
         try:
@@ -151,11 +154,11 @@ class TrialWatch(ServerWatch):
             self.sampler.stop()
 
     def processors_counted(self, others: Sequence[TrialWatch]) -> AbstractContextManager[None]:
-        """Measure how the host's processors are used in the load; `others` are tested too."""
+        """Measures how the host's processors are used in the load; `others` are tested too."""
         return self.invariants.processors_counted([one.invariants.postmaster for one in others])
 
     def read_log(self) -> str:
-        """Read what the server logged during the load; returns the message of a crash, if any."""
+        """Reads what the server logged during the load; returns the message of a crash, if any."""
         self.samples.take()
         self._counters = self.samples.counters_of("checkpointer", "wal_position", "progress")
         self.clock.read()
@@ -166,13 +169,14 @@ class TrialWatch(ServerWatch):
         return self.logged.crash
 
     def killed_for_memory(self) -> Note | None:
-        """That the kernel killed a process of the server in the load; None where it did not."""
+        """Returns a note where the kernel killed a process of the server in the load; else None."""
         return self.invariants.killed_for_memory()
 
     def judge(
         self, conditions: Conditions, load: Mapping[str, Any], reloading: Mapping[str, Any]
     ) -> list[GuardResult]:
-        """Statement statistics and fingerprint of after the load; the guards' results.
+        """Takes statement statistics and fingerprint after the load; returns the results of the
+        guards.
 
         Guards of the host report once, with the server that the host is read with.
         """
@@ -190,7 +194,7 @@ class TrialWatch(ServerWatch):
         return [one for one in results if self._reads_host or one.guard not in OF_THE_HOST]
 
     def stored(self) -> dict[str, Any]:
-        """What a `TrialRecord` has of this server, by its fields."""
+        """Returns what a `TrialRecord` has of this server, by field."""
         return {
             "sampler_cost": json.loads(self.sampler.cost()),
             "waits": self.samples.waits,
@@ -205,7 +209,7 @@ class TrialWatch(ServerWatch):
         }
 
     def placement(self, client: Mapping[str, str]) -> dict[str, Mapping[str, str]]:
-        """Where server, client and sampler ran, for trial.json."""
+        """Returns where server, client and sampler ran, for trial.json."""
         places = {
             "server": self.server.reset.placement,
             "client": client,
@@ -214,6 +218,6 @@ class TrialWatch(ServerWatch):
         return {part: place for part, place in places.items() if place}
 
     def notes(self) -> tuple[Note, ...]:
-        """What could not be read, or only in part."""
+        """Returns notes on what could not be read, or only in part."""
         notes = (*self.server.reset.notes, *self.invariants.notes)
         return self.notes_on(self.logged, self.checkpoints, *notes)

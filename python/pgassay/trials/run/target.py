@@ -27,8 +27,9 @@ def target_of(
     *,
     limited: bool = False,
 ) -> Target:
-    """`folder` is that of the experiment file: relative paths begin there. `limited`: the SQL of
-    the workload runs as a role without rights outside of its database."""
+    """Returns the target that a `[target]` table names. `folder` is that of the experiment file:
+    relative paths begin there. `limited`: the SQL of the workload runs as a role without rights
+    outside of its database."""
     table, servers = file.target, file.factors.target.servers()
     installed = next(iter(testbeds.datasets.values())).installed
     path = None if table.bin is None else path_from(table.bin, folder)

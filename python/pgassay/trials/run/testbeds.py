@@ -43,17 +43,18 @@ class Testbeds:
 
     @property
     def schema_variants(self) -> frozenset[str]:
-        """The variants of all data, by name."""
+        """The schema variants of all data, by name."""
         return frozenset(testbed.schema for testbed in self.of_arm.values()) - {""}
 
     @property
     def are_several(self) -> bool:
-        """Whether it takes more than one data directory at a time."""
+        """Whether the run takes more than one data directory at a time."""
         return len(self.datasets) > 1
 
 
 def testbeds_of(spec: Spec, plan: Plan) -> Testbeds:
-    """Arms that differ only in settings, scripts or the client share a testbed."""
+    """Returns the testbeds of a plan. Arms that differ only in settings, scripts or the client
+    share a testbed."""
     of_arm: dict[str, Testbed] = {}
     datasets: dict[Testbed, Dataset] = {}
     variants: dict[Testbed, dict[str, SchemaVariant]] = {}

@@ -64,7 +64,7 @@ class TrialContext:
 
 
 def run_trial(trial: PlannedTrial, context: TrialContext, *, resumed: bool = False) -> TrialRecord:
-    """One trial; whatever the server refuses in it is a TrialError that names the trial.
+    """Runs one trial; whatever the server refuses in it is a TrialError that names the trial.
 
     `resumed` says that another process ran the trial before it.
     """

@@ -27,7 +27,7 @@ _SHORTEST_NS = 900_000_000
 
 @dataclass(frozen=True)
 class Snapshot:
-    """Running sums and last readings."""
+    """Running sums and last readings of a sampler at one moment."""
 
     at_ns: int
     ticks: int
@@ -59,7 +59,7 @@ class LiveFigures:
 
 
 class LiveReader:
-    """Looks at a sampler now and then; figures are of the last few looks."""
+    """Computes figures for the screen from the last few readings of a sampler."""
 
     def __init__(self, sampler: _core.Sampler, own_transactions: Callable[[], int]) -> None:
         self._sampler, self._own_transactions = sampler, own_transactions
@@ -68,7 +68,8 @@ class LiveReader:
         self._figures: LiveFigures | None = None
 
     def figures(self) -> LiveFigures | None:
-        """What is going on; looks at most once a second. None before there is anything."""
+        """Returns what the server is doing, read at most once a second; None before the first
+        reading."""
         if _core.now_ns() - self._snapshots[-1].at_ns >= _SHORTEST_NS:
             self._snapshots.append(self._snapshot())
             self._figures = figures_between(self._snapshots[0], self._snapshots[-1])
@@ -83,8 +84,8 @@ class LiveReader:
 def whole_readings(
     values: dict[str, dict[str, dict[str, float]]], readings: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, dict[str, Any]]:
-    """Readings with the values that did not change, which the sampler leaves out of a reading;
-    `values` are those of before, and are brought up to date."""
+    """Completes readings with the values that did not change, which the sampler leaves out of a
+    reading; `values` are those of before, and are brought up to date."""
     found = {}
     for source, reading in readings.items():
         known = values.setdefault(source, {})
@@ -95,7 +96,7 @@ def whole_readings(
 
 
 def figures_between(before: Snapshot, now: Snapshot) -> LiveFigures:
-    """What happened from one to the other."""
+    """Computes the figures of the time between two snapshots."""
     ticks = now.ticks - before.ticks
     grown = {event: count - before.busy.get(event, 0) for event, count in now.busy.items()}
     sessions = {

@@ -39,7 +39,7 @@ _RELOAD = "SELECT pg_reload_conf();"
 def check_log(
     session: Connection, parameters: ConnectionParameters, machine: Host | None = None
 ) -> list[Check]:
-    """Whether the log can be read, and what the server is set to write into it."""
+    """Checks whether the log can be read, and what the server is set to write into it."""
     try:
         host = parameters.hostaddr or parameters.host
         found = find_place(session, lambda: connect(parameters), host, machine=machine)
@@ -53,14 +53,15 @@ def check_log(
 
 
 def preloaded_in(session: Connection) -> set[str]:
-    """Extensions whose library the server has loaded at its start: their settings exist."""
+    """Returns the extensions whose library the server has loaded at its start: their settings
+    exist."""
     return {row[0] for row in session.execute(statement("trials/preloaded")).fetchall()}
 
 
 def check_extensions(
     version_num: int, extensions: Mapping[str, Extension], preloaded: Collection[str] = ()
 ) -> list[Check]:
-    """Extensions that give more details where they are installed; none is required."""
+    """Checks the extensions that give more details where they are installed; none is required."""
     checks = []
     for query in queries_for(version_num).values():
         if query.extension is None or query.name in _RESETS:
@@ -141,7 +142,8 @@ _ANYWHERE = "ALTER SYSTEM SET {name} = {value}; SELECT pg_reload_conf();"
 
 
 def check_settings(session: Connection, *, is_ours: bool = False) -> list[Check]:
-    """What the settings hide; `is_ours` says that the spec sets them, not the server's owner."""
+    """Checks which settings keep something from being measured; `is_ours` says that the spec sets
+    them, not the server's owner."""
     names = [entry["name"] for entry in hidden_settings()]
     rows = session.execute(statement("trials/tracking"), (names,), prepare=False)
     shown: dict[str, str] = {name: value for name, value in rows}  # noqa: C416 (rows are of Any)
@@ -164,7 +166,8 @@ def check_settings(session: Connection, *, is_ours: bool = False) -> list[Check]
 def not_measured(
     session: Connection, *, is_ours: bool = False, varied: Collection[str] = ()
 ) -> list[Check]:
-    """All that is missing. `varied` are settings that the experiment itself changes."""
+    """Returns everything that is not measured on a server. `varied` are settings that the
+    experiment itself changes."""
     left_out = {
         str(Note(_code(entry, "title"))) for entry in hidden_settings() if entry["name"] in varied
     }
@@ -195,7 +198,8 @@ def not_measured(
 
 
 def described(found: Mapping[str, list[Check]]) -> list[dict[str, Any]]:
-    """For environment.json; with the servers that lack it where not all do."""
+    """Returns the checks for environment.json, with the names of the servers where not all lack the
+    same."""
     every = dict.fromkeys(check for checks in found.values() for check in checks)
     listed = []
     for check in every:
@@ -219,6 +223,6 @@ def _code(entry: Mapping[str, Any], part: str) -> str:
 
 @cache
 def hidden_settings() -> tuple[Mapping[str, Any], ...]:
-    """Every setting of hidden.toml."""
+    """Returns the entry of every setting in hidden.toml."""
     found = tomllib.loads((files(__package__) / "hidden.toml").read_text("utf-8"))
     return tuple(found["setting"])

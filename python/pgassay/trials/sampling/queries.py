@@ -32,7 +32,7 @@ _EXTENSION = re.compile(r"^-- Extension: (\w+) (\d+(?:\.\d+)*)(, preloaded)?\.?$
 
 @dataclass(frozen=True)
 class Extension:
-    """One that is installed in the database."""
+    """An extension that is installed in the database."""
 
     schema: str
     """Quoted."""
@@ -46,7 +46,7 @@ NO_EXTENSIONS: Mapping[str, Extension] = MappingProxyType({})
 
 @dataclass(frozen=True)
 class Query:
-    """One .sql file."""
+    """A query of the samplers: one .sql file."""
 
     name: str
     floor: int
@@ -65,8 +65,9 @@ class Query:
     as it was."""
 
     def sql_with(self, extensions: Mapping[str, Extension]) -> str | None:
-        """Ready to run, in an older form for an older extension; None where it is absent, not
-        loaded, or too old for all of them: the server would count the refusal among its errors."""
+        """Returns the SQL text, in an older form for an older extension; None where it is absent,
+        not loaded, or too old for all of them: the server would count the refusal among its
+        errors."""
         if self.extension is None:
             return self.sql
         found = extensions.get(self.extension)
@@ -77,7 +78,7 @@ class Query:
         return self.sql.replace("{extension}", found.schema)
 
     def is_for(self, extensions: Mapping[str, Extension]) -> bool:
-        """Whether the extension it needs is new enough for this very form."""
+        """Whether the extension that the query needs is new enough for this form of it."""
         if self.extension is None:
             return True
         found = extensions.get(self.extension)
@@ -85,13 +86,13 @@ class Query:
 
     @property
     def oldest(self) -> Query:
-        """Its first form."""
+        """The first form of the query, for the oldest version of its extension."""
         return self if self.older is None else self.older.oldest
 
 
 @cache
 def all_queries() -> tuple[Query, ...]:
-    """Every query file that ships."""
+    """Returns every query that the package has."""
     found = []
     for file in (files("pgassay") / "queries").iterdir():
         match = _NAME.fullmatch(file.name)
@@ -101,7 +102,7 @@ def all_queries() -> tuple[Query, ...]:
 
 
 def queries_for(version_num: int) -> dict[str, Query]:
-    """By name, the query with the highest floor that this server reaches."""
+    """Returns, by name, the newest form of each query that a server of this version can run."""
     found: dict[str, Query] = {}
     for query in all_queries():
         if query.floor <= version_num:
@@ -110,14 +111,14 @@ def queries_for(version_num: int) -> dict[str, Query]:
 
 
 def queries_from_later_on(version_num: int) -> dict[str, Query]:
-    """By name, those that no query for this server stands for, each at its lowest floor."""
+    """Returns, by name, the queries that a server of this version is too old for."""
     here = queries_for(version_num)
     later = {query.name: query for query in reversed(all_queries())}
     return {name: later[name] for name in sorted(later) if name not in here}
 
 
 def extensions_in(session: Connection) -> dict[str, Extension]:
-    """Those that are installed in this database."""
+    """Returns the extensions that are installed in the database of a session."""
     rows = session.execute(statement("trials/extensions"), prepare=False).fetchall()
     return {name: Extension(*rest) for name, *rest in rows}
 

@@ -21,7 +21,7 @@ EVERY_S = 5.0
 
 
 class Sampler(Protocol):
-    """What is asked of `_core.Sampler`."""
+    """The methods of `_core.Sampler` that are used here."""
 
     def take_waits(self) -> Columns: ...
     def take_counters(self) -> Columns: ...
@@ -29,7 +29,7 @@ class Sampler(Protocol):
 
 
 class SampleBuffer:
-    """All samples of one sampler so far."""
+    """The samples of one sampler since it began."""
 
     def __init__(self, sampler: Sampler, clock: Callable[[], float] = time.monotonic) -> None:
         self._sampler, self._clock = sampler, clock
@@ -39,23 +39,23 @@ class SampleBuffer:
         self._due_s = clock() + EVERY_S
 
     def take_if_due(self) -> None:
-        """Call this often: it takes the samples every few seconds."""
+        """Is called often; takes the samples every few seconds."""
         if self._clock() >= self._due_s:
             self.take()
             self._due_s = self._clock() + EVERY_S
 
     def take(self) -> None:
-        """Take all samples from the sampler now."""
+        """Takes all samples from the sampler now."""
         self.waits.add(pa.Table.from_pydict(self._sampler.take_waits(), WAITS))
         self.add_counters(self._sampler.take_counters())
         self.host.add(pa.Table.from_pydict(self._sampler.take_host(), COUNTERS))
 
     def add_counters(self, columns: Columns) -> None:
-        """Counters; the sampler's own, or what others have read."""
+        """Adds rows of counters, of the sampler or of other readers."""
         self.counters.add(pa.Table.from_pydict(columns, COUNTERS))
 
     def counters_of(self, *sources: str) -> Columns:
-        """The rows of some sources that have few."""
+        """Returns the rows of some sources, which have few."""
         wanted = pa.array(sources, pa.string())
         parts = [
             part.filter(pc.is_in(part["source"].cast(pa.string()), wanted))
@@ -65,7 +65,7 @@ class SampleBuffer:
         return found
 
     def each_wait(self) -> Mapping[str, Iterator[Any]]:
-        """By column, the cells of all waits one after the other; of one part at a time."""
+        """Iterates, by column, over the cells of all sampled waits; of one part at a time."""
         return {name: self._cells(name) for name in WAITS.names}
 
     def _cells(self, name: str) -> Iterator[Any]:

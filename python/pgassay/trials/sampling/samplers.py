@@ -41,7 +41,7 @@ def open_sampler(
     waits_every_s: float = WAITS_EVERY_S,
     busy_share: float | None = None,
 ) -> tuple[_core.Sampler, dict[str, str]]:
-    """A sampler at work, and where its threads run.
+    """Starts a sampler; returns it and where its threads run.
 
     Waits at 10 Hz unless something else is said, the host each second, counters each second or as
     seldom as their file says. `busy_share` is the most that readings of one kind may take of the
@@ -100,12 +100,12 @@ def _counted(
 
 
 def host_every_s(waits_every_s: float) -> float:
-    """Between two readings of the host."""
+    """Returns the seconds between two readings of the host."""
     return max(COUNTERS_EVERY_S, waits_every_s)
 
 
 def transactions_of(sampler: _core.Sampler, version_num: int) -> int:
-    """How many of a sampler's transactions the server has counted: each reading is one.
+    """Returns how many of a sampler's transactions the server has counted: each reading is one.
 
     From 15 on a session that never touches a table, as the one that samples waits, reports its
     commits only when it ends.

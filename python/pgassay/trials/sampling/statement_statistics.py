@@ -52,7 +52,7 @@ class _Reading:
 
 
 class StatementWatch:
-    """What every extension counts around a load."""
+    """The statement and wait statistics of a server's extensions, before and after a load."""
 
     def __init__(
         self,
@@ -66,11 +66,12 @@ class StatementWatch:
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """What could not be read."""
+        """The notes on what could not be read."""
         return tuple(note for readings in self._readings for note in readings.notes)
 
     def counters(self) -> Columns:
-        """One more reading of each, set against the one before it."""
+        """Reads each extension once more; returns counter columns of the time since the reading
+        before."""
         found = [readings.counters() for readings in self._readings]
         return {name: [cell for columns in found for cell in columns[name]] for name in _COLUMNS}
 

@@ -45,8 +45,8 @@ def texts_of(
     counters: Mapping[str, Sequence[Any]],
     known: Collection[str] = (),
 ) -> tuple[dict[str, str], Note | None]:
-    """The texts of the statements among these counters, but for the ids that are `known`; or why
-    they could not be read, where the reason is theirs alone."""
+    """Returns the texts of the statements among these counters, but for the ids that are `known`;
+    or why they could not be read, where the reason is theirs alone."""
     extension, wanted = extensions.get(STATEMENTS.extension), _ids_in(counters, known)
     if extension is None or not wanted:
         return {}, None
@@ -65,7 +65,8 @@ def texts_of(
 
 
 def kept(text: str) -> str:
-    """The text as it is stored: without literals and secrets, and not longer than the limit.
+    """Returns the text as it is stored: without literals and secrets, and not longer than the
+    limit.
 
     What the server normalises has no literal; utility statements it keeps word for word.
     """

@@ -19,7 +19,7 @@ _ALWAYS = {"UTC": 0, "GMT": 0, "Z": 0, "UCT": 0}
 
 
 class LogClock:
-    """Reads stamps of one log.
+    """Reads the time stamps of one log.
 
     `abbreviations` are those of log_timezone in the course of a year, each with its seconds east
     of Greenwich, as the server itself reports them.
@@ -30,7 +30,8 @@ class LogClock:
         self._second = lru_cache(maxsize=64)(self._whole_second)
 
     def stamp_ns(self, text: str) -> int | None:
-        """A time with its zone; None where either is unknown."""
+        """Returns a time with its zone as nanoseconds of Unix time; None where either is
+        unknown."""
         match = _STAMP.fullmatch(text.strip())
         if match is None:
             return None
@@ -53,7 +54,7 @@ class LogClock:
 
 
 def epoch_ns(text: str) -> int:
-    """`%n` of log_line_prefix: seconds with milliseconds."""
+    """Returns `%n` of log_line_prefix as nanoseconds of Unix time: seconds with milliseconds."""
     seconds, _, rest = text.partition(".")
     return int(seconds) * 10**9 + int(rest.ljust(9, "0")[:9])
 

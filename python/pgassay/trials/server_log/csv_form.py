@@ -28,7 +28,7 @@ csv.field_size_limit(max(csv.field_size_limit(), _MOST_LINES * LONGEST_LINE))
 
 
 class CsvForm(Form):
-    """Reads records, which may span lines."""
+    """Reads a log in the form csvlog, whose records may span lines."""
 
     def __init__(self, clock: LogClock) -> None:
         super().__init__()

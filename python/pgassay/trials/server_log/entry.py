@@ -21,7 +21,7 @@ _VERBOSE = re.compile(r"(?=(?:\d*\D?){0,2}\d)([0-9A-Z]{2}[0-9A-Z]{3}): ")
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What one ereport of the server wrote."""
+    """One entry of a log, as one ereport of the server wrote it."""
 
     time_ns: int | None
     """Unix time by the server's clock; None where the log has none."""
@@ -41,7 +41,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Words:
-    """words.toml, made ready."""
+    """The words of words.toml, prepared for reading logs."""
 
     severities: Mapping[str, str]
     """As written → English."""
@@ -55,7 +55,7 @@ class Words:
 
 @cache
 def words() -> Words:
-    """The words that ship."""
+    """Returns the words of words.toml."""
     table = tomllib.loads((files(_FOLDER) / "words.toml").read_text("utf-8"))
     severities = {word: name for name, all_ in table["severity"].items() for word in all_}
     further = tuple(table["further"]["words"])
@@ -76,7 +76,8 @@ def knows_language(log: Mapping[str, Any]) -> bool:
 
 
 def decoded(line: bytes) -> str:
-    """Text of a line: UTF-8, else an encoding that makes sense of it, else with marks."""
+    """Decodes the text of a line: UTF-8, else an encoding that makes sense of it, else with
+    marks."""
     try:
         return line.decode("utf-8")
     except UnicodeDecodeError:
@@ -89,17 +90,17 @@ def decoded(line: bytes) -> str:
 
 
 def severity_of(word: str) -> str | None:
-    """The English name of a severity; None where it is none that is known."""
+    """Returns the English name of a severity; None where it is none that is known."""
     return words().severities.get(word)
 
 
 def is_pid(text: str) -> bool:
-    """Whether this can be the number of a process."""
+    """Whether a text can be the number of a process."""
     return text.isdecimal() and text.isascii() and len(text) <= 10
 
 
 def without_sqlstate(message: str) -> tuple[str | None, str]:
-    """log_error_verbosity = verbose puts the SQLSTATE before the message."""
+    """Returns a message without the SQLSTATE that log_error_verbosity = verbose puts before it."""
     match = _VERBOSE.match(message)
     return (match[1], message[match.end() :]) if match else (None, message)
 
@@ -117,7 +118,7 @@ class Form:
         self._in_long_line = False
 
     def feed(self, data: bytes) -> Iterator[Entry]:
-        """The entries that are complete with these further bytes."""
+        """Reads further bytes; yields the entries that are complete with them."""
         *whole, rest = (self._rest + data).split(b"\n")
         for line in whole:
             if self._in_long_line:
@@ -130,7 +131,7 @@ class Form:
         self._rest = rest
 
     def finish(self) -> Iterator[Entry]:
-        """The file has ended: the entries that were held back. Another file may follow."""
+        """Yields the entries that were held back, at the end of a file. Another file may follow."""
         # A line that is cut off is not read: half a number is another number.
         self.unread += bool(self._rest)
         self._rest, self._in_long_line = b"", False

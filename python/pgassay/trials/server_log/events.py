@@ -51,7 +51,7 @@ _Key = tuple[int, str, str, str, str | None, str | None, str | None]
 
 
 class EventTally:
-    """Gathers events; `ours_ns` puts a time of the server's clock on our axis."""
+    """Collects the events of a log; `ours_ns` puts a time of the server's clock on our axis."""
 
     def __init__(self, *, ours_ns: Callable[[int], int] = lambda at: at, since_ns: int = 0) -> None:
         self._ours_ns, self._since_ns = ours_ns, since_ns
@@ -65,7 +65,7 @@ class EventTally:
         """Events beyond the most that are kept."""
 
     def add(self, entry: Entry) -> None:
-        """Count one entry, and keep its event if it is one."""
+        """Counts one entry, and keeps its event if it is one."""
         self.entries += 1
         if entry.application in _OWN_SESSIONS:
             return
@@ -103,7 +103,7 @@ class EventTally:
             self._single.append(event)
 
     def events(self) -> tuple[LogEvent, ...]:
-        """All of them, in the order of their times."""
+        """Returns all events in the order of their times."""
         return tuple(sorted((*self._single, *self._summed.values()), key=lambda e: e.time_ns))
 
     def _sum(self, event: LogEvent) -> None:

@@ -16,7 +16,8 @@ MOST_AT_A_TIME = 32 << 20
 
 
 class LogFollower:
-    """Remembers how far each file was read, and begins at the end of what is there now.
+    """Reads what is added to a log; it remembers how far each file was read, and begins at the end
+    of what is there now.
 
     Raises LogUnreadable.
     """
@@ -44,7 +45,8 @@ class LogFollower:
         than the server truncated or removed it, and what came between is not known."""
 
     def pieces(self) -> Iterator[bytes | None]:
-        """What was written since the last call; None after a file that is at its end.
+        """Yields what was written since the last call, piece by piece; None after a file that is at
+        its end.
 
         Raises LogUnreadable.
         """
@@ -107,7 +109,8 @@ class LogFollower:
 
 
 def file_name_pattern(log_filename: str, ending: str) -> re.Pattern[str]:
-    """What log_filename gives at any time, for one form of the log."""
+    """Returns a pattern of the names that log_filename gives at any time, for one form of the
+    log."""
     base = log_filename.removesuffix(".log") + ending if ending != ".log" else log_filename
     parts = re.split(r"%[-_0^#]?[EO]?.", base)
     return re.compile(".+?".join(map(re.escape, parts)))

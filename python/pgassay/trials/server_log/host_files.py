@@ -36,14 +36,16 @@ class BackendProcess:
     """The user id that it runs under."""
 
     def standard_error(self) -> str | None:
-        """The file its messages go to; None where it is none, or this account may not see it."""
+        """Returns the file that the server's messages go to; None where it is none, or this account
+        may not see it."""
         try:
             return str(self.host.resolve(Path(f"/proc/{self.pid}/fd/2")))
         except OSError:
             return None
 
     def own_file(self, reported: str | None, directory: str | None = None) -> Path | None:
-        """A file the server reports, perhaps relative to its data directory, if it is its own."""
+        """Returns the path of a file that the server reports, if the file belongs to the server;
+        the name may be relative to its data directory."""
         try:
             if not reported or not reported.isprintable():
                 return None
@@ -60,19 +62,19 @@ class BackendProcess:
         return path
 
     def described(self, path: Path) -> str:
-        """For people: a file of it, and the way there."""
+        """Returns words for a file of the server and the way to it."""
         return f"{path} of {self.host.label}, over ssh" if self.host.name else str(path)
 
     def files(self, path: Path, current: Callable[[], str | None]) -> HostFiles:
-        """The files of the log's directory."""
+        """Returns access to the files of the log's directory."""
         return HostFiles(self.host, path.parent, self.owner, current)
 
 
 def backend_process(
     settings: Mapping[str, Any], address: str, machine: Host | None
 ) -> BackendProcess | None:
-    """The backend of a session on the server's host; None where neither this machine nor `machine`
-    is that host."""
+    """Returns the backend of a session on the server's host; None where neither this machine nor
+    `machine` is that host."""
     pid = settings["pid"]
     hosts = [machine] if machine is not None and machine.name else []
     for host in [*hosts, *([HERE] if is_local(address, pid) else [])]:

@@ -14,7 +14,7 @@ from pgassay.trials.server_log.entry import Entry, Form, decoded, is_pid, severi
 
 
 class JsonForm(Form):
-    """Reads lines of JSON."""
+    """Reads a log in the form jsonlog, one JSON object per line."""
 
     def __init__(self, clock: LogClock) -> None:
         super().__init__()

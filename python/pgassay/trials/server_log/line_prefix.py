@@ -80,7 +80,7 @@ def _compiled(text: str, pattern: str, index: int) -> _Anchor:
 
 
 class LinePattern:
-    """Reads the first lines of entries under one prefix."""
+    """Reads the first lines of entries that begin with one log_line_prefix."""
 
     def __init__(self, setting: str) -> None:
         tokens = list(_tokens(setting))
@@ -96,7 +96,8 @@ class LinePattern:
         self.has_time = bool({"stamp", "epoch"} & self._none.keys())
 
     def match(self, line: str) -> Fields | None:
-        """The fields, with `severity` or `further`, and `message`; None for any other line."""
+        """Returns the fields of a line, with `severity` or `further`, and `message`; None for any
+        other line."""
         for most, anchors in self._ways:
             found = _read(line, most, anchors)
             if found is not None:
@@ -105,7 +106,8 @@ class LinePattern:
 
 
 def line_pattern(setting: str) -> LinePattern | None:
-    """None where the prefix has none of %m, %t, %n: such a log cannot be put on a time axis."""
+    """Returns the pattern of a log_line_prefix; None where the prefix has none of %m, %t, %n: such
+    a log cannot be put on a time axis."""
     pattern = LinePattern(setting)
     return pattern if pattern.has_time else None
 

@@ -19,38 +19,38 @@ from pgassay.server.statements import statement
 
 
 class LogUnreadable(Exception):
-    """Why a log that could be read no longer can."""
+    """Raised where a log that could be read no longer can be."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileState:
-    """A file as a listing shows it."""
+    """Size and time of a log file, as a listing shows them."""
 
     size: int
     modified_ns: int
 
 
 class OpenFiles(Protocol):
-    """The directory, for the time of one reading."""
+    """The directory of a log, open for one reading."""
 
     def listing(self) -> Mapping[str, FileState]:
-        """What there is."""
+        """Returns the files of the directory."""
 
     def read(self, name: str, offset: int, length: int) -> bytes:
-        """At most `length` bytes; fewer at the end of the file."""
+        """Reads at most `length` bytes of a file; fewer at the end of the file."""
 
     def current(self) -> str | None:
-        """The file that is written to now, where the server says so."""
+        """Returns the file that is written to now, where the server says so."""
 
 
 class LogFiles(Protocol):
-    """A way to the files; `opened` raises LogUnreadable."""
+    """A way to the files of a log; `opened` raises LogUnreadable."""
 
     def opened(self) -> AbstractContextManager[OpenFiles]: ...
 
 
 class FilesOverSql:
-    """On the server's host, through a session that is opened for each reading."""
+    """Log files on the server's host, read through a session that is opened for each reading."""
 
     def __init__(self, connect: Callable[[], Connection], directory: str, form: str) -> None:
         self._connect, self._directory, self._form = connect, directory, form
@@ -84,6 +84,6 @@ class _OverSession:
 
 
 def current_file(session: Connection, form: str) -> str | None:
-    """The name, without its folder, of the file that one form of the log is written to."""
+    """Returns the name, without its folder, of the file that one form of the log is written to."""
     row = session.execute(statement("log/current_file"), (form,), prepare=False).fetchone()
     return None if row is None or row[0] is None else row[0].rpartition("/")[2]

@@ -25,12 +25,12 @@ _MOST_DIGITS = 18
 
 
 class HostileFigure(ValueError):
-    """A figure that no server writes."""
+    """Raised for a figure in a log that no server writes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recognised:
-    """What one entry is about."""
+    """The kind, object and figures of one entry of a log."""
 
     kind: str
     object: str = ""
@@ -47,7 +47,7 @@ class _Message:
 
 
 def recognise(entry: Entry) -> Recognised | None:
-    """What an entry of severity LOG is about; None where no trial needs it.
+    """Returns what an entry of severity LOG is about; None where no trial needs it.
 
     Raises HostileFigure."""
     if entry.severity != "LOG":
@@ -74,19 +74,19 @@ def recognise(entry: Entry) -> Recognised | None:
 
 
 def first_words(message: str) -> str:
-    """Its first line, if need be cut."""
+    """Returns the first line of a message, cut if it is long."""
     return next(iter(message.splitlines()), "")[:_WORDS_KEPT]
 
 
 @cache
 def frequent_kinds() -> frozenset[str]:
-    """Kinds that a busy server may write thousands of in a second."""
+    """Returns the kinds of events that a busy server may write thousands of in a second."""
     return frozenset(message["kind"] for message in _table() if message.get("often"))
 
 
 @cache
 def server_kinds() -> frozenset[str]:
-    """Kinds that only the server's own processes write."""
+    """Returns the kinds of events that only the server's own processes write."""
     return frozenset(message["kind"] for message in _table() if message.get("by") == "server")
 
 

@@ -52,7 +52,7 @@ class Missing:
 
 @dataclass(frozen=True)
 class Place:
-    """A log that can be read."""
+    """Where a readable log is, and in which form."""
 
     form: str
     where: str
@@ -63,7 +63,7 @@ class Place:
     """The row of server/sql/log/where.sql."""
 
     def follow(self) -> LogFollower:
-        """From its present end on. Raises LogUnreadable."""
+        """Follows the log from its present end on. Raises LogUnreadable."""
         name = self.settings["file_name"]
         pattern = file_name_pattern(name, _FORMS[self.form]) if name else None
         return LogFollower(
@@ -75,7 +75,7 @@ class Place:
 
 
 def log_settings(session: Connection) -> dict[str, Any]:
-    """What the server says of its log."""
+    """Returns the settings of the server that concern its log."""
     with session.cursor(row_factory=dict_row) as cursor:
         row = cursor.execute(statement("log/where"), prepare=False).fetchone()
     return dict(row or {})
@@ -88,7 +88,7 @@ def find_place(
     own_file: Path | None = None,
     machine: Host | None = None,
 ) -> Place | Missing:
-    """The best form of the log that can be read.
+    """Finds the most detailed form of the log that can be read.
 
     `own_file` is that of a server we started, `machine` the server's host where we can look at it.
     """

@@ -51,8 +51,8 @@ class LogReading:
 
     @property
     def crash(self) -> str:
-        """The PANIC that took the server down, else the line of a process that was ended by a
-        signal; empty where there is none."""
+        """The message of the PANIC that took the server down, else the line of a process that was
+        ended by a signal; empty where there is none."""
         events = self.events or ()
         panics = [f"PANIC: {event.object}" for event in events if event.severity == "PANIC"]
         ended = [event.object for event in events if event.kind == "crash"]
@@ -105,7 +105,8 @@ class ServerLog:
         return place is not None and bool(place.settings["checkpoints"]) and self._is_understood
 
     def read(self, *, goes_on: bool = False) -> LogReading:
-        """Everything since the last reading; what is not yet whole waits where it `goes_on`."""
+        """Reads everything since the last reading; what is not yet whole waits where it
+        `goes_on`."""
         place, follower = self._place, self._follower
         if place is None or follower is None:
             return LogReading(None, has_checkpoints=False, notes=tuple(self._notes))

@@ -29,7 +29,7 @@ _DRIFT_REPORTED_NS = 5_000_000
 
 @dataclass(frozen=True)
 class ClockReading:
-    """The shortest of some round trips."""
+    """The offset of the server's clock by the shortest of some round trips."""
 
     at_ns: int
     """On our axis, the middle of the round trip."""
@@ -40,14 +40,15 @@ class ClockReading:
 
 
 class ServerClock:
-    """Readings in the order of their times."""
+    """The server's clock compared with this machine's, by several readings in the order of their
+    times."""
 
     def __init__(self, connect: Callable[[], Connection]) -> None:
         self._connect = connect
         self._readings: list[ClockReading] = []
 
     def read(self) -> bool:
-        """Take one more reading; false where the server does not answer."""
+        """Takes one more reading; returns false where the server does not answer."""
         try:
             with self._connect() as session:
                 self.add(read_clock(session))
@@ -56,7 +57,7 @@ class ServerClock:
         return True
 
     def add(self, reading: ClockReading) -> None:
-        """A reading taken elsewhere. Only the first and the last two are needed."""
+        """Adds a reading that was taken elsewhere. Only the first and the last two are needed."""
         self._readings.append(reading)
         if len(self._readings) > 3:
             del self._readings[1]
@@ -67,7 +68,8 @@ class ServerClock:
         return all(abs(r.offset_ns) <= r.uncertainty_ns for r in self._readings)
 
     def offset_ns(self, server_ns: int) -> int:
-        """What the server's clock was ahead when it showed this; between two readings, by line."""
+        """Returns how far the server's clock was ahead when it showed a time, in nanoseconds;
+        between two readings by linear interpolation."""
         if self.is_ours:
             return 0
         for before, after in pairwise(self._readings):
@@ -78,26 +80,27 @@ class ServerClock:
         return self._readings[-1].offset_ns
 
     def ours_ns(self, server_ns: int) -> int:
-        """A time of the server's on our axis."""
+        """Converts a time of the server's clock to this machine's, in nanoseconds."""
         return server_ns - self.offset_ns(server_ns)
 
     @property
     def drift_ns(self) -> int:
-        """How much further ahead the server's clock is at the last reading than at the first."""
+        """How much further ahead the server's clock is at the last reading than at the first, in
+        nanoseconds."""
         if not self._readings:
             return 0
         return self._readings[-1].offset_ns - self._readings[0].offset_ns
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """That the clocks drifted apart; else nothing."""
+        """A note where the clocks drifted apart; else none."""
         sure = sum(r.uncertainty_ns for r in (self._readings[:1] + self._readings[-1:]))
         if abs(self.drift_ns) <= max(_DRIFT_REPORTED_NS, sure):
             return ()
         return (Note("trials/server_log/drifted", {"drift_ms": self.drift_ns / 1e6}),)
 
     def described(self) -> dict[str, Any]:
-        """For trial.json; empty where no reading was possible."""
+        """Returns the `clock` object of trial.json; empty where no reading was possible."""
         if not self._readings:
             return {}
         first, last = self._readings[0], self._readings[-1]
@@ -111,7 +114,7 @@ class ServerClock:
 
 
 def read_clock(session: Connection) -> ClockReading:
-    """One reading, by the quickest of some answers."""
+    """Reads the server's clock by the quickest of some answers."""
     found = []
     for _ in range(ROUND_TRIPS):
         began = _core.now_ns()

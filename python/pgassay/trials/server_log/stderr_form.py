@@ -26,7 +26,7 @@ _UNKNOWN = {"", "[unknown]"}
 
 
 class StderrForm(Form):
-    """Reads lines under one prefix."""
+    """Reads a log in the form stderr, whose entries begin with one log_line_prefix."""
 
     def __init__(self, pattern: LinePattern, clock: LogClock) -> None:
         super().__init__()

@@ -31,7 +31,7 @@ _CARRIED_OUT = re.compile(
 
 @dataclass(frozen=True)
 class Executable:
-    """What is known of a program file."""
+    """Functions, static probes and addresses of a program file."""
 
     symbols: dict[str, tuple[int, int]]
     """Name → address and size."""
@@ -47,7 +47,7 @@ class Executable:
 
 
 def read_executable(path: Path) -> Executable:
-    """Read a file. Raises SetupError where that is not possible."""
+    """Reads a program file. Raises SetupError where that is not possible."""
     try:
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
             return _executable(data)
@@ -124,7 +124,7 @@ def _rounded(size: int) -> int:
 
 
 def shift_of(executable: Executable, process: int) -> int:
-    """What a running process adds to the addresses of its program's file."""
+    """Returns what a running process adds to the addresses of its program's file."""
     if not executable.moves:
         return 0
     program = str(Path(f"/proc/{process}/exe").readlink())

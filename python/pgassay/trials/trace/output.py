@@ -37,7 +37,7 @@ class PointReading:
 
 @dataclass(frozen=True)
 class Reading:
-    """About one second."""
+    """What was counted in about one second."""
 
     start_ns: int
     end_ns: int
@@ -67,7 +67,7 @@ class RelationTime:
 
 @dataclass
 class Output:
-    """Feeds on lines; `finish` reads what bpftrace prints when it ends."""
+    """Reads the lines of bpftrace; `finish` reads what bpftrace prints when it ends."""
 
     attached: bool = False
     """All probes are set, and the first reading is taken."""
@@ -86,7 +86,7 @@ class Output:
     _at_ns: int | None = None
 
     def feed(self, line: str) -> Reading | None:
-        """One line; the reading that it completes."""
+        """Reads one line; returns the reading that it completes."""
         try:
             record = json.loads(line)
         except ValueError:
@@ -158,8 +158,8 @@ class Output:
                     )
 
     def finish(self) -> None:
-        """What is known only at the end. The counts since the last second are not taken: bpftrace
-        takes its probes off one by one before it prints them."""
+        """Reads what bpftrace prints at its end. The counts since the last second are not taken:
+        bpftrace takes its probes off one by one before it prints them."""
         for name, found in self._maps.items():
             if name.endswith(_RELATIONS) and isinstance(found, dict):
                 self.relations += _relations(name.removeprefix("@").removesuffix(_RELATIONS), found)

@@ -29,22 +29,22 @@ def _known() -> dict[str, Any]:
 
 
 def titles() -> Mapping[str, str]:
-    """Point → its title."""
+    """Returns the title of each point."""
     return {point: about["title"] for point, about in _known()["point"].items()}
 
 
 def meaning(point: str) -> str:
-    """What a duration of a point is."""
+    """Returns what a duration of a point means."""
     return str(_known()["point"][point]["text"])
 
 
 def pair_cost_ns(*, stepped: bool) -> float:
-    """What one pair of probes takes from the traced process, about."""
+    """Returns what one pair of probes takes from the traced process, about."""
     return float(_known()["cost"]["stepped_ns" if stepped else "carried_out_ns"])
 
 
 def key_name(reading: PointReading, server: TracedServer) -> str:
-    """The name of a reading's key; empty for a point that has none."""
+    """Returns the name of a reading's key; empty for a point that has none."""
     about = _known()["point"][reading.point]
     if about.get("names") == _LWLOCKS:
         return server.lwlock(reading.key)

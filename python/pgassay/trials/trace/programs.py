@@ -32,7 +32,7 @@ _HEAD = re.compile(r"^// (Part|Point|Way|Floor|Below|Needs): (.*)$", re.MULTILIN
 
 @dataclass(frozen=True)
 class Program:
-    """One file."""
+    """A tracing program: one .bt file."""
 
     name: str
     part: str
@@ -44,11 +44,11 @@ class Program:
     text: str
 
     def holds_for(self, version: int) -> bool:
-        """Whether this server version is one it was written for."""
+        """Whether the program was written for this version of the server."""
         return self.floor <= version < self.below
 
     def lacks(self, server: TracedServer) -> tuple[str, ...]:
-        """The probes or symbols that the server's program does not have."""
+        """Returns the probes or symbols that the server's program does not have."""
         there: Collection[str] = server.points if self.way == "usdt" else server.functions
         return tuple(name for name in self.needs if name not in there)
 
@@ -63,11 +63,11 @@ class Chosen:
 
     @property
     def points(self) -> tuple[str, ...]:
-        """The points with histograms."""
+        """The names of the points that have histograms."""
         return tuple(one.point for one in self.programs if one.point != PHASES)
 
     def costs_ns(self, server: TracedServer) -> dict[str, float]:
-        """Point → what one pair of its probes takes from the traced process, about."""
+        """Returns, by point, what one pair of its probes takes from the traced process, about."""
         return {
             one.point: pair_cost_ns(stepped=any(name in server.stepped for name in one.needs))
             for one in self.programs
@@ -75,13 +75,13 @@ class Chosen:
 
     @property
     def ways(self) -> dict[str, str]:
-        """Point → `usdt` or `uprobe`."""
+        """The way of each point: `usdt` or `uprobe`."""
         return {one.point: one.way for one in self.programs}
 
 
 @cache
 def all_programs() -> tuple[Program, ...]:
-    """Every program there is."""
+    """Returns every tracing program of the package."""
     folder = files(__package__) / "programs"
     found = sorted(folder.iterdir(), key=lambda file: file.name)
     return tuple(_parsed(file.name, file.read_text("utf-8")) for file in found)
@@ -102,7 +102,7 @@ def _parsed(name: str, text: str) -> Program:
 
 
 def choose(server: TracedServer, parts: Sequence[str]) -> Chosen:
-    """The best program of each point."""
+    """Chooses the best program of each point for a server."""
     programs: list[Program] = []
     missing: list[Note] = []
     wanted = [one for part in PARTS if part in parts for one in all_programs() if one.part == part]
@@ -126,7 +126,8 @@ def _why_not(point: str, fitting: Sequence[Program], server: TracedServer) -> No
 
 
 def program_text(server: TracedServer, chosen: Chosen, limit_s: float) -> str:
-    """One program: the points, a reading each second, and an end in any case after `limit_s`."""
+    """Returns one program of bpftrace: the points, a reading each second, and an end in any case
+    after `limit_s`."""
     found = "\n".join([*(one.text for one in chosen.programs), *_frame(chosen.points, limit_s)])
     wait_event = f"*(uint32*)uptr(*(uint64*)uptr({server.wait_event_at:#x}))"
     for name, value in {

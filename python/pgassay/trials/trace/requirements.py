@@ -34,7 +34,7 @@ class Lack:
 
 
 def find_bpftrace() -> str:
-    """The program's path. Raises SetupError where tracing cannot work."""
+    """Returns the path of bpftrace. Raises SetupError where tracing cannot work."""
     lack = missing(tries=False)  # bpftrace will say itself what it is refused
     if lack is not None:
         raise SetupError(f"tracing: {lack}")
@@ -42,7 +42,8 @@ def find_bpftrace() -> str:
 
 
 def missing(*, tries: bool = True) -> Lack | None:
-    """The first thing that is missing, None where tracing works; `tries` it in the end."""
+    """Returns the first thing that tracing lacks, None where tracing works; `tries` it in the
+    end."""
     program = shutil.which("bpftrace")
     if program is None:
         return Lack("bpftrace is not installed", "apt-get install bpftrace, dnf install bpftrace")

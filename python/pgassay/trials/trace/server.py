@@ -34,7 +34,7 @@ _LONGEST_NAME = 64
 
 @dataclass(frozen=True)
 class TracedServer:
-    """One running server."""
+    """A running server as a tracer sees it: processes, symbols and probes."""
 
     version: str
     version_num: int
@@ -53,7 +53,8 @@ class TracedServer:
     """Names of lightweight locks by their number; empty where they cannot be read."""
 
     def lwlock(self, key: str) -> str:
-        """The name of a lock, from its name or from the wait event that a process showed."""
+        """Returns the name of a lock, from its name or from the wait event that a process
+        showed."""
         if not key.isdigit():
             return key
         kind, number = divmod(int(key), 1 << 24)
@@ -63,13 +64,15 @@ class TracedServer:
 
 
 def is_up(postmaster: int) -> bool:
-    """Whether this process runs; what was restarted is another one. A zombie has no program."""
+    """Whether the postmaster still runs; what was restarted is another one. A zombie has no
+    program."""
     return Path(f"/proc/{postmaster}/exe").exists()
 
 
 def processor_time_ns(postmaster: int) -> int:
-    """What the children of a server have run so far: the living (/proc/PID/schedstat), and those
-    that have ended (cutime and cstime in /proc/PID/stat). Raises TargetError where it is gone."""
+    """Returns the processor time of a server's children so far, in nanoseconds: the living
+    (/proc/PID/schedstat), and those that have ended (cutime and cstime in /proc/PID/stat). Raises
+    TargetError where it is gone."""
     ran = 0
     for child in children_of(postmaster):
         with suppress(OSError):  # it has ended meanwhile
@@ -84,7 +87,7 @@ def processor_time_ns(postmaster: int) -> int:
 
 
 def traced_server(session: Connection) -> TracedServer:
-    """The server of a session. Raises TargetError where it does not run on this host."""
+    """Returns the server of a session. Raises TargetError where it does not run on this host."""
     if not is_here(session):
         raise TargetError(
             f"the server {session.info.host}:{session.info.port} does not run on this host;"

@@ -34,7 +34,7 @@ _HARMLESS = "RLIMIT_MEMLOCK"
 
 
 class Tracer:
-    """Runs one program; use it as a context manager."""
+    """Runs one program of bpftrace; use it as a context manager."""
 
     def __init__(self, bpftrace: str, program: Path) -> None:
         self.output = Output()
@@ -105,17 +105,17 @@ class Tracer:
                 self._errors.append(line.strip())
 
     def complaint(self) -> str:
-        """What it said was wrong, in one line; empty where nothing was."""
+        """Returns what bpftrace complained of, in one line; empty where nothing was."""
         said = [*self._errors, *self.output.complaints]
         return next((line for line in said if "ERROR" in line), said[0] if said else "")
 
     @property
     def is_running(self) -> bool:
-        """Whether it still traces."""
+        """Whether bpftrace still runs."""
         return self._process.poll() is None
 
     def take(self) -> list[Reading]:
-        """The readings since the last call."""
+        """Returns the readings since the last call."""
         found = []
         with suppress(queue.Empty):
             while True:
@@ -123,7 +123,7 @@ class Tracer:
         return found
 
     def stop(self) -> None:
-        """End it; its last lines are read. Safe to call twice."""
+        """Ends bpftrace and reads its last lines. Safe to call twice."""
         with interruptions_deferred():
             for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
                 if self._process.poll() is not None:

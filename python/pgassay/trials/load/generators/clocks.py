@@ -22,7 +22,7 @@ AT_A_TIME = 8
 
 @dataclass(frozen=True)
 class ClockOffset:
-    """Nanoseconds."""
+    """How far the clock of a generator is ahead of this machine's, in nanoseconds."""
 
     theirs_minus_ours_ns: int
     error_ns: int
@@ -32,7 +32,8 @@ class ClockOffset:
 def measured_offsets(
     ours: Callable[[], int], theirs: Callable[[int], int], count: int
 ) -> list[ClockOffset]:
-    """Of so many generators; `theirs` asks for the clock of one, from several threads."""
+    """Measures the clock offsets of several generators; `theirs` asks for the clock of one, from
+    several threads."""
     with ThreadPoolExecutor(AT_A_TIME) as pool:
         return list(
             pool.map(lambda place: measured_offset(ours, partial(theirs, place)), range(count))
@@ -40,7 +41,7 @@ def measured_offsets(
 
 
 def measured_offset(ours: Callable[[], int], theirs: Callable[[], int]) -> ClockOffset:
-    """Of one generator, whose clock `theirs` asks for."""
+    """Measures the clock offset of one generator, whose clock `theirs` asks for."""
     exchanges = []
     for _ in range(EXCHANGES):
         sent = ours()

@@ -54,7 +54,8 @@ class _Began:
 
 
 class EngineLoad:
-    """pgassay's own engine; its connections are open once this is made."""
+    """The load of one trial, made by pgassay's own engine; its connections are open once this is
+    made."""
 
     leading_bits: int | None = _core.LEADING_BITS
     kept: tuple[Path, ...] = ()
@@ -99,7 +100,7 @@ class EngineLoad:
         return ServerByName(dsn, {name: getattr(reached, name) for name in OF_THE_SESSION})
 
     def run(self, watch: Watch, own_transactions: Callable[[], int] = lambda: 0) -> dict[str, Any]:
-        """Run to the end; `watch` gets the progress a few times a second."""
+        """Runs the load to its end; `watch` gets the progress a few times a second."""
         try:
             offsets = self._offsets()
             self._start(offsets)
@@ -111,7 +112,7 @@ class EngineLoad:
         return self._result
 
     def intervals(self) -> Columns:
-        """The columns of `Load.intervals`."""
+        """Returns the columns of `Load.intervals`."""
         if self._merged is None:
             raise TrialError("the load has not run")
         return with_variants(self._merged.intervals(), self._result)
@@ -199,6 +200,7 @@ class EngineLoad:
 
 
 def whole_progress(found: list[dict[str, Any]]) -> dict[str, Any]:
-    """One progress of several: sums, and the step of the one that is furthest."""
+    """Combines the progress of several generators: sums, and the step of the one that is
+    furthest."""
     furthest = max(found, key=lambda one: one["elapsed_s"])
     return {**furthest, **{name: sum(one[name] for one in found) for name in _SUMS}}

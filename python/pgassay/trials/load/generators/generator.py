@@ -52,7 +52,8 @@ class LoadGenerator(OnNode):
         self._forsaken = False
 
     def now_ns(self) -> int:
-        """This machine's clock, by which it will start and stop."""
+        """Returns the time of this machine's clock in nanoseconds, by which it will start and
+        stop."""
         return _core.now_ns()
 
     def open(
@@ -61,7 +62,8 @@ class LoadGenerator(OnNode):
         server: ServerByName | ConnectionParameters,
         tell: Callable[[int, float], None] | None = None,
     ) -> list[int]:
-        """Open the connections of the share in `request`; the server's processes of them.
+        """Opens the connections of its share of a load; returns the process ids of their sessions
+        on the server.
 
         Raises ConnectionRefused, SpecError.
         """
@@ -71,8 +73,8 @@ class LoadGenerator(OnNode):
         return self.load.backends()
 
     def start(self, at_ns: int | None, place: Place | None) -> dict[str, str]:
-        """Begin at that time of this machine's clock, at once where it is None; where the threads
-        run, if a place was asked for."""
+        """Starts the load at a time of this machine's clock, at once where it is None; where the
+        threads run, if a place was asked for."""
         load = self._opened()
         self._asked_s, self._forsaken = time.monotonic(), False
         placed = start_in(load, place, at_ns)
@@ -89,7 +91,7 @@ class LoadGenerator(OnNode):
                     return
 
     def progress(self, timeout_s: float = 0.0) -> dict[str, Any]:
-        """The engine's totals so far, and whether it has `ended` within that time.
+        """Returns the engine's totals so far, and whether it has `ended` within that time.
 
         Raises TrialError where it was not asked for too long.
         """
@@ -103,8 +105,8 @@ class LoadGenerator(OnNode):
         return {**json.loads(load.progress()), "ended": ended}
 
     def stop(self) -> None:
-        """Ask for an early end, wait until transactions in flight are finished or cut, and close
-        the connections."""
+        """Asks for an early end of the load, wait until transactions in flight are finished or cut,
+        and close the connections."""
         if self.load is not None:
             self.load.stop()
             with suppress(_core.CoreError):  # it was not started
@@ -112,7 +114,8 @@ class LoadGenerator(OnNode):
             self.load = None
 
     def report(self) -> tuple[int, bytes]:
-        """When the load began by this machine's clock, and what the engine counted, once.
+        """Returns when the load began by this machine's clock, and what the engine counted; may be
+        called once.
 
         Raises TrialError where the engine failed.
         """

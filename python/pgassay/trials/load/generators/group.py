@@ -23,19 +23,20 @@ class GeneratorLost(TrialError):
 
 
 class Generators(Protocol):
-    """The generators that are left of a run's."""
+    """The load generators of a run that still work."""
 
     @property
     def names(self) -> Sequence[str]:
-        """One for each, as reports name it."""
+        """The names of the generators, as reports show them."""
 
     @property
     def are_remote(self) -> bool:
-        """Whether they are processes of their own, on machines with clocks of their own."""
+        """Whether the generators are processes of their own, on machines with clocks of their
+        own."""
 
     @property
     def lost(self) -> Sequence[str]:
-        """Those that the run began with and has no more."""
+        """The names of generators that the run has lost."""
 
     @property
     def native(self) -> _core.Load | None:
@@ -44,25 +45,25 @@ class Generators(Protocol):
     def each(
         self, method: str, arguments: Sequence[Sequence[Any]], limit_s: float, **kept: Any
     ) -> list[Any]:
-        """Call a method of every generator at the same time, each with its own arguments.
+        """Calls a method of every generator at the same time, each with its own arguments.
 
         `kept` is for a generator on this machine only. Raises GeneratorLost, and what a method
         raised.
         """
 
     def described(self) -> list[dict[str, Any]]:
-        """Their machines, for environment.json."""
+        """Describes the machines of the generators, for environment.json."""
 
     def some(self, places: Sequence[int], method: str, limit_s: float) -> list[Any]:
-        """The same of some of them, of a method without arguments; from several threads, if need
-        be."""
+        """Calls a method without arguments of some generators; from several threads, if need be."""
 
     def go_on(self) -> bool:
-        """Leave out generators that are lost; whether the run may go on with those that remain."""
+        """Leaves out generators that are lost; returns whether the run may go on with those that
+        remain."""
 
 
 class OnThisMachine:
-    """One generator, in this process."""
+    """The only load generator of a run, in this process."""
 
     names = ("this machine",)
     are_remote = False
@@ -92,7 +93,7 @@ class OnThisMachine:
 
 
 class OnRay:
-    """One generator on each of several nodes of a cluster."""
+    """The load generators of a run, one on each of several nodes of a cluster."""
 
     are_remote = True
     native: _core.Load | None = None
@@ -153,7 +154,7 @@ class OnRay:
 
 @contextmanager
 def load_generators(load: LoadTable) -> Iterator[Generators]:
-    """Those of a run."""
+    """Provides the load generators of a run."""
     table = load.generators
     if table is None:
         yield OnThisMachine()

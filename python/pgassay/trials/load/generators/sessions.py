@@ -21,7 +21,7 @@ from pgassay.server.statements import statement
 def refuse_other_server(
     connection: ConnectionParameters, names: Sequence[str], opened: Sequence[Collection[int]]
 ) -> None:
-    """Each machine finds the server by its own libpq: its load must be where the run measures.
+    """Refuses a generator whose libpq finds another server than the one that the run measures.
 
     Raises SetupError.
     """
@@ -37,7 +37,7 @@ def refuse_other_server(
 
 
 def end_sessions(connection: ConnectionParameters) -> None:
-    """Of the load, in its database and of its role; a server that does not let us keeps them, and
-    the guard for sessions of others sees them at work."""
+    """Ends the sessions of the load in its database and of its role; a server that does not let us
+    keeps them, and the guard for sessions of others sees them at work."""
     with suppress(TargetError, psycopg.Error), connect(connection) as session:
         session.execute(statement("trials/end_load"), (LOAD_NAME,))
