@@ -56,12 +56,10 @@ def _of_modules() -> Iterator[Msg]:
                 yield from (Msg(text) for text in _constants(node.args))
             elif name in takers:
                 context = next((k.value for k in node.keywords if k.arg == "context"), None)
-                named = {keyword.arg: keyword.value for keyword in node.keywords}
+                given_as: dict[int | str | None, ast.expr] = dict(enumerate(node.args))
+                given_as |= {keyword.arg: keyword.value for keyword in node.keywords}
                 for at in takers[name]:
-                    given = (
-                        named.get(at) if isinstance(at, str)
-                        else node.args[at] if at < len(node.args) else None
-                    )  # fmt: skip
+                    given = given_as.get(at)
                     texts = _constants([given] if given is not None else [])
                     of = "".join(_constants([context] if context is not None else []))
                     yield from (Msg(text, context=of) for text in texts)

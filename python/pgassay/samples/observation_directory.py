@@ -109,8 +109,10 @@ class SegmentWriter:
     def add(self, piece: Piece) -> None:
         """More samples."""
         for name, columns in (
-            ("waits", piece.waits), ("postgres", piece.counters), ("host", piece.host),
-        ):  # fmt: skip
+            ("waits", piece.waits),
+            ("postgres", piece.counters),
+            ("host", piece.host),
+        ):
             self._add(name, columns)
 
     def bytes(self) -> int:

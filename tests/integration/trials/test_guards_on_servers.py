@@ -233,7 +233,7 @@ def test_a_new_replica_makes_the_trial_invalid_and_an_old_one_does_not(
         with watched(lab_server) as results:
             assert results() == {}
     assert found.grade == "invalid"
-    assert found.text.endswith("none → pgassay async")
+    assert str(found.note).endswith("none → pgassay async")
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from pgassay.errors import SetupError
+from pgassay.notes import Note
 from pgassay.server.hosts.memory_group import MemoryUse
 from pgassay.trials.checkpoints.requested import ASKED_FOR
 from pgassay.trials.guards.fingerprint import Fingerprint
@@ -172,15 +173,19 @@ def test_each_guard_finds_what_it_is_for_and_nothing_else(
 
 def test_what_changed_is_named_with_its_values_and_a_long_list_is_cut() -> None:
     (remark,) = judge(afterwards(settings={"work_mem": "8192", "fsync": "on"}))
-    assert remark.text == "a setting changed in the trial: work_mem 4096 → 8192"
+    changes = {"changes": ("work_mem 4096 → 8192",)}
+    assert remark.note == Note("trials/guards/settings", changes)
     many = {f"s{number}": "on" for number in range(6)}
     (remark,) = judge(afterwards(settings={**CALM.settings, **many}))
-    assert remark.text.endswith("s0 absent → on, s1 absent → on, s2 absent → on and 3 more")
+    first = ("s0 absent → on", "s1 absent → on", "s2 absent → on")
+    assert remark.note.values["changes"] == Note.of("trials/guards/some", first=first, more=3)
 
 
 def test_violated_checks_of_the_data_are_named_with_the_row_that_breaks_them() -> None:
     (remark,) = judge(replace(QUIET, violations={"no-debt": "id = 7, {x} = %s", "all": "n = 1"}))
-    assert remark.text.endswith("workload found: no-debt (id = 7, {x} = %s), all (n = 1)")
+    violations = ("no-debt (id = 7, {x} = %s)", "all (n = 1)")
+    assert remark.note == Note("trials/guards/consistency", {"violations": violations})
+    assert str(remark.note).endswith("no-debt (id = 7, {x} = %s), all (n = 1)")
 
 
 def test_a_caveat_leaves_a_trial_valid() -> None:
@@ -204,7 +209,7 @@ def test_thresholds_of_a_users_own_lie_over_those_that_ship(
     monkeypatch.setenv(VARIABLE, str(file))
     remarks = judge(afterwards(started_at_s=2000.5), overlaid(own_limits()))
     assert [(r.guard, r.grade) for r in remarks] == [("restart", "doubt"), ("disk", "doubt")]
-    assert "more than 40 % full" in remarks[1].text
+    assert remarks[1].note.values["percent"] == 40.0
 
 
 @pytest.mark.parametrize(
@@ -288,6 +293,6 @@ def test_a_process_killed_for_memory_or_another_limit_makes_a_trial_invalid() ->
     assert after(MemoryUse(2**30, 9, 1)) == []
     (killed,) = after(MemoryUse(2**30, 9, 2))
     assert (killed.guard, killed.grade) == ("out-of-memory", "invalid")
-    assert "used up placement.server_memory = 1GB; raise it, or lower shared_buffers" in killed.text
+    assert killed.note == Note("trials/guards/out-of-memory", {"limit": "1GB"})
     (moved,) = after(MemoryUse(2**31, 5, 1))
-    assert moved.text == "the limit of the server's memory changed in the trial: 1GB → 2GB"
+    assert moved.note == Note("trials/guards/memory-limit", {"changes": "1GB → 2GB"})

@@ -25,10 +25,18 @@ from pgassay.trials.host.host_sources import describe_storage
 
 SCHEMA = "pgassay.environment/1"
 _VIRTUAL_MEMORY = (
-    "vm/swappiness", "vm/dirty_ratio", "vm/dirty_bytes", "vm/dirty_background_ratio",
-    "vm/dirty_background_bytes", "vm/dirty_expire_centisecs", "vm/dirty_writeback_centisecs",
-    "vm/min_free_kbytes", "vm/overcommit_memory", "vm/nr_hugepages", "vm/zone_reclaim_mode",
-)  # fmt: skip
+    "vm/swappiness",
+    "vm/dirty_ratio",
+    "vm/dirty_bytes",
+    "vm/dirty_background_ratio",
+    "vm/dirty_background_bytes",
+    "vm/dirty_expire_centisecs",
+    "vm/dirty_writeback_centisecs",
+    "vm/min_free_kbytes",
+    "vm/overcommit_memory",
+    "vm/nr_hugepages",
+    "vm/zone_reclaim_mode",
+)
 """Below /proc/sys."""
 
 

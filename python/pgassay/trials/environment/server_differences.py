@@ -18,17 +18,33 @@ from pgassay.server.statements import statement
 from pgassay.spec.secrets.redaction import hides, redacted
 from pgassay.trials.environment.description import describe_server, with_unit
 
-_OF_EACH_SERVER = frozenset({
-    "cluster_name", "config_file", "data_directory", "external_pid_file", "hba_file", "ident_file",
-    "listen_addresses", "log_directory", "log_filename", "port",
-    "server_version", "server_version_num", "unix_socket_directories",
-})  # fmt: skip
+_OF_EACH_SERVER = frozenset(
+    {
+        "cluster_name",
+        "config_file",
+        "data_directory",
+        "external_pid_file",
+        "hba_file",
+        "ident_file",
+        "listen_addresses",
+        "log_directory",
+        "log_filename",
+        "port",
+        "server_version",
+        "server_version_num",
+        "unix_socket_directories",
+    }
+)
 """Settings in which any two servers differ."""
 
 _BUILT_IN = (
-    "block_size", "data_checksums", "debug_assertions", "segment_size", "wal_block_size",
+    "block_size",
+    "data_checksums",
+    "debug_assertions",
+    "segment_size",
+    "wal_block_size",
     "wal_segment_size",
-)  # fmt: skip
+)
 """What the compiler or initdb fixed, and what costs time."""
 
 

@@ -29,9 +29,17 @@ from pgassay.trials.model.record import Checkpoint, Validity
 Grade = Literal["doubt", "invalid"]
 """As in guards.toml: a doubt is a caveat, an invalid trial does not count."""
 OF_THE_HOST = frozenset(
-    ("host-knobs", "foreign-cpu", "steal", "throttled", "disk", "clock-step", "server-clock-step",
-     "host-unseen")
-)  # fmt: skip
+    (
+        "host-knobs",
+        "foreign-cpu",
+        "steal",
+        "throttled",
+        "disk",
+        "clock-step",
+        "server-clock-step",
+        "host-unseen",
+    )
+)
 """Guards that say the same of every server on one host."""
 _MOST_NAMED = 3
 
@@ -43,11 +51,6 @@ class GuardResult:
     guard: str
     grade: Grade
     note: Note
-
-    @property
-    def text(self) -> str:
-        """The sentence, in the language in force."""
-        return str(self.note)
 
 
 @dataclass(frozen=True)

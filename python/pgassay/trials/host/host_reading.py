@@ -22,12 +22,21 @@ from pgassay.server.hosts.local import HERE
 LIMIT_S = 20.0
 BOOT = "/proc/sys/kernel/random/boot_id"
 KERNEL = (
-    "vm/dirty_ratio", "vm/dirty_bytes", "vm/dirty_background_ratio", "vm/dirty_background_bytes",
-    "vm/dirty_expire_centisecs", "vm/dirty_writeback_centisecs", "vm/swappiness",
-    "vm/vfs_cache_pressure", "vm/overcommit_memory", "vm/zone_reclaim_mode", "vm/nr_hugepages",
-    "kernel/numa_balancing", "kernel/sched_autogroup_enabled",
+    "vm/dirty_ratio",
+    "vm/dirty_bytes",
+    "vm/dirty_background_ratio",
+    "vm/dirty_background_bytes",
+    "vm/dirty_expire_centisecs",
+    "vm/dirty_writeback_centisecs",
+    "vm/swappiness",
+    "vm/vfs_cache_pressure",
+    "vm/overcommit_memory",
+    "vm/zone_reclaim_mode",
+    "vm/nr_hugepages",
+    "kernel/numa_balancing",
+    "kernel/sched_autogroup_enabled",
     "kernel/sched_cfs_bandwidth_slice_us",
-)  # fmt: skip
+)
 """Below /proc/sys."""
 _SHOWN = (
     "/proc/stat",

@@ -32,9 +32,19 @@ from pgassay.spec.secrets.redaction import redacted
 
 _VARIABLE = re.compile(r"\$(?:\{(PGASSAY_\w+)\}|(PGASSAY_\w+))")
 _DIVERTING = (
-    "PGHOST", "PGHOSTADDR", "PGPORT", "PGUSER", "PGDATABASE", "PGPASSWORD", "PGPASSFILE",
-    "PGSERVICE", "PGSERVICEFILE", "PGOPTIONS", "PGTARGETSESSIONATTRS", "PGLOADBALANCEHOSTS",
-)  # fmt: skip
+    "PGHOST",
+    "PGHOSTADDR",
+    "PGPORT",
+    "PGUSER",
+    "PGDATABASE",
+    "PGPASSWORD",
+    "PGPASSFILE",
+    "PGSERVICE",
+    "PGSERVICEFILE",
+    "PGOPTIONS",
+    "PGTARGETSESSIONATTRS",
+    "PGLOADBALANCEHOSTS",
+)
 """Variables of the caller that could send the program elsewhere, or hand it a password."""
 _POLL_S = 0.1
 _GRACE_S = 5.0

@@ -101,10 +101,21 @@ class LoadRequest:
 
 
 _SENT_AS_GIVEN = (
-    "seed", "threads", "protocol", "interval_s", "arrivals",
-    "latency_limit_ms", "pools", "max_tries", "reconnect", "statements", "allow_shell",
-    "transport", "exit_on_abort", "verbose_errors",
-)  # fmt: skip
+    "seed",
+    "threads",
+    "protocol",
+    "interval_s",
+    "arrivals",
+    "latency_limit_ms",
+    "pools",
+    "max_tries",
+    "reconnect",
+    "statements",
+    "allow_shell",
+    "transport",
+    "exit_on_abort",
+    "verbose_errors",
+)
 
 
 def _sent(value: float | str) -> float | str | list[int]:

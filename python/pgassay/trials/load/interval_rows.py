@@ -18,9 +18,16 @@ INTERVAL_NS = 1_000_000_000
 SCENARIO = "command"
 _QUANTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99, "p999": 0.999}
 _COLUMNS = (
-    "start_ns", "step", "measured", "scenario", "transactions", "failed",
-    "latency_sum_ns", "latency_ns", "latency_count",
-)  # fmt: skip
+    "start_ns",
+    "step",
+    "measured",
+    "scenario",
+    "transactions",
+    "failed",
+    "latency_sum_ns",
+    "latency_ns",
+    "latency_count",
+)
 _LATENCY_NAMES = ("mean", *_QUANTILES, "max")
 
 
@@ -123,10 +130,19 @@ def interval_rows(steps: list[CommandStep]) -> Columns:
                 for value, count in zip(part.values_ns.tolist(), part.counts.tolist(), strict=True):
                     buckets[value] = buckets.get(value, 0) + count
             values = sorted(buckets)
-            rows.append((
-                start, step.index, step.measured, SCENARIO, transactions, 0,
-                sum(part.sum_ns for part in inside), values, [buckets[one] for one in values],
-            ))  # fmt: skip
+            rows.append(
+                (
+                    start,
+                    step.index,
+                    step.measured,
+                    SCENARIO,
+                    transactions,
+                    0,
+                    sum(part.sum_ns for part in inside),
+                    values,
+                    [buckets[one] for one in values],
+                )
+            )
     return {name: [row[at] for row in rows] for at, name in enumerate(_COLUMNS)}
 
 

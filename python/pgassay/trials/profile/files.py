@@ -28,13 +28,17 @@ def files_of(profile: Profile, name: str) -> dict[str, bytes]:
         f"{kind}.speedscope.json": _core.speedscope(stacks, name, profile.unit_ns).encode(),
         # Without a time stamp: the same profile is the same file.
         f"{kind}.pb.gz": gzip.compress(pprof, mtime=0),
-        **_drawn(kind, lambda drawing: _core.draw_flame_graph(stacks, drawing), {
-            "title": f"{TITLES[kind]}, by function",
-            "subtitle": f"{name}: {_described(profile)}",
-            "unit": _unit(profile),
-            "factor": factor(profile),
-        }),
-    }  # fmt: skip
+        **_drawn(
+            kind,
+            lambda drawing: _core.draw_flame_graph(stacks, drawing),
+            {
+                "title": f"{TITLES[kind]}, by function",
+                "subtitle": f"{name}: {_described(profile)}",
+                "unit": _unit(profile),
+                "factor": factor(profile),
+            },
+        ),
+    }
 
 
 def difference_files(

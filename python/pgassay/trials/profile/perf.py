@@ -105,11 +105,19 @@ class Recording:
         )
         size = SWITCH_STACK_BYTES if off_cpu else STACK_BYTES
         self._words = [
-            self._perf, "record", "--no-buildid-cache", "-k", "CLOCK_MONOTONIC",
+            self._perf,
+            "record",
+            "--no-buildid-cache",
+            "-k",
+            "CLOCK_MONOTONIC",
             *(["--mmap-pages", f"{buffer_bytes() // 1024}K"] if _may_everything() else []),
-            f"--max-size={MOST_BYTES}", *what, "--call-graph", f"dwarf,{size}",
-            "-o", str(self._data),
-        ]  # fmt: skip
+            f"--max-size={MOST_BYTES}",
+            *what,
+            "--call-graph",
+            f"dwarf,{size}",
+            "-o",
+            str(self._data),
+        ]
         self._for = ["--", "sleep", f"{seconds:.3f}"]
         self._off_cpu = off_cpu
         self._process: subprocess.Popen[bytes] | None = None
@@ -192,10 +200,16 @@ class Recording:
         if not self._has_data():
             raise TrialError(f"perf recorded nothing: {_reason(log)}")
         words = [
-            self._perf, "script", "-i", str(self._data), "--no-inline", "--ns",
+            self._perf,
+            "script",
+            "-i",
+            str(self._data),
+            "--no-inline",
+            "--ns",
             *(["--show-switch-events"] if self._off_cpu else []),
-            "-F", "comm,pid,tid,time,event,ip,sym,dso",
-        ]  # fmt: skip
+            "-F",
+            "comm,pid,tid,time,event,ip,sym,dso",
+        ]
         with self._text.open("wb") as out:
             done = _run(words, _SCRIPT_S, out)
         if done.returncode and not self._text.stat().st_size:

@@ -108,9 +108,14 @@ class EventTally:
 
     def _sum(self, event: LogEvent) -> None:
         key = (
-            event.time_ns // _SECOND, event.kind, event.object, event.severity,
-            event.sqlstate, event.database, event.backend_type,
-        )  # fmt: skip
+            event.time_ns // _SECOND,
+            event.kind,
+            event.object,
+            event.severity,
+            event.sqlstate,
+            event.database,
+            event.backend_type,
+        )
         before = self._summed.get(key)
         self._summed[key] = event if before is None else _both(before, event)
 

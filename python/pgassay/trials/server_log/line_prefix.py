@@ -25,10 +25,15 @@ _TEXTS = {"a": 63, "b": 95, "d": 63, "h": 1025, "i": 255, "L": 1025, "r": 1025, 
 _NAMES = {"a": "application", "b": "backend_type", "d": "database", "u": "user"}
 _OF_SESSIONS = frozenset("adhLru")
 _RUNS = {
-    "c": (r"[0-9a-f.]", 3, 25), "e": (r"[0-9A-Z]", 5, 5), "l": (r"\d", 1, 20),
-    "p": (r"\d", 1, 10), "P": (r"\d", 0, 10), "Q": (r"[-\d]", 1, 20),
-    "v": (r"[-\d/]", 0, 32), "x": (r"\d", 1, 20),
-}  # fmt: skip
+    "c": (r"[0-9a-f.]", 3, 25),
+    "e": (r"[0-9A-Z]", 5, 5),
+    "l": (r"\d", 1, 20),
+    "p": (r"\d", 1, 10),
+    "P": (r"\d", 0, 10),
+    "Q": (r"[-\d]", 1, 20),
+    "v": (r"[-\d/]", 0, 32),
+    "x": (r"\d", 1, 20),
+}
 """Characters of a class: the least and the most."""
 _DATE = r"\d{4,5}-\d\d-\d\d \d\d:\d\d:\d\d"
 _IN_ZONE = r"[\w+-]"

@@ -37,9 +37,16 @@ REPORTS_AT_A_TIME = 8
 _LEAD_S = 0.25
 """From saying when to begin until then; also the slowest message must have arrived."""
 _SUMS = (
-    "transactions", "failed", "skipped", "retried", "retries", "latency_ms", "latency_ms2",
-    "lag_ms", "tps",
-)  # fmt: skip
+    "transactions",
+    "failed",
+    "skipped",
+    "retried",
+    "retries",
+    "latency_ms",
+    "latency_ms2",
+    "lag_ms",
+    "tps",
+)
 Tell = Callable[[int, float], None]
 Watch = Callable[[Mapping[str, Any]], None]
 
