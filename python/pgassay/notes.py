@@ -37,6 +37,7 @@ ROOMS = (
     "analysis/statistics",
     "analysis/verdicts",
     "findings/answer",
+    "findings/behaviour",
     "plan",
     "server/copied",
     "server/data",

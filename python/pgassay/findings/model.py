@@ -10,7 +10,7 @@ from enum import StrEnum
 
 from pgassay.analysis.model import Comparison
 from pgassay.language import Message
-from pgassay.notes import Importance
+from pgassay.notes import Importance, Note
 
 
 class FindingKind(StrEnum):
@@ -64,7 +64,8 @@ class Finding:
 
     kind: FindingKind
     title: str
-    text: str
+    claim: Note | str
+    """The sentence as a code with its values; as text where its rule has none yet."""
     comparison: Comparison | None = None
     """The comparison of arms that is the claim, where it is one."""
     rule: str = ""
@@ -81,3 +82,8 @@ class Finding:
     """What would show that it is false."""
     next_spec: str = ""
     """An experiment file that tests the claim, ready for `pgassay run`."""
+
+    @property
+    def text(self) -> str:
+        """The sentence, in the language in force."""
+        return str(self.claim)

@@ -32,6 +32,7 @@ from pgassay.findings.behaviour import (
 from pgassay.findings.diagnosis import recognised
 from pgassay.findings.model import Finding
 from pgassay.findings.noise import aa_run
+from pgassay.notes import Note
 
 RULES: tuple[Callable[[Analysis, RunFacts], list[Finding]], ...] = (
     verdicts.find,
@@ -59,11 +60,11 @@ def find(analysis: Analysis, facts: RunFacts) -> tuple[Finding, ...]:
 
 
 def _once(findings: Sequence[Finding]) -> list[Finding]:
-    """Without repeated sentences: a pattern may hold against several levels."""
-    known: set[tuple[str, str]] = set()
+    """Without repeated claims: a pattern may hold against several levels."""
+    known: set[tuple[str, Note | str]] = set()
     kept = []
     for finding in findings:
-        key = (finding.title, finding.text)
+        key = (finding.title, finding.claim)
         if finding.comparison is not None or key not in known:
             kept.append(finding)
         known.add(key)

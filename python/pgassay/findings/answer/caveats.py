@@ -29,7 +29,7 @@ def _finding(caveat: Caveat, analysis: Analysis) -> Finding:
     if note.disturbs and (by_arm := _unequal(caveat, analysis)):
         note = Note("findings/answer/unequal", {"caveat": note, "by_arm": by_arm})
         importance = note.importance
-    return Finding(FindingKind.WARNING, caveat.kind, str(note), importance=importance)
+    return Finding(FindingKind.WARNING, caveat.kind, note, importance=importance)
 
 
 def _unequal(caveat: Caveat, analysis: Analysis) -> tuple[Note, ...]:

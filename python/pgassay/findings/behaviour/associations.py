@@ -9,8 +9,8 @@ from pgassay.analysis.curves.model import Association
 from pgassay.analysis.model import Analysis, RunFacts
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.model import Finding, FindingKind
-from pgassay.findings.wording import correlation, texts_of
-from pgassay.language import decimals, tr
+from pgassay.findings.wording import texts_of
+from pgassay.notes import Note, Term, Value
 
 _TEXTS = texts_of(__name__)
 
@@ -24,25 +24,23 @@ def find(analysis: Analysis, _facts: RunFacts) -> list[Finding]:
         return []
     leading = [one for one in analysis.behaviour.associations.found if one.lag_s >= 0]
     return [
-        Finding(FindingKind.OBSERVATION, _TEXTS["title"], _sentence(one), rule="associations")
+        Finding(FindingKind.OBSERVATION, _TEXTS["title"], _claim(one), rule="associations")
         for one in leading[: _TEXTS["most"]]
     ]
 
 
-def _sentence(association: Association) -> str:
-    form = "first" if association.lag_s > 0 else "together"
-    goal = METRICS[association.with_].title.lower()
-    sentence = str(_TEXTS[form]).format(
-        series=association.series,
-        moves=tr("rises"),
-        lead=decimals(abs(association.lag_s), ".0f"),
-        goal=goal,
-        answers=tr("rises") if association.correlation > 0 else tr("falls"),
-    )
+def _claim(association: Association) -> Note:
     low, high = association.ci95
-    return sentence + str(_TEXTS["strength"]).format(
-        r=correlation(association.correlation),
-        low=correlation(low),
-        high=correlation(high),
-        trials=association.trials,
-    )
+    values: dict[str, Value] = {
+        "series": Term(association.series),
+        "moves": Term("rises"),
+        "goal": Term(METRICS[association.with_].title),
+        "answers": Term("rises") if association.correlation > 0 else Term("falls"),
+        "r": association.correlation,
+        "low": low,
+        "high": high,
+        "trials": association.trials,
+    }
+    if association.lag_s > 0:
+        return Note("findings/behaviour/moves-before", {**values, "lead": association.lag_s})
+    return Note("findings/behaviour/moves-with", values)

@@ -38,7 +38,7 @@ def find(analysis: Analysis, facts: RunFacts) -> list[Finding]:
     ]
     if len(found) > most:
         others = _TEXTS["others"].format(count=len(found) - most)
-        findings[-1] = replace(findings[-1], text=findings[-1].text + others)
+        findings[-1] = replace(findings[-1], claim=findings[-1].text + others)
     return findings
 
 

@@ -127,7 +127,7 @@ def _setting(name: str, value: Any, source: Any) -> dict[str, Any]:
 
 
 def _finding(one: Finding) -> dict[str, Any]:
-    return {**vars(one), "evidence": list(map(_evidence, one.evidence)) or None}
+    return {**vars(one), "text": one.text, "evidence": list(map(_evidence, one.evidence)) or None}
 
 
 def _evidence(one: Evidence) -> str:

@@ -61,7 +61,7 @@ def _fields_of(part: Answer | Behaviour | Explanation) -> dict[str, Any]:
     return {one.name: _plain(getattr(part, one.name)) for one in own}
 
 
-SENTENCES: Mapping[type, str] = {Caveat: "text", StepSteadiness: "why"}
+SENTENCES: Mapping[type, str] = {Caveat: "text", Finding: "text", StepSteadiness: "why"}
 """Values whose sentence is stored beside its note, and under which key."""
 
 
@@ -94,6 +94,9 @@ def _is_note(value: object) -> bool:
 def _finding(finding: Finding) -> dict[str, Any]:
     """A finding; its comparison names one of the `comparisons`."""
     found: dict[str, Any] = _plain(dataclasses.replace(finding, comparison=None))
+    note = finding.claim if isinstance(finding.claim, Note) else None
+    found["note"] = None if note is None else note_to_json(note)
+    del found["claim"]
     if finding.comparison is not None:
         found["comparison"] = fields(
             finding.comparison, "metric", "factor", "baseline", "level", "step"

@@ -94,8 +94,10 @@ def json_schema(name: str) -> Schema:
 
 def _analysis(types: _Types) -> tuple[str, Schema]:
     compared = types.some(Comparison, _COMPARED)
+    own_finding = types.of(Finding)
     finding = {
-        **types.of(Finding),
+        **{name: one for name, one in own_finding.items() if name != "claim"},
+        "note": _or_null({"$ref": f"{_REF}{Note.__name__}"}),
         "comparison": _or_null(_object(compared)),
     }
     return SCHEMA, {
