@@ -19,7 +19,8 @@ _LOOK_S = 1.0
 
 
 class ActorLost(PgassayError):
-    """Actors that ended or do not answer any more, or that say so of what they drive."""
+    """The error for an actor that has ended or does not answer any more, or that says so of what it
+    drives."""
 
     def __init__(self, why: str, places: Sequence[int] = ()) -> None:
         self.places = tuple(places)
@@ -41,16 +42,17 @@ class Actor:
         return str(self.about["name"])
 
     def ask(self, method: str, arguments: Sequence[Any] = ()) -> Any:
-        """Begin a call; what it returns comes by `answers_of`."""
+        """Begins a call; what it returns comes by `answers_of`."""
         return getattr(self.handle, method).remote(*arguments)
 
     def end(self) -> None:
-        """End its process."""
+        """Ends the actor's process."""
         self.ray.kill(self.handle)
 
 
 def answers(calls: Sequence[tuple[Actor, str, Sequence[Any]]], limit_s: float) -> list[Any]:
-    """All of them at the same time; raises what a method raised, else ActorLost."""
+    """Calls all methods at the same time and returns their answers; raises what a method raised,
+    else ActorLost."""
     found = answers_or_losses(calls, limit_s)
     lost = {place: one for place, one in enumerate(found) if isinstance(one, ActorLost)}
     if lost:

@@ -39,7 +39,7 @@ class Cluster:
         self._ray = ray
 
     def nodes(self) -> list[Node]:
-        """Those that are alive, by name."""
+        """The nodes that are alive, by name."""
         alive = [one for one in self._ray.nodes() if one["Alive"]]
         found = [
             Node(

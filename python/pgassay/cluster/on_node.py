@@ -19,7 +19,7 @@ class OnNode:
     """The base of classes whose objects are actors."""
 
     def about(self) -> dict[str, Any]:
-        """This machine and the pgassay on it, as environment.json has them."""
+        """Returns what environment.json says of this machine and of the pgassay on it."""
         return {
             "name": platform.node() or "node",
             "kernel": f"{platform.system()} {platform.release()}",
@@ -30,7 +30,8 @@ class OnNode:
 
 
 def refuse_other_versions(nodes: Sequence[dict[str, Any]]) -> None:
-    """Objects of another version could not be read, or would mean something else."""
+    """Raises SetupError where a node has another version of pgassay, whose objects could not be
+    read, or would mean something else."""
     own = OnNode().about()
     for one in nodes:
         if _version(one) != _version(own):

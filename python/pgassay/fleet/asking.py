@@ -47,7 +47,7 @@ class Ask:
 
 @dataclass(frozen=True)
 class Answer:
-    """That it is noted, or why not."""
+    """The answer to a member: that its change is noted, or why it is not."""
 
     number: int
     refusal: str = ""
@@ -94,7 +94,8 @@ class AskingJournal(RecordedJournal):
             self._ask("undone", change_id)
 
     def next_ask(self, answer: Answer | None) -> Ask | None:
-        """Take the answer to the last ask; the next one, or None where there is none yet."""
+        """Takes the answer to the last ask; returns the next one, or None where there is
+        none yet."""
         if answer is not None:
             open_ask = self._open.get(answer.number)
             if open_ask is not None:

@@ -40,7 +40,8 @@ class FoundServer:
     """Its data directory, where this user may know it."""
 
     def refuse_other(self, identity: str) -> None:
-        """TargetError where a node was led to another server by the same string."""
+        """Raises TargetError where a node was led to another server by the same connection
+        string."""
         if identity != self.identity and identity.isdigit() and self.identity.isdigit():
             raise TargetError(
                 f"{self.dsn} leads to another server on that node than on this machine; make its"
@@ -48,8 +49,8 @@ class FoundServer:
             )
 
     def refuse_killed_run(self, own: Path | None) -> None:
-        """TargetError where a run has changed it and not put it back; `own` is the one that goes
-        on, if one does."""
+        """Raises TargetError where a run has changed the server and not put it back; `own` is the
+        one that goes on, if one does."""
         refuse_killed_run(self.identity, self.data, self.address, own)
 
 
@@ -58,7 +59,8 @@ def found_servers(
     unreachable: Callable[[TargetError], None] | None = None,
     own: Path | None = None,
 ) -> list[FoundServer]:
-    """All of them; `unreachable` is told of each that is not, without it that is an error.
+    """Looks at all servers of a fleet; calls `unreachable` for each that cannot be reached, or
+    raises the error without it.
 
     This machine must reach them all, for it is the one that puts them back when a member is lost.
     """

@@ -50,15 +50,16 @@ class OpenedMember:
 
 
 class NoJournal:
-    """Of a server of our own nothing is to be undone: the next run on its node removes it."""
+    """The journal of a server of pgassay's own, of which nothing is to be undone: the next run on
+    its node removes it."""
 
     place = run = machine = ""
 
     def record(self, change: Change) -> None:
-        """Nothing is kept."""
+        """Keeps nothing."""
 
     def undone(self, change_id: str) -> None:
-        """Nothing was."""
+        """Keeps nothing."""
 
 
 class _Warnings(ProgressListener):
@@ -142,11 +143,12 @@ class Member(OnNode):
         return None if self._asking is None else self._asking.next_ask(answer)
 
     def stop(self) -> None:
-        """Break off the trial that runs."""
+        """Breaks off the trial that runs."""
         request_stop()
 
     def close(self) -> Comparison | None:
-        """Stop and remove the server, when its trial has ended; how an existing one was left."""
+        """Stops and removes the server when its trial has ended; returns how an existing one was
+        left."""
         with self._one_at_a_time:
             forget_request()
             trials, self._trials = self._trials, None
@@ -179,7 +181,8 @@ def _is_loss(error: BaseException | None) -> bool:
 
 
 def shown_facts(facts: ServerFacts) -> ServerFacts:
-    """Without secrets in values of settings: what an actor returns rests in Ray's object store."""
+    """Returns facts without secrets in values of settings: what an actor returns rests in Ray's
+    object store."""
     settings = {
         name: replace(one, value=shown_of(name, one.value)) for name, one in facts.settings.items()
     }

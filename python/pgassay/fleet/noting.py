@@ -28,7 +28,7 @@ def place_of(journal: Journal) -> Place:
 def changes_noted(
     actors: Sequence[Actor], servers: Sequence[FoundServer], journal: Journal
 ) -> Iterator[None]:
-    """Note what these members change on these servers, one each, until the block ends."""
+    """Notes what these members change on these servers, one each, until the block ends."""
     ended = threading.Event()
     threads = [
         threading.Thread(target=_note, args=(actor, Notes(server, journal), ended), daemon=True)
@@ -45,7 +45,7 @@ def changes_noted(
 
 
 class Notes:
-    """Of one server."""
+    """Notes in the journal of the run what one member changes on its server."""
 
     def __init__(self, server: FoundServer, journal: Journal) -> None:
         self._server = server

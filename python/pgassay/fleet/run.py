@@ -50,7 +50,7 @@ class Runner(Protocol):
 
     @property
     def name(self) -> str:
-        """By which trials are stored."""
+        """The name by which trials of the server are stored."""
         ...
 
     def run(self, trial: PlannedTrial, known_texts: frozenset[str], resumed: bool) -> TrialRecord:
@@ -80,7 +80,7 @@ def run_on_fleet(
     readings: TrialReadings,
     so_far: RunSoFar,
 ) -> None:
-    """Open the servers, run the blocks that are left, close the servers."""
+    """Opens the servers, runs the blocks that are left, and closes the servers."""
     plan = readings.plan
     listener.preparing(
         "connecting to the servers of the fleet"
@@ -116,7 +116,8 @@ def run_on_fleet(
 def opened_members(
     came: Mapping[str, OpenedMember | ActorLost], listener: ProgressListener
 ) -> dict[str, OpenedMember]:
-    """Those that are ready; one that was lost while it was opened is left out with a warning."""
+    """Returns the members that are ready; one that was lost while it was opened is left out with a
+    warning."""
     opened = {name: one for name, one in came.items() if isinstance(one, OpenedMember)}
     lost = {name: one for name, one in came.items() if isinstance(one, ActorLost)}
     if not opened:
@@ -131,7 +132,8 @@ def opened_members(
 
 
 def fleet_environment(members: Mapping[str, OpenedMember]) -> dict[str, Any]:
-    """environment.json of all of them; refuses servers of different versions."""
+    """Returns the object of environment.json for all servers; refuses servers of different
+    versions."""
     versions = {name: one.facts.version for name, one in members.items()}
     if len(set(versions.values())) > 1:
         named = ", ".join(f"{version} ({name})" for name, version in versions.items())
@@ -190,7 +192,7 @@ def run_blocks(
     listener: ProgressListener,
     readings: TrialReadings,
 ) -> None:
-    """Run blocks until the question is answered, no block is left, or no server is."""
+    """Runs blocks until the question is answered, no block is left, or no server is."""
     plan, kept = readings.plan, kept_trials(run)
     by_name = {member.name: member for member in members}
     schedule = Schedule(plan, by_name, kept)

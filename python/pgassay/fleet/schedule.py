@@ -29,7 +29,7 @@ class Schedule:
 
     @property
     def running(self) -> Mapping[str, int]:
-        """Server → the block that it runs."""
+        """The block that each server runs now, by the server's name."""
         return self._running
 
     @property
@@ -39,7 +39,7 @@ class Schedule:
 
     @property
     def free(self) -> list[str]:
-        """Servers that are there and run nothing."""
+        """The servers that are there and run nothing."""
         return sorted(self._alive - self._running.keys())
 
     @property
@@ -69,13 +69,14 @@ class Schedule:
         return self._running.pop(server, None)
 
     def to_judge(self) -> Iterator[int]:
-        """Each block up to which all are finished, once and in their order; `answered` ends it."""
+        """Yields each block up to which all are finished, once and in their order; `answered` ends
+        it."""
         while self._judged + 1 in self._finished and not self._is_answered:
             self._judged += 1
             yield self._judged
 
     def answered(self) -> None:
-        """No block begins any more; those that run are finished."""
+        """Begins no block any more; those that run are finished."""
         self._is_answered = True
 
     def _limit(self) -> int:

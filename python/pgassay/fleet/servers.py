@@ -55,8 +55,8 @@ def existing_servers(
 def left_at_the_end(
     actors: Sequence[Actor], listener: ProgressListener, run: RunDirectory
 ) -> Iterator[None]:
-    """Break off what the members run, then close each: a server of ours is stopped, one of the
-    user's put back."""
+    """Breaks off, at the end, what the members run, then closes each: a server of pgassay's own is
+    stopped, one of the user's put back."""
     try:
         yield
     finally:
@@ -75,7 +75,8 @@ def left_at_the_end(
 
 @contextmanager
 def put_back_at_the_end(run: RunDirectory, listener: ProgressListener) -> Iterator[None]:
-    """Undo what members that were lost have left changed on servers of the user's."""
+    """Undoes, at the end, what members that were lost have left changed on servers of the
+    user's."""
     try:
         yield
     except RestoreFailed:

@@ -34,8 +34,8 @@ _TYPES = {"str": (str,), "str | None": (str, type(None)), "int": (int,), "Settin
 
 
 def visible(text: str) -> str:
-    """Text of a stored file in one line that no terminal acts on: what is not printable is escaped,
-    and nothing is left out."""
+    """Returns text of a stored file as one line that no terminal acts on: what is not printable is
+    escaped, and nothing is left out."""
     return "".join(one if one.isprintable() else ascii(one)[1:-1] for one in text)
 
 

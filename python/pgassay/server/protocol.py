@@ -32,7 +32,7 @@ else:
 
 
 class Context(StrEnum):
-    """`pg_settings.context`: what it takes for a change to reach the server."""
+    """When a change of a setting reaches the server, as `pg_settings.context` says."""
 
     INTERNAL = "internal"
     POSTMASTER = "postmaster"
@@ -213,8 +213,8 @@ class Journal(Protocol):
 
 @dataclass(frozen=True)
 class Testbed:
-    """Server, data, schema variant and arm that a trial runs on; all empty is what `open` and
-    `prepare` gave."""
+    """The server, data, schema variant and arm that a trial runs on; empty fields stand for what
+    `open` and `prepare` gave."""
 
     server: str = ""
     """The name of a level, where servers are varied."""
@@ -228,7 +228,7 @@ class Testbed:
 
 @dataclass(frozen=True)
 class SchemaVariant:
-    """SQL on top of the built data, run once per testbed; its parts in this order."""
+    """SQL on top of the built data, run once per testbed; its parts run in this order."""
 
     name: str
     parts: Mapping[str, str]
@@ -365,6 +365,6 @@ class Target(Protocol):
         ...
 
     def compared(self) -> Comparison | None:
-        """After `close`, how the server differs from what `open` found; None for a server of ours,
-        or where nothing was opened."""
+        """Returns, after `close`, how the server differs from what `open` found; None for a server
+        of pgassay's own, or where nothing was opened."""
         ...

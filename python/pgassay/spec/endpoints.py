@@ -81,7 +81,8 @@ def endpoint_metrics(
     smallest_effect: float,
     load: LoadTable,
 ) -> dict[str, float]:
-    """Metric → margin, in the order of the file.
+    """Returns the margin of each endpoint by its metric, in the order of the file; raises
+    ValueError for a metric that is the primary one, or that the load fixes.
 
     Raises ValueError for one that is the primary metric, or that the load fixes.
     """

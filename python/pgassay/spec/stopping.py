@@ -31,8 +31,9 @@ def stopping_of(named: str | None, least: int, most: int) -> str:
 
 
 def sequential_looks(least: int, most: int) -> tuple[int, ...]:
-    """Every block from `least` to `most`; of many blocks the first, the last and every second,
-    third, …, so that there are at most `MOST_ANALYSES`."""
+    """Returns the blocks after which a sequential run is judged: every one from `least` to `most`;
+    of many blocks the first, the last and every second, third, …, so that there are at most
+    `MOST_ANALYSES`."""
     apart = max(1, -(-(most - least) // (MOST_ANALYSES - 1)))
     return tuple(sorted({least, *range(most, least, -apart)}))
 

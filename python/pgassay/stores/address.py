@@ -46,7 +46,7 @@ def local_path(path: Path) -> Path:
 
 
 def refuse_url(path: Path | None, command: str) -> None:
-    """For what is only ever written on this machine."""
+    """Raises SetupError for a URL where something is only ever written on this machine."""
     if path is not None and url_of(path) is not None:
         raise SetupError(
             f"`pgassay {command}` writes on this machine only; give --out a path, and copy the"
@@ -65,7 +65,7 @@ def working_copy_of(url: str) -> Path:
 
 
 def url_of_working_copy(path: Path) -> str:
-    """Its URL."""
+    """Returns the URL of the run that a copy is of."""
     scheme, *parts = path.relative_to(_working_copies()).parts
     return f"{scheme}://{'/'.join(parts)}"
 
@@ -76,7 +76,7 @@ def shown(path: Path) -> str:
 
 
 def with_urls(text: str) -> str:
-    """Text with URLs where it names copies."""
+    """Returns a text with URLs where it names copies."""
     if "pgassay/runs/" not in text:
         return text
     return re.sub(rf"{re.escape(str(copies_folder()))}/([a-z][a-z0-9+.-]+)/", r"\1://", text)
@@ -87,7 +87,7 @@ def _folder(url: str) -> str:
 
 
 def copies_folder() -> Path:
-    """Below which all copies lie."""
+    """Returns the folder below which all copies of stored runs lie."""
     import platformdirs  # only where a store is named: `pgassay --help` need not wait for it
 
     return _resolved(platformdirs.user_cache_path("pgassay") / "runs")

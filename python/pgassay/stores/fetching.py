@@ -184,7 +184,7 @@ _KEPT_S = 30 * _DAY_S
 
 
 def trim(copies: Path) -> None:
-    """Remove what was not read for 30 days; it can be fetched again."""
+    """Removes copies that were not read for 30 days; they can be fetched again."""
     looked = copies / ".trimmed"
     with suppress(OSError):
         make_directory(copies, parents=True, exist_ok=True)

@@ -70,7 +70,7 @@ def run_listing(
 
 
 def everything_below(system: AbstractFileSystem, path: str, folder: str = "") -> dict[str, Any]:
-    """Every object of a run or of one of its folders, by its name below the run."""
+    """Returns every object of a run or of one of its folders, by its name below the run."""
     try:
         found = system.find(f"{path}/{folder}" if folder else path, detail=True)
     except FileNotFoundError:

@@ -108,11 +108,11 @@ class MirroredRun(RunDirectory):
 
     @property
     def place(self) -> str:
-        """Its URL."""
+        """The URL of the run."""
         return self.url
 
     def write_trial(self, record: TrialRecord) -> None:
-        """Store it here, then there."""
+        """Stores a trial on this machine, then in the store."""
         super().write_trial(record)
         with self._warned("the run goes on, and it is tried again after the next trial"):
             self._put_all()

@@ -32,7 +32,7 @@ class StoredRemovable(Removable):
 
 
 def removable_of(url: str) -> StoredRemovable:
-    """Check a run; refuses what must stay."""
+    """Checks whether a run may be removed; refuses what must stay."""
     copy = fetched(Path(url), OVERVIEW | Wanted(whole=(TRACE,)))
     mark = mark_in(copy)
     if mark is None:
@@ -49,7 +49,7 @@ def removable_of(url: str) -> StoredRemovable:
 
 
 def remove_stored(found: StoredRemovable) -> None:
-    """Remove it; the file that shows what it is goes last."""
+    """Removes a run from the store; the file that shows what it is goes last."""
     if found.working_copy is not None:
         remove(found.working_copy)
     with clear_errors(found.url, "cannot be removed"):

@@ -15,7 +15,8 @@ from pgassay.samples.overview import HEAD_KEYS
 
 @dataclass(frozen=True)
 class Wanted:
-    """Files that are read whole, and files of which the first kilobytes will do."""
+    """The files of a run that are read whole, and the files of which the first kilobytes
+    will do."""
 
     whole: tuple[str, ...] = ()
     """Patterns, in which `*` stands for any text, also for one with a slash."""

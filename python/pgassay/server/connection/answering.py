@@ -58,7 +58,8 @@ def is_up(server: str | ConnectionParameters) -> bool:
 
 
 def wait_while_changing(server: str | ConnectionParameters, limit_s: float) -> None:
-    """Until a server that starts, stops or recovers from a crash is up or down; at most so long."""
+    """Waits until a server that starts, stops or recovers from a crash is up or down, for at most a
+    limit of time."""
     began = time.monotonic()
     while _ping(server) == _CHANGING and time.monotonic() - began < limit_s:
         time.sleep(POLL_S)

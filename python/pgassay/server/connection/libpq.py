@@ -84,8 +84,8 @@ def refuse_missing(options: Mapping[str, str]) -> None:
 
 
 def kept(options: Mapping[str, str], home: Path | None = None) -> dict[str, str]:
-    """Those of libpq's parameters that shape a session, its default files by name, and how a
-    server that is gone is noticed."""
+    """Returns those of libpq's parameters that shape a session, its default files by name, and how
+    a server that is gone is noticed."""
     refuse_missing(options)
     found = {**NOTICED, **{name: options[name] for name in KEPT if options.get(name)}}
     folder = (home or Path.home()) / ".postgresql"

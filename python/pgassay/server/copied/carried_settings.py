@@ -39,7 +39,8 @@ class Carried:
 
 
 def carry(known: Mapping[str, Setting], has_library: Callable[[str], bool]) -> Carried:
-    """Choose among all settings of a server; `has_library` asks the programs of the copy."""
+    """Chooses, among all settings of a server, those that its copy takes over; `has_library` asks
+    the programs of the copy."""
     chosen: dict[str, str] = {}
     without: list[str] = []
     caveats: list[Note] = []

@@ -77,7 +77,8 @@ class Source:
 def find_source(
     dsn: str, *, accept: Collection[str], bin_directory: Path | None, copies: int
 ) -> Source:
-    """Look at the server; TargetError with the first thing that keeps it from being copied."""
+    """Looks at the server; raises TargetError with the first thing that keeps it from being
+    copied."""
     with look(dsn) as (session, parameters):
         refuse_signs(signs_of_users(session, accept), parameters.label)
         for problem in problems(session, parameters, bin_directory=bin_directory, copies=copies):

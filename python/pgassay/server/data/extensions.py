@@ -24,8 +24,8 @@ PREWARM = ("pg_prewarm",)
 def create_extensions(
     session: Connection, others: Collection[str] = (), *, path_is_set: bool = False
 ) -> None:
-    """Create those that the samplers read, and others, in the first schema of the user's search
-    path; with `path_is_set` in that of the session's."""
+    """Creates the extensions that the samplers read, and others, in the first schema of the user's
+    search path; with `path_is_set` in that of the session's."""
     wanted = {"wanted": [*SAMPLED, *others], "preloaded": [*PRELOADED]}
     with nullcontext() if path_is_set else user_path(session):
         for (name,) in session.execute(statement("data/extensions_to_create"), wanted).fetchall():

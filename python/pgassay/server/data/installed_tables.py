@@ -39,8 +39,8 @@ def search_path(installed: InstalledTables) -> dict[str, str]:
 def refuse_missing(
     session: Connection, installed: InstalledTables, *, copied: bool = False
 ) -> None:
-    """Stop where a table is missing, closed to this user, or empty because the server is `copied`;
-    in a session of any search path."""
+    """Raises TargetError where a table is missing, closed to this user, or empty because the server
+    is `copied`; in a session of any search path."""
     missing, closed, unlogged = [], [], []
     where = f"database {session.info.dbname}"
     with user_path(session), session.transaction():
@@ -80,8 +80,8 @@ def refuse_missing(
 
 
 def vacuum_installed(session: Connection, installed: InstalledTables) -> list[Note]:
-    """VACUUM (FREEZE, ANALYZE) of the tables, in a session of their search path; what the server
-    warned of."""
+    """Runs VACUUM (FREEZE, ANALYZE) on the tables, in a session of their search path; returns what
+    the server warned of."""
     with (
         as_target_error("VACUUM before a trial"),
         warnings_noted(session) as notes,

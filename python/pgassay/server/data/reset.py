@@ -94,7 +94,8 @@ def vacuum(connected: Callable[[], Connection]) -> None:
 def settle_owned(
     session: Connection, rule: ResetRule, data: Path, phases: Phases, *, limited: bool = False
 ) -> CacheState | None:
-    """Do what follows the start of an owned server: caches, statistics, CHECKPOINT.
+    """Does what follows the start of an owned server: caches, statistics, CHECKPOINT. `limited`
+    says that the server's memory is: then only what it reads itself counts.
 
     `limited` says that its memory is: then only what it reads itself counts.
     """
@@ -147,7 +148,8 @@ def settle_existing(
 
 
 def database_directories(session: Connection, data: Path | None) -> list[Path]:
-    """Directories with the files of the session's database, if this user may read them."""
+    """Returns the directories with the files of the session's database, if this user may
+    read them."""
     row = session.execute(statement("data/database_oid")).fetchone()
     # Only a number: no answer of the server may lead to another directory of this host.
     if data is None or row is None or not re.fullmatch("[0-9]+", row[0]):

@@ -94,7 +94,8 @@ class WorkloadSchema:
 
 
 def settle(session: Connection) -> list[Note]:
-    """VACUUM (FREEZE, ANALYZE) and CHECKPOINT, as far as this user may; what was left out."""
+    """Runs VACUUM (FREEZE, ANALYZE) and CHECKPOINT, as far as this user may; returns notes on what
+    was left out."""
     return vacuum_schema(session) + checkpoint(session)
 
 
@@ -126,7 +127,7 @@ def warnings_noted(session: Connection) -> Iterator[list[Note]]:
 
 
 def vacuum_schema(session: Connection) -> list[Note]:
-    """VACUUM (FREEZE, ANALYZE) of the workload's tables; what the server warned of."""
+    """Runs VACUUM (FREEZE, ANALYZE) on the workload's tables; returns what the server warned of."""
     with as_target_error("settling the server between trials"), warnings_noted(session) as notes:
         rows = session.execute(statement("data/schema_tables"), (SCHEMA,)).fetchall()
         for command, partitioned in (("VACUUM (FREEZE, ANALYZE) {}", False), ("ANALYZE {}", True)):

@@ -56,7 +56,8 @@ class SchemaVariants:
         self._known[variant.name] = variant
 
     def bring(self, session: Connection, name: str) -> None:
-        """Take back the variant in force, where it is another, and make this one; "" is none."""
+        """Undoes the variant in force, where it is another, and makes this one; "" stands for the
+        schema as built."""
         if name and name not in self._known:
             raise TargetError(f"{name}: this variant of the data was not made")
         if name == (self._applied.name if self._applied else ""):

@@ -88,7 +88,7 @@ class ExistingData:
         self.is_built = True
 
     def put_back(self, control: Open, phases: Phases) -> str:
-        """Make the data as they were built, where the rule asks for it; how, in words."""
+        """Makes the data as they were built, where the rule asks for it; returns how, in words."""
         if self._rule.level is not ResetLevel.TEMPLATE:
             return ""
         self.at = None

@@ -82,7 +82,8 @@ class SystemSettings:
             raise
 
     def announce(self, settings: Mapping[str, Sequence[str]]) -> None:
-        """Journal values that switches between slices will write, so that each counts as ours."""
+        """Journals values that switches between slices will write, so that each counts as one of
+        the run's own."""
         with (
             as_target_error("journaling settings"),
             connect(self._parameters, work=Work.OWN_CHANGES) as session,

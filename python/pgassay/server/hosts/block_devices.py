@@ -89,7 +89,8 @@ def read_mounts(host: Host, pid: int | str = "self") -> tuple[Mount, ...]:
 
 
 def parse_mounts(text: str) -> tuple[Mount, ...]:
-    """mountinfo, as proc(5) describes it; lines that are not as they should be are left out."""
+    """Returns the mounts in the text of mountinfo (proc(5)); lines that are not as they should be
+    are left out."""
     found = []
     for line in text.splitlines():
         before, dash, after = line.partition(" - ")

@@ -59,7 +59,8 @@ def memory_limit_files(host: Host, pid: int, mounts: Sequence[Mount]) -> Iterato
 def memory_groups(
     host: Host, pid: int, mounts: Sequence[Mount]
 ) -> Iterator[tuple[str, list[Path]]]:
-    """Controller (none in version 2) → a process's group and those above it, up to the mount."""
+    """Yields, with its controller (none in version 2), a process's control group and those above
+    it, up to the mount."""
     for controller, mount, directory in _groups(host, pid, mounts):
         if controller in MEMORY_LIMIT:
             above = [one for one in directory.parents if one.is_relative_to(mount.point)]
@@ -67,7 +68,8 @@ def memory_groups(
 
 
 def parse_groups(text: str) -> Iterator[tuple[str, str]]:
-    """/proc/PID/cgroup: the controllers of each tree (none in version 2), the group in it."""
+    """Yields the controllers of each tree (none in version 2) and the group in it, from the text of
+    /proc/PID/cgroup."""
     for line in text.splitlines():
         _, _, rest = line.partition(":")
         controllers, _, group = rest.partition(":")

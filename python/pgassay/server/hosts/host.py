@@ -69,7 +69,7 @@ class Host(Protocol):
 
     @property
     def label(self) -> str:
-        """Its name in messages: "this host", or the name for ssh."""
+        """The host's name in messages: "this host", or the name for ssh."""
         ...
 
     @property
@@ -97,7 +97,7 @@ class Host(Protocol):
 
     def read(self, path: Path, offset: int = 0) -> bytes: ...
     def piece(self, path: Path, offset: int, length: int) -> bytes:
-        """At most `length` bytes of a file; does not follow a link or wait for a pipe."""
+        """Returns at most `length` bytes of a file; it follows no link and waits for no pipe."""
         ...
 
     def write(self, path: Path, text: str) -> None:

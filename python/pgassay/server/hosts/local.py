@@ -21,7 +21,7 @@ from pgassay.server.hosts.host import COMMAND_LIMIT_S, REPLACE, FileFacts, Finis
 
 
 class LocalLock:
-    """flock on a descriptor."""
+    """A lock on a file of this machine, held by flock on a descriptor."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
@@ -40,7 +40,7 @@ class LocalLock:
 
 
 class LocalHost:
-    """This machine."""
+    """This machine as a `Host`."""
 
     name = ""
     label = "this host"
@@ -129,7 +129,7 @@ class LocalHost:
         return lock
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Does nothing: nothing is open."""
 
 
 HERE = LocalHost()

@@ -63,7 +63,7 @@ class MemoryGroup:
         return self.path / ENTRANCE
 
     def make(self) -> None:
-        """Make it, without a limit so far."""
+        """Makes the control group, without a limit so far."""
         try:
             self.path.mkdir()
         except OSError as error:
@@ -73,7 +73,7 @@ class MemoryGroup:
             ) from None
 
     def limit(self, *, lifted: bool = False) -> None:
-        """Put the limit in force, or lift it."""
+        """Puts the limit of the group in force, or lifts it."""
         # Version 1 keeps a swappiness for each group, and does not use the host's for it.
         if self.controller:
             self._write("memory.swappiness", text_of(HERE, _SWAPPINESS) or "60")
@@ -81,7 +81,8 @@ class MemoryGroup:
         self._write(MEMORY_LIMIT[self.controller], value)
 
     def confirmed(self, tasks: Collection[int]) -> dict[str, str]:
-        """Limit and group, read back; TargetError where one of these processes is elsewhere."""
+        """Returns limit and group, read back; raises TargetError where one of these processes is in
+        another group."""
         for task in tasks:
             if self._lacks(task):
                 raise TargetError(

@@ -35,14 +35,15 @@ _FAILED = ctypes.c_void_p(-1).value
 
 
 def drop(directories: Sequence[Path]) -> None:
-    """Drop every page, after a sync: the kernel keeps dirty ones."""
+    """Drops every page of the files from the host's cache, after a sync: the kernel keeps dirty
+    ones."""
     for descriptor, _ in _files(directories):
         os.fsync(descriptor)
         os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
 
 
 def read(directories: Sequence[Path]) -> None:
-    """Read every file from its beginning to its end."""
+    """Reads every file from its beginning to its end."""
     piece = bytearray(_READ_AT_ONCE)
     for descriptor, _ in _files(directories):
         os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_SEQUENTIAL)
@@ -52,7 +53,8 @@ def read(directories: Sequence[Path]) -> None:
 
 
 def cached_share(directories: Sequence[Path]) -> float | None:
-    """Share of the files' pages that are in memory; None where the kernel does not say."""
+    """Returns the share of the files' pages that are in memory; None where the kernel does
+    not say."""
     pages = held = 0
     for descriptor, size in _files(directories):
         for offset in range(0, size, _MAPPED_AT_ONCE):

@@ -68,7 +68,7 @@ class Placement:
         return not server.cpus & client.cpus
 
     def described(self) -> dict[str, str]:
-        """Part → its place, of those that have one."""
+        """Returns the place of each part that has one, in words."""
         places = {part: getattr(self, part) for part in PARTS}
         return {part: place.label for part, place in places.items() if place is not None}
 

@@ -106,8 +106,8 @@ class SshConnection:
 
     @contextlib.contextmanager
     def answering(self, process: subprocess.Popen[bytes]) -> Iterator[None]:
-        """Around the reading of the first output; HostUnreachable, with the program ended, where
-        none came in time."""
+        """Reads the first output while the block lasts; raises HostUnreachable, with the program
+        ended, where none came in time."""
         over = threading.Event()
 
         def end() -> None:

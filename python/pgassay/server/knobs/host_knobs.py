@@ -72,7 +72,8 @@ class HostKnobs:
         return shown
 
     def restore(self) -> None:
-        """Put everything back and release the lock; RestoreFailed where that is not possible."""
+        """Puts every knob back and releases the lock; raises RestoreFailed where that is not
+        possible."""
         try:
             if self._changes:
                 self._put_back()

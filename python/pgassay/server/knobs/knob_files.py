@@ -124,7 +124,8 @@ def device_of(directory: Path, host: Host = HERE) -> Path:
 def refusals_on(
     wanted: Mapping[str, Sequence[str]], data_directory: Path | None, host: Host = HERE
 ) -> list[str]:
-    """Knobs that a host would refuse; those of the disk only if the data directory is known."""
+    """Returns a line for each knob that a host would refuse; for those of the disk only if the data
+    directory is known."""
     found = []
     for name, values in wanted.items():
         if name.startswith(BLOCK) and data_directory is None:

@@ -79,7 +79,8 @@ def put_back(changes: Sequence[KnobChange], host: Host = HERE) -> Outcome:
 
 
 def recover_host(changes: Sequence[KnobChange], journal: Journal, host: Host = HERE) -> list[str]:
-    """Undo a killed run's changes to a host; a sentence for each knob left as it is."""
+    """Undoes a killed run's changes to a host; returns a sentence for each knob that is left as it
+    is."""
     here = host_identity(host)
     if any(change.server.split()[0] != here.split()[0] for change in changes):
         raise RestoreFailed(

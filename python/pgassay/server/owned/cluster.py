@@ -109,7 +109,7 @@ class Cluster:
         )
 
     def limit_memory(self, *, lifted: bool = False) -> None:
-        """Put the limit of the server's memory in force, where it has one, or lift it."""
+        """Puts the limit of the server's memory in force, where it has one, or lifts it."""
         if self.workspace.memory is not None:
             self.workspace.memory.limit(lifted=lifted)
 
@@ -122,7 +122,8 @@ class Cluster:
         return confirm_place("server", self.place, tasks) | limited
 
     def stop(self, *, gently: bool) -> None:
-        """Stop with a shutdown checkpoint, or at once where the data will be replaced anyway."""
+        """Stops the server with a shutdown checkpoint, or at once where the data will be replaced
+        anyway."""
         end_servers(self._data, gentle_s=STOP_LIMIT_S if gently else 0.0)
 
     def freeze(self, number: int = 0) -> Path:

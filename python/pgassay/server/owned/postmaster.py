@@ -44,7 +44,7 @@ def start(
     limit_s: int,
     enters: Path | None = None,
 ) -> None:
-    """Start and wait until the server takes connections; `enters` as in `Account.run`."""
+    """Starts the server and waits until it takes connections; `enters` is that of `Account.run`."""
     before = _size(log_file)
     command: list[str | Path] = [installation.program("pg_ctl"), "start", "-s", "-w"]
     command += ["-t", str(limit_s), "-D", data, "-l", log_file]

@@ -36,7 +36,8 @@ def _key(testbed: Testbed) -> Key:
 
 
 class SeveralTargets:
-    """As many owned servers as an experiment has versions times datasets, or arms."""
+    """The target of a run on several servers of pgassay's own: one for each version and dataset, or
+    for each arm; the methods are those of `Target`."""
 
     def __init__(
         self,
@@ -80,8 +81,8 @@ class SeveralTargets:
         return self._chosen
 
     def exchange(self, takes: Mapping[Testbed, Testbed]) -> None:
-        """Each server takes the directory in which that of another testbed was opened; every one
-        of them is reset afterwards."""
+        """Gives each server the directory in which that of another testbed was opened; every one of
+        them is reset afterwards."""
         moves = [(self._made[_key(one)], self._homes[_key(home)]) for one, home in takes.items()]
         moving = [(server, home) for server, home in moves if server.directory != home]
         for server, _ in moving:

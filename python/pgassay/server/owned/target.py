@@ -197,8 +197,8 @@ class OwnedTarget:
     def share(
         self, other: OwnedTarget, held: Mapping[str, str], host: Mapping[str, str] = NOTHING
     ) -> bool:
-        """In place of `prepare`: use the frozen copies of another server, if there are any and
-        this one can read them; whether it does."""
+        """Uses, in place of `prepare`, the frozen copies of another server, if there are any and
+        this one can read them; returns whether it does."""
         if not other._snapshots or other._layout != self._layout:
             return False
         self.check_settings(held)

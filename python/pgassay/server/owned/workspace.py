@@ -65,7 +65,8 @@ class Workspace:
         return self.directory / "data"
 
     def snapshot(self, number: int = 0) -> Path:
-        """Snapshots have numbers: names of variants are the user's and may be no file names."""
+        """Returns the directory of a snapshot, by its number: names of variants are the user's and
+        may be no file names."""
         return self.directory / (f"snapshot-{number}" if number else "snapshot")
 
     @property
@@ -175,7 +176,8 @@ def new_name() -> str:
 
 
 def sweep(base: Path) -> list[Path]:
-    """Stop and remove what killed runs left under `base`; the directories removed."""
+    """Stops and removes what killed runs have left under `base`; returns the directories
+    removed."""
     removed: list[Path] = []
     for owner_file in sorted(base.glob("*.owner")):
         with contextlib.suppress(OSError, TargetError):

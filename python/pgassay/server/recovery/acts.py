@@ -35,7 +35,8 @@ class Act:
 
 
 def acts_of(changes: Sequence[Change], recorded: Collection[Change]) -> list[Act]:
-    """Undoing changes, newest first; a setting that was changed often is one act."""
+    """Returns the acts of undoing changes, newest first; a setting that was changed often is one
+    act."""
     found: dict[tuple[str, ...], Act] = {}
     for change in reversed(changes):
         act = Act(_undoing(change), _is_own(change, recorded))
@@ -49,8 +50,8 @@ def acts_of(changes: Sequence[Change], recorded: Collection[Change]) -> list[Act
 def way_acts(
     dsns: Sequence[str], changes: Sequence[Change], access: Access, *, recorded: bool
 ) -> Iterator[Act]:
-    """Reaching the server and its host, as the experiment file of the run says; `dsns` are the
-    connection strings in it."""
+    """Returns the acts of reaching the server and its host, as the experiment file of the run says;
+    `dsns` are the connection strings in it."""
     server = [one for one in changes if not isinstance(one, KnobChange | OwnedServerChange)]
     for one in dict.fromkeys(change.dsn or "".join(dsns[:1]) for change in server):
         where = f"connection string {visible(one)}" if one else "PGHOST and the like"

@@ -20,8 +20,8 @@ _GONE = " (deleted)"
 
 
 def refuse_other_program(session: Connection, host: Host, account: str, postmaster: int) -> None:
-    """PendingChanges where the next start would run another version; passes where this user may
-    not see the program."""
+    """Raises PendingChanges where the next start would run another version; passes where this user
+    may not see the program."""
     path = _running_program(host, account, postmaster)
     if path is None:
         return

@@ -74,7 +74,8 @@ class Service:
         return command_on(self._control, self._host.name)
 
     def for_journal(self) -> Mapping[str, str]:
-        """Fields of a `Change` that recovery needs to start the server where it is down."""
+        """Returns the fields of a `Change` that recovery needs to start the server where it is
+        down."""
         log = self.server.output
         return {
             "host": self._host.name,
@@ -103,7 +104,7 @@ class Service:
             time.sleep(POLL_S)
 
     def refuse_other_program(self, session: Connection) -> None:
-        """PendingChanges where the next start would run another version of PostgreSQL."""
+        """Raises PendingChanges where the next start would run another version of PostgreSQL."""
         postmaster = running_in(self._host, self.server.data)
         if postmaster is not None:
             refuse_other_program(session, self._host, self.server.account, postmaster)

@@ -37,7 +37,8 @@ class Line:
     written: str | None
 
     def described(self, name: str, undo: str) -> str:
-        """Say that somebody else wrote this line; `undo` is the SQL that restores the old value."""
+        """Returns a sentence that somebody else wrote this line; `undo` is the SQL that restores
+        the old value."""
         now = "not set" if self.written is None else shown_of(name, self.written)
         return (
             f"{name} is {now} now, which this run did not write: left as it is; value before"

@@ -53,7 +53,8 @@ def refuse_restart(session: Connection, ours: Mapping[str, Setting | None] | Non
 
 
 def refuse_reload(session: Connection) -> None:
-    """PendingChanges where a reload would bring edits of others into force, or would fail."""
+    """Raises PendingChanges where a reload would bring edits of others into force, or would
+    fail."""
     files = read_file_lines(session)
     if files is None:
         return

@@ -86,7 +86,7 @@ class Scope:
 
     @property
     def overriding(self) -> Mapping[str, str]:
-        """Sources that win over this one, in words."""
+        """Names the sources that win over this scope, in words."""
         return OVERRIDING[self.at]
 
     @property
@@ -122,7 +122,8 @@ class Scope:
             return None
 
     def refuse(self, name: str, setting: Setting | None) -> None:
-        """Refuse a setting that a database or a role cannot have, or that is overridden there."""
+        """Raises SettingRejected for a setting that a database or a role cannot have, or that is
+        overridden there."""
         if setting is None:
             return
         if self.at != "server" and setting.context in _FOR_ALL:
@@ -139,7 +140,7 @@ class Scope:
             )
 
     def refuse_without_right(self, session: Connection, name: str, setting: Setting | None) -> None:
-        """Refuse what this user may not write there."""
+        """Raises SettingRejected for what this user may not write in this scope."""
         if self.at == "server":
             _refuse_alter_system(session, name)
             return
@@ -158,7 +159,7 @@ SERVER = Scope()
 
 
 def refuse_without_set(session: Connection, name: str, setting: Setting | None) -> None:
-    """Refuse what this user may not SET in a session of its own."""
+    """Raises SettingRejected for what this user may not SET in a session of its own."""
     if setting is None or setting.context not in (Context.SUPERUSER, Context.SUPERUSER_BACKEND):
         return
     newer = session.info.server_version >= 150000

@@ -27,7 +27,7 @@ REAL_TOLERANCE = 1e-5
 
 
 def read_settings(session: Connection) -> dict[str, Setting]:
-    """Every setting this session may see, by name."""
+    """Returns every setting that this session may see, by name."""
     with session.cursor(row_factory=dict_row) as cursor:
         cursor.execute(statement("settings/settings"), prepare=False)
         return {
@@ -43,7 +43,7 @@ def read_settings(session: Connection) -> dict[str, Setting]:
 
 
 def show(session: Connection, names: Iterable[str]) -> dict[str, str]:
-    """Each setting as `current_setting` shows it."""
+    """Returns each setting as `current_setting` shows it."""
     rows = session.execute(
         statement("settings/current_settings"), (list(names),), prepare=False
     ).fetchall()
@@ -108,7 +108,8 @@ def same_value(wanted: str, setting: Setting) -> bool:
 
 
 def confirm(wanted: str, setting: Setting | None, name: str, scope: Scope = SERVER) -> Note | None:
-    """Refuse a value that is not in force; a note where it is, but reads back differently."""
+    """Raises SettingRejected for a value that is not in force; returns a note where it is, but
+    reads back differently."""
     if setting is None:
         raise SettingRejected(name, f"{name}: the server has no such setting once started")
     if setting.pending_restart:

@@ -53,7 +53,7 @@ class JournalAround:
 
     @property
     def machine(self) -> str:
-        """Who can undo what it holds."""
+        """The user and machine that can undo what the journal holds."""
         return self._journal.machine
 
 
@@ -65,11 +65,11 @@ class RecordedJournal(JournalAround):
         self._server = self._reached = ""
 
     def begin(self, server: str, reached: str = "") -> None:
-        """From here on changes are made on this server: its identity, and its address."""
+        """Records changes from now on as those of this server: its identity, and its address."""
         self._server, self._reached = server, reached
 
     def record(self, change: Change) -> None:
-        """On disk in both places when this returns."""
+        """Writes a change to the record and to the journal; both are on disk when it returns."""
         change = replace(change, reached=self._reached)
         kept = replace(change, journal=self.place, run=self.run)
         with _locked():
@@ -77,7 +77,7 @@ class RecordedJournal(JournalAround):
         self._journal.record(change)
 
     def undone(self, change_id: str) -> None:
-        """Removed from the record, and noted in the journal."""
+        """Removes a change from the record, and notes that in the journal."""
         forget(self._server, change_id)
         self._journal.undone(change_id)
 
@@ -100,7 +100,8 @@ def recorded(server: str) -> list[Change]:
 
 
 def all_recorded() -> list[tuple[str, list[Change]]]:
-    """Every server's identity with its changes; files that cannot be read are passed over."""
+    """Returns every server's identity with its recorded changes; files that cannot be read are
+    passed over."""
     found: list[tuple[str, list[Change]]] = []
     for path in sorted(record_file("0").parent.glob("*.json")):
         with suppress(OSError, ValueError, TypeError, KeyError, SetupError):
@@ -166,7 +167,7 @@ def forget_equal(server: str, run: str, is_undone: Callable[[Change], bool]) -> 
 
 
 def this_machine() -> str:
-    """User and host, for the mark on a server: a change record belongs to one user."""
+    """Returns user and host, for the mark on a server: a change record belongs to one user."""
     return f"{name_of(os.geteuid())}@{platform.node() or '?'}"
 
 

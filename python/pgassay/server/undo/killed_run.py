@@ -41,7 +41,7 @@ def refuse_left_by_killed_runs(
 
 
 def refuse_killed_run(server: str, data: str | None, reached: str, own: Path | None = None) -> None:
-    """TargetError where a run has changed this server and not put it back.
+    """Raises TargetError where a run has changed this server and not put it back.
 
     `data` is its data directory, where that is known, `reached` its address, `own` the directory of
     the run that asks, where it goes on.
@@ -52,7 +52,8 @@ def refuse_killed_run(server: str, data: str | None, reached: str, own: Path | N
 
 
 def refuse_killed_run_on(host: Host) -> None:
-    """TargetError where a killed run has changed knobs of a host; those of a live run pass."""
+    """Raises TargetError where a killed run has changed knobs of a host; those of a live
+    run pass."""
     server = host_identity(host)
     killed = [
         one

@@ -34,7 +34,7 @@ _FORM = 1
 
 @dataclass(frozen=True)
 class Mark:
-    """Who has changed a server, and what."""
+    """A mark on a server that says which run has changed it, and what."""
 
     run: str
     """The directory of the run,"""
@@ -59,7 +59,7 @@ class Mark:
 
     @property
     def what(self) -> str:
-        """Its changes in words."""
+        """The changes of the mark in words."""
         settings: dict[str, list[SettingChange]] = {}
         others: dict[str, None] = {}
         for change in self.changes:
@@ -143,8 +143,8 @@ def _list(told: dict[str, Any], name: str, kind: type) -> list[Any]:
 
 
 def bare(change: Change) -> Change:
-    """Without what only the run's own machine needs, and without secrets; equal where the same
-    value is written to the same place."""
+    """Returns a change without what only the run's own machine needs, and without secrets; it is
+    equal where the same value is written to the same place."""
     plain = replace(change, id="-", reached="", dsn="", journal="", run="")
     if isinstance(plain, ServerChange):
         return replace(plain, data="", log="", host="")

@@ -40,7 +40,7 @@ class Place:
     database: str = ""
 
     def write(self, session: Connection, mark: Mark) -> None:
-        """Bring the mark in this comment up to date, or remove one without changes."""
+        """Brings the mark in this comment up to date, or removes one without changes."""
         now = self._comment(session)
         if now is None:
             return  # the schema is not made yet, or dropped already
@@ -189,7 +189,7 @@ class ServerMark:
         mark: Mark,
         changes: Sequence[Change] = (),
     ) -> None:
-        """From here on the changes of this run are marked at this place; these are there."""
+        """Marks the changes of this run at this place from now on; these are there already."""
         self._begun, self._open = (session, place, mark), list(changes)
 
     @property
@@ -198,7 +198,7 @@ class ServerMark:
         return self._removal if self._written is not None and self._written.changes else []
 
     def add(self, change: Change) -> None:
-        """On the server when this returns."""
+        """Adds a change to the mark, which is on the server when this returns."""
         self._bring_to([*self._open, change])
 
     def remove(self, change_id: str) -> None:
@@ -233,12 +233,12 @@ class MarkedJournal(JournalAround):
         self._mark = mark
 
     def record(self, change: Change) -> None:
-        """In the journal and on the server when this returns."""
+        """Writes a change to the journal and to the mark; it is in both when this returns."""
         self._journal.record(change)
         self._mark.add(change)
 
     def undone(self, change_id: str) -> None:
-        """Removed from the server, then noted in the journal: what is killed between the two is
-        undone once more by the run's own journal."""
+        """Removes a change from the mark, then notes that in the journal: what is killed between
+        the two is undone once more by the run's own journal."""
         self._mark.remove(change_id)
         self._journal.undone(change_id)

@@ -25,7 +25,7 @@ class _InUse(TargetError):
 
 
 def take(session: Connection) -> None:
-    """Take the run lock of the server; TargetError where another run keeps it."""
+    """Takes the run lock of the server; raises TargetError where another run keeps it."""
     end = time.monotonic() + _PATIENCE_S
     while True:
         try:
@@ -54,7 +54,7 @@ def _take(session: Connection) -> None:
 
 
 def refuse_other_runs(session: Connection) -> None:
-    """TargetError where another session holds the run lock."""
+    """Raises TargetError where another session holds the run lock."""
     holder = session.execute(statement("existing/other_runs"), KEYS).fetchone()
     if holder is not None:
         raise _in_use(f" (process {holder[0]}, database {holder[1]}, user {holder[2]})")

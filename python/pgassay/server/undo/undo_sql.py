@@ -107,7 +107,8 @@ def alter_of(scope: SettingsAt, of: str) -> sql.Composable:
 
 
 def assignment(name: str, value: str, alter: sql.Composable) -> sql.Composed:
-    """ALTER … SET; a list of names is given name by name, as PostgreSQL quotes each."""
+    """Returns the statement ALTER … SET; a list of names is given name by name, as PostgreSQL
+    quotes each."""
     values = split_names(value) if name.lower() in LIST_OF_NAMES else [value]
     return sql.SQL("{} SET {} = {}").format(
         alter,
@@ -117,12 +118,13 @@ def assignment(name: str, value: str, alter: sql.Composable) -> sql.Composed:
 
 
 def reset(name: str, alter: sql.Composable) -> sql.Composed:
-    """ALTER … RESET."""
+    """Returns the statement ALTER … RESET."""
     return sql.SQL("{} RESET {}").format(alter, sql.Identifier(*name.split(".")))
 
 
 def drop_database(name: str) -> sql.Composed:
-    """Drop also with sessions in it: only runs of pgassay connect there."""
+    """Returns the statement that drops a database, also with sessions in it: only runs of pgassay
+    connect there."""
     return sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name))
 
 

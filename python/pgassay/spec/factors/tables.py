@@ -135,7 +135,8 @@ class ClientFactors(Table):
 
 
 class SchemaLevel(Table):
-    """SQL that makes one variant of the schema, and SQL that undoes it."""
+    """One level of `[factors.schema]`: SQL that makes a variant of the schema, and SQL that undoes
+    it."""
 
     sql: str = Field("", description="statements, or the name of a .sql file")
     undo: str | None = Field(None, description="SQL that undoes it; required on an existing server")
