@@ -138,17 +138,16 @@ def _print_summary(context: ApartContext) -> None:
     from pgassay.cli.terminal.summary import print_table_of
     from pgassay.report.sections.apart.differences import verdict_table
     from pgassay.report.sections.apart.record import condition_table
-    from pgassay.report.summaries.apart import caveats, facts, forced, headlines
+    from pgassay.report.summaries.apart import answers, caveats, forced, spreads
 
     out.print()
     out.print(f"[bold]{plain(context.title)}[/bold]")
-    for one in headlines(context):
-        labelled(f"{one.badge.upper()}  ", one.text, "bold red" if one.tone == "worse" else "bold")
+    for one in answers(context):
+        labelled(f"{one.badge.upper()}  ", one.whole, "bold red" if one.tone == "worse" else "bold")
     out.print()
     print_table_of(verdict_table(context))
     out.print()
-    spreads = [value for name, value in facts(context) if name == "Spread between runs"]
-    for text in (*spreads, *caveats(context)[len(forced(context)) :]):
+    for text in (*spreads(context), *caveats(context)[len(forced(context)) :]):
         labelled("- ", text, "yellow")
     differing = condition_table(context)
     if differing:

@@ -6,7 +6,7 @@ Enters: the context of a run, an observation or a trace. Leaves: a `Page`. Never
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pgassay.language import ntr, tr
 from pgassay.notes import Importance
@@ -24,7 +24,6 @@ from pgassay.report.summaries import headline
 from pgassay.report.summaries import observation as observation_summary
 from pgassay.report.summaries import trace as trace_summary
 from pgassay.report.summaries.caveats import caveats_of, caveats_that_matter
-from pgassay.report.summaries.headline import Headline
 
 AnyContext = ReportContext | ObservationContext | TraceContext | ApartContext
 _MOST_DOUBTS = 2
@@ -64,7 +63,7 @@ def page_of(context: AnyContext) -> Page:
         return _page_of_apart(context)
     doubts = caveats_of(context).get(Importance.VERDICT, ())[:_MOST_DOUBTS]
     facts = _facts(headline.facts(context), caveats_that_matter(context))
-    top: list[Block] = [*_answers(headline.headlines(context)), *map(_doubt, doubts), facts]
+    top: list[Block] = [*_answers(headline.answers(context)), *map(_doubt, doubts), facts]
     notes = (server_version(context.environment), created_at(context.environment))
     return _page(context, notes, top, RUN_SECTIONS)
 
@@ -86,7 +85,7 @@ def _page_of_apart(context: ApartContext) -> Page:
     caveats = apart_summary.caveats(context)
     doubts = caveats[len(apart_summary.forced(context)) :][:_MOST_DOUBTS]
     facts = _facts(apart_summary.facts(context), len(caveats))
-    top: list[Block] = [*_answers(apart_summary.headlines(context)), *map(_doubt, doubts), facts]
+    top: list[Block] = [*_answers(apart_summary.answers(context)), *map(_doubt, doubts), facts]
     notes = (tr("made apart, not randomised"),)
     return _page(context, notes, top, APART_SECTIONS)
 
@@ -107,9 +106,8 @@ def _page(
     )
 
 
-def _answers(found: Sequence[Headline]) -> Iterator[Answer]:
-    for one in found:
-        yield Answer(one.badge, one.tone, one.shown, one.shown_limits, len(found))
+def _answers(found: Sequence[Answer]) -> Iterator[Answer]:
+    return (replace(one, one_of=len(found)) for one in found)
 
 
 def _doubt(caveat: str) -> Paragraph:

@@ -149,7 +149,7 @@ def test_sessions_are_stacked_on_one_scale_without_those_that_wait_for_their_cli
     assert [name for name, _ in chart.key] == ["CPU", "WAL"]
     cpu, wal = [mark for mark in chart.panels[0].marks if isinstance(mark, Band)]
     assert (cpu.high[5], wal.low[5], wal.high[5]) == (1.5, 1.5, 4.5)
-    assert wal.name.startswith("WAL: 2.95 sessions")
+    assert (wal.name, wal.tip.startswith("WAL: 2.95 sessions")) == ("WAL", True)
 
 
 def test_the_host_shows_the_devices_of_the_server_first_and_no_figure_near_zero() -> None:

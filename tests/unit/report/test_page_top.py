@@ -15,13 +15,14 @@ import pytest
 from pgassay.analysis.measures.asked import ArmAsked
 from pgassay.analysis.measures.model import ScenarioMeasures
 from pgassay.analysis.reading.setting_sizes import setting_bytes, setting_text
+from pgassay.findings.model import FindingKind
 from pgassay.language import LANGUAGES, speaking
 from pgassay.report.context import ReportContext
 from pgassay.report.document.text import Span
-from pgassay.report.formats.html import render_html
+from pgassay.report.formats.html import render_html, with_intervals
 from pgassay.report.sections.record.settings import settings_table
 from pgassay.report.sections.record.workload import mix_table
-from pgassay.report.summaries.headline import Headline, facts, headlines
+from pgassay.report.summaries.headline import answers, facts
 from pgassay.report.workload import workload_words
 from support.blocks import plain
 from support.synthetic.analyses import changed
@@ -96,23 +97,26 @@ def test_data_beyond_the_limit_of_the_server_are_more_than_memory(context: Repor
     assert workload_words(with_facts(limited, spec_text=spec_text)).endswith(", more than memory")
 
 
-def test_every_interval_of_a_headline_is_set_alike(context: ReportContext) -> None:
-    (one,) = headlines(context)
-    assert plain(one.shown) == one.text
-    intervals = [span.text for span in one.shown if span.kind == "interval"]
+def test_every_interval_of_an_answer_is_set_alike(context: ReportContext) -> None:
+    (one,) = answers(context)
+    shown = with_intervals(one.text)
+    assert plain(shown) == one.text
+    intervals = [span.text for span in shown if span.kind == "interval"]
     assert len(intervals) == 2
     assert all(re.fullmatch(r"\(95 % CI .*\)", text) for text in intervals)
     # "Lower" says the direction, so the interval needs no sign.
     assert "\u2212" not in one.text
-    assert Headline("b", "t", "No (interval) here.").shown == (Span("No (interval) here."),)
+    assert with_intervals("No (interval) here.") == (Span("No (interval) here."),)
 
 
-def test_what_limits_a_verdict_stands_apart_from_its_sentence() -> None:
-    one = Headline("b", "t", "A is faster (95 % CI 1 to 2 %). But not (95 % CI 0 to 1 %).",
-                   "But not (95 % CI 0 to 1 %).")  # fmt: skip
-    assert [span.text for span in one.shown] == ["A is faster ", "(95 % CI 1 to 2 %)", "."]
-    assert [span.kind for span in one.shown_limits] == ["plain", "interval", "plain"]
-    assert Headline("b", "t", "A is faster.").shown_limits == ()
+def test_an_answer_and_what_limits_it_are_the_finding(context: ReportContext) -> None:
+    (one,) = answers(context)
+    (verdict,) = (
+        found
+        for found in context.of_kind(FindingKind.VERDICT)
+        if found.comparison and found.comparison.step is None
+    )
+    assert one.whole == verdict.text
 
 
 def test_the_mix_asked_for_stands_beside_the_one_achieved(context: ReportContext) -> None:

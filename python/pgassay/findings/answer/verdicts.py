@@ -33,13 +33,7 @@ def find(analysis: Analysis, _facts: RunFacts) -> list[Finding]:
         Finding(
             FindingKind.VERDICT,
             badge(verdict, analysis),
-            " ".join(
-                [
-                    with_endpoints(verdict_sentence(verdict, analysis), verdict, analysis)
-                    + early_end(verdict),
-                    *limits(verdict, analysis),
-                ]
-            ),
+            " ".join((claim(verdict, analysis), *limits(verdict, analysis))),
             verdict,
         )
         for verdict in analysis.answer.verdicts()
@@ -48,6 +42,12 @@ def find(analysis: Analysis, _facts: RunFacts) -> list[Finding]:
         Finding(FindingKind.VERDICT, Verdict.UNDECIDED.value, text) for text in unanswered(analysis)
     ]
     return found if analysis.answer.verdicts() else [*found, *_single_arm(analysis)]
+
+
+def claim(verdict: Comparison, analysis: Analysis) -> str:
+    """The answer with the endpoints beside it, without what limits it."""
+    sentence = with_endpoints(verdict_sentence(verdict, analysis), verdict, analysis)
+    return sentence + early_end(verdict)
 
 
 def verdict_sentence(comparison: Comparison, analysis: Analysis) -> str:

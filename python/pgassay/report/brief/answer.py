@@ -55,7 +55,7 @@ def answer_parts(context: ReportContext) -> dict[str, Part]:
 def _answers(context: ReportContext) -> Part:
     found = context.of_kind(FindingKind.VERDICT)
     if not found:
-        yield from (Answer(one.badge, one.tone, one.text) for one in headline.headlines(context))
+        yield from headline.answers(context)
     for one in found:
         if one.comparison is None or one.comparison.step is None:
             yield Answer(tr(one.title), "", one.text)

@@ -23,7 +23,7 @@ from pgassay.report.document.blocks import (
 )
 from pgassay.report.document.section import shown
 from pgassay.report.document.table import Cell, Table
-from pgassay.report.document.text import Inline, joined, spans_of
+from pgassay.report.document.text import Inline, spans_of
 from pgassay.spec.secrets.redaction import shown_of
 
 _WIDTH = 160
@@ -45,7 +45,7 @@ def plain_lines(part: Part) -> list[str]:
 def _lines(block: Block) -> Iterator[str]:
     match block:
         case Answer():
-            yield f"{block.badge}{colon()}{_text(joined(block.text, block.limits))}"
+            yield f"{block.badge}{colon()}{block.whole}"
         case Paragraph() if block.role != "note":
             lead = "".join(f"{span.text.rstrip('.。')}{colon()}" for span in block.lead)
             is_item = lead or block.role in ("observed", "pattern")

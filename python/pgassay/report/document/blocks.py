@@ -37,11 +37,16 @@ class Answer:
     badge: str
     tone: str
     """A class of style.css: better, worse, same, undecided, measured."""
-    text: Inline
-    limits: Inline = ""
-    """What limits the verdict, in smaller type."""
+    text: str
+    limits: str = ""
+    """Sentences on what limits the verdict, in smaller type."""
     one_of: int = 1
     """How many answers the page has."""
+
+    @property
+    def whole(self) -> str:
+        """The text and its limits."""
+        return f"{self.text} {self.limits}".rstrip()
 
 
 @dataclass(frozen=True)

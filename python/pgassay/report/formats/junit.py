@@ -102,8 +102,8 @@ def _cases(context: ReportContext) -> Iterator[Case]:
             sentence = endpoint_sentence(beside, endpoint)
             yield Case("endpoint", _name(beside), _outcome(beside), sentence)
     if not found:
-        (nothing,) = headline.headlines(context)
-        yield Case("run", "result", "error", nothing.text)
+        (nothing,) = headline.answers(context)
+        yield Case("run", "result", "error", nothing.whole)
 
 
 def _gates(context: ReportContext) -> Iterator[Case]:

@@ -31,7 +31,7 @@ from pgassay.report.document.blocks import (
 )
 from pgassay.report.document.section import Blocks, Section, shown
 from pgassay.report.document.table import Row, Table
-from pgassay.report.document.text import Inline, Span, Text, joined, spans_of
+from pgassay.report.document.text import Inline, Span, Text, spans_of
 from pgassay.report.inert import markdown_line, shown_lines
 from pgassay.report.page import AnyContext, page_of
 from pgassay.report.svg.draw import WIDE_PX, draw
@@ -105,8 +105,8 @@ class _Writer:
         for block in shown(blocks):
             match block:
                 case Answer():
-                    text = _inline(joined(block.text, block.limits))
-                    yield f"**{markdown_line(block.badge.upper())}** {text}"
+                    badge = markdown_line(block.badge.upper())
+                    yield f"**{badge}** {markdown_line(block.whole)}"
                 case Paragraph():
                     yield _paragraph(block)
                 case Heading():

@@ -97,7 +97,7 @@ def _found(
     answers = [(one.title, one.text) for one in context.of_kind(FindingKind.VERDICT)]
     doubts = caveats_of(context).get(Importance.VERDICT, ())
     return [
-        *(answers or [(one.badge, one.text) for one in headline.headlines(context)]),
+        *(answers or [(one.badge, one.whole) for one in headline.answers(context)]),
         *(("could change the verdict", text) for text in doubts),
         *headline.facts(context),
         ("Run", context.run_name),

@@ -1,6 +1,6 @@
 """The top of a comparison of runs made apart.
 
-Enters: the context. Leaves: one `Headline` per side and arm, and (name, value) pairs.
+Enters: the context. Leaves: one `Answer` per side and arm, and (name, value) pairs.
 Never: decides a verdict.
 """
 
@@ -12,23 +12,22 @@ from pgassay.findings.apart.verdicts import badge_of, limit_of, sentence_of, spr
 from pgassay.language import decimals, listed, tr
 from pgassay.report.charts.style import TONES
 from pgassay.report.context import ApartContext
-from pgassay.report.summaries.headline import Headline
+from pgassay.report.document.blocks import Answer
 
 
-def headlines(context: ApartContext) -> tuple[Headline, ...]:
+def answers(context: ApartContext) -> tuple[Answer, ...]:
     """That the comparison was forced, if it was; the verdicts over whole trials."""
-    warned = [Headline(tr("forced"), TONES[Verdict.WORSE], text) for text in forced(context)]
+    warned = [Answer(tr("forced"), TONES[Verdict.WORSE], text) for text in forced(context)]
     found = []
     for one in context.analysis.verdicts():
         if one.comparison.step is None:
             claim, interval = sentence_of(one, context.analysis)
-            limit = limit_of(one)
-            text = f"{tr('{text}.', text=f'{claim} {interval}'.rstrip())} {limit}".rstrip()
+            text = tr("{text}.", text=f"{claim} {interval}".rstrip())
             badge = badge_of(one, forced=bool(warned))
             tone = TONES[Verdict.UNDECIDED if warned else one.comparison.verdict]
-            found.append(Headline(badge, tone, text, limit))
+            found.append(Answer(badge, tone, text, limit_of(one)))
     nothing = tr("The runs share no figure of the primary metric, so there is no result.")
-    return (*warned, *(found or [Headline(tr("no result"), TONES[Verdict.UNDECIDED], nothing)]))
+    return (*warned, *(found or [Answer(tr("no result"), TONES[Verdict.UNDECIDED], nothing)]))
 
 
 def facts(context: ApartContext) -> tuple[tuple[str, str], ...]:
@@ -36,7 +35,6 @@ def facts(context: ApartContext) -> tuple[tuple[str, str], ...]:
     analysis = context.analysis
     metric = METRICS[analysis.metric]
     direction = {"higher": tr("higher is better"), "lower": tr("lower is better")}.get(metric.good)
-    spreads = dict.fromkeys(words for one in analysis.verdicts() if (words := spread_sentence(one)))
     found = [
         (tr("Primary metric"), listed([metric.title, direction] if direction else [metric.title])),
         (
@@ -45,9 +43,15 @@ def facts(context: ApartContext) -> tuple[tuple[str, str], ...]:
         ),
         (tr("Baseline"), context.analysis.sides[0].name),
         (tr("Randomised"), tr("no: the runs were made apart")),
-        *((tr("Spread between runs"), words) for words in spreads),
+        *((tr("Spread between runs"), words) for words in spreads(context)),
     ]
     return tuple(found)
+
+
+def spreads(context: ApartContext) -> tuple[str, ...]:
+    """How much runs of the same thing differ, once for each way in which that is known."""
+    found = (spread_sentence(one) for one in context.analysis.verdicts())
+    return tuple(dict.fromkeys(words for words in found if words))
 
 
 def forced(context: ApartContext) -> tuple[str, ...]:

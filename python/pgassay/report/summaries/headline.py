@@ -1,26 +1,25 @@
 """The top of a report: the answers, and the facts a reader needs to weigh them.
 
-Enters: the context. Leaves: one `Headline` per answer, and (name, value) pairs.
+Enters: the context. Leaves: one `Answer` for each verdict, and (name, value) pairs.
 Never: decides a verdict.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from pgassay.analysis.compare.model import Dependence
 from pgassay.analysis.model import Analysis, IntervalKind, Verdict
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.answer.limits import limits
+from pgassay.findings.answer.verdicts import claim
 from pgassay.findings.model import Finding, FindingKind
 from pgassay.findings.wording import quantity
 from pgassay.language import Message, colon, decimals, listed, tr
 from pgassay.plan.model import Plan
 from pgassay.report.charts.style import TONES
 from pgassay.report.context import ReportContext
-from pgassay.report.document.text import Span, Text
+from pgassay.report.document.blocks import Answer
 from pgassay.report.workload import workload_words
 
 _INTERVALS = {
@@ -28,50 +27,23 @@ _INTERVALS = {
     IntervalKind.BOUNDED: Message("confidence sequence up to the last block"),
     IntervalKind.GROUP: Message("group-sequential"),
 }
-_INTERVAL = re.compile(r"(\(95 % (?!of )[^()]*\))")
 _MOST_MEANS = 4
 _MOST_DEPENDING = 3
 """Interactions shown at the top: each one qualifies an average above it."""
 
 
-@dataclass(frozen=True)
-class Headline:
-    """One answer."""
-
-    badge: str
-    tone: str
-    text: str
-    limits: str = ""
-    """The end of the text: what limits the verdict, in smaller type."""
-
-    @property
-    def shown(self) -> Text:
-        """The text without its limits, its intervals in lighter type."""
-        return _with_intervals(self.text.removesuffix(self.limits).rstrip())
-
-    @property
-    def shown_limits(self) -> Text:
-        """The limits, likewise."""
-        return _with_intervals(self.limits)
-
-
-def _with_intervals(text: str) -> Text:
-    pieces = enumerate(_INTERVAL.split(text))
-    return tuple(Span(piece, "interval" if at % 2 else "plain") for at, piece in pieces if piece)
-
-
-def headlines(context: ReportContext) -> tuple[Headline, ...]:
+def answers(context: ReportContext) -> tuple[Answer, ...]:
     """The answers over whole trials; answers by step are in the table of verdicts."""
     verdicts = context.of_kind(FindingKind.VERDICT)
     whole = [v for v in verdicts if v.comparison is None or v.comparison.step is None]
     if not whole:
-        return (Headline(tr("no result"), "same", _nothing(context)),)
+        return (Answer(tr("no result"), "same", _nothing(context)),)
     depending = [
-        Headline(Message("depends"), "undecided", finding.text)
+        Answer(Message("depends"), "undecided", finding.text)
         for finding in context.of_kind(FindingKind.INTERACTION)
         if finding.title == Dependence.DEPENDS
     ]
-    return (*(_headline(one, context.analysis) for one in whole), *depending[:_MOST_DEPENDING])
+    return (*(_answer(one, context.analysis) for one in whole), *depending[:_MOST_DEPENDING])
 
 
 def facts(context: ReportContext) -> tuple[tuple[str, str], ...]:
@@ -152,16 +124,15 @@ def interval_words(context: ReportContext) -> str:
     return name
 
 
-def _headline(finding: Finding, analysis: Analysis) -> Headline:
+def _answer(finding: Finding, analysis: Analysis) -> Answer:
     comparison = finding.comparison
     if comparison is None:
         tone = "undecided" if finding.title == Verdict.UNDECIDED else "measured"
-        return Headline(tr(finding.title), tone, finding.text)
-    verdict = comparison.verdict.value
-    # The badge says the verdict already.
-    text = finding.text.removeprefix(f"{tr(verdict).capitalize()}{colon()}").strip()
-    tone = TONES[comparison.verdict] if finding.title == verdict else "undecided"
-    return Headline(tr(finding.title), tone, text, " ".join(limits(comparison, analysis)))
+        return Answer(tr(finding.title), tone, finding.text)
+    is_plain = finding.title == comparison.verdict.value
+    tone = TONES[comparison.verdict] if is_plain else "undecided"
+    text, limit = claim(comparison, analysis), " ".join(limits(comparison, analysis))
+    return Answer(tr(finding.title), tone, text, limit)
 
 
 def _nothing(context: ReportContext) -> str:

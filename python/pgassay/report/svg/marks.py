@@ -104,7 +104,7 @@ def _band(band: Band, place: Place) -> str:
         there, back = (thinned(run, edge, place.most_points) for edge in (top, bottom))
         around = (np.r_[one, other[::-1]] for one, other in zip(there, back, strict=True))
         data += path_data(*around) + "Z"
-    title = f"<title>{inert(band.name)}</title>" if band.name else ""
+    title = f"<title>{inert(band.tip or band.name)}</title>" if band.name else ""
     return f'<path d="{data}" {fill(band.colour, band.opacity)}{_arm(band.arm)}>{title}</path>'
 
 

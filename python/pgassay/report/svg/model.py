@@ -65,6 +65,8 @@ class Band:
     opacity: float = 0.18
     arm: str = ""
     name: str = ""
+    tip: str = ""
+    """Shown beside the pointer; by default the name."""
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ Never: shows more than the chart does.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -22,7 +21,6 @@ from pgassay.report.tables.cells import ABSENT, moment
 sentence = texts_of(__name__)
 
 _MOST_ROWS, _MOST_COLUMNS = 40, 8
-_COLON = re.compile("[:：]")
 _DECIMALS = 2
 """By which places of several lines are the same."""
 
@@ -67,7 +65,7 @@ def _courses(figure: Figure) -> Iterator[_Course]:
     ]
     names = [mark.name for _, mark in found]
     for panel, mark in found:
-        name = _COLON.split(mark.name)[0] if isinstance(mark, Band) else mark.name
+        name = mark.name
         title = panel.title or panel.y.title
         if title and (names.count(mark.name) > 1 or (isinstance(mark, Band) and panel.title)):
             name = f"{title}{colon()}{name}"

@@ -57,13 +57,10 @@ def sessions_chart(
         for name, middles, values in stack:
             above = [low + value for low, value in zip(below, values, strict=True)]
             title = next(one.title for one in classes if one.name == name)
-            tip = tr(
-                "{title}: {number} sessions on average",
-                title=title,
-                number=decimals(sum(values) / len(values), ".2f"),
-            )
+            mean = decimals(sum(values) / len(values), ".2f")
+            tip = tr("{title}: {number} sessions on average", title=title, number=mean)
             colour = CLASS_COLOURS.get(name, GREY)
-            panel.add(Band(middles, below, above, colour, 0.85, arm, tip))
+            panel.add(Band(middles, below, above, colour, 0.85, arm, title, tip))
             below = above
         panels.append(panel)
     key = [(one.title, CLASS_COLOURS.get(one.name, GREY)) for one in classes]
