@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, LiteralString, Protocol
 
-from pgassay.notes import Note
+from pgassay.notes import Note, coded
 from pgassay.server.change import Change
 from pgassay.server.comparison import Comparison
 from pgassay.server.connection.libpq import as_options, for_engine
@@ -270,6 +270,10 @@ class ResetReport:
     """What the caches held afterwards; None where they were left as they were."""
     copied: str = ""
     """How the data were put back, where there is more than one way."""
+
+    def described(self) -> dict[str, Any]:
+        """Returns the object of trial.json."""
+        return {**asdict(self), **coded("notes", self.notes)}
 
 
 class Target(Protocol):

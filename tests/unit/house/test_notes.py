@@ -11,7 +11,20 @@ import pytest
 from pgassay.analysis.compare.model import Withdrawn
 from pgassay.analysis.curves.checkpoints.signs import TESTS
 from pgassay.language import speaking
-from pgassay.notes import LEGACY, ROOMS, Importance, Note, catalogue, note_to_json, notes_from_json
+from pgassay.notes import (
+    LEGACY,
+    ROOMS,
+    Importance,
+    Note,
+    catalogue,
+    coded,
+    legacy,
+    note_at,
+    note_to_json,
+    notes_at,
+    notes_by_name,
+    notes_from_json,
+)
 from pgassay.plan.duet import background
 from pgassay.plan.modes import carries_over
 from pgassay.server.copied.carried_settings import left_out
@@ -72,6 +85,28 @@ def test_a_note_that_this_version_does_not_know_is_its_sentence(stored: object) 
     assert note == Note(LEGACY, {"text": "as it was said"})
     assert note.importance is Importance.SIZE
     assert notes_from_json([], ["by an older version"])[0].code == LEGACY
+
+
+def test_a_key_has_its_sentence_and_beside_it_the_note() -> None:
+    notes = (PHASE, Note("plan/blocks"))
+    made = coded("one", PHASE) | coded("some", notes) | coded("no", None)
+    stored = json.loads(json.dumps(made | coded("named", {"x": PHASE})))
+    assert stored["one"] == str(PHASE)
+    assert stored["some"] == list(map(str, notes))
+    assert note_at(stored, "one") == PHASE
+    assert notes_at(stored, "some") == notes
+    assert notes_by_name(stored, "named") == {"x": PHASE}
+    assert note_at(stored, "no") is None
+    assert note_at(stored, "absent") is None
+
+
+@pytest.mark.parametrize("strange", [None, 1, "text", [], [1, 2, 3], {"code": 1}, {"x": "y"}])
+def test_a_key_whose_note_cannot_be_read_is_its_sentence(strange: object) -> None:
+    said = {"one": "words", "one_coded": strange}
+    assert note_at(said, "one") == legacy("words")
+    assert notes_at({"some": ["words"], "some_coded": strange}, "some") == (legacy("words"),)
+    named = {"named": {"x": "words"}, "named_coded": strange}
+    assert notes_by_name(named, "named") == {"x": legacy("words")}
 
 
 def test_every_code_in_the_sources_has_a_sentence_and_every_sentence_a_use() -> None:

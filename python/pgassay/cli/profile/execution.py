@@ -17,6 +17,7 @@ from pgassay.analysis.profiles.functions import Counted
 from pgassay.cli.terminal.console import err, out, plain
 from pgassay.cli.terminal.stopping import first_signal_ends
 from pgassay.errors import ExitCode
+from pgassay.notes import coded
 from pgassay.profiling import Request, profile_server
 from pgassay.samples.directory import default_run_path
 from pgassay.samples.profiles import ProfileDirectory
@@ -59,6 +60,7 @@ def _object(profile: Profile) -> dict[str, Any]:
     ms = profile.unit_ns / 1e6
     return {
         **{name: value for name, value in asdict(profile).items() if name != "stacks"},
+        **coded("notes", profile.notes),
         "parts": [
             {"process": process, "name": name, "ms": weight * ms}
             for (process, name), weight in sorted(counted.parts.items(), key=lambda one: -one[1])

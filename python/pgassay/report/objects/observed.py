@@ -10,6 +10,7 @@ import json
 from dataclasses import asdict
 from typing import Any
 
+from pgassay.notes import note_to_json
 from pgassay.report.context import ObservationContext
 from pgassay.report.objects.analysis import fields, finite
 from pgassay.report.summaries.observation import caveats
@@ -25,6 +26,8 @@ def render_object(context: ObservationContext) -> str:
         **context.described.model_dump(exclude={"schema_"}),
         "pgassay": context.version,
         **asdict(context.observed),
+        "warnings": list(map(str, context.observed.notes)),
+        "notes": list(map(note_to_json, context.observed.notes)),
         "environment": dict(context.environment.given),
     }
     return json.dumps(finite(value), indent=1, ensure_ascii=False, allow_nan=False) + "\n"

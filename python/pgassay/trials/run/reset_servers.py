@@ -77,7 +77,7 @@ def describe_resets(
 ) -> dict[str, Any]:
     """Returns the `reset` object of trial.json."""
     first = servers[0]
-    described = asdict(first.reset)
+    described = first.reset.described()
     where = {name: value for name, value in asdict(testbeds.of_arm[trial.arm]).items() if value}
     if where:
         described["ground"] = where | {"version": first.facts.version}
@@ -85,7 +85,7 @@ def describe_resets(
         described["duration_s"] = sum(one.reset.duration_s for one in servers)
         described["arms"] = {
             one.arm.id: {
-                **asdict(one.reset),
+                **one.reset.described(),
                 "version": one.facts.version,
                 "directory": trial.directories.get(one.arm.id, at),
             }
