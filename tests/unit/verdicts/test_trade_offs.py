@@ -16,7 +16,7 @@ from pgassay.analysis.trade_offs.model import Criterion, LevelFigure, TradeOff
 from pgassay.analysis.trade_offs.pairs import compared_pairs
 from pgassay.findings.registry import find
 from pgassay.plan.model import Plan
-from pgassay.report.tables.trade_offs import trade_off_table
+from pgassay.report.sections.answer.trade_offs import trade_off_table
 from support.synthetic.analyses import changed
 from support.synthetic.designs import plan_of_spec
 

@@ -1,23 +1,31 @@
 """Levels weighed by several criteria, where these disagree or levels are three or more.
 
-Enters: the context. Leaves: a table and sentences for each factor. Never: weighs criteria.
+Enters: the context. Leaves: a table and sentences for each factor. Never: weighs criteria, or
+computes an estimate.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from pgassay.analysis.reading.metrics import METRICS
+from pgassay.analysis.trade_offs.model import Criterion, LevelFigure, TradeOff
 from pgassay.findings.answer.trade_offs import rule_of
+from pgassay.findings.wording import quantity
+from pgassay.language import Message, listed, tr
 from pgassay.report.context import ReportContext
 from pgassay.report.document.blocks import Heading, Paragraph, note
 from pgassay.report.document.section import Blocks, section
+from pgassay.report.document.table import Cell, Column, Table, table
 from pgassay.report.document.text import texts_of
-from pgassay.report.tables.trade_offs import trade_off_table
+from pgassay.report.tables.cells import ABSENT, with_interval
 
 sentence = texts_of(__name__)
 
 
 @section("answer/trade_offs", "Trade-offs")
 def trade_offs(context: ReportContext) -> Blocks:
-    """The section is left out where there is nothing to weigh."""
+    """Shows the levels of each factor by criterion; yields nothing where none has to be weighed."""
     weighed = [one for one in context.analysis.answer.trade_offs if one.matters]
     for one in weighed:
         yield Heading(one.factor) if len(weighed) > 1 else None
@@ -25,3 +33,41 @@ def trade_offs(context: ReportContext) -> Blocks:
         yield trade_off_table(one)
     if weighed:
         yield note(sentence("means_of_the_trials"))
+
+
+def trade_off_table(one: TradeOff) -> Table:
+    """Makes a table of a row for each criterion, a column for each level, the best in the last."""
+    columns = (
+        Column(Message("Criterion"), "heading"),
+        *(Column(level, full_title=f"{one.factor} = {level}") for level in one.levels),
+        Column(Message("Best"), "text"),
+    )
+    made = table(columns, [_row(one, each) for each in one.criteria])
+    return replace(made, label=tr("Levels of {factor} by criterion", factor=one.factor))
+
+
+def _row(one: TradeOff, criterion: Criterion) -> tuple[str | Cell, ...]:
+    by_level = {figure.level: figure for figure in criterion.figures}
+    shown = [
+        _cell(criterion, by_level[level]) if level in by_level else Cell(ABSENT)
+        for level in one.levels
+    ]
+    return (criterion.title, *shown, _best(one, criterion))
+
+
+def _best(one: TradeOff, criterion: Criterion) -> str:
+    if len(criterion.best) == len(one.levels):
+        return ABSENT
+    if criterion.in_order:
+        return listed(criterion.best)
+    return tr(
+        "not {list}", list=listed(level for level in one.levels if level not in criterion.best)
+    )
+
+
+def _cell(criterion: Criterion, figure: LevelFigure) -> Cell:
+    text = quantity(figure.mean, METRICS[criterion.metric]) if figure.mean else "0"
+    if figure.effect_pct is None:
+        return Cell(text)
+    style = figure.standing if figure.standing in ("better", "worse") else ""
+    return Cell(text, style=style, note=with_interval(figure.effect_pct, figure.ci95_pct))
