@@ -150,7 +150,7 @@ def _write_csv_files(context: AnyContext, folder: Path) -> None:
     from pgassay.cli.terminal.console import err
     from pgassay.durable import make_directory
     from pgassay.errors import RunDirectoryError
-    from pgassay.report.formats.csv_files import csv_files
+    from pgassay.report.data_tables.csv_files import csv_files
     from pgassay.samples.storage.files import clear_errors, write_atomically
 
     if folder.is_file():

@@ -11,9 +11,8 @@ import pytest
 
 from pgassay.notes import legacy
 from pgassay.report.context import ReportContext
-from pgassay.report.data_tables.csv_text import trials_csv
+from pgassay.report.data_tables.csv_files import csv_files, render_csv, trials_csv
 from pgassay.report.data_tables.tables import tables_of
-from pgassay.report.formats.csv_files import csv_files, render_csv
 from pgassay.report.inert import csv_cell
 from pgassay.reporting import trace_context
 from support.runs.command import last_line, pgassay

@@ -12,7 +12,7 @@ from typing import Any
 from pgassay.errors import RunDirectoryError
 from pgassay.report.brief.render import render_brief
 from pgassay.report.context import AnyContext, ObservationContext, ReportContext, TraceContext
-from pgassay.report.formats.csv_files import render_csv
+from pgassay.report.data_tables.csv_files import render_csv
 from pgassay.report.formats.html import render_html
 from pgassay.report.formats.junit import render_junit
 from pgassay.report.formats.markdown import render_markdown

@@ -16,7 +16,7 @@ from pgassay.language import Message, clauses, colon, decimals, ntr, tr
 from pgassay.report.charts.over_time.trial_order import trial_order_chart
 from pgassay.report.charts.style import arm_styles
 from pgassay.report.context import ReportContext
-from pgassay.report.data_tables.csv_text import trials_csv
+from pgassay.report.data_tables.csv_files import trials_csv
 from pgassay.report.document.blocks import Chart, Fold, PageOnly, Paragraph, note
 from pgassay.report.document.captions import arm_key
 from pgassay.report.document.section import Blocks, section

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Mapping
 from datetime import datetime
 
-from pgassay.report.context import ReportContext
+from pgassay.report.context import ObservationContext, ReportContext, TraceContext
+from pgassay.report.data_tables.tables import main_table, tables_of
 from pgassay.report.data_tables.trials import trial_table
 from pgassay.report.document.table import Table, Value
 from pgassay.report.inert import csv_cell
@@ -28,6 +30,16 @@ def csv_text(table: Table) -> str:
 def trials_csv(context: ReportContext) -> str:
     """The raw trials of a run."""
     return csv_text(trial_table(context))
+
+
+def render_csv(context: ReportContext | ObservationContext | TraceContext) -> str:
+    """The table that stands for all: of a run the raw trials."""
+    return csv_text(main_table(context))
+
+
+def csv_files(context: ReportContext | ObservationContext | TraceContext) -> Mapping[str, str]:
+    """File name → text of every table, also of those without rows."""
+    return {f"{one.name}.csv": csv_text(one) for one in tables_of(context)}
 
 
 def _cell(value: Value) -> str:
