@@ -247,6 +247,8 @@ def notes_from_json(stored: Sequence[Any], sentences: Sequence[str]) -> tuple[No
     return tuple(_known(*both) for both in zip(stored, sentences, strict=True))
 
 
+CODED = "_coded"
+"""The ending of a stored key that has the note of the sentence under the key without it."""
 Said = Note | str | Sequence[Note] | Mapping[str, Note] | None
 
 
@@ -258,27 +260,27 @@ def coded(key: str, said: Said) -> dict[str, Any]:
     if said is None or isinstance(said, str):
         return {key: said or ""}
     if isinstance(said, Note):
-        return {key: str(said), f"{key}_coded": note_to_json(said)}
+        return {key: str(said), f"{key}{CODED}": note_to_json(said)}
     if isinstance(said, Mapping):
         sentences = {name: str(one) for name, one in said.items()}
-        return {key: sentences, f"{key}_coded": {k: note_to_json(one) for k, one in said.items()}}
-    return {key: list(map(str, said)), f"{key}_coded": list(map(note_to_json, said))}
+        return {key: sentences, f"{key}{CODED}": {k: note_to_json(one) for k, one in said.items()}}
+    return {key: list(map(str, said)), f"{key}{CODED}": list(map(note_to_json, said))}
 
 
 def note_at(stored: Mapping[str, Any], key: str) -> Note | None:
     """The note that `coded` has stored under a key; None where there is no text."""
-    return _known(stored.get(f"{key}_coded"), str(stored[key])) if stored.get(key) else None
+    return _known(stored.get(f"{key}{CODED}"), str(stored[key])) if stored.get(key) else None
 
 
 def notes_at(stored: Mapping[str, Any], key: str) -> tuple[Note, ...]:
     """The list of notes that `coded` has stored under a key."""
-    codes = stored.get(f"{key}_coded")
+    codes = stored.get(f"{key}{CODED}")
     return notes_from_json(codes if isinstance(codes, list) else (), stored.get(key) or ())
 
 
 def notes_by_name(stored: Mapping[str, Any], key: str) -> dict[str, Note]:
     """The notes by name that `coded` has stored under a key."""
-    codes = stored.get(f"{key}_coded")
+    codes = stored.get(f"{key}{CODED}")
     known = codes if isinstance(codes, dict) else {}
     return {name: _known(known.get(name), text) for name, text in (stored.get(key) or {}).items()}
 

@@ -16,6 +16,7 @@ from pgassay.analysis.noise.prior_runs import conditions_of, record_of, runs_of
 from pgassay.analysis.verdicts.repeated_run import EARLIER_RUNS
 from pgassay.errors import LimitPassed, PgassayError
 from pgassay.findings.diagnosis.rule_file import known_rules
+from pgassay.notes import Note, note_of
 from pgassay.plan.design import make_plan
 from pgassay.plan.model import Gate
 from pgassay.readings.trial_readings import TrialReadings
@@ -216,7 +217,7 @@ def _profile(trials: TrialContext, run: RunDirectory) -> None:
     asked, plan = trials.spec.file.profile, trials.plan
     if asked is None or plan.calibrates:
         return
-    folder, notes = run.profiles(), list[str]()
+    folder, notes = run.profiles(), list[Note]()
     taken: dict[str, tuple[Profile, ...]] = {}
     for one in profile_arms(asked, trials, notes.append):
         with _noted(notes, one.arm.label):
@@ -232,13 +233,13 @@ def _profile(trials: TrialContext, run: RunDirectory) -> None:
     with _noted(notes, PROFILES):
         folder.finish(taken, notes)
     for note in notes:
-        trials.listener.warned(note)
+        trials.listener.warned(str(note))
 
 
 @contextmanager
-def _noted(notes: list[str], of: str) -> Iterator[None]:
+def _noted(notes: list[Note], of: str) -> Iterator[None]:
     """What cannot be written of a profile is a note."""
     try:
         yield
     except (PgassayError, OSError) as error:
-        notes.append(f"{of}: no profile: {error}")
+        notes.append(Note.of("trials/profile/none-of", of=of, why=note_of(error)))

@@ -11,6 +11,7 @@ from contextlib import closing
 from dataclasses import dataclass
 
 from pgassay.errors import PgassayError
+from pgassay.notes import Note, note_of
 from pgassay.samples.profiles import ProfileDirectory
 from pgassay.server.connection.session import as_target_error
 from pgassay.server.existing.observed import ObservedServer
@@ -41,12 +42,12 @@ def profile_server(
     directory: ProfileDirectory,
     say: Callable[[str], None],
     is_stopped: Callable[[], bool],
-) -> tuple[str, list[Profile], list[str]]:
+) -> tuple[str, list[Profile], list[Note]]:
     """The server's name, its profiles, and what could not be had; all is in the directory too.
     When it is to stop, what was recorded so far is a profile."""
     program()
     kinds: tuple[Kind, ...] = ("cpu", "off-cpu") if request.off_cpu else ("cpu",)
-    taken, notes = list[Profile](), list[str]()
+    taken, notes = list[Profile](), list[Note]()
     with closing(ObservedServer(dsn)) as server:
         facts, _ = server.facts()
         label = server.parameters.label
@@ -54,7 +55,7 @@ def profile_server(
             processes = Processes(session, server.host(facts))
             for kind in kinds:
                 if is_stopped():
-                    notes.append(f"{kind}: not profiled, because it was stopped before")
+                    notes.append(Note("trials/profile/stopped-before", {"kind": kind}))
                     break
                 say(f"profiling {label} for {request.seconds:g} s: {kind}")
                 try:
@@ -64,7 +65,7 @@ def profile_server(
                         raise KeyboardInterrupt from error
                     if not taken:
                         raise
-                    notes.append(str(error))
+                    notes.append(note_of(error))
     if not taken:
         raise KeyboardInterrupt
     for profile in taken:

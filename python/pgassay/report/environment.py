@@ -13,7 +13,7 @@ from typing import Any, Literal
 from pgassay.analysis.reading.setting_sizes import setting_text
 from pgassay.findings.wording import size
 from pgassay.language import Message, clauses, decimals, listed, tr
-from pgassay.notes import note_at, notes_at
+from pgassay.notes import CODED, note_at, notes_at
 from pgassay.samples.forms.environment import EnvironmentFile, NotSeen
 
 _ABSENT = Message("not known")
@@ -105,7 +105,7 @@ def _settings(settings: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
 
 def _flat(value: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
     for key, inner in value.items():
-        if key in _SKIPPED or str(key).endswith("_coded"):
+        if key in _SKIPPED or str(key).endswith(CODED):
             continue
         # "vm.swappiness" under "vm" needs no second "vm".
         name = str(key) if str(key).startswith(before.rstrip(", ") + ".") else f"{before}{key}"
@@ -121,7 +121,7 @@ def _flat(value: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str
 
 def _noted(value: Mapping[str, Any], key: str) -> str:
     """The sentence or list of a key that has notes; empty where it has none."""
-    if f"{key}_coded" not in value:
+    if f"{key}{CODED}" not in value:
         return ""
     return (
         listed(notes_at(value, key)) if isinstance(value[key], list) else str(note_at(value, key))

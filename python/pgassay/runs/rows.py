@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from pgassay.notes import CODED
 from pgassay.samples.directory import StoredDirectory
 from pgassay.samples.forms.environment import Setting
 from pgassay.samples.layout import ANALYSIS, OBSERVATION, PLAN
@@ -157,7 +158,8 @@ def environment(path: Path) -> Iterator[Row]:
 def _flat(value: Any, at: str) -> Iterator[tuple[str, str | None]]:
     if isinstance(value, Mapping):
         for key, inner in value.items():
-            yield from _flat(inner, f"{at}.{key}" if at else str(key))
+            if not str(key).endswith(CODED):
+                yield from _flat(inner, f"{at}.{key}" if at else str(key))
     elif isinstance(value, list):
         for place, inner in enumerate(value):
             yield from _flat(inner, f"{at}[{place}]")

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from pgassay.durable import make_directory
 from pgassay.errors import RunDirectoryError
+from pgassay.notes import Note, notes_from_json
 from pgassay.samples.forms.profiles import ProfilesFile
 from pgassay.samples.storage.files import clear_errors, write_atomically
 from pgassay.samples.storage.json_files import as_json, read_text, stored_file
@@ -30,7 +31,7 @@ class StoredProfiles:
     """What was profiled of a run, by arm, and what could not be."""
 
     of_arm: Mapping[str, tuple[Profile, ...]] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def of_kind(self, arm: str, kind: str) -> Profile | None:
         """One profile of an arm."""
@@ -51,7 +52,7 @@ class ProfileDirectory:
         for name, content in files.items():
             write_atomically(folder / name, content)
 
-    def finish(self, of_arm: Mapping[str, Sequence[Profile]], notes: Sequence[str]) -> None:
+    def finish(self, of_arm: Mapping[str, Sequence[Profile]], notes: Sequence[Note]) -> None:
         """What the files do not say; with this the profiles are there."""
         self.write_files({INDEX: as_json(ProfilesFile.taken(of_arm, notes).to_json())})
 
@@ -65,7 +66,7 @@ class ProfileDirectory:
         for one in found.profiles:
             stacks = _stacks(self.path / one.arm / f"{one.kind}.folded")
             of_arm[one.arm] = (*of_arm.get(one.arm, ()), one.with_stacks(stacks))
-        return StoredProfiles(of_arm, found.notes)
+        return StoredProfiles(of_arm, notes_from_json(found.notes_coded, found.notes))
 
     def text(self, name: str) -> str:
         """One of the files; empty where it is not there."""

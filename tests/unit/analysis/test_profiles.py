@@ -107,7 +107,7 @@ def test_the_report_shows_profiles_and_no_name_in_them_becomes_markup(tmp_path: 
 def test_what_could_not_be_profiled_is_said_in_the_report(tmp_path: Path) -> None:
     run, _, _ = synthetic_run(tmp_path / "run", blocks=2)
     assert "By function" not in render_html(analyse_run(run)), "nothing was asked for"
-    run.profiles().finish({}, ["no profiles: perf is not installed"])
+    run.profiles().finish({}, [legacy("no profiles: perf is not installed")])
     context = analyse_run(run)
     assert "no profiles: perf is not installed" in render_html(context)
     assert "no profiles: perf is not installed" in render_markdown(context)
@@ -119,8 +119,8 @@ def test_profiles_are_read_back_as_they_were_stored(tmp_path: Path) -> None:
     one, two = profile(), profile(kind="off-cpu")
     for each in (one, two):
         folder.write_files(files_of(each, "arm"), "a1")
-    folder.finish({"a1": (one, two)}, ["a note"])
-    assert folder.read() == StoredProfiles({"a1": (one, two)}, ("a note",))
+    folder.finish({"a1": (one, two)}, [legacy("a note")])
+    assert folder.read() == StoredProfiles({"a1": (one, two)}, (legacy("a note"),))
     assert {path.name for path in (folder.path / "a1").iterdir()} == {
         f"{kind}{ending}"
         for kind in ("cpu", "off-cpu")

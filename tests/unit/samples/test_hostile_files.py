@@ -16,6 +16,7 @@ from typer.exceptions import TyperException
 
 from pgassay.cli.main import app
 from pgassay.errors import PgassayError
+from pgassay.notes import legacy
 from pgassay.samples.observation_directory import ObservationDirectory
 from pgassay.spec.parse import load_spec
 from pgassay.trials.model.record import Piece
@@ -80,7 +81,7 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (run.path / "journal.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     for arm in plan.arms:
         run.profiles().write_files(files_of(profile(), arm.id), arm.id)
-    run.profiles().finish({arm.id: (profile(),) for arm in plan.arms}, ["a note"])
+    run.profiles().finish({arm.id: (profile(),) for arm in plan.arms}, [legacy("a note")])
     observation = ObservationDirectory.create(folder / "watched")
     write(observation, 1, Piece(waits(100, 10), NOTHING, NOTHING), end_of(100, 101))
     described = {"schema": "pgassay.observation/1", "server": "lab"}

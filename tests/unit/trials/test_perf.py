@@ -17,6 +17,7 @@ import pytest
 from pgassay.cli.plan.server import profile_refused
 from pgassay.doctor.machine import check_machine
 from pgassay.errors import SetupError, SpecError, TrialError
+from pgassay.notes import Note
 from pgassay.plan.design import make_plan
 from pgassay.spec.parse import parse_spec
 from pgassay.spec.profile import ProfileTable
@@ -24,6 +25,7 @@ from pgassay.trials.profile import perf, taking
 from pgassay.trials.run import profiled
 from pgassay.trials.run.profiled import profile_arms
 from pgassay.trials.run.trial import TrialContext
+from support.notes import codes_in
 from support.synthetic.directories import SPEC
 
 
@@ -74,10 +76,11 @@ def test_arms_are_passed_over_with_one_line_where_perf_is_missing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, context: TrialContext
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    notes: list[str] = []
+    notes: list[Note] = []
     assert list(profile_arms(ProfileTable(), context, notes.append)) == []
     (note,) = notes
-    assert note.startswith("no profiles: profiles take perf, which is not installed")
+    assert note.code == "trials/profile/no-profiles"
+    assert str(note.values["why"]).startswith("profiles take perf, which is not installed")
 
 
 @pytest.fixture
@@ -197,9 +200,9 @@ def with_perf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_no_arm_is_reset_for_a_profile_of_a_server_elsewhere(
     context: TrialContext, host: object
 ) -> None:
-    notes: list[str] = []
+    notes: list[Note] = []
     assert list(profile_arms(ProfileTable(), at(context, host), notes.append)) == []
-    assert notes == ["no profiles: a profile is taken on the server's own host: run pgassay there"]
+    assert codes_in(*notes) == ["trials/profile/no-profiles", "trials/profile/elsewhere"]
 
 
 @pytest.mark.usefixtures("with_perf")
@@ -210,11 +213,12 @@ def test_a_full_disk_costs_a_profile_and_not_the_run(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(profiled, "reset_servers", full)
-    notes: list[str] = []
+    notes: list[Note] = []
     here = at(context, SimpleNamespace(name=""))
     assert list(profile_arms(ProfileTable(), here, notes.append)) == []
     assert len(notes) == len(context.plan.arms)
-    assert all("no profile: [Errno 28] No space left" in note for note in notes)
+    assert {note.code for note in notes} == {"trials/profile/none-of"}
+    assert all("[Errno 28] No space left" in str(note.values["why"]) for note in notes)
 
 
 @pytest.mark.parametrize(

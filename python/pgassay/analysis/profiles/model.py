@@ -85,5 +85,5 @@ class Profiles:
 
     arms: tuple[ArmProfile, ...] = ()
     differences: tuple[ProfileDifference, ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     """What could not be profiled, and why."""

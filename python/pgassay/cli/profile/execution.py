@@ -43,14 +43,14 @@ def carry_out(dsn: str, request: Request, out_path: Path | None, *, as_json: boo
             "path": str(path),
             "server": label,
             "profiles": [_object(one) for one in profiles],
-            "notes": notes,
+            **coded("notes", notes),
         }
         typer.echo(json.dumps(found))
     else:
         for one in profiles:
             _print(one, path)
         for note in notes:
-            out.print(f"note: {plain(note)}")
+            out.print(f"note: {plain(str(note))}")
     if was_stopped:
         raise typer.Exit(ExitCode.INTERRUPTED)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.model import Evidence, Finding, FindingKind
-from pgassay.notes import Importance
+from pgassay.notes import CODED, Importance
 from pgassay.report.context import ReportContext
 from pgassay.report.data_tables.model import ends, table_of
 from pgassay.report.data_tables.trials import every_trial
@@ -91,7 +91,7 @@ def _flat(value: Any, before: str = "") -> Iterator[tuple[str, Any]]:
     """(path, value) of every value."""
     if isinstance(value, Mapping):
         for key, inner in value.items():
-            if key not in _ELSEWHERE:
+            if key not in _ELSEWHERE and not str(key).endswith(CODED):
                 yield from _flat(inner, f"{before}.{key}" if before else str(key))
     elif isinstance(value, list) and any(isinstance(one, Mapping) for one in value):
         for place, one in enumerate(value, 1):

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field
 
-from pgassay.notes import coded, notes_from_json
+from pgassay.notes import Note, coded, notes_from_json
 from pgassay.stored_model import Items, Number, Stored, StoredFile
 from pgassay.trials.profile.model import Kind, Profile
 
@@ -46,13 +46,14 @@ class ProfilesFile(StoredFile):
     schema_: Literal["pgassay.profiles/1"] = Field("pgassay.profiles/1", alias="schema")
     profiles: Items[StoredProfile]
     notes: Items[str]
+    notes_coded: Items[Any] = ()
 
     @classmethod
-    def taken(cls, of_arm: Mapping[str, Sequence[Profile]], notes: Sequence[str]) -> Self:
+    def taken(cls, of_arm: Mapping[str, Sequence[Profile]], notes: Sequence[Note]) -> Self:
         """What is to be stored of the profiles."""
         described = [
             {"arm": arm, **vars(one), **coded("notes", one.notes)}
             for arm, some in of_arm.items()
             for one in some
         ]
-        return cls.model_validate({"profiles": described, "notes": notes}, strict=False)
+        return cls.model_validate({"profiles": described, **coded("notes", notes)}, strict=False)

@@ -7,13 +7,14 @@ Never: guesses: a process that was never seen is told by its stacks.
 from __future__ import annotations
 
 from pgassay.errors import SetupError, TargetError
+from pgassay.notes import Note
 from pgassay.server.connection.session import as_target_error
 from pgassay.server.hosts.host import Host
 from pgassay.server.hosts.server_process import children_of, postmaster_of
 from pgassay.server.protocol import Connection
 from pgassay.server.statements import statement
 
-ELSEWHERE = "a profile is taken on the server's own host: run pgassay there"
+ELSEWHERE = Note("trials/profile/elsewhere")
 _CLIENT = "client backend"
 _OWN = "pgassay's own session"
 

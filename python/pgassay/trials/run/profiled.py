@@ -16,6 +16,7 @@ from typing import Any
 
 from pgassay.errors import PgassayError
 from pgassay.interruption import raise_if_interrupted
+from pgassay.notes import Note, note_of
 from pgassay.plan.model import Arm, PlannedTrial
 from pgassay.server.connection.session import connect
 from pgassay.spec.profile import ProfileTable
@@ -40,21 +41,21 @@ class ArmProfiles:
 
 
 def profile_arms(
-    asked: ProfileTable, context: TrialContext, note: Callable[[str], None]
+    asked: ProfileTable, context: TrialContext, note: Callable[[Note], None]
 ) -> Iterator[ArmProfiles]:
-    """Yields each arm as soon as it is profiled; `note` gets a line for what could not be."""
+    """Yields each arm as soon as it is profiled; `note` gets what could not be."""
     plan = context.plan
     if plan.alternates:
-        note('arms that alternate within trials are not profiled: write design.mode = "blocks"')
+        note(Note("trials/profile/arms-alternate"))
         return
     try:
         program()
     except PgassayError as error:
-        note(f"no profiles: {error}")
+        note(Note("trials/profile/no-profiles", {"why": note_of(error)}))
         return
     host = context.target.host()
     if host is None or host.name:
-        note(f"no profiles: {ELSEWHERE}")
+        note(Note("trials/profile/no-profiles", {"why": ELSEWHERE}))
         return
     number = 2 * plan.trials[-1].number
     for position, arm in enumerate(plan.arms, start=1):
@@ -63,11 +64,11 @@ def profile_arms(
         try:
             yield ArmProfiles(arm, tuple(_profiles(trial, asked, context, note)))
         except (PgassayError, OSError) as error:
-            note(f"{arm.label}: no profile: {error}")
+            note(Note.of("trials/profile/none-of", of=arm.label, why=note_of(error)))
 
 
 def _profiles(
-    trial: PlannedTrial, asked: ProfileTable, context: TrialContext, note: Callable[[str], None]
+    trial: PlannedTrial, asked: ProfileTable, context: TrialContext, note: Callable[[Note], None]
 ) -> list[Profile]:
     raise_if_interrupted()
     plan, target = context.plan, context.target
@@ -111,7 +112,7 @@ class _Following:
         self._seconds, self._hz = seconds, hz
         self._processes, self._around = processes, around
         self._taken: list[Taking] = []
-        self._refused: list[str] = []
+        self._refused: list[Note] = []
 
     def progressed(self, progress: Mapping[str, Any]) -> None:
         """Is called while the load runs; starts perf with the first measured step."""
@@ -125,9 +126,9 @@ class _Following:
                 self._taken.append(self._around.enter_context(one))
                 self._taken[-1].follow(transactions)
             except (PgassayError, OSError) as error:
-                self._refused.append(str(error))
+                self._refused.append(note_of(error))
 
-    def profiles(self, load: TrialLoad, note: Callable[[str], None]) -> list[Profile]:
+    def profiles(self, load: TrialLoad, note: Callable[[Note], None]) -> list[Profile]:
         """Returns the profiles that were taken, once the load has ended."""
         for refused in self._refused:
             note(refused)

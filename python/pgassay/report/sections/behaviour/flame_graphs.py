@@ -32,7 +32,7 @@ def flame_graphs(context: ReportContext) -> Blocks:
     if profiles is None:
         return
     names = context.labels
-    yield from observed((*profiles.notes, *_notes(profiles.arms, names)))
+    yield from observed((*map(str, profiles.notes), *_notes(profiles.arms, names)))
     if not profiles.arms:
         return
     yield note(sentence("each_arm_ran_once"))
