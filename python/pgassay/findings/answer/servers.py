@@ -5,46 +5,50 @@ Enters: an Analysis. Leaves: findings. Never: decides anything.
 
 from __future__ import annotations
 
-from pgassay.analysis.compare.model import ByServer, Dependence
+from pgassay.analysis.compare.model import ByServer, Dependence, ServerEffect
 from pgassay.analysis.model import Analysis, RunFacts
 from pgassay.findings.model import Finding, FindingKind
-from pgassay.findings.wording import margin_percent, signed_percent, texts_of
-from pgassay.language import decimals, listed, ntr, tr
+from pgassay.notes import Note, Term, Value
 
 RULE = "by_server"
-_TEXTS = texts_of(__name__)
-_SENTENCES = {
-    Dependence.DEPENDS: "depends",
-    Dependence.NEGLIGIBLE: "negligible",
-    Dependence.INDEPENDENT: "independent",
-    Dependence.UNDECIDED: "undecided",
+_CODES = {
+    Dependence.DEPENDS: "findings/answer/depends-on-server",
+    Dependence.NEGLIGIBLE: "findings/answer/hardly-depends-on-server",
+    Dependence.INDEPENDENT: "findings/answer/same-on-servers",
+    Dependence.UNDECIDED: "findings/answer/undecided-by-server",
 }
 
 
 def find(analysis: Analysis, _facts: RunFacts) -> list[Finding]:
     """One for each verdict of a run on several servers."""
     return [
-        Finding(FindingKind.OBSERVATION, "by server", _sentence(one, analysis), rule=RULE)
+        Finding(FindingKind.OBSERVATION, "by server", _claim(one, analysis), rule=RULE)
         for one in analysis.answer.by_server
     ]
 
 
-def _sentence(one: ByServer, analysis: Analysis) -> str:
-    effects = listed(
-        tr(
-            "{effect} on {server} ({blocks})",
-            effect=signed_percent(effect.effect_pct),
-            server=effect.server,
-            blocks=ntr("{n} block", "{n} blocks", effect.blocks),
-        )
-        for effect in one.servers
+def _claim(one: ByServer, analysis: Analysis) -> Note:
+    at = "" if one.step is None else Note("findings/answer/at-load", {"load": one.load})
+    values: dict[str, Value] = {
+        "factor": one.factor,
+        "level": one.level,
+        "at": at,
+        "effects": tuple(map(_effect, one.servers)),
+    }
+    if one.test is None:
+        return Note("findings/answer/untested-by-server", values)
+    margin = 100.0 * analysis.answer.smallest_effect
+    return Note(_CODES[one.verdict], {**values, "margin": margin, "p": one.test.p})
+
+
+def _effect(one: ServerEffect) -> Note:
+    effect = (
+        Term("n/a")
+        if one.effect_pct is None
+        else Note("findings/answer/percent", {"pct": one.effect_pct})
     )
-    key = "untested" if one.test is None else _SENTENCES[one.verdict]
-    text: str = _TEXTS[key].format(
-        subject=f"{one.factor} = {one.level}"
-        + ("" if one.step is None else tr(" at {load}", load=one.load)),
-        effects=effects,
-        margin=margin_percent(analysis.answer.smallest_effect),
-        p="" if one.test is None else decimals(one.test.p, ".2g"),
+    blocks = Note("findings/answer/blocks", {"n": one.blocks})
+    return Note(
+        "findings/answer/effect-on-server",
+        {"effect": effect, "server": one.server, "blocks": blocks},
     )
-    return text
