@@ -18,7 +18,6 @@ from pgassay.notes import Note
 from pgassay.report.context import ObservationContext
 from pgassay.reporting import Reported, observation_context, reported
 from pgassay.samples.forms.observation import ObservationFile
-from pgassay.samples.layout import ENVIRONMENT
 from pgassay.samples.observation_directory import ObservationDirectory
 from pgassay.samples.storage.files import lost_storage_is_a_trial_error
 from pgassay.server.connection.session import as_target_error
@@ -108,7 +107,7 @@ def _record(
     with as_target_error("looking at what can be measured"), server.connect() as session:
         environment["not_seen"] = described({"": not_measured(session)})
         environment["sizes"] = {session.info.dbname: sizes_of(session)}
-    directory.write_json(ENVIRONMENT, environment)
+    directory.write_environment(environment)
     about = ObservationFile(
         pgassay=__version__,
         pgassay_commit=commit(),

@@ -22,7 +22,7 @@ from pgassay.plan.model import Gate
 from pgassay.readings.trial_readings import TrialReadings
 from pgassay.reporting import Outcome, report_run
 from pgassay.samples.journal import open_changes
-from pgassay.samples.layout import ENVIRONMENT, JOURNAL
+from pgassay.samples.layout import JOURNAL
 from pgassay.samples.noise_history import add_noise_record, noise_records
 from pgassay.samples.profiles import PROFILES
 from pgassay.samples.run_directory import RunDirectory
@@ -184,7 +184,7 @@ def _prepared(
         environment[EARLIER_RUNS] = runs_of(measured_by(spec, environment), noise_records())
     if trials.generators.are_remote:
         environment["load_generators"] = trials.generators.described()
-    run.write_json(ENVIRONMENT, so_far.continued(environment))
+    run.write_environment(so_far.continued(environment))
     return replace(trials, notes=found.notes)
 
 

@@ -40,6 +40,14 @@ _Directory = TypeVar("_Directory", bound=AnyDirectory)
 _Context = TypeVar("_Context", bound=AnyContext)
 
 
+def directory_at(path: Path) -> AnyDirectory:
+    """The directory of its kind; refuses a folder that is none."""
+    for kind in (ObservationDirectory, TraceDirectory):
+        if kind.is_at(path):
+            return kind(path)
+    return RunDirectory.open(path)
+
+
 @dataclass(frozen=True)
 class Reported(Generic[_Directory, _Context]):
     """A finished run, observation or trace: where it lies, and what it says."""

@@ -81,8 +81,7 @@ def _reported(
 ) -> AnyContext:
     """Write the report, and return what it says."""
     from pgassay.language import speaking
-    from pgassay.reporting import context_of
-    from pgassay.samples.kinds import directory_at
+    from pgassay.reporting import context_of, directory_at
 
     if gates:
         _refuse_gates_without_comparison(gates, run)
@@ -102,7 +101,7 @@ def _refuse_gates_without_comparison(gates: Sequence[Gate], run: Path) -> None:
     """Gates are on comparisons, which observations and traces do not have."""
     from pgassay.cli.terminal.gates import refuse_without_comparison
     from pgassay.errors import SetupError
-    from pgassay.samples.kinds import directory_at
+    from pgassay.reporting import directory_at
     from pgassay.samples.run_directory import RunDirectory
 
     directory = directory_at(run)
@@ -136,8 +135,7 @@ def _write_as(output_format: str, context: AnyContext, out: Path | None, *, pict
 def _report_beside(run: Path, gates: Sequence[Gate]) -> AnyContext:
     """Write report.html into the directory, and print the summary."""
     from pgassay.cli.terminal.summary import print_any
-    from pgassay.reporting import context_of, reported
-    from pgassay.samples.kinds import directory_at
+    from pgassay.reporting import context_of, directory_at, reported
 
     directory = directory_at(run)
     found = reported(directory, context_of(directory, gates or None))

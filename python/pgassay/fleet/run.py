@@ -29,7 +29,6 @@ from pgassay.interruption import raise_if_interrupted
 from pgassay.notes import Note, note_of
 from pgassay.plan.model import Plan, PlannedTrial
 from pgassay.readings.trial_readings import TrialReadings
-from pgassay.samples.layout import ENVIRONMENT
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.spec.experiment import Spec
 from pgassay.spec.server.fleet import FleetTable
@@ -107,7 +106,7 @@ def run_on_fleet(
         for name in opened:
             environment["fleet"][name]["node"] = by_name[name].name
         environment["reset"] = spec.file.reset_rule().described()
-        run.write_json(ENVIRONMENT, _continued(so_far, environment))
+        run.write_environment(_continued(so_far, environment))
         limit_s = _SPARE_S + 10.0 * plan.trial_s
         members = [_OnNode(name, by_name[name], limit_s) for name in opened]
         run_blocks(members, run, listener, readings)

@@ -114,6 +114,10 @@ class StoredDirectory:
         """Read a JSON file of the top folder."""
         return parsed_file(self.path / name)
 
+    def write_environment(self, found: Mapping[str, Any]) -> None:
+        """Write environment.json, again where a run goes on."""
+        self.write_file(ENVIRONMENT, EnvironmentFile.model_validate(found))
+
     def environment(self) -> EnvironmentFile:
         """environment.json; empty where the run ended before its server was ready."""
         if not self.has(ENVIRONMENT):

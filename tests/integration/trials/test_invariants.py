@@ -95,7 +95,8 @@ def experiment(
     path = folder / "lab.toml"
     path.write_text(SPEC.format(target=target, step=step))
     outcome = run_experiment(load_spec(path), RunDirectory.create(folder / "run"), listener)
-    stored = [trial.summary().to_json() for trial in outcome.directory.trials()]
+    files = (trial.folder / "trial.json" for trial in outcome.directory.trials())
+    stored = [json.loads(file.read_text()) for file in files]
     return outcome, {trial["number"]: trial for trial in stored}
 
 
@@ -156,7 +157,7 @@ def test_a_disturbed_trial_does_not_count_and_is_run_once_more(
 
 def assert_undisturbed(trial: Mapping[str, Any]) -> None:
     """A valid trial: its fingerprint has the arm's settings, and none that changed."""
-    assert trial["validity"] == {"valid": True, "reasons": []}
+    assert trial["validity"] == {"valid": True, "reasons": [], "notes": []}
     before, after = (trial["fingerprint"][at] for at in ("before", "after"))
     assert before["settings"]["fsync"] in ("on", "off")
     assert before["settings"]["synchronous_commit"] == trial["levels"]["synchronous_commit"]
