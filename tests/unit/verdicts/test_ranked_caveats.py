@@ -120,6 +120,13 @@ LOAD = {"lost_connections": 0, "failed": 0, "client_cpu_s": 0.0, "duration_s": 1
         ),
         (Note("trials/guards/reloads", {"percent": 1.0}), Importance.VERDICT),
         *(
+            (Note(code, {"extension": "pgss", "said": "no", "error": "no"}), Importance.DETAIL)
+            for code in (
+                "trials/sampling/unreadable", "trials/sampling/evicts", "trials/sampling/was-reset",
+                "trials/plans/unreadable", "trials/server_log/not-to-end",
+            )
+        ),
+        *(
             (Note(f"trials/guards/{guard}", {"percent": 5.0, "limit": 1.0}), Importance.DETAIL)
             for guard in (
                 "foreign-cpu", "steal", "foreign-sessions", "autovacuum", "throttled", "clock-step",
