@@ -1,11 +1,10 @@
-"""Numbers and intervals as a DBA would quote them, and the texts of the rules.
+"""Estimates and intervals as a DBA would quote them, and the texts of the rules.
 
 Enters: numbers, estimates. Leaves: short texts. Never: decides anything.
 """
 
 from __future__ import annotations
 
-import math
 import tomllib
 from collections.abc import Sequence
 from functools import cache
@@ -19,7 +18,8 @@ from pgassay.analysis.compare.model import Comparison
 from pgassay.analysis.reading.metrics import Metric
 from pgassay.analysis.statistics.values import Estimate, Interval
 from pgassay.analysis.verdicts.model import ArmSummary
-from pgassay.language import decimals, localised, messages_of, ntr, tr
+from pgassay.language import messages_of, ntr, tr
+from pgassay.quantities import bound, digits_of, plain_number, size, spaced
 
 NO_MESSAGES = (
     "avoided_by", "avoided_by_none", "caveat", "control", "costs", "events", "factors", "limits",
@@ -79,23 +79,8 @@ def slow_range(comparison: Comparison, margin: float) -> str:
     """The effects that are possible if they build up slowly: `−1.2 to +5.3 %`."""
     if comparison.slow_ci90_pct is None:
         return tr("of any size")
-    low, high = (_bound(end, 100.0 * margin) for end in comparison.slow_ci90_pct)
+    low, high = (bound(end, 100.0 * margin) for end in comparison.slow_ci90_pct)
     return tr("{low} to {high} %", low=low, high=high)
-
-
-def signed_percent(value: float | None) -> str:
-    """Such as `+3.1 %`, with a true minus sign."""
-    return tr("n/a") if value is None else f"{'+' if value > 0 else ''}{_one(value)} %"
-
-
-def margin_percent(share: float) -> str:
-    """A share as `2 %`."""
-    return f"{decimals(100 * share, 'g')} %"
-
-
-def short_share(percent: float) -> str:
-    """Such as `39 %` or `8.3 %`."""
-    return f"{decimals(float(f'{percent:.2g}'), 'g')} %"
 
 
 def quantity(value: float, metric: Metric) -> str:
@@ -103,35 +88,11 @@ def quantity(value: float, metric: Metric) -> str:
     if metric.unit == "B":
         return size(value)
     unit = f" {metric.unit}" if metric.unit else ""
-    return f"{spaced(value, _digits(value, metric.digits or _FEWEST_DIGITS))}{unit}"
+    return f"{spaced(value, digits_of(value, metric.digits or _FEWEST_DIGITS))}{unit}"
 
 
 _FEWEST_DIGITS = 2
 """Of a metric without decimals, such as throughput, where it is below a hundred."""
-TIME_DIGITS = 3
-"""Decimals of milliseconds: samples tell no less than microseconds apart."""
-
-
-def _digits(value: float, most: int) -> int:
-    """Decimals of a value: three significant digits, or fewer."""
-    return max(0, min(most, 2 - math.floor(math.log10(abs(value))))) if value else 0
-
-
-def time_digits(whole: float) -> int:
-    """Decimals of parts that stand below each other and sum to a whole, in milliseconds."""
-    return min(TIME_DIGITS, _digits(whole, TIME_DIGITS) + 1)
-
-
-def milliseconds(value: float, digits: int | None = None) -> str:
-    """A time per transaction, to three significant digits or so many decimals; no negative zero."""
-    places = _digits(value, TIME_DIGITS) if digits is None else digits
-    return tr("{value} ms", value=spaced(round(value, places) + 0.0, places))
-
-
-def signed_milliseconds(value: float, digits: int | None = None) -> str:
-    """A difference of such times, with a true minus sign."""
-    text = milliseconds(value, digits)
-    return text if value < 0.0 or not round(value, TIME_DIGITS) else f"+{text}"
 
 
 def share_interval(part: TimePart) -> str:
@@ -142,50 +103,9 @@ def share_interval(part: TimePart) -> str:
     return tr(" ({low} to {high} %)", low=low, high=high)
 
 
-def latency(milliseconds: float) -> str:
-    """To three significant digits: `0.087 ms`, `2.34 ms`, `1 230 ms`."""
-    return tr("{value} ms", value=significant(milliseconds))
-
-
-def significant(value: float) -> str:
-    """To three significant digits."""
-    rounded = float(format(value, ".3g"))
-    digits = 0 if rounded == 0.0 else max(0, 2 - math.floor(math.log10(abs(rounded))))
-    return spaced(rounded, digits)
-
-
-def size(value: float) -> str:
-    """Bytes, such as `12.5 MB`."""
-    if abs(value) < 1024:
-        return tr("{value} B", value=decimals(value, ".0f"))
-    for unit in (tr("kB"), tr("MB")):
-        value /= 1024
-        if abs(value) < 1024:
-            return f"{decimals(value, '.1f')} {unit}"
-    value /= 1024
-    return tr("{value} GB", value=spaced(value, 1))
-
-
-def plain_number(value: float) -> str:
-    """To the digits that a reader can use: `3.4`, `12`, `1 200`."""
-    return spaced(value, 1 if abs(value) < 10 else 0)
-
-
-def count(value: float) -> str:
-    """A number of things, to three significant digits."""
-    return spaced(float(format(value, ".3g")), 0)
-
-
-def correlation(value: float) -> str:
-    """Such as `+0.42`, with a true minus sign."""
-    return decimals(value, "+.2f")
-
-
 def bounds(estimate: Estimate) -> tuple[str, str]:
     """The ends of an interval; `?` for an end that is not known."""
-    low, high = (
-        "?" if bound is None else plain_number(bound) for bound in (estimate.low, estimate.high)
-    )
+    low, high = ("?" if end is None else plain_number(end) for end in (estimate.low, estimate.high))
     return low, high
 
 
@@ -211,31 +131,4 @@ def _bounds(ends: tuple[float, float], margin: float, unsigned: bool) -> tuple[s
     low, high = ends
     if unsigned and high < 0.0:
         low, high = -high, -low
-    return _bound(low, 100.0 * margin), _bound(high, 100.0 * margin)
-
-
-def _bound(value: float, margin: float) -> str:
-    """One decimal, or as many as keep it on its side of zero and of both margins, up to four."""
-    digits = 1 if abs(value) < 1000 else 0
-    edges = (-margin, 0.0, margin)
-    while digits < 4 and any(
-        (round(value, digits) - edge) * (value - edge) <= 0.0 for edge in edges if value != edge
-    ):
-        digits += 1
-    return spaced(value, digits)
-
-
-def signed_bound(value: float, edge: float) -> str:
-    """Such as `+1.2 %`, to as many decimals as keep it on its side of zero and of ± `edge`."""
-    if math.isinf(value):
-        return "∞" if value > 0 else "−∞"
-    return f"{'+' if value > 0 else ''}{_bound(value, abs(edge))} %"
-
-
-def _one(value: float) -> str:
-    return spaced(value, 1 if abs(value) < 1000 else 0)
-
-
-def spaced(value: float, digits: int) -> str:
-    """Thousands apart, with a true minus sign, as the language in force writes numbers."""
-    return localised(f"{value:,.{digits}f}")
+    return bound(low, 100.0 * margin), bound(high, 100.0 * margin)

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from pgassay.analysis.reading.setting_sizes import setting_text
-from pgassay.findings.wording import size
 from pgassay.language import Message, clauses, decimals, listed, tr
 from pgassay.notes import CODED, note_at, notes_at
+from pgassay.quantities import size
 from pgassay.samples.forms.environment import EnvironmentFile, NotSeen
 
 _ABSENT = Message("not known")

@@ -10,8 +10,8 @@ from typing import Any
 
 from pgassay.analysis.reading.setting_sizes import setting_bytes
 from pgassay.errors import SpecError
-from pgassay.findings.wording import size
 from pgassay.language import clauses, tr
+from pgassay.quantities import size
 from pgassay.report.context import ReportContext
 from pgassay.spec.reading.tables import parsed_toml
 

@@ -11,7 +11,8 @@ from pgassay.analysis.model import Analysis, RunFacts
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.model import Finding, FindingKind
 from pgassay.findings.registry import find
-from pgassay.findings.wording import milliseconds, quantity, signed_percent
+from pgassay.findings.wording import quantity
+from pgassay.quantities import milliseconds, signed_percent
 from support.synthetic.directories import SPEC, synthetic_run
 
 

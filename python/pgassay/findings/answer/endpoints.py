@@ -14,9 +14,10 @@ from pgassay.analysis.compare.rule import rule_of
 from pgassay.analysis.model import Analysis, Comparison, Verdict
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.answer.limits import lost_words, on_average
-from pgassay.findings.wording import bare_interval, signed_percent, texts_of
+from pgassay.findings.wording import bare_interval, texts_of
 from pgassay.language import Message, clauses, colon, decimals, listed, localised, tr
 from pgassay.plan.model import Endpoint, Plan
+from pgassay.quantities import signed_percent
 
 _TEXTS = texts_of(__name__)
 _NINE_OF_TEN = 1.28

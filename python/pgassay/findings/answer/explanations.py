@@ -16,8 +16,9 @@ from pgassay.analysis.statistics.values import USELESS_PCT
 from pgassay.findings.answer.time_parts import named_parts
 from pgassay.findings.model import Confidence, Evidence, Finding, FindingKind
 from pgassay.findings.next_spec import next_spec, varies_itself
-from pgassay.findings.wording import quantity, signed_percent, texts_of
+from pgassay.findings.wording import quantity, texts_of
 from pgassay.language import tr
+from pgassay.quantities import signed_percent
 
 _RULES = texts_of(__name__)
 _LIMITS = _RULES["thresholds"]

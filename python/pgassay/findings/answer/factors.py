@@ -15,15 +15,9 @@ from pgassay.analysis.compare.model import (
 from pgassay.analysis.model import Analysis, RunFacts, Verdict
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.model import Finding, FindingKind
-from pgassay.findings.wording import (
-    interval_text,
-    margin_percent,
-    more_blocks,
-    outlook,
-    signed_percent,
-    texts_of,
-)
+from pgassay.findings.wording import interval_text, more_blocks, outlook, texts_of
 from pgassay.language import decimals, listed, tr
+from pgassay.quantities import margin_percent, signed_percent
 
 _TEXTS = texts_of(__name__)
 _FAMILIES = {

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from pgassay.analysis.gates.model import GateCheck, GateOutcome, GateResult
 from pgassay.analysis.statistics.values import Interval
-from pgassay.findings.wording import signed_bound
 from pgassay.language import clauses, colon, tr
 from pgassay.notes import Note
+from pgassay.quantities import signed_bound
 
 NOT_MEASURED = Note("analysis/gates/not-measured")
 

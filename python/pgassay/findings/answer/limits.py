@@ -15,8 +15,9 @@ from pgassay.analysis.curves.model import EffectByHalf, HalfEffect
 from pgassay.analysis.model import Analysis, Comparison
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.verdicts.model import CollapseOutlook, Losses, UnseenCollapses
-from pgassay.findings.wording import percent_interval, short_share, signed_percent, texts_of
+from pgassay.findings.wording import percent_interval, texts_of
 from pgassay.language import listed
+from pgassay.quantities import short_share, signed_percent
 
 _TEXTS = texts_of(__name__)
 _Limit = TypeVar("_Limit", EffectByHalf, Losses, UnseenCollapses)

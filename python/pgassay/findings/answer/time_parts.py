@@ -10,8 +10,9 @@ from __future__ import annotations
 from pgassay.analysis.compare.accounting import Accounting, TimePart
 from pgassay.analysis.model import Analysis, RunFacts, Verdict
 from pgassay.findings.model import Finding, FindingKind
-from pgassay.findings.wording import milliseconds, share_interval, texts_of
+from pgassay.findings.wording import share_interval, texts_of
 from pgassay.language import decimals, tr
+from pgassay.quantities import milliseconds
 
 _RULES = texts_of(__name__)
 _TITLE: str = _RULES["title"]

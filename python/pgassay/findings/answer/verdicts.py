@@ -13,16 +13,14 @@ from pgassay.findings.answer.limits import limits
 from pgassay.findings.model import Finding, FindingKind
 from pgassay.findings.wording import (
     interval_text,
-    margin_percent,
     more_blocks,
     outlook,
     quantity,
-    signed_percent,
     slow_range,
-    spaced,
     texts_of,
 )
 from pgassay.language import Message, decimals, ntr, tr
+from pgassay.quantities import margin_percent, signed_percent, spaced
 
 _TEXTS = texts_of(__name__)
 

@@ -9,14 +9,9 @@ from pgassay.analysis.apart.model import ApartAnalysis, RunDifference, RunSpread
 from pgassay.analysis.gates.judge import why_withdrawn
 from pgassay.analysis.model import Comparison
 from pgassay.analysis.reading.metrics import METRICS
-from pgassay.findings.wording import (
-    margin_percent,
-    short_share,
-    signed_bound,
-    signed_percent,
-    texts_of,
-)
+from pgassay.findings.wording import texts_of
 from pgassay.language import decimals, tr
+from pgassay.quantities import margin_percent, short_share, signed_bound, signed_percent
 
 _TEXTS = texts_of(__name__)
 

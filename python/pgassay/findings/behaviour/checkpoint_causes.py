@@ -13,8 +13,9 @@ from pgassay.analysis.model import Analysis, ArmSummary, RunFacts
 from pgassay.findings.behaviour.checkpoint_proofs import evidence_of, proofs_of, proven
 from pgassay.findings.model import Confidence, Evidence, Finding, FindingKind
 from pgassay.findings.next_spec import is_scratch, next_spec
-from pgassay.findings.wording import bounds, plain_number, texts_of, where
+from pgassay.findings.wording import bounds, texts_of, where
 from pgassay.language import decimals, tr
+from pgassay.quantities import plain_number
 
 _RULES = texts_of(__name__)
 _SHARED = texts_of("pgassay.findings.limits")

@@ -14,8 +14,8 @@ from typing import Any
 from pgassay.analysis.curves.model import CheckpointContrast, CheckpointEffect
 from pgassay.analysis.statistics.values import Estimate
 from pgassay.findings.model import Evidence
-from pgassay.findings.wording import count, plain_number
 from pgassay.language import decimals, tr
+from pgassay.quantities import count, plain_number
 
 
 @dataclass(frozen=True)

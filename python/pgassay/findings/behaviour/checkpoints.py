@@ -9,8 +9,9 @@ from pgassay.analysis.curves.model import CheckpointContrast, CheckpointEffect
 from pgassay.analysis.model import Analysis, RunFacts
 from pgassay.analysis.statistics.values import Estimate
 from pgassay.findings.model import Finding, FindingKind
-from pgassay.findings.wording import bounds, count, plain_number, texts_of
+from pgassay.findings.wording import bounds, texts_of
 from pgassay.language import decimals, tr
+from pgassay.quantities import count, plain_number
 
 _TEXTS = texts_of(__name__)
 

@@ -13,8 +13,9 @@ from pgassay.analysis.model import Analysis, RunFacts
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.statistics.values import Interval
 from pgassay.findings.model import Finding, FindingKind
-from pgassay.findings.wording import bounds, plain_number, quantity, signed_percent, texts_of
+from pgassay.findings.wording import bounds, quantity, texts_of
 from pgassay.language import decimals, listed, tr
+from pgassay.quantities import plain_number, signed_percent
 
 _TEXTS = texts_of(__name__)
 

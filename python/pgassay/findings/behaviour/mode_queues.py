@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from pgassay.analysis.curves.modes.model import LatencyModes
 from pgassay.analysis.model import Analysis
 from pgassay.analysis.waits.cpu_queue import OF_THE_LOAD
-from pgassay.findings.wording import latency, plain_number, texts_of
+from pgassay.findings.wording import texts_of
+from pgassay.quantities import latency, plain_number
 
 _TEXTS = texts_of(__name__)
 

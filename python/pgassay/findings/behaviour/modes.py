@@ -12,8 +12,9 @@ from pgassay.analysis.measures.courses.latencies import ALL
 from pgassay.analysis.model import Analysis, RunFacts
 from pgassay.findings.behaviour.mode_queues import confirmation, queued_pct, queued_sentence
 from pgassay.findings.model import Confidence, Evidence, Finding, FindingKind
-from pgassay.findings.wording import bounds, latency, plain_number, texts_of
+from pgassay.findings.wording import bounds, texts_of
 from pgassay.language import colon, listed, tr
+from pgassay.quantities import latency, plain_number
 
 _TEXTS = texts_of(__name__)
 _CLIENT = "Client:ClientRead"

@@ -16,8 +16,9 @@ from pgassay.analysis.model import Analysis, RunFacts
 from pgassay.analysis.statements.model import StatementEffect, StatementPlan, StatementPlans
 from pgassay.findings.model import Confidence, Evidence, Finding, FindingKind
 from pgassay.findings.next_spec import next_spec
-from pgassay.findings.wording import milliseconds, signed_milliseconds, texts_of
+from pgassay.findings.wording import texts_of
 from pgassay.language import Message, clauses, listed, tr
+from pgassay.quantities import milliseconds, signed_milliseconds
 
 _TEXTS = texts_of(__name__)
 _SHARED = texts_of("pgassay.findings.limits")

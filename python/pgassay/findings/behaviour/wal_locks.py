@@ -17,13 +17,9 @@ from pgassay.analysis.compare.accounting import Accounting, TimePart
 from pgassay.analysis.model import Analysis, ArmSignals, ArmSummary, RunFacts
 from pgassay.findings.model import Confidence, Evidence, Finding, FindingKind
 from pgassay.findings.next_spec import next_spec
-from pgassay.findings.wording import (
-    milliseconds,
-    signed_milliseconds,
-    texts_of,
-    where,
-)
+from pgassay.findings.wording import texts_of, where
 from pgassay.language import decimals, tr
+from pgassay.quantities import milliseconds, signed_milliseconds
 
 _RULES = texts_of(__name__)
 _SHARED = texts_of("pgassay.findings.limits")

@@ -14,8 +14,9 @@ from pgassay.findings.diagnosis.quantities import facts_of
 from pgassay.findings.diagnosis.rule_file import Sign, known_rules
 from pgassay.findings.model import Confidence, Evidence, Finding, FindingKind
 from pgassay.findings.next_spec import next_spec, varies_itself
-from pgassay.findings.wording import count, size, texts_of
+from pgassay.findings.wording import texts_of
 from pgassay.language import clauses, decimals, listed, tr
+from pgassay.quantities import count, size
 
 _RULES = texts_of(__name__)
 _SHARED = texts_of("pgassay.findings.limits")

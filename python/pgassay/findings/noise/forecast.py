@@ -9,9 +9,10 @@ from pgassay.analysis.gates.forecast import GateForecast, GateOutlook
 from pgassay.analysis.noise.best_plan import BestPlan
 from pgassay.analysis.noise.model import Expected, Outlook
 from pgassay.analysis.noise.prior_runs import Expectation
-from pgassay.findings.wording import signed_bound, texts_of
+from pgassay.findings.wording import texts_of
 from pgassay.language import decimals, tr
 from pgassay.plan.model import Plan
+from pgassay.quantities import signed_bound
 
 _TEXTS = texts_of(__name__)
 

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.model import Finding, FindingKind
-from pgassay.findings.wording import plain_number
 from pgassay.language import Message, clauses, colon, decimals, language, tr
+from pgassay.quantities import plain_number
 from pgassay.report.brief.fitting import texts
 from pgassay.report.brief.plain import Part
 from pgassay.report.context import ReportContext

@@ -9,8 +9,9 @@ from collections.abc import Mapping
 
 from pgassay.analysis.model import Analysis, ArmSummary
 from pgassay.analysis.reading.metrics import METRICS, TIME_PARTS, WAIT_CLASSES, WaitClass
-from pgassay.findings.wording import quantity, spaced, time_digits
+from pgassay.findings.wording import quantity
 from pgassay.language import tr
+from pgassay.quantities import spaced, time_digits
 from pgassay.report.charts.style import CLASS_COLOURS, GREY, ArmStyle
 from pgassay.report.svg.model import Axis, Box, Figure, Panel, Text
 

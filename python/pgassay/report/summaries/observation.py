@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pgassay.analysis.observation.model import ObservationSummary
-from pgassay.findings.wording import size, spaced
 from pgassay.language import Message, clauses, decimals, listed, tr
-from pgassay.quantities import clock
+from pgassay.quantities import clock, size, spaced
 from pgassay.report.context import ObservationContext
 from pgassay.report.document.text import texts_of
 from pgassay.report.tables.cells import moment

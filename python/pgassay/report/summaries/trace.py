@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from pgassay.findings.wording import signed_percent, spaced
 from pgassay.language import Message, clauses, decimals, listed, tr
 from pgassay.notes import notes_from_json
-from pgassay.quantities import clock
+from pgassay.quantities import clock, signed_percent, spaced
 from pgassay.report.context import TraceContext
 from pgassay.report.document.text import texts_of
 from pgassay.samples.forms.trace import WithAgainstWithout

@@ -13,8 +13,9 @@ from pgassay.analysis.compare.model import Estimate
 from pgassay.analysis.model import Comparison, Verdict, Withdrawn
 from pgassay.analysis.reading.metrics import METRICS, Metric
 from pgassay.analysis.statistics import values
-from pgassay.findings.wording import bounds, quantity, signed_percent, spaced
+from pgassay.findings.wording import bounds, quantity
 from pgassay.language import Message, decimals, tr
+from pgassay.quantities import signed_percent, spaced
 from pgassay.report.charts.style import TONES
 from pgassay.report.document.table import Cell, numbers
 

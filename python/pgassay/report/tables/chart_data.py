@@ -11,8 +11,8 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from pgassay.findings.wording import spaced
 from pgassay.language import Message, colon, tr
+from pgassay.quantities import spaced
 from pgassay.report.document.table import Column, Table, numbers, table
 from pgassay.report.document.text import texts_of
 from pgassay.report.svg.model import Axis, Band, Box, Figure, Line, Panel, Points, Values

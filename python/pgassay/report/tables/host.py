@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from pgassay.analysis.host.columns import COLUMNS
 from pgassay.analysis.host.windows import by_arm
 from pgassay.analysis.model import Figures, HostWindow
-from pgassay.findings.wording import spaced
 from pgassay.language import Message, listed, tr
+from pgassay.quantities import spaced
 from pgassay.report.context import ReportContext
 from pgassay.report.document.table import Column, Row, Table, row_of
 from pgassay.report.tables.cells import ABSENT, moment

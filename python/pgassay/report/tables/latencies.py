@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pgassay.analysis.curves.latency_curve import ArmLatencyCurve
-from pgassay.findings.wording import latency
 from pgassay.language import Message, decimals, tr
+from pgassay.quantities import latency
 from pgassay.report.document.table import Column, Table, table
 from pgassay.report.tables.cells import ABSENT
 from pgassay.report.tables.cells import whole as whole_number

@@ -10,13 +10,9 @@ from collections.abc import Sequence
 
 from pgassay.analysis.compare.accounting import Accounting, TimePart
 from pgassay.analysis.reading.metrics import UNACCOUNTED
-from pgassay.findings.wording import (
-    milliseconds,
-    share_interval,
-    signed_milliseconds,
-    time_digits,
-)
+from pgassay.findings.wording import share_interval
 from pgassay.language import Message, decimals, tr
+from pgassay.quantities import milliseconds, signed_milliseconds, time_digits
 from pgassay.report.charts.style import CLASS_COLOURS, GREY
 from pgassay.report.charts.waits import mean_of, present_classes
 from pgassay.report.context import ReportContext

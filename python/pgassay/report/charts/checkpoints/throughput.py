@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pgassay.analysis.model import Analysis
-from pgassay.findings.wording import signed_percent
 from pgassay.language import decimals, tr
+from pgassay.quantities import signed_percent
 from pgassay.report.charts.style import INK, ArmStyle, limits, line_with_band
 from pgassay.report.svg.model import Axis, Figure, Panel, Rule, Text
 

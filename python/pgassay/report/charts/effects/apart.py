@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 
 from pgassay.analysis.apart.model import ApartAnalysis, RunDifference
 from pgassay.findings.answer.endpoints import endpoint_title
-from pgassay.findings.wording import signed_percent
 from pgassay.language import colon, listed, tr
+from pgassay.quantities import signed_percent
 from pgassay.report.charts.style import BAND_OPACITY, INK, SHADE, TONE_COLOURS, TONES
 from pgassay.report.svg.model import Axis, Box, Figure, Line, Mark, Panel, Points, Rule, Text
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from pgassay.analysis.compare.model import ByServer, ServerEffect
 from pgassay.analysis.model import Analysis
 from pgassay.analysis.reading.metrics import METRICS
-from pgassay.findings.wording import signed_percent
 from pgassay.language import tr
+from pgassay.quantities import signed_percent
 from pgassay.report.charts.style import BAND_OPACITY, BLUE, INK, SHADE, limits
 from pgassay.report.svg.model import Axis, Box, Figure, Line, Panel, Points, Rule, Text
 

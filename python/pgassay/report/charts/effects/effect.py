@@ -10,8 +10,9 @@ from collections.abc import Iterator, Sequence
 
 from pgassay.analysis.model import Analysis, Comparison
 from pgassay.analysis.reading.metrics import METRICS
-from pgassay.findings.wording import interval_text, signed_percent
+from pgassay.findings.wording import interval_text
 from pgassay.language import tr
+from pgassay.quantities import signed_percent
 from pgassay.report.charts.style import (
     BAND_OPACITY,
     INK,

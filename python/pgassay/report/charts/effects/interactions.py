@@ -11,8 +11,9 @@ from collections.abc import Iterator, Sequence
 from pgassay.analysis.compare.model import SimpleEffect
 from pgassay.analysis.model import Analysis
 from pgassay.analysis.reading.metrics import METRICS
-from pgassay.findings.wording import interval_text, signed_percent
+from pgassay.findings.wording import interval_text
 from pgassay.language import tr
+from pgassay.quantities import signed_percent
 from pgassay.report.charts.style import (
     BLUE,
     GREEN,

@@ -10,8 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pgassay.analysis.curves.model import LoadCurve
 from pgassay.analysis.model import Analysis
 from pgassay.analysis.reading.metrics import METRICS
-from pgassay.findings.wording import quantity, signed_percent
+from pgassay.findings.wording import quantity
 from pgassay.language import colon, decimals, tr
+from pgassay.quantities import signed_percent
 from pgassay.report.charts.latency.quantiles import key_of_levels
 from pgassay.report.charts.style import (
     ArmStyle,

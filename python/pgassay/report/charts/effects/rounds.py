@@ -7,8 +7,8 @@ time or differs between trials. Never: fits a trend.
 from __future__ import annotations
 
 from pgassay.analysis.model import Analysis
-from pgassay.findings.wording import signed_percent
 from pgassay.language import tr
+from pgassay.quantities import signed_percent
 from pgassay.report.charts.style import ARM_COLOURS, INK, shade_blocks
 from pgassay.report.svg.model import Axis, Figure, Panel, Points, Rule
 

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 
 from pgassay.analysis.curves.latency_curve import ArmLatencyCurve
 from pgassay.analysis.measures.courses.latencies import ALL
-from pgassay.findings.wording import latency
 from pgassay.language import decimals, tr
+from pgassay.quantities import latency
 from pgassay.report.charts.style import ArmStyle
 from pgassay.report.svg.model import Axis, Band, Figure, Line, Panel, Points
 

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from pgassay.analysis.curves.modes.model import LatencyModes
-from pgassay.findings.wording import latency, plain_number
 from pgassay.language import tr
+from pgassay.quantities import latency, plain_number
 from pgassay.report.charts.style import ArmStyle
 from pgassay.report.svg.model import Axis, Figure, Line, Mark, Panel, Points
 

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 from pgassay.analysis.curves.model import QuantileShift
 from pgassay.analysis.model import Analysis
-from pgassay.findings.wording import signed_percent
 from pgassay.language import decimals, tr
+from pgassay.quantities import signed_percent
 from pgassay.report.charts.style import level_colour, limits, line_with_band, zero_and_margin
 from pgassay.report.svg.model import Axis, Figure, Panel
 

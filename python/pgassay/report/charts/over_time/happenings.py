@@ -14,8 +14,8 @@ import numpy as np
 
 from pgassay.analysis.measures.courses.chart_series import ChartSeries
 from pgassay.analysis.measures.courses.chart_spans import FAILED, Span
-from pgassay.findings.wording import spaced
 from pgassay.language import Message, colon, decimals, listed, tr
+from pgassay.quantities import spaced
 from pgassay.report.charts.style import ArmStyle
 from pgassay.report.log_events import event_words
 from pgassay.report.svg.model import Axis, Box, Line, Mark, Panel, Points

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from pgassay.analysis.compare.model import ByServer, Dependence
 from pgassay.findings.answer.servers import RULE
-from pgassay.findings.wording import signed_percent
 from pgassay.language import Message, clauses, decimals, tr
+from pgassay.quantities import signed_percent
 from pgassay.report.charts.effects.by_server import by_server_chart
 from pgassay.report.context import ReportContext
 from pgassay.report.document.blocks import Chart, Paragraph, note

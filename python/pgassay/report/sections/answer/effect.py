@@ -8,8 +8,8 @@ from __future__ import annotations
 from pgassay.analysis.model import Comparison
 from pgassay.findings.answer.endpoints import endpoint_title
 from pgassay.findings.model import FindingKind
-from pgassay.findings.wording import signed_percent
 from pgassay.language import Message, ntr, tr
+from pgassay.quantities import signed_percent
 from pgassay.report.charts.effects.effect import effect_chart, runs_out
 from pgassay.report.charts.style import TONES
 from pgassay.report.context import ReportContext

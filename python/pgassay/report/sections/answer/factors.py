@@ -9,9 +9,9 @@ from __future__ import annotations
 from pgassay.analysis.compare.model import Dependence
 from pgassay.findings.answer.factors import simple_effects_of
 from pgassay.findings.model import FindingKind
-from pgassay.findings.wording import signed_percent
 from pgassay.language import Message, colon, ntr, tr
 from pgassay.plan.description import aliases
+from pgassay.quantities import signed_percent
 from pgassay.report.charts.effects.interactions import interaction_chart, pairs_left_out
 from pgassay.report.charts.style import TONES
 from pgassay.report.context import ReportContext

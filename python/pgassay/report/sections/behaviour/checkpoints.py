@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 from pgassay.analysis.curves.checkpoints.model import TimeShare
 from pgassay.analysis.statistics.values import Estimate
-from pgassay.findings.wording import count, milliseconds, plain_number, size
 from pgassay.language import Message, decimals, listed, tr
+from pgassay.quantities import count, milliseconds, plain_number, size
 from pgassay.report.charts.checkpoints.signals import signals_chart
 from pgassay.report.charts.checkpoints.throughput import checkpoints_chart
 from pgassay.report.charts.style import arm_styles

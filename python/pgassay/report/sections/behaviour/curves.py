@@ -10,9 +10,9 @@ from collections.abc import Iterable, Sequence
 from pgassay.analysis.curves.model import QuantileShift
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.statistics.values import Estimate
-from pgassay.findings.wording import plain_number, signed_percent
 from pgassay.language import Message, decimals, listed, tr
 from pgassay.notes import Note
+from pgassay.quantities import plain_number, signed_percent
 from pgassay.report.charts.effects.load_curve import by_load_chart, load_curve_chart
 from pgassay.report.charts.latency.curve import latency_curve_chart
 from pgassay.report.charts.latency.quantiles import quantiles_chart, without_band

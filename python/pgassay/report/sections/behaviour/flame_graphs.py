@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from pgassay.analysis.profiles.model import ArmProfile, FunctionDifference, ProfileDifference
-from pgassay.findings.wording import plain_number, spaced
 from pgassay.language import Message, colon, decimals, listed, tr
+from pgassay.quantities import plain_number, spaced
 from pgassay.report.context import FlameGraph, ReportContext
 from pgassay.report.document.blocks import Block, Fold, Frame, Heading, PageOnly, note, observed
 from pgassay.report.document.section import Blocks, section

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from pgassay.analysis.methods.model import CellFigure, MethodCell, MethodName
 from pgassay.analysis.reading.metrics import Metric
-from pgassay.findings.wording import quantity, size
+from pgassay.findings.wording import quantity
 from pgassay.language import Message, colon, listed, tr
+from pgassay.quantities import size
 from pgassay.report.context import ReportContext
 from pgassay.report.document.blocks import Fold, Heading, Items, Paragraph, note
 from pgassay.report.document.section import Blocks, section

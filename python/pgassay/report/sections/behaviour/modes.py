@@ -8,8 +8,8 @@ from __future__ import annotations
 from pgassay.analysis.curves.modes.model import LatencyMode, LatencyModes
 from pgassay.analysis.measures.courses.latencies import ALL
 from pgassay.analysis.statistics.values import Estimate
-from pgassay.findings.wording import latency, plain_number, significant
 from pgassay.language import Message, listed, ntr, tr
+from pgassay.quantities import latency, plain_number, significant
 from pgassay.report.charts.latency.modes import modes_chart, panels_of
 from pgassay.report.charts.style import arm_styles
 from pgassay.report.context import ReportContext

@@ -6,8 +6,8 @@ Never: smooths, or calls an association a cause.
 
 from __future__ import annotations
 
-from pgassay.findings.wording import correlation
 from pgassay.language import Message, decimals, tr
+from pgassay.quantities import correlation
 from pgassay.report.charts.over_time.throughput import has_rows, throughput_chart
 from pgassay.report.charts.style import arm_styles
 from pgassay.report.context import ReportContext

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 
 from pgassay.analysis.reading.plain_text import one_line, visible
 from pgassay.analysis.statements.model import StatementCosts, StatementUse
-from pgassay.findings.wording import milliseconds, signed_milliseconds, size
 from pgassay.language import Message, decimals, listed, ntr, tr
 from pgassay.plan.model import ALL_ARMS
+from pgassay.quantities import milliseconds, signed_milliseconds, size
 from pgassay.report.charts.style import arm_styles
 from pgassay.report.context import ReportContext
 from pgassay.report.document.blocks import Code, Fold, Paragraph, note

@@ -14,8 +14,8 @@ from typing import Any
 
 from pgassay.analysis.classic.model import Agreement, ClassicArm, ClassicView
 from pgassay.analysis.reading.plain_text import one_line
-from pgassay.findings.wording import correlation
 from pgassay.language import Message, localised, messages_of
+from pgassay.quantities import correlation
 from pgassay.report.document.table import Cell, Column, Table, table
 from pgassay.report.tables.cells import ABSENT
 

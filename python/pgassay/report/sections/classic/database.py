@@ -14,8 +14,8 @@ from pgassay.analysis.classic.model import (
     ClassicTrend,
     Spread,
 )
-from pgassay.findings.wording import plain_number, signed_percent
 from pgassay.language import Message, colon, decimals, tr
+from pgassay.quantities import plain_number, signed_percent
 from pgassay.report.document.table import Cell, Column, Table, table
 from pgassay.report.sections.classic.cells import (
     NOT_MEASURED,

@@ -12,8 +12,8 @@ from pgassay.analysis.classic.model import (
     DiskType,
     RuleShare,
 )
-from pgassay.findings.wording import size
 from pgassay.language import colon, decimals, listed, tr
+from pgassay.quantities import size
 from pgassay.report.document.table import Table
 from pgassay.report.sections.classic.cells import NOT_MEASURED, WORDS, Shown
 

@@ -7,8 +7,8 @@ Never: estimates what a checkpoint costs.
 from __future__ import annotations
 
 from pgassay.analysis.reading.plain_text import one_line
-from pgassay.findings.wording import size, spaced
 from pgassay.language import Message, decimals, tr
+from pgassay.quantities import size, spaced
 from pgassay.report.context import ObservationContext
 from pgassay.report.document.blocks import note
 from pgassay.report.document.section import Blocks, section

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pgassay.findings.wording import spaced
 from pgassay.language import decimals, tr
+from pgassay.quantities import spaced
 from pgassay.report.context import ObservationContext
 from pgassay.report.document.blocks import Items
 from pgassay.report.document.section import Blocks, section

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from pgassay.analysis.observation.model import ObservationSummary
 from pgassay.analysis.reading.metrics import WAIT_CLASSES, class_of
 from pgassay.analysis.waits.sampled_waits import UNKNOWN
-from pgassay.findings.wording import spaced
 from pgassay.language import Message, decimals, tr
+from pgassay.quantities import spaced
 from pgassay.report.charts.over_time.observed import sessions_chart
 from pgassay.report.charts.style import CLASS_COLOURS, GREY
 from pgassay.report.context import ObservationContext

@@ -7,8 +7,8 @@ Never: compares variants, or tests for carry-over itself.
 from __future__ import annotations
 
 from pgassay.analysis.reading.metrics import METRICS
-from pgassay.findings.wording import signed_percent
 from pgassay.language import Message, decimals, tr
+from pgassay.quantities import signed_percent
 from pgassay.report.charts.effects.rounds import rounds_chart
 from pgassay.report.context import ReportContext
 from pgassay.report.document.blocks import Chart, note

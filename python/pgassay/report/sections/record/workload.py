@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pgassay.analysis.measures.asked import ArmAsked
-from pgassay.findings.wording import spaced
 from pgassay.language import Message, clauses, ntr, tr
+from pgassay.quantities import spaced
 from pgassay.report.context import ReportContext
 from pgassay.report.document.blocks import Code, Fold, Paragraph
 from pgassay.report.document.section import Blocks, section

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pgassay.analysis.trace.model import Period, PointSummary, TracedCheckpoint
-from pgassay.findings.wording import plain_number, spaced
 from pgassay.language import Message, decimals, tr
+from pgassay.quantities import plain_number, spaced
 from pgassay.report.context import TraceContext
 from pgassay.report.document.blocks import Paragraph, note
 from pgassay.report.document.section import Blocks, section
