@@ -38,8 +38,8 @@ _in_force: ContextVar[str] = ContextVar("language", default="en")
 
 
 @contextmanager
-def speaking(language: str) -> Iterator[None]:
-    """Everything shown inside is in this language."""
+def in_language(language: str) -> Iterator[None]:
+    """Puts a language in force: messages and notes that are shown inside are in it."""
     if language not in LANGUAGES:
         raise SetupError(f"language {language!r} is not known: name one of {', '.join(LANGUAGES)}")
     before = _in_force.set(language)
@@ -50,17 +50,18 @@ def speaking(language: str) -> Iterator[None]:
 
 
 def language() -> str:
-    """The one in force."""
+    """Returns the code of the language in force, such as `ru`."""
     return _in_force.get()
 
 
 def html_code() -> str:
-    """The language in force as HTML names it."""
+    """Returns the language in force as HTML names it."""
     return _HTML_CODES.get(language(), language())
 
 
 def tr(text: str, /, context: str = "", **values: Any) -> str:
-    """A message in the language in force, with its values; `context` tells apart two meanings."""
+    """Returns a message in the language in force, with its values; `context` tells apart two
+    meanings."""
     said = catalogue()
     raw = str.__str__(text)
     found = said.pgettext(context, raw) if context else said.gettext(raw)
@@ -68,22 +69,22 @@ def tr(text: str, /, context: str = "", **values: Any) -> str:
 
 
 def ntr(singular: str, plural: str, n: int, /, **values: Any) -> str:
-    """A message about a number of things, which is `{n}` in it."""
+    """Returns a message about a number of things, which is `{n}` in it."""
     return catalogue().ngettext(singular, plural, n).format(n=n, **values)
 
 
 def listed(items: Iterable[object]) -> str:
-    """Items in one line, as the language in force separates them."""
+    """Joins items in one line, as the language in force separates them."""
     return _JOINTS.get(language(), (", ", "; "))[0].join(map(str, items))
 
 
 def colon() -> str:
-    """Between a name and what is said of it."""
+    """Returns what stands between a name and what is said of it."""
     return _COLONS.get(language(), ": ")
 
 
 def clauses(items: Iterable[object]) -> str:
-    """Clauses, or items that hold commas, in one line."""
+    """Joins clauses, or items that hold commas, in one line."""
     return _JOINTS.get(language(), (", ", "; "))[1].join(map(str, items))
 
 
@@ -121,7 +122,8 @@ class Message(str):
 
 
 def messages_of(table: T, keys: Collection[str] = (), *, besides: Collection[str] = ()) -> T:
-    """A TOML table with `Message`s for the texts under these keys, or under all but those."""
+    """Returns a TOML table with `Message`s for the texts under these keys, or under all but
+    those."""
     return cast(T, _with_messages(table, keys, besides, taken=not keys))
 
 
@@ -143,13 +145,14 @@ def _with_messages(
 
 
 def localised(number: str) -> str:
-    """A number that Python wrote, such as `-1,234.5`, as the reader writes it; a true minus."""
+    """Returns a number that Python wrote, such as `-1,234.5`, as the reader writes it, with a true
+    minus."""
     thousands, point = _SEPARATORS[language()]
     return number.translate({ord(","): thousands, ord("."): point, ord("-"): "\u2212"})
 
 
 def decimals(value: float, spec: str = "") -> str:
-    """A number in Python's format, with the point of the language in force.
+    """Formats a number in Python's format, with the point of the language in force.
 
     Where the format asks for a sign, that of a negative number is a true minus.
     """
@@ -158,7 +161,7 @@ def decimals(value: float, spec: str = "") -> str:
 
 
 def catalogue() -> gettext.NullTranslations:
-    """The messages of the language in force."""
+    """Returns the catalogue of the language in force."""
     return _catalogue(language())
 
 

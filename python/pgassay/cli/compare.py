@@ -21,7 +21,7 @@ from pgassay.cli.terminal.options import (
     require_words,
 )
 from pgassay.errors import SetupError
-from pgassay.language import speaking
+from pgassay.language import in_language
 
 if TYPE_CHECKING:
     from pgassay.report.context import ApartContext
@@ -83,11 +83,11 @@ def compare(
 
     render = {"html": render_html, "md": render_markdown, "json": render_apart_json}
     question = Question(_share(run_spread), force=force, gates=gates_of(gate))
-    with speaking(lang):
+    with in_language(lang):
         has_charts = written != "json" and (output_format is not None or out is not None)
         here = [fetched(run, TO_ANALYSE) for run in runs]
         context = compare_stored(here, question, has_charts=has_charts)
-    with speaking(lang):
+    with in_language(lang):
         if pictures and out is not None:
             page, drawings = illustrated_markdown(context, out.stem)
             for name, drawing in drawings.items():

@@ -80,7 +80,7 @@ def _reported(
     pictures: bool,
 ) -> AnyContext:
     """Write the report, and return what it says."""
-    from pgassay.language import speaking
+    from pgassay.language import in_language
     from pgassay.reporting import context_of, directory_at
 
     if gates:
@@ -91,7 +91,7 @@ def _reported(
         return _report_beside(run, gates)
     if output_format == "xlsx" and out is None:
         out = run / "report.xlsx"
-    with speaking(lang):
+    with in_language(lang):
         context = context_of(directory_at(run), gates or None)
         _write_as(output_format, context, out, pictures=pictures)
     return context

@@ -10,7 +10,7 @@ import pytest
 
 from pgassay.analysis.compare.model import Withdrawn
 from pgassay.analysis.curves.checkpoints.signs import TESTS
-from pgassay.language import speaking
+from pgassay.language import in_language
 from pgassay.notes import (
     LEGACY,
     ROOMS,
@@ -51,10 +51,10 @@ for _ in range(40):
 def test_a_note_is_a_sentence_in_the_language_in_force_with_its_numbers() -> None:
     short = Note("plan/short-steps", {"shortest": 2.5})
     assert str(short).startswith("steps of 2.5 s are short")
-    with speaking("ru"):
+    with in_language("ru"):
         assert str(short).startswith("ступени по 2,5 с коротки")
         assert "1800, 2,5 с" in str(PHASE)
-    with speaking("zh"):
+    with in_language("zh"):
         assert str(short).startswith("2.5 s 的负载阶段很短")
     said = "a step of 600 s is not a whole number of 1800, 2.5 s cycles"
     assert said in str(PHASE)

@@ -11,7 +11,7 @@ import pytest
 from tools.messages.extract import Msg, all_messages
 from tools.messages.update import untranslated
 
-from pgassay.language import speaking
+from pgassay.language import in_language
 from pgassay.report.formats.html import render_html
 from pgassay.report.formats.markdown import render_markdown
 from support.synthetic.report_contexts import NO_FACTORS, STEPS, synthetic_context, with_facts
@@ -37,7 +37,7 @@ def test_no_english_word_is_left_but_names(
 ) -> None:
     waiting = [one for each in untranslated(language, messages) for one in (each.text, each.plural)]
     known = NAMES.union(*map(_WORD.findall, waiting))
-    with speaking(language):
+    with in_language(language):
         made = with_facts(synthetic_context(tmp_path, spec), question="?", environment={})
         page = _NO_TEXT.sub(" ", render_html(made))
         texts = [unescape(one) for both in _TEXT.findall(page) for one in both if one]

@@ -15,7 +15,7 @@ from tools.messages.extract import all_messages
 from pgassay import language
 from pgassay.cli.terminal.options import require_words
 from pgassay.errors import SetupError
-from pgassay.language import speaking
+from pgassay.language import in_language
 from pgassay.report.brief.render import render_brief
 from pgassay.report.formats.html import render_html
 from pgassay.report.formats.markdown import render_markdown
@@ -47,7 +47,7 @@ def spoken(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> I
     messages()  # in English, before a language is in force
     marking = Marking()
     monkeypatch.setattr(language, "_catalogue", lambda _: marking)
-    with speaking(request.param):
+    with in_language(request.param):
         yield request.param
 
 

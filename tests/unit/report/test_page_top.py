@@ -16,7 +16,7 @@ from pgassay.analysis.measures.asked import ArmAsked
 from pgassay.analysis.measures.model import ScenarioMeasures
 from pgassay.analysis.reading.setting_sizes import setting_bytes, setting_text
 from pgassay.findings.model import FindingKind
-from pgassay.language import LANGUAGES, speaking
+from pgassay.language import LANGUAGES, in_language
 from pgassay.report.context import ReportContext
 from pgassay.report.document.text import Span
 from pgassay.report.formats.html import render_html, with_intervals
@@ -182,7 +182,7 @@ def test_what_arms_vary_comes_first_in_every_language_and_secrets_are_not_shown(
     )
     every = {"checkpoint_timeout": {"value": "300s", "source": "default"}}
     environment = {"server": {"every_setting": every}}
-    with speaking(language):
+    with in_language(language):
         found = settings_table(with_facts(context, asked=arms, environment=environment))
     rows = {row[0]: row[1] for row in found.rows}
     assert found.rows[0][0] == "max_wal_size"

@@ -12,7 +12,7 @@ import pytest
 from pgassay.analysis.classic.view import classic_view
 from pgassay.analysis.measures.courses.even_series import EvenSeries
 from pgassay.analysis.measures.signals import ArmSignals, TrialSignals
-from pgassay.language import speaking
+from pgassay.language import in_language
 from pgassay.report.context import ReportContext
 from pgassay.report.document.blocks import Fold, Heading, Paragraph
 from pgassay.report.document.table import Row, Table
@@ -153,7 +153,7 @@ def test_too_few_intervals_are_one_sentence_in_place_of_trends_and_correlations(
 
 
 def test_a_cell_has_the_same_colour_in_every_language(context: ReportContext) -> None:
-    with speaking("ru"):
+    with in_language("ru"):
         page = render_html(context)
     assert 'class="doubtful"' in page
 

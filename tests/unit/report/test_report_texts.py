@@ -13,7 +13,7 @@ import pytest
 from pgassay.analysis.model import Caveat, VariantSummary
 from pgassay.findings.model import Evidence, Finding, FindingKind
 from pgassay.findings.registry import find
-from pgassay.language import speaking
+from pgassay.language import in_language
 from pgassay.notes import legacy
 from pgassay.report.context import ReportContext
 from pgassay.report.formats.html import render_html
@@ -48,7 +48,7 @@ def test_markdown_begins_with_the_question_and_the_verdict(better: ReportContext
 def test_figures_of_the_environment_have_the_separator_of_the_language(
     better: ReportContext,
 ) -> None:
-    with speaking("ru"):
+    with in_language("ru"):
         text = render_markdown(with_facts(better, environment={"reset": {"seconds": 6.91}}))
     assert "сброс, секунд: 6,91" in text
 

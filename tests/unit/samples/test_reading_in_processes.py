@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from pgassay.errors import RunDirectoryError
-from pgassay.language import speaking
+from pgassay.language import in_language
 from pgassay.readings import processes
 from pgassay.readings.processes import in_processes, processes_for
 from support.synthetic.directories import synthetic_run
@@ -22,7 +22,7 @@ MB = 1_000_000
 def test_trials_read_elsewhere_are_the_same_whatever_the_language(tmp_path: Path) -> None:
     run, _, plan = synthetic_run(tmp_path / "run", blocks=3)
     numbers = run.finished()
-    with speaking("ru"):
+    with in_language("ru"):
         here = in_processes(0, run.path, numbers, plan)
         there = in_processes(2, run.path, numbers, plan)
     assert sorted(there) == numbers

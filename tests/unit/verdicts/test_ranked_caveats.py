@@ -16,7 +16,7 @@ from pgassay.analysis.measures.model import Caveat, TrialMeasures
 from pgassay.analysis.model import Analysis, RunFacts
 from pgassay.analysis.verdicts.checkpoint_cost import checkpoint_cost_caveats
 from pgassay.findings.answer.caveats import find
-from pgassay.language import speaking
+from pgassay.language import in_language
 from pgassay.notes import Importance, Note, Value
 from pgassay.plan.model import Plan
 from pgassay.server.hosts.local import LocalHost
@@ -67,7 +67,7 @@ def test_caveats_of_trials_that_differ_only_in_figures_are_one_in_every_language
     (found,) = find(Analysis(answer_of("?", plan, trials)), RunFacts())
     assert found.text == f"trials 2, 5 (figures of the first): {unfinished(2)}"
     assert found.importance is Importance.DETAIL
-    with speaking("zh"):
+    with in_language("zh"):
         assert "transactions" not in found.text
 
 

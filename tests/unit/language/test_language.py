@@ -11,29 +11,29 @@ from pgassay.language import (
     Message,
     clauses,
     decimals,
+    in_language,
     language,
     listed,
     localised,
     ntr,
-    speaking,
     tr,
 )
 
 
 def test_a_message_without_a_translation_is_english() -> None:
-    with speaking("ru"):
+    with in_language("ru"):
         assert tr("no such {thing}", thing="message") == "no such message"
         assert ntr("{n} such", "{n} of such", 2) == "2 of such"
 
 
 def test_the_language_before_is_in_force_again_after_an_error() -> None:
-    with pytest.raises(ZeroDivisionError), speaking("zh"):
+    with pytest.raises(ZeroDivisionError), in_language("zh"):
         raise ZeroDivisionError
     assert language() == "en"
 
 
 def test_an_unknown_language_is_refused_with_those_known() -> None:
-    with pytest.raises(SetupError, match="one of en, ru, zh"), speaking("fr"):
+    with pytest.raises(SetupError, match="one of en, ru, zh"), in_language("fr"):
         pass
 
 
@@ -42,7 +42,7 @@ def test_an_unknown_language_is_refused_with_those_known() -> None:
     [("en", "−1\u202f234.5", "0.25"), ("ru", "−1\u202f234,5", "0,25"), ("zh", "−1,234.5", "0.25")],
 )
 def test_numbers_have_the_separators_of_the_language(spoken: str, number: str, small: str) -> None:
-    with speaking(spoken):
+    with in_language(spoken):
         assert localised("-1,234.5") == number
         assert decimals(0.25, "g") == small
 
@@ -54,12 +54,12 @@ def test_a_number_with_a_sign_has_a_true_minus() -> None:
 
 
 def test_a_message_is_english_to_machines() -> None:
-    with speaking("ru"):
+    with in_language("ru"):
         assert json.dumps({"title": Message("Throughput")}) == '{"title": "Throughput"}'
         assert Message("Throughput") == "Throughput"
 
 
 def test_items_and_clauses_are_separated_as_the_language_does() -> None:
     assert (listed([1, 2]), clauses("ab")) == ("1, 2", "a; b")
-    with speaking("zh"):
+    with in_language("zh"):
         assert (listed([1, 2]), clauses("ab")) == ("1、2", "a；b")
