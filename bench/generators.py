@@ -29,8 +29,8 @@ from pgassay import _core
 from pgassay.plan.steps import Step
 from pgassay.spec.workload.folder import Scenario
 from pgassay.trials.load.engine import LoadRequest
-from pgassay.trials.load.generators.engine_load import REPORTS_AT_A_TIME, EngineLoad
-from pgassay.trials.load.generators.group import OnThisMachine
+from pgassay.trials.load.engine_load import REPORTS_AT_A_TIME, EngineLoad
+from pgassay.trials.load.group import OnThisMachine
 
 OUTPUT = MEASURED / "merging-times.md"
 GENERATORS = (1, 2, 4, 8, 16, 32, 64)

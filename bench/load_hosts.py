@@ -33,9 +33,9 @@ from pgassay.cluster.joining import joined
 from pgassay.plan.steps import Step
 from pgassay.spec.workload.folder import Scenario
 from pgassay.trials.load.engine import LoadRequest
-from pgassay.trials.load.generators.engine_load import EngineLoad
-from pgassay.trials.load.generators.generator import LoadGenerator
-from pgassay.trials.load.generators.group import Generators, OnRay, OnThisMachine
+from pgassay.trials.load.engine_load import EngineLoad
+from pgassay.trials.load.generators.on_ray import GeneratorOnNode, OnRay
+from pgassay.trials.load.group import Generators, OnThisMachine
 
 OUTPUT = MEASURED / "load-hosts.md"
 GENERATORS = (1, 2, 4, 8)
@@ -167,14 +167,14 @@ def trials_of(server: Server, rounds: int) -> tuple[dict[int, list[Trial]], dict
     with (
         ray_nodes(most) as address,
         joined(address) as cluster,
-        cluster.spread(LoadGenerator, most, cpus=1) as actors,
+        cluster.spread(GeneratorOnNode, most, cpus=1) as actors,
     ):
         one_trial(server, OnRay(actors, goes_on=False))  # the first of a run imports and connects
         for _ in range(rounds):
             found[0].append(one_trial(server, OnThisMachine()))
             for number in GENERATORS:
                 found[number].append(one_trial(server, OnRay(actors[:number], goes_on=False)))
-        programs = {"generator": "ray::LoadGenerator", "raylet": "raylet"}
+        programs = {"generator": "ray::GeneratorOnNode", "raylet": "raylet"}
         memory_mb = {name: _median_mb(program) for name, program in programs.items()}
     return found, memory_mb
 

@@ -33,7 +33,7 @@ from pgassay.server.protocol import ServerFacts
 from pgassay.spec.experiment import Spec
 from pgassay.trials.environment.description import describe_environment
 from pgassay.trials.environment.sameness import measured_by
-from pgassay.trials.load.generators.group import load_generators
+from pgassay.trials.load.group import load_generators
 from pgassay.trials.profile.files import difference_files, files_of, pairs
 from pgassay.trials.profile.model import Profile, difference_stem
 from pgassay.trials.run.block import run_block
@@ -182,8 +182,8 @@ def _prepared(
     environment["reset"] = spec.file.reset_rule().described()
     if trials.plan.factors and not trials.plan.calibrates:
         environment[EARLIER_RUNS] = runs_of(measured_by(spec, environment), noise_records())
-    if trials.generators.are_remote:
-        environment["load_generators"] = trials.generators.described()
+    if generators := trials.generators.described():
+        environment["load_generators"] = generators
     run.write_environment(so_far.continued(environment))
     return replace(trials, notes=found.notes)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from pgassay import __version__
 from pgassay.analysis.analyse import analyse
@@ -18,7 +18,6 @@ from pgassay.analysis.gates.judge import judge_gates
 from pgassay.analysis.measures.asked import asked_of
 from pgassay.analysis.model import RunFacts
 from pgassay.analysis.observation.summary import summarise_observation
-from pgassay.analysis.trace.summary import summarise_trace
 from pgassay.errors import RunDirectoryError
 from pgassay.findings.registry import find
 from pgassay.plan.model import Gate
@@ -32,20 +31,25 @@ from pgassay.report.repeat_command import repeat_command
 from pgassay.samples.layout import ANALYSIS, REPORT, SPEC
 from pgassay.samples.observation_directory import ObservationDirectory
 from pgassay.samples.run_directory import RunDirectory
-from pgassay.samples.trace_directory import TraceDirectory
 from pgassay.server.comparison import ServerCompared
 
-AnyDirectory = RunDirectory | ObservationDirectory | TraceDirectory
-_Directory = TypeVar("_Directory", bound=AnyDirectory)
+if TYPE_CHECKING:  # runs need nothing of the rooms of traces
+    from pgassay.samples.trace_directory import TraceDirectory
+
+_Directory = TypeVar("_Directory", bound="RunDirectory | ObservationDirectory | TraceDirectory")
 _Context = TypeVar("_Context", bound=AnyContext)
 
 
-def directory_at(path: Path) -> AnyDirectory:
-    """The directory of its kind; refuses a folder that is none."""
-    for kind in (ObservationDirectory, TraceDirectory):
-        if kind.is_at(path):
-            return kind(path)
-    return RunDirectory.open(path)
+def directory_at(path: Path) -> RunDirectory | ObservationDirectory | TraceDirectory:
+    """Returns the directory at a path as what it is; raises RunDirectoryError for any other
+    folder."""
+    if ObservationDirectory.is_at(path):
+        return ObservationDirectory(path)
+    if RunDirectory.is_at(path):
+        return RunDirectory(path)
+    from pgassay.samples.trace_directory import TraceDirectory  # runs need none of it
+
+    return TraceDirectory(path) if TraceDirectory.is_at(path) else RunDirectory.open(path)
 
 
 @dataclass(frozen=True)
@@ -71,17 +75,23 @@ def reported(directory: _Directory, context: _Context) -> Reported[_Directory, _
     return Reported(directory, directory.write_text(REPORT, render_html(context)), context)
 
 
-def context_of(directory: AnyDirectory, gates: Sequence[Gate] | None = None) -> AnyContext:
-    """Everything that a directory says; `gates` in place of those that a run was made with."""
-    if isinstance(directory, TraceDirectory):
-        return trace_context(directory)
+def context_of(
+    directory: RunDirectory | ObservationDirectory | TraceDirectory,
+    gates: Sequence[Gate] | None = None,
+) -> AnyContext:
+    """Analyses what a directory has stored; `gates` take the place of those that a run was made
+    with."""
+    if isinstance(directory, RunDirectory):
+        return analyse_run(directory, gates=gates)
     if isinstance(directory, ObservationDirectory):
         return observation_context(directory)
-    return analyse_run(directory, gates=gates)
+    return trace_context(directory)
 
 
 def trace_context(directory: TraceDirectory) -> TraceContext:
-    """Everything a trace says."""
+    """Summarises a stored trace."""
+    from pgassay.analysis.trace.summary import summarise_trace
+
     return TraceContext(
         run_name=directory.name,
         described=directory.described(),

@@ -16,9 +16,10 @@ import typer
 from pgassay.cli.terminal.console import err, one_line, out
 from pgassay.cli.terminal.options import Json, option
 from pgassay.errors import RunDirectoryError
+from pgassay.samples.address import local_path, url_of
 from pgassay.samples.layout import RUNS_FOLDER
 from pgassay.samples.overview import RunOverview, State, runs_in
-from pgassay.stores.address import local_path, shown, url_of
+from pgassay.stores.address import shown
 
 _GAP = "  "
 _SHORTEST_QUESTION = 24

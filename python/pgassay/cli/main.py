@@ -106,10 +106,17 @@ def _run() -> int:
 def _fail(message: str, code: ExitCode, excerpt: str = "") -> ExitCode:
     with suppress(OSError):  # the terminal may be gone
         if message:
-            from pgassay.stores.address import with_urls
-
-            line = f"pgassay: {with_urls(' '.join(message.split()))}"
+            line = f"pgassay: {_with_urls(' '.join(message.split()))}"
             print(visible(redacted(line)), file=sys.stderr)
         if excerpt:
             print(visible(redacted(excerpt)), file=sys.stderr)
     return code
+
+
+def _with_urls(text: str) -> str:
+    """Returns a text with URLs where it names copies of runs in stores."""
+    if "pgassay/runs/" not in text:  # of the folder of copies: others need not import the room
+        return text
+    from pgassay.stores.address import with_urls
+
+    return with_urls(text)

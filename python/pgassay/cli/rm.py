@@ -52,8 +52,8 @@ def rm(
 
 
 def _checked(run: Path) -> Removable:
+    from pgassay.samples.address import local_path, url_of
     from pgassay.samples.removal import removable
-    from pgassay.stores.address import local_path, url_of
     from pgassay.stores.removing import removable_of
 
     url = url_of(run)

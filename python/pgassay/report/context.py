@@ -9,19 +9,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from pgassay.analysis.apart.model import ApartAnalysis
 from pgassay.analysis.gates.model import GateResult
 from pgassay.analysis.measures.courses.chart_series import ChartSeries
 from pgassay.analysis.model import Analysis, RunFacts
 from pgassay.analysis.observation.model import ObservationSummary
-from pgassay.analysis.trace.model import TraceSummary
 from pgassay.findings.model import Finding, FindingKind
 from pgassay.language import decimals, listed, tr
 from pgassay.plan.model import Plan
 from pgassay.samples.forms.environment import EnvironmentFile
 from pgassay.samples.forms.observation import ObservationFile
 from pgassay.samples.forms.trace import TraceFile
+
+if TYPE_CHECKING:  # reports of runs need nothing of the rooms of traces
+    from pgassay.analysis.trace.model import TraceSummary
 
 
 @dataclass(frozen=True)

@@ -18,11 +18,9 @@ from pgassay.report.environment import created_at, server_version
 from pgassay.report.sections import RUN_PARTS, RUN_SECTIONS
 from pgassay.report.sections.apart import APART_SECTIONS
 from pgassay.report.sections.observation import OBSERVATION_SECTIONS
-from pgassay.report.sections.trace import TRACE_SECTIONS
 from pgassay.report.summaries import apart as apart_summary
 from pgassay.report.summaries import headline
 from pgassay.report.summaries import observation as observation_summary
-from pgassay.report.summaries import trace as trace_summary
 from pgassay.report.summaries.caveats import caveats_of, caveats_that_matter
 
 AnyContext = ReportContext | ObservationContext | TraceContext | ApartContext
@@ -76,6 +74,10 @@ def _page_of_observation(context: ObservationContext) -> Page:
 
 
 def _page_of_trace(context: TraceContext) -> Page:
+    # Reports of runs need none of it.
+    from pgassay.report.sections.trace import TRACE_SECTIONS
+    from pgassay.report.summaries import trace as trace_summary
+
     notes = (f"PostgreSQL {context.described.server_version}", tr("trace, no verdict"))
     top = (_facts(trace_summary.facts(context), len(trace_summary.caveats(context))),)
     return _page(context, notes, top, TRACE_SECTIONS)

@@ -17,9 +17,10 @@ import pyarrow.dataset as ds
 from pgassay.errors import RunDirectoryError
 from pgassay.runs import rows
 from pgassay.runs.catalogue import TABLES
+from pgassay.samples.address import url_of
 from pgassay.samples.layout import ANALYSIS, ENVIRONMENT, OBSERVATION, PLAN
 from pgassay.samples.overview import overview_of
-from pgassay.stores.address import shown, url_of
+from pgassay.stores.address import shown
 from pgassay.stores.fetching import fetched
 from pgassay.stores.wanted import OVERVIEW, Wanted
 

@@ -74,6 +74,11 @@ class RunDirectory(StoredDirectory):
         except ValueError as error:
             raise RunDirectoryError(f"{self.path / PLAN}: {error}") from None
 
+    def finish(self) -> str:
+        """Ends the writing of a run, whether it succeeded or not; returns where a store has it, or
+        nothing for a run on this machine."""
+        return ""
+
     def is_empty(self) -> bool:
         """Whether it has nothing of a trial, and nothing is left to undo."""
         return not any((self.path / TRIALS).iterdir()) and not open_changes(self.path / JOURNAL)

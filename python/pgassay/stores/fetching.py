@@ -21,9 +21,10 @@ from typing import TYPE_CHECKING
 
 from pgassay.durable import make_directory
 from pgassay.errors import RunDirectoryError
+from pgassay.samples.address import local_path, url_of
 from pgassay.samples.overview import HEAD_KEYS
 from pgassay.samples.storage.json_head import HEAD_BYTES, first_values_of
-from pgassay.stores.address import copies_folder, copy_of, local_path, url_of
+from pgassay.stores.address import copies_folder, copy_of
 from pgassay.stores.library import clear_errors, opened, version_of
 from pgassay.stores.listing import PARTS, Entries, entries, folders, is_run, run_listing
 from pgassay.stores.wanted import Wanted

@@ -18,9 +18,8 @@ from pgassay.server.connection.session import resolve
 from pgassay.server.hosts.account import Account
 from pgassay.server.owned.installation import Installation
 from pgassay.spec.parse import parse_spec
-from pgassay.trials.load.generators.engine_load import EngineLoad
-from pgassay.trials.load.generators.generator import LoadGenerator
-from pgassay.trials.load.generators.group import OnRay
+from pgassay.trials.load.engine_load import EngineLoad
+from pgassay.trials.load.generators.on_ray import GeneratorOnNode, OnRay
 from pgassay.trials.run.progress import ProgressListener
 from pgassay.trials.sampling.live_view import LiveFigures
 from support.cluster.delayed_network import DelayedNetwork
@@ -75,7 +74,7 @@ def test_a_slow_uneven_network_costs_no_transaction_and_the_skew_is_within_its_b
     commits = [committed(server)]
     with joined(nodes.address) as cluster:
         for runs in (False, True):  # opening alone commits too
-            with cluster.spread(LoadGenerator, None, cpus=1) as actors:
+            with cluster.spread(GeneratorOnNode, None, cpus=1) as actors:
                 generators = OnRay(actors, goes_on=False)
                 load = EngineLoad(
                     request_of([Step(7, 1.0, measured=True)], EACH),

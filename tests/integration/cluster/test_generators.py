@@ -20,11 +20,12 @@ from pgassay.cluster.nodes import Cluster
 from pgassay.errors import SetupError, TrialError
 from pgassay.plan.steps import Step
 from pgassay.server.connection.session import resolve
-from pgassay.trials.load.generators import generator
-from pgassay.trials.load.generators.engine_load import EngineLoad
-from pgassay.trials.load.generators.generator import LoadGenerator
-from pgassay.trials.load.generators.group import GeneratorLost, OnRay, OnThisMachine
+from pgassay.trials.load import generator
+from pgassay.trials.load.engine_load import EngineLoad
+from pgassay.trials.load.generator import LoadGenerator
+from pgassay.trials.load.generators.on_ray import GeneratorOnNode, OnRay
 from pgassay.trials.load.generators.sessions import refuse_other_server
+from pgassay.trials.load.group import GeneratorLost, OnThisMachine
 from support.cluster.generator_load import committed, dsn_of, emptied, request_of, rows_of
 from support.cluster.ray_nodes import RayNodes
 from support.cluster.worker import MortalGenerator
@@ -71,7 +72,7 @@ def test_three_generators_count_what_one_does_and_the_server_agrees_exactly(
     emptied(lab_server)
     commits = [committed(lab_server)]
     for runs in (False, True):  # opening alone commits too
-        with cluster.spread(LoadGenerator, None, cpus=1) as actors:
+        with cluster.spread(GeneratorOnNode, None, cpus=1) as actors:
             load = EngineLoad(request, here, OnRay(actors, goes_on=False), dsn=dsn)
             three = load.run(lambda _: None) if runs else {}
         commits.append(committed(lab_server))
@@ -123,7 +124,7 @@ def test_no_password_is_an_argument_or_a_result(
     lab_server: LabServer, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sent: list[Any] = []
-    with cluster.spread(LoadGenerator, None, cpus=1) as actors:
+    with cluster.spread(GeneratorOnNode, None, cpus=1) as actors:
         generators = OnRay(actors, goes_on=False)
         real = generators.each
 

@@ -25,8 +25,8 @@ from pgassay.server.owned.workspace import make_workspace, new_name
 from pgassay.server.settings.statements import reload
 from pgassay.spec.workload.folder import Scenario
 from pgassay.trials.load.engine import LoadRequest
-from pgassay.trials.load.generators.engine_load import EngineLoad
-from pgassay.trials.load.generators.group import OnThisMachine
+from pgassay.trials.load.engine_load import EngineLoad
+from pgassay.trials.load.group import OnThisMachine
 from support.servers.certificates import Authority, make_authority
 from support.servers.lab import (
     SECRET,

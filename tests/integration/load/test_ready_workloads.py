@@ -10,8 +10,8 @@ from pgassay.plan.steps import Step
 from pgassay.server.protocol import ConnectionParameters
 from pgassay.spec.workload.folder import Scenario, Workload
 from pgassay.trials.load.engine import LoadRequest
-from pgassay.trials.load.generators.engine_load import EngineLoad
-from pgassay.trials.load.generators.group import OnThisMachine
+from pgassay.trials.load.engine_load import EngineLoad
+from pgassay.trials.load.group import OnThisMachine
 from support.load.ready import first_major, ready, scripts_of
 from support.servers.lab import LabServer
 from support.servers.pool import on_every_version

@@ -13,8 +13,8 @@ from pgassay.server.protocol import ConnectionParameters
 from pgassay.spec.load.slices import SlicesTable
 from pgassay.spec.workload.folder import Scenario
 from pgassay.trials.load.engine import LoadRequest
-from pgassay.trials.load.generators.engine_load import EngineLoad
-from pgassay.trials.load.generators.group import OnThisMachine
+from pgassay.trials.load.engine_load import EngineLoad
+from pgassay.trials.load.group import OnThisMachine
 from support.runs.command import pgassay, shop_workload
 from support.servers.lab import SECRET, LabServer
 

@@ -11,7 +11,7 @@ import time
 from pgassay.cluster.calls import ActorLost
 from pgassay.cluster.on_node import OnNode
 from pgassay.errors import SettingRejected
-from pgassay.trials.load.generators.generator import LoadGenerator
+from pgassay.trials.load.generators.on_ray import GeneratorOnNode
 
 
 class Worker(OnNode):
@@ -43,7 +43,7 @@ class Worker(OnNode):
         raise ActorLost(why)
 
 
-class MortalGenerator(LoadGenerator):
+class MortalGenerator(GeneratorOnNode):
     """A load generator that says which process to kill."""
 
     def process(self) -> int:

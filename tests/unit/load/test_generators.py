@@ -11,13 +11,13 @@ from pgassay.errors import SpecError
 from pgassay.notes import Importance, Note
 from pgassay.spec.parse import load_spec
 from pgassay.trials.load.caveats import generator_notes, lost_generators
+from pgassay.trials.load.engine_load import whole_progress
 from pgassay.trials.load.generators.clocks import (
     AT_A_TIME,
     EXCHANGES,
     measured_offset,
     measured_offsets,
 )
-from pgassay.trials.load.generators.engine_load import whole_progress
 
 
 def test_the_fastest_exchange_of_clocks_counts_and_bounds_the_error() -> None:

@@ -16,7 +16,7 @@ from pgassay.spec.experiment import Spec
 from pgassay.spec.factors.level_names import file_names
 from pgassay.spec.parse import load_spec, parse_spec
 from pgassay.spec.stored import materials_to_json
-from pgassay.trials.load.client_side import as_the_client
+from pgassay.trials.load.engine import as_the_client
 from pgassay.trials.load.trial_load import check_load
 from pgassay.trials.run.testbeds import testbeds_of
 from support.runs.command import shop_workload

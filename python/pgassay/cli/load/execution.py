@@ -26,8 +26,8 @@ from pgassay.server.protocol import ConnectionParameters
 from pgassay.spec.secrets.redaction import redacted_value
 from pgassay.spec.workload.scripts import BUILTINS, builtin_script
 from pgassay.trials.load.engine import LoadRequest, parse_scripts
-from pgassay.trials.load.generators.engine_load import EngineLoad
-from pgassay.trials.load.generators.group import OnThisMachine
+from pgassay.trials.load.engine_load import EngineLoad
+from pgassay.trials.load.group import OnThisMachine
 from pgassay.workloads.pgbench_tables.vacuum import pgbench_scale, vacuum_pgbench_tables
 
 

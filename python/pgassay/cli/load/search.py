@@ -24,8 +24,8 @@ from pgassay.spec.load.objective import LATENCIES
 from pgassay.spec.secrets.redaction import redacted_value
 from pgassay.trials.load.caveats import CLIENT_LIMITED, is_client_limited, missed_rate
 from pgassay.trials.load.engine import LoadRequest
-from pgassay.trials.load.generators.engine_load import EngineLoad
-from pgassay.trials.load.generators.group import OnThisMachine
+from pgassay.trials.load.engine_load import EngineLoad
+from pgassay.trials.load.group import OnThisMachine
 
 SCHEMA = "pgassay.search/1"
 DISAGREE = (

@@ -18,7 +18,7 @@ from pgassay.cli.connection import (
     connection_string,
 )
 from pgassay.cli.terminal.options import Json, Out, Plain, Quiet, option
-from pgassay.stores.address import refuse_url
+from pgassay.samples.address import refuse_url
 
 
 def observe(

@@ -9,7 +9,7 @@ from typing import Annotated
 
 from pgassay.cli.connection import Database, DatabaseName, Host, Port, User, connection_string
 from pgassay.cli.terminal.options import Json, Out, option
-from pgassay.stores.address import refuse_url
+from pgassay.samples.address import refuse_url
 
 
 def profile(

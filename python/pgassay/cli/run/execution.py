@@ -28,6 +28,7 @@ from pgassay.report.objects.run import run_object
 from pgassay.reporting import Outcome
 from pgassay.resume import acts_of_resuming
 from pgassay.resume import resume as resume_run
+from pgassay.samples.address import local_path, url_of
 from pgassay.samples.journal import open_changes
 from pgassay.samples.layout import JOURNAL
 from pgassay.samples.own_runs import refuse_others
@@ -35,8 +36,6 @@ from pgassay.samples.run_directory import RunDirectory
 from pgassay.samples.unfinished import locked, pending_undo
 from pgassay.server.comparison import ServerCompared
 from pgassay.spec.experiment import Spec
-from pgassay.stores.address import local_path, url_of
-from pgassay.stores.mirrored_run import MirroredRun
 
 REFUSALS = (SpecError, SetupError, RunDirectoryError)
 """Errors that end a resumption before it has changed anything."""
@@ -111,6 +110,8 @@ def _created(path: Path, spec: Spec) -> RunDirectory:
     url = url_of(path)
     if url is None:
         return RunDirectory.create(local_path(path))
+    from pgassay.stores.mirrored_run import MirroredRun  # runs on this machine need none of it
+
     return MirroredRun.begin(url, spec.text, warn)
 
 
@@ -118,6 +119,8 @@ def _begun(path: Path) -> RunDirectory:
     """The directory of a run that is not finished."""
     url = url_of(path)
     if url is not None:
+        from pgassay.stores.mirrored_run import MirroredRun
+
         return MirroredRun.again(url, warn)
     path = local_path(path)
     if not path.is_dir() and (path.parent / "plan.json").is_file():
@@ -131,8 +134,8 @@ def _begun(path: Path) -> RunDirectory:
 
 def _finish(run: RunDirectory) -> None:
     """Store what a run has for a store."""
-    if isinstance(run, MirroredRun):
-        err.print(run.finish(), markup=False)
+    if stored := run.finish():
+        err.print(stored, markup=False)
 
 
 @contextmanager

@@ -26,8 +26,6 @@ from pgassay.report.context import AnyContext, ObservationContext, ReportContext
 from pgassay.report.document.table import Table as ReportTable
 from pgassay.report.environment import not_measured
 from pgassay.report.sections.observation.waits import event_table
-from pgassay.report.sections.trace.figures import checkpoint_table, points_table
-from pgassay.report.summaries import trace as trace_summary
 from pgassay.report.summaries.observation import caveats, facts
 from pgassay.samples.forms.environment import EnvironmentFile
 from pgassay.samples.noise_history import noise_records
@@ -106,6 +104,10 @@ def print_observation(context: ObservationContext, report: Path | None) -> None:
 
 def print_trace(context: TraceContext, report: Path) -> None:
     """Prints the points of a trace that took most time, and the checkpoints."""
+    # Summaries of runs need none of it.
+    from pgassay.report.sections.trace.figures import checkpoint_table, points_table
+    from pgassay.report.summaries import trace as trace_summary
+
     out.print(f"[bold]{plain(context.title)}[/bold]")
     for name, value in trace_summary.facts(context):
         labelled(f"{name}: ", value)

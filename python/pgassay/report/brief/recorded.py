@@ -14,10 +14,7 @@ from pgassay.report.data_tables.observed import COURSE_UNITS
 from pgassay.report.document.blocks import Facts
 from pgassay.report.environment import not_measured
 from pgassay.report.sections.observation import lists, method, waits
-from pgassay.report.sections.trace import figures
-from pgassay.report.sections.trace import method as trace_method
 from pgassay.report.summaries import observation as observation_summary
-from pgassay.report.summaries import trace as trace_summary
 
 _SOURCES = {
     "log": Message("the server’s log"),
@@ -55,6 +52,11 @@ def observation_parts(context: ObservationContext) -> dict[str, Part]:
 
 def trace_parts(context: TraceContext) -> dict[str, Part]:
     """By name of `parts.toml`."""
+    # Briefs of runs need none of it.
+    from pgassay.report.sections.trace import figures
+    from pgassay.report.sections.trace import method as trace_method
+    from pgassay.report.summaries import trace as trace_summary
+
     return {
         "summary": [context.title, Facts(trace_summary.facts(context))],
         "meaning": [texts()["meaning"]["recorded"].strip().splitlines()[0]],

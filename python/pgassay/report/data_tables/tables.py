@@ -1,7 +1,6 @@
 """All tables of a run, of an observation or of a trace, with the table that explains the columns.
 
-Enters: the context. Leaves: tables in the order of the report; the first is in short what was
-
+Enters: the context. Leaves: tables in the order of the report; the first one is a summary.
 Never: leaves out a table because it has no rows.
 """
 
@@ -13,7 +12,6 @@ from pgassay.report.data_tables.model import table_of
 from pgassay.report.data_tables.observed import observation_tables
 from pgassay.report.data_tables.record import record_tables, run_table
 from pgassay.report.data_tables.recorded import recorded_tables
-from pgassay.report.data_tables.traced import trace_tables
 from pgassay.report.data_tables.trials import detail_tables, trial_table
 from pgassay.report.document.table import Table
 
@@ -26,6 +24,8 @@ def tables_of(context: ReportContext | ObservationContext | TraceContext) -> tup
     if isinstance(context, ObservationContext):
         found = tuple(observation_tables(context))
     elif isinstance(context, TraceContext):
+        from pgassay.report.data_tables.traced import trace_tables  # runs need none of it
+
         found = tuple(trace_tables(context))
     else:
         found = _of_run(context)

@@ -20,7 +20,6 @@ from pgassay.report.formats.openmetrics import render_openmetrics
 from pgassay.report.formats.workbook import render_xlsx
 from pgassay.report.objects.analysis import render_json
 from pgassay.report.objects.observed import render_object
-from pgassay.report.objects.traced import render_trace_object
 
 _KINDS: dict[type, str] = {ObservationContext: "an observation", TraceContext: "a trace"}
 
@@ -37,15 +36,20 @@ def rendered(context: AnyContext, output_format: str) -> str | bytes:
 
 def _render(context: AnyContext, output_format: str) -> Callable[[Any], str | bytes]:
     if output_format == "json":
-        return _JSON[type(context)]
+        return _json(context)
     return _OF_ALL.get(output_format) or _OF_RUNS[output_format]
 
 
-_JSON: dict[type, Callable[[Any], str]] = {
-    ReportContext: render_json,
-    ObservationContext: render_object,
-    TraceContext: render_trace_object,
-}
+def _json(context: AnyContext) -> Callable[[Any], str]:
+    if isinstance(context, ReportContext):
+        return render_json
+    if isinstance(context, ObservationContext):
+        return render_object
+    from pgassay.report.objects.traced import render_trace_object  # runs need none of it
+
+    return render_trace_object
+
+
 _OF_ALL: dict[str, Callable[[Any], str | bytes]] = {
     "html": render_html,
     "md": render_markdown,

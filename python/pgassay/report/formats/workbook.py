@@ -21,7 +21,6 @@ from pgassay.report.document.table import Table, Value, plain
 from pgassay.report.environment import server_version
 from pgassay.report.summaries import headline
 from pgassay.report.summaries import observation as observation_summary
-from pgassay.report.summaries import trace as trace_summary
 from pgassay.report.summaries.caveats import caveats_of
 
 _MOST_CHARACTERS = 32_767
@@ -92,6 +91,8 @@ def _found(
         of_time = observation_summary.caveats(context)
         return [*observation_summary.facts(context), *(("Caveat", text) for text in of_time)]
     if isinstance(context, TraceContext):
+        from pgassay.report.summaries import trace as trace_summary  # runs need none of it
+
         of_trace = trace_summary.caveats(context)
         return [*trace_summary.facts(context), *(("Caveat", text) for text in of_trace)]
     answers = [(one.title, one.text) for one in context.of_kind(FindingKind.VERDICT)]

@@ -10,7 +10,7 @@ import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, wait
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from threading import Thread
 from typing import Any
 
@@ -21,6 +21,7 @@ from pgassay.server.hosts.placement import Place, confirm_place, run_in, threads
 from pgassay.server.protocol import LOAD_NAME, ConnectionParameters
 from pgassay.spec.load.amounts import ThinkTime
 from pgassay.spec.load.slices import SlicesTable
+from pgassay.spec.load.table import LoadTable
 from pgassay.spec.reading.texts import shown
 from pgassay.spec.workload.folder import Scenario
 from pgassay.trials.load.slices import engine_slices
@@ -204,3 +205,11 @@ def start_in(load: _core.Load, place: Place | None, at_ns: int | None) -> dict[s
         load.stop()
         load.wait(LAST_S)
         raise
+
+
+def as_the_client(connection: ConnectionParameters, load: LoadTable) -> ConnectionParameters:
+    """Returns the connection parameters with the session settings of `[load]`; a program gets them
+    as PGOPTIONS."""
+    given = {name.lower(): value for name, value in load.settings.items()}
+    startup = {**connection.startup, **given}
+    return replace(connection, startup=startup, sslmode=load.sslmode or connection.sslmode)

@@ -26,10 +26,9 @@ from pgassay.server.statements import statement
 from pgassay.spec.experiment import Spec
 from pgassay.spec.workload.folder import Scenario
 from pgassay.spec.workload.settings_in_sql import functions_in, overriding
-from pgassay.trials.load.client_side import as_the_client
-from pgassay.trials.load.engine import LoadRequest
-from pgassay.trials.load.generators.engine_load import EngineLoad
-from pgassay.trials.load.generators.group import OnThisMachine
+from pgassay.trials.load.engine import LoadRequest, as_the_client
+from pgassay.trials.load.engine_load import EngineLoad
+from pgassay.trials.load.group import OnThisMachine
 
 _SQLSTATE = "PGS01"
 _QUICK_MS = 1000.0

@@ -19,11 +19,10 @@ from pgassay.server.protocol import ConnectionParameters
 from pgassay.spec.arms import spec_of_arm, specs_of_arms
 from pgassay.spec.experiment import Spec
 from pgassay.spec.load.table import LoadTable
-from pgassay.trials.load.client_side import as_the_client
 from pgassay.trials.load.command_load import CommandLoad, CommandRequest, check_command
-from pgassay.trials.load.engine import LoadRequest, check_plain_sql, parse_scripts
-from pgassay.trials.load.generators.engine_load import EngineLoad
-from pgassay.trials.load.generators.group import Generators
+from pgassay.trials.load.engine import LoadRequest, as_the_client, check_plain_sql, parse_scripts
+from pgassay.trials.load.engine_load import EngineLoad
+from pgassay.trials.load.group import Generators
 from pgassay.trials.load.switchback import PARTS, slices_of
 from pgassay.trials.model.record import Columns
 

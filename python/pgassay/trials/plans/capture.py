@@ -24,7 +24,7 @@ from pgassay.server.statements import statement
 from pgassay.spec.arms import spec_of_arm
 from pgassay.spec.experiment import Spec
 from pgassay.spec.reading.texts import shown
-from pgassay.trials.load.client_side import as_the_client
+from pgassay.trials.load.engine import as_the_client
 
 _STATEMENT_LIMIT_S = 5.0
 _ALL_LIMIT_S = 30.0

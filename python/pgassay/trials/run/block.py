@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from pgassay.plan.model import Plan, PlannedTrial
-from pgassay.trials.load.generators.group import GeneratorLost
+from pgassay.trials.load.group import GeneratorLost
 from pgassay.trials.model.record import TrialRecord, Validity
 from pgassay.trials.run.trial import TrialContext, run_trial
 

@@ -27,7 +27,7 @@ from pgassay.trials.guards.guards import OF_THE_HOST, GuardResult, caveats_among
 from pgassay.trials.guards.invariants import conditions_of
 from pgassay.trials.guards.thresholds import own_limits
 from pgassay.trials.load.caveats import load_notes, lost_generators, refuse_failed
-from pgassay.trials.load.generators.group import Generators, OnThisMachine
+from pgassay.trials.load.group import Generators, OnThisMachine
 from pgassay.trials.load.overriding import overridden
 from pgassay.trials.load.reloading import reloads_of
 from pgassay.trials.load.trial_load import TrialLoad, open_trial_load

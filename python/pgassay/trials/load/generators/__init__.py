@@ -1,4 +1,4 @@
-"""Load generators: the engine on this machine, or on many, as one load.
+"""Load generators on several machines, as one load. The door is `on_ray.py`.
 
 Decisions of this room:
 

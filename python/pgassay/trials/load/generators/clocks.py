@@ -12,21 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import partial
+
+from pgassay.trials.load.group import ClockOffset
 
 EXCHANGES = 7
 AT_A_TIME = 8
 """Answers of more at the same time would wait for each other here, which counts as their way."""
-
-
-@dataclass(frozen=True)
-class ClockOffset:
-    """How far the clock of a generator is ahead of this machine's, in nanoseconds."""
-
-    theirs_minus_ours_ns: int
-    error_ns: int
-    """The offset is wrong by at most this."""
 
 
 def measured_offsets(

@@ -25,7 +25,7 @@ from pgassay.spec.arms import spec_of_arm
 from pgassay.spec.experiment import Spec
 from pgassay.spec.model import ExperimentFile
 from pgassay.spec.server.reset import ResetLevel
-from pgassay.trials.load.client_side import as_the_client
+from pgassay.trials.load.engine import as_the_client
 from pgassay.trials.run.limits import unseen
 from pgassay.trials.run.testbeds import Testbeds
 

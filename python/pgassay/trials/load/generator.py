@@ -16,7 +16,6 @@ from threading import Thread
 from typing import Any
 
 from pgassay import _core
-from pgassay.cluster.on_node import OnNode
 from pgassay.errors import TrialError
 from pgassay.server.connection.session import resolve
 from pgassay.server.hosts.placement import Place
@@ -43,7 +42,7 @@ class ServerByName:
         return replace(resolve(self.dsn), **self.session)
 
 
-class LoadGenerator(OnNode):
+class LoadGenerator:
     """Runs its share of one load after the other."""
 
     def __init__(self) -> None:

@@ -18,10 +18,8 @@ from pgassay.errors import TrialError
 from pgassay.server.hosts.placement import Place
 from pgassay.server.protocol import ConnectionParameters
 from pgassay.trials.load.engine import LAST_S, LoadRequest
-from pgassay.trials.load.generators.clocks import ClockOffset, measured_offsets
-from pgassay.trials.load.generators.generator import OF_THE_SESSION, ServerByName
-from pgassay.trials.load.generators.group import GeneratorLost, Generators
-from pgassay.trials.load.generators.sessions import end_sessions, refuse_other_server
+from pgassay.trials.load.generator import OF_THE_SESSION, ServerByName
+from pgassay.trials.load.group import ClockOffset, GeneratorLost, Generators
 from pgassay.trials.load.slices import with_variants
 from pgassay.trials.model.record import Columns
 
@@ -91,8 +89,7 @@ class EngineLoad:
         asked = [(replace(request, share=(place, shares)), server) for place in range(shares)]
         try:
             opened = generators.each("open", asked, _OPENING_S, tell=tell)
-            if generators.are_remote:
-                refuse_other_server(connection, generators.names, opened)
+            generators.refuse_other_server(connection, opened)
         except BaseException as error:
             self._stop(error)
             raise
@@ -109,7 +106,7 @@ class EngineLoad:
     def run(self, watch: Watch, own_transactions: Callable[[], int] = lambda: 0) -> dict[str, Any]:
         """Runs the load to its end; `watch` gets the progress a few times a second."""
         try:
-            offsets = self._offsets()
+            offsets = self._generators.offsets()
             self._start(offsets)
             self._follow(watch)
             self._result = self._collect(offsets)
@@ -123,16 +120,6 @@ class EngineLoad:
         if self._merged is None:
             raise TrialError("the load has not run")
         return with_variants(self._merged.intervals(), self._result)
-
-    def _offsets(self) -> list[ClockOffset]:
-        generators = self._generators
-        if not generators.are_remote:
-            return [ClockOffset(0, 0)]
-
-        def theirs(place: int) -> int:
-            return int(generators.some([place], "now_ns", _ANSWER_S)[0])
-
-        return measured_offsets(_core.now_ns, theirs, len(generators.names))
 
     def _start(self, offsets: list[ClockOffset]) -> None:
         if not self._generators.are_remote:
@@ -164,7 +151,7 @@ class EngineLoad:
         with suppress(TrialError):
             self._generators.each("stop", nobody, LAST_S + 2)
         if isinstance(why, GeneratorLost):
-            end_sessions(self._connection)
+            self._generators.end_sessions(self._connection)
 
     def _collect(self, offsets: list[ClockOffset]) -> dict[str, Any]:
         generators = self._generators

@@ -1,0 +1,66 @@
+"""What planning, running and reporting an ordinary experiment loads: no room with one door."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+LEFT_OUT = (
+    "fleet",
+    "cluster",
+    "stores",
+    "trials.load.generators",
+    "tracing",
+    "trials.trace",
+    "analysis.trace",
+    "samples.trace_directory",
+    "report.sections.trace",
+    "report.summaries.trace",
+    "report.charts.over_time.trace",
+    "report.data_tables.traced",
+    "report.objects.traced",
+    "cli.trace",
+)
+PLAN = """
+import json, sys
+from pgassay.cli.main import main
+try:
+    main()
+except SystemExit as end:
+    assert not end.code, end.code
+import pgassay.cli.run.execution, pgassay.report.formats.registry
+print(json.dumps(sorted(sys.modules)), file=sys.stderr)
+"""
+EXPERIMENT = """
+question = "Does work_mem matter?"
+[workload]
+use = "payments"
+[load]
+step = "20s"
+[factors.postgres]
+work_mem = ["4MB", "64MB"]
+"""
+
+
+@pytest.fixture(scope="module")
+def loaded(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """The modules of pgassay that planning, running and reporting an ordinary experiment loads."""
+    file = tmp_path_factory.mktemp("plan") / "ordinary.toml"
+    Path(file).write_text(EXPERIMENT)
+    done = subprocess.run(
+        [sys.executable, "-c", PLAN, "plan", str(file)], check=True, capture_output=True, text=True
+    )
+    names: list[str] = json.loads(done.stderr.splitlines()[-1])
+    return [name.removeprefix("pgassay.") for name in names if name.startswith("pgassay.")]
+
+
+@pytest.mark.parametrize("room", LEFT_OUT)
+def test_an_ordinary_run_loads_nothing_of_a_room_with_one_door(
+    room: str, loaded: list[str]
+) -> None:
+    assert "pipeline" in loaded
+    assert [name for name in loaded if f"{name}.".startswith(f"{room}.")] == []
