@@ -1,14 +1,15 @@
 """Plans of experiments that are never run.
 
-Enters: a spec's text, or the levels of one setting. Leaves: a `Plan`.
+Enters: a spec's text, or settings with their levels. Leaves: a `Plan`.
 Never: needs a server or a file.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
+from typing import Any
 
 from pgassay.plan.design import make_plan
 from pgassay.plan.model import Plan
@@ -20,24 +21,34 @@ def plan_of_spec(text: str, *, calibrates: bool = False) -> Plan:
     return make_plan(parse_spec(text, source="lab.toml", beside=Path()), calibrates=calibrates)
 
 
-def plan_of_levels(
-    levels: Collection[str] = ("1GB", "2GB"),
+def plan_of_factors(
+    factors: Mapping[str, Collection[str]],
     *,
-    setting: str = "max_wal_size",
     least: int = 6,
     most: int | None = None,
+    seed: int = 1,
     more: str = "",
+    design: str = "",
 ) -> Plan:
-    """One arm for each level of the setting; as many blocks as the least unless `most` is given.
+    """Settings with their levels; as many blocks as the least unless `most` is given.
 
-    `more` follows the levels.
+    `more` follows the levels, `design` the other keys of [design].
     """
+    levels = "\n".join(f"{name} = {json.dumps(list(own))}" for name, own in factors.items())
     return plan_of_spec(f"""
         [factors.postgres]
-        {setting} = {json.dumps(list(levels))}
+        {levels}
         {more}
         [design]
-        seed = 1
+        seed = {seed}
         min_blocks = {least}
         max_blocks = {least if most is None else most}
+        {design}
     """)
+
+
+def plan_of_levels(
+    levels: Collection[str] = ("1GB", "2GB"), *, setting: str = "max_wal_size", **how: Any
+) -> Plan:
+    """One arm for each level of the setting."""
+    return plan_of_factors({setting: levels}, **how)

@@ -18,16 +18,16 @@ from pgassay.plan.description import aliases, combinations_line
 from pgassay.plan.factorial.aliases import alias_lines, aliases_of
 from pgassay.plan.factorial.fraction import Fraction, smallest_fraction
 from pgassay.plan.model import Plan
-from support.synthetic.designs import plan_of_spec
+from support.refusals import refused
+from support.synthetic.designs import plan_of_factors
 
 TWO_LEVEL = ("jit", "fsync", "full_page_writes", "wal_compression", "autovacuum", "enable_sort")
 LETTERS = "ABCDEFGHIJKLMNOP"
 
 
 def plan_of(count: int, design: str, more: str = "") -> Plan:
-    text = "[factors.postgres]\n" + "".join(f"{n} = ['on', 'off']\n" for n in TWO_LEVEL[:count])
-    text += f"{more}\n[design]\nseed = 1\nmin_blocks = 6\nmax_blocks = 6\n{design}"
-    return plan_of_spec(text)
+    factors = dict.fromkeys(TWO_LEVEL[:count], ("on", "off"))
+    return plan_of_factors(factors, more=more, design=design)
 
 
 def spelt(fraction: Fraction) -> list[str]:
@@ -146,22 +146,27 @@ def test_one_at_a_time_is_the_baseline_and_each_change() -> None:
 
 
 @pytest.mark.parametrize(
-    ("count", "design", "more", "fix"),
+    ("count", "design", "more", "code", "values"),
     [
-        (2, 'combinations = "fraction"', "", '"one-at-a-time"'),
-        (3, 'combinations = "fraction"', "", "resolution = 3"),
-        (4, 'combinations = "fraction"\nresolution = 5', "", "resolution = 4"),
-        (1, 'combinations = "fraction"', "work_mem = ['4MB', '8MB', '16MB']", "work_mem have more"),
+        (2, 'combinations = "fraction"', "", "no-fraction", {"factors": 2}),
+        (3, 'combinations = "fraction"', "", "no-fraction-of-resolution", {"lower": 3}),
+        (4, 'combinations = "fraction"\nresolution = 5', "", "no-fraction-of-resolution",
+         {"factors": 4}),
+        (1, 'combinations = "fraction"', "work_mem = ['4MB', '8MB', '16MB']", "no-fraction",
+         {"more": " (work_mem have more)", "factors": 1}),
         (3, 'combinations = "fraction"\nresolution = 3',
-         f"work_mem = {json.dumps(list(range(64, 200)))}", "drop levels"),
+         f"work_mem = {json.dumps(list(range(64, 200)))}", "too-many-arms", {"most": 256}),
         (0, 'combinations = "one-at-a-time"',
-         f"work_mem = {json.dumps(list(range(64, 400)))}", "drop levels"),
-        (2, "resolution = 3", "", "resolution belongs to"),
+         f"work_mem = {json.dumps(list(range(64, 400)))}", "too-many-arms", {"most": 256}),
     ],
 )  # fmt: skip
-def test_an_impossible_fraction_is_refused_with_an_alternative(
-    count: int, design: str, more: str, fix: str
+def test_an_impossible_fraction_is_refused_by_code_and_values(
+    count: int, design: str, more: str, code: str, values: dict[str, object]
 ) -> None:
-    with pytest.raises(SpecError, match=fix) as refused:
+    with refused(code, "design.combinations", **values):
         plan_of(count, design, more)
-    assert "lab.toml" in str(refused.value)
+
+
+def test_a_resolution_is_one_of_a_fraction() -> None:
+    with pytest.raises(SpecError, match="resolution belongs to"):
+        plan_of(2, "resolution = 3")

@@ -19,7 +19,7 @@ from pgassay.plan.plots import is_hard_to_change
 from pgassay.plan.store import plan_from_json, plan_to_json, same_design
 from support.notes import codes_in
 from support.runs.command import pgassay
-from support.synthetic.designs import plan_of_spec
+from support.synthetic.designs import plan_of_factors
 
 LEVELS = {
     "shared_buffers": ["64MB", "128MB", "256MB"],
@@ -33,13 +33,10 @@ HARD = ("shared_buffers", "max_connections")
 def plan_of(
     factors: dict[str, int], *, plots: str = "split", seed: int = 1, blocks: int = 6, dsn: str = ""
 ) -> Plan:
-    text = f'[target]\ndsn = "{dsn}"\nallow_changes = true\n' if dsn else ""
-    text += "[factors.postgres]\n"
-    text += "".join(f"{n} = {json.dumps(LEVELS[n][:count])}\n" for n, count in factors.items())
-    text += (
-        f'[design]\nseed = {seed}\nmin_blocks = {blocks}\nmax_blocks = {blocks}\nplots = "{plots}"'
-    )
-    return plan_of_spec(text)
+    levels = {name: LEVELS[name][:count] for name, count in factors.items()}
+    existing = f'[target]\ndsn = "{dsn}"\nallow_changes = true' if dsn else ""
+    design = f'plots = "{plots}"'
+    return plan_of_factors(levels, least=blocks, seed=seed, more=existing, design=design)
 
 
 mixed = st.fixed_dictionaries(
