@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from pgassay.analysis.model import Analysis
+from pgassay.notes import Note, legacy
 from pgassay.plan.model import Plan
 from pgassay.report.formats.markdown import render_markdown
 from pgassay.report.objects.run import run_object
@@ -22,6 +23,7 @@ from support.synthetic.directories import synthetic_run
 pytestmark = pytest.mark.slow
 
 REASON = "the server was restarted in the trial"
+ROOM = "analysis/verdicts"
 
 
 def judged_invalid(run: RunDirectory, number: int) -> dict[str, Any]:
@@ -48,8 +50,12 @@ def run_again(run: RunDirectory, plan: Plan, number: int) -> int:
     return again.number
 
 
-def reported(analysis: Analysis, kind: str) -> list[str]:
-    return [doubt.text for doubt in analysis.warnings if doubt.kind == kind]
+def reported(analysis: Analysis, kind: str) -> list[Note]:
+    return [doubt.note for doubt in analysis.warnings if doubt.kind == kind]
+
+
+def invalid(number: int) -> Note:
+    return Note(f"{ROOM}/invalid", {"number": number, "items": (legacy(REASON),)})
 
 
 def test_a_second_run_has_another_number_and_the_same_arm_and_block(tmp_path: Path) -> None:
@@ -73,11 +79,9 @@ def test_an_invalid_trial_without_a_second_run_leaves_its_block_out(tmp_path: Pa
     assert analysis.answer.verdicts()[0].blocks == 5
     assert [trial.number for trial in analysis.answer.invalid_trials] == [3]
     assert reported(analysis, "invalid-trial") == [
-        f"trial 3 does not count: {REASON}; it was not repeated"
+        Note(f"{ROOM}/invalid-not-repeated", {"text": invalid(3)})
     ]
-    assert reported(analysis, "incomplete-block") == [
-        "1 trial is left out: of a block that lacks a trial of some arm"
-    ]
+    assert reported(analysis, "incomplete-block") == [Note(f"{ROOM}/incomplete-block", {"n": 1})]
     assert 3 not in {series.number for series in context.series}
 
 
@@ -94,7 +98,7 @@ def test_a_second_run_takes_the_place_of_an_invalid_trial(tmp_path: Path) -> Non
         assert now.effect_pct == pytest.approx(then.effect_pct, abs=0.5)
     assert reported(analysis, "incomplete-block") == []
     assert reported(analysis, "invalid-trial") == [
-        f"trial 3 does not count: {REASON}; trial {number} repeats it"
+        Note(f"{ROOM}/invalid-replaced", {"text": invalid(3), "value": number})
     ]
     trials = trial_table(context)
     blocks = dict(zip(trials.column("Trial"), trials.column("Block"), strict=True))
@@ -104,8 +108,8 @@ def test_a_second_run_takes_the_place_of_an_invalid_trial(tmp_path: Path) -> Non
     answer = run_object("run", context)
     assert (answer["blocks"], answer["trials"]) == (6, 12)
     assert any("trial 3 does not count" in text for text in answer["warnings"])
-    (invalid,) = answer["invalid_trials"]
-    assert (invalid["number"], invalid["reasons"]) == (3, [REASON])
+    (of_three,) = answer["invalid_trials"]
+    assert (of_three["number"], of_three["reasons"]) == (3, [REASON])
     assert answer["variants"] == []
     report = report_run(run).report.read_text()
     assert f"trial 3 does not count: {REASON}" in report
@@ -116,10 +120,9 @@ def test_an_invalid_repeat_is_a_caveat_too(tmp_path: Path) -> None:
     number = run_again(run, plan, 3)
     judged_invalid(run, 3)
     judged_invalid(run, number)
-    texts = reported(analyse_run(run).analysis, "invalid-trial")
-    assert texts == [
-        f"trial 3 does not count: {REASON}; its repeat, trial {number}, does not count either",
-        f"trial {number} does not count: {REASON}",
+    assert reported(analyse_run(run).analysis, "invalid-trial") == [
+        Note(f"{ROOM}/invalid-twice", {"text": invalid(3), "value": number}),
+        invalid(number),
     ]
 
 
@@ -170,28 +173,26 @@ def test_a_difference_between_trials_of_one_arm_is_one_caveat(tmp_path: Path) ->
     for trial in plan.trials:
         settings = {"max_wal_size": trial.arm, "hba_file": f"/run/{trial.number}/pg_hba.conf"}
         with_fingerprint(run, trial.number, settings)
-    texts = reported(analyse_run(run).analysis, "drift")
-    (text,) = texts
-    assert text.startswith("vm.swappiness differed between trials of one arm: 60 in trial ")
-    assert ", 1 in trial " in text
+    (note,) = reported(analyse_run(run).analysis, "drift")
+    assert note.code == f"{ROOM}/drift"
+    assert [note.values[name] for name in ("name", "before", "after")] == [
+        "vm.swappiness", "60", "1",
+    ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("growth", "told_of"), [(0.004, 0), (0.02, 1)])
+@pytest.mark.parametrize(("growth", "caveats"), [(0.004, 0), (0.02, 1)])
 def test_data_that_grow_from_trial_to_trial_are_a_caveat(
-    tmp_path: Path, growth: float, told_of: int
+    tmp_path: Path, growth: float, caveats: int
 ) -> None:
     run, _, plan = synthetic_run(tmp_path / "run")
     for trial in plan.trials:
         size = round(2e8 * (1 + growth * (trial.number - 1)))
         with_fingerprint(run, trial.number, {}, size, knobs_differ=False)
-    texts = reported(analyse_run(run).analysis, "drift")
-    assert len(texts) == told_of
-    if texts:
-        assert texts[0].startswith("trials of one arm began with different amounts of data: 20")
-        assert (
-            " MB in trial 12; a reset level" in texts[0]
-            or " MB in trial 11; a reset level" in texts[0]
-        )
+    found = reported(analyse_run(run).analysis, "drift")
+    assert [note.code for note in found] == [f"{ROOM}/growth"] * caveats
+    for note in found:
+        assert note.values["small"] == pytest.approx(205, abs=5)
+        assert note.values["late"] in (11, 12)
 
 
 def test_a_trial_whose_looks_are_null_has_no_drift(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from pgassay.errors import SetupError, SpecError, TargetError
+from pgassay.notes import Note
 from pgassay.plan.design import make_plan
 from pgassay.server.hosts import memory_group
 from pgassay.server.hosts.local import LocalHost
@@ -185,21 +186,19 @@ class Swapping(Grouped):
 
 
 def test_swappiness_that_cannot_reach_the_server_is_a_caveat(tmp_path: Path) -> None:
-    def reasons(kind: str, swaps: str, **how: bool) -> list[str]:
+    def reasons(kind: str, swaps: str, **how: bool) -> list[Note]:
         host = Swapping(tmp_path, kind)
         host.swaps += swaps
         of_ours = {"starts_server": True, "limits_memory": False} | how
         found = without_effect(["vm.swappiness"], host, **of_ours, running=7)
-        return [str(one) for one in found]
+        return list(found)
 
-    (none,) = reasons("cgroup2", "")
-    assert "no swap" in none
-    (own,) = reasons("cgroup", "/dev/sda2 partition 100\n")
-    assert "with placement.server_memory pgassay sets it" in own
+    assert reasons("cgroup2", "") == [Note("server/knobs/no-swap")]
     swap = "/dev/sda2 partition 100\n"
+    assert reasons("cgroup", swap) == [Note("server/knobs/own-swappiness")]
     assert reasons("cgroup", swap, limits_memory=True) == []
     (theirs,) = reasons("cgroup", swap, starts_server=False)
-    assert theirs.endswith(f"takes its value from {tmp_path}/a/lab/memory.swappiness")
+    assert theirs.values["file"] == f"{tmp_path}/a/lab/memory.swappiness"
     assert reasons("cgroup2", swap) == []
     assert reasons("cgroup2", swap, starts_server=False) == []
     others = Swapping(tmp_path, "cgroup")

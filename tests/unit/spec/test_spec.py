@@ -21,6 +21,7 @@ from pgassay.stored_model import dataclass_of
 from pgassay.trials.load.trial_load import check_load
 from support.json_schema import keys_of
 from support.load.workloads_page import write_example
+from support.refusals import refused
 from support.runs.command import shop_workload
 
 DOCS = Path(__file__).parents[3] / "docs"
@@ -146,12 +147,12 @@ def test_names_of_settings_ignore_case() -> None:
 def test_tables_that_do_not_fit_are_refused_by_code_and_key(
     text: str, code: str, key: str | None
 ) -> None:
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(Refusal) as caught:
         parsed(text)
-    assert (refused.value.code, refused.value.key) == (code, key)
-    assert str(refused.value).startswith("lab.toml: ")
-    assert "\n" not in str(refused.value)
-    assert "canary" not in str(refused.value)
+    assert (caught.value.code, caught.value.key) == (code, key)
+    assert str(caught.value).startswith("lab.toml: ")
+    assert "\n" not in str(caught.value)
+    assert "canary" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -267,7 +268,7 @@ def test_a_negative_weight_needs_pools_per_scenario(tmp_path: Path) -> None:
     for name in ("schema.sql", "data.sql", "b.sql"):
         (folder / name).write_text("")
     (tmp_path / "lab.toml").write_text("[workload]\nuse = 'shop'\n")
-    with pytest.raises(SpecError, match=r"load\.pools: scenario 'buy' has weight -2"):
+    with refused("own-connections", "load.pools", name="buy", weight=-2.0):
         load_spec(tmp_path / "lab.toml")
     text = "[workload]\nuse = 'shop'\n[load]\npools = 'per_scenario'\n"
     (tmp_path / "lab.toml").write_text(text)
@@ -282,7 +283,7 @@ def test_a_file_without_a_workload_is_refused_with_an_example(tmp_path: Path) ->
     file = tmp_path / "lab.toml"
     for text in ("", "[workload]\nscale = 5\n"):
         file.write_text(text)
-        with pytest.raises(SpecError, match=r'use: name the.*use = "payments-write"'):
+        with refused("no-workload", "workload.use"):
             load_spec(file)
     file.write_text("[factors.workload]\nuse = ['payments-read', 'payments-write']\n")
     assert load_spec(file).workload.name == "payments-read"
@@ -296,9 +297,9 @@ def test_the_example_of_the_workloads_page_is_a_complete_experiment(tmp_path: Pa
 
 
 def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(SpecError, match=r"nowhere\.toml: there is no such file"):
+    with pytest.raises(SpecError, match=r"nowhere\.toml: there is no"):
         load_spec(tmp_path / "nowhere.toml")
-    with pytest.raises(SpecError, match=r"this is a folder"):
+    with refused("folder-for-a-file"):
         load_spec(tmp_path)
 
 
@@ -313,7 +314,7 @@ def test_a_workload_folder_is_found_relative_to_the_spec(tmp_path: Path) -> None
 def test_a_workload_with_a_missing_script_names_the_script(tmp_path: Path) -> None:
     (shop_workload(tmp_path, "SELECT 1;") / "buy.sql").unlink()
     (tmp_path / "lab.toml").write_text("[workload]\nuse = 'shop'\n")
-    with pytest.raises(SpecError, match=r"buy\.sql: there is no such file"):
+    with pytest.raises(SpecError, match=r"buy\.sql: there is no"):
         load_spec(tmp_path / "lab.toml")
 
 
@@ -322,10 +323,10 @@ def test_a_check_whose_file_is_missing_is_one_line_with_file_and_key(tmp_path: P
     with (folder / "workload.toml").open("a") as file:
         file.write("[checks]\nno-debt = 'no-debt.sql'\n")
     (tmp_path / "lab.toml").write_text("[workload]\nuse = 'shop'\nscale = 3\n")
-    with pytest.raises(SpecError) as refused:
+    with pytest.raises(SpecError) as caught:
         load_spec(tmp_path / "lab.toml")
-    shown = str(refused.value)
-    assert shown.startswith(f"{folder / 'workload.toml'}: checks.no-debt: there is no file ")
+    shown = str(caught.value)
+    assert shown.startswith(f"{folder / 'workload.toml'}: checks.no-debt: ")
     assert shown.endswith("no-debt.sql'")
     (folder / "no-debt.sql").write_text("SELECT id FROM item WHERE id > :scale")
     workload = load_spec(tmp_path / "lab.toml").workload

@@ -16,7 +16,7 @@ import pytest
 
 from pgassay.cli.plan.server import profile_refused
 from pgassay.doctor.machine import check_machine
-from pgassay.errors import SetupError, SpecError, TrialError
+from pgassay.errors import SetupError, TrialError
 from pgassay.notes import Note
 from pgassay.plan.design import make_plan
 from pgassay.spec.parse import parse_spec
@@ -26,6 +26,7 @@ from pgassay.trials.run import profiled
 from pgassay.trials.run.profiled import profile_arms
 from pgassay.trials.run.trial import TrialContext
 from support.notes import codes_in
+from support.refusals import refused
 from support.synthetic.directories import SPEC
 
 
@@ -93,7 +94,7 @@ def context() -> TrialContext:
 
 def test_a_switchback_is_not_profiled_because_its_arms_take_turns() -> None:
     text = SPEC.replace("[design]", "[profile]\n[design]\nmode = 'switchback'")
-    with pytest.raises(SpecError, match=r"profile: a profile is taken of one arm"):
+    with refused("profile-of-alternating-arms", "profile", mode="switchback"):
         parse_spec(text.replace("_blocks = 6", "_blocks = 8"), source="a.toml", beside=Path())
 
 
