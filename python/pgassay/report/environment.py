@@ -18,9 +18,15 @@ from pgassay.samples.forms.environment import EnvironmentFile, NotSeen
 
 _ABSENT = Message("not known")
 _ELSEWHERE = (
-    "server", "servers", "host", "data", "settings_that_differ", "settings_of_some", "not_seen",
+    "server",
+    "servers",
+    "host",
+    "data",
+    "settings_that_differ",
+    "settings_of_some",
+    "not_seen",
     "sizes",
-)  # fmt: skip
+)
 _SKIPPED = ("schema", "settings", "every_setting", "version_num")
 _MOST_SIZES = 12
 """Of the relations that are stored."""

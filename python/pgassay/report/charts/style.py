@@ -94,9 +94,13 @@ def side_styles(names: Iterable[str]) -> dict[str, ArmStyle]:
 def _style(index: int, id_: str, label: str, short: str) -> ArmStyle:
     turn, place = divmod(index, len(ARM_COLOURS))
     return ArmStyle(
-        id_, label, short, ARM_COLOURS[place],
-        _DASHES[turn % len(_DASHES)], _SYMBOLS[turn % len(_SYMBOLS)],
-    )  # fmt: skip
+        id_,
+        label,
+        short,
+        ARM_COLOURS[place],
+        _DASHES[turn % len(_DASHES)],
+        _SYMBOLS[turn % len(_SYMBOLS)],
+    )
 
 
 def level_colour(index: int) -> str:

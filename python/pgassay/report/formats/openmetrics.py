@@ -122,13 +122,19 @@ def _of_verdicts(context: ReportContext) -> Iterator[GaugeMetricFamily]:
         "pgassay_gate",
         "1 for the outcome of a gate, 0 for all others.",
         [
-            ({**_compared(context, check.comparison), "gate": result.gate.text, "outcome": outcome},
-             float(check.outcome is outcome))
+            (
+                {
+                    **_compared(context, check.comparison),
+                    "gate": result.gate.text,
+                    "outcome": outcome,
+                },
+                float(check.outcome is outcome),
+            )
             for result in context.gates
             for check in result.checks
             for outcome in GateOutcome
         ],
-    )  # fmt: skip
+    )
 
 
 def _of_arms(context: ReportContext) -> Iterator[GaugeMetricFamily]:

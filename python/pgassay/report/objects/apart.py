@@ -19,9 +19,18 @@ from pgassay.report.summaries.apart import caveats
 
 SCHEMA = "pgassay.compare/1"
 _FIGURES = (
-    "metric", "step", "baseline_mean", "level_mean", "effect_pct", "ci95_pct", "difference", "ci95",
-    "verdict", "p_by", "clear",
-)  # fmt: skip
+    "metric",
+    "step",
+    "baseline_mean",
+    "level_mean",
+    "effect_pct",
+    "ci95_pct",
+    "difference",
+    "ci95",
+    "verdict",
+    "p_by",
+    "clear",
+)
 
 
 def render_apart_json(context: ApartContext) -> str:

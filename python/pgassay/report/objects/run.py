@@ -23,9 +23,20 @@ SCHEMA = "pgassay.run/1"
 
 
 VERDICT_FIELDS = (
-    "metric", "factor", "baseline", "level", "step", "effect_pct", "ci95_pct", "p_sign_flip",
-    "p_looks", "shared_by", "verdict", "blocks_to_decide", "typical_pct",
-)  # fmt: skip
+    "metric",
+    "factor",
+    "baseline",
+    "level",
+    "step",
+    "effect_pct",
+    "ci95_pct",
+    "p_sign_flip",
+    "p_looks",
+    "shared_by",
+    "verdict",
+    "blocks_to_decide",
+    "typical_pct",
+)
 ENDPOINT_FIELDS = ("metric", "effect_pct", "ci95_pct", "difference", "ci95", "verdict")
 _NO_EVIDENCE = {"e_value": None}
 """The key of a stopping rule that no longer exists."""

@@ -115,8 +115,12 @@ def _draw_panel(drawn: _Drawn, across: list[float], top: float, body: list[str])
     place = Place(
         scale_of(panel.x, across, left, drawn.right),
         scale_of(panel.y, list(_up(panel)), bottom, top),
-        left, top, drawn.right - left, panel.height, drawn.most_points,
-    )  # fmt: skip
+        left,
+        top,
+        drawn.right - left,
+        panel.height,
+        drawn.most_points,
+    )
     unit = f' data-unit="{inert(panel.x.unit)}"' if panel.x.unit else ""
     body.append(f'<g class="panel" {_axis_data(place)}{unit}>')
     if not panel.y.hidden:

@@ -17,9 +17,30 @@ from pgassay.language import localised
 from pgassay.report.svg.model import Axis, Kind, Values
 
 _TIME_STEPS_S = (
-    0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600,
-    43200, 86400, 172800, 604800,
-)  # fmt: skip
+    0.1,
+    0.2,
+    0.5,
+    1,
+    2,
+    5,
+    10,
+    15,
+    30,
+    60,
+    120,
+    300,
+    600,
+    900,
+    1800,
+    3600,
+    7200,
+    10800,
+    21600,
+    43200,
+    86400,
+    172800,
+    604800,
+)
 _DAY_S = 86400
 _FAR_PX = 100_000.0
 """Nothing is drawn farther out: an endless interval has an end there that nobody sees."""

@@ -206,9 +206,15 @@ def _of_arm(
                 style=style.label,
             )
             yield Box(
-                pause.start_s, pause.end_s, row - 0.2, row + 0.2, style.colour, 0.6, tip,
+                pause.start_s,
+                pause.end_s,
+                row - 0.2,
+                row + 0.2,
+                style.colour,
+                0.6,
+                tip,
                 arm=style.id,
-            )  # fmt: skip
+            )
     if bins:
         yield Points(
             [low + (at + 0.5) * width for at in bins],

@@ -118,10 +118,16 @@ def _panel(
             name = f"{shown.name}, {style.short}"
             lines.append(
                 Line(
-                    middles, scaled, style.colour, 1.8, style.dash, arm=arm,
-                    name=name, unit=shown.unit,
+                    middles,
+                    scaled,
+                    style.colour,
+                    1.8,
+                    style.dash,
+                    arm=arm,
+                    name=name,
+                    unit=shown.unit,
                 )
-            )  # fmt: skip
+            )
     if not any((value or 0.0) >= _SEEN[shown.unit] for line in lines for value in line.y):
         return None
     panel = Panel(across, Axis(shown.title, from_zero=True, most_ticks=3), _PLOT_PX)

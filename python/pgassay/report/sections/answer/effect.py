@@ -124,13 +124,19 @@ def _side(one: Comparison, same: int, effect_pct: float) -> str:
         return ntr(
             "{subject}: {same} of {n} block above zero, mean {change}",
             "{subject}: {same} of {n} blocks above zero, mean {change}",
-            blocks, subject=what, same=same, change=change,
-        )  # fmt: skip
+            blocks,
+            subject=what,
+            same=same,
+            change=change,
+        )
     return ntr(
         "{subject}: {same} of {n} block below zero, mean {change}",
         "{subject}: {same} of {n} blocks below zero, mean {change}",
-        blocks, subject=what, same=same, change=change,
-    )  # fmt: skip
+        blocks,
+        subject=what,
+        same=same,
+        change=change,
+    )
 
 
 @section("answer/calibration", "Calibration of this host")

@@ -64,12 +64,18 @@ def runs(context: ApartContext) -> Blocks:
         Column(Message("Trials")),
     )
     rows = [
-        (side.name, run.name, created_at(run.environment) or ABSENT,
-         server_version(run.environment) or ABSENT, run.plan.question or ABSENT, _arms(run),
-         str(len(run.trials)))
+        (
+            side.name,
+            run.name,
+            created_at(run.environment) or ABSENT,
+            server_version(run.environment) or ABSENT,
+            run.plan.question or ABSENT,
+            _arms(run),
+            str(len(run.trials)),
+        )
         for side in context.analysis.sides
         for run in side.runs
-    ]  # fmt: skip
+    ]
     yield replace(table(columns, rows), label=tr("The runs"))
 
 
