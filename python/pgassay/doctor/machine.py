@@ -10,6 +10,7 @@ from pathlib import Path
 from pgassay import _core
 from pgassay.doctor.host import check_files
 from pgassay.errors import PgassayError
+from pgassay.refusals.refusal import Refusal
 from pgassay.server.hosts.account import server_account
 from pgassay.server.hosts.local import HERE
 from pgassay.server.hosts.memory_group import parent_group
@@ -39,9 +40,8 @@ def _check_memory_limit() -> Check:
     name = "memory limit"
     try:
         parent, controller = parent_group()
-    except PgassayError as error:
-        found, _, fix = str(error).partition("; ")
-        return Check(name, "note", f"placement.server_memory: {found}", fix)
+    except Refusal as refusal:
+        return Check(name, "note", f"{refusal.key}: {refusal.text}", refusal.fix)
     version = 1 if controller else 2
     return Check(
         name, "ok", f"placement.server_memory: control groups version {version}, below {parent}"

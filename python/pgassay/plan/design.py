@@ -24,7 +24,7 @@ from pgassay.plan.risks import find_risks, overridden_settings
 from pgassay.plan.server_settings import as_applied, refuse_changes
 from pgassay.plan.steps import Step, steps_of
 from pgassay.plan.switchback import alternating_trials, long_slice, slice_lengths
-from pgassay.refusals.refusal import Refusal
+from pgassay.refusals.refusal import UnfitValue
 from pgassay.spec.endpoints import endpoint_metrics
 from pgassay.spec.experiment import Spec
 from pgassay.spec.factors import kinds
@@ -150,8 +150,8 @@ def _endpoints(spec: Spec) -> tuple[Endpoint, ...]:
     file, design = spec.file, spec.file.design
     try:
         found = endpoint_metrics(design.endpoints, file.metric, design.smallest_effect, file.load)
-    except ValueError as error:
-        raise Refusal("unfit-endpoints", why=error) from None
+    except UnfitValue as error:
+        raise error.refusal from None
     return tuple(Endpoint(metric, margin) for metric, margin in found.items())
 
 

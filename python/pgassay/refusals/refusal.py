@@ -27,13 +27,22 @@ class Refusal(SpecError):
         entry = catalogue()[code]
         self.code = code
         self.values = values
-        parts = (entry["text"], entry.get("fix"))
-        problem = "; ".join(part.format(**values) for part in parts if part)
+        self.text = entry["text"].format(**values)
+        self.fix = entry.get("fix", "").format(**values)
+        problem = "; ".join(part for part in (self.text, self.fix) if part)
         super().__init__(problem, key=key or entry.get("key"))
 
     def at(self, key: str) -> Refusal:
         """Returns the same refusal of another key."""
         return Refusal(self.code, key, **self.values)
+
+
+class UnfitValue(ValueError):
+    """The error of a reader of single values, which does not know a value's key."""
+
+    def __init__(self, code: str, **values: Any) -> None:
+        self.refusal = Refusal(code, **values)
+        super().__init__(self.refusal.problem)
 
 
 @cache

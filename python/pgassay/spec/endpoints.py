@@ -19,6 +19,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Literal, get_args
 
+from pgassay.refusals.refusal import UnfitValue
 from pgassay.spec.load.table import LoadTable
 from pgassay.spec.reading.suggest import did_you_mean
 
@@ -81,19 +82,18 @@ def endpoint_metrics(
     smallest_effect: float,
     load: LoadTable,
 ) -> dict[str, float]:
-    """Returns the margin of each endpoint by its metric, in the order of the file; raises
-    ValueError for a metric that is the primary one, or that the load fixes.
+    """Returns the margin of each endpoint by its metric, in the order of the file.
 
-    Raises ValueError for one that is the primary metric, or that the load fixes.
+    Raises UnfitValue for one that is the primary metric, or that the load fixes.
     """
     found: dict[str, float] = {}
     for name, margin in _named(named, primary).items():
         entry = known_endpoints()[name]
         metric = entry.get("open", entry["metric"]) if load.is_open else entry["metric"]
         if metric == primary:
-            raise ValueError(f"{name!r} is the primary metric already (design.metric); drop it")
+            raise UnfitValue("endpoint-is-the-metric", name=name)
         if metric == "tps" and load.rate is not None:
-            raise ValueError("load.rate sets the throughput; drop 'tps'")
+            raise UnfitValue("endpoint-set-by-rate")
         usual = entry.get("points") or max(smallest_effect, entry.get("margin", 0.0))
         found[metric] = usual if margin is None else margin
     return found

@@ -17,7 +17,7 @@ import psycopg
 import pytest
 
 import pgassay as package
-from pgassay.errors import SetupError
+from pgassay.refusals.refusal import Refusal
 from pgassay.server.connection.session import user_path
 from pgassay.server.hosts import page_cache
 from pgassay.server.hosts.memory_group import MemoryUse, parent_group
@@ -47,7 +47,7 @@ def parent() -> Path:
     """Where groups are made here; root on a host of ours must be able to."""
     try:
         return parent_group()[0]
-    except SetupError as error:
+    except Refusal as error:
         if os.geteuid() == 0 and "CI" in os.environ:
             raise
         pytest.skip(str(error))

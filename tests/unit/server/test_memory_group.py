@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pgassay.errors import SetupError, SpecError, TargetError
+from pgassay.errors import SpecError, TargetError
 from pgassay.notes import Note
 from pgassay.plan.design import make_plan
 from pgassay.server.hosts import memory_group
@@ -16,6 +16,7 @@ from pgassay.server.knobs.swappiness import without_effect
 from pgassay.spec.parse import parse_spec
 from pgassay.spec.server.placement import memory_text
 from pgassay.trials.run.refusals import before_servers
+from support.refusals import refused
 
 GIB = 2**30
 
@@ -59,15 +60,16 @@ def test_version_2_makes_them_below_the_nearest_group_that_gives_its_children_me
 
 
 def test_a_host_that_cannot_make_groups_is_told_what_would_help(tmp_path: Path) -> None:
-    with pytest.raises(SetupError, match="no control groups for memory; boot it with"):
+    with refused("memory-groups-missing"):
         parent_group(Grouped(tmp_path, ""))
-    with pytest.raises(SetupError, match=rf"echo \+memory > {tmp_path}/cgroup.subtree_control"):
+    control = tmp_path / "cgroup.subtree_control"
+    with refused("memory-controller-not-given", control=control):
         parent_group(Grouped(tmp_path, "cgroup2"))
     (tmp_path / "cgroup.type").touch()  # which the kernel's own root lacks
-    with pytest.raises(SetupError, match=r"container's processes to a group below .*, then echo"):
+    with refused("memory-controller-not-given-in-a-container", control=control):
         parent_group(Grouped(tmp_path, "cgroup2"))
     closed = Grouped(tmp_path, "cgroup2", gives=("a",), closed="a")
-    with pytest.raises(SetupError, match=rf"in {tmp_path}/a; run pgassay as root, or by `systemd"):
+    with refused("memory-group-not-writable", group=tmp_path / "a"):
         parent_group(closed)
 
 

@@ -109,7 +109,7 @@ def test_a_path_is_named_by_the_shortest_ending_that_differs(
         ),
         (
             "[factors.client.settings]\nwork_mem = ['1MB', 'x']",
-            "setting-misfit",
+            "not-a-number-with-unit",
             "factors.client.settings.work_mem",
         ),
         (

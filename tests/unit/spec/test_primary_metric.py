@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from pgassay.analysis.reading.metrics import METRICS
-from pgassay.errors import SpecError
 from pgassay.plan.design import make_plan
 from pgassay.plan.model import Endpoint
 from pgassay.plan.store import plan_from_json, plan_to_json, same_design
@@ -16,6 +15,7 @@ from pgassay.spec.endpoints import PRIMARY_METRICS
 from pgassay.spec.experiment import Spec
 from pgassay.spec.model import ExperimentFile
 from pgassay.spec.parse import parse_spec
+from support.refusals import refused
 
 FACTOR = "[factors.postgres]\nsynchronous_commit = ['on', 'off']\n"
 PROGRAM = "command = ['pgbench']\n"
@@ -79,7 +79,7 @@ def test_an_open_loop_may_be_judged_by_any_response_time_or_latency(metric: str)
 
 
 def test_throughput_is_no_endpoint_beside_a_rate() -> None:
-    with pytest.raises(SpecError, match=r"design\.endpoints: load\.rate sets the throughput"):
+    with refused("endpoint-set-by-rate", "design.endpoints"):
         make_plan(spec_of("rate = 9", "endpoints = ['tps']"))
     assert make_plan(spec_of("", "metric = 'latency_p99'\nendpoints = ['tps']")).endpoints
 

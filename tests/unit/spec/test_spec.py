@@ -98,7 +98,7 @@ def test_names_of_settings_ignore_case() -> None:
         ),
         (
             "[factors.postgres]\nmax_wal_size = ['1gb', '2GB']",
-            "setting-misfit",
+            "unit-misspelt",
             "factors.postgres.max_wal_size",
         ),
         (
@@ -111,15 +111,15 @@ def test_names_of_settings_ignore_case() -> None:
             "too-few-levels",
             "factors.postgres.max_wal_size",
         ),
-        ("[factors.postgres]\njit = ['maybe', 'on']", "setting-misfit", "factors.postgres.jit"),
+        ("[factors.postgres]\njit = ['maybe', 'on']", "not-a-boolean", "factors.postgres.jit"),
         (
             "[factors.postgres]\nwal_level = ['minimum', 'logical']",
-            "setting-misfit",
+            "not-a-word-of-the-setting",
             "factors.postgres.wal_level",
         ),
         (
             "[settings.postgres]\nrandom_page_cost = '2ms'",
-            "setting-misfit",
+            "number-without-unit",
             "settings.postgres.random_page_cost",
         ),
         ("[settings.postgres]\nblock_size = 8192", "setting-fixed", "settings.postgres.block_size"),

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-from pgassay.errors import SpecError
 from pgassay.spec.secrets.redaction import hides
 from pgassay.spec.settings.catalogue import CANNOT_VARY, entries_of, misfit, names
 
@@ -59,11 +58,11 @@ class Offer:
         return self.context != "internal" and self.name not in CANNOT_VARY and not hides(self.name)
 
     def check(self, levels: Collection[str]) -> None:
-        """Raises SpecError where the server would not take a level."""
+        """Raises Refusal where the server would not take a level."""
         for level in levels:
             problem = misfit(level, self.unit, self.vartype, self.least, self.most, self.words)
             if problem is not None:
-                raise SpecError(problem)
+                raise problem
 
     def levels(self) -> list[str]:
         """Values to begin with; the present one is the baseline."""

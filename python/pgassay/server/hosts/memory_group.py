@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pgassay.errors import SetupError, TargetError
+from pgassay.refusals.refusal import Refusal
 from pgassay.server.hosts.block_devices import read_mounts
 from pgassay.server.hosts.control_groups import MEMORY_LIMIT, memory_groups
 from pgassay.server.hosts.host import Host, is_there, text_of
@@ -32,7 +33,6 @@ ENDING_LIMIT_S = 2.0
 POLL_S = 0.05
 _SWAPPINESS = Path("/proc/sys/vm/swappiness")
 _NO_LIMIT = {"": "max", "memory": "-1"}
-_IN_A_CONTAINER = "move the container's processes to a group below (docs/host.md), then "
 _BY_SYSTEMD = "run pgassay as root, or by `systemd-run --user --scope pgassay ...`"
 
 
@@ -149,7 +149,7 @@ def group_named(name: str, limit_bytes: int) -> MemoryGroup:
 
 
 def parent_group(host: Host = HERE) -> tuple[Path, str]:
-    """The group that others can be made in, and its controller; SetupError with the fix.
+    """Returns the group that others can be made in, and its controller; raises Refusal.
 
     It is pgassay's own or, where that cannot have any, the nearest above it: in version 2 a group
     with processes gives its children no controllers.
@@ -162,21 +162,15 @@ def parent_group(host: Host = HERE) -> tuple[Path, str]:
                 return group, controller
         seen += fitting or groups
         if fitting:
-            raise SetupError(
-                f"this user may not make a control group in {fitting[0]}; {_BY_SYSTEMD}"
-            )
+            raise Refusal("memory-group-not-writable", group=fitting[0])
     roots = [one for one in seen if "memory" in (text_of(host, one / "cgroup.controllers") or "")]
     if not roots:
-        raise SetupError(
-            "this host has no control groups for memory; boot it with cgroup_enable=memory, or in"
-            " a container mount /sys/fs/cgroup"
-        )
+        raise Refusal("memory-groups-missing")
     # Only the kernel's root may have processes beside groups with controllers, and it has no type.
-    first = "" if not is_there(host, roots[-1] / "cgroup.type") else _IN_A_CONTAINER
-    raise SetupError(
-        f"no group above pgassay gives its children the memory controller; as root: {first}echo"
-        f" +memory > {roots[-1] / 'cgroup.subtree_control'}"
-    )
+    control = roots[-1] / "cgroup.subtree_control"
+    if is_there(host, roots[-1] / "cgroup.type"):
+        raise Refusal("memory-controller-not-given-in-a-container", control=control)
+    raise Refusal("memory-controller-not-given", control=control)
 
 
 def is_group_of(path: Path, name: str) -> bool:

@@ -1,7 +1,7 @@
 """Convert values of settings to PostgreSQL's base units, however they are written.
 
 Enters: a value as a user writes it, and the setting's unit and type from pg_settings.
-Leaves: canonical text, or ValueError with a message for the user.
+Leaves: canonical text, or an error with the code of a refusal.
 Never: asks a server.
 
 Source: PostgreSQL documentation, "Setting Parameters: Parameter Names and Values"; the rounding
@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
+
+from pgassay.refusals.refusal import UnfitValue
 
 _MEMORY = {"B": 1, "kB": 2**10, "MB": 2**20, "GB": 2**30, "TB": 2**40}
 _TIME = {"us": 1, "ms": 1_000, "s": 10**6, "min": 60 * 10**6, "h": 3600 * 10**6, "d": 86400 * 10**6}
@@ -24,8 +26,7 @@ _FALSE = ("off", "false", "no", "0", "fals", "fal", "fa", "f", "n", "of")
 
 
 def to_base(value: str, unit: str | None, vartype: str) -> str:
-    """Returns a setting's value in its base unit, in one spelling; raises ValueError that says what
-    is wrong."""
+    """Returns a setting's value in its base unit, in one spelling; raises UnfitValue."""
     match vartype:
         case "bool":
             return _boolean(value)
@@ -53,29 +54,32 @@ def _boolean(value: str) -> str:
         return "on"
     if word in _FALSE:
         return "off"
-    raise ValueError(f"{value!r} is not a boolean; write on or off")
+    raise UnfitValue("not-a-boolean", value=value)
 
 
 def _in_base_unit(value: str, unit: str | None, bare_unit: str | None = None) -> Fraction:
     match = _NUMBER.match(value)
     if not match:
-        raise ValueError(f"{value!r} is not a number{_hint(unit)}")
+        if unit is None:
+            raise UnfitValue("not-a-number", value=value)
+        raise UnfitValue("not-a-number-with-unit", value=value, units=_units(unit))
     digits, suffix = match.groups()
     exponent = re.search(r"[eE][+-]?(\d+)$", digits)
     if len(digits) > _LONGEST or (exponent and int(exponent[1]) > _LONGEST):
-        raise ValueError(f"{value[:20]!r} is too large or too long for a number")
+        raise UnfitValue("number-too-long", value=value[:20])
     number = Fraction(int(digits, 16)) if "x" in digits.lower() else Fraction(digits)
     if suffix == "":
         if bare_unit is None:
             return number
         suffix = bare_unit
     if unit is None:
-        raise ValueError(f"{value!r} has a unit, but this setting is a plain number")
+        raise UnfitValue("number-without-unit", value=value)
     scale, base = _scale_of(unit)
     if suffix not in scale:
         near = next((known for known in scale if known.lower() == suffix.lower()), None)
-        fix = f"; did you mean {near}?" if near else _hint(unit)
-        raise ValueError(f"{suffix!r} is not a unit here{fix}")
+        if near is not None:
+            raise UnfitValue("unit-misspelt", suffix=suffix, near=near)
+        raise UnfitValue("unit-unknown", suffix=suffix, units=_units(unit))
     converted = number * scale[suffix] / base
     if number.denominator != 1:
         smaller = max((size for size in scale.values() if size < scale[suffix]), default=None)
@@ -92,8 +96,6 @@ def _scale_of(unit: str) -> tuple[dict[str, int], int]:
     return scale, multiple * scale[name]
 
 
-def _hint(unit: str | None) -> str:
-    if unit is None:
-        return ""
+def _units(unit: str) -> str:
     scale, _ = _scale_of(unit)
-    return f"; units are {', '.join(scale)}"
+    return ", ".join(scale)

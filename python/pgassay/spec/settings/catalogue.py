@@ -16,7 +16,7 @@ from typing import Any
 
 from pydantic import BeforeValidator
 
-from pgassay.refusals.refusal import Refusal
+from pgassay.refusals.refusal import Refusal, UnfitValue
 from pgassay.spec.reading.suggest import did_you_mean
 from pgassay.spec.reading.units import to_base
 from pgassay.spec.secrets.redaction import is_secret
@@ -143,8 +143,8 @@ def _refusal(key: str, value: str, entry: Mapping[str, Any]) -> Refusal | None:
     if entry["context"] == "internal":
         return Refusal("setting-fixed", key)
     least, most, words = entry.get("min"), entry.get("max"), entry.get("enum", ())
-    problem = misfit(value, entry.get("unit"), entry["vartype"], least, most, words)
-    return None if problem is None else Refusal("setting-misfit", key, problem=problem)
+    found = misfit(value, entry.get("unit"), entry["vartype"], least, most, words)
+    return None if found is None else found.at(key)
 
 
 def misfit(
@@ -154,19 +154,23 @@ def misfit(
     least: Any,
     most: Any,
     words: Collection[str],
-) -> str | None:
+) -> Refusal | None:
     """Returns why a value cannot be one of a setting with this unit, type, range and list of words;
     None where it can."""
     try:
         base = to_base(value, unit, vartype)
-    except ValueError as error:
-        return str(error)
+    except UnfitValue as error:
+        return error.refusal
     if vartype == "enum":
         allowed = {word.lower() for word in words}
         if "on" in allowed:
             allowed |= {"true", "false", "yes", "no", "1", "0"}
         if base not in allowed:
-            return f"{value!r} is not one of {', '.join(words)}"
+            return Refusal("not-a-word-of-the-setting", value=value, words=", ".join(words))
     elif vartype in ("integer", "real") and not float(least) <= float(base) <= float(most):
-        return f"{value} is outside the range {least} to {most}{f' (in {unit})' if unit else ''}"
+        if unit:
+            return Refusal(
+                "setting-out-of-range-in-unit", value=value, least=least, most=most, unit=unit
+            )
+        return Refusal("setting-out-of-range", value=value, least=least, most=most)
     return None

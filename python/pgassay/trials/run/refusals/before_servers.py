@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from pgassay.errors import SetupError
 from pgassay.plan.demands import demands_of
 from pgassay.plan.model import Plan
 from pgassay.refusals.refusal import Refusal, found_by, refuse
@@ -78,8 +77,8 @@ def unfit_memory_limit(spec: Spec, plan: Plan) -> Iterator[Refusal]:
         return
     try:
         parent_group()
-    except SetupError as error:
-        yield Refusal("memory-limit-unavailable", why=error)
+    except Refusal as refusal:
+        yield refusal
     memory = memory_of(HERE, os.getpid())
     if memory is not None and limit >= memory:
         yield Refusal("memory-limit-of-nothing", limit=memory_text(limit), gib=memory / 2**30)
