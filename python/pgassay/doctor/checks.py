@@ -10,17 +10,19 @@ import time
 from collections.abc import Mapping
 
 from pgassay.doctor.host import check_guards, check_server_host
-from pgassay.errors import ConnectionRefused, PgassayError, TargetError
+from pgassay.errors import ConnectionRefused, PgassayError
+from pgassay.refusals.refusal import found_by
 from pgassay.server.connection.own_role import may_checkpoint, own_role
 from pgassay.server.connection.session import (
     as_target_error,
     connect,
     resolve,
 )
+from pgassay.server.existing.refusals import UNUSED, Found
 from pgassay.server.existing.signs import look_for_signs
 from pgassay.server.protocol import Connection, ConnectionParameters
 from pgassay.server.statements import statement
-from pgassay.server.undo.killed_run import explained, refuse_used
+from pgassay.server.undo.killed_run import explained
 from pgassay.server.undo.marking import words_of
 from pgassay.trials.model.check import Check
 from pgassay.trials.sampling.not_measured import (
@@ -116,12 +118,10 @@ def check_server(dsn: str, *, log_elsewhere: bool = False) -> list[Check]:
 
 
 def _check_earlier_runs(session: Connection, parameters: ConnectionParameters) -> list[Check]:
-    """A run that has changed this server and not put it back."""
-    try:
-        refuse_used(session, parameters, words_of(parameters))
-    except TargetError as error:
-        return [Check("earlier runs", "fail", str(error))]
-    return []
+    """Checks for runs that use this server, or have changed it and not put it back, and for a
+    schema of the name of ours."""
+    found = found_by(UNUSED, Found(session, parameters, words_of(parameters)))
+    return [Check("earlier runs", "fail", str(error)) for error in found]
 
 
 def _check_version(version_num: int) -> Check:

@@ -24,17 +24,23 @@ class Refusal(SpecError):
     """A reason with its code. A check yields it; a reader of a single value raises it."""
 
     def __init__(self, code: str, key: str | None = None, /, **values: Any) -> None:
-        entry = catalogue()[code]
-        self.code = code
-        self.values = values
-        self.text = entry["text"].format(**values)
-        self.fix = entry.get("fix", "").format(**values)
-        problem = "; ".join(part for part in (self.text, self.fix) if part)
-        super().__init__(problem, key=key or entry.get("key"))
+        self.code, self.values = code, values
+        self.text, self.fix = _worded(code, values)
+        super().__init__(_line(self.text, self.fix), key=key or catalogue()[code].get("key"))
 
     def at(self, key: str) -> Refusal:
         """Returns the same refusal of another key."""
         return Refusal(self.code, key, **self.values)
+
+
+class TargetRefused(TargetError):
+    """The refusal of a server as it was found, with its code; no key of the experiment file is at
+    fault."""
+
+    def __init__(self, code: str, **values: Any) -> None:
+        self.code, self.values = code, values
+        self.text, self.fix = _worded(code, values)
+        super().__init__(_line(self.text, self.fix))
 
 
 class UnfitValue(ValueError):
@@ -49,6 +55,16 @@ class UnfitValue(ValueError):
 def catalogue() -> Mapping[str, Mapping[str, str]]:
     """Returns `text`, `fix` and `key` of each refusal, by its code."""
     return tomllib.loads((files(__package__) / "refusals.toml").read_text("utf-8"))
+
+
+def _worded(code: str, values: Mapping[str, Any]) -> tuple[str, str]:
+    """Returns the text of a refusal and its fix, which may be empty."""
+    entry = catalogue()[code]
+    return entry["text"].format(**values), entry.get("fix", "").format(**values)
+
+
+def _line(text: str, fix: str) -> str:
+    return f"{text}; {fix}" if fix else text
 
 
 def found_by(

@@ -16,7 +16,10 @@ PACKAGE = Path(pgassay.__file__).parent
 def test_every_code_is_in_the_catalogue_and_every_entry_is_used() -> None:
     text = "\n".join(path.read_text("utf-8") for path in PACKAGE.rglob("*.py"))
     assert {code for code in catalogue() if f'"{code}"' not in text} == set()
-    assert set(re.findall(r'(?:Refusal|UnfitValue)\(\s*"([^"]+)"', text)) <= catalogue().keys()
+    assert (
+        set(re.findall(r'(?:Refusal|UnfitValue|TargetRefused)\(\s*"([^"]+)"', text))
+        <= catalogue().keys()
+    )
 
 
 def test_an_entry_is_a_text_with_a_fix_and_a_key() -> None:

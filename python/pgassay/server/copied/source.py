@@ -18,27 +18,25 @@ import psycopg
 
 from pgassay.errors import ConnectionRefused, TargetError
 from pgassay.notes import Note
+from pgassay.refusals.refusal import found_by
 from pgassay.server.connection.session import (
     as_target_error,
     connect,
-    identity,
     refused,
     resolve,
-    server_row,
 )
 from pgassay.server.copied.carried_settings import Carried, carry
 from pgassay.server.copied.connection_words import replication_words
 from pgassay.server.copied.programs import has_library, programs_for
 from pgassay.server.copied.room import refuse_without_room
-from pgassay.server.data.schema import refuse_foreign
-from pgassay.server.existing.requirements import is_here, refusals_of, too_old
+from pgassay.server.existing.refusals import UNUSED, Found, old_version
+from pgassay.server.existing.requirements import is_here, refusals_of
 from pgassay.server.existing.signs import Sign, look_for_signs, refuse_signs
 from pgassay.server.owned.installation import Installation
 from pgassay.server.protocol import Connection, ConnectionParameters
 from pgassay.server.settings.values import read_settings
 from pgassay.server.statements import statement
-from pgassay.server.undo.killed_run import explained, refuse_killed_run
-from pgassay.server.undo.run_lock import refuse_other_runs
+from pgassay.server.undo.killed_run import explained
 from pgassay.spec.server.signs import SIGNS
 
 INSTEAD = ', or take reset.level = "template"'
@@ -81,7 +79,9 @@ def find_source(
     copied."""
     with look(dsn) as (session, parameters):
         refuse_signs(signs_of_users(session, accept), parameters.label)
-        for problem in problems(session, parameters, bin_directory=bin_directory, copies=copies):
+        for problem in problems(
+            session, parameters, dsn, bin_directory=bin_directory, copies=copies
+        ):
             raise TargetError(problem)
         return source_of(session, parameters, bin_directory)
 
@@ -122,24 +122,20 @@ def signs_of_users(session: Connection, without: Collection[str] = ()) -> list[S
 def problems(
     session: Connection,
     parameters: ConnectionParameters,
+    dsn: str,
     *,
     bin_directory: Path | None,
     copies: int,
 ) -> Iterator[str]:
     """Yields a line for each thing that keeps the server from being copied."""
-    row = server_row(session)
-    reason = too_old(row.version_num, row.version)
-    if reason is not None:
-        yield reason
+    as_found = Found(session, parameters, dsn, makes=False)
+    if unfit := found_by([old_version], as_found):
+        yield from map(str, unfit)
         return
+    # What a killed run has changed would be carried over as the server's own.
+    yield from map(str, found_by(UNUSED, as_found))
     facts = _facts(session)
     checks: list[Callable[[], object]] = [
-        lambda: refuse_other_runs(session),
-        # Its settings would be carried over as the server's own.
-        lambda: refuse_killed_run(
-            identity(session) or parameters.label, row.data_directory, parameters.address
-        ),
-        lambda: refuse_foreign(session),
         lambda: _refuse_uncopied(facts),
         lambda: _refuse_without_replication(session, parameters, facts),
         lambda: programs_for(session, bin_directory),

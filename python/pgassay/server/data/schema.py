@@ -12,8 +12,8 @@ from contextlib import contextmanager
 import psycopg
 from psycopg import sql
 
-from pgassay.errors import TargetError
 from pgassay.notes import Note
+from pgassay.refusals.refusal import TargetRefused
 from pgassay.server.change import SchemaChange
 from pgassay.server.connection.session import as_target_error, identity, target_failure
 from pgassay.server.protocol import Connection, Journal
@@ -33,16 +33,13 @@ def is_mark(comment: str) -> bool:
 
 
 def refuse_foreign(session: Connection) -> bool:
-    """Returns whether the schema `pgassay` is there; raises TargetError for one that pgassay did
+    """Returns whether the schema `pgassay` is there; raises TargetRefused for one that pgassay did
     not make."""
     row = session.execute(statement("data/schema_comment"), (SCHEMA,)).fetchone()
     if row is None:
         return False
     if not is_mark(row[0] or ""):
-        raise TargetError(
-            f"database {session.info.dbname} has a schema {SCHEMA} that pgassay did not make; "
-            "rename it, or name another database with dbname="
-        )
+        raise TargetRefused("foreign-schema", database=session.info.dbname, schema=SCHEMA)
     return True
 
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import LiteralString
 
-from pgassay.errors import TargetError
 from pgassay.server.connection.session import as_target_error, connect, resolve, server_row
-from pgassay.server.existing.requirements import facts_of, too_old
+from pgassay.server.existing.refusals import Found, old_version
+from pgassay.server.existing.requirements import facts_of
 from pgassay.server.hosts.host import Host
 from pgassay.server.hosts.local import LocalHost
 from pgassay.server.hosts.server_process import postmaster_of
@@ -55,9 +55,7 @@ class ObservedServer:
         """Returns what the server is, and whether it is a standby; raises TargetError."""
         with as_target_error("looking at the server"), self.connect() as session:
             row = server_row(session)
-            reason = too_old(row.version_num, row.version)
-            if reason is not None:
-                raise TargetError(f"{self.parameters.label} is {reason}")
+            old_version(Found(session, self.parameters, "", makes=False))
             found = facts_of(session)
             if self._there is not None:
                 postmaster_of(session, row.backend, self._there)

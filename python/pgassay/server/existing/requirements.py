@@ -1,7 +1,7 @@
-"""What an existing server must be for an experiment, and what it says of itself.
+"""What an existing server says of itself.
 
-Enters: a session. Leaves: facts, a reason why it cannot be used, or the text of an error about what
-could not be restored. Never: changes anything.
+Enters: a session. Leaves: facts, or the text of an error about what could not be restored.
+Never: changes anything.
 """
 
 from __future__ import annotations
@@ -12,26 +12,8 @@ from pathlib import Path
 
 from pgassay.errors import TargetError
 from pgassay.server.connection.session import server_row, version_text
-from pgassay.server.owned.installation import OLDEST_MAJOR
 from pgassay.server.protocol import Connection, ConnectionParameters, ServerFacts
 from pgassay.server.settings.values import read_settings
-
-
-def unfit(session: Connection, label: str) -> str | None:
-    """Returns why no experiment can be run on a server, whatever the user accepts; None where one
-    can."""
-    row = server_row(session)
-    reason = too_old(row.version_num, row.version)
-    if reason is None and row.is_standby:
-        return f"{label} is a standby, where no data can be made; name its primary"
-    return reason
-
-
-def too_old(version_num: int, version: str) -> str | None:
-    """Returns why a version cannot be worked with; None where it can."""
-    if version_num >= OLDEST_MAJOR * 10000:
-        return None
-    return f"PostgreSQL {version}: pgassay works with {OLDEST_MAJOR} and later"
 
 
 def is_local(host: str, backend_pid: int) -> bool:

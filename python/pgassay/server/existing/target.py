@@ -19,8 +19,8 @@ import psycopg
 
 from pgassay.errors import ConnectionRefused, RestoreFailed, TargetError
 from pgassay.notes import Note
+from pgassay.refusals.refusal import found_by, refuse
 from pgassay.server.comparison import Comparison
-from pgassay.server.connection.read_only import refuse_read_only
 from pgassay.server.connection.session import (
     STATEMENT_LIMIT_S,
     Work,
@@ -33,13 +33,13 @@ from pgassay.server.connection.session import (
 )
 from pgassay.server.data.installed_tables import search_path
 from pgassay.server.data.reset import Phases, refuse_unreadable, settle_existing
-from pgassay.server.data.schema import SEARCH_PATH, refuse_foreign
+from pgassay.server.data.schema import SEARCH_PATH
 from pgassay.server.existing.access import SQL_ONLY, Access, refuse_late_knobs
 from pgassay.server.existing.data import ExistingData
+from pgassay.server.existing.refusals import FIT, UNUSED, Found
 from pgassay.server.existing.requirements import (
     facts_of,
     not_restored,
-    unfit,
 )
 from pgassay.server.existing.signs import look_for_signs, refuse_signs
 from pgassay.server.existing.snapshot import AsFound, begin_mark
@@ -67,7 +67,6 @@ from pgassay.server.undo.change_record import RecordedJournal
 from pgassay.server.undo.killed_run import (
     explained,
     refuse_killed_run_on,
-    refuse_left_by_killed_runs,
 )
 from pgassay.server.undo.marking import MarkedJournal, ServerMark
 from pgassay.server.undo.undoing import undo_each
@@ -133,11 +132,8 @@ class ExistingTarget:
             raise explained(refused, self._dsn) from None
         self._control = connect(self._parameters)
         with as_target_error("looking at the server"):
-            reason = unfit(self._control, self._parameters.label)
-            if reason is not None:
-                raise TargetError(reason)
-            if self._data.makes:
-                refuse_read_only(self._control)
+            found = Found(self._control, self._parameters, self._dsn, makes=self._data.makes)
+            refuse(found_by(FIT, found))
             # From here on the setting may be one of the run's own.
             lift_guards(self._control, Work.OWN_CHANGES, STATEMENT_LIMIT_S)
             system = identity(self._control)
@@ -147,10 +143,9 @@ class ExistingTarget:
         )
         run_lock.take(self._control)
         server = system or self._parameters.label
-        refuse_left_by_killed_runs(self._control, self._parameters, self._dsn)
+        refuse(found_by(UNUSED, found))
         self._record.begin(server, self._parameters.address)
         refuse_killed_run_on(self._machine)
-        refuse_foreign(self._control)
         with as_target_error("looking for signs of production"):
             refuse_signs(look_for_signs(self._control, self._accept), self._parameters.label)
         self._facts = self.facts()

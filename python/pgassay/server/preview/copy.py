@@ -50,7 +50,7 @@ def preview_copy(
             own=own_sessions(is_ours=True, sees_host=True),
         )
         asked = [(demand, capacity) for demand in demands]
-        found = [*problems(session, parameters, bin_directory=bin_directory, copies=copies)]
+        found = [*problems(session, parameters, dsn, bin_directory=bin_directory, copies=copies)]
         if installed is not None:
             found += refusals_of([lambda: refuse_missing(session, installed, copied=True)])
         return Preview(

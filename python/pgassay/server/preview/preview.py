@@ -14,8 +14,8 @@ from pathlib import Path
 
 from pgassay.errors import ConnectionRefused
 from pgassay.plan.demands import Demand
+from pgassay.refusals.refusal import found_by
 from pgassay.server.connection.own_role import may_checkpoint
-from pgassay.server.connection.read_only import why_read_only
 from pgassay.server.connection.session import (
     as_target_error,
     connect,
@@ -23,18 +23,17 @@ from pgassay.server.connection.session import (
 )
 from pgassay.server.data.installed_tables import refuse_missing
 from pgassay.server.data.reset import refuse_unreadable
-from pgassay.server.data.schema import refuse_foreign
 from pgassay.server.data.template_database import refuse_uncopied
 from pgassay.server.existing.access import SQL_ONLY, Access
 from pgassay.server.existing.capacity import capacity_of, lacking, own_sessions
-from pgassay.server.existing.requirements import directory_here, is_here, refusals_of, unfit
+from pgassay.server.existing.refusals import FIT, UNUSED, Found
+from pgassay.server.existing.requirements import directory_here, is_here, refusals_of
 from pgassay.server.existing.signs import look_for_signs
 from pgassay.server.preview.host import look_at_host
 from pgassay.server.preview.model import PlannedChange, Preview
 from pgassay.server.protocol import (
     NOTHING,
     Connection,
-    ConnectionParameters,
     Context,
     ResetLevel,
 )
@@ -42,7 +41,7 @@ from pgassay.server.settings.changeable import needs_restart, refuse_in_sessions
 from pgassay.server.settings.pending_changes import refuse_reload, refuse_restart
 from pgassay.server.settings.scope import Scope
 from pgassay.server.settings.values import find, read_settings, show
-from pgassay.server.undo.killed_run import explained, refuse_used
+from pgassay.server.undo.killed_run import explained
 from pgassay.server.undo.marking import place_for
 from pgassay.server.undo.undo_sql import SCHEMA
 from pgassay.spec.secrets.redaction import shown_of
@@ -84,9 +83,9 @@ def preview_existing(
     with as_target_error("looking at the server"), connect(parameters) as session:
         makes = installed is None or allow_changes or rule.level is ResetLevel.TEMPLATE
         # Asked before this session sets it itself.
-        read_only = why_read_only(session) if makes else ""
+        as_found = Found(session, parameters, dsn, makes=makes)
+        unfit = found_by(FIT, as_found)
         session.execute("SET default_transaction_read_only = on")
-        reason = unfit(session, parameters.label)
         signs = tuple(look_for_signs(session))
         restarts = not access.why_no_restart and (
             restarts_for_knobs or any(needs_restart(session, name) for name in settings)
@@ -107,16 +106,13 @@ def preview_existing(
             signs=signs,
             accepted=tuple(sign.name for sign in signs if sign.name in accept),
             refusals=(
-                *([] if reason is None else [reason]),
-                *([read_only] if read_only else []),
+                *map(str, [*unfit, *found_by(UNUSED, as_found)]),
                 *_refusals(
                     session,
                     settings,
                     access,
                     rule,
                     in_sessions=in_sessions,
-                    parameters=parameters,
-                    dsn=dsn,
                     allow_changes=allow_changes,
                     restarts=restarts,
                     installed=installed,
@@ -161,17 +157,13 @@ def _refusals(
     rule: ResetRule,
     *,
     in_sessions: Mapping[str, Sequence[str]],
-    parameters: ConnectionParameters,
-    dsn: str,
     allow_changes: bool,
     restarts: bool,
     installed: InstalledTables | None,
 ) -> Iterator[str]:
-    """What would stop a run beside its signs, its host and its demands."""
-    checks: list[Callable[[], object]] = [
-        lambda: refuse_used(session, parameters, dsn),
-        lambda: refuse_foreign(session),
-    ]
+    """Yields what would stop a run beside the state of the server, its signs, its host and its
+    demands."""
+    checks: list[Callable[[], object]] = []
     if rule.level is ResetLevel.TEMPLATE:
         checks.append(lambda: refuse_uncopied(session))
     if installed is not None:

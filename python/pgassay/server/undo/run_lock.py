@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 
-from pgassay.errors import TargetError
+from pgassay.refusals.refusal import TargetRefused
 from pgassay.server.connection.session import as_target_error
 from pgassay.server.protocol import Connection
 from pgassay.server.statements import statement
@@ -20,7 +20,7 @@ _PATIENCE_S = 2.0
 _POLL_S = 0.1
 
 
-class _InUse(TargetError):
+class _InUse(TargetRefused):
     """Another run holds the lock."""
 
 
@@ -50,15 +50,12 @@ def _take(session: Connection) -> None:
             session.execute("SELECT pg_advisory_unlock(%s::int, %s::int)", KEYS)
         raise
     if not got:
-        raise _in_use("")
+        raise _InUse("server-in-use")
 
 
 def refuse_other_runs(session: Connection) -> None:
     """Raises TargetError where another session holds the run lock."""
     holder = session.execute(statement("existing/other_runs"), KEYS).fetchone()
     if holder is not None:
-        raise _in_use(f" (process {holder[0]}, database {holder[1]}, user {holder[2]})")
-
-
-def _in_use(who: str) -> _InUse:
-    return _InUse(f"another pgassay run is using this server{who}; wait for it to end, or end it")
+        process, database, user = holder
+        raise _InUse("server-in-use-by", process=process, database=database, user=user)
