@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import gettext
 import io
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
@@ -86,6 +86,25 @@ def colon() -> str:
 def clauses(items: Iterable[object]) -> str:
     """Joins clauses, or items that hold commas, in one line."""
     return _JOINTS.get(language(), (", ", "; "))[1].join(map(str, items))
+
+
+def enumerated(items: Sequence[str]) -> str:
+    """Such as `a, b and c`."""
+    return _ended(items, tr(" and "))
+
+
+def alternatives(items: Sequence[str]) -> str:
+    """Such as `a, b or c`."""
+    return _ended(items, tr(" or "))
+
+
+def _ended(items: Sequence[str], last: str) -> str:
+    return last.join(filter(None, (listed(items[:-1]), *items[-1:])))
+
+
+def sentences(items: Iterable[str]) -> str:
+    """Sentences one after the other."""
+    return ("" if language() == "zh" else " ").join(filter(None, map(str.strip, items)))
 
 
 class Message(str):

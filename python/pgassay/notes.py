@@ -6,24 +6,48 @@ force. Never: compares, cuts or matches a sentence.
 The code `plan/no-checkpoints` is the entry `[no-checkpoints]` in notes.toml of the package
 `pgassay.plan`: its `text` with places for the values; `one`, the singular, where the value that
 `counted` names decides; its `importance` where that is not "size"; `disturbs` where chance can
-bring it to any trial. A place has a format: of Python; of `_FORMATS` for numbers; `{names:clauses}`
-shows several values as clauses, where `{names}` lists them; `{name:lower}` a `Term` in lower case,
-`{name:message}` the translation of a text that is a message itself.
+bring it to any trial. The code `findings/answer/limits/losses.none` is the text `none` of the table
+`losses` in limits.toml, the file beside a module that is one of `RULES`.
+
+A place has a format: of Python; of `_FORMATS` for numbers; of `_JOINED` for several values, which
+`{names}` lists; `{name:lower}` shows a `Term` in lower case, `{name:message}` the translation of a
+text that is a message itself.
 """
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
 from importlib.resources import files
 from typing import Any, Self
 
-from pgassay.language import Message, T, clauses, decimals, listed, messages_of, tr
+from pgassay.language import (
+    Message,
+    T,
+    alternatives,
+    clauses,
+    decimals,
+    enumerated,
+    listed,
+    localised,
+    messages_of,
+    sentences,
+    tr,
+)
 from pgassay.language import catalogue as translations
-from pgassay.quantities import clock
+from pgassay.quantities import (
+    as_rounded,
+    clock,
+    milliseconds,
+    plain_number,
+    short,
+    signed,
+    signed_rounded,
+    size,
+)
 
 ROOMS = (
     "analysis/apart",
@@ -36,6 +60,7 @@ ROOMS = (
     "analysis/noise",
     "analysis/statistics",
     "analysis/verdicts",
+    "findings",
     "findings/answer",
     "findings/behaviour",
     "plan",
@@ -59,6 +84,15 @@ ROOMS = (
     "trials/trace",
 )
 """Packages that have a notes.toml."""
+RULES = (
+    "findings/answer/endpoints",
+    "findings/answer/factors",
+    "findings/answer/limits",
+    "findings/answer/trade_offs",
+    "findings/answer/verdicts",
+    "findings/apart/verdicts",
+)
+"""Modules whose sentences stand in the TOML file beside them."""
 LEGACY = "legacy"
 """The code of a note of which only the sentence is known: in runs of older versions, and where the
 code that makes it has no notes yet."""
@@ -154,26 +188,46 @@ def terms_of(table: T, keys: Collection[str] = (), *, besides: Collection[str] =
     return messages_of(table, keys, besides=besides)
 
 
-_FORMATS: Mapping[str, Callable[[float], str]] = {"clock": clock}
+_FORMATS: Mapping[str, Callable[[float], str]] = {
+    "bytes": size,
+    "clock": clock,
+    "ms": milliseconds,
+    "plain": plain_number,
+    "rounded": as_rounded,
+    "short": short,
+    "signed": signed,
+    "signed-rounded": signed_rounded,
+}
 """Formats of numbers that Python does not have."""
+_JOINED: Mapping[str, Callable[[Sequence[str]], str]] = {
+    "": listed,
+    "and": enumerated,
+    "clauses": clauses,
+    "or": alternatives,
+    "sentences": sentences,
+}
+"""How several values are joined."""
 
 
 class _Figure(float):
     """A number that is formatted as the language in force writes it."""
 
     def __format__(self, spec: str) -> str:
-        own = _FORMATS.get(spec)
-        return decimals(float(self), spec or "g") if own is None else own(float(self))
+        if own := _FORMATS.get(spec):
+            return own(float(self))
+        if spec.startswith(","):
+            return localised(format(float(self), spec))
+        return decimals(float(self), spec or "g")
 
 
 class _Several(tuple[object, ...]):
-    """Values in one line, as a list or as clauses."""
+    """Values in one line."""
 
     __slots__ = ()
 
     def __format__(self, spec: str) -> str:
-        """Clauses, or a list."""
-        return (clauses if spec == "clauses" else listed)(f"{_shown(one)}" for one in self)
+        """As `_JOINED` has it."""
+        return _JOINED[spec]([f"{_shown(one)}" for one in self])
 
 
 class _Text(str):
@@ -203,11 +257,21 @@ def _entry(code: str) -> Mapping[str, Any]:
 
 @cache
 def catalogue(room: str) -> Mapping[str, Mapping[str, Any]]:
-    """Code without its room → entry."""
-    if room not in ROOMS:
+    """Code without its room, or rule, → entry."""
+    if room not in (*ROOMS, *RULES):
         raise KeyError(room)
-    package = ".".join(("pgassay", *room.split("/")))
-    return tomllib.loads((files(package) / "notes.toml").read_text("utf-8"))
+    path = f"{room}/notes.toml" if room in ROOMS else f"{room}.toml"
+    table = tomllib.loads(files("pgassay").joinpath(*path.split("/")).read_text("utf-8"))
+    return table if room in ROOMS else {key: {"text": said} for key, said in _texts(table)}
+
+
+def _texts(table: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
+    """The texts in a table by their dotted keys."""
+    for key, value in table.items():
+        if isinstance(value, str):
+            yield f"{before}{key}", value
+        elif isinstance(value, Mapping):
+            yield from _texts(value, f"{before}{key}.")
 
 
 def legacy(sentence: str) -> Note:

@@ -22,7 +22,12 @@ def clock(seconds: float) -> str:
 
 def signed_percent(value: float | None) -> str:
     """Such as `+3.1 %`, with a true minus sign."""
-    return tr("n/a") if value is None else f"{'+' if value > 0 else ''}{_one(value)} %"
+    return tr("n/a") if value is None else f"{signed(value)} %"
+
+
+def signed(value: float) -> str:
+    """To one decimal and with its sign."""
+    return f"{'+' if value > 0 else ''}{spaced(value, 1 if abs(value) < 1000 else 0)}"
 
 
 def margin_percent(share: float) -> str:
@@ -30,9 +35,9 @@ def margin_percent(share: float) -> str:
     return f"{decimals(100 * share, 'g')} %"
 
 
-def short_share(percent: float) -> str:
-    """Such as `39 %` or `8.3 %`."""
-    return f"{decimals(float(f'{percent:.2g}'), 'g')} %"
+def short(value: float) -> str:
+    """To two significant digits."""
+    return decimals(float(f"{value:.2g}"), "g")
 
 
 TIME_DIGITS = 3
@@ -100,26 +105,36 @@ def correlation(value: float) -> str:
     return decimals(value, "+.2f")
 
 
-def bound(value: float, margin: float) -> str:
-    """One decimal, or as many as keep it on its side of zero and of both margins, up to four."""
+def beyond(value: float, edge: float) -> float:
+    """Rounded to one decimal, or as many as keep it on its side of zero and of ± `edge`."""
+    if math.isinf(value):
+        return value
     digits = 1 if abs(value) < 1000 else 0
-    edges = (-margin, 0.0, margin)
+    edges = (-edge, 0.0, edge)
     while digits < 4 and any(
-        (round(value, digits) - edge) * (value - edge) <= 0.0 for edge in edges if value != edge
+        (round(value, digits) - one) * (value - one) <= 0.0 for one in edges if value != one
     ):
         digits += 1
-    return spaced(value, digits)
+    return round(value, digits)
+
+
+def as_rounded(value: float) -> str:
+    """A rounded value with all its decimals, one at least; none from a thousand on."""
+    fewest = 1 if abs(value) < 1000 else 0
+    return spaced(value, next((n for n in range(fewest, 4) if round(value, n) == value), 4))
+
+
+def signed_rounded(value: float) -> str:
+    """The same with its sign; `∞` where there is no end."""
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    return f"{'+' if value > 0 else ''}{as_rounded(value)}"
 
 
 def signed_bound(value: float, edge: float) -> str:
     """Such as `+1.2 %`, to as many decimals as keep it on its side of zero and of ± `edge`."""
-    if math.isinf(value):
-        return "∞" if value > 0 else "−∞"
-    return f"{'+' if value > 0 else ''}{bound(value, abs(edge))} %"
-
-
-def _one(value: float) -> str:
-    return spaced(value, 1 if abs(value) < 1000 else 0)
+    text = signed_rounded(beyond(value, abs(edge)))
+    return text if math.isinf(value) else f"{text} %"
 
 
 def spaced(value: float, digits: int) -> str:

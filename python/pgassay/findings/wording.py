@@ -18,8 +18,9 @@ from pgassay.analysis.compare.model import Comparison
 from pgassay.analysis.reading.metrics import Metric
 from pgassay.analysis.statistics.values import Estimate, Interval
 from pgassay.analysis.verdicts.model import ArmSummary
-from pgassay.language import messages_of, ntr, tr
-from pgassay.quantities import bound, digits_of, plain_number, size, spaced
+from pgassay.language import messages_of, tr
+from pgassay.notes import Note, Term
+from pgassay.quantities import beyond, digits_of, plain_number, spaced
 
 NO_MESSAGES = (
     "avoided_by", "avoided_by_none", "caveat", "control", "costs", "events", "factors", "limits",
@@ -41,54 +42,70 @@ def texts_of(module: str) -> dict[str, Any]:
 Estimated = Comparison | model.Estimate
 
 
-def interval_text(estimate: Estimated, margin: float = 0.0, *, unsigned: bool = False) -> str:
+def interval(estimate: Estimated, margin: float = 0.0, *, unsigned: bool = False) -> Note:
     """Such as `95 % CI 1.8 to 4.4 %, 11 blocks`; `margin` is the smallest effect, a share.
 
     Unsigned beside a word for the direction: "4.2 % lower (95 % CI 3.1 to 5.3 %)".
     """
-    blocks = ntr("{n} block", "{n} blocks", estimate.blocks)
+    blocks = Note.of("findings/blocks", n=estimate.blocks)
     if estimate.rounds is not None:
-        blocks = tr("{rounds} rounds of slices in {blocks}", rounds=estimate.rounds, blocks=blocks)
+        blocks = Note.of("findings/rounds", rounds=estimate.rounds, blocks=blocks)
     if estimate.ci95_pct is None:
-        return tr("no interval yet, {blocks}", blocks=blocks)
+        return Note.of("findings/no-interval-of-blocks", blocks=blocks)
     low, high = _bounds(estimate.ci95_pct, margin, unsigned)
-    return tr("95 % CI {low} to {high} %, {blocks}", low=low, high=high, blocks=blocks)
+    return Note.of("findings/interval-of-blocks", low=low, high=high, blocks=blocks)
 
 
 def bare_interval(
     comparison: Comparison, margin: float, *, in_points: bool, unsigned: bool = False
-) -> str:
+) -> Note:
     """The same without blocks; in points for a metric that is a share."""
-    ends = comparison.ci95 if in_points else comparison.ci95_pct
-    return percent_interval(
-        ends, margin, unit=tr("points") if in_points else "%", unsigned=unsigned
-    )
+    if in_points:
+        return percent_interval(comparison.ci95, margin, unit=Term("points"), unsigned=unsigned)
+    return percent_interval(comparison.ci95_pct, margin, unsigned=unsigned)
 
 
 def percent_interval(
     ends: Interval | None, margin: float, *, unit: str = "%", unsigned: bool = False
-) -> str:
+) -> Note:
     """Such as `95 % CI 1.8 to 4.4 %`."""
     if ends is None:
-        return tr("no interval yet")
+        return Note("findings/no-interval")
     low, high = _bounds(ends, margin, unsigned)
-    return tr("95 % CI {low} to {high} {unit}", low=low, high=high, unit=unit)
+    return Note.of("findings/interval", low=low, high=high, unit=unit)
 
 
-def slow_range(comparison: Comparison, margin: float) -> str:
+def slow_range(comparison: Comparison, margin: float) -> Note:
     """The effects that are possible if they build up slowly: `−1.2 to +5.3 %`."""
     if comparison.slow_ci90_pct is None:
-        return tr("of any size")
-    low, high = (bound(end, 100.0 * margin) for end in comparison.slow_ci90_pct)
-    return tr("{low} to {high} %", low=low, high=high)
+        return Note("findings/range-unknown")
+    low, high = _bounds(comparison.slow_ci90_pct, margin, unsigned=False)
+    return Note.of("findings/range", low=low, high=high)
+
+
+def percent(value: float | None) -> Note | Term:
+    """Such as `+3.1 %`."""
+    return Term("n/a") if value is None else Note.of("findings/percent", pct=value)
+
+
+def as_sentences(*said: Note | None) -> Note:
+    """Several sentences, one after the other; those that are None are left out."""
+    return Note.of("findings/sentences", said=tuple(one for one in said if one is not None))
+
+
+def measured(value: float, metric: Metric) -> Note:
+    """A value with its unit, such as `8 015 tps` or `12.3 kB`."""
+    if metric.unit == "B":
+        return Note.of("findings/bytes", value=value)
+    digits = digits_of(value, metric.digits or _FEWEST_DIGITS)
+    if not metric.unit:
+        return Note.of("findings/quantity", value=value, digits=digits)
+    return Note.of("findings/quantity-with-unit", value=value, digits=digits, unit=metric.unit)
 
 
 def quantity(value: float, metric: Metric) -> str:
-    """A value with its unit, such as `8 015 tps` or `12.3 kB`."""
-    if metric.unit == "B":
-        return size(value)
-    unit = f" {metric.unit}" if metric.unit else ""
-    return f"{spaced(value, digits_of(value, metric.digits or _FEWEST_DIGITS))}{unit}"
+    """The same as text."""
+    return str(measured(value, metric))
 
 
 _FEWEST_DIGITS = 2
@@ -114,9 +131,11 @@ def where(arm: ArmSummary, arms: Sequence[ArmSummary]) -> str:
     return tr("with {arm}", arm=arm.label) if len(arms) > 1 else tr("in this run")
 
 
-def more_blocks(number: int | None) -> str:
+def more_blocks(number: int | None) -> Note:
     """Such as `one more block`."""
-    return tr("one more block") if number == 1 else tr("{number} more blocks", number=number)
+    if number == 1:
+        return Note("findings/one-more-block")
+    return Note.of("findings/more-blocks", number=number or 0)
 
 
 def outlook(estimate: Estimated) -> str:
@@ -126,9 +145,9 @@ def outlook(estimate: Estimated) -> str:
     return "unknown" if estimate.blocks_to_decide is None else "more"
 
 
-def _bounds(ends: tuple[float, float], margin: float, unsigned: bool) -> tuple[str, str]:
+def _bounds(ends: Interval, margin: float, unsigned: bool) -> Interval:
     """Both ends; those of an interval below zero without their signs, if that is asked for."""
     low, high = ends
     if unsigned and high < 0.0:
         low, high = -high, -low
-    return bound(low, 100.0 * margin), bound(high, 100.0 * margin)
+    return beyond(low, 100.0 * margin), beyond(high, 100.0 * margin)

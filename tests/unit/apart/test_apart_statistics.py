@@ -17,6 +17,7 @@ from pgassay.analysis.compare.model import Verdict
 from pgassay.analysis.gates.grammar import parse_gates
 from pgassay.analysis.verdicts.collapses import most_unseen
 from pgassay.findings.apart.verdicts import interval_words, limit_of, spread_sentence
+from pgassay.notes import Note
 
 MANY = 400
 
@@ -101,8 +102,14 @@ def test_runs_of_both_sides_in_each_session_are_units_and_sessions_of_each_are_t
     (each,) = compare_runs([in_sessions(first, *days), later], Question()).verdicts()
     assert each.spread is not None
     assert (each.spread.source, each.spread.degrees) == (SpreadSource.SESSIONS, 2)
-    assert "of 4 sessions" in interval_words(each, 0.02)
-    assert spread_sentence(each).startswith("The sides were made in different sessions")
+    runs = interval_words(each, 0.02).values["runs"]
+    assert isinstance(runs, Note)
+    assert (runs.code, runs.values["number"]) == ("findings/apart/verdicts/interval.sessions", 4)
+    said = spread_sentence(each)
+    assert said is not None
+    sentences = said.values["said"]
+    assert isinstance(sentences, tuple)
+    assert sentences[0] == Note("findings/apart/verdicts/sessions.unit")
 
 
 def test_a_session_is_a_day_and_the_start_of_a_server_that_all_trials_share() -> None:
@@ -146,7 +153,7 @@ def test_sides_that_are_alike_say_how_often_trials_may_collapse() -> None:
     assert found.comparison.verdict is Verdict.EQUIVALENT
     assert found.trials == (12, 12)
     assert found.collapses == SideCollapses(12, 0, 100.0 * most_unseen(12))
-    assert limit_of(found) == (
+    assert str(limit_of(found)) == (
         "In 12 trials of one side, a collapse that hits up to 22 % of its trials could have stayed"
         " unseen."
     )
@@ -168,7 +175,7 @@ def test_a_trial_that_collapsed_in_a_run_that_is_alike_is_counted() -> None:
     asked = Question(stated_spread=0.003)
     (found,) = compare_runs([first, replace(second, runs=runs)], asked).verdicts()
     assert found.comparison.verdict in (Verdict.EQUIVALENT, Verdict.NEGLIGIBLE)
-    assert limit_of(found) == (
+    assert str(limit_of(found)) == (
         "side-1 collapsed in 1 of 48 trials; up to 9.5 % of its trials may do so."
     )
 

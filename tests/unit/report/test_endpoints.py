@@ -13,8 +13,9 @@ from pgassay.analysis.compare.rule import rule_of
 from pgassay.analysis.measures.trial import measure_trial
 from pgassay.analysis.model import Analysis, Comparison, Verdict
 from pgassay.errors import SpecError
-from pgassay.findings.answer.endpoints import badge, with_endpoints
-from pgassay.findings.wording import interval_text
+from pgassay.findings.answer.endpoints import badge, endpoints_beside, few_blocks
+from pgassay.findings.wording import interval
+from pgassay.notes import Note
 from pgassay.plan.design import make_plan
 from pgassay.plan.model import Endpoint
 from pgassay.spec.experiment import Spec
@@ -36,7 +37,8 @@ def sentence_with(
 ) -> str:
     """The sentence where the 99th percentile came out so."""
     (own,) = analysis.answer.verdicts()
-    return with_endpoints("It is faster.", own, with_p99(analysis, verdict, effect, interval))
+    beside = endpoints_beside(own, with_p99(analysis, verdict, effect, interval))
+    return f"It is faster{beside}."
 
 
 def with_p99(
@@ -101,9 +103,7 @@ def test_a_verdict_of_few_blocks_says_that_it_rests_on_normality(analysis: Analy
     (own,) = analysis.answer.verdicts()
     few = replace(own, blocks=5)
     assert badge(few, changed(analysis, endpoints=())) == "better if normal"
-    assert "rests on normally distributed differences" in with_endpoints(
-        "It is faster.", few, analysis
-    )
+    assert few_blocks(few) == Note.of("findings/answer/endpoints/few.sentence", blocks=5)
     for other in (
         replace(own, blocks=6),
         replace(few, rounds=96),
@@ -127,14 +127,14 @@ def test_failures_that_never_happened_are_equivalent_and_said_so(analysis: Analy
         comparisons=(own, failures),
         endpoints=(Endpoint("failed_share", 0.01),),
     )
-    assert with_endpoints("It is faster.", own, beside) == "It is faster; no transaction failed."
+    assert str(endpoints_beside(own, beside)) == "; no transaction failed"
 
 
 def test_sentences_of_steps_and_of_withdrawn_verdicts_stand_alone(analysis: Analysis) -> None:
     (own,) = analysis.answer.verdicts()
 
     def alone(verdict: Comparison) -> bool:
-        return with_endpoints("It is so.", verdict, analysis) == "It is so."
+        return endpoints_beside(verdict, analysis) == ""
 
     assert not alone(own)
     assert alone(replace(own, step=8.0))
@@ -155,7 +155,7 @@ def test_no_bound_is_rounded_onto_zero_or_the_margin(
     analysis: Analysis, ends: tuple[float, float], text: str
 ) -> None:
     (own,) = analysis.answer.verdicts()
-    found = interval_text(replace(own, ci95_pct=ends), 0.02)
+    found = str(interval(replace(own, ci95_pct=ends), 0.02))
     assert found.replace("\u2212", "−").startswith(f"95 % CI {text}")
 
 

@@ -15,6 +15,7 @@ from pgassay.analysis.gates.grammar import parse_gates
 from pgassay.analysis.judge import judge
 from pgassay.analysis.model import Analysis, RunFacts, Verdict
 from pgassay.findings.answer.verdicts import early_end, find
+from pgassay.notes import Note
 from support.synthetic.analyses import changed
 
 SEQUENTIAL = Rule("6 to 24", 6, 24)
@@ -86,7 +87,8 @@ def test_the_answer_gives_the_adjusted_effect_last_where_it_differs_visibly() ->
     assert verdict.verdict is Verdict.BETTER
     visible = replace(verdict, effect_pct=3.1, effect_adjusted_pct=2.64)
     (answer,) = find(changed(analysis, comparisons=(visible,)), RunFacts())
-    assert answer.text.endswith("blocks). " + early_end(visible).strip())
-    assert early_end(visible).endswith("adjusted for that it is about 2.6 %.")
-    assert early_end(replace(verdict, effect_pct=3.1, effect_adjusted_pct=3.08)) == ""
-    assert early_end(replace(visible, verdict=Verdict.UNDECIDED)) == ""
+    said = early_end(visible)
+    assert said == Note.of("findings/answer/verdicts/early.any", adjusted=2.64)
+    assert answer.text.endswith(f"blocks). {said}")
+    assert early_end(replace(verdict, effect_pct=3.1, effect_adjusted_pct=3.08)) is None
+    assert early_end(replace(visible, verdict=Verdict.UNDECIDED)) is None

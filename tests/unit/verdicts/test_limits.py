@@ -251,7 +251,9 @@ def test_a_collapse_that_was_seen_raises_the_limit() -> None:
     assert (limit.blocks, limit.seen) == (40, 1)
     assert limit.most_pct == pytest.approx(100.0 * most_unseen(40, 1))
     (verdict,) = analysis.answer.verdicts()
-    assert "max_wal_size = 2GB collapsed in 1 of 40 blocks" in limits(verdict, analysis)[-1]
+    said = limits(verdict, analysis)[-1]
+    assert said.code == "findings/answer/limits/collapses.seen"
+    assert (said.values["subject"], said.values["seen"]) == ("max_wal_size = 2GB", 1)
 
 
 def test_the_exact_limit_and_the_trials_that_reach_it() -> None:
@@ -264,7 +266,7 @@ def test_the_exact_limit_and_the_trials_that_reach_it() -> None:
 def test_a_plan_says_how_many_trials_exclude_a_collapse() -> None:
     outlook = collapse_outlook(plan_of(blocks=24))
     assert outlook is not None
-    line = collapse_line(outlook)
+    line = str(collapse_line(outlook))
     assert line == (
         "A level without a collapse in 6 blocks may still collapse in up to 39 % of trials"
         " (24 blocks: 12 %). 29 trials of each level without one exclude more than 10 %,"

@@ -15,6 +15,7 @@ from pgassay.analysis.compare.alternating.turns import TIMES_S, Turns
 from pgassay.analysis.model import Analysis, Answer, Verdict, Withdrawn
 from pgassay.analysis.verdicts.withdrawal import Withdrawal, withdraw_verdicts
 from pgassay.findings.answer.verdicts import verdict_sentence
+from pgassay.findings.wording import slow_range
 from pgassay.plan.design import make_plan
 from pgassay.plan.model import Plan
 from pgassay.plan.switchback import rounds_of
@@ -50,8 +51,8 @@ def test_short_slices_withhold_the_verdict_and_say_why() -> None:
     low, high = verdict.slow_ci90_pct
     assert low < -2.0 or high > 2.0
     sentence = verdict_sentence(verdict, Analysis(analysis))
-    assert "if the effect ends with its slice" in sentence
-    assert "longer slices can decide it" in sentence
+    assert sentence.code == "findings/answer/verdicts/withdrawn.slow-effects"
+    assert sentence.values["slow"] == slow_range(verdict, analysis.smallest_effect)
 
 
 def test_carry_over_that_is_found_is_the_reason_that_stays() -> None:

@@ -11,7 +11,8 @@ from pgassay.analysis.analyse import answer_of
 from pgassay.analysis.compare.alternating.rounds import spread_of_rounds
 from pgassay.analysis.model import Analysis, Verdict
 from pgassay.findings.answer.verdicts import verdict_sentence
-from pgassay.findings.wording import interval_text
+from pgassay.findings.wording import interval
+from pgassay.notes import Note
 
 
 def test_independent_rounds_have_students_standard_error() -> None:
@@ -86,5 +87,7 @@ def test_a_sentence_names_rounds_and_blocks() -> None:
     world = World("5 %", effect=0.05)
     analysis, _ = conclude(plan, make_trials(plan, world, np.random.default_rng(9)))
     (verdict,) = analysis.verdicts()
-    assert "96 rounds of slices in 4 blocks" in interval_text(verdict)
-    assert "synchronous_commit = off is" in verdict_sentence(verdict, Analysis(analysis))
+    blocks = interval(verdict).values["blocks"]
+    assert blocks == Note.of("findings/rounds", rounds=96, blocks=Note.of("findings/blocks", n=4))
+    sentence = verdict_sentence(verdict, Analysis(analysis))
+    assert sentence.values["subject"] == "synchronous_commit = off"

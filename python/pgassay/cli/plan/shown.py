@@ -98,7 +98,7 @@ def show_plan(
         _print(checked, drawn, placement, refused)
         print_expectation(out, expected, drawn)
         if outlook is not None:
-            labelled("collapses ", collapse_line(outlook))
+            labelled("collapses ", str(collapse_line(outlook)))
         _print_gates_foreseen(foreseen)
         for one in (preview, *of_fleet.values()):
             print_preview(one)

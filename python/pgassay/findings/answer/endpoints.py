@@ -14,12 +14,13 @@ from pgassay.analysis.compare.rule import rule_of
 from pgassay.analysis.model import Analysis, Comparison, Verdict
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.answer.limits import lost_words, on_average
-from pgassay.findings.wording import bare_interval, texts_of
-from pgassay.language import Message, clauses, colon, decimals, listed, localised, tr
+from pgassay.findings.wording import bare_interval, percent, texts_of
+from pgassay.language import Message, colon, decimals, listed, tr
+from pgassay.notes import Note, Term
 from pgassay.plan.model import Endpoint, Plan
-from pgassay.quantities import signed_percent
 
 _TEXTS = texts_of(__name__)
+_RULE = "findings/answer/endpoints"
 _NINE_OF_TEN = 1.28
 """Standard errors above the bound at which nine of ten runs find an effect."""
 _DECIDED = (Verdict.BETTER, Verdict.WORSE, Verdict.NEGLIGIBLE, Verdict.EQUIVALENT)
@@ -52,18 +53,32 @@ def rests_on_normality(verdict: Comparison) -> bool:
     return few and verdict.verdict in _DECIDED
 
 
-def with_endpoints(sentence: str, verdict: Comparison, analysis: Analysis) -> str:
-    """The sentence of a verdict over whole trials, with what holds of every endpoint."""
-    if verdict.step is None and not verdict.withdrawn:
-        sentence = f"{sentence[:-1]}{_clauses(verdict, analysis)}{sentence[-1]}"
-    if rests_on_normality(verdict):
-        sentence += " " + str(_TEXTS["few"]["sentence"]).format(blocks=verdict.blocks)
-    return sentence
+def few_blocks(verdict: Comparison) -> Note | None:
+    """A sentence on what a verdict of so few blocks rests on."""
+    if not rests_on_normality(verdict):
+        return None
+    return Note.of(f"{_RULE}/few.sentence", blocks=verdict.blocks)
+
+
+def endpoints_beside(verdict: Comparison, analysis: Analysis) -> Note | str:
+    """What holds of every endpoint, for the end of the sentence of a verdict over whole trials."""
+    if verdict.step is not None or verdict.withdrawn or verdict.verdict is Verdict.CALIBRATION:
+        return ""
+    found = sorted(
+        (pair for pair in analysis.answer.beside(verdict) if pair[0].ci95 or _is_zero(pair[0])),
+        key=lambda pair: not contradicts(pair[0], verdict),
+    )
+    said = tuple(_clause(one, endpoint) for one, endpoint in found)
+    if not said:
+        return ""
+    if contradicts(found[0][0], verdict):
+        return Note.of("findings/answer/endpoints-but", clauses=said)
+    return Note.of("findings/answer/endpoints-too", clauses=("", *said))
 
 
 def endpoint_sentence(one: Comparison, endpoint: Endpoint) -> str:
     """Such as `P99 latency is 62.7 % lower (95 % CI −65.5 to −59.7 %).`"""
-    clause = _clause(one, endpoint)
+    clause = str(_clause(one, endpoint))
     return f"{clause[:1].upper()}{clause[1:]}."
 
 
@@ -90,54 +105,34 @@ def price(plan: Plan) -> str:
     return f"{named}{colon()}{text.format(times=decimals(needed[0] / needed[1], '.2f'))}"
 
 
-def _margin(endpoint: Endpoint) -> str:
-    share = decimals(100 * endpoint.margin, "g")
-    return tr("{value} points", value=share) if endpoint.metric == "failed_share" else f"{share} %"
+def _margin(endpoint: Endpoint) -> Note:
+    margin = 100 * endpoint.margin
+    if endpoint.metric == "failed_share":
+        return Note.of("findings/margin-points", value=margin)
+    return Note.of("findings/margin", pct=margin)
 
 
-def _clauses(verdict: Comparison, analysis: Analysis) -> str:
-    if verdict.verdict is Verdict.CALIBRATION:
-        return ""
-    found = sorted(
-        (pair for pair in analysis.answer.beside(verdict) if pair[0].ci95 or _is_zero(pair[0])),
-        key=lambda pair: not contradicts(pair[0], verdict),
-    )
-    if not found:
-        return ""
-    first = tr(", but ") if contradicts(found[0][0], verdict) else clauses(("", ""))
-    return first + clauses(_clause(one, endpoint) for one, endpoint in found)
-
-
-def _clause(one: Comparison, endpoint: Endpoint) -> str:
-    forms = _TEXTS["clauses"]
+def _clause(one: Comparison, endpoint: Endpoint) -> Note:
     way = "lower" if one.difference < 0.0 else "higher"
     form = {Verdict.BETTER: way, Verdict.WORSE: way}.get(one.verdict, one.verdict.value)
     if _is_zero(one) and one.metric == "failed_share":
         form = "none"
     in_points = one.effect_pct is None or one.metric == "failed_share"
-    size = (
-        tr("{value} points", value=decimals(abs(one.difference), ".3g"))
+    effect = one.effect_pct or 0.0
+    return Note.of(
+        f"{_RULE}/clauses.{form}",
+        name=Term(_TEXTS["names"][one.metric]),
+        size=Note.of("findings/points", value=abs(one.difference))
         if in_points
-        else _unsigned(one.effect_pct or 0.0)
-    )
-    signed = (
-        tr("{value} points", value=localised(f"{one.difference:+.3g}"))
+        else Note.of("findings/size", pct=abs(effect)),
+        signed=Note.of("findings/signed-points", value=one.difference)
         if in_points
-        else signed_percent(one.effect_pct)
-    )
-    return str(forms[form]).format(
-        name=_TEXTS["names"][one.metric],
-        size=size,
-        signed=signed,
+        else percent(effect),
         margin=_margin(endpoint),
         interval=bare_interval(
             one, endpoint.margin, in_points=in_points, unsigned=form in ("lower", "higher")
         ),
     )
-
-
-def _unsigned(percent: float) -> str:
-    return signed_percent(abs(percent)).removeprefix("+")
 
 
 def _is_zero(one: Comparison) -> bool:

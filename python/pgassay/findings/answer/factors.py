@@ -15,11 +15,11 @@ from pgassay.analysis.compare.model import (
 from pgassay.analysis.model import Analysis, RunFacts, Verdict
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.model import Finding, FindingKind
-from pgassay.findings.wording import interval_text, more_blocks, outlook, texts_of
+from pgassay.findings.wording import as_sentences, interval, more_blocks, outlook, percent
 from pgassay.language import decimals, listed, tr
-from pgassay.quantities import margin_percent, signed_percent
+from pgassay.notes import Note, Term
 
-_TEXTS = texts_of(__name__)
+_RULE = "findings/answer/factors"
 _FAMILIES = {
     Dependence.DEPENDS: "depends",
     Dependence.NEGLIGIBLE: "depends_negligibly",
@@ -41,30 +41,28 @@ def find(analysis: Analysis, _facts: RunFacts) -> list[Finding]:
     return found
 
 
-def interaction_sentence(interaction: Interaction, analysis: Analysis) -> str:
+def interaction_sentence(interaction: Interaction, analysis: Analysis) -> Note:
     """One sentence that says whether, and how, one effect depends on another factor."""
     undecided = interaction.verdict is Dependence.UNDECIDED
     base, other = simple_effects_of(interaction, analysis)
-    sentence: str = _TEXTS[_FAMILIES[interaction.verdict]][
-        outlook(interaction.estimate) if undecided else "any"
-    ].format(
+    form = outlook(interaction.estimate) if undecided else "any"
+    sentence = Note.of(
+        f"{_RULE}/{_FAMILIES[interaction.verdict]}.{form}",
         subject=f"{interaction.factor} = {interaction.level}",
         other=interaction.other,
-        low=signed_percent(base.estimate.effect_pct),
+        low=percent(base.estimate.effect_pct),
         base=base.at,
-        high=signed_percent(other.estimate.effect_pct),
+        high=percent(other.estimate.effect_pct),
         at=other.at,
-        signed=signed_percent(interaction.estimate.effect_pct),
-        interval=interval_text(interaction.estimate),
-        margin=margin_percent(analysis.answer.smallest_effect),
+        signed=percent(interaction.estimate.effect_pct),
+        interval=interval(interaction.estimate),
+        margin=100.0 * analysis.answer.smallest_effect,
         more=more_blocks(interaction.estimate.blocks_to_decide),
     )
-    if interaction.aliases:
-        sentence += tr(
-            " This fractional design cannot tell this interaction from {list}.",
-            list=tr(" or ").join(interaction.aliases),
-        )
-    return sentence
+    if not interaction.aliases:
+        return sentence
+    aliased = Note.of("findings/answer/aliased-interaction", list=tuple(interaction.aliases))
+    return as_sentences(sentence, aliased)
 
 
 def simple_effects_of(
@@ -80,29 +78,24 @@ def simple_effects_of(
     return own[0], next(effect for effect in own if effect.at == interaction.at)
 
 
-def trend_sentence(trend: Trend, analysis: Analysis) -> str:
+def trend_sentence(trend: Trend, analysis: Analysis) -> Note:
     """One sentence that says whether a metric rises or falls along a factor's levels."""
-    metric = METRICS[trend.metric]
-    effect = trend.estimate.effect_pct or 0.0
+    effect, each = trend.estimate.effect_pct or 0.0, trend.per_doubling_pct
     moved = trend.verdict in (Verdict.BETTER, Verdict.WORSE)
-    doubling = ""
-    if trend.per_doubling_pct is not None:
-        doubling = tr(
-            ", {change} with each doubling", change=signed_percent(trend.per_doubling_pct)
-        )
-    sentence: str = _TEXTS["trend"]["moves" if moved else trend.verdict.value].format(
-        metric=metric.title,
-        metric_lower=metric.title.lower(),
-        moves=tr("rises") if effect > 0 else tr("falls"),
+    return Note.of(
+        f"{_RULE}/trend.{'moves' if moved else trend.verdict.value}",
+        metric=Term(METRICS[trend.metric].title),
+        moves=Term("rises") if effect > 0 else Term("falls"),
         factor=trend.factor,
-        signed=signed_percent(effect),
+        signed=percent(effect),
         lowest=trend.lowest,
         highest=trend.highest,
-        doubling=doubling,
-        interval=interval_text(trend.estimate),
-        margin=margin_percent(analysis.answer.smallest_effect),
+        doubling=""
+        if each is None
+        else Note.of("findings/answer/with-each-doubling", change=percent(each)),
+        interval=interval(trend.estimate),
+        margin=100.0 * analysis.answer.smallest_effect,
     )
-    return sentence
 
 
 def certainty(estimate: Estimate) -> str:

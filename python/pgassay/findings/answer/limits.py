@@ -11,15 +11,15 @@ from collections.abc import Iterable
 from typing import TypeVar
 
 from pgassay.analysis.compare.model import Dependence
-from pgassay.analysis.curves.model import EffectByHalf, HalfEffect
+from pgassay.analysis.curves.model import EffectByHalf
 from pgassay.analysis.model import Analysis, Comparison
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.verdicts.model import CollapseOutlook, Losses, UnseenCollapses
-from pgassay.findings.wording import percent_interval, texts_of
-from pgassay.language import listed
-from pgassay.quantities import short_share, signed_percent
+from pgassay.findings.wording import percent, percent_interval, texts_of
+from pgassay.notes import Note, Term
 
 _TEXTS = texts_of(__name__)
+_RULE = "findings/answer/limits"
 _Limit = TypeVar("_Limit", EffectByHalf, Losses, UnseenCollapses)
 
 
@@ -70,13 +70,15 @@ def lost_words(verdict: Comparison, analysis: Analysis) -> list[str]:
     return [str(_TEXTS["losses"][form]).format(lost=found.lost, planned=found.planned)]
 
 
-def limits(verdict: Comparison, analysis: Analysis) -> list[str]:
+def limits(verdict: Comparison, analysis: Analysis) -> list[Note]:
     """A sentence for each limit."""
     halves, lost = by_half(verdict, analysis), losses(verdict, analysis)
     unseen, usual = collapses(verdict, analysis), typical(verdict, analysis.answer.smallest_effect)
     found = []
     if usual is not None:
-        found.append(_of_typical(usual, verdict))
+        mean = verdict.effect_pct or 0.0
+        form = "higher" if mean > usual else "lower"
+        found.append(Note.of(f"{_RULE}/typical.{form}", typical=usual, mean=mean))
     if halves is not None and halves.verdict is Dependence.DEPENDS:
         found.append(_of_halves(halves, analysis.answer.smallest_effect))
     if lost is not None:
@@ -86,63 +88,57 @@ def limits(verdict: Comparison, analysis: Analysis) -> list[str]:
     return found
 
 
-def collapse_line(outlook: CollapseOutlook) -> str:
+def collapse_line(outlook: CollapseOutlook) -> Note:
     """What a plan can say of rare collapses: after its fewest and most blocks, and for more."""
-    texts = _TEXTS["outlook"]
     fewest, *most = outlook.planned
     last = [
-        str(texts["last"]).format(blocks=one.trials, most=short_share(one.most_pct)) for one in most
+        Note.of(f"{_RULE}/outlook.last", blocks=one.trials, most=one.most_pct) for one in most[:1]
     ]
-    needed = [
-        str(texts["further" if place else "needed"]).format(
-            trials=one.trials, most=short_share(one.most_pct)
+    needed = tuple(
+        Note.of(
+            f"{_RULE}/outlook.{'further' if place else 'needed'}",
+            trials=one.trials,
+            most=one.most_pct,
         )
         for place, one in enumerate(outlook.needed)
-    ]
-    return str(texts["line"]).format(
+    )
+    return Note.of(
+        f"{_RULE}/outlook.line",
         blocks=fewest.trials,
-        most=short_share(fewest.most_pct),
-        last="".join(last),
-        needed=listed(needed),
+        most=fewest.most_pct,
+        last=last[0] if last else "",
+        needed=needed,
     )
 
 
-def _of_typical(usual: float, verdict: Comparison) -> str:
-    mean = verdict.effect_pct or 0.0
-    return str(_TEXTS["typical"]["higher" if mean > usual else "lower"]).format(
-        typical=signed_percent(usual), mean=signed_percent(mean)
+def _of_halves(found: EffectByHalf, margin: float) -> Note:
+    return Note.of(
+        f"{_RULE}/halves.sentence",
+        first=percent(found.first.effect_pct),
+        first_interval=percent_interval(found.first.ci95_pct, margin),
+        second=percent(found.second.effect_pct),
+        second_interval=percent_interval(found.second.ci95_pct, margin),
     )
 
 
-def _of_halves(found: EffectByHalf, margin: float) -> str:
-    return str(_TEXTS["halves"]["sentence"]).format(
-        first=signed_percent(found.first.effect_pct),
-        first_interval=_interval(found.first, margin),
-        second=signed_percent(found.second.effect_pct),
-        second_interval=_interval(found.second, margin),
-    )
-
-
-def _interval(half: HalfEffect, margin: float) -> str:
-    return percent_interval(half.ci95_pct, margin)
-
-
-def _of_losses(found: Losses, verdict: Comparison) -> str:
+def _of_losses(found: Losses, verdict: Comparison) -> Note:
     metric, tips = METRICS[verdict.metric], found.tips_at_pct
     form = "none" if tips is None else "faster" if metric.good == "higher" else "lower"
-    return str(_TEXTS["losses"][f"{form}_one" if found.lost == 1 else form]).format(
+    return Note.of(
+        f"{_RULE}/losses.{form}{'_one' if found.lost == 1 else ''}",
         lost=found.lost,
         planned=found.planned,
         subject=f"{found.factor} = {found.of_level}",
-        metric=metric.title.lower(),
-        size=short_share(abs(tips or 0.0)),
+        metric=Term(metric.title),
+        size=abs(tips or 0.0),
     )
 
 
-def _of_collapses(found: UnseenCollapses) -> str:
-    return str(_TEXTS["collapses"]["seen" if found.seen else "unseen"]).format(
+def _of_collapses(found: UnseenCollapses) -> Note:
+    return Note.of(
+        f"{_RULE}/collapses.{'seen' if found.seen else 'unseen'}",
         subject=f"{found.factor} = {found.level}",
         blocks=found.blocks,
         seen=found.seen,
-        most=short_share(found.most_pct),
+        most=found.most_pct,
     )

@@ -8,7 +8,8 @@ from __future__ import annotations
 from pgassay.analysis.compare.model import ByServer, Dependence, ServerEffect
 from pgassay.analysis.model import Analysis, RunFacts
 from pgassay.findings.model import Finding, FindingKind
-from pgassay.notes import Note, Term, Value
+from pgassay.findings.wording import percent
+from pgassay.notes import Note, Value
 
 RULE = "by_server"
 _CODES = {
@@ -42,13 +43,11 @@ def _claim(one: ByServer, analysis: Analysis) -> Note:
 
 
 def _effect(one: ServerEffect) -> Note:
-    effect = (
-        Term("n/a")
-        if one.effect_pct is None
-        else Note("findings/answer/percent", {"pct": one.effect_pct})
-    )
-    blocks = Note("findings/answer/blocks", {"n": one.blocks})
     return Note(
         "findings/answer/effect-on-server",
-        {"effect": effect, "server": one.server, "blocks": blocks},
+        {
+            "effect": percent(one.effect_pct),
+            "server": one.server,
+            "blocks": Note.of("findings/blocks", n=one.blocks),
+        },
     )

@@ -12,12 +12,11 @@ from pgassay.analysis.model import Analysis, RunFacts
 from pgassay.analysis.trade_offs.model import Beaten, Criterion, TradeOff
 from pgassay.findings.model import Finding, FindingKind
 from pgassay.findings.wording import texts_of
-from pgassay.language import tr
+from pgassay.notes import Note, Single, Term
 
 _RULES = texts_of(__name__)
 _TITLE: str = _RULES["title"]
 _RULE: str = _RULES["rule"]
-_TEXTS = _RULES["texts"]
 
 
 def find(analysis: Analysis, _facts: RunFacts) -> list[Finding]:
@@ -35,34 +34,33 @@ def rule_of(trade_off: TradeOff) -> str:
     return f"{_RULE}/{trade_off.factor}"
 
 
-def _sentences(one: TradeOff) -> list[str]:
+def _sentences(one: TradeOff) -> list[Note]:
     differing = [each for each in one.criteria if len(each.best) < len(one.levels)]
     if not differing:
-        return [_TEXTS["nothing"].format(factor=one.factor)]
+        return [Note.of("findings/answer/trade_offs/texts.nothing", factor=one.factor)]
     chosen: dict[tuple[tuple[str, ...], bool], list[Criterion]] = {}
     for each in differing:
         chosen.setdefault((each.best, each.in_order), []).append(each)
     found = [_choice(one, best, own) for (best, _), own in chosen.items()]
     found += [_beaten(one, level) for level in one.levels if _against(one, level)]
     if len(one.unbeaten) == len(one.levels) and not one.beaten:
-        found.append(_TEXTS["unbeaten"])
-    alike = [each for each in one.criteria if each not in differing]
+        found.append(Note("findings/answer/trade_offs/texts.unbeaten"))
+    alike = tuple(Term(each.noun) for each in one.criteria if each not in differing)
     if alike:
-        found.append(
-            _TEXTS["alike"].format(criteria=_listed([each.noun for each in alike], tr(" or ")))
-        )
+        found.append(Note.of("findings/answer/trade_offs/texts.alike", criteria=alike))
     return found
 
 
-def _choice(one: TradeOff, best: tuple[str, ...], criteria: Sequence[Criterion]) -> str:
-    named, text = best, "choose" if len(best) == 1 else "choose_some"
+def _choice(one: TradeOff, best: tuple[str, ...], criteria: Sequence[Criterion]) -> Note:
+    named, form = best, "choose" if len(best) == 1 else "choose_some"
     if not all(each.in_order for each in criteria):
-        named, text = tuple(level for level in one.levels if level not in best), "avoid"
-    sentence: str = _TEXTS[text].format(
-        aims=_listed([each.aim for each in criteria], tr(" and ")),
-        levels=f"{one.factor} = {_listed(named, tr(' or '))}",
+        named, form = tuple(level for level in one.levels if level not in best), "avoid"
+    return Note.of(
+        f"findings/answer/trade_offs/texts.{form}",
+        aims=tuple(Term(each.aim) for each in criteria),
+        factor=one.factor,
+        levels=named,
     )
-    return sentence
 
 
 def _against(one: TradeOff, level: str) -> list[Beaten]:
@@ -71,22 +69,16 @@ def _against(one: TradeOff, level: str) -> list[Beaten]:
     return sorted(own, key=lambda each: len(each.open_in))
 
 
-def _beaten(one: TradeOff, level: str) -> str:
+def _beaten(one: TradeOff, level: str) -> Note:
     by = _against(one, level)[0]
-    nouns = {each.name: each.noun for each in one.criteria}
-    unknown = _listed([nouns[name] for name in by.open_in], tr(" or "))
-    if len(by.open_in) > _RULES["most_named"]:
-        unknown = _TEXTS["several"].format(number=len(by.open_in))
-    text: str = _TEXTS["no_advantage" if by.open_in else "beaten"].format(
+    nouns = {each.name: Term(each.noun) for each in one.criteria}
+    unknown: tuple[Single, ...] = tuple(nouns[name] for name in by.open_in)
+    if len(unknown) > _RULES["most_named"]:
+        unknown = (Note.of("findings/answer/trade_offs/texts.several", number=len(unknown)),)
+    return Note.of(
+        f"findings/answer/trade_offs/texts.{'no_advantage' if unknown else 'beaten'}",
         level=f"{one.factor} = {by.level}",
         other=by.by,
-        worse=_listed([nouns[name] for name in by.worse_in], tr(" and ")),
+        worse=tuple(nouns[name] for name in by.worse_in),
         open=unknown,
     )
-    return text
-
-
-def _listed(words: Sequence[str], last: str) -> str:
-    """Such as `a, b and c`; `last` stands before the last one."""
-    *others, final = words or ("",)
-    return f"{', '.join(map(str, others))}{last}{final}" if others else str(final)

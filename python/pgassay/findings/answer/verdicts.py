@@ -8,21 +8,22 @@ from __future__ import annotations
 from pgassay.analysis.model import Analysis, ArmSummary, Comparison, RunFacts, Verdict
 from pgassay.analysis.reading.metrics import METRICS, Metric
 from pgassay.analysis.verdicts.left_out_trials import describe_idle
-from pgassay.findings.answer.endpoints import badge, with_endpoints
+from pgassay.findings.answer.endpoints import badge, endpoints_beside, few_blocks
 from pgassay.findings.answer.limits import limits
 from pgassay.findings.model import Finding, FindingKind
 from pgassay.findings.wording import (
-    interval_text,
+    as_sentences,
+    interval,
+    measured,
     more_blocks,
     outlook,
-    quantity,
+    percent,
     slow_range,
-    texts_of,
 )
-from pgassay.language import Message, decimals, ntr, tr
-from pgassay.quantities import margin_percent, signed_percent, spaced
+from pgassay.language import Message
+from pgassay.notes import Note, Term
 
-_TEXTS = texts_of(__name__)
+_RULE = "findings/answer/verdicts"
 
 
 def find(analysis: Analysis, _facts: RunFacts) -> list[Finding]:
@@ -31,7 +32,7 @@ def find(analysis: Analysis, _facts: RunFacts) -> list[Finding]:
         Finding(
             FindingKind.VERDICT,
             badge(verdict, analysis),
-            " ".join((claim(verdict, analysis), *limits(verdict, analysis))),
+            as_sentences(claim(verdict, analysis), *limits(verdict, analysis)),
             verdict,
         )
         for verdict in analysis.answer.verdicts()
@@ -42,72 +43,62 @@ def find(analysis: Analysis, _facts: RunFacts) -> list[Finding]:
     return found if analysis.answer.verdicts() else [*found, *_single_arm(analysis)]
 
 
-def claim(verdict: Comparison, analysis: Analysis) -> str:
+def claim(verdict: Comparison, analysis: Analysis) -> Note:
     """The answer with the endpoints beside it, without what limits it."""
-    sentence = with_endpoints(verdict_sentence(verdict, analysis), verdict, analysis)
-    return sentence + early_end(verdict)
+    sentence = verdict_sentence(verdict, analysis, endpoints_beside(verdict, analysis))
+    return as_sentences(sentence, few_blocks(verdict), early_end(verdict))
 
 
-def verdict_sentence(comparison: Comparison, analysis: Analysis) -> str:
-    """One sentence that answers the question."""
+def verdict_sentence(comparison: Comparison, analysis: Analysis, beside: Note | str = "") -> Note:
+    """One sentence that answers the question; `beside` is what it says of the endpoints."""
     metric = METRICS[comparison.metric]
+    title, margin = Term(metric.title), analysis.answer.smallest_effect
     family, form = _template(comparison, metric)
     effect = comparison.effect_pct or 0.0
-    sentence: str = _TEXTS[family][form].format(
+    sentence = Note.of(
+        f"{_RULE}/{family}.{form}",
         subject=f"{comparison.factor} = {comparison.level}",
         baseline=comparison.baseline,
-        metric=metric.title.lower(),
-        of="" if metric.name == "tps" else tr(" in {metric}", metric=metric.title.lower()),
-        size=_size(effect),
-        signed=signed_percent(effect),
-        interval=interval_text(
-            comparison, analysis.answer.smallest_effect, unsigned=family in ("faster", "slower")
-        ),
-        margin=margin_percent(analysis.answer.smallest_effect),
+        metric=title,
+        of="" if metric.name == "tps" else Note.of("findings/answer/in-metric", metric=title),
+        size=abs(effect),
+        signed=percent(effect),
+        interval=interval(comparison, margin, unsigned=family in ("faster", "slower")),
+        margin=100.0 * margin,
         more=more_blocks(comparison.blocks_to_decide),
         idle=_idle(comparison, analysis),
-        slow=slow_range(comparison, analysis.answer.smallest_effect),
+        slow=slow_range(comparison, margin),
+        beside=beside,
     )
     if comparison.aliases and comparison.withdrawn is None:
-        sentence += tr(
-            " This fractional design cannot tell the effect of {factor} from the interaction"
-            " {list}.",
-            factor=comparison.factor,
-            list=tr(" or ").join(alias.lstrip("\u2212") for alias in comparison.aliases),
-        )
-    return (
-        sentence
-        if comparison.step is None
-        else tr("At {load}: {sentence}", load=comparison.load, sentence=sentence)
-    )
+        aliases = tuple(alias.lstrip("\u2212") for alias in comparison.aliases)
+        aliased = Note.of("findings/answer/aliased", factor=comparison.factor, list=aliases)
+        sentence = as_sentences(sentence, aliased)
+    if comparison.step is None:
+        return sentence
+    return Note.of("findings/answer/sentence-at-load", load=comparison.load, sentence=sentence)
 
 
-def early_end(comparison: Comparison) -> str:
+def early_end(comparison: Comparison) -> Note | None:
     """A sentence of the effect adjusted for an early end, where that differs visibly."""
     adjusted, effect = comparison.effect_adjusted_pct, comparison.effect_pct
     if comparison.verdict not in (Verdict.BETTER, Verdict.WORSE):
-        return ""
-    if adjusted is None or effect is None or _size(adjusted) == _size(effect):
-        return ""
-    return " " + str(_TEXTS["early"]["any"]).format(adjusted=_size(adjusted))
+        return None
+    if adjusted is None or effect is None or round(abs(adjusted), 1) == round(abs(effect), 1):
+        return None
+    return Note.of(f"{_RULE}/early.any", adjusted=abs(adjusted))
 
 
-def _size(effect: float) -> str:
-    return f"{decimals(abs(effect), '.1f')} %"
-
-
-def unanswered(analysis: Analysis) -> list[str]:
+def unanswered(analysis: Analysis) -> list[Note]:
     """A sentence for each level without a figure, because an arm committed nothing."""
     known = {(c.factor, c.level) for c in analysis.answer.verdicts() if c.step is None}
     idle = [one for one in analysis.answer.standstills if one.step is None]
     levels = dict.fromkeys(level for one in idle for level in one.takes if level not in known)
-    never: str = _TEXTS["withdrawn"]["never"]
     return [
-        never.format(
+        Note.of(
+            f"{_RULE}/withdrawn.never",
             subject=f"{factor} = {level}",
-            idle=tr(" and ").join(
-                str(describe_idle(one, "")) for one in idle if (factor, level) in one.takes
-            ),
+            idle=tuple(describe_idle(one, "") for one in idle if (factor, level) in one.takes),
         )
         for factor, level in levels
     ]
@@ -128,10 +119,10 @@ def _template(comparison: Comparison, metric: Metric) -> tuple[str, str]:
             return other.value, "any"
 
 
-def _idle(comparison: Comparison, analysis: Analysis) -> str:
+def _idle(comparison: Comparison, analysis: Analysis) -> tuple[Note, ...]:
     """The trials that committed nothing and therefore count for nothing here."""
-    return tr(" and ").join(
-        str(describe_idle(one, comparison.step_unit))
+    return tuple(
+        describe_idle(one, comparison.step_unit)
         for one in analysis.answer.standstills
         if one.step == comparison.step and (comparison.factor, comparison.level) in one.takes
     )
@@ -152,23 +143,30 @@ def _single_arm(analysis: Analysis) -> list[Finding]:
     ]
 
 
-def _measured(arm: ArmSummary, metric: Metric, tail: Metric | None, *, alone: bool) -> str:
+def _measured(arm: ArmSummary, metric: Metric, tail: Metric | None, *, alone: bool) -> Note:
     """Such as `Throughput 742 tps (95 % CI 738 to 746), 99th percentile … 4.2 ms; 6 trials.`"""
-    values = f"{metric.title} {_mean_of(metric, arm)}"
-    if tail not in (metric, None):
-        values = tr(
-            "{first}, {second}", first=values, second=f"{tail.title.lower()} {_mean_of(tail, arm)}"
-        )
-    text = ntr(
-        "{values}; mean of {n} trial.", "{values}; mean of {n} trials.", arm.trials, values=values
+    values = Note.of(
+        "findings/answer/measured-value", metric=Term(metric.title), value=_mean_of(metric, arm)
     )
-    return text if alone else tr("{arm}: {text}", arm=arm.label, text=text)
+    if tail not in (metric, None):
+        second = Note.of(
+            "findings/answer/measured-value-lower",
+            metric=Term(tail.title),
+            value=_mean_of(tail, arm),
+        )
+        values = Note.of("findings/answer/two-values", first=values, second=second)
+    text = Note.of("findings/answer/measured", n=arm.trials, values=values)
+    return text if alone else Note.of("findings/answer/arm-measured", arm=arm.label, text=text)
 
 
-def _mean_of(metric: Metric, arm: ArmSummary) -> str:
-    ends = arm.intervals.get(metric.name)
+def _mean_of(metric: Metric, arm: ArmSummary) -> Note:
+    ends, value = arm.intervals.get(metric.name), measured(arm.means[metric.name], metric)
     if ends is None:
-        return quantity(arm.means[metric.name], metric)
-    low, high = (spaced(end, metric.digits) for end in ends)
-    value = quantity(arm.means[metric.name], metric)
-    return tr("{value} (95 % CI {low} to {high})", value=value, low=low, high=high)
+        return value
+    return Note.of(
+        "findings/answer/value-with-interval",
+        value=value,
+        low=ends[0],
+        high=ends[1],
+        digits=metric.digits,
+    )

@@ -9,11 +9,13 @@ from pgassay.analysis.apart.model import ApartAnalysis, RunDifference, RunSpread
 from pgassay.analysis.gates.judge import why_withdrawn
 from pgassay.analysis.model import Comparison
 from pgassay.analysis.reading.metrics import METRICS
-from pgassay.findings.wording import texts_of
+from pgassay.findings.wording import as_sentences, percent, texts_of
 from pgassay.language import decimals, tr
-from pgassay.quantities import margin_percent, short_share, signed_bound, signed_percent
+from pgassay.notes import Note, Term, Value
+from pgassay.quantities import beyond
 
 _TEXTS = texts_of(__name__)
+_RULE = "findings/apart/verdicts"
 
 
 def badge_of(found: RunDifference, *, forced: bool) -> str:
@@ -22,64 +24,75 @@ def badge_of(found: RunDifference, *, forced: bool) -> str:
     return str(badge).format(verdict=tr(found.comparison.verdict.value))
 
 
-def sentence_of(found: RunDifference, analysis: ApartAnalysis) -> tuple[str, str]:
-    """The claim, and its interval in brackets."""
-    one, metric = found.comparison, METRICS[found.comparison.metric]
-    names = {"metric": metric.title, "side": found.side, "baseline": one.baseline}
-    arm = str(_TEXTS["with_arm"]).format(arm=found.arm) if found.arm else ""
+def sentence_of(found: RunDifference, analysis: ApartAnalysis) -> tuple[Note, Note | None]:
+    """The claim, and its interval."""
+    one = found.comparison
+    sides: dict[str, Value] = {
+        "metric": Term(METRICS[one.metric].title),
+        "side": found.side,
+        "baseline": one.baseline,
+    }
     if one.withdrawn is not None:
         reason = why_withdrawn(one.withdrawn)
-        return arm + str(_TEXTS["sentence"]["withdrawn"]).format(**names, reason=reason), ""
-    claim = str(_TEXTS["sentence"][one.verdict.value]).format(
-        **names,
-        size=signed_percent(abs(one.effect_pct or 0.0)).removeprefix("+"),
-        way=tr("higher") if one.difference > 0.0 else tr("lower"),
-        change=signed_percent(one.effect_pct),
-        margin=margin_percent(analysis.smallest_effect),
-    )
-    return arm + claim, f"({interval_words(found, analysis.smallest_effect)})"
+        claim = Note(f"{_RULE}/sentence.withdrawn", {**sides, "reason": reason})
+        return _with_arm(claim, found), None
+    values: dict[str, Value] = {
+        **sides,
+        "size": abs(one.effect_pct or 0.0),
+        "way": Term("higher") if one.difference > 0.0 else Term("lower"),
+        "change": percent(one.effect_pct),
+        "margin": 100.0 * analysis.smallest_effect,
+    }
+    claim = Note(f"{_RULE}/sentence.{one.verdict.value}", values)
+    return _with_arm(claim, found), interval_words(found, analysis.smallest_effect)
 
 
-def limit_of(found: RunDifference) -> str:
-    """How often trials may collapse although the sides are alike; empty where they are not."""
+def _with_arm(claim: Note, found: RunDifference) -> Note:
+    return Note.of(f"{_RULE}/with_arm", arm=found.arm, claim=claim) if found.arm else claim
+
+
+def limit_of(found: RunDifference) -> Note | None:
+    """How often trials may collapse although the sides are alike; None where they are not."""
     limit = found.collapses
     if limit is None:
-        return ""
-    return str(_TEXTS["collapses"]["seen" if limit.seen else "unseen"]).format(
-        side=found.side, trials=limit.trials, seen=limit.seen, most=short_share(limit.most_pct)
+        return None
+    return Note.of(
+        f"{_RULE}/collapses.{'seen' if limit.seen else 'unseen'}",
+        side=found.side,
+        trials=limit.trials,
+        seen=limit.seen,
+        most=limit.most_pct,
     )
 
 
-def interval_words(found: RunDifference, margin: float) -> str:
+def interval_words(found: RunDifference, margin: float) -> Note:
     """Such as `95 % CI −14.2 to +3.1 %, 8 and 8 trials in 2 runs`."""
-    texts = _TEXTS["interval"]
-    runs = tr("{number} runs", number=sum(found.runs))
+    runs = Note.of(f"{_RULE}/interval.runs", number=sum(found.runs))
     if found.sessions is not None:
-        runs = tr("{runs} of {number} sessions", runs=runs, number=sum(found.sessions))
-    counts = str(texts["trials"]).format(first=found.trials[0], second=found.trials[1], runs=runs)
-    ends = found.comparison.ci95_pct
-    if ends is None:
-        return f"{texts['none']}, {counts}"
-    low, high = (signed_bound(end, 100.0 * margin).removesuffix(" %") for end in ends)
-    return f"{str(texts['some']).format(low=low, high=high)}, {counts}"
+        runs = Note.of(f"{_RULE}/interval.sessions", runs=runs, number=sum(found.sessions))
+    interval = Note(f"{_RULE}/interval.none")
+    if found.comparison.ci95_pct is not None:
+        low, high = (beyond(end, 100.0 * margin) for end in found.comparison.ci95_pct)
+        interval = Note.of(f"{_RULE}/interval.some", low=low, high=high)
+    first, second = found.trials
+    return Note.of(
+        f"{_RULE}/interval.trials", interval=interval, first=first, second=second, runs=runs
+    )
 
 
-def spread_sentence(found: RunDifference) -> str:
-    """Where the spread between runs is known from; empty where nothing varies."""
+def spread_sentence(found: RunDifference) -> Note | None:
+    """Where the spread between runs is known from; None where nothing varies."""
     if found.spread is None:
-        return ""
+        return None
     spread = found.spread
-    sentence = _spread_words(found, spread)
+    sentence = Note.of(
+        f"{_RULE}/spread.{spread.source.value.replace(' ', '-')}",
+        sd=spread_text(spread, found.comparison),
+        degrees=float(spread.degrees),
+    )
     if found.sessions is None:
         return sentence
-    return f"{_TEXTS['sessions']['unit']} {sentence}"
-
-
-def _spread_words(found: RunDifference, spread: RunSpread) -> str:
-    return str(_TEXTS["spread"][spread.source.value.replace(" ", "-")]).format(
-        sd=spread_text(spread, found.comparison),
-        degrees=decimals(spread.degrees, "g"),
-    )
+    return as_sentences(Note(f"{_RULE}/sessions.unit"), sentence)
 
 
 def spread_text(spread: RunSpread, of: Comparison) -> str:

@@ -22,10 +22,10 @@ def answers(context: ApartContext) -> tuple[Answer, ...]:
     for one in context.analysis.verdicts():
         if one.comparison.step is None:
             claim, interval = sentence_of(one, context.analysis)
-            text = tr("{text}.", text=f"{claim} {interval}".rstrip())
+            text = tr("{text}.", text=claim if interval is None else f"{claim} ({interval})")
             badge = badge_of(one, forced=bool(warned))
             tone = TONES[Verdict.UNDECIDED if warned else one.comparison.verdict]
-            found.append(Answer(badge, tone, text, limit_of(one)))
+            found.append(Answer(badge, tone, text, str(limit_of(one) or "")))
     nothing = tr("The runs share no figure of the primary metric, so there is no result.")
     return (*warned, *(found or [Answer(tr("no result"), TONES[Verdict.UNDECIDED], nothing)]))
 
@@ -51,7 +51,7 @@ def facts(context: ApartContext) -> tuple[tuple[str, str], ...]:
 def spreads(context: ApartContext) -> tuple[str, ...]:
     """How much runs of the same thing differ, once for each way in which that is known."""
     found = (spread_sentence(one) for one in context.analysis.verdicts())
-    return tuple(dict.fromkeys(words for words in found if words))
+    return tuple(dict.fromkeys(str(words) for words in found if words))
 
 
 def forced(context: ApartContext) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from pgassay.findings.answer.limits import limits
 from pgassay.findings.answer.verdicts import claim
 from pgassay.findings.model import Finding, FindingKind
 from pgassay.findings.wording import quantity
-from pgassay.language import Message, colon, decimals, listed, tr
+from pgassay.language import Message, colon, decimals, listed, sentences, tr
 from pgassay.plan.model import Plan
 from pgassay.report.charts.style import TONES
 from pgassay.report.context import ReportContext
@@ -131,8 +131,8 @@ def _answer(finding: Finding, analysis: Analysis) -> Answer:
         return Answer(tr(finding.title), tone, finding.text)
     is_plain = finding.title == comparison.verdict.value
     tone = TONES[comparison.verdict] if is_plain else "undecided"
-    text, limit = claim(comparison, analysis), " ".join(limits(comparison, analysis))
-    return Answer(tr(finding.title), tone, text, limit)
+    limit = sentences(map(str, limits(comparison, analysis)))
+    return Answer(tr(finding.title), tone, str(claim(comparison, analysis)), limit)
 
 
 def _nothing(context: ReportContext) -> str:

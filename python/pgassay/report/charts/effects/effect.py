@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from pgassay.analysis.model import Analysis, Comparison
 from pgassay.analysis.reading.metrics import METRICS
-from pgassay.findings.wording import interval_text
+from pgassay.findings.wording import interval
 from pgassay.language import tr
 from pgassay.quantities import signed_percent
 from pgassay.report.charts.style import (
@@ -93,7 +93,7 @@ def _row(at: int, comparison: Comparison, label: str) -> Iterator[Mark]:
     tip = label + tr(
         "mean {change}\n{interval}",
         change=signed_percent(comparison.effect_pct),
-        interval=interval_text(comparison),
+        interval=interval(comparison),
     )
     if comparison.ci95_pct is not None:
         ends = comparison.ci95_pct

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from pgassay.analysis.compare.model import SimpleEffect
 from pgassay.analysis.model import Analysis
 from pgassay.analysis.reading.metrics import METRICS
-from pgassay.findings.wording import interval_text
+from pgassay.findings.wording import interval
 from pgassay.language import tr
 from pgassay.quantities import signed_percent
 from pgassay.report.charts.style import (
@@ -103,7 +103,7 @@ def _line(effects: Sequence[SimpleEffect], places: Sequence[float], colour: str)
             other=e.other,
             at=e.at,
             change=signed_percent(e.estimate.effect_pct),
-            interval=interval_text(e.estimate),
+            interval=interval(e.estimate),
         )
         for e in effects
     ]
