@@ -7,7 +7,7 @@ Never: runs anything, or writes into a run.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
@@ -23,10 +23,6 @@ from pgassay.cli.terminal.options import (
 from pgassay.errors import SetupError
 from pgassay.language import in_language
 
-if TYPE_CHECKING:
-    from pgassay.report.context import ApartContext
-
-_MOST_CONDITIONS = 12
 _FORMATS = {".html": "html", ".htm": "html", ".md": "md", ".json": "json"}
 
 
@@ -73,6 +69,7 @@ def compare(
     from pgassay.analysis.apart.compare import Question
     from pgassay.cli.terminal import console
     from pgassay.cli.terminal.gates import gates_of, settle
+    from pgassay.cli.terminal.summary import print_summary
     from pgassay.comparing import compare_stored
     from pgassay.report.formats.html import render_html
     from pgassay.report.formats.markdown import illustrated_markdown, render_markdown
@@ -100,7 +97,7 @@ def compare(
         if is_printed:
             typer.echo(text, nl=not text.endswith("\n"))
         else:
-            _print_summary(context)
+            print_summary(context, None)
         if out is not None:
             console.err.print(f"written: {out}", markup=False)
     settle(context.gates, gate_undecided)
@@ -129,33 +126,3 @@ def _share(text: str | None) -> float | None:
             " per cent, above 0% and up to 100%"
         )
     return share
-
-
-def _print_summary(context: ApartContext) -> None:
-    """The verdicts, the candidates by number, what limits them."""
-    from pgassay.cli.terminal.console import counted, labelled, out, plain
-    from pgassay.cli.terminal.gates import print_gates
-    from pgassay.cli.terminal.summary import print_table_of
-    from pgassay.report.sections.apart.differences import verdict_table
-    from pgassay.report.sections.apart.record import condition_table
-    from pgassay.report.summaries.apart import answers, caveats, forced, spreads
-
-    out.print()
-    out.print(f"[bold]{plain(context.title)}[/bold]")
-    for one in answers(context):
-        labelled(f"{one.badge.upper()}  ", one.whole, "bold red" if one.tone == "worse" else "bold")
-    out.print()
-    print_table_of(verdict_table(context))
-    out.print()
-    for text in (*spreads(context), *caveats(context)[len(forced(context)) :]):
-        labelled("- ", text, "yellow")
-    differing = condition_table(context)
-    if differing:
-        out.print()
-        what = counted(len(differing), "difference")
-        out.print(f"[bold]{what} of conditions, each a candidate, none a cause[/bold]")
-        print_table_of(differing, _MOST_CONDITIONS, has_names=True)
-        if len(differing) > _MOST_CONDITIONS:
-            more = len(differing) - _MOST_CONDITIONS
-            out.print(f"[dim]{more} more: write a report with --out[/dim]")
-    print_gates(context.gates)

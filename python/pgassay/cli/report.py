@@ -134,12 +134,12 @@ def _write_as(output_format: str, context: AnyContext, out: Path | None, *, pict
 
 def _report_beside(run: Path, gates: Sequence[Gate]) -> AnyContext:
     """Write report.html into the directory, and print the summary."""
-    from pgassay.cli.terminal.summary import print_any
+    from pgassay.cli.terminal.summary import print_summary
     from pgassay.reporting import context_of, directory_at, reported
 
     directory = directory_at(run)
     found = reported(directory, context_of(directory, gates or None))
-    print_any(found.context, found.report)
+    print_summary(found.context, found.report)
     return found.context
 
 

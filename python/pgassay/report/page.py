@@ -53,67 +53,72 @@ class Page:
 
 def page_of(context: AnyContext) -> Page:
     """Makes the page of a run, an observation, a trace or a comparison of runs."""
-    if isinstance(context, ObservationContext):
-        return _page_of_observation(context)
-    if isinstance(context, TraceContext):
-        return _page_of_trace(context)
-    if isinstance(context, ApartContext):
-        return _page_of_apart(context)
-    doubts = caveats_of(context).get(Importance.VERDICT, ())[:_MOST_DOUBTS]
-    facts = _facts(headline.facts(context), caveats_that_matter(context))
-    top: list[Block] = [*_answers(headline.answers(context)), *map(_doubt, doubts), facts]
-    notes = (server_version(context.environment), created_at(context.environment))
-    return _page(context, notes, top, RUN_SECTIONS)
-
-
-def _page_of_observation(context: ObservationContext) -> Page:
-    caveats = len(observation_summary.caveats(context))
-    notes = (server_version(context.environment), tr("observation, no verdict"))
-    top = (_facts(observation_summary.facts(context), caveats),)
-    return _page(context, notes, top, OBSERVATION_SECTIONS)
-
-
-def _page_of_trace(context: TraceContext) -> Page:
-    # Reports of runs need none of it.
-    from pgassay.report.sections.trace import TRACE_SECTIONS
-    from pgassay.report.summaries import trace as trace_summary
-
-    notes = (f"PostgreSQL {context.described.server_version}", tr("trace, no verdict"))
-    top = (_facts(trace_summary.facts(context), len(trace_summary.caveats(context))),)
-    return _page(context, notes, top, TRACE_SECTIONS)
-
-
-def _page_of_apart(context: ApartContext) -> Page:
-    caveats = apart_summary.caveats(context)
-    doubts = caveats[len(apart_summary.forced(context)) :][:_MOST_DOUBTS]
-    facts = _facts(apart_summary.facts(context), len(caveats))
-    top: list[Block] = [*_answers(apart_summary.answers(context)), *map(_doubt, doubts), facts]
-    notes = (tr("made apart, not randomised"),)
-    return _page(context, notes, top, APART_SECTIONS)
-
-
-def _page(
-    context: AnyContext,
-    notes: Sequence[str],
-    top: Sequence[Block],
-    sections: Sequence[Section],
-) -> Page:
     return Page(
         context.title,
         tr("comparison of runs") if isinstance(context, ApartContext) else context.run_name,
         context.version,
-        tuple(filter(None, notes)),
-        tuple(top),
-        tuple((one, blocks) for one in sections if (blocks := one.blocks(context))),
+        tuple(filter(None, _notes(context))),
+        top_of(context),
+        tuple((one, blocks) for one in sections_of(context) if (blocks := one.blocks(context))),
     )
+
+
+def sections_of(context: AnyContext) -> Sequence[Section]:
+    """All sections that such a page can have, in their order."""
+    match context:
+        case ReportContext():
+            return RUN_SECTIONS
+        case ObservationContext():
+            return OBSERVATION_SECTIONS
+        case ApartContext():
+            return APART_SECTIONS
+        case TraceContext():
+            # Reports of runs need none of it.
+            from pgassay.report.sections.trace import TRACE_SECTIONS
+
+            return TRACE_SECTIONS
+
+
+def _notes(context: AnyContext) -> tuple[str, str]:
+    match context:
+        case ReportContext():
+            return server_version(context.environment), created_at(context.environment)
+        case ObservationContext():
+            return server_version(context.environment), tr("observation, no verdict")
+        case TraceContext():
+            return f"PostgreSQL {context.described.server_version}", tr("trace, no verdict")
+        case ApartContext():
+            return tr("made apart, not randomised"), ""
+
+
+def top_of(context: AnyContext) -> tuple[Block, ...]:
+    """The answers, what could change them, and facts to weigh them by."""
+    match context:
+        case ReportContext():
+            doubts = caveats_of(context).get(Importance.VERDICT, ())
+            facts = _facts(headline.facts(context), caveats_that_matter(context))
+            return (*_answers(headline.answers(context)), *_doubts(doubts), facts)
+        case ObservationContext():
+            caveats = len(observation_summary.caveats(context))
+            return (_facts(observation_summary.facts(context), caveats),)
+        case TraceContext():
+            from pgassay.report.summaries import trace as trace_summary
+
+            return (_facts(trace_summary.facts(context), len(trace_summary.caveats(context))),)
+        case ApartContext():
+            found = apart_summary.caveats(context)
+            doubts = found[len(apart_summary.forced(context)) :]
+            facts = _facts(apart_summary.facts(context), len(found))
+            return (*_answers(apart_summary.answers(context)), *_doubts(doubts), facts)
 
 
 def _answers(found: Sequence[Answer]) -> Iterator[Answer]:
     return (replace(one, one_of=len(found)) for one in found)
 
 
-def _doubt(caveat: str) -> Paragraph:
-    return Paragraph(said("<b>Could change the verdict:</b> {doubt}", doubt=caveat), "doubt")
+def _doubts(caveats: Sequence[str]) -> Iterator[Paragraph]:
+    for caveat in caveats[:_MOST_DOUBTS]:
+        yield Paragraph(said("<b>Could change the verdict:</b> {doubt}", doubt=caveat), "doubt")
 
 
 def _facts(facts: Sequence[tuple[str, str]], caveats: int) -> Facts:

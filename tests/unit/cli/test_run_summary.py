@@ -9,8 +9,15 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from pgassay.analysis.model import Verdict
 from pgassay.cli.show.shown import show_run
 from pgassay.cli.terminal import console
+from pgassay.cli.terminal.blocks import print_blocks
+from pgassay.report.document.table import Cell, Column, table
+from pgassay.report.sections.answer.effect import effect
+from pgassay.report.sections.answer.why import why
+from pgassay.report.sections.record.method import caveats
+from pgassay.report.tables.cells import ABSENT
 from support.synthetic.directories import SPEC, synthetic_run
 
 WIDTH = 70
@@ -23,21 +30,39 @@ def printed(monkeypatch: pytest.MonkeyPatch, run: Path) -> str:
     return text.getvalue()
 
 
+def cells(line: str) -> list[str]:
+    """A row of a table."""
+    return re.split(r"\s{2,}", line.strip())
+
+
+def sections(text: str) -> dict[str, list[str]]:
+    """Heading → the lines beneath it; blank lines stand above headings and between tables."""
+    parts = (part.splitlines() for part in text.split("\n\n"))
+    return {title: lines for title, *lines in parts}
+
+
+def verdict_row(text: str) -> list[str]:
+    """The first verdict, beneath the titles of its table."""
+    rows = [cells(line) for line in sections(text)[effect.title]]
+    return rows[[row[0] for row in rows].index("Level compared") + 1]
+
+
 def test_it_has_the_verdict_its_certainty_why_and_the_caveats(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     spec = SPEC.replace("_blocks = 6", "_blocks = 4")
     run, _, _ = synthetic_run(tmp_path / "run", spec_text=spec, effects={"a2": 0.2})
     text = printed(monkeypatch, run.path)
-    lines = text.splitlines()
-    assert lines[0] == "arm a1    max_wal_size = 32MB"
-    assert any(line.startswith("BETTER IF NORMAL max_wal_size = 4GB is ") for line in lines)
-    assert "sign-flip p = 0.125 (4 blocks)\n" in text
-    assert "Why" in lines
-    assert "WAL per transaction" in text
-    first, second = lines[lines.index("2 caveats") + 1 :][:2]
-    assert first.startswith("- could change the verdict: max_wal_size = 4GB had no checkpoint")
-    assert second.startswith("- with 4 blocks the sign-flip p ")
+    assert text.splitlines()[0] == "arm a1    max_wal_size = 32MB"
+    assert "\nBETTER IF NORMAL " in text
+    found = sections(text)
+    first = verdict_row(text)
+    assert (first[0], first[2]) == ("max_wal_size = 4GB", Verdict.BETTER)
+    assert first[-2:] == ["4", "p = 0.125"]
+    assert any(line.startswith("WAL per transaction  ") for line in text.splitlines())
+    assert why.title in found
+    assert caveats.title in found
+    assert text.count("\n- ") == 2, "caveats"
 
 
 def test_a_run_that_may_end_early_shows_the_p_of_all_its_looks_and_no_other(
@@ -46,11 +71,24 @@ def test_a_run_that_may_end_early_shows_the_p_of_all_its_looks_and_no_other(
     spec = SPEC.replace("min_blocks = 6", "min_blocks = 4").replace(
         "max_blocks = 6", "max_blocks = 8"
     )
-    run, _, _ = synthetic_run(tmp_path / "run", spec_text=spec, blocks=8)
+    run, _, _ = synthetic_run(tmp_path / "run", spec_text=spec, blocks=8, effects={"a2": 0.2})
     text = printed(monkeypatch, run.path)
-    assert re.search(r"p (≤ 0\.0\d+|> 0\.05) over all looks \(8 blocks\)", text)
-    assert "sign-flip" not in text
-    assert "e-value" not in text
+    assert re.fullmatch(r"p ≤ 0\.0\d+", verdict_row(text)[-1])
+
+
+def test_a_table_too_wide_for_the_terminal_is_shown_row_by_row(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    shown = table((Column("Of", "group"), Column("Metric", "heading"), Column("Change")), [
+        ("[b]fsync", "Throughput", "+5 %"), ("[b]fsync", "p99 latency", Cell("−3 %", note="few"))
+    ])  # fmt: skip
+    monkeypatch.setattr(console.out, "_width", 20)
+    with console.out.capture() as captured:
+        print_blocks([shown])
+    assert captured.get().splitlines() == [
+        "- Of [b]fsync; Metric Throughput; Change +5 %",
+        "- Of [b]fsync; Metric p99 latency; Change −3 %; few",
+    ]
 
 
 def lines_of(text: str, *, is_terminal: bool, label: str = "risk: ") -> list[str]:
@@ -91,6 +129,5 @@ def test_one_block_has_no_evidence(
     )
     run, _, _ = synthetic_run(tmp_path / "run", spec_text=spec, blocks=1)
     text = printed(monkeypatch, run.path)
-    assert "is undecided" in text
-    assert "p > 0.05" not in text
-    assert "sign-flip p" not in text.split("caveat")[0]
+    row = verdict_row(text)
+    assert (row[2], row[-1]) == (Verdict.UNDECIDED, ABSENT)

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from pgassay.cli.terminal.blocks import print_blocks
+from pgassay.cli.terminal.console import out
 from pgassay.report.brief.plain import plain_lines
 from pgassay.report.charts.style import side_styles
 from pgassay.report.document.blocks import (
@@ -72,11 +74,19 @@ BLOCKS: tuple[Block, ...] = (
 )
 
 
+def on_terminal(blocks: tuple[Block, ...]) -> str:
+    """As it goes into a pipe."""
+    with out.capture() as printed:
+        print_blocks(blocks)
+    return "\n".join(line.rstrip() for line in printed.get().splitlines())
+
+
 @pytest.mark.parametrize(
     ("name", "shown"),
     [
         ("blocks.html", lambda: str(html_of(BLOCKS))),
         ("blocks.md", lambda: markdown_of(BLOCKS)),
+        ("blocks.terminal", lambda: on_terminal(BLOCKS)),
         ("blocks.txt", lambda: "\n".join(plain_lines(BLOCKS))),
     ],
 )

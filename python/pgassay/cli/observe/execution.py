@@ -16,7 +16,7 @@ import typer
 from pgassay.cli.observe.progress import ObserveProgress
 from pgassay.cli.terminal.console import err, silenced
 from pgassay.cli.terminal.stopping import first_signal_ends
-from pgassay.cli.terminal.summary import print_observation
+from pgassay.cli.terminal.summary import print_summary
 from pgassay.errors import ExitCode, SpecError
 from pgassay.observation import Request, observe
 from pgassay.report.context import ObservationContext
@@ -39,7 +39,7 @@ def carry_out(
     if as_json:
         typer.echo(json.dumps(summary_object(str(directory.path), outcome.context)))
     else:
-        print_observation(outcome.context, outcome.report)
+        print_summary(outcome.context, outcome.report)
     if request.duration_s is not None and outcome.context.described.ended_by == "stopped":
         raise typer.Exit(ExitCode.INTERRUPTED)
 

@@ -28,8 +28,8 @@ from pgassay.cli.plan.server import (
     profile_refused,
 )
 from pgassay.cli.terminal.console import counted, labelled, out, plain
+from pgassay.cli.terminal.expectation import expectation_of, print_expectation
 from pgassay.cli.terminal.gates import refuse_without_comparison
-from pgassay.cli.terminal.summary import expectation_of, print_expectation
 from pgassay.findings.answer.endpoints import price
 from pgassay.findings.answer.limits import collapse_line
 from pgassay.findings.noise.forecast import gate_columns, gate_rows, gate_sentences

@@ -18,8 +18,9 @@ import typer
 from pgassay.cli.run.progress import RunProgress
 from pgassay.cli.terminal.consent import refuse_without_consent
 from pgassay.cli.terminal.console import counted, err, plain, silenced, warn
+from pgassay.cli.terminal.expectation import expectation_of, print_expectation
 from pgassay.cli.terminal.gates import refuse_other_gates, refuse_without_comparison
-from pgassay.cli.terminal.summary import expectation_of, print_expectation, print_summary
+from pgassay.cli.terminal.summary import print_summary
 from pgassay.errors import PgassayError, RunDirectoryError, SetupError, SpecError
 from pgassay.pipeline import run_experiment
 from pgassay.plan.design import make_plan

@@ -14,7 +14,7 @@ from pgassay.analysis.reading.metrics import METRICS
 from pgassay.cli.show import Program
 from pgassay.cli.show.host_figures import show_host
 from pgassay.cli.terminal.console import labelled, out, print_table
-from pgassay.cli.terminal.summary import print_observation, print_summary
+from pgassay.cli.terminal.summary import print_summary
 from pgassay.errors import SetupError
 from pgassay.findings.wording import quantity
 from pgassay.report.context import ReportContext
@@ -50,7 +50,7 @@ def show_run(run: Path, host: Program | None, trial: int | None, *, as_json: boo
         if as_json:
             typer.echo(json.dumps(summary_object(shown(run), observation)))
         else:
-            print_observation(observation, report)
+            print_summary(observation, report)
         return
     context = analyse_run(RunDirectory.open(run))
     if as_json:

@@ -1,7 +1,7 @@
 """Gates on the command line: read before anything begins, settled after everything is reported.
 
-Enters: what --gate and --gate-undecided were given, outcomes. Leaves: gates, lines, an error that
-carries the exit status. Never: decides an outcome.
+Enters: what --gate and --gate-undecided were given, outcomes. Leaves: gates, warnings, an error
+that carries the exit status. Never: decides an outcome.
 """
 
 from __future__ import annotations
@@ -12,17 +12,10 @@ from pathlib import Path
 
 from pgassay.analysis.gates.grammar import parse_gates
 from pgassay.analysis.gates.model import GateOutcome, GateResult
-from pgassay.cli.terminal.console import labelled, one_line, out, warn
+from pgassay.cli.terminal.console import one_line, warn
 from pgassay.errors import GateFailed, GateUndecided, SetupError
 from pgassay.findings.answer.gates import gate_lines
 from pgassay.plan.model import Gate, Plan
-
-_STYLES = {
-    GateOutcome.HOLDS: "green",
-    GateOutcome.FAILED: "bold red",
-    GateOutcome.UNDECIDED: "yellow",
-}
-_LABEL = max(map(len, GateOutcome))
 
 
 def gates_of(texts: Sequence[str] | None) -> tuple[Gate, ...]:
@@ -49,15 +42,6 @@ def refuse_other_gates(gates: Sequence[Gate], plan: Plan, of: Path) -> None:
             f"{of}: was begun with {begun}, by which it ends; drop --gate here, and ask for others"
             " by `pgassay report --gate`"
         )
-
-
-def print_gates(results: Sequence[GateResult]) -> None:
-    """Prints a line per check of a gate on stdout; nothing without gates."""
-    if results:
-        out.print()
-        out.print("[bold]Gates[/bold]")
-    for line in gate_lines(results):
-        labelled(f"{line.outcome.upper():<{_LABEL}} ", line.sentence, _STYLES[line.outcome])
 
 
 def settle(results: Sequence[GateResult], undecided: str) -> None:

@@ -14,7 +14,7 @@ import typer
 
 from pgassay.cli.terminal.console import err, labelled, plain
 from pgassay.cli.terminal.stopping import first_signal_ends
-from pgassay.cli.terminal.summary import print_trace
+from pgassay.cli.terminal.summary import print_summary
 from pgassay.errors import ExitCode, SpecError
 from pgassay.quantities import clock
 from pgassay.report.objects.traced import trace_object
@@ -43,7 +43,7 @@ def carry_out(
     if as_json:
         typer.echo(json.dumps(trace_object(str(directory.path), outcome.context)))
     else:
-        print_trace(outcome.context, outcome.report)
+        print_summary(outcome.context, outcome.report)
     if has_duration and outcome.context.described.ended_by == "stopped":
         raise typer.Exit(ExitCode.INTERRUPTED)
 

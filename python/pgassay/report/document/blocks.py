@@ -3,7 +3,8 @@
 Enters: texts, tables, figures. Leaves: frozen values. Never: holds markup, or knows a format.
 
 HTML shows every block. Text (Markdown, brief) shows all but `Key`, `Frame`, the drawing and caption
-of a `Chart`, a `Fold` that is not `in_text`, and what is inside `PageOnly`.
+of a `Chart`, a `Fold` that is not `in_text`, and what is inside `PageOnly`. The terminal shows a
+chart's label, no note and no `Fold` (cli/terminal/blocks.py).
 """
 
 from __future__ import annotations
