@@ -15,7 +15,7 @@ __all__ = ["__version__", "open_run", "sql"]
 
 
 def open_run(path: str | PathLike[str]) -> Run:
-    """A stored run or observation: its tables (`.verdicts`, `.trials`, …) and JSON files.
+    """Opens a stored run or observation: its tables (`.verdicts`, `.trials`, …) and JSON files.
 
     `path` may be a URL of a store.
     """
@@ -27,7 +27,7 @@ def open_run(path: str | PathLike[str]) -> Run:
 
 
 def sql(query: str, folder: str | PathLike[str] = "pgassay-runs") -> pa.Table:
-    """The answer to a question to all runs of a folder, as `pgassay sql` gives it.
+    """Answers an SQL query over all runs of a folder, as `pgassay sql` gives it.
 
     `folder` may be a URL of a store. A run that cannot be read is left out, with a warning.
     """

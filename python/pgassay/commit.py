@@ -19,14 +19,15 @@ WRITTEN = "commit.txt"
 
 
 def commit() -> str:
-    """Such as `4dbf0d4a01`, with ` and changes` where files differ from it."""
+    """Returns the commit of this pgassay, such as `4dbf0d4a01`, with ` and changes` where files
+    differ from it."""
     name, has_changes = commit_and_changes()
     return f"{name} and changes" if has_changes else name
 
 
 @cache
 def commit_and_changes() -> tuple[str, bool]:
-    """The name of the commit, and whether files differ from it."""
+    """Returns the name of the commit, and whether files differ from it."""
     written = _PACKAGE / WRITTEN
     if written.is_file():
         return written.read_text("utf-8").strip(), False
@@ -37,7 +38,7 @@ def commit_and_changes() -> tuple[str, bool]:
 
 
 def version_line() -> str:
-    """What `--version` prints."""
+    """Returns the line that `--version` prints."""
     return f"pgassay {__version__}" + (f" ({commit()})" if commit() else "")
 
 

@@ -30,7 +30,8 @@ from pgassay.spec.stored import WORKLOAD_COPY
 def compare_stored(
     paths: Sequence[Path], question: Question, *, has_charts: bool = True
 ) -> ApartContext:
-    """The first path is the baseline. Without charts less is read of each trial."""
+    """Compares stored runs, the first of which is the baseline; without charts it reads less of
+    each."""
     if len(paths) < 2:
         raise RunDirectoryError("name two runs or more; the first is the baseline")
     _refuse_twice(paths)

@@ -17,7 +17,7 @@ OWNER_ONLY = 0o600
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Write to a temporary file, sync it, rename it and sync its directory.
+    """Writes to a temporary file, syncs it, renames it and syncs its directory.
 
     The file is readable by its owner alone, whatever the umask. Raises OSError and then leaves no
     temporary file; temporary files of killed writers are removed too.
@@ -40,7 +40,7 @@ def write_atomically(path: Path, content: bytes) -> None:
 
 
 def remove_partial_files(path: Path) -> None:
-    """Remove the temporary files that killed writers of `path` left beside it.
+    """Removes the temporary files that killed writers of `path` left beside it.
 
     Those of a running process stay, and those that cannot be removed.
     """
@@ -63,7 +63,7 @@ def _lives(pid: int) -> bool:
 
 
 def make_directory(path: Path, *, parents: bool = False, exist_ok: bool = False) -> None:
-    """Make a directory for its owner alone, whatever the umask, and sync its name to disk.
+    """Makes a directory for its owner alone, whatever the umask, and syncs its name to disk.
 
     A directory that exists keeps its mode. Raises OSError.
     """
@@ -85,7 +85,7 @@ def make_directory(path: Path, *, parents: bool = False, exist_ok: bool = False)
 
 
 def sync_directory(path: Path) -> None:
-    """Sync the names in a directory to disk."""
+    """Syncs the names in a directory to disk."""
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)

@@ -17,7 +17,7 @@ INTERRUPTED = 130
 
 
 def main() -> NoReturn:
-    """Import the command line, then run it."""
+    """Imports the command line, then runs it."""
     _ensure_home()
     if not sys.warnoptions:
         warnings.simplefilter("ignore")

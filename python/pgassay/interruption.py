@@ -30,7 +30,7 @@ _lock = threading.Lock()
 
 
 def handle_signals() -> None:
-    """From now on each of `SIGNALS` is a request to stop."""
+    """Takes each of `SIGNALS` as a request to stop from now on."""
     _interrupted.clear()
     sys.unraisablehook = _print_unless_interrupted
     for number in SIGNALS:
@@ -38,7 +38,7 @@ def handle_signals() -> None:
 
 
 def leave_lost_terminal() -> None:
-    """Let what is written from now on go nowhere, where the terminal is gone: an error of writing
+    """Lets what is written from now on go nowhere, where the terminal is gone: an error of writing
     would otherwise take the place of the request to stop."""
     for stream in (1, 2):
         with suppress(OSError):
@@ -49,24 +49,24 @@ def leave_lost_terminal() -> None:
 
 
 def request_stop() -> None:
-    """The same request, of a caller in another process."""
+    """Requests a stop, as a signal would, on behalf of another process."""
     _interrupted.set()
 
 
 def forget_request() -> None:
-    """What was asked to stop has stopped; what is put back now is not to be broken off."""
+    """Forgets a request to stop that was met, so that what is put back now is not broken off."""
     _interrupted.clear()
 
 
 def raise_if_interrupted() -> None:
-    """Raise KeyboardInterrupt if a request has come, even if its exception was discarded."""
+    """Raises KeyboardInterrupt if a request has come, even if its exception was discarded."""
     if _interrupted.is_set():
         raise KeyboardInterrupt
 
 
 @contextmanager
 def interruptions_deferred() -> Iterator[None]:
-    """Raise KeyboardInterrupt only at the end of this block; for work that takes milliseconds.
+    """Defers KeyboardInterrupt to the end of this block, for work that takes milliseconds.
 
     Only for a request that comes during the block: on the way out of an interrupted run, programs
     are started too. Threads may be in such blocks at the same time; the last one raises.

@@ -15,7 +15,7 @@ _DIGITS = 20
 
 
 def decoded(text: str | bytes) -> Any:
-    """The value; ValueError says what is wrong."""
+    """Returns the value of a JSON text; ValueError says what is wrong with it."""
     try:
         found = json.loads(text, parse_int=_whole)
         at = _not_finite(found, "")
@@ -27,7 +27,7 @@ def decoded(text: str | bytes) -> Any:
 
 
 def first_decoded(text: str, at: int) -> tuple[Any, int]:
-    """The value that begins at a place, and where it ends."""
+    """Returns the JSON value that begins at a place of a text, and the place where it ends."""
     try:
         return _DECODER.raw_decode(text, at)
     except RecursionError:

@@ -118,7 +118,7 @@ class Note:
 
     @classmethod
     def of(cls, code: str, /, **values: Value) -> Note:
-        """With its values by name."""
+        """Makes a note with its values by name."""
         return cls(code, values)
 
     @property
@@ -275,7 +275,7 @@ def _texts(table: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, st
 
 
 def legacy(sentence: str) -> Note:
-    """A note of which only the sentence is known."""
+    """Makes a note of which only the sentence is known."""
     return Note(LEGACY, {"text": sentence})
 
 
@@ -284,13 +284,13 @@ UNSAID = legacy("")
 
 
 def note_of(error: BaseException | None) -> Note:
-    """The note that an error was raised with, else its message as one."""
+    """Returns the note that an error was raised with, else its message as a note."""
     said = error.args[0] if error is not None and error.args else None
     return said if isinstance(said, Note) else legacy(str(error))
 
 
 def note_to_json(note: Note) -> dict[str, Any]:
-    """As it is stored."""
+    """Returns a note as it is stored."""
     return {"code": note.code, "values": {name: _stored(one) for name, one in note.values.items()}}
 
 

@@ -56,12 +56,12 @@ class Request:
 
     @property
     def length_s(self) -> float:
-        """Of a segment: shorter where little is kept."""
+        """Returns the length of a segment (s), shorter where little is kept."""
         return max(1.0, min(self.segment_s, self.keep_s / _SEGMENTS_AT_LEAST))
 
     @property
     def segment_bytes(self) -> int:
-        """A segment that has grown to this ends early."""
+        """Returns the size (bytes) at which a segment ends early."""
         return self.max_disk_bytes // _SEGMENTS_AT_LEAST
 
 
@@ -69,13 +69,13 @@ class ObservationListener(Protocol):
     """Follows an observation; every method returns at once."""
 
     def began(self, server: str, request: Request) -> None:
-        """The samplers are at work."""
+        """Says that the samplers are at work."""
 
     def sampled(self, elapsed_s: float, live: LiveFigures | None) -> None:
-        """A few times a second."""
+        """Says how far the observation is; called a few times a second."""
 
     def warned(self, text: str) -> None:
-        """Something worth a line."""
+        """Shows a warning of one line."""
 
 
 def observe(
@@ -85,7 +85,7 @@ def observe(
     listener: ObservationListener,
     is_stopped: Callable[[], bool],
 ) -> Reported[ObservationDirectory, ObservationContext]:
-    """Record until the time is over or the user stops it, then report."""
+    """Observes until the time is over or the user stops it, then reports."""
     with closing(ObservedServer(dsn, ssh=request.ssh, sudo=request.sudo)) as server:
         _record(server, request, directory, listener, is_stopped)
     return reported(directory, observation_context(directory))

@@ -58,7 +58,7 @@ def run_experiment(
     gates: Sequence[Gate] = (),
     gates_only: bool = False,
 ) -> Outcome:
-    """Answer the spec's question, or run its baseline against itself; finished trials are
+    """Answers the spec's question, or runs its baseline against itself; finished trials are
     kept whatever fails. With `gates_only` it ends when the gates are decided."""
     placement = refuse_experiment(spec)
     known_rules()  # a mistake in a user's own rule is said now, not after the last trial
@@ -80,7 +80,7 @@ def carry_out(
     readings: TrialReadings,
     so_far: RunSoFar | None = None,
 ) -> Outcome:
-    """Run the trials of the plan that are not finished yet, and report on all of them."""
+    """Runs the trials of the plan that are not finished yet, and reports on all of them."""
     plan = readings.plan
     fleet = spec.file.target.fleet
     passed: LimitPassed | None = None

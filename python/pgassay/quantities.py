@@ -11,7 +11,7 @@ from pgassay.language import decimals, localised, tr
 
 
 def clock(seconds: float) -> str:
-    """A time such as `45 s`, `12 min` or `3 h 05 min`."""
+    """Writes a duration (s) such as `45 s`, `12 min` or `3 h 05 min`."""
     if seconds < 90:
         return tr("{value} s", value=f"{seconds:.0f}")
     minutes = round(seconds / 60)
@@ -21,7 +21,7 @@ def clock(seconds: float) -> str:
 
 
 def signed_percent(value: float | None) -> str:
-    """Such as `+3.1 %`, with a true minus sign."""
+    """Writes per cent with a sign, such as `+3.1 %`, with a true minus sign."""
     return tr("n/a") if value is None else f"{signed(value)} %"
 
 
@@ -31,7 +31,7 @@ def signed(value: float) -> str:
 
 
 def margin_percent(share: float) -> str:
-    """A share as `2 %`."""
+    """Writes a share (0 to 1) as per cent, such as `2 %`."""
     return f"{decimals(100 * share, 'g')} %"
 
 
@@ -61,25 +61,25 @@ def milliseconds(value: float, digits: int | None = None) -> str:
 
 
 def signed_milliseconds(value: float, digits: int | None = None) -> str:
-    """A difference of such times, with a true minus sign."""
+    """Writes a difference of times (ms) with a sign, with a true minus sign."""
     text = milliseconds(value, digits)
     return text if value < 0.0 or not round(value, TIME_DIGITS) else f"+{text}"
 
 
 def latency(milliseconds: float) -> str:
-    """To three significant digits: `0.087 ms`, `2.34 ms`, `1 230 ms`."""
+    """Writes a latency (ms) to three significant digits: `0.087 ms`, `2.34 ms`, `1 230 ms`."""
     return tr("{value} ms", value=significant(milliseconds))
 
 
 def significant(value: float) -> str:
-    """To three significant digits."""
+    """Writes a number to three significant digits."""
     rounded = float(format(value, ".3g"))
     digits = 0 if rounded == 0.0 else max(0, 2 - math.floor(math.log10(abs(rounded))))
     return spaced(rounded, digits)
 
 
 def size(value: float) -> str:
-    """Bytes, such as `12.5 MB`."""
+    """Writes a number of bytes, such as `12.5 MB`."""
     if abs(value) < 1024:
         return tr("{value} B", value=decimals(value, ".0f"))
     for unit in (tr("kB"), tr("MB")):
@@ -96,12 +96,12 @@ def plain_number(value: float) -> str:
 
 
 def count(value: float) -> str:
-    """A number of things, to three significant digits."""
+    """Writes a number of things to three significant digits."""
     return spaced(float(format(value, ".3g")), 0)
 
 
 def correlation(value: float) -> str:
-    """Such as `+0.42`, with a true minus sign."""
+    """Writes a correlation, such as `+0.42`, with a true minus sign."""
     return decimals(value, "+.2f")
 
 

@@ -81,11 +81,11 @@ class LeftChanged:
 
 
 def left_changed(run: RunDirectory) -> LeftChanged:
-    """What a run directory says that its run has left changed."""
+    """Returns what a run has left changed, as its run directory says."""
     return LeftChanged(run, open_changes(run.path / JOURNAL))
 
 
 def undo_what_is_left(run: RunDirectory) -> tuple[Sequence[Change], Sequence[str]]:
-    """Undo what a run left changed: the changes, and notes on those left as they are."""
+    """Undoes what a run left changed; returns the changes, and notes on those left as they are."""
     left = left_changed(run)
     return left.changes, left.undo()

@@ -67,7 +67,7 @@ Outcome = Reported[RunDirectory, ReportContext]
 
 
 def reported(directory: _Directory, context: _Context) -> Reported[_Directory, _Context]:
-    """Write report.html anew and, except of a trace, analysis.json."""
+    """Writes report.html anew and, except of a trace, analysis.json."""
     if isinstance(context, ReportContext):
         directory.write_text(ANALYSIS, render_json(context))
     elif isinstance(context, ObservationContext):
@@ -101,7 +101,7 @@ def trace_context(directory: TraceDirectory) -> TraceContext:
 
 
 def observation_context(directory: ObservationDirectory) -> ObservationContext:
-    """Everything an observation says, finished or not."""
+    """Summarises a stored observation, finished or not."""
     segments = list(directory.segments())
     if not segments:
         raise RunDirectoryError(f"{directory.path}: holds no finished segment; nothing to report")
@@ -120,7 +120,7 @@ def observation_context(directory: ObservationDirectory) -> ObservationContext:
 def report_run(
     run: RunDirectory, readings: TrialReadings | None = None, gates: Sequence[Gate] | None = None
 ) -> Outcome:
-    """Analyse what a run has stored and write its report anew; `gates` in place of those it was
+    """Analyses what a run has stored and writes its report anew; `gates` in place of those it was
     run with."""
     return reported(run, analyse_run(run, readings, gates))
 
@@ -128,7 +128,7 @@ def report_run(
 def analyse_run(
     run: RunDirectory, readings: TrialReadings | None = None, gates: Sequence[Gate] | None = None
 ) -> ReportContext:
-    """Everything a stored run says, finished or not; `readings` are of trials read already."""
+    """Analyses a stored run, finished or not; `readings` has the trials that were read already."""
     readings = readings or TrialReadings(run, run.plan())
     plan, trials = readings.plan, readings.every()
     if not trials:

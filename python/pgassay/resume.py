@@ -42,7 +42,7 @@ def resume(
     accepted: Iterable[str],
     listener: ProgressListener,
 ) -> Outcome:
-    """Go on with a run at its next trial; `spec_path` is the experiment file it was made from."""
+    """Goes on with a run at its next trial; `spec_path` is the experiment file it was made from."""
     plan = run.plan()
     spec = _same_spec(run, plan, spec_path)
     placement = refuse_experiment(spec)

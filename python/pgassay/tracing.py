@@ -68,19 +68,19 @@ class TraceListener(Protocol):
     """Follows a trace; every method returns at once."""
 
     def measures_cost(self, pair: int) -> None:
-        """A pair of windows begins."""
+        """Says that a pair of windows begins."""
 
     def attaches(self) -> None:
-        """The probes are being set, which takes seconds."""
+        """Says that the probes are being set, which takes seconds."""
 
     def began(self, server: TracedServer, chosen: Chosen) -> None:
-        """The probes are set."""
+        """Says that the probes are set."""
 
     def traced(self, elapsed_s: float, pairs: int) -> None:
-        """A reading was taken; so many pairs were counted up to now."""
+        """Says that a reading was taken, and how many pairs were counted up to now."""
 
     def detaches(self) -> None:
-        """The probes are being taken off, which takes seconds."""
+        """Says that the probes are being taken off, which takes seconds."""
 
 
 def trace(
@@ -90,7 +90,7 @@ def trace(
     listener: TraceListener,
     is_stopped: Callable[[], bool],
 ) -> Reported[TraceDirectory, TraceContext]:
-    """Trace until the time is over or the user stops it, then report."""
+    """Traces until the time is over or the user stops it, then reports."""
     bpftrace = find_bpftrace()
     with closing(ObservedServer(dsn)) as server:
         with as_target_error("looking at the server"), server.connect() as session:
@@ -257,7 +257,8 @@ class _Transactions:
         self._session: Connection | None = None
 
     def read(self) -> tuple[int, int]:
-        """(Unix time, transactions). Raises TargetError where the server does not answer."""
+        """Returns (Unix time in ns, transactions ended). Raises TargetError where the server does
+        not answer."""
         with as_target_error("reading the server's transactions"):
             try:
                 return self._read()
@@ -274,7 +275,7 @@ class _Transactions:
         return time.time_ns(), int(row[0])
 
     def close(self) -> None:
-        """Close the session; safe to call twice."""
+        """Closes the session; may be called twice."""
         if self._session is not None:
             self._session.close()
             self._session = None

@@ -31,14 +31,15 @@ RunTrial = Callable[[PlannedTrial, bool], TrialRecord]
 
 
 def planned_number(plan: Plan, number: int) -> int:
-    """The number of the planned trial that this one is, or repeats."""
+    """Returns the number of the planned trial that this one is, or repeats."""
     return (number - 1) % plan.trials[-1].number + 1
 
 
 def block_on(
     block: int, plan: Plan, server: str, kept: Mapping[int, Kept], run: RunTrial
 ) -> Iterator[tuple[PlannedTrial, TrialRecord]]:
-    """The trials that are left of the block on this server: all arms, then invalid ones again."""
+    """Returns the trials that are left of the block on this server: all arms, then invalid ones
+    again."""
     own = {number: one.validity for number, one in kept.items() if one.server == server}
     others = kept.keys() - own.keys()
     planned, invalid = plan.block(block), list[PlannedTrial]()
@@ -60,12 +61,12 @@ def block_on(
 
 
 def is_finished(block: int, plan: Plan, kept: Mapping[int, Kept]) -> bool:
-    """Whether some server has run all that the block asks for."""
+    """Returns whether some server has run all that the block asks for."""
     return any(_is_whole(block, plan, server, kept) for server in servers_of(block, plan, kept))
 
 
 def servers_of(block: int, plan: Plan, kept: Mapping[int, Kept]) -> list[str]:
-    """The servers that ran trials of this block, the one that ran most of them first."""
+    """Returns the servers that ran trials of this block, the one that ran most of them first."""
     numbers = {trial.number for trial in plan.block(block)}
     ran: dict[str, int] = {}
     for number, one in sorted(kept.items()):

@@ -79,12 +79,12 @@ def found_servers(
 
 
 def names_of(dsns: Sequence[str]) -> list[str]:
-    """A short name for each: its service, else its host and port."""
+    """Makes a short name for each server: its service, else its host and port."""
     return distinct([_name(dsn) for dsn in dsns])
 
 
 def spec_on(spec: Spec, server: FoundServer) -> Spec:
-    """The spec of a run on this server alone."""
+    """Returns the spec of a run on this server alone."""
     target = spec.file.target.model_copy(update={"dsn": server.dsn, "fleet": None})
     return replace(spec, file=spec.file.model_copy(update={"target": target}))
 

@@ -123,7 +123,7 @@ class Member(OnNode):
             return OpenedMember(facts, environment, warned)
 
     def run(self, trial: PlannedTrial, known_texts: Collection[str], resumed: bool) -> TrialRecord:
-        """One trial. Raises ActorLost where the server is gone, else what the trial raised."""
+        """Runs one trial. Raises ActorLost where the server is gone, else what the trial raised."""
         with self._one_at_a_time:
             trials = self._opened()
             context = replace(trials, known_texts=lambda: known_texts)
@@ -138,7 +138,7 @@ class Member(OnNode):
                 raise
 
     def next_ask(self, answer: Answer | None) -> Ask | None:
-        """What is to be noted before it is changed (`AskingJournal.next_ask`)."""
+        """Returns what is to be noted before it is changed (`AskingJournal.next_ask`)."""
         self._asks.wait(WAIT_S)
         return None if self._asking is None else self._asking.next_ask(answer)
 

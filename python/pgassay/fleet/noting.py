@@ -20,7 +20,7 @@ from pgassay.server.undo.change_record import RecordedJournal, this_machine
 
 
 def place_of(journal: Journal) -> Place:
-    """Where the members' changes are noted."""
+    """Returns the place where the members' changes are noted."""
     return Place(journal.place, journal.run, this_machine())
 
 

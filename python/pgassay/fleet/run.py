@@ -53,7 +53,7 @@ class Runner(Protocol):
         ...
 
     def run(self, trial: PlannedTrial, known_texts: frozenset[str], resumed: bool) -> TrialRecord:
-        """One trial; raises ActorLost where the server is gone."""
+        """Runs one trial; raises ActorLost where the server is gone."""
         ...
 
 
@@ -168,7 +168,7 @@ def _continued(so_far: RunSoFar, now: dict[str, Any]) -> dict[str, Any]:
 
 
 def kept_trials(run: RunDirectory) -> dict[int, Kept]:
-    """The stored trials, with the servers they ran on."""
+    """Reads the stored trials, with the servers they ran on."""
     return {
         number: Kept(run.trial(number).summary().server, run.trial(number).validity())
         for number in run.finished()
@@ -304,7 +304,7 @@ def _judge(schedule: Schedule, readings: TrialReadings, kept: Mapping[int, Kept]
 
 
 def is_over(readings: TrialReadings) -> bool:
-    """Whether a stored run needs no more trials."""
+    """Returns whether a stored run needs no more trials."""
     kept = kept_trials(readings.run)
     schedule = Schedule(readings.plan, (), kept)
     _judge(schedule, readings, kept)

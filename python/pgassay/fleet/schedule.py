@@ -29,26 +29,27 @@ class Schedule:
 
     @property
     def running(self) -> Mapping[str, int]:
-        """The block that each server runs now, by the server's name."""
+        """Returns the block that each server runs now, by the server's name."""
         return self._running
 
     @property
     def finished_blocks(self) -> int:
-        """How many are finished."""
+        """Counts the finished blocks."""
         return len(self._finished)
 
     @property
     def free(self) -> list[str]:
-        """The servers that are there and run nothing."""
+        """Returns the servers that are there and run nothing."""
         return sorted(self._alive - self._running.keys())
 
     @property
     def is_over(self) -> bool:
-        """Whether the question is answered, or all blocks are finished."""
+        """Returns whether the question is answered, or all blocks are finished."""
         return self._is_answered or len(self._finished) >= self._plan.last_block
 
     def begin(self, server: str) -> int | None:
-        """The block that this server runs next; None where there is none for it now."""
+        """Begins the block that this server runs next, and returns it; None where there is none
+        for it now."""
         if self._is_answered or server not in self._alive or server in self._running:
             return None
         taken = self._finished | set(self._running.values())
@@ -60,11 +61,12 @@ class Schedule:
         return None
 
     def finished(self, server: str) -> None:
-        """The server has finished its block."""
+        """Notes that the server has finished its block."""
         self._finished.add(self._running.pop(server))
 
     def lost(self, server: str) -> int | None:
-        """The server is gone; returns the block that is to be run again, whole, elsewhere."""
+        """Notes that the server is gone; returns the block that is to be run again, whole,
+        elsewhere."""
         self._alive.discard(server)
         return self._running.pop(server, None)
 

@@ -31,7 +31,7 @@ _MOST = 7
 
 
 def processes_for(sizes: Sequence[int]) -> int:
-    """How many processes pay beside this one, where trials have so many bytes of samples."""
+    """Says how many processes pay beside this one, where trials have so many bytes of samples."""
     if not sizes:
         return 0
     by_memory = _free_memory_bytes() // 2 // (max(sizes) * _MEMORY_PER_BYTE + 1) - 1
@@ -42,7 +42,8 @@ def processes_for(sizes: Sequence[int]) -> int:
 def in_processes(
     further: int, run: Path, numbers: Sequence[int], plan: Plan
 ) -> dict[int, TrialReading]:
-    """Read these trials, here and in so many further processes. What one raises is raised; one that
+    """Reads these trials, here and in so many further processes. What one raises is raised; one
+    that
     is killed, as by the kernel for want of memory, or cannot be started leaves its trials to this
     process."""
     if further == 0:

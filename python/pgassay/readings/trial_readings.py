@@ -25,13 +25,13 @@ class TrialReadings:
         self._known: dict[int, TrialReading] = {}
 
     def of(self, number: int) -> TrialReading:
-        """One finished trial."""
+        """Reads one finished trial."""
         if number not in self._known:
             self._known[number] = read_trial(self.run.path, number, self.plan)
         return self._known[number]
 
     def every(self) -> list[TrialReading]:
-        """All finished trials, by their numbers; of a block those of one server count."""
+        """Reads all finished trials, by their numbers; of a block those of one server count."""
         numbers = self.run.finished()
         unknown = [number for number in numbers if number not in self._known]
         further = processes_for([self.run.trial(number).sample_bytes() for number in unknown])
@@ -43,7 +43,7 @@ class TrialReadings:
         ]
 
     def environment(self) -> EnvironmentFile:
-        """environment.json, with the median duration of the resets."""
+        """Reads environment.json, with the median duration of the resets."""
         stored = self.run.environment()
         if stored.reset:
             took = [

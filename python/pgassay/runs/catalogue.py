@@ -45,13 +45,13 @@ class RunTable:
     """The Parquet file of samples, without its ending."""
 
     def of(self, paths: Iterable[Path]) -> Found:
-        """The rows of these runs; the first that cannot be read is an error."""
+        """Reads the rows of these runs; the first that cannot be read is an error."""
         if self.of_run is None:
             return dataset(self.file, paths)
         return self._table((path, list(_read(self.of_run, path))) for path in paths)
 
     def of_readable(self, paths: Iterable[Path], unreadable: Told) -> Found:
-        """The same without the runs that cannot be read."""
+        """Reads the rows of those runs that can be read."""
         if self.of_run is None:
             return dataset(self.file, paths)
         return self._table(_each(self.of_run, paths, unreadable))
@@ -127,18 +127,18 @@ TABLES: Mapping[str, RunTable] = {
 
 
 def meant_by(query: str) -> list[RunTable]:
-    """The tables that a query may mean."""
+    """Returns the tables that a query may mean."""
     words = {word.lower() for word in re.findall(r"\w+", query)}
     return [table for table in TABLES.values() if table.name in words]
 
 
 def wanted_by(query: str) -> Wanted:
-    """The files of runs that a query may need."""
+    """Returns the files of runs that a query may need."""
     return reduce(or_, (table.reads for table in meant_by(query)), Wanted((PLAN, OBSERVATION)))
 
 
 @cache
 def descriptions() -> dict[str, str]:
-    """What each table holds, in a sentence."""
+    """Says in a sentence what each table holds."""
     text = (files("pgassay") / "runs" / "tables.toml").read_text("utf-8")
     return {name: str(said) for name, said in tomllib.loads(text).items()}

@@ -39,7 +39,7 @@ class RunsDatabase:
 
     @contextmanager
     def answer(self, query: str) -> Iterator[pa.RecordBatchReader]:
-        """The answer to a query, of which runs that cannot be read are no part."""
+        """Answers a query, of which runs that cannot be read are no part."""
         with _clear_errors(), locked_connection() as locked:
             _refuse_writes(locked, query)
             yield self._begun(locked, query)
@@ -82,7 +82,7 @@ class RunsDatabase:
 
 
 def locked_connection() -> duckdb.DuckDBPyConnection:
-    """A database in memory that opens no file and no connection, whatever the SQL."""
+    """Opens a database in memory that opens no file and no connection, whatever the SQL."""
     database = duckdb.connect(":memory:", config=_LOCK)
     database.execute("SET TimeZone = 'UTC'")
     database.execute("SET enable_external_access = false")

@@ -12,7 +12,7 @@ from pgassay.samples.layout import OBSERVATION, PLAN
 
 
 def run_paths(folder: Path) -> list[Path]:
-    """The runs and observations directly in a folder, by name; a run alone is its own."""
+    """Lists the runs and observations directly in a folder, by name; a run alone is its own."""
     if not folder.is_dir():
         raise RunDirectoryError(
             f"{folder}: there is no such folder; name the folder that holds your runs"

@@ -25,12 +25,12 @@ Row = Mapping[str, Any]
 
 
 def directory(path: Path) -> StoredDirectory:
-    """A run's or an observation's."""
+    """Opens the directory of a run or an observation."""
     return (ObservationDirectory if ObservationDirectory.is_at(path) else RunDirectory).open(path)
 
 
 def runs(path: Path) -> Iterator[Row]:
-    """One row."""
+    """Makes the row of a run."""
     found, environment = overview_of(path), directory(path).environment()
     host = environment.host
     yield {
@@ -54,12 +54,12 @@ def runs(path: Path) -> Iterator[Row]:
 
 
 def comparisons(path: Path) -> Iterator[Row]:
-    """Every comparison of every metric."""
+    """Makes a row per comparison of a metric."""
     return _comparisons(_json(path, ANALYSIS))
 
 
 def verdicts(path: Path) -> Iterator[Row]:
-    """The comparisons of the primary metric, which are the verdicts."""
+    """Makes the rows of the primary metric's comparisons, which are the verdicts."""
     analysis = _json(path, ANALYSIS)
     return (one for one in _comparisons(analysis) if one["metric"] == analysis["metric"])
 
@@ -78,7 +78,7 @@ def _comparisons(analysis: Row) -> Iterator[Row]:
 
 
 def trials(path: Path) -> Iterator[Row]:
-    """Finished trials, invalid ones too; none of an observation."""
+    """Makes the rows of finished trials, invalid ones too; none of an observation."""
     if ObservationDirectory.is_at(path):
         return
     for stored in RunDirectory.open(path).trials():
@@ -119,7 +119,7 @@ def metrics(path: Path) -> Iterator[Row]:
 
 
 def arms(path: Path) -> Iterator[Row]:
-    """One row per arm and factor."""
+    """Makes a row per arm and factor."""
     plan = _json(path, PLAN)
     first = {one["name"]: one["levels"][0] for one in plan.get("factors", ()) if one["levels"]}
     for arm in plan.get("arms", ()):
@@ -129,7 +129,7 @@ def arms(path: Path) -> Iterator[Row]:
 
 
 def statements(path: Path) -> Iterator[Row]:
-    """One row per statement and arm; without an arm where only the text is known."""
+    """Makes a row per statement and arm; without an arm where only the text is known."""
     told = set()
     for use in _json(path, ANALYSIS).get("statement_use") or ():
         told.add(use["queryid"])
@@ -141,7 +141,8 @@ def statements(path: Path) -> Iterator[Row]:
 
 
 def settings(path: Path) -> Iterator[Row]:
-    """The server's settings when the run began; those that an arm changes are in `arms`."""
+    """Makes the rows of the server's settings when the run began; those that an arm changes are in
+    `arms`."""
     server = directory(path).environment().server
     known = {name: Setting(value=value) for name, value in server.settings.items()}
     for name, found in ({**known, **server.every_setting}).items():
@@ -183,5 +184,5 @@ def _json(path: Path, name: str) -> dict[str, Any]:
 
 
 def described(path: Path) -> dict[str, Any]:
-    """plan.json, or observation.json."""
+    """Reads plan.json, or observation.json."""
     return parsed_file(path / (OBSERVATION if ObservationDirectory.is_at(path) else PLAN))

@@ -17,7 +17,7 @@ _THIS_MACHINE = ("file", "local")
 
 
 def url_of(path: Path) -> str | None:
-    """The URL that a path stands for; None where it is a path of this machine."""
+    """Returns the URL that a path stands for; None where it is a path of this machine."""
     found = _URL.fullmatch(str(path))
     if found is None or found[1] in _THIS_MACHINE:
         return None
@@ -39,7 +39,7 @@ def url_of(path: Path) -> str | None:
 
 
 def local_path(path: Path) -> Path:
-    """A path of this machine, also where it was written as file:///…."""
+    """Returns the path of this machine, also where it was written as file:///…."""
     found = _URL.fullmatch(str(path))
     return Path("/", found[2]) if found and found[1] in _THIS_MACHINE else path
 

@@ -34,7 +34,8 @@ MOST_STATEMENTS = 500
 
 
 def default_run_path(name: str, now: datetime | None = None) -> Path:
-    """`pgassay-runs/2026-01-31-142501-NAME`, with a number where a run of that second is there."""
+    """Returns a new path such as `pgassay-runs/2026-01-31-142501-NAME`, with a number where a run
+    of that second is there."""
     moment = (now or datetime.now(UTC).astimezone()).strftime("%Y-%m-%d-%H%M%S")
     names = itertools.chain([""], (f"-{number}" for number in itertools.count(2)))
     paths = (Path(RUNS_FOLDER) / f"{moment}-{name}{more}" for more in names)
@@ -56,7 +57,7 @@ class StoredDirectory:
 
     @classmethod
     def create(cls, path: Path) -> Self:
-        """Make a new, empty one; refuses a directory that holds anything."""
+        """Makes a new, empty directory; refuses one that holds anything."""
         make_empty(path)
         if cls.PARTS:
             with clear_errors(path):
@@ -65,7 +66,7 @@ class StoredDirectory:
 
     @classmethod
     def open(cls, path: Path) -> Self:
-        """An existing one; refuses a folder that is not one."""
+        """Opens an existing directory; refuses a folder that is not of this kind."""
         if not path.exists():
             raise RunDirectoryError(f"{path}: does not exist; `pgassay list` shows stored runs")
         if not cls.is_at(path):
@@ -74,12 +75,12 @@ class StoredDirectory:
 
     @classmethod
     def is_at(cls, path: Path) -> bool:
-        """Whether a directory is one of this kind."""
+        """Returns whether a directory is one of this kind."""
         return (path / cls.MARK).is_file()
 
     @property
     def place(self) -> str:
-        """What people and programs name it by."""
+        """The path or URL that people and programs name it by."""
         return str(self.path)
 
     @property
@@ -88,44 +89,44 @@ class StoredDirectory:
         return self.path.resolve().name
 
     def has(self, name: str) -> bool:
-        """Whether its top folder holds this file."""
+        """Returns whether its top folder holds this file."""
         return (self.path / name).is_file()
 
     def write_text(self, name: str, text: str) -> Path:
-        """Write a text file of the top folder."""
+        """Writes a text file of the top folder."""
         write_atomically(self.path / name, text.encode())
         return self.path / name
 
     def write_json(self, name: str, value: Mapping[str, Any], *, verbatim: bool = False) -> None:
-        """Write a JSON file of the top folder; secrets are taken out unless it is verbatim."""
+        """Writes a JSON file of the top folder; secrets are taken out unless it is verbatim."""
         write_atomically(
             self.path / name, as_json(value if verbatim else redacted_value(dict(value)))
         )
 
     def write_file(self, name: str, file: StoredFile) -> None:
-        """Write a JSON file of the top folder by its model, without secrets."""
+        """Writes a JSON file of the top folder by its model, without secrets."""
         write_atomically(self.path / name, without_secrets(file))
 
     def read_text(self, name: str) -> str:
-        """Read a text file of the top folder."""
+        """Reads a text file of the top folder."""
         return read_text(self.path / name)
 
     def read_json(self, name: str) -> dict[str, Any]:
-        """Read a JSON file of the top folder."""
+        """Reads a JSON file of the top folder."""
         return parsed_file(self.path / name)
 
     def write_environment(self, found: Mapping[str, Any]) -> None:
-        """Write environment.json, again where a run goes on."""
+        """Writes environment.json, again where a run goes on."""
         self.write_file(ENVIRONMENT, EnvironmentFile.model_validate(found))
 
     def environment(self) -> EnvironmentFile:
-        """environment.json; empty where the run ended before its server was ready."""
+        """Reads environment.json; empty where the run ended before its server was ready."""
         if not self.has(ENVIRONMENT):
             return EnvironmentFile()
         return stored_file(self.path / ENVIRONMENT, EnvironmentFile)
 
     def add_statements(self, texts: Mapping[str, str]) -> None:
-        """Store the texts of statements that have none yet, up to a limit."""
+        """Stores the texts of statements that have none yet, up to a limit."""
         known = self.statements()
         room = MOST_STATEMENTS - len(known)
         unknown = (item for item in texts.items() if item[0] not in known)

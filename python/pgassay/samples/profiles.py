@@ -34,7 +34,7 @@ class StoredProfiles:
     notes: tuple[Note, ...] = ()
 
     def of_kind(self, arm: str, kind: str) -> Profile | None:
-        """One profile of an arm."""
+        """Returns one profile of an arm."""
         return next((one for one in self.of_arm.get(arm, ()) if one.kind == kind), None)
 
 
@@ -53,11 +53,11 @@ class ProfileDirectory:
             write_atomically(folder / name, content)
 
     def finish(self, of_arm: Mapping[str, Sequence[Profile]], notes: Sequence[Note]) -> None:
-        """What the files do not say; with this the profiles are there."""
+        """Writes what the files do not say, which completes the profiles."""
         self.write_files({INDEX: as_json(ProfilesFile.taken(of_arm, notes).to_json())})
 
     def read(self) -> StoredProfiles:
-        """All of it; nothing where there is none."""
+        """Reads all profiles; nothing where there is none."""
         index = self.path / INDEX
         if not index.is_file():
             return StoredProfiles()
@@ -69,7 +69,7 @@ class ProfileDirectory:
         return StoredProfiles(of_arm, notes_from_json(found.notes_coded, found.notes))
 
     def text(self, name: str) -> str:
-        """One of the files; empty where it is not there."""
+        """Reads one of the files; empty where it is not there."""
         path = self.path / name
         return read_text(path) if path.is_file() else ""
 

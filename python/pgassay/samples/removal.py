@@ -32,7 +32,7 @@ class Removable:
 
 
 def removable(path: Path) -> Removable:
-    """Check a directory; refuses what must stay."""
+    """Checks a directory that is to be removed; refuses what must stay."""
     if path.is_symlink():
         raise RunDirectoryError(f"{path}: is a symbolic link; name the directory it leads to")
     if not path.is_dir():
@@ -50,7 +50,7 @@ def removable(path: Path) -> Removable:
 
 
 def remove(found: Removable) -> None:
-    """Remove it."""
+    """Removes the directory."""
     with locked(found.path):
         refuse_changes_left(found.path)  # a resumed run may have made some since the check
         try:
@@ -67,7 +67,7 @@ def remove(found: Removable) -> None:
 
 
 def mark_in(path: Path) -> Path | None:
-    """The file that shows that a directory is of pgassay."""
+    """Returns the file that shows that a directory is of pgassay."""
     return next((path / name for name in MARKS if _is_ours(path / name)), None)
 
 
@@ -79,7 +79,7 @@ def _is_ours(mark: Path) -> bool:
 
 
 def refuse_changes_left(path: Path) -> None:
-    """What its run changed must be undone first."""
+    """Refuses a directory whose run has changes that are not undone."""
     if open_entries(path / JOURNAL):
         raise RunDirectoryError(
             f"{path}: its run left changes on a server or host, which only this directory can undo;"

@@ -49,26 +49,26 @@ class RunDirectory(StoredDirectory):
     KIND, MARK, PARTS = "run directory", PLAN, TRIALS
 
     def journal(self) -> FileJournal:
-        """The journal of changes to the target."""
+        """Returns the journal of changes to the target."""
         return FileJournal(self.path / JOURNAL)
 
     def profiles(self) -> ProfileDirectory:
-        """The profiles of its arms, if they were taken."""
+        """Returns the folder of its arms' profiles, if they were taken."""
         return ProfileDirectory(self.path / PROFILES)
 
     def store_design(self, spec: Spec, plan: Plan) -> None:
-        """Write everything that it takes to repeat or resume the run."""
+        """Writes everything that it takes to repeat or resume the run."""
         self.write_text(SPEC, spec.text)
         self.write_json(WORKLOAD_COPY, materials_to_json(spec), verbatim=True)
         remember_begun(self.path)
         self.store_plan(plan)
 
     def store_plan(self, plan: Plan) -> None:
-        """Write the plan, again where the run has dropped an arm."""
+        """Writes the plan, again where the run has dropped an arm."""
         self.write_json(PLAN, plan_to_json(plan))
 
     def plan(self) -> Plan:
-        """The plan that the run was made with."""
+        """Reads the plan that the run was made with."""
         try:
             return plan_from_json(self.read_json(PLAN))
         except ValueError as error:
@@ -80,19 +80,19 @@ class RunDirectory(StoredDirectory):
         return ""
 
     def is_empty(self) -> bool:
-        """Whether it has nothing of a trial, and nothing is left to undo."""
+        """Returns whether it has nothing of a trial, and nothing is left to undo."""
         return not any((self.path / TRIALS).iterdir()) and not open_changes(self.path / JOURNAL)
 
     def note_failed(self, trial: FailedTrial) -> None:
-        """Store that a trial broke off: it is run again, and the report says so."""
+        """Stores that a trial broke off: it is run again, and the report says so."""
         note_failed(self.path / FAILED, trial)
 
     def failed(self) -> tuple[FailedTrial, ...]:
-        """Trials that broke off and were not stored, oldest first."""
+        """Reads the trials that broke off and were not stored, oldest first."""
         return failed_trials(self.path / FAILED)
 
     def write_trial(self, record: TrialRecord) -> None:
-        """Store one finished trial; it is there whole, or not at all."""
+        """Stores one finished trial; it is there whole, or not at all."""
         final = self.path / TRIALS / f"{record.number:04d}"
         aside = final.with_name(f".{final.name}.part")
         with clear_errors(final):
@@ -118,7 +118,7 @@ class RunDirectory(StoredDirectory):
         self.add_statements(record.statements)
 
     def output_folder(self, number: int) -> Path:
-        """An empty folder for what a trial's load writes; it stays where the trial fails."""
+        """Makes an empty folder for what a trial's load writes; it stays where the trial fails."""
         folder = self._output(number)
         with clear_errors(folder):
             make_directory(folder)
@@ -128,11 +128,11 @@ class RunDirectory(StoredDirectory):
         return self.path / TRIALS / f"output-{number:04d}"
 
     def trial(self, number: int) -> StoredTrial:
-        """One finished trial."""
+        """Returns one finished trial."""
         return StoredTrial(self.path / TRIALS / f"{number:04d}")
 
     def trials(self) -> Iterator[StoredTrial]:
-        """The finished trials by their numbers; those run again come last."""
+        """Returns the finished trials by their numbers; those run again come last."""
         return (self.trial(number) for number in self.finished())
 
 

@@ -27,15 +27,15 @@ class StoredPart:
         self.folder = folder
 
     def table(self, name: str) -> pa.Table:
-        """One of the Parquet files, by its name without the ending."""
+        """Reads one of the Parquet files, by its name without the ending."""
         return read_table(self.folder / f"{name}.parquet", name)
 
     def sample_bytes(self) -> int:
-        """The size of its Parquet files, which hold many times as much."""
+        """Returns the size (bytes) of its Parquet files, which hold many times as much."""
         return sum(file.lstat().st_size for file in self.folder.glob("*.parquet"))
 
     def batched(self, name: str) -> Batched:
-        """The same, some rows at a time."""
+        """Reads one of the Parquet files, some rows at a time."""
         return Batched(self.folder / f"{name}.parquet", name)
 
 
@@ -43,7 +43,7 @@ class StoredTrial(StoredPart):
     """One trial read back from its folder."""
 
     def summary(self) -> TrialFile:
-        """trial.json."""
+        """Reads trial.json."""
         return self._summary
 
     @cached_property
@@ -51,12 +51,12 @@ class StoredTrial(StoredPart):
         return stored_file(self.folder / TRIAL, TrialFile)
 
     def plans(self) -> tuple[PlansOfArm, ...]:
-        """plans.json by arm; empty where the plans of statements were not read."""
+        """Reads plans.json by arm; empty where the plans of statements were not read."""
         path = self.folder / PLANS
         return stored_file(path, PlansFile).arms if path.is_file() else ()
 
     def validity(self) -> Validity:
-        """Whether it counts."""
+        """Says whether the trial counts, and why not."""
         found = self.summary().validity
         return Validity(notes_from_json(found.notes, found.reasons))
 
@@ -65,9 +65,9 @@ class StoredSegment(StoredPart):
     """One segment read back: tables as a trial's, and segment.json."""
 
     def summary(self) -> SegmentFile:
-        """segment.json."""
+        """Reads segment.json."""
         return stored_file(self.folder / SEGMENT, SegmentFile)
 
     def bytes(self) -> int:
-        """What it takes on disk."""
+        """Returns the bytes that the segment takes on disk."""
         return sum(file.lstat().st_size for file in self.folder.iterdir())

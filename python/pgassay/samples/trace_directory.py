@@ -74,11 +74,11 @@ class TraceDirectory(StoredDirectory):
     KIND, MARK = "stored trace", TRACE
 
     def described(self) -> TraceFile:
-        """trace.json."""
+        """Reads trace.json."""
         return stored_file(self.path / TRACE, TraceFile)
 
     def table(self, name: str) -> pa.Table:
-        """One of the Parquet files."""
+        """Reads one of the Parquet files."""
         path = self.path / f"{name}.parquet"
         try:
             found = pq.read_table(path, schema=_FILES[name])
@@ -89,11 +89,11 @@ class TraceDirectory(StoredDirectory):
             raise RunDirectoryError(f"{path}: cannot be read: {reason}") from None
 
     def write_described(self, value: TraceFile) -> None:
-        """trace.json; with it the trace is complete."""
+        """Writes trace.json, which completes the trace."""
         write_atomically(self.path / TRACE, as_json(value.to_json()))
 
     def is_empty(self) -> bool:
-        """Whether the trace is not complete."""
+        """Returns whether the trace is not complete."""
         return not self.is_at(self.path)
 
 
@@ -129,7 +129,7 @@ class TraceWriter:
     def add_reading(
         self, start_ns: int, end_ns: int, points: Sequence[tuple[str, PointReading]]
     ) -> None:
-        """One second: points with the names of their keys."""
+        """Adds one second: points with the names of their keys."""
         for key, reading in points or [("", _NOTHING)]:
             self._add(
                 "points",
@@ -151,7 +151,7 @@ class TraceWriter:
             self._add("phases", vars(event))
 
     def add_transactions(self, time_ns: int, transactions: int) -> None:
-        """The server's counter at a moment."""
+        """Adds the server's counter of transactions at a moment (ns)."""
         self._add("transactions", {"time_ns": time_ns, "transactions": transactions})
 
     def _add(self, name: str, row: dict[str, Any]) -> None:

@@ -22,7 +22,7 @@ from pgassay.samples.storage.files import clear_errors
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Lock a run directory against a second process; the lock of a killed one is gone."""
+    """Locks a run directory against a second process; the lock of a killed one is gone."""
     with clear_errors(path):
         # The directory itself: nothing is written, so a full or read-only disk will do.
         descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
@@ -41,7 +41,7 @@ def locked(path: Path) -> Iterator[None]:
 
 
 def clear_unfinished(path: Path) -> None:
-    """Remove the pieces of unfinished trials and files."""
+    """Removes the pieces of unfinished trials and files."""
     trials = path / TRIALS
     with clear_errors(path):
         trials.mkdir(mode=0o700, exist_ok=True)
@@ -53,7 +53,8 @@ def clear_unfinished(path: Path) -> None:
 
 
 def pending_undo(path: Path) -> str:
-    """The changes of a run that are still to be undone, and the command for it, in one line."""
+    """Names the changes of a run that are still to be undone, and the command for it, in one
+    line."""
     changes = open_changes(path / JOURNAL)
     if not changes:
         return "nothing is left to undo"

@@ -78,7 +78,8 @@ class ArmStyle:
 
 
 def arm_styles(arms: Sequence[Arm]) -> dict[str, ArmStyle]:
-    """Arm id → its look; from the eighth arm on, colours repeat with another dash and symbol."""
+    """Maps arm id → its look; from the eighth arm on, colours repeat with another dash and
+    symbol."""
     shorts = (" · ".join(a.levels.values()) if len(a.levels) > 1 else a.label for a in arms)
     return {
         arm.id: _style(at, arm.id, arm.label, short)
@@ -87,7 +88,7 @@ def arm_styles(arms: Sequence[Arm]) -> dict[str, ArmStyle]:
 
 
 def side_styles(names: Iterable[str]) -> dict[str, ArmStyle]:
-    """The same of runs made apart: name of a side → its look."""
+    """Maps the name of a side, of runs made apart, → its look."""
     return {name: _style(at, name, name, name) for at, name in enumerate(names)}
 
 
@@ -104,24 +105,24 @@ def _style(index: int, id_: str, label: str, short: str) -> ArmStyle:
 
 
 def level_colour(index: int) -> str:
-    """The colour of the index-th comparison; the first colour is the baseline arm's."""
+    """Returns the colour of the index-th comparison; the first colour is the baseline arm's."""
     return ARM_COLOURS[(index + 1) % len(ARM_COLOURS)]
 
 
 def shade(
     start: float | None, end: float | None, colour: str = SHADE, opacity: float = BAND_OPACITY
 ) -> Box:
-    """A stretch of the horizontal axis behind the lines."""
+    """Shades a stretch of the horizontal axis behind the lines."""
     return Box(start, end, None, None, colour, opacity)
 
 
 def dotted(at: float) -> Rule:
-    """A dotted vertical line."""
+    """Draws a dotted vertical line."""
     return Rule(INK, x=at, dotted=True)
 
 
 def zero_and_margin(margin: float) -> tuple[Mark, ...]:
-    """The line of no difference, and the band of differences too small to matter."""
+    """Draws the line of no difference, and the band of differences too small to matter."""
     return Box(None, None, -margin, margin, SHADE, BAND_OPACITY), Rule(INK, y=0.0, width=1.2)
 
 
@@ -147,7 +148,7 @@ def line_with_band(
     words: Sequence[str],
     arm: str = "",
 ) -> tuple[Mark, ...]:
-    """A line through points with their words, behind it its band where there is one.
+    """Draws a line through points with their words, before its band where there is one.
 
     A band of a single place, which has no width, is a bar.
     """
@@ -173,7 +174,7 @@ def _stands_alone(bands: Sequence[Interval | None], at: int) -> bool:
 
 
 def shade_blocks(blocks: Sequence[int]) -> tuple[list[Mark], dict[int, float]]:
-    """Every other block of places 1, 2, … shaded; block → the middle of it on the axis."""
+    """Shades every other block of places 1, 2, …; returns block → its middle on the axis."""
     places: dict[int, list[int]] = {}
     for place, block in enumerate(blocks, start=1):
         places.setdefault(block, []).append(place)

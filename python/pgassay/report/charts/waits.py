@@ -22,7 +22,7 @@ _LABEL_ABOVE_PX = -7
 
 
 def waits_chart(analysis: Analysis, styles: Mapping[str, ArmStyle]) -> Figure | None:
-    """The chart, or None where no wait was sampled."""
+    """Draws sampled waits; returns None where none was sampled."""
     classes = present_classes(analysis)
     if not classes:
         return None

@@ -40,7 +40,7 @@ def draw(
     arms: Sequence[tuple[str, str]] = (),
     around: float = 0.0,
 ) -> str:
-    """The drawing; `name` is unique on its page, `label` says in words what is shown.
+    """Draws a chart as SVG; `name` is unique on its page, `label` says in words what is shown.
 
     `arms`, names and colours, are the key where there is none above the drawing; with a margin
     `around` it, in pixels, the drawing has a white ground.
@@ -76,7 +76,7 @@ def draw(
 
 
 def shows_zero(panel: Panel) -> bool:
-    """Whether zero lies on the vertical axis."""
+    """Returns whether zero lies on the vertical axis."""
     scale = scale_of(panel.y, list(_up(panel)), panel.height, 0)
     return scale.kind == "linear" and scale.low <= 0.0 <= scale.high
 

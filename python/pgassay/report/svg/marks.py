@@ -51,7 +51,7 @@ class Place:
 
 
 def draw_mark(mark: Mark, place: Place) -> str:
-    """The elements of one mark."""
+    """Returns the SVG elements of one mark."""
     match mark:
         case Line():
             return _line(mark, place)

@@ -145,7 +145,7 @@ class Panel:
     marks: list[Mark] = field(default_factory=list)
 
     def add(self, *marks: Mark) -> None:
-        """Draw these over what was added before."""
+        """Draws these marks over what was added before."""
         self.marks += marks
 
     def _ends(self) -> Iterator[float]:
@@ -158,7 +158,7 @@ class Panel:
 
     @property
     def runs_out(self) -> bool:
-        """Whether an interval continues beyond the lower or the upper edge."""
+        """Returns whether an interval continues beyond the lower or the upper edge."""
         low = -math.inf if self.y.low is None else self.y.low
         high = math.inf if self.y.high is None else self.y.high
         return any(end < low or end > high for end in self._ends())
@@ -178,11 +178,11 @@ class Figure:
 
     @property
     def runs_out(self) -> bool:
-        """Whether an interval continues beyond the edge of a panel."""
+        """Returns whether an interval continues beyond the edge of a panel."""
         return any(panel.runs_out for panel in self.panels)
 
     @property
     def has_hollow(self) -> bool:
-        """Whether a point's interval is not known."""
+        """Returns whether a point's interval is not known."""
         marks = (mark for panel in self.panels for mark in panel.marks)
         return any(isinstance(mark, Points) and None in mark.errors for mark in marks)

@@ -15,7 +15,7 @@ Pixels = NDArray[np.float64]
 
 
 def pieces(*coordinates: Pixels) -> Iterator[tuple[Pixels, ...]]:
-    """The runs of points between holes: where any coordinate is missing."""
+    """Splits points at holes, where any coordinate is missing."""
     known = ~np.isnan(coordinates).any(axis=0)
     changes = np.flatnonzero(np.diff(known, prepend=False, append=False))
     for begin, end in changes.reshape(-1, 2).tolist():
@@ -23,7 +23,8 @@ def pieces(*coordinates: Pixels) -> Iterator[tuple[Pixels, ...]]:
 
 
 def thinned(x: Pixels, y: Pixels, most: int) -> tuple[Pixels, Pixels]:
-    """At most about so many points: of each stretch the first, lowest, highest and last stay."""
+    """Thins a line to about so many points; of each stretch first, lowest, highest and last
+    stay."""
     if len(x) <= most:
         return x, y
     stretches = max(1, most // 4)
@@ -40,7 +41,8 @@ def thinned(x: Pixels, y: Pixels, most: int) -> tuple[Pixels, Pixels]:
 
 
 def path_data(x: Pixels, y: Pixels) -> str:
-    """A move and lines through the points, to a tenth of a pixel across and a hundredth up."""
+    """Writes a move and lines through the points, to a tenth of a pixel across and a hundredth
+    up."""
     first, *rest = map("{:.1f} {:.2f}".format, x.tolist(), y.tolist())
     # A line to itself: with round ends a single point is a dot.
     return f"M{first}L" + " ".join(rest or [first])

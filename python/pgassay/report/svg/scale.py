@@ -69,7 +69,7 @@ class Scale:
         return min(max(pixel, -_FAR_PX), _FAR_PX)
 
     def pixels(self, values: Values) -> NDArray[np.float64]:
-        """Those of many values; NaN for None."""
+        """Returns the pixels of many values; NaN for None."""
         low, high, at = self.low, self.high, np.array(values, np.float64)
         if self.kind == "log":
             low, high = math.log10(low), math.log10(high)
@@ -80,7 +80,7 @@ class Scale:
 
 
 def scale_of(axis: Axis, values: list[float], start: float, end: float) -> Scale:
-    """The scale that shows all values, with a little room where the axis names no limits."""
+    """Makes the scale that shows all values, with a little room where the axis names no limits."""
     if axis.low is not None and axis.high is not None:
         return Scale(axis.kind, axis.low, axis.high, start, end)
     positive = axis.kind == "log"
@@ -106,7 +106,7 @@ def scale_of(axis: Axis, values: list[float], start: float, end: float) -> Scale
 
 
 def ticks_of(axis: Axis, scale: Scale, most: int) -> list[tuple[float, str]]:
-    """At most so many places inside the scale, with their texts."""
+    """Returns at most so many places inside the scale, with their texts."""
     if axis.ticks is not None:
         every = max(1, math.ceil(len(axis.ticks) / max(1, most)))
         low, high = sorted((scale.low, scale.high))

@@ -20,7 +20,7 @@ def width_of(words: str, size: float, bold: bool = False) -> float:
 
 
 def shortened(words: str, size: float, most_px: float, bold: bool = False) -> str:
-    """The words, cut with an ellipsis where they are wider than that."""
+    """Cuts words with an ellipsis where they are wider than that (px)."""
     words = str(words)
     if width_of(words, size, bold) <= most_px:
         return words
@@ -30,7 +30,7 @@ def shortened(words: str, size: float, most_px: float, bold: bool = False) -> st
 
 
 def wrapped(words: str, size: float, most_px: float) -> list[str]:
-    """Lines of whole words, none wider than that if its words allow."""
+    """Breaks words into lines, none wider than that (px) if its words allow."""
     lines: list[str] = []
     for word in str(words).split(" "):
         if lines and width_of(f"{lines[-1]} {word}", size) <= most_px:
@@ -41,7 +41,8 @@ def wrapped(words: str, size: float, most_px: float) -> list[str]:
 
 
 def inert(words: str) -> str:
-    """The words as text or attribute of SVG and HTML: no markup, and nothing that XML forbids."""
+    """Escapes words as text or attribute of SVG and HTML: no markup, and nothing that XML
+    forbids."""
     return escape(_NOT_IN_XML.sub("\ufffd", str(words))).replace("\n", "&#10;")
 
 

@@ -20,13 +20,13 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Write `content` so that readers see the old file or the new one, also after a power cut."""
+    """Writes `content` so that readers see the old file or the new one, also after a power cut."""
     with clear_errors(path):
         durable.write_atomically(path, content)
 
 
 def append_line(path: Path, entry: Mapping[str, object]) -> None:
-    """Add one JSON object as a line of its own, on disk when this returns."""
+    """Adds one JSON object as a line of its own, on disk when this returns."""
     # A line cut short by a crash or a full disk must not swallow this one, so each begins afresh.
     line = "\n" + json.dumps(entry, ensure_ascii=False) + "\n"
     with clear_errors(path):
@@ -46,7 +46,7 @@ def append_line(path: Path, entry: Mapping[str, object]) -> None:
 
 
 def make_empty(path: Path) -> None:
-    """Make a new directory, or take an empty one; refuses one that holds anything."""
+    """Makes a new directory, or takes an empty one; refuses one that holds anything."""
     refuse_used(path)
     with clear_errors(path):
         durable.make_directory(path, parents=True, exist_ok=True)
@@ -61,7 +61,7 @@ def refuse_used(path: Path) -> None:
 
 @contextmanager
 def clear_errors(path: Path) -> Iterator[None]:
-    """Turn the operating system's errors into one line that names the fix."""
+    """Turns the operating system's errors into one line that names the fix."""
     try:
         yield
     except OSError as error:
@@ -75,7 +75,7 @@ def clear_errors(path: Path) -> Iterator[None]:
 
 @contextmanager
 def lost_storage_is_a_trial_error() -> Iterator[None]:
-    """While trials run, a directory that can no longer be used ends them, not the set-up."""
+    """Raises a TrialError, not one of the set-up, where a directory can no longer be used."""
     try:
         yield
     except RunDirectoryError as error:

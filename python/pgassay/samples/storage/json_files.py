@@ -19,17 +19,17 @@ _File = TypeVar("_File", bound=StoredFile)
 
 
 def as_json(value: Mapping[str, Any]) -> bytes:
-    """The bytes of a JSON file."""
+    """Returns the bytes of a JSON file."""
     return json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False).encode() + b"\n"
 
 
 def without_secrets(file: StoredFile) -> bytes:
-    """The bytes of a file, every text redacted."""
+    """Returns the bytes of a JSON file, every text redacted."""
     return as_json(redacted_value(file.to_json()))
 
 
 def read_text(path: Path) -> str:
-    """The text of a file."""
+    """Reads the text of a file."""
     try:
         return path.read_text("utf-8")
     except OSError as error:
@@ -39,7 +39,7 @@ def read_text(path: Path) -> str:
 
 
 def parsed_file(path: Path) -> dict[str, Any]:
-    """The object of a JSON file."""
+    """Reads the object of a JSON file."""
     try:
         value = decoded(text := read_text(path))
         if "\\u" in text:
@@ -54,7 +54,7 @@ def parsed_file(path: Path) -> dict[str, Any]:
 
 
 def stored_file(path: Path, model: type[_File]) -> _File:
-    """The same as its model; refused where it is not of this form."""
+    """Reads a JSON file as its model; refuses one that is not of this form."""
     found = parsed_file(path)
     try:
         return model.read(found)

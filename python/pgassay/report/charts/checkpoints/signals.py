@@ -19,7 +19,7 @@ _PANEL_PX = 76
 def signals_chart(
     causes: Sequence[CheckpointCauses], styles: Mapping[str, ArmStyle]
 ) -> Figure | None:
-    """A panel for each signal that changes in any arm, in the order of the analysis."""
+    """Draws a panel for each signal that changes in any arm, in the order of the analysis."""
     titles: dict[str, SignalProfile] = {}
     for one in causes:
         for signal in one.signals:

@@ -18,7 +18,7 @@ _PLOT_PX = 320
 
 
 def checkpoints_chart(analysis: Analysis, styles: Mapping[str, ArmStyle]) -> Figure | None:
-    """The chart, or None where no arm has a profile."""
+    """Draws throughput around checkpoints; returns None where no arm has a profile."""
     drawn = [e for e in analysis.behaviour.checkpoint_effects if e.offset_s and e.arm in styles]
     if not drawn:
         return None

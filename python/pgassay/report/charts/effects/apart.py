@@ -24,7 +24,7 @@ _WIDEST, _FURTHEST_PCT = 3.0, 100.0
 
 
 def differences_chart(analysis: ApartAnalysis) -> Figure | None:
-    """The verdicts and the endpoints beside them; None where no change is known."""
+    """Draws the verdicts and the endpoints beside them; returns None where no change is known."""
     judged = [
         one
         for verdict in analysis.verdicts()

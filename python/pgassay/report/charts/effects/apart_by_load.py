@@ -22,7 +22,7 @@ _TPS_PX, _LATENCY_PX = 280, 200
 def side_loads_chart(
     points: Sequence[AtLoad], unit: str, styles: Mapping[str, ArmStyle]
 ) -> Figure | None:
-    """The chart, or None where trials have a single load."""
+    """Draws both sides by load; returns None where trials have a single load."""
     metrics = shown_metrics(points)
     if not metrics:
         return None
@@ -45,7 +45,7 @@ def side_loads_chart(
 
 
 def shown_metrics(points: Sequence[AtLoad]) -> list[str]:
-    """The metrics shown: throughput, then response time or, in a closed loop, latency."""
+    """Returns the metrics shown: throughput, then response time or, in a closed loop, latency."""
     known = {one.metric for one in points}
     slow = "response_p99" if "response_p99" in known else "latency_p99"
     return [metric for metric in ("tps", slow) if metric in known]
@@ -81,7 +81,7 @@ def _add_side(panel: Panel, points: Sequence[AtLoad], unit: str, style: ArmStyle
 
 
 def range_words(one: AtLoad) -> str:
-    """Such as `trials 812 tps to 897 tps`."""
+    """Writes the range of trials, such as `trials 812 tps to 897 tps`."""
     metric = METRICS[one.metric]
     return tr(
         "trials {low} to {high}", low=quantity(one.low, metric), high=quantity(one.high, metric)

@@ -21,7 +21,7 @@ _MOST_PANELS = 6
 
 
 def by_server_chart(analysis: Analysis) -> Figure | None:
-    """The chart, or None where all blocks ran on one server."""
+    """Draws the effect on each server; returns None where all blocks ran on one server."""
     shown = analysis.answer.by_server[:_MOST_PANELS]
     margin = 100 * analysis.answer.smallest_effect
     return Figure([_panel(one, margin) for one in shown]) if shown else None

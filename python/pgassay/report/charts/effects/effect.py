@@ -33,7 +33,7 @@ _LABEL_ABOVE_PX = -17
 
 
 def effect_chart(analysis: Analysis) -> Figure | None:
-    """The chart, or None where nothing was compared."""
+    """Draws the effects with their intervals; returns None where nothing was compared."""
     rows = [c for c in analysis.answer.verdicts() if c.effect_pct is not None]
     if not rows:
         return None
@@ -64,7 +64,7 @@ def effect_chart(analysis: Analysis) -> Figure | None:
 
 
 def runs_out(analysis: Analysis) -> bool:
-    """Whether an interval reaches past the edge of the chart."""
+    """Returns whether an interval reaches past the edge of the chart."""
     rows = [c for c in analysis.answer.verdicts() if c.effect_pct is not None]
     if not rows:
         return False

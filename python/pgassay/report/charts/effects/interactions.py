@@ -35,7 +35,7 @@ Pair = tuple[str, str]
 
 
 def interaction_chart(analysis: Analysis) -> Figure | None:
-    """The chart, or None where no interaction was estimated."""
+    """Draws interactions of factors; returns None where none was estimated."""
     pairs: dict[Pair, list[SimpleEffect]] = {}
     for effect in analysis.answer.simple_effects:
         if effect.estimate.effect_pct is not None:
@@ -45,7 +45,7 @@ def interaction_chart(analysis: Analysis) -> Figure | None:
 
 
 def pairs_left_out(analysis: Analysis) -> int:
-    """How many pairs of factors the chart has no room for."""
+    """Counts the pairs of factors that the chart has no room for."""
     pairs = {(effect.factor, effect.other) for effect in analysis.answer.simple_effects}
     return max(0, len(pairs) - _MOST_PANELS)
 

@@ -29,7 +29,7 @@ _PLOT_PX = 320
 
 
 def load_curve_chart(analysis: Analysis, styles: Mapping[str, ArmStyle]) -> Figure | None:
-    """Points with intervals, the fitted law as a line, the knee as a mark."""
+    """Draws points with intervals, the fitted law as a line, and the knee as a mark."""
     curves = [curve for curve in analysis.behaviour.load_curves if curve.arm in styles]
     if not curves:
         return None
@@ -91,7 +91,7 @@ def load_curve_chart(analysis: Analysis, styles: Mapping[str, ArmStyle]) -> Figu
 
 
 def by_load_chart(analysis: Analysis) -> Figure | None:
-    """The primary metric's difference at each load, with its band, and where sides change."""
+    """Draws the primary metric's difference at each load with its band, and where sides change."""
     effects = [
         effect for effect in analysis.behaviour.by_load if effect.metric == analysis.answer.metric
     ]
@@ -148,6 +148,6 @@ def _throughputs(curves: Sequence[LoadCurve]) -> Iterator[float]:
 
 
 def loads_axis(loads: Sequence[float], unit: str) -> Axis:
-    """The loads of the steps, each named."""
+    """Makes the axis of the steps' loads, each named."""
     ticks = [(load, decimals(load, "g")) for load in loads]
     return Axis(unit, kind="log" if min(loads) > 0 else "linear", ticks=ticks)

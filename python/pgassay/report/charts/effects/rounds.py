@@ -16,7 +16,7 @@ _PLOT_PX = 250
 
 
 def rounds_chart(analysis: Analysis) -> Figure | None:
-    """The chart, or None where arms do not alternate."""
+    """Draws the effect by round; returns None where arms do not alternate."""
     if not analysis.answer.round_effects:
         return None
     blocks = analysis.answer.round_effects[0].blocks

@@ -24,7 +24,7 @@ _ON_AXIS = tuple(share for share in NAMED if share != 0.95)
 def latency_curve_chart(
     curves: Sequence[ArmLatencyCurve], styles: Mapping[str, ArmStyle]
 ) -> Figure | None:
-    """The chart, or None where no latency was logged."""
+    """Draws latency by quantile; returns None where no latency was logged."""
     drawn = [one for one in curves if one.scenario == ALL and one.arm in styles]
     if not drawn:
         return None
@@ -69,10 +69,11 @@ def latency_curve_chart(
 
 
 def nines(share: float) -> float:
-    """The place of a quantile on an axis on which 90, 99 and 99.9 % are equally far apart."""
+    """Returns the place of a quantile on an axis on which 90, 99 and 99.9 % are equally far
+    apart."""
     return -math.log10(1 - share)
 
 
 def percent(share: float) -> str:
-    """Such as `99.9 %`."""
+    """Writes a quantile as per cent, such as `99.9 %`."""
     return f"{decimals(100 * share, 'g')}\xa0%"

@@ -23,7 +23,7 @@ _LEAST_OF_PEAK = 1e-4
 
 
 def modes_chart(shown: Sequence[LatencyModes], styles: Mapping[str, ArmStyle]) -> Figure | None:
-    """The chart of the scenarios with the most transactions, or None without any."""
+    """Draws the scenarios with the most transactions; returns None without any."""
     panels = []
     for scenario in panels_of(shown):
         own = [one for one in shown if one.scenario == scenario and one.arm in styles]
@@ -32,7 +32,7 @@ def modes_chart(shown: Sequence[LatencyModes], styles: Mapping[str, ArmStyle]) -
 
 
 def panels_of(shown: Sequence[LatencyModes]) -> list[str]:
-    """The scenarios that are drawn."""
+    """Returns the scenarios that are drawn."""
     counts = dict.fromkeys((one.scenario for one in shown), 0)
     for one in shown:
         counts[one.scenario] += one.transactions

@@ -19,7 +19,7 @@ _PLOT_PX = 300
 
 
 def quantiles_chart(analysis: Analysis) -> Figure | None:
-    """The chart, or None where no latency was compared."""
+    """Draws differences of latency by quantile; returns None where none was compared."""
     shifts = [shift for shift in analysis.behaviour.quantile_shifts if shift.step is None]
     if not shifts:
         return None
@@ -75,7 +75,8 @@ def without_band(shift: QuantileShift) -> tuple[float, ...]:
 
 
 def key_of_levels(names: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-    """A key where levels of several factors share a chart, where arms' colours do not apply."""
+    """Makes a key where levels of several factors share a chart, where arms' colours do not
+    apply."""
     if len({factor for factor, _ in names}) < 2:
         return []
     return [(name, level_colour(index)) for index, (_, name) in enumerate(names)]

@@ -35,7 +35,7 @@ _Spans = Callable[[ChartSeries], Sequence[Span]]
 def happenings(
     series: Sequence[ChartSeries], styles: Mapping[str, ArmStyle], across: Axis
 ) -> list[Panel]:
-    """The panels, one above the other."""
+    """Makes the panels of what happened, one above the other."""
     arms = [arm for arm in styles if any(trial.arm == arm for trial in series)]
     ordered = [trial for arm in arms for trial in series if trial.arm == arm]
     found = (

@@ -42,12 +42,12 @@ _BEHIND: Sequence[_Drawn] = (("replay_lag_ms", Message("replay"), VERMILLION),)
 
 
 def processors_chart(observed: ObservationSummary) -> Figure | None:
-    """How busy the host's processors were."""
+    """Draws how busy the host's processors were (%)."""
     return _lines(observed, tr("percent of the host’s processors"), _PROCESSORS, "%")
 
 
 def standby_chart(observed: ObservationSummary) -> Figure | None:
-    """How far replay was behind the primary."""
+    """Draws how far replay was behind the primary."""
     return _lines(observed, tr("milliseconds behind the primary"), _BEHIND, tr("ms"))
 
 
@@ -83,7 +83,7 @@ def throughput_chart(observed: ObservationSummary) -> Figure | None:
 
 
 def sessions_chart(observed: ObservationSummary) -> Figure | None:
-    """Average active sessions, stacked by wait class."""
+    """Draws average active sessions, stacked by wait class."""
     if not observed.sessions:
         return None
     panel = _panel(observed, tr("average active sessions"))

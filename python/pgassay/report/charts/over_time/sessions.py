@@ -100,7 +100,7 @@ class Ranked:
 
 
 def pareto_chart(ranked: Sequence[Ranked], styles: Mapping[str, ArmStyle]) -> Figure | None:
-    """Bars on one scale, each with its value and its share of the arm's sessions."""
+    """Draws bars on one scale, each with its value and its share of the arm's sessions."""
     drawn = [one for one in ranked if one.rows]
     if not drawn:
         return None

@@ -38,7 +38,7 @@ def throughput_chart(
     *,
     has_bands: bool = False,
 ) -> Figure | None:
-    """The chart, or None where no trial has a second; trials are lines, or bands of each arm."""
+    """Draws trials as lines, or as bands of each arm; returns None where no trial has a second."""
     drawn = [trial for trial in series if trial.offset_s and trial.arm in styles]
     if not drawn:
         return None
@@ -54,12 +54,12 @@ def throughput_chart(
 
 
 def has_rows(chart: Figure) -> bool:
-    """Whether anything happened that is drawn beneath throughput and latency."""
+    """Returns whether anything happened that is drawn beneath throughput and latency."""
     return any(panel.height not in (_TPS_PX, _LATENCY_PX) for panel in chart.panels)
 
 
 def trial_axis(series: Sequence[ChartSeries]) -> Axis:
-    """The time of a trial, over all of them."""
+    """Makes the axis of time within a trial (s), as long as the longest one."""
     first = min(trial.offset_s[0] for trial in series if trial.offset_s)
     last = max(trial.offset_s[-1] for trial in series if trial.offset_s)
     room = 0.01 * (last - first) or 0.5
@@ -70,7 +70,7 @@ def trial_axis(series: Sequence[ChartSeries]) -> Axis:
 def background(
     series: Sequence[ChartSeries], plan: Plan, labelled_px: int | None = None
 ) -> Iterator[Mark]:
-    """The warm-up and the steps; with their names in a panel that is so high."""
+    """Shades the warm-up and the steps, and names them in a panel that is so high (px)."""
     first = min(trial.offset_s[0] for trial in series)
     if first < 0:
         yield shade(first, 0)

@@ -51,13 +51,13 @@ def throughput_chart(traced: TraceSummary) -> Figure | None:
 
 
 def in_it_chart(traced: TraceSummary, names: Mapping[tuple[str, str], str]) -> Figure | None:
-    """How many processes were in each point at a time."""
+    """Draws how many processes were in each point at a time."""
     panel = _panel(traced, Axis(tr("processes in it, on average"), from_zero=True))
     return _with_lines(panel, traced, names, [course.in_it for course in _drawn(traced, names)], "")
 
 
 def p99_chart(traced: TraceSummary, names: Mapping[tuple[str, str], str]) -> Figure | None:
-    """The 99th percentile of each point by second."""
+    """Draws the 99th percentile of each point (µs) by second."""
     panel = _panel(traced, Axis(tr("99th percentile, microseconds"), kind="log"))
     values = [
         [None if value is None else max(value, 0.1) for value in course.p99_us]
@@ -67,7 +67,7 @@ def p99_chart(traced: TraceSummary, names: Mapping[tuple[str, str], str]) -> Fig
 
 
 def heat_map(traced: TraceSummary, course: PointCourse) -> Figure | None:
-    """How many durations fell into each bucket in each second."""
+    """Draws how many durations fell into each bucket in each second."""
     lows = sorted({low for buckets in course.buckets for low in buckets})
     if not lows:
         return None

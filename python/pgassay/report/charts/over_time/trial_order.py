@@ -20,7 +20,7 @@ _PLOT_PX = 250
 
 
 def trial_order_chart(analysis: Analysis, styles: Mapping[str, ArmStyle]) -> Figure | None:
-    """The chart, or None where no trial has a value."""
+    """Draws trials in the order they were run; returns None where no trial has a value."""
     metric = METRICS[analysis.answer.metric]
     trials = [
         t for t in analysis.answer.trials if t.arm in styles and _value(t, metric.name) is not None
