@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from pgassay.analysis.compare.model import (
     Dependence,
-    Estimate,
     Interaction,
     SimpleEffect,
     Trend,
@@ -16,7 +15,6 @@ from pgassay.analysis.model import Analysis, RunFacts, Verdict
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.model import Finding, FindingKind
 from pgassay.findings.wording import as_sentences, interval, more_blocks, outlook, percent
-from pgassay.language import decimals, listed, tr
 from pgassay.notes import Note, Term
 
 _RULE = "findings/answer/factors"
@@ -96,9 +94,3 @@ def trend_sentence(trend: Trend, analysis: Analysis) -> Note:
         interval=interval(trend.estimate),
         margin=100.0 * analysis.answer.smallest_effect,
     )
-
-
-def certainty(estimate: Estimate) -> str:
-    """Such as `sign-flip p = 0.031`."""
-    figures = ((tr("sign-flip p = "), estimate.p_sign_flip), ("p ≤ ", estimate.p_looks))
-    return listed(f"{name}{decimals(value, '.3g')}" for name, value in figures if value is not None)
