@@ -81,7 +81,7 @@ class SpecError(PgassayError):
         super().__init__(": ".join(part for part in (file, key, problem) if part))
 
     def in_file(self, file: str) -> Self:
-        """The error, which names this file from now on if it named none."""
+        """Returns the error, which names this file from now on if it named none."""
         if self.file is None:
             self.file = file
             self.args = (f"{file}: {self.args[0]}",)

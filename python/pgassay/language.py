@@ -89,12 +89,12 @@ def clauses(items: Iterable[object]) -> str:
 
 
 def enumerated(items: Sequence[str]) -> str:
-    """Such as `a, b and c`."""
+    """Joins words, such as `a, b and c`."""
     return _ended(items, tr(" and "))
 
 
 def alternatives(items: Sequence[str]) -> str:
-    """Such as `a, b or c`."""
+    """Joins words as alternatives, such as `a, b or c`."""
     return _ended(items, tr(" or "))
 
 

@@ -301,7 +301,7 @@ def _stored(value: object) -> object:
 
 
 def notes_from_json(stored: Sequence[Any], sentences: Sequence[str]) -> tuple[Note, ...]:
-    """The notes of a file, beside which their sentences stand.
+    """Returns the notes of a file, beside which their sentences stand.
 
     A sentence without a note that this version knows (an older version has no notes, a newer one
     has others) makes a legacy note.
@@ -317,7 +317,8 @@ Said = Note | str | Sequence[Note] | Mapping[str, Note] | None
 
 
 def coded(key: str, said: Said) -> dict[str, Any]:
-    """The sentence of a note under `key` of a stored object, and the note under `KEY_coded`.
+    """Returns the sentence of a note under `key` of a stored object, and the note under
+    `KEY_coded`.
 
     The same of a list of notes, or of notes by name; a text that is no note, or none, is alone.
     """
@@ -332,18 +333,18 @@ def coded(key: str, said: Said) -> dict[str, Any]:
 
 
 def note_at(stored: Mapping[str, Any], key: str) -> Note | None:
-    """The note that `coded` has stored under a key; None where there is no text."""
+    """Returns the note that `coded` has stored under a key; None where there is no text."""
     return _known(stored.get(f"{key}{CODED}"), str(stored[key])) if stored.get(key) else None
 
 
 def notes_at(stored: Mapping[str, Any], key: str) -> tuple[Note, ...]:
-    """The list of notes that `coded` has stored under a key."""
+    """Returns the list of notes that `coded` has stored under a key."""
     codes = stored.get(f"{key}{CODED}")
     return notes_from_json(codes if isinstance(codes, list) else (), stored.get(key) or ())
 
 
 def notes_by_name(stored: Mapping[str, Any], key: str) -> dict[str, Note]:
-    """The notes by name that `coded` has stored under a key."""
+    """Returns the notes by name that `coded` has stored under a key."""
     codes = stored.get(f"{key}{CODED}")
     known = codes if isinstance(codes, dict) else {}
     return {name: _known(known.get(name), text) for name, text in (stored.get(key) or {}).items()}

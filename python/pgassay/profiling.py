@@ -43,7 +43,7 @@ def profile_server(
     say: Callable[[str], None],
     is_stopped: Callable[[], bool],
 ) -> tuple[str, list[Profile], list[Note]]:
-    """The server's name, its profiles, and what could not be had; all is in the directory too.
+    """Profiles a server; returns its name, the profiles and what could not be had.
     When it is to stop, what was recorded so far is a profile."""
     program()
     kinds: tuple[Kind, ...] = ("cpu", "off-cpu") if request.off_cpu else ("cpu",)

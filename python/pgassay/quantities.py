@@ -26,7 +26,7 @@ def signed_percent(value: float | None) -> str:
 
 
 def signed(value: float) -> str:
-    """To one decimal and with its sign."""
+    """Writes a number to one decimal and with its sign."""
     return f"{'+' if value > 0 else ''}{spaced(value, 1 if abs(value) < 1000 else 0)}"
 
 
@@ -36,7 +36,7 @@ def margin_percent(share: float) -> str:
 
 
 def short(value: float) -> str:
-    """To two significant digits."""
+    """Writes a number to two significant digits."""
     return decimals(float(f"{value:.2g}"), "g")
 
 
@@ -55,7 +55,8 @@ def time_digits(whole: float) -> int:
 
 
 def milliseconds(value: float, digits: int | None = None) -> str:
-    """A time per transaction, to three significant digits or so many decimals; no negative zero."""
+    """Writes a time per transaction (ms) to three significant digits or so many decimals; no
+    negative zero."""
     places = digits_of(value, TIME_DIGITS) if digits is None else digits
     return tr("{value} ms", value=spaced(round(value, places) + 0.0, places))
 
@@ -91,7 +92,7 @@ def size(value: float) -> str:
 
 
 def plain_number(value: float) -> str:
-    """To the digits that a reader can use: `3.4`, `12`, `1 200`."""
+    """Writes a number to the digits that a reader can use: `3.4`, `12`, `1 200`."""
     return spaced(value, 1 if abs(value) < 10 else 0)
 
 

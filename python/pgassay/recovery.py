@@ -33,7 +33,8 @@ class LeftChanged:
     changes: Sequence[Change]
 
     def acts(self, *, own_spec: bool = False) -> list[Act]:
-        """What `undo` would do; with `own_spec` the user has given the run's experiment file."""
+        """Says what `undo` would do; with `own_spec` the user has given the run's experiment
+        file."""
         if not self.changes:
             return []
         own = own_spec or was_begun_here(self.run.path)
@@ -44,8 +45,8 @@ class LeftChanged:
         ]
 
     def undo(self, compared: Callable[[Comparison], None] = lambda _: None) -> Sequence[str]:
-        """Undo all of it; notes on what is left as it is. `compared` gets how each server differs
-        from before."""
+        """Undoes all of it; returns notes on what is left as it is. `compared` gets how each
+        server differs from before."""
         made = {change.id for change in self.changes}
         forget_never_made(run_of(self.run.path / JOURNAL), made)
         notes, failed = list[str](), list[TargetError]()

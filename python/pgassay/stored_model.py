@@ -92,12 +92,12 @@ class StoredFile(Stored):
 
     @classmethod
     def schema_name(cls) -> str:
-        """Such as `pgassay.trial/1`."""
+        """Returns the name of the schema, such as `pgassay.trial/1`."""
         return str(cls.model_fields["schema_"].default)
 
     @classmethod
     def read(cls, value: Mapping[str, Any]) -> Self:
-        """The object of a file. Raises ValueError with what is wrong."""
+        """Reads the object of a file. Raises ValueError with what is wrong."""
         said, wanted = value.get("schema"), cls.schema_name()
         if isinstance(said, str) and said != wanted:
             raise ValueError(f"its schema is {said!r}, and this pgassay reads {wanted!r}")
@@ -110,17 +110,17 @@ class StoredFile(Stored):
 
     @classmethod
     def of(cls, made: object) -> Self:
-        """What is to be stored of a value that has the fields as its attributes."""
+        """Returns what is to be stored of a value that has the fields as its attributes."""
         return cls.model_validate(made, from_attributes=True, strict=False)
 
     def to_json(self) -> dict[str, Any]:
-        """The object of the file, its keys in the order of the fields."""
+        """Returns the object of the file, its keys in the order of the fields."""
         return self.model_dump(by_alias=True)
 
 
 def dataclass_of(kind: type[_T], value: Any) -> _T:
-    """A dataclass of the value that `dataclasses.asdict` made of one and JSON has stored. Raises
-    ValueError with what is wrong."""
+    """Makes a dataclass of the value that `dataclasses.asdict` made of one and JSON has stored.
+    Raises ValueError with what is wrong."""
     try:
         adapter = _adapter(kind)  # type: ignore[arg-type]  # a class is hashable
         found: _T = adapter.validate_json(json.dumps(value), strict=True)
@@ -159,7 +159,7 @@ _WANTED = {
 
 
 def misfit_of(error: ValidationError) -> str:
-    """What is wrong with a value: its first misfit, by its place."""
+    """Says what is wrong with a value: its first misfit, by its place."""
     first = error.errors(include_url=False)[0]
     place = _place(first)
     if first["type"] == "missing":

@@ -63,8 +63,8 @@ def answers(calls: Sequence[tuple[Actor, str, Sequence[Any]]], limit_s: float) -
 def answers_or_losses(
     calls: Sequence[tuple[Actor, str, Sequence[Any]]], limit_s: float
 ) -> list[Any]:
-    """What each returns, or the ActorLost of one that is gone or silent; raises what a method
-    raised.
+    """Returns what each returned, or the ActorLost of one that is gone or silent; raises what a
+    method raised.
 
     An error that an actor raised ends the wait for the others, and goes before the loss of another,
     which may follow from it.
@@ -101,7 +101,8 @@ def answers_or_losses(
 
 
 def outcomes(calls: Sequence[tuple[Actor, str, Sequence[Any]]], limit_s: float) -> list[Any]:
-    """What each returns, or the error that came of it: no error ends the wait for another."""
+    """Returns what each returned, or the error that came of it: no error ends the wait for
+    another."""
     if not calls:
         return []
     ray = calls[0][0].ray

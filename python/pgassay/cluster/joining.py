@@ -26,7 +26,7 @@ LOCAL = "local"
 
 @contextmanager
 def joined(address: str) -> Iterator[Cluster]:
-    """The cluster at `auto` (the one that this machine is a node of), HOST:PORT or `local`.
+    """Joins the cluster at `auto` (the one that this machine is a node of), HOST:PORT or `local`.
 
     Raises SetupError where Ray is not installed or no cluster is there.
     """

@@ -39,7 +39,7 @@ class Cluster:
         self._ray = ray
 
     def nodes(self) -> list[Node]:
-        """The nodes that are alive, by name."""
+        """Lists the nodes that are alive, by name."""
         alive = [one for one in self._ray.nodes() if one["Alive"]]
         found = [
             Node(
@@ -55,8 +55,8 @@ class Cluster:
     def spread(
         self, kind: type[OnNode], count: int | None, *, cpus: int, resource: str | None = None
     ) -> Iterator[list[Actor]]:
-        """An actor of a class on each of `count` nodes, on every node where that is None; they end
-        with the block.
+        """Places an actor of a class on each of `count` nodes, on every node where that is None;
+        they end with the block.
 
         Each takes `cpus` processors of its node, and one unit of a custom `resource`, by which a
         cluster says which of its nodes are meant. Raises SetupError where so many are not free.

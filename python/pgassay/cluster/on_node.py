@@ -42,7 +42,7 @@ def refuse_other_versions(nodes: Sequence[dict[str, Any]]) -> None:
 
 
 def distinct(names: Sequence[str]) -> list[str]:
-    """A name for each node; several may share a machine."""
+    """Makes a name for each node; several may share a machine."""
     return [
         name if place == names.index(name) else f"{name} ({names[: place + 1].count(name)})"
         for place, name in enumerate(names)

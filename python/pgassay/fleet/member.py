@@ -82,8 +82,9 @@ class Member(OnNode):
         self._asks = threading.Event()
 
     def open(self, spec: Spec, plan: Plan, noted_at: Place | None = None) -> OpenedMember:
-        """Start the server, or reach the existing one, whose changes are noted at that place; build
-        the data. Closed again where that fails; ActorLost where the server went meanwhile."""
+        """Starts the server, or reaches the existing one, whose changes are noted at that place;
+        builds the data. Closes the server again where that fails; raises ActorLost where it went
+        meanwhile."""
         with self._one_at_a_time:
             placement = refuse_experiment(spec)
             refuse_plan(spec, plan, on_node=True)

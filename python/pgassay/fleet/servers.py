@@ -31,8 +31,8 @@ _LIMITS_S = {"stop": 10.0, "close": 300.0}
 def existing_servers(
     table: FleetTable, listener: ProgressListener, resumed: Path | None
 ) -> list[FoundServer]:
-    """The servers that are there already; a run that goes on, whose directory is `resumed`, does so
-    without those that are gone, or that it could not put back."""
+    """Returns the servers that are there already; a run that goes on, whose directory is
+    `resumed`, does so without those that are gone, or that it could not put back."""
 
     def left_out(error: TargetError) -> None:
         listener.warned(f"the run goes on without a server: {error}")

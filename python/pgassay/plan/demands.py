@@ -34,7 +34,7 @@ class Demand:
     """Names of the settings that are levels of its own."""
 
     def key_of(self, name: str) -> str:
-        """The key of the experiment file that sets this setting, or could set it."""
+        """Returns the key of the experiment file that sets this setting, or could set it."""
         return f"{'factors' if name in self.varied else 'settings'}.postgres.{name}"
 
 
@@ -60,7 +60,7 @@ def demands_of(spec: Spec, plan: Plan) -> dict[str, Demand]:
 
 
 def load_connections(load: LoadTable, workload: Workload) -> int | None:
-    """The most connections that the engine has open at once; None for load.command."""
+    """Returns the most connections that the engine has open at once; None for load.command."""
     if load.command is not None:
         return None
     clients = [step.clients for step in steps_of(load)]

@@ -41,7 +41,7 @@ def built_apart(groups: Iterable[Iterable[str]]) -> Iterator[Note]:
 
 
 def is_worth_while(factors: Sequence[Factor]) -> bool:
-    """Whether a duet of these factors saves restarts of the server. It does not with
+    """Returns whether a duet of these factors saves restarts of the server. It does not with
     shared_buffers: servers would share the memory."""
     if any(factor.name == "shared_buffers" for factor in factors):
         return False

@@ -205,7 +205,7 @@ class Plan:
         return self.looks or sequential_looks(self.min_blocks, self.max_blocks)
 
     def may_stop_after(self, block: int) -> bool:
-        """Whether the run may end with this block if every verdict is decided."""
+        """Returns whether the run may end with this block if every verdict is decided."""
         if self.calibrates or not self.looks:
             return block >= self.min_blocks
         return block in self.looks
@@ -296,7 +296,8 @@ class Plan:
         return tuple(tuple(plot) for plot in plots.values())
 
     def begins_plot(self, trial: PlannedTrial) -> bool:
-        """Whether a whole plot begins with this trial; without split plots every trial does."""
+        """Returns whether a whole plot begins with this trial; without split plots every trial
+        does."""
         plot = [t for t in self.block(trial.block) if t.whole_plot == trial.whole_plot]
         return trial.whole_plot is None or trial.position == min(t.position for t in plot)
 
@@ -328,7 +329,8 @@ class Plan:
         return sum(len(factor.levels) - 1 for factor in self.factors)
 
     def step_levels(self) -> tuple[float, ...]:
-        """The number of clients, or the rate, of each measured step, in the order of the file."""
+        """Returns the number of clients, or the rate, of each measured step, in the order of the
+        file."""
         by_rate = self.step_unit != "clients"
         measured = [step for step in self.steps if step.measured]
         return tuple((step.rate or 0.0) if by_rate else step.clients for step in measured)

@@ -138,7 +138,7 @@ def _why_not(factor: Factor, load: LoadTable, target: TargetTable) -> Note | Non
 
 
 def takes_reloads(factor: Factor) -> bool:
-    """Whether a factor is a setting of the whole server that can alternate by reloads."""
+    """Returns whether a factor is a setting of the whole server that can alternate by reloads."""
     return KINDS[factor.kind].applied is Applied.SETTING and factor.name in reloaded()
 
 

@@ -30,13 +30,13 @@ class Plots:
 
 
 def is_hard_to_change(factor: Factor, *, existing: bool = False) -> bool:
-    """Whether changing a factor to another level takes a restart of the server, or more."""
+    """Returns whether changing a factor to another level takes a restart of the server, or more."""
     kind = KINDS[factor.kind]
     return not (existing and kind.made_by_sql) and kind.is_hard(factor.name)
 
 
 def restarts_every_trial(file: ExperimentFile) -> bool:
-    """Whether the reset before every trial restarts the server."""
+    """Returns whether the reset before every trial restarts the server."""
     return file.reset_rule().level in STARTS
 
 

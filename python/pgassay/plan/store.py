@@ -80,7 +80,8 @@ def plan_from_json(stored: Mapping[str, Any]) -> Plan:
 
 
 def same_design(one: Plan, other: Plan) -> bool:
-    """Whether two plans are of the same design; estimates, texts, orders and gates may differ.
+    """Returns whether two plans are of the same design; estimates, texts, orders and gates may
+    differ.
 
     Another version may have drawn another order from the same seed, which a resumed run keeps.
     """

@@ -72,7 +72,7 @@ ENVIRONMENT = _columns("text key value")
 
 
 def sampled(name: str) -> pa.Schema:
-    """The columns of one of the Parquet files, with words as plain text."""
+    """Returns the columns of one of the Parquet files, with words as plain text."""
     stored = [
         pa.field(one.name, pa.string() if pa.types.is_dictionary(one.type) else one.type)
         for one in TABLES[name]

@@ -107,7 +107,7 @@ def _trial(stored: StoredTrial) -> Row:
 
 
 def metrics(path: Path) -> Iterator[Row]:
-    """Every estimate of every trial that counts; `step` is null for the whole trial."""
+    """Makes a row per estimate of every trial that counts; `step` is null for the whole trial."""
     analysis = _json(path, ANALYSIS)
     if ObservationDirectory.is_at(path):
         return
@@ -150,7 +150,8 @@ def settings(path: Path) -> Iterator[Row]:
 
 
 def environment(path: Path) -> Iterator[Row]:
-    """Host, server, data and reset as keys like `host.cpus`, without the settings."""
+    """Makes rows of host, server, data and reset, with keys like `host.cpus`, without the
+    settings."""
     for found, value in _flat(directory(path).environment().given, ""):
         if not found.startswith(("server.every_setting", "server.settings")):
             yield {"key": found, "value": value}

@@ -154,7 +154,7 @@ class Run:
         return self.table("settings")
 
     def table(self, name: str) -> pa.Table:
-        """One of the tables of `pgassay sql`, by its name."""
+        """Returns one of the tables of `pgassay sql`, by its name."""
         if name not in TABLES:
             raise RunDirectoryError(f"{name!r} is no table of a run; known are {', '.join(TABLES)}")
         found = TABLES[name]

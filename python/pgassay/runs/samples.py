@@ -23,7 +23,7 @@ _HERE = fs.LocalFileSystem()
 
 
 def dataset(name: str, paths: Iterable[Path]) -> ds.Dataset:
-    """All rows of all trials and segments; columns that a file lacks are null."""
+    """Reads all rows of all trials and segments; columns that a file lacks are null."""
     schema = sampled(name)
     parts = [
         _FORMAT.make_fragment(
@@ -38,7 +38,7 @@ def dataset(name: str, paths: Iterable[Path]) -> ds.Dataset:
 
 
 def files_of(name: str, path: Path) -> Iterator[tuple[int, Path]]:
-    """Trial or segment → file, where it has one: a segment has no load."""
+    """Maps trial or segment → file, where it has one: a segment has no load."""
     parts = directory(path)
     for folder in sorted((path / parts.PARTS).glob("[0-9]*")):
         file = folder / f"{name}.parquet"

@@ -135,7 +135,7 @@ class StoredDirectory:
             self.write_file(STATEMENTS, StatementsFile(statements={**known, **new}))
 
     def statements(self) -> dict[str, str]:
-        """queryid → text; empty where the server did not tell."""
+        """Reads queryid → text of statements; empty where the server did not give them."""
         if not self.has(STATEMENTS):
             return {}
         return stored_file(self.path / STATEMENTS, StatementsFile).statements
@@ -146,11 +146,11 @@ class StoredDirectory:
         return sorted(int(folder.name) for folder in folders if folder.name.isdigit())
 
     def is_empty(self) -> bool:
-        """Whether it holds nothing that is worth keeping."""
+        """Returns whether it holds nothing that is worth keeping."""
         return not self.finished()
 
     def discard_if_empty(self) -> bool:
-        """Remove it if it is empty; return whether it was removed."""
+        """Removes the directory if it is empty; returns whether it was removed."""
         if not self.is_empty():
             return False
         shutil.rmtree(self.path, ignore_errors=True)

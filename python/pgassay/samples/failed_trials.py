@@ -21,13 +21,13 @@ FAILED = "failed.jsonl"
 
 
 def note_failed(path: Path, trial: FailedTrial) -> None:
-    """Add one; a disk that takes no more must not hide why the trial failed."""
+    """Adds a failed trial; a disk that takes no more must not hide why the trial failed."""
     with suppress(PgassayError):
         append_line(path, {**asdict(trial), **coded("reason", trial.reason)})
 
 
 def failed_trials(path: Path) -> tuple[FailedTrial, ...]:
-    """All of them, oldest first."""
+    """Reads all failed trials, oldest first."""
     found = []
     with clear_errors(path):
         lines = path.read_text("utf-8", errors="replace").splitlines() if path.exists() else []

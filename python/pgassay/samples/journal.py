@@ -45,11 +45,11 @@ class FileJournal:
         return self._run
 
     def record(self, change: Change) -> None:
-        """Note a change that is about to be made."""
+        """Notes a change that is about to be made."""
         self._append({"event": "change", **stored(change)})
 
     def undone(self, change_id: str) -> None:
-        """Note that a change has been undone, where the disk still takes it.
+        """Notes that a change has been undone, where the disk still takes it.
 
         A full or read-only disk must not stop the undoing of the rest. Undoing a second time what
         was undone already does no harm, so `recover` may find the change open.
@@ -62,8 +62,8 @@ class FileJournal:
 
 
 def open_changes(path: Path) -> list[Change]:
-    """The changes of a journal that were not undone, oldest first; RunDirectoryError where one of
-    them is not as this version writes it."""
+    """Reads the changes of a journal that were not undone, oldest first; RunDirectoryError where
+    one of them is not as this version writes it."""
     return [_change_in(path, entry) for entry in open_entries(path)]
 
 
@@ -86,5 +86,5 @@ def _change_in(path: Path, entry: Entry) -> Change:
 
 
 def run_of(path: Path) -> str:
-    """The name drawn for a journal; empty where none was."""
+    """Returns the name drawn for a journal; empty where none was."""
     return next((str(one.get("id")) for one in journal_entries(path) if one["event"] == "run"), "")

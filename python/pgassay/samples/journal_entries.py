@@ -21,7 +21,7 @@ class Entry(dict[str, Any]):
 
 
 def journal_entries(path: Path) -> Iterator[Entry]:
-    """Every whole line, oldest first; none where there is no journal."""
+    """Reads every whole line, oldest first; none where there is no journal."""
     if not path.exists():
         return
     # Not splitlines, for which a character within a text may end a line.
@@ -36,7 +36,7 @@ def journal_entries(path: Path) -> Iterator[Entry]:
 
 
 def open_entries(path: Path) -> list[Entry]:
-    """The entries of changes that were not undone, oldest first."""
+    """Returns the entries of changes that were not undone, oldest first."""
     found: dict[str, Entry] = {}
     for entry in journal_entries(path):
         if entry["event"] == "change":

@@ -29,12 +29,12 @@ _LARGEST_BYTES = 20_000
 
 
 def noise_folder() -> Path:
-    """Where the records are."""
+    """Returns the folder of the records."""
     return platformdirs.user_state_path("pgassay") / "noise"
 
 
 def add_noise_record(record: Mapping[str, Any], now: datetime | None = None) -> bool:
-    """Keep a record; whether it could be kept."""
+    """Keeps a record; returns whether it could be kept."""
     moment = now or datetime.now(UTC)
     stored = {"schema": SCHEMA, "at": moment.isoformat(timespec="seconds"), **record}
     folder = noise_folder()
@@ -50,7 +50,7 @@ def add_noise_record(record: Mapping[str, Any], now: datetime | None = None) -> 
 
 
 def noise_records() -> list[dict[str, Any]]:
-    """All records that can be read, the latest first; files of other users are ignored."""
+    """Reads all records that can be read, the latest first; files of other users are ignored."""
     found = []
     for path in _files(noise_folder()):
         with suppress(OSError, ValueError):

@@ -42,27 +42,27 @@ class ObservationDirectory(StoredDirectory):
     KIND, MARK, PARTS = "stored observation", OBSERVATION, SEGMENTS
 
     def described(self) -> ObservationFile:
-        """observation.json."""
+        """Reads observation.json."""
         return stored_file(self.path / OBSERVATION, ObservationFile)
 
     def write_described(self, value: ObservationFile) -> None:
-        """observation.json, again where it has changed."""
+        """Writes observation.json, again where it has changed."""
         self.write_file(OBSERVATION, value)
 
     def segment(self, number: int) -> StoredSegment:
-        """The segment of this number."""
+        """Returns the segment of this number."""
         return StoredSegment(self.path / SEGMENTS / f"{number:06d}")
 
     def segments(self) -> Iterator[StoredSegment]:
-        """The finished ones, in the order of time."""
+        """Returns the finished segments in the order of time."""
         return (self.segment(number) for number in self.finished())
 
     def write_segment(self, number: int) -> SegmentWriter:
-        """A segment to be filled."""
+        """Begins a segment that is to be filled."""
         return SegmentWriter(self.path / SEGMENTS / f"{number:06d}", number)
 
     def drop_oldest(self, *, ended_before_ns: int, most_bytes: int) -> int:
-        """Make room; how many segments were dropped. The newest always stays."""
+        """Makes room; returns how many segments were dropped. The newest always stays."""
         numbers = self.finished()
         sizes = {number: self.segment(number).bytes() for number in numbers}
         dropped = 0
@@ -107,7 +107,7 @@ class SegmentWriter:
             shutil.rmtree(self._aside, ignore_errors=True)
 
     def add(self, piece: Piece) -> None:
-        """More samples."""
+        """Adds samples."""
         for name, columns in (
             ("waits", piece.waits),
             ("postgres", piece.counters),
@@ -116,13 +116,14 @@ class SegmentWriter:
             self._add(name, columns)
 
     def bytes(self) -> int:
-        """On disk so far, with what still waits in memory, where it is not packed yet."""
+        """Returns the bytes on disk so far, with what still waits in memory, where it is not
+        packed yet."""
         with clear_errors(self._final):
             written = sum(file.stat().st_size for file in self._aside.iterdir())
         return written + sum(int(t.nbytes) for tables in self._waiting.values() for t in tables)
 
     def finish(self, end: SegmentEnd) -> None:
-        """The segment is over: it is there whole when this returns."""
+        """Ends the segment, which is there whole when this returns."""
         self._add("postgres", end.counters)
         with clear_errors(self._final):
             for name, writer in self._writers.items():

@@ -60,7 +60,7 @@ class RunOverview:
 
 
 def runs_in(folder: Path) -> list[RunOverview]:
-    """The runs and observations directly in a folder, oldest first."""
+    """Lists the runs and observations directly in a folder, oldest first."""
     runs = []
     for path in folder.iterdir():
         with suppress(OSError):  # no directory, or one of somebody else
@@ -72,7 +72,7 @@ def runs_in(folder: Path) -> list[RunOverview]:
 
 
 def overview_of(path: Path) -> RunOverview:
-    """One of them; a damaged run must not hide the others, so nothing is raised."""
+    """Describes one run; a damaged run must not hide the others, so nothing is raised."""
     try:
         return _overview_of(path, _contents_of(path))
     except OSError:

@@ -38,7 +38,7 @@ _FILES = (
 
 
 def refuse_others(path: Path) -> None:
-    """Refuse a run directory that another user made, or could have changed."""
+    """Refuses a run directory that another user made, or could have changed."""
     _refuse(path)
     for name in _FILES:
         if os.path.lexists(path / name):
@@ -50,7 +50,7 @@ def refuse_others(path: Path) -> None:
 
 
 def remember_begun(path: Path) -> None:
-    """Note that this user has begun the experiment of a run directory on this machine. Where the
+    """Notes that this user has begun the experiment of a run directory on this machine. Where the
     disk does not take that, resuming the run asks."""
     folder = _folder()
     with suppress(OSError):
@@ -62,7 +62,7 @@ def remember_begun(path: Path) -> None:
 
 
 def was_begun_here(path: Path) -> bool:
-    """Whether this user has begun the experiment of a run directory on this machine."""
+    """Returns whether this user has begun the experiment of a run directory on this machine."""
     with suppress(OSError):
         mark = (_folder() / _digest(path)).lstat()
         return stat.S_ISREG(mark.st_mode) and mark.st_uid == os.geteuid()

@@ -17,8 +17,8 @@ _SAME = ("metric", "factor", "baseline", "level", "step")
 
 
 def summary_of(analysis: Mapping[str, Any]) -> dict[str, Any]:
-    """`verdict` and `effect_pct` of the first verdict, `badge` (the same in a few words), and
-    `verdicts`, of all of them; without verdicts the values are null."""
+    """Returns `verdict` and `effect_pct` of the first verdict, `badge` (the same in a few words),
+    and `verdicts`, of all of them; without verdicts the values are null."""
     found = [one for one in analysis["findings"] if one["kind"] == "verdict"]
     judged = [_judged(one, analysis) for one in found]
     verdicts = [

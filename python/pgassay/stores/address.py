@@ -12,12 +12,12 @@ from pathlib import Path
 
 
 def copy_of(url: str) -> Path:
-    """Where files are kept that were read; what lies there can be read again."""
+    """Returns the folder of a copy that was read; what lies there can be read again."""
     return copies_folder() / _folder(url)
 
 
 def working_copy_of(url: str) -> Path:
-    """Where a run is carried out that goes to this URL."""
+    """Returns the folder where a run is carried out that goes to this URL."""
     return _working_copies() / _folder(url)
 
 
@@ -28,7 +28,7 @@ def url_of_working_copy(path: Path) -> str:
 
 
 def shown(path: Path) -> str:
-    """A path for people and programs: a copy is shown as the URL it was read from."""
+    """Writes a path for people and programs: a copy is shown as the URL it was read from."""
     return with_urls(str(path))
 
 

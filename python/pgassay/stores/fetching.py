@@ -38,7 +38,7 @@ _WHOLE, _HEAD = "whole", "head"
 
 
 def fetched(path: Path, wanted: Wanted) -> Path:
-    """A run, or a folder of runs, as a path of this machine."""
+    """Fetches a run, or a folder of runs, as a path of this machine."""
     url = url_of(path)
     if url is None:
         return local_path(path)
@@ -101,7 +101,7 @@ class _Copy:
     path: Path
 
     def agree(self, top: Entries, wanted: Wanted) -> None:
-        """Make it agree with the store, with the wanted files in it."""
+        """Makes the copy agree with the store, with the wanted files in it."""
         listing = run_listing(self.system, self.root, top, parts_only=not wanted.has_other_folders)
         versions = {name: version_of(one) for name, one in listing.files.items()}
         # A list of runs reads a little of each; that keeps no copy from being trimmed.

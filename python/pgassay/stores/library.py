@@ -32,7 +32,7 @@ _CHANGING = (
 
 
 def opened(url: str) -> tuple[AbstractFileSystem, str]:
-    """A file system, and the path in it."""
+    """Opens the file system of a URL; returns it with the path in it."""
     try:
         from fsspec.core import url_to_fs
     except ImportError:
@@ -64,7 +64,7 @@ def clear_errors(url: str, what: str = "cannot be read") -> Iterator[None]:
 
 
 def version_of(found: Mapping[str, Any]) -> str:
-    """A text that changes when an object of a listing is written again."""
+    """Returns a text that changes when an object of a listing is written again."""
     return " ".join(str(found[key]) for key in _CHANGING if found.get(key) is not None)
 
 

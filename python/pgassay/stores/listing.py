@@ -30,7 +30,7 @@ class RunListing:
 
 
 def entries(system: AbstractFileSystem, path: str) -> Entries:
-    """What lies directly in a folder, by name; nothing where there is none."""
+    """Lists what lies directly in a folder, by name; nothing where there is none."""
     try:
         found = system.ls(path, detail=True)
     except FileNotFoundError:
@@ -43,19 +43,19 @@ def entries(system: AbstractFileSystem, path: str) -> Entries:
 
 
 def is_run(found: Entries) -> bool:
-    """Whether these are the entries of a run, an observation or a trace."""
+    """Returns whether these are the entries of a run, an observation or a trace."""
     return any(mark in found for mark in MARKS)
 
 
 def folders(found: Entries) -> list[str]:
-    """The names of folders among entries."""
+    """Returns the names of folders among entries."""
     return [name for name, one in found.items() if one["type"] == "directory"]
 
 
 def run_listing(
     system: AbstractFileSystem, path: str, top: Entries, *, parts_only: bool = False
 ) -> RunListing:
-    """The objects of a run whose top folder has been listed."""
+    """Lists the objects of a run whose top folder has been listed."""
     files = {name: one for name, one in top.items() if one["type"] != "directory"}
     parts = set[str]()
     for folder in folders(top):

@@ -48,7 +48,8 @@ class MirroredRun(RunDirectory):
 
     @classmethod
     def begin(cls, url: str, spec_text: str, warn: Callable[[str], None]) -> Self:
-        """A new run; its experiment file is stored at once, to see that the store takes files."""
+        """Begins a new run; its experiment file is stored at once, to see that the store takes
+        files."""
         path = working_copy_of(url)
         with clear_errors(url):
             system, root = opened(url)
@@ -74,7 +75,7 @@ class MirroredRun(RunDirectory):
 
     @classmethod
     def again(cls, url: str, warn: Callable[[str], None]) -> Self:
-        """A run that was begun: its working copy, or else what the store has of it."""
+        """Opens a run that was begun: its working copy, or else what the store has of it."""
         path = working_copy_of(url)
         with clear_errors(url):
             system, root = opened(url)
@@ -98,7 +99,7 @@ class MirroredRun(RunDirectory):
 
     @classmethod
     def of_this_machine(cls, url: str, warn: Callable[[str], None]) -> Self:
-        """A run that was carried out here and is not stored whole; refuses any other."""
+        """Opens a run that was carried out here and is not stored whole; refuses any other."""
         if not working_copy_of(url).exists():
             raise RunDirectoryError(
                 f"{url}: was not carried out on this machine, or is whole in the store: changes to"

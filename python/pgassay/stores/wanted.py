@@ -25,7 +25,7 @@ class Wanted:
     """Patterns of what is not read."""
 
     def is_whole(self, name: str) -> bool:
-        """Whether all of a file is read."""
+        """Returns whether all of a file is read."""
         return _matches(name, self.whole) and not _matches(name, self.but)
 
     def __or__(self, other: Wanted) -> Wanted:

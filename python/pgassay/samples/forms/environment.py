@@ -34,7 +34,7 @@ class Server(Part):
     every_setting: dict[str, Setting] = Field({})
 
     def value_of(self, setting: str) -> str | None:
-        """A setting's value as it was; None where it is not known."""
+        """Returns a setting's value as it was; None where it is not known."""
         found = self.every_setting.get(setting)
         return None if found is None or found.value is None else str(found.value)
 

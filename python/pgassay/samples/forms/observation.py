@@ -43,7 +43,7 @@ class ObservationFile(StoredFile):
         return notes_from_json(self.notes, self.warnings)
 
     def noting(self, notes: tuple[Note, ...]) -> Self:
-        """The same with these notes."""
+        """Returns the same description with these notes."""
         return self.model_copy(update={"notes": notes, "warnings": tuple(map(str, notes))})
 
 
@@ -68,7 +68,7 @@ class SegmentFile(StoredFile):
 
     @classmethod
     def ended(cls, number: int, end: SegmentEnd) -> Self:
-        """What is to be stored of a segment."""
+        """Returns what is to be stored of a segment."""
         warnings = list(map(str, end.notes))
         made = {"number": number, "warnings": warnings, **vars(end)}
         return cls.model_validate(made, strict=False)

@@ -34,7 +34,7 @@ class StoredProfile(Stored):
     notes_coded: Items[Any] = ()
 
     def with_stacks(self, stacks: str) -> Profile:
-        """The profile, whole."""
+        """Returns the whole profile, with its stacks."""
         notes = notes_from_json(self.notes_coded, self.notes)
         given = {k: one for k, one in self if k not in ("arm", "notes_coded")}
         return Profile(stacks=stacks, **{**given, "notes": notes})
@@ -50,7 +50,7 @@ class ProfilesFile(StoredFile):
 
     @classmethod
     def taken(cls, of_arm: Mapping[str, Sequence[Profile]], notes: Sequence[Note]) -> Self:
-        """What is to be stored of the profiles."""
+        """Returns what is to be stored of the profiles."""
         described = [
             {"arm": arm, **vars(one), **coded("notes", one.notes)}
             for arm, some in of_arm.items()

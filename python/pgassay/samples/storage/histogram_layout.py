@@ -29,13 +29,13 @@ class HistogramLayout:
 
 
 def with_layout(schema: pa.Schema, leading_bits: int | None) -> pa.Schema:
-    """The schema with the layout in its metadata."""
+    """Returns the schema with the layout in its metadata."""
     layout = json.dumps({"leading_bits": leading_bits}).encode()
     return schema.with_metadata({**(schema.metadata or {}), _KEY: layout})
 
 
 def layout_in(metadata: Mapping[bytes, bytes] | None) -> HistogramLayout | None:
-    """The stored layout; None for a file that was written before it was stored."""
+    """Returns the stored layout; None for a file that was written before it was stored."""
     stored = (metadata or {}).get(_KEY)
     if stored is None:
         return None

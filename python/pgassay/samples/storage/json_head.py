@@ -18,7 +18,7 @@ _BLANK = " \t\r\n"
 
 
 def values_of(path: Path, *names: str) -> dict[str, Any]:
-    """Those of the keys that the object has; ValueError where the file holds no object."""
+    """Returns those of the keys that the object has; ValueError where the file holds no object."""
     found = first_values_of(path, *names)
     if len(found) < len(names):
         whole = object_in(path)
@@ -27,7 +27,7 @@ def values_of(path: Path, *names: str) -> dict[str, Any]:
 
 
 def first_values_of(path: Path, *names: str) -> dict[str, Any]:
-    """Those of the keys whose values are whole in the first kilobytes of the file."""
+    """Returns those of the keys whose values are whole in the first kilobytes of the file."""
     with path.open("rb", buffering=0) as file:
         # A character may be cut in two where they end.
         head = codecs.getincrementaldecoder("utf-8")().decode(file.read(HEAD_BYTES))
@@ -41,7 +41,7 @@ def first_values_of(path: Path, *names: str) -> dict[str, Any]:
 
 
 def object_in(path: Path) -> dict[str, Any]:
-    """All of it."""
+    """Reads the whole object."""
     found = decoded(path.read_bytes())
     if not isinstance(found, dict):
         raise ValueError(f"{path}: not a JSON object")

@@ -53,7 +53,7 @@ def as_table(columns: Columns, schema: pa.Schema) -> pa.Table:
 def logged_tables(
     checkpoints: Iterable[Checkpoint], events: Iterable[LogEvent]
 ) -> dict[str, pa.Table]:
-    """What was read of a log, by the name of the table."""
+    """Returns what was read of a log, by the name of the table."""
     rows = {
         "checkpoints": [asdict(checkpoint) for checkpoint in checkpoints],
         "events": [{**vars(event), "figures": list(event.figures.items())} for event in events],
@@ -62,12 +62,12 @@ def logged_tables(
 
 
 def parquet(table: pa.Table) -> bytes:
-    """A whole file."""
+    """Writes a table as the bytes of a whole file."""
     return parquet_of([table], table.schema)
 
 
 def parquet_of(parts: Iterable[pa.Table], schema: pa.Schema) -> bytes:
-    """A whole file of many tables, of which one at a time is in memory."""
+    """Writes a whole file of many tables, of which one at a time is in memory."""
     sink = pa.BufferOutputStream()
     with pq.ParquetWriter(sink, schema, **packing(schema)) as writer:
         for part in parts:
@@ -76,7 +76,8 @@ def parquet_of(parts: Iterable[pa.Table], schema: pa.Schema) -> bytes:
 
 
 def packing(schema: pa.Schema) -> dict[str, Any]:
-    """How to write a table small; histograms are most of a run, and their buckets lie in order."""
+    """Returns how to write a table small; histograms are most of a run, and their buckets lie in
+    order."""
     rising = [_leaf(field) for field in schema if field.name in _RISING]
     worded = [_leaf(field) for field in schema if field.name not in (*_RISING, *_SELDOM_TWICE)]
     return {
@@ -93,7 +94,7 @@ def _leaf(field: pa.Field) -> str:
 
 
 def read_table(path: Path, name: str) -> pa.Table:
-    """All of it."""
+    """Reads a whole table."""
     if name == _ADDED_LATER and not path.exists():
         return TABLES[name].empty_table()
     with _clear_errors(path):
@@ -114,7 +115,7 @@ class Batched:
             self.num_rows: int = pq.read_metadata(path).num_rows
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """All rows with these columns; some are read ahead."""
+        """Reads all rows with these columns; some are read ahead."""
         with _clear_errors(self._path):
             found = dataset(self._path, TABLES[self._name], format="parquet")
             for batch in found.to_batches(columns=list(columns), batch_readahead=_AHEAD):

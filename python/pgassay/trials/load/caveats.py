@@ -148,7 +148,7 @@ def missed_rate(step: Mapping[str, Any], steps: Sequence[Step]) -> Note | None:
 
 
 def is_client_limited(result: Mapping[str, Any], threads: int) -> bool:
-    """Whether the engine had no CPU left, so that the server was not what was measured."""
+    """Returns whether the engine had no CPU left, so that the server was not what was measured."""
     if "client_limited" in result:
         return bool(result["client_limited"])
     return bool(result["client_cpu_s"] > _CLIENT_BOUND * result["duration_s"] * threads)

@@ -235,12 +235,12 @@ class _Commits:
         self._began = self._read()
 
     def poll(self) -> None:
-        """Look again, at most once a second."""
+        """Reads the server's counters again, at most once a second."""
         if not self.counts or _core.now_ns() - self.counts[-1][0] >= _POLL_S * 1e9:
             self._look()
 
     def finish(self) -> None:
-        """The last count, once the program's sessions have ended and handed in theirs."""
+        """Takes the last count, once the program's sessions have ended and handed in theirs."""
         end = time.monotonic() + _SESSIONS_END_S
         while self._others() and time.monotonic() < end:
             time.sleep(0.05)
