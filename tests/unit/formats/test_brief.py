@@ -51,9 +51,13 @@ def test_it_answers_with_figures_in_both_units_and_says_what_the_words_mean(
     parts = parts_of(text)
     assert parts["QUESTION"] == context.question
     assert parts["ANSWER"].startswith("better: max_wal_size = 4GB is ")
-    titles, *rows = (line.split(" | ") for line in parts["FIGURES"].splitlines())
+    metric, *table = parts["FIGURES"].splitlines()
+    assert metric == "Primary metric: Throughput, higher is better"
+    titles, (level,), *rows = (line.split(" | ") for line in table)
+    assert level == "max_wal_size = 4GB against 32MB:"
     first, *others = (dict(zip(titles, row, strict=True)) for row in rows)
-    assert (first["Level compared"], first["Endpoint"]) == ("max_wal_size = 4GB", "Throughput")
+    assert first["Endpoint"] == "Throughput"
+    assert all(one["Endpoint"] and one["Load"] for one in others)
     for column, pattern in (
         *(("Baseline", r"\d+ tps"), ("Level", r"\d+ tps"), ("Difference", r"\+\d+ tps")),
         *(("Change", r"\+[\d.]+ %"), ("95 % interval", r"\+[\d.]+ % to \+[\d.]+ %")),
@@ -180,5 +184,7 @@ def test_observations_and_traces_have_one_without_a_verdict(tmp_path: Path) -> N
     assert statement.endswith(" | SELECT '<b>' FROM t")
     assert observed["WHAT THE WORDS MEAN"].startswith("Nothing was varied")
     traced = render_brief(trace_context(synthetic_trace(tmp_path / "trace")))
-    assert "LWLock WALWrite | " in parts_of(traced)["WHAT WAS TIMED"]
+    titles, point = (line.split(" | ") for line in parts_of(traced)["WHAT WAS TIMED"].splitlines())
+    timed = dict(zip(titles, point, strict=True))
+    assert (timed["Point"], timed["Times"], timed["Total"]) == ("LWLock WALWrite", "25000", "15 s")
     assert len(traced) <= LIMIT

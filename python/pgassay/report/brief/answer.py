@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.model import Finding, FindingKind
@@ -16,18 +17,18 @@ from pgassay.quantities import plain_number
 from pgassay.report.brief.fitting import texts
 from pgassay.report.brief.plain import Part
 from pgassay.report.context import ReportContext
-from pgassay.report.document.blocks import Answer, Fold, Paragraph
+from pgassay.report.document.blocks import Answer, Paragraph
 from pgassay.report.document.table import Table
 from pgassay.report.document.text import Span, texts_of
 from pgassay.report.sections.answer.by_server import effect_table
-from pgassay.report.sections.answer.effect import verdict_table
+from pgassay.report.sections.answer.effect import p_alone, verdict_table
 from pgassay.report.sections.answer.gates import gate_table
-from pgassay.report.sections.answer.why import why
-from pgassay.report.sections.record.measured import arm_effect_table
+from pgassay.report.sections.answer.why import difference_table, why
 from pgassay.report.sections.record.method import caveats
 from pgassay.report.summaries import headline
 from pgassay.report.tables.by_arm import arm_table
-from pgassay.report.tables.cells import measured
+from pgassay.report.tables.cells import ABSENT, measured, with_interval
+from pgassay.report.tables.time_parts import accounting_table
 
 sentence = texts_of(__name__)
 
@@ -41,14 +42,14 @@ def answer_parts(context: ReportContext) -> dict[str, Part]:
     return {
         "question": [context.title],
         "answer": _answers(context),
-        "figures": [verdict_table(context, has_units=True), effect_table(context)],
+        "figures": _figures(context),
         "gates": [gate_table(context.gates)],
         "meaning": [meaning.format(margin=margin, interval=headline.interval_words(context))],
         "caveats": caveats.blocks(context),
-        "why": [one for one in why.blocks(context) if not isinstance(one, Fold)],
+        "why": _why(context),
         "findings": _findings(context),
         "noise": _noise(context),
-        "arms": [_arm_table(context), arm_effect_table(context)],
+        "arms": [_arm_table(context)],
     }
 
 
@@ -69,6 +70,24 @@ _KINDS = {
     FindingKind.TREND: Message("trend"),
     FindingKind.CALIBRATION: Message("calibration"),
 }
+
+
+def _figures(context: ReportContext) -> Part:
+    """Every verdict with its endpoints, in per cent and in the metric's unit."""
+    if found := verdict_table(context, is_whole=True):
+        yield colon().join(headline.primary_metric(context))
+        yield found
+        yield p_alone(context) or None
+    yield effect_table(context)
+
+
+def _why(context: ReportContext) -> Part:
+    """The explanations in words, then the costs that differ, then the parts of the time."""
+    for one in why.blocks(context):
+        if isinstance(one, Paragraph):
+            yield replace(one, lead=())
+    yield difference_table(context)
+    yield accounting_table(context, is_short=True)
 
 
 def _findings(context: ReportContext) -> Iterator[str]:
@@ -141,7 +160,7 @@ def _noise(context: ReportContext) -> Iterator[str]:
 
 
 def _arm_table(context: ReportContext) -> Table:
-    """The figures that are asked for most."""
+    """The figures that are asked for most; of several factors, arms have their levels alone."""
     arms = context.analysis.answer.arms
     shown = [METRICS[name] for name in texts()["arm_metrics"]]
     rows = [
@@ -150,4 +169,14 @@ def _arm_table(context: ReportContext) -> Table:
         if any(one.name in arm.means for arm in arms)
     ]
     trials = (tr("Trials"), [str(arm.trials) for arm in arms])
-    return arm_table(context, tr("Mean of the trials"), [trials, *rows])
+    effects = {one.arm: one.estimate for one in context.analysis.answer.arm_effects}
+    against = [
+        with_interval(one.effect_pct, one.ci95_pct) if one else ABSENT
+        for one in (effects.get(arm.id) for arm in arms)
+    ]
+    title = METRICS[context.analysis.answer.metric].title
+    of_first = (tr("{metric} against the first", metric=title), against)
+    factors = [one.name for one in context.plan.factors]
+    named = " · ".join(factors) if len(factors) > 1 else tr("Mean of the trials")
+    found = arm_table(context, named, [trials, *rows, *([of_first] if effects else [])])
+    return replace(found, columns=tuple(replace(one, full_title="") for one in found.columns))

@@ -24,6 +24,7 @@ from pgassay.report.document.blocks import (
 from pgassay.report.document.section import shown
 from pgassay.report.document.table import Cell, Table
 from pgassay.report.document.text import Inline, spans_of
+from pgassay.report.tables.cells import ABSENT
 from pgassay.spec.secrets.redaction import shown_of
 
 _WIDTH = 160
@@ -74,9 +75,13 @@ def _lines(block: Block) -> Iterator[str]:
 
 
 def _table(table: Table) -> Iterator[str]:
-    """A line of titles, and one for each row; groups stand above their rows, as in HTML."""
+    """A line of titles, and one for each row; groups stand above their rows, as in HTML.
+
+    A value that repeats the one above it is written again: a reader of plain text may see few rows.
+    """
+    table = table.filled(ABSENT)
     yield " | ".join(one.full_title or str(one.title) for one in table.ungrouped().columns)
-    for group, row in table.grouped():
+    for group, row in table.grouped(merges=False):
         if group:
             yield _titled(group)
         yield " | ".join(map(_cell, row.cells))

@@ -16,7 +16,7 @@ from pgassay.report.brief.plain import Part
 from pgassay.report.context import ReportContext
 from pgassay.report.document.blocks import Block, Code, Facts, Group, Heading
 from pgassay.report.environment import environment_lists, not_measured
-from pgassay.report.sections.record.workload import mix_table, scripts
+from pgassay.report.sections.record.workload import achieved, scripts
 from pgassay.report.summaries import headline
 from pgassay.samples.forms.environment import EnvironmentFile
 
@@ -121,7 +121,8 @@ _ORDERS = {
 
 def _workload(context: ReportContext) -> Part:
     """The scenarios with their shares, then their SQL, once where arms run the same."""
-    yield mix_table(context)
+    if shares := listed([" ".join(pair) for pair in achieved(context)]):
+        yield colon().join((tr("Scenarios by their transactions"), shares))
     for title, script in scripts(context):
         lines = (line.strip() for line in script.splitlines())
         sql = " ".join(line for line in lines if line and line[:2] != "--")

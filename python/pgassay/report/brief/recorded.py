@@ -61,6 +61,6 @@ def trace_parts(context: TraceContext) -> dict[str, Part]:
         "summary": [context.title, Facts(trace_summary.facts(context))],
         "meaning": [texts()["meaning"]["recorded"].strip().splitlines()[0]],
         "caveats": trace_method.caveats.blocks(context),
-        "points": figures.points.blocks(context),
+        "points": [figures.points_table(context.traced.points, is_whole=True)],
         "checkpoints": figures.around.blocks(context),
     }

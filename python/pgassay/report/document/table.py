@@ -107,14 +107,27 @@ class Table:
         """What HTML shows beneath the names of groups."""
         return self.without(*(c.title for c in self.columns if c.form == "group"))
 
-    def grouped(self) -> Iterator[tuple[str, Row]]:
-        """(the name of a group that begins here, or nothing; a row of `ungrouped`)."""
+    def filled(self, absent: str) -> Table:
+        """The same without columns whose cells show nothing, or only what is absent."""
+        return self.without(
+            *(
+                column.title
+                for at, column in enumerate(self.columns)
+                if not any(row[at] not in ("", absent) or row.cells[at].note for row in self.rows)
+            )
+        )
+
+    def grouped(self, *, merges: bool = True) -> Iterator[tuple[str, Row]]:
+        """(the name of a group that begins here, or nothing; a row of `ungrouped`).
+
+        With `merges`, values that repeat those above are left out of columns that merge.
+        """
         at = next((at for at, c in enumerate(self.columns) if c.form == "group"), None)
         own = self.ungrouped()
         names = ["" if at is None else row[at] for row in self.rows]
         for number, row in enumerate(own.rows):
-            above = own.rows[number - 1] if number and names[number] == names[number - 1] else None
             begins = not number or names[number] != names[number - 1]
+            above = own.rows[number - 1] if merges and not begins else None
             yield names[number] if begins else "", own._merged(row, above)
 
     def _merged(self, row: Row, above: Row | None) -> Row:

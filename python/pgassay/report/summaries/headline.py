@@ -49,13 +49,11 @@ def answers(context: ReportContext) -> tuple[Answer, ...]:
 def facts(context: ReportContext) -> tuple[tuple[str, str], ...]:
     """(name, value): what was judged, by which interval, over how many trials."""
     plan, analysis = context.plan, context.analysis
-    metric = METRICS[analysis.answer.metric]
-    direction = {"higher": tr("higher is better"), "lower": tr("lower is better")}.get(metric.good)
     found = [
         *_means(context),
         (tr("Load"), load(plan)),
         *(((tr("Workload"), words),) if (words := workload_words(context)) else ()),
-        (tr("Primary metric"), listed([metric.title, direction] if direction else [metric.title])),
+        primary_metric(context),
     ]
     if plan.factors:
         found += [
@@ -82,9 +80,19 @@ def facts(context: ReportContext) -> tuple[tuple[str, str], ...]:
     return (*found, (tr("Trials"), _trials(context)))
 
 
+def primary_metric(context: ReportContext) -> tuple[str, str]:
+    """(name, value): the metric that is judged, and which direction of it is better."""
+    metric = METRICS[context.analysis.answer.metric]
+    direction = {"higher": tr("higher is better"), "lower": tr("lower is better")}.get(metric.good)
+    words = [metric.title, direction] if direction else [metric.title]
+    return tr("Primary metric"), listed(words)
+
+
 def design_facts(context: ReportContext) -> list[tuple[str, str]]:
-    """The same without the figures of the verdicts and their interval."""
+    """The facts that stand beside no verdict: without figures, their metric and interval."""
     besides = {*(name for name, _ in _means(context)), tr("Interval")}
+    if context.analysis.answer.verdicts():
+        besides.add(tr("Primary metric"))
     return [(name, value) for name, value in facts(context) if name not in besides]
 
 

@@ -7,6 +7,7 @@ Never: computes an estimate; what rounding changes goes to the part that is unac
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from pgassay.analysis.compare.accounting import Accounting, TimePart
 from pgassay.analysis.reading.metrics import UNACCOUNTED
@@ -24,17 +25,28 @@ WHOLE = Message("Transaction")
 _LEAST = 0.005
 """Share of the whole below which a part is shown with others in one row."""
 FOLDED = Message("Other parts, each below 0.5 %")
+_SHARE = Message("Share of the change")
 _COLUMNS = (
     Column(Message("Part"), "heading"),
     Column(Message("Level compared"), "group"),
-    *numbers("Baseline", "Level", "Change", INTERVAL, "Share of the change"),
+    *numbers("Baseline", "Level", "Change", INTERVAL, _SHARE),
+)
+_SHORT = tuple(
+    replace(one, full_title=Message("Change, with its 95 % interval where it is clear"))
+    if one.title == "Change"
+    else one
+    for one in _COLUMNS
 )
 
 
-def accounting_table(context: ReportContext) -> Table:
-    """The parts of each level and its baseline."""
-    rows = [row for one in context.analysis.answer.accounting for row in _rows(one)]
-    made = Table(_COLUMNS, tuple(rows))
+def accounting_table(context: ReportContext, *, is_short: bool = False) -> Table:
+    """The parts of each level and its baseline.
+
+    The short table has no shares, and intervals only beside changes that are clear.
+    """
+    rows = [row for one in context.analysis.answer.accounting for row in _rows(one, is_short)]
+    made = Table(_SHORT if is_short else _COLUMNS, tuple(rows))
+    made = made.without(INTERVAL, _SHARE) if is_short else made
     return made if context.has_several_levels else made.without("Level compared")
 
 
@@ -48,7 +60,7 @@ def folded(one: Accounting) -> tuple[list[TimePart], list[TimePart]]:
     return [part for part in others if part not in small], small
 
 
-def _rows(one: Accounting) -> list[Row]:
+def _rows(one: Accounting, is_short: bool) -> list[Row]:
     rest = one.parts[-1]
     shown, small = folded(one)
     columns = [
@@ -73,7 +85,10 @@ def _rows(one: Accounting) -> list[Row]:
                 subject,
                 milliseconds(before, digits),
                 milliseconds(after, digits),
-                signed_milliseconds(after - before, digits),
+                Cell(
+                    signed_milliseconds(after - before, digits),
+                    note=_interval(part, digits) if is_short and part and part.is_clear else "",
+                ),
                 _interval(part, digits),
                 share,
             ),

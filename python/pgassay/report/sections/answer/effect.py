@@ -5,6 +5,8 @@ Enters: the context. Leaves: a chart, its caption's words, tables. Never: decide
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from pgassay.analysis.model import Comparison
 from pgassay.findings.answer.endpoints import endpoint_title
 from pgassay.findings.model import FindingKind
@@ -52,8 +54,8 @@ def effect(context: ReportContext) -> Blocks:
         effects = _blocks_on_one_side(context)
         yield Chart("effect", chart, "; ".join(effects), _caption(context, effects))
     yield verdicts
-    if any(map(looks_decided, judged(context))):
-        yield note(sentence("p_is_of_each"))
+    if words := p_alone(context):
+        yield note(words)
     yield note(sentence("baseline_and_level_are"))
 
 
@@ -71,6 +73,11 @@ def _caption(context: ReportContext, effects: tuple[str, ...]) -> Text:
     )
 
 
+def p_alone(context: ReportContext) -> str:
+    """What p says, where a small one stands beside an undecided verdict."""
+    return sentence("p_is_of_each") if any(map(looks_decided, judged(context))) else ""
+
+
 def judged(context: ReportContext) -> list[Comparison]:
     """The verdicts, each with the endpoints beside it."""
     analysis = context.analysis
@@ -81,13 +88,16 @@ def judged(context: ReportContext) -> list[Comparison]:
     ]
 
 
-def verdict_table(context: ReportContext, *, has_units: bool = False) -> Table:
-    """The primary metric and the endpoints beside it, over whole trials and step by step; with
-    `has_units` also the change in the metric's unit."""
+def verdict_table(context: ReportContext, *, is_whole: bool = False) -> Table:
+    """The primary metric and the endpoints beside it, over whole trials and step by step.
+
+    The whole table has groups that name each level with its baseline, and the change in the
+    metric's unit; the section shows it without both.
+    """
     analysis = context.analysis
     rows = [
         (
-            subject(one),
+            _against(one) if is_whole else subject(one),
             endpoint_title(one.metric),
             one.load,
             tone_cell(one.verdict.value, TONES[one.verdict]),
@@ -100,12 +110,17 @@ def verdict_table(context: ReportContext, *, has_units: bool = False) -> Table:
         )
         for one in judged(context)
     ]
-    found = table(_COLUMNS, rows)
-    if not has_units:
+    first = replace(_COLUMNS[0], form="group") if is_whole else _COLUMNS[0]
+    found = table((first, *_COLUMNS[1:]), rows)
+    if not is_whole:
         found = found.without(_DIFFERENCE)
     if not analysis.answer.endpoints:
         found = found.without("Endpoint")
     return found if context.has_several_steps else found.without("Load")
+
+
+def _against(one: Comparison) -> str:
+    return tr("{others} against {baseline}", others=subject(one), baseline=one.baseline)
 
 
 def _blocks_on_one_side(context: ReportContext) -> tuple[str, ...]:

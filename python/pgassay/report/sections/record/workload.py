@@ -5,7 +5,7 @@ Enters: the context. Leaves: a table of scenarios, texts without passwords. Neve
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from pgassay.analysis.measures.asked import ArmAsked
 from pgassay.language import Message, clauses, ntr, tr
@@ -82,13 +82,29 @@ def _shares(
     if asked.has_pools:
         share = tr("{share} of the connections", share=share)
     wanted = constant if weight < 0 else share
+    done = _transactions(context, "" if of_all_arms else asked.arm)
+    return wanted, _share(scenario, done), spaced(done.get(scenario, 0), 0)
+
+
+def _transactions(context: ReportContext, arm: str = "") -> Mapping[str, int]:
+    """Scenario → its transactions in all trials, or in those of one arm."""
     counts: dict[str, int] = {}
     for trial in context.analysis.answer.trials:
-        if of_all_arms or trial.arm == asked.arm:
+        if not arm or trial.arm == arm:
             for one in trial.scenarios:
                 counts[one.scenario] = counts.get(one.scenario, 0) + one.transactions
-    done, total = counts.get(scenario, 0), sum(counts.values())
-    return wanted, f"{spaced(100 * done / total, 1)} %" if total else ABSENT, spaced(done, 0)
+    return counts
+
+
+def _share(scenario: str, done: Mapping[str, int]) -> str:
+    total = sum(done.values())
+    return f"{spaced(100 * done.get(scenario, 0) / total, 1)} %" if total else ABSENT
+
+
+def achieved(context: ReportContext) -> list[tuple[str, str]]:
+    """(scenario, its share of the transactions of all trials)."""
+    done = _transactions(context)
+    return [(scenario, _share(scenario, done)) for scenario in done]
 
 
 def scripts(context: ReportContext) -> Iterator[tuple[str, str]]:

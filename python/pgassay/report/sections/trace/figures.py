@@ -25,9 +25,11 @@ _MOST_POINTS = 40
 _MOST_CHECKPOINTS = 10
 _AROUND = 5
 _MOST_RELATIONS = 20
+_IN_ALL = Message("Times"), Message("Total")
 _POINTS = (
     Column(Message("Point"), "heading"),
     *numbers("Per second", "In it", "Per transaction", "Mean", "Median", "p99", "At most"),
+    *numbers(*_IN_ALL),
 )
 _RELATIONS = (
     Column(Message("Relation"), "heading"),
@@ -37,9 +39,12 @@ _RELATIONS = (
 )
 
 
-def points_table(points: Sequence[PointSummary]) -> Table:
-    """Makes a table of traced points: how often and how long processes were in each."""
-    return table(
+def points_table(points: Sequence[PointSummary], *, is_whole: bool = False) -> Table:
+    """Makes a table of traced points: how often and how long processes were in each.
+
+    The whole table also has the sums over the time that was traced.
+    """
+    found = table(
         _POINTS,
         [
             (
@@ -48,10 +53,13 @@ def points_table(points: Sequence[PointSummary]) -> Table:
                 decimals(one.in_it, ".2f") if one.in_it >= 0.01 else "< 0.01",
                 microseconds(one.per_tx_us),
                 *map(microseconds, (one.mean_us, one.p50_us, one.p99_us, one.longest_us)),
+                spaced(one.count, 0),
+                f"{plain_number(one.total_s)} s",
             )
             for one in points
         ],
     )
+    return found if is_whole else found.without(*_IN_ALL)
 
 
 @section("trace/points", "Where time was spent")
