@@ -11,6 +11,7 @@ import pytest
 from pgassay.analysis.model import Caveat
 from pgassay.findings.model import Confidence, Evidence, Finding, FindingKind
 from pgassay.findings.registry import find
+from pgassay.language import in_language
 from pgassay.notes import legacy
 from pgassay.report.brief.fitting import fit, texts
 from pgassay.report.brief.render import render_brief
@@ -188,3 +189,10 @@ def test_observations_and_traces_have_one_without_a_verdict(tmp_path: Path) -> N
     timed = dict(zip(titles, point, strict=True))
     assert (timed["Point"], timed["Times"], timed["Total"]) == ("LWLock WALWrite", "25000", "15 s")
     assert len(traced) <= LIMIT
+
+
+def test_titles_and_cells_are_in_the_language_of_the_brief(tmp_path: Path) -> None:
+    with in_language("ru"):
+        text = render_brief(synthetic_context(tmp_path, STEPS))
+    titles = ("Primary metric", "Throughput", "Endpoint", "Mean of the trials", "CPU queue")
+    assert [title for title in titles if title in text] == []

@@ -80,7 +80,7 @@ def _table(table: Table) -> Iterator[str]:
     A value that repeats the one above it is written again: a reader of plain text may see few rows.
     """
     table = table.filled(ABSENT)
-    yield " | ".join(one.full_title or str(one.title) for one in table.ungrouped().columns)
+    yield " | ".join(str(one.full_title or one.title) for one in table.ungrouped().columns)
     for group, row in table.grouped(merges=False):
         if group:
             yield _titled(group)
@@ -88,7 +88,7 @@ def _table(table: Table) -> Iterator[str]:
 
 
 def _text(text: Inline) -> str:
-    return "".join(span.text for span in spans_of(text))
+    return "".join(str(span.text) for span in spans_of(text))
 
 
 def _titled(text: Inline) -> str:
@@ -96,7 +96,7 @@ def _titled(text: Inline) -> str:
 
 
 def _cell(cell: Cell) -> str:
-    return clauses((cell.text, cell.note)) if cell.note else cell.text
+    return clauses((str(cell.text), str(cell.note))) if cell.note else str(cell.text)
 
 
 def _pairs(facts: Facts) -> Iterator[tuple[str, str]]:

@@ -54,7 +54,7 @@ def points_table(points: Sequence[PointSummary], *, is_whole: bool = False) -> T
                 microseconds(one.per_tx_us),
                 *map(microseconds, (one.mean_us, one.p50_us, one.p99_us, one.longest_us)),
                 spaced(one.count, 0),
-                f"{plain_number(one.total_s)} s",
+                tr("{value} s", value=plain_number(one.total_s)),
             )
             for one in points
         ],
