@@ -53,12 +53,8 @@ seed = 5
 LOCKS = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'"
 
 
-def dsn_of(server: LabServer, dbname: str = "lab") -> str:
-    return f"host=127.0.0.1 port={server.port} user=lab dbname={dbname}"
-
-
 def spec_text(servers: list[LabServer], ray: str) -> str:
-    return SPEC.format(servers=", ".join(f'"{dsn_of(one)}"' for one in servers), ray=ray)
+    return SPEC.format(servers=", ".join(f'"{one.place()}"' for one in servers), ray=ray)
 
 
 def contents(server: LabServer) -> tuple[bytes, object]:
@@ -205,4 +201,4 @@ def test_two_strings_that_lead_to_one_server_are_refused(
 ) -> None:
     monkeypatch.setenv("PGPASSWORD", SECRET)
     with pytest.raises(TargetError, match=r"servers: .* lead to the same server, or to copies"):
-        found_servers([dsn_of(lab_server), dsn_of(lab_server, "other")])
+        found_servers([lab_server.place(), lab_server.place(dbname="other")])

@@ -13,12 +13,12 @@ import pytest
 from pgassay.errors import SettingRejected
 from pgassay.server.existing.access import Access
 from pgassay.server.existing.target import ExistingTarget
-from pgassay.server.protocol import Connection
 from pgassay.server.recovery.recover import recover
 from pgassay.server.settings.statements import reload
 from pgassay.spec.server.access import SettingsAt
 from support.runs.broken import spec_file
 from support.runs.command import pgassay
+from support.servers.accounts import build_few_accounts
 from support.servers.existing import die
 from support.servers.lab import SECRET, LabServer, RecordingJournal, configure
 
@@ -31,10 +31,6 @@ WRITTEN = """
       LEFT JOIN pg_roles ON pg_roles.oid = setrole
      ORDER BY 1, 2, 3
 """
-
-
-def build(session: Connection) -> None:
-    session.execute("CREATE TABLE account (id int)")
 
 
 def quoted(name: str) -> str:
@@ -97,7 +93,7 @@ def test_a_setting_is_changed_in_its_scope_and_put_back(
     values = {"work_mem": "9MB", "random_page_cost": "1.5"}
     was = in_force(server, name)
     with closing(target(server, at, RecordingJournal())) as found:
-        found.prepare(build, {"temp_tablespaces": "pg_default"})
+        found.prepare(build_few_accounts, {"temp_tablespaces": "pg_default"})
         report = found.reset({name: values[name], "jit": "off"})
         assert report.settings[name] == values[name] == in_force(server, name)
         assert report.settings["jit"] == "off"
@@ -148,7 +144,7 @@ def test_a_database_of_another_user_is_not_changed(server: LabServer) -> None:
 def test_recover_restores_the_scope_after_a_killed_run(server: LabServer, at: SettingsAt) -> None:
     journal = RecordingJournal()
     killed = target(server, at, journal)
-    killed.prepare(build, {"jit": "off"})
+    killed.prepare(build_few_accounts, {"jit": "off"})
     killed.reset({"random_page_cost": "2", "jit": "on"})
     die(killed)
     assert recover(server.dsn(user=ROLE, dbname=DATABASE), journal.open, journal) == []
@@ -185,7 +181,7 @@ def test_a_server_without_alter_system_is_refused_before_anything_is_made(
         )
         with closing(found):
             found.open()
-            found.prepare(build, {"work_mem": "8MB"})
+            found.prepare(build_few_accounts, {"work_mem": "8MB"})
     finally:
         edited(lab_server, "allow_alter_system = on\n")
 
@@ -198,9 +194,8 @@ def edited(server: LabServer, lines: str) -> None:
 
 
 def test_a_plan_says_where_it_would_write(server: LabServer, tmp_path: Path) -> None:
-    where = (
-        f"[target]\ndsn = 'host=127.0.0.1 port={server.port} user=plain dbname=lab'\n"
-        "allow_changes = true\nsettings_at = 'role'\naccept = ['commits']\n"
+    where = server.target(
+        "allow_changes = true", "settings_at = 'role'", "accept = ['commits']", user="plain"
     )
     shown = pgassay("plan", spec_file(tmp_path, target=where), PGPASSWORD=SECRET, COLUMNS="200")
     assert shown.returncode == 0, shown.stderr

@@ -13,19 +13,16 @@ import pytest
 from pgassay.errors import ConnectionRefused, TargetError
 from pgassay.server.connection.session import user_path
 from pgassay.server.existing.target import ExistingTarget
-from pgassay.server.protocol import Connection
 from pgassay.server.recovery.recover import recover
 from pgassay.spec.server.reset import Caches, ResetLevel, ResetRule
 from support.runs.broken import spec_file
 from support.runs.command import pgassay
+from support.servers.accounts import build_accounts
 from support.servers.existing import die
 from support.servers.lab import SECRET, LabServer, RecordingJournal, scalar
 
 RULE = ResetRule(ResetLevel.TEMPLATE)
-
-
-def build(session: Connection) -> None:
-    session.execute("CREATE TABLE account AS SELECT i, 0 AS balance FROM generate_series(1, 999) i")
+IN_COPIES = ("allow_changes = true", "accept = ['commits']", "[reset]", "level = 'template'")
 
 
 def databases(server: LabServer) -> set[str]:
@@ -68,7 +65,7 @@ def test_every_trial_begins_with_the_database_as_it_was_frozen(
 ) -> None:
     with closing(template_target(server, journal)) as target:
         target.open()
-        target.prepare(build, {})
+        target.prepare(build_accounts, {})
         for _ in range(2):
             report = target.reset({"maintenance_work_mem": "33MB"})
             assert report.level is ResetLevel.TEMPLATE
@@ -95,7 +92,7 @@ def test_a_session_that_stays_in_the_trials_database_does_not_stop_the_next(
 ) -> None:
     with closing(template_target(server, journal)) as target:
         target.open()
-        target.prepare(build, {})
+        target.prepare(build_accounts, {})
         target.reset({})
         with closing(target.connect()) as left:
             target.reset({})
@@ -106,17 +103,13 @@ def test_a_session_that_stays_in_the_trials_database_does_not_stop_the_next(
 def test_a_database_in_use_is_not_copied_and_plan_says_so(
     server: LabServer, journal: RecordingJournal, tmp_path: Path
 ) -> None:
-    spec = spec_file(
-        tmp_path,
-        target=f"[target]\ndsn = 'host=127.0.0.1 port={server.port} user=lab dbname=lab'\n"
-        "allow_changes = true\naccept = ['commits']\n[reset]\nlevel = 'template'",
-    )
+    spec = spec_file(tmp_path, target=server.target(*IN_COPIES))
     with closing(template_target(server, journal)) as target:
         with server.admin() as session:
             session.execute("SET application_name = 'psql'")
             target.open()
             with pytest.raises(TargetError, match=r"connected to database lab: postgres \(psql\)"):
-                target.prepare(build, {})
+                target.prepare(build_accounts, {})
             shown = pgassay("plan", spec, PGPASSWORD=SECRET).stdout
             assert "stops: reset.level = 'template': others are connected" in shown
         assert journal.changes == []
@@ -131,7 +124,7 @@ def test_a_user_who_may_make_no_database_is_refused_before_anything_is_made(
     with closing(template_target(server, journal, user="plain")) as target:
         target.open()
         with pytest.raises(TargetError, match=r"plain may make no database \(CREATEDB\)"):
-            target.prepare(build, {})
+            target.prepare(build_accounts, {})
     assert journal.changes == []
 
 
@@ -143,10 +136,10 @@ def test_an_owner_without_superuser_rights_may_reset(
     try:
         with closing(template_target(server, journal, user="plain")) as target:
             target.open()
-            target.prepare(build, {})
+            target.prepare(build_accounts, {})
             target.reset({})
             with target.connect() as session, user_path(session):
-                assert scalar(session, "SELECT count(*) FROM account") == 999
+                assert scalar(session, "SELECT count(*) FROM account") == 1000
                 assert scalar(session, "SHOW seq_page_cost") == "5"
     finally:
         with server.admin() as session:
@@ -160,7 +153,7 @@ def test_caches_are_made_warm_or_cold_by_the_rule(
 ) -> None:
     with closing(template_target(server, journal, ResetRule(ResetLevel.TEMPLATE, rule))) as target:
         target.open()
-        target.prepare(build, {})
+        target.prepare(build_accounts, {})
         report = target.reset({})
         assert report.caches is not None
         assert report.caches.rule is rule
@@ -174,7 +167,7 @@ def test_recover_drops_the_databases_of_a_killed_run(
     left = RecordingJournal()
     killed = template_target(server, left)
     killed.open()
-    killed.prepare(build, {})
+    killed.prepare(build_accounts, {})
     killed.reset({"work_mem": "8MB"})
     die(killed)
     assert len(databases(server)) == 7
@@ -183,11 +176,7 @@ def test_recover_drops_the_databases_of_a_killed_run(
 
 
 def test_a_whole_run_names_its_level_and_leaves_nothing(tmp_path: Path, server: LabServer) -> None:
-    spec = spec_file(
-        tmp_path,
-        target=f"[target]\ndsn = 'host=127.0.0.1 port={server.port} user=lab dbname=lab'\n"
-        "allow_changes = true\naccept = ['commits']\n[reset]\nlevel = 'template'",
-    )
+    spec = spec_file(tmp_path, target=server.target(*IN_COPIES))
     run = tmp_path / "run"
     done = pgassay("run", spec, "--out", run, "--json", PGPASSWORD=SECRET)
     assert done.returncode == 0, done.stderr

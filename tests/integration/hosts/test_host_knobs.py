@@ -317,7 +317,7 @@ def test_a_killed_experiment_that_is_resumed_puts_back_what_the_first_start_foun
 def test_the_host_of_an_existing_server_is_varied_and_put_back(
     tmp_path: Path, lab_server: LabServer, found: dict[str, str]
 ) -> None:
-    dsn = f"dsn = 'host=127.0.0.1 port={lab_server.port} user=lab dbname=lab'\n"
+    dsn = f"dsn = '{lab_server.place()}'\n"
     allowed = "allow_changes = true\nallow_host_changes = true"
     spec, run = tmp_path / "lab.toml", tmp_path / "run"
     text = SPEC.format(step="0.3s", blocks=2, factors="")

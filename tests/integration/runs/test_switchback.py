@@ -33,7 +33,6 @@ min_blocks = 2
 max_blocks = 2
 seed = 5
 """
-ON_THE_LAB_SERVER = '[target]\ndsn = "host=127.0.0.1 port={port} user=lab dbname=lab"\n'
 RECORDS_ITS_SETTINGS = """
 INSERT INTO public.observed VALUES
 ((extract(epoch FROM clock_timestamp()) * 1e9)::bigint,
@@ -261,8 +260,8 @@ def watcher(lab_server: LabServer) -> Iterator[LabServer]:
 
 
 def watching_spec(folder: Path, server: LabServer, factors: str) -> Path:
-    target = ON_THE_LAB_SERVER.format(port=server.port).replace("user=lab", "user=watcher")
     workload = shop_workload(folder, SLOWER_WITH_MORE)
+    target = server.target(user="watcher")
     return written(folder, factors, workload, target=target, mode="switchback")
 
 
@@ -296,7 +295,7 @@ def reloading_spec(folder: Path, server: LabServer, factors: str = "", step: str
         folder,
         factors + '[factors.postgres]\nwal_sync_method = ["fdatasync", "fsync"]',
         shop_workload(folder, RECORDS_ITS_SETTINGS),
-        target=ON_THE_LAB_SERVER.format(port=server.port) + "allow_changes = true\n",
+        target=server.target("allow_changes = true"),
         step=step,
         mode="switchback",
     )

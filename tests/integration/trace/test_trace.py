@@ -40,11 +40,13 @@ def probes_left() -> list[str]:
     return events.read_text().splitlines() if events.exists() else []
 
 
+TRACE = (sys.executable, "-m", "pgassay", "trace")
+
+
 def tracing(server: LabServer, out: Path, *options: str) -> subprocess.Popen[str]:
     """A running `pgassay trace --json`."""
-    where = f"host=127.0.0.1 port={server.port} user=lab dbname=lab"
     return subprocess.Popen(
-        [sys.executable, "-m", "pgassay", "trace", where, "--json", "--out", out, *options],
+        [*TRACE, server.place(), "--json", "--out", out, *options],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

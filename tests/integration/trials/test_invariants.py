@@ -132,14 +132,12 @@ def test_a_disturbed_trial_does_not_count_and_is_run_once_more(
             thread.join(timeout=30)
     assert [trial.number for trial in listener.trials] == [1, 2, 5, 6, 3, 4, 7]
     assert [n for n, trial in trials.items() if not trial["validity"]["valid"]] == [1, 2, 3, 7]
-    assert trials[1]["validity"]["reasons"] == [
-        "a setting changed in the trial: random_page_cost 4 → 7"
-    ]
+    changed = {"changes": ["random_page_cost 4 → 7"]}
+    assert trials[1]["validity"]["notes"] == [{"code": "trials/guards/settings", "values": changed}]
     assert trials[1]["fingerprint"]["after"]["settings"] == {"random_page_cost": "7"}
-    assert trials[2]["validity"]["reasons"] == ["a checkpoint was forced from outside the load"]
+    assert codes_of(trials[2]) == ["trials/guards/forced-checkpoint"]
     for number in (3, 7):
-        (reason,) = trials[number]["validity"]["reasons"]
-        assert reason.startswith("sessions that are not pgassay's kept the server busy")
+        assert codes_of(trials[number]) == ["trials/guards/foreign-sessions"]
         assert trials[number]["fingerprint"]["after"]["foreign_active"] == 1
     again = trials[5]
     assert (again["repeats"], again["arm"], again["block"]) == (1, trials[1]["arm"], 1)
@@ -149,10 +147,15 @@ def test_a_disturbed_trial_does_not_count_and_is_run_once_more(
     analysis = outcome.context.analysis
     assert (analysis.answer.blocks, len(analysis.answer.trials)) == (1, 3)
     assert {caveat.kind for caveat in analysis.warnings} >= {"invalid-trial", "incomplete-block"}
-    assert any("trial 1 does not count" in caveat.text for caveat in analysis.warnings)
+    assert [trial.number for trial in analysis.answer.invalid_trials] == [1, 2, 3, 7]
     assert "does not count either" in outcome.report.read_text()
-    assert any("it is run again at the end of its block" in text for text in listener.warnings)
-    assert any("its block stays incomplete" in text for text in listener.warnings)
+    assert any("is run again" in text for text in listener.warnings)
+    assert any("stays incomplete" in text for text in listener.warnings)
+
+
+def codes_of(trial: Mapping[str, Any]) -> list[str]:
+    """Why it does not count."""
+    return [note["code"] for note in trial["validity"]["notes"]]
 
 
 def assert_undisturbed(trial: Mapping[str, Any]) -> None:
@@ -173,7 +176,6 @@ def test_an_existing_server_is_guarded_and_its_fingerprint_holds_no_password(
     tmp_path: Path, lab_server: LabServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PGPASSWORD", "s3cret word")
-    dsn = f"host=127.0.0.1 port={lab_server.port} user=lab dbname=lab"
 
     def meddle() -> None:
         with lab_server.admin() as session:
@@ -184,15 +186,14 @@ def test_an_existing_server_is_guarded_and_its_fingerprint_holds_no_password(
         session.execute("ALTER SYSTEM SET primary_conninfo = 'host=db password=hidden'")
         session.execute("SELECT pg_reload_conf()")
     try:
-        _, trials = experiment(
-            tmp_path, Meddler({1: meddle}), target=f"[target]\ndsn = '{dsn}'\nallow_changes = true"
-        )
+        target = lab_server.target("allow_changes = true")
+        _, trials = experiment(tmp_path, Meddler({1: meddle}), target=target)
     finally:
         with lab_server.admin() as session:
             session.execute("ALTER SYSTEM RESET ALL")
             session.execute("SELECT pg_reload_conf()")
     assert [n for n, trial in trials.items() if not trial["validity"]["valid"]] == [1]
-    assert "random_page_cost 4 → 7" in trials[1]["validity"]["reasons"][0]
+    assert codes_of(trials[1]) == ["trials/guards/settings"]
     assert "hidden" not in json.dumps(trials)
     assert "primary_conninfo" not in trials[1]["fingerprint"]["before"]["settings"]
 

@@ -113,8 +113,7 @@ def test_a_run_on_an_existing_server_of_the_version_leaves_its_settings_as_they_
 ) -> None:
     with lab_server.admin() as session:
         before = scalar(session, SETTINGS)
-    dsn = f"host=127.0.0.1 port={lab_server.port} user=lab dbname=lab"
-    target = f'[target]\ndsn = "{dsn}"\nallow_changes = true\naccept = ["commits", "sessions"]'
+    target = lab_server.target("allow_changes = true", 'accept = ["commits", "sessions"]')
     spec = spec_file(tmp_path, target=target)
     with settings_left_alone(lab_server):
         done = pgassay("run", spec, "--out", tmp_path / "run", "--json", PGPASSWORD=SECRET)

@@ -27,12 +27,12 @@ from support.runs.forked import start
 SPEC = """
 question = "Does it survive?"
 [workload]
-use = "payments-write"
+use = "{use}"
 {target}
 [factors.postgres]
 {factor}
 [load]
-clients = 2
+clients = {clients}
 {rate}
 step = "{step}"
 warmup = "0.5s"
@@ -42,7 +42,7 @@ min_blocks = {blocks}
 max_blocks = {blocks}
 """
 DEFAULTS: dict[str, Any] = {
-    "rate": "rate = 200",
+    "use": "payments-write", "clients": 2, "rate": "rate = 200",
     "target": "", "factor": 'work_mem = ["5MB", "9MB"]', "step": "0.8s", "blocks": 2,
 }  # fmt: skip
 TOOL = ("-m", "pgassay")

@@ -55,9 +55,7 @@ def observing(
     server: LabServer | DebianServer, out: Path, *options: str, user: str = "lab"
 ) -> Iterator[subprocess.Popen[str]]:
     """A running `pgassay observe --json`, once its samplers have started."""
-    where = server.dsn()
-    if isinstance(server, LabServer):
-        where = f"host=127.0.0.1 port={server.port} user={user} dbname=lab"
+    where = server.place(user) if isinstance(server, LabServer) else server.dsn()
     process = subprocess.Popen(
         [sys.executable, "-m", "pgassay", "observe", where, "--json", "--out", out, *options],
         stdout=subprocess.PIPE,

@@ -100,6 +100,14 @@ class LabServer:
             host="127.0.0.1", port=self.port, user=user, password=password, dbname=dbname
         )
 
+    def place(self, user: str = "lab", dbname: str = "lab") -> str:
+        """Returns a connection string without a password, as experiment files have it."""
+        return f"host=127.0.0.1 port={self.port} user={user} dbname={dbname}"
+
+    def target(self, *lines: str, user: str = "lab") -> str:
+        """Returns an experiment file's table [target] for this server, and what follows it."""
+        return "\n".join(("[target]", f"dsn = '{self.place(user)}'", *lines)) + "\n"
+
     def variables(self) -> dict[str, str]:
         """The same connection as environment variables of libpq."""
         return {
