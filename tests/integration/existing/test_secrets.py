@@ -49,7 +49,7 @@ with psycopg.connect(autocommit=True) as session:
         session.execute("SELECT count(*) FROM pgbench_branches")
 sys.exit(int(sys.argv[1]))
 """
-ENGINE = 'warmup = "0.5s"'
+ENGINE = 'rate = 100\nwarmup = "0.5s"'
 
 
 def command(status: int = 0) -> str:
@@ -75,7 +75,7 @@ def server(lab_server: LabServer) -> Iterator[LabServer]:
 
 
 def by_variable(_: Path, server: LabServer) -> tuple[str, dict[str, str]]:
-    return f"host=127.0.0.1 port={server.port} user=lab dbname=lab", {"PGPASSWORD": SECRET}
+    return server.place(), {"PGPASSWORD": SECRET}
 
 
 def by_password_file(folder: Path, server: LabServer) -> tuple[str, dict[str, str]]:

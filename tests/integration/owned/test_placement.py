@@ -56,7 +56,7 @@ def placements(tmp_path: Path, load: str) -> list[dict[str, Any]]:
 
 @pytest.mark.usefixtures("own_base")
 def test_the_engine_its_server_and_the_samplers_are_placed_in_every_trial(tmp_path: Path) -> None:
-    found = placements(tmp_path, "threads = 2\nwarmup = '0.2s'")
+    found = placements(tmp_path, "rate = 100\nthreads = 2\nwarmup = '0.2s'")
     assert len(found) == 4
     for placement in found:
         assert int(placement["client"]["tasks"]) >= 2

@@ -32,7 +32,7 @@ def test_an_aa_run_calibrates_and_its_noise_is_there_for_the_next_plan(
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     spec, run = tmp_path / "spec.toml", tmp_path / "run"
-    spec.write_text(SPEC)
+    spec.write_text(SPEC.replace('step = "1s"', 'rate = 100\nstep = "0.5s"'))
     done = pgassay("run", spec, "--aa", "--out", run, "--json")
     assert done.returncode == 0, done.stderr
     reported = json.loads(done.stdout)
@@ -51,11 +51,12 @@ def test_an_aa_run_calibrates_and_its_noise_is_there_for_the_next_plan(
     assert resumed.returncode == 0, resumed.stderr
     assert "nothing to resume" in resumed.stderr
     assert "earlier_runs" not in json.loads((run / "environment.json").read_text())
-    for place, earlier in (("asked", 0), ("again", 1)):
-        asked = pgassay("run", spec, "--out", tmp_path / place)
-        assert asked.returncode == 0, asked.stderr
-        environment = json.loads((tmp_path / place / "environment.json").read_text())
-        assert environment["earlier_runs"] == earlier, "the A/A run is none of them"
+    spec.write_text(spec.read_text().replace("max_blocks = 4", "max_blocks = 2"))
+    asked = pgassay("run", spec, "--out", tmp_path / "asked")
+    assert asked.returncode == 0, asked.stderr
+    environment = json.loads((tmp_path / "asked" / "environment.json").read_text())
+    assert environment["earlier_runs"] == 0, "the A/A run is none of them"
+    assert len(list(noise_folder().iterdir())) == 2, "the next run counts this one"
 
 
 @pytest.mark.heavy

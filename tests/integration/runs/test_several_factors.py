@@ -19,6 +19,7 @@ synchronous_commit = ["on", "off"]
 jit = ["on", "off"]
 [load]
 clients = 2
+rate = 100
 step = "0.6s"
 warmup = "0.3s"
 [design]
