@@ -53,7 +53,7 @@ def server(
         session.execute("SELECT pg_reload_conf()")
     before = snapshot(resolve(lab_server.dsn()))
     yield lab_server
-    left = str(compared(before))
+    left = compared(before)
     with lab_server.admin() as session:
         comment = scalar(session, COMMENT_OF)
         session.execute("DROP SCHEMA IF EXISTS pgassay CASCADE")
@@ -61,7 +61,7 @@ def server(
         session.execute("COMMENT ON DATABASE postgres IS NULL")
         session.execute("ALTER SYSTEM RESET ALL")
         session.execute("SELECT pg_reload_conf()")
-    assert left == "compared with before: identical"
+    assert left == Comparison()
     assert comment == COMMENT
 
 
