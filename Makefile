@@ -11,7 +11,7 @@ export CARGO_TERM_COLOR := never
 # Compiled Python is kept: every worker of pytest and every command under test imports all of it.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: build demo check test test-all lint docs messages pictures studies bench validate validate-real dist format requirements clean
+.PHONY: build demo check test test-all lint docs messages where pictures studies bench validate validate-real dist format requirements clean
 
 build: $(VENV)/.built
 
@@ -73,6 +73,10 @@ docs: build
 # The messages of reports, in the catalogues of python/pgassay/languages.
 messages: build
 	$(BIN)/python -m tools.messages.update
+
+# Where a sentence of a report is made, and by which functions: make where TEXT="a piece of it".
+where:
+	@$(BIN)/python -m tools.messages.where "$(TEXT)"
 
 # The pictures in README.md, of a new run of the demo; `make pictures RUN=DIR` takes a stored run.
 pictures: build

@@ -143,7 +143,7 @@ class Note:
         return self.code, _without_figures(tuple(self.values.values()))
 
     def __hash__(self) -> int:
-        return hash((self.code, tuple(self.values.items())))
+        return hash((self.code, frozenset(self.values.items())))
 
     def __str__(self) -> str:
         """The sentence, in the language in force."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import assert_never
 from urllib.parse import quote
 
 from pgassay.language import colon
@@ -133,6 +134,8 @@ class _Writer:
                     yield from (link for one in _charts(block) for link in self._picture(one))
                 case Key() | Frame():
                     pass
+                case _:
+                    assert_never(block)
 
     def _picture(self, chart: Chart) -> Iterator[str]:
         if self.pictures and self.section:
