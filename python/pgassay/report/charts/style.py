@@ -13,8 +13,9 @@ from dataclasses import dataclass
 
 from pgassay.analysis.model import Verdict
 from pgassay.analysis.statistics.values import Interval
+from pgassay.language import tr
 from pgassay.plan.model import Arm
-from pgassay.report.svg.model import Band, Box, Dash, Line, Mark, Points, Rule, Symbol
+from pgassay.report.svg.model import Axis, Band, Box, Dash, Line, Mark, Points, Rule, Symbol, Values
 
 # Okabe & Ito, "Color Universal Design" (2008), without black and yellow, which are invisible on a
 # dark and on a light page.
@@ -114,6 +115,18 @@ def shade(
 ) -> Box:
     """Shades a stretch of the horizontal axis behind the lines."""
     return Box(start, end, None, None, colour, opacity)
+
+
+def arm_line(
+    style: ArmStyle, x: Sequence[float], y: Values, width: float, name: str, unit: str
+) -> Line:
+    """Draws a line of an arm, in its colour and dash."""
+    return Line(x, y, style.colour, width, style.dash, arm=style.id, name=name, unit=unit)
+
+
+def utc_axis(start_ns: int, end_ns: int) -> Axis:
+    """Makes the axis of a stretch of time (nanoseconds since 1970)."""
+    return Axis(tr("time, UTC"), kind="time", low=start_ns / 1e9, high=end_ns / 1e9)
 
 
 def dotted(at: float) -> Rule:

@@ -16,9 +16,9 @@ from pgassay.analysis.measures.courses.chart_series import ChartSeries
 from pgassay.analysis.measures.courses.chart_spans import FAILED, Span
 from pgassay.language import Message, colon, decimals, listed, tr
 from pgassay.quantities import spaced
-from pgassay.report.charts.style import ArmStyle
+from pgassay.report.charts.style import ArmStyle, arm_line
 from pgassay.report.log_events import event_words
-from pgassay.report.svg.model import Axis, Box, Line, Mark, Panel, Points
+from pgassay.report.svg.model import Axis, Box, Mark, Panel, Points
 
 _MOST_ROWS, _MOST_SPANS = 32, 300
 """With more trials or more spans each arm has a line instead."""
@@ -140,9 +140,7 @@ def _shares(
             middles = ((edges[1:] + edges[:-1]) / 2).tolist()
             shares = (100 * under_way / len(own)).tolist()
             name = tr("trials with {what}, {style}", what=what, style=style.label)
-            panel.add(
-                Line(middles, shares, style.colour, 1.6, style.dash, arm=arm, name=name, unit="%")
-            )
+            panel.add(arm_line(style, middles, shares, 1.6, name, "%"))
     return panel
 
 

@@ -15,8 +15,8 @@ from pgassay.analysis.measures.courses.chart_series import ChartSeries
 from pgassay.language import Message, colon, tr
 from pgassay.plan.model import Plan
 from pgassay.report.charts.over_time.throughput import TIME_ZOOM, background, trial_axis
-from pgassay.report.charts.style import ArmStyle
-from pgassay.report.svg.model import Axis, Figure, Line, Panel
+from pgassay.report.charts.style import ArmStyle, arm_line
+from pgassay.report.svg.model import Axis, Figure, Panel
 
 _PLOT_PX = 74
 _MOST_DISKS = 4
@@ -116,18 +116,7 @@ def _panel(
         if middles:
             scaled = [None if value is None else value / shown.divisor for value in values]
             name = f"{shown.name}, {style.short}"
-            lines.append(
-                Line(
-                    middles,
-                    scaled,
-                    style.colour,
-                    1.8,
-                    style.dash,
-                    arm=arm,
-                    name=name,
-                    unit=shown.unit,
-                )
-            )
+            lines.append(arm_line(style, middles, scaled, 1.8, name, shown.unit))
     if not any((value or 0.0) >= _SEEN[shown.unit] for line in lines for value in line.y):
         return None
     panel = Panel(across, Axis(shown.title, from_zero=True, most_ticks=3), _PLOT_PX)

@@ -21,6 +21,7 @@ from pgassay.report.charts.style import (
     ORANGE,
     VERMILLION,
     shade,
+    utc_axis,
 )
 from pgassay.report.svg.model import Axis, Band, Figure, Line, Mark, Panel, Points
 
@@ -127,9 +128,7 @@ def _lines(
 
 
 def _panel(observed: ObservationSummary, title: str) -> Panel:
-    across = Axis(
-        tr("time, UTC"), kind="time", low=observed.start_ns / 1e9, high=observed.end_ns / 1e9
-    )
+    across = utc_axis(observed.start_ns, observed.end_ns)
     panel = Panel(across, Axis(title, from_zero=True), _PLOT_PX)
     panel.add(*(shade(start / 1e9, end / 1e9) for start, end in observed.gaps_ns))
     return panel

@@ -19,7 +19,7 @@ from pgassay.analysis.measures.courses.chart_series import (
 from pgassay.language import decimals, tr
 from pgassay.plan.model import Plan
 from pgassay.report.charts.over_time.happenings import happenings
-from pgassay.report.charts.style import ArmStyle, dotted, shade
+from pgassay.report.charts.style import ArmStyle, arm_line, dotted, shade
 from pgassay.report.svg.model import Axis, Band, Figure, Line, Mark, Panel, Text
 
 TIME_ZOOM = "trial"
@@ -139,4 +139,4 @@ def _thick(
 ) -> Iterator[Line]:
     if points:
         x, y = [at for at, _ in points], [value for _, value in points]
-        yield Line(x, y, style.colour, 2.6, style.dash, arm=style.id, name=name, unit=unit)
+        yield arm_line(style, x, y, 2.6, name, unit)

@@ -21,6 +21,7 @@ from pgassay.report.charts.style import (
     SKY,
     VERMILLION,
     shade,
+    utc_axis,
 )
 from pgassay.report.svg.model import Axis, Box, Figure, Line, Panel, Points, Values
 
@@ -76,7 +77,7 @@ def heat_map(traced: TraceSummary, course: PointCourse) -> Figure | None:
     # By the logarithm: the long ones are few, and they are what is looked for.
     most = math.log10(1 + max(n for buckets in course.buckets for n in buckets.values()))
     panel = Panel(
-        _across(traced),
+        utc_axis(traced.start_ns, traced.end_ns),
         Axis(
             low=-0.5,
             high=len(steps) - 0.5,
@@ -154,12 +155,8 @@ def _times(traced: TraceSummary) -> list[float]:
     return [middle / 1e9 for middle in traced.times_ns]
 
 
-def _across(traced: TraceSummary) -> Axis:
-    return Axis(tr("time, UTC"), kind="time", low=traced.start_ns / 1e9, high=traced.end_ns / 1e9)
-
-
 def _panel(traced: TraceSummary, up: Axis) -> Panel:
-    panel = Panel(_across(traced), up, _PLOT_PX)
+    panel = Panel(utc_axis(traced.start_ns, traced.end_ns), up, _PLOT_PX)
     for one in traced.checkpoints:
         end = one.end_ns or traced.end_ns
         panel.add(shade(one.start_ns / 1e9, end / 1e9))
