@@ -46,6 +46,7 @@ from pgassay.quantities import (
     short,
     signed,
     signed_rounded,
+    significant,
     size,
 )
 
@@ -91,6 +92,8 @@ RULES = (
     "findings/answer/trade_offs",
     "findings/answer/verdicts",
     "findings/apart/verdicts",
+    "findings/behaviour/mode_queues",
+    "findings/behaviour/modes",
 )
 """Modules whose sentences stand in the TOML file beside them."""
 LEGACY = "legacy"
@@ -196,6 +199,7 @@ _FORMATS: Mapping[str, Callable[[float], str]] = {
     "rounded": as_rounded,
     "short": short,
     "signed": signed,
+    "significant": significant,
     "signed-rounded": signed_rounded,
 }
 """Formats of numbers that Python does not have."""
@@ -218,6 +222,14 @@ class _Figure(float):
         if spec.startswith(","):
             return localised(format(float(self), spec))
         return decimals(float(self), spec or "g")
+
+
+class _Count(int):
+    """A whole number; it has the same formats."""
+
+    def __format__(self, spec: str) -> str:
+        own = _FORMATS.get(spec)
+        return super().__format__(spec) if own is None else own(float(self))
 
 
 class _Several(tuple[object, ...]):
@@ -243,6 +255,8 @@ class _Text(str):
 def _shown(value: object) -> object:
     if isinstance(value, float):
         return _Figure(value)
+    if type(value) is int:
+        return _Count(value)
     if type(value) is str:
         return _Text(value)
     return _Several(value) if isinstance(value, tuple) else value

@@ -12,6 +12,9 @@ from pgassay.analysis.model import Comparison
 from pgassay.language import Message
 from pgassay.notes import Importance, Note
 
+SENTENCES = "findings/sentences"
+"""The code of a claim that is several notes, one after the other."""
+
 
 class FindingKind(StrEnum):
     """What a finding is for."""
@@ -87,3 +90,15 @@ class Finding:
     def text(self) -> str:
         """The sentence, in the language in force."""
         return str(self.claim)
+
+    @property
+    def sentences(self) -> tuple[Note | str, ...]:
+        """What is claimed, sentence by sentence where the claim has several."""
+        if isinstance(self.claim, Note) and self.claim.code == SENTENCES:
+            said = self.claim.values["said"]
+            return (
+                tuple(one for one in said if isinstance(one, Note))
+                if isinstance(said, tuple)
+                else ()
+            )
+        return (self.claim,)

@@ -126,6 +126,20 @@ def bounds(estimate: Estimate) -> tuple[str, str]:
     return low, high
 
 
+def ends(estimate: Estimate) -> tuple[Note | str, Note | str]:
+    """The same as values of a note."""
+    low, high = (
+        "?" if end is None else Note.of("findings/plain", value=end)
+        for end in (estimate.low, estimate.high)
+    )
+    return low, high
+
+
+def time_of(milliseconds: float) -> Note:
+    """A latency to three significant digits."""
+    return Note.of("findings/latency", value=milliseconds)
+
+
 def where(arm: ArmSummary, arms: Sequence[ArmSummary]) -> str:
     """Such as `with max_wal_size = 4GB`; a run of one arm needs no name for it."""
     return tr("with {arm}", arm=arm.label) if len(arms) > 1 else tr("in this run")

@@ -11,6 +11,7 @@ import pytest
 from pgassay.analysis.model import Caveat
 from pgassay.findings.model import Confidence, Evidence, Finding, FindingKind
 from pgassay.findings.registry import find
+from pgassay.findings.wording import as_sentences
 from pgassay.language import in_language
 from pgassay.notes import legacy
 from pgassay.report.brief.fitting import fit, texts
@@ -144,9 +145,12 @@ def test_no_secret_is_in_it(context: ReportContext) -> None:
 
 
 def test_a_sentence_that_two_findings_share_is_there_once(context: ReportContext) -> None:
+    queues = legacy("It queues.")
+    first = as_sentences(legacy("It has 2.5 ms."), queues)
+    second = as_sentences(queues, legacy("It waits."))
     both = (
-        Finding(FindingKind.DIAGNOSIS, "t", "It has 2.5 ms. It queues.", confidence=None),
-        Finding(FindingKind.OBSERVATION, "t", "It queues. It waits.", rule="modes"),
+        Finding(FindingKind.DIAGNOSIS, "t", first, confidence=None),
+        Finding(FindingKind.OBSERVATION, "t", second, rule="modes"),
     )
     found = parts_of(render_brief(replace(context, findings=both)))["FINDINGS"]
     assert found == "- [not rated] t: It has 2.5 ms. It queues.\n- [described] It waits."

@@ -10,10 +10,11 @@ from collections.abc import Sequence
 from pgassay.analysis.curves.modes.model import LatencyModes
 from pgassay.analysis.model import Analysis
 from pgassay.analysis.waits.cpu_queue import OF_THE_LOAD
-from pgassay.findings.wording import texts_of
-from pgassay.quantities import latency, plain_number
+from pgassay.findings.wording import texts_of, time_of
+from pgassay.notes import Note
 
 _TEXTS = texts_of(__name__)
+_RULE = "findings/behaviour/mode_queues"
 
 
 def queued_pct(analysis: Analysis, arm: str) -> float | None:
@@ -37,14 +38,14 @@ def queued_pct(analysis: Analysis, arm: str) -> float | None:
     return share if share >= _TEXTS["least_pct"] else None
 
 
-def queued_sentence(searched: Sequence[LatencyModes], share: float, arm: str) -> str:
+def queued_sentence(searched: Sequence[LatencyModes], share: float, arm: str) -> Note:
     """How much it is, and what that says of the slow modes."""
     peaks = [one.modes[-1].peak_ms.value for one in searched if len(one.modes) > 1]
     everywhere = len(peaks) == len(searched) > 1
-    same = everywhere and max(peaks) <= _TEXTS["same_within"] * min(peaks)
-    return str(_TEXTS["queued"]).format(arm=arm, share=f"{plain_number(share)} %") + str(
-        _TEXTS["same" if same else "other"]
-    ).format(low=latency(min(peaks)) if same else "", high=latency(max(peaks)) if same else "")
+    modes = Note(f"{_RULE}/other")
+    if everywhere and max(peaks) <= _TEXTS["same_within"] * min(peaks):
+        modes = Note.of(f"{_RULE}/same", low=time_of(min(peaks)), high=time_of(max(peaks)))
+    return Note.of(f"{_RULE}/queued", arm=arm, share=share, modes=modes)
 
 
 def confirmation() -> str:

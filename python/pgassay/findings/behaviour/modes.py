@@ -12,11 +12,13 @@ from pgassay.analysis.measures.courses.latencies import ALL
 from pgassay.analysis.model import Analysis, RunFacts
 from pgassay.findings.behaviour.mode_queues import confirmation, queued_pct, queued_sentence
 from pgassay.findings.model import Confidence, Evidence, Finding, FindingKind
-from pgassay.findings.wording import bounds, texts_of
-from pgassay.language import colon, listed, tr
+from pgassay.findings.wording import as_sentences, ends, texts_of, time_of
+from pgassay.language import colon, tr
+from pgassay.notes import Note, Value
 from pgassay.quantities import latency, plain_number
 
 _TEXTS = texts_of(__name__)
+_RULE = "findings/behaviour/modes"
 _CLIENT = "Client:ClientRead"
 
 
@@ -38,21 +40,23 @@ def find(analysis: Analysis, _facts: RunFacts) -> list[Finding]:
         for arm, share in queued.items()
         if share is not None
     }
-    texts = ["".join([_sentence(one, labels[one.arm]), *_with(one.modes[-1])]) for one in told]
+    claims = [
+        as_sentences(*_sentences(one, labels[one.arm]), *_with(one.modes[-1])) for one in told
+    ]
     if all(len(one.modes) == 1 for one in searched):
-        texts.append(_TEXTS["one"])
+        claims.append(Note(f"{_RULE}/one"))
     changes = [one for one in analysis.behaviour.mode_contrasts if _matters(one)]
-    texts += [_contrast(one) for one in changes]
+    claims += [_contrast(one) for one in changes]
     if queues:
-        texts.append(queues[max(queues, key=lambda arm: queued[arm] or 0.0)].strip())
+        claims.append(queues[max(queues, key=lambda arm: queued[arm] or 0.0)])
     found = [
-        Finding(FindingKind.OBSERVATION, _TEXTS["title"], text, rule="modes") for text in texts
+        Finding(FindingKind.OBSERVATION, _TEXTS["title"], claim, rule="modes") for claim in claims
     ]
     hidden = [one for one in told if _mean_hides(one)]
     if hidden:
         worst = max(hidden, key=_slow_time)
         own = [change for change in changes if change.scenario == worst.scenario]
-        found.append(_diagnosis(worst, labels[worst.arm], own, queues.get(worst.arm, "")))
+        found.append(_diagnosis(worst, labels[worst.arm], own, queues.get(worst.arm)))
     return found
 
 
@@ -76,92 +80,93 @@ def _mean_hides(one: LatencyModes) -> bool:
     return one.near_mean_pct.value < float(_TEXTS["most_near_mean_pct"])
 
 
-def _sentence(one: LatencyModes, arm: str) -> str:
-    text = str(_TEXTS["many"]).format(
-        subject=str(_TEXTS["named"]).format(scenario=one.scenario, arm=arm),
-        count=len(one.modes),
-        trials=one.trials,
-        modes=_listed([_mode(mode) for mode in one.modes]),
-    )
+def _sentences(one: LatencyModes, arm: str) -> list[Note]:
+    found = [
+        Note.of(
+            f"{_RULE}/many",
+            subject=Note.of(f"{_RULE}/named", scenario=one.scenario, arm=arm),
+            count=len(one.modes),
+            trials=one.trials,
+            modes=tuple(map(_mode, one.modes)),
+        )
+    ]
     if _mean_hides(one):
-        near = f"{plain_number(one.near_mean_pct.value)} %"
-        text += str(_TEXTS["mean"]).format(mean=latency(one.mean_ms.value), near=near)
-    return text
+        mean, near = time_of(one.mean_ms.value), one.near_mean_pct.value
+        found.append(Note.of(f"{_RULE}/mean", mean=mean, near=near))
+    return found
 
 
-def _mode(mode: LatencyMode) -> str:
-    low, high = bounds(mode.share_pct)
-    return str(_TEXTS["fastest" if mode.above_ms is None else "slower"]).format(
-        peak=latency(mode.peak_ms.value),
-        above="" if mode.above_ms is None else latency(mode.above_ms.value),
-        share=f"{plain_number(mode.share_pct.value)} %",
-        interval=""
-        if mode.share_pct.low is None
-        else tr(", 95 % CI {low} to {high},", low=low, high=high),
-        time=f"{plain_number(mode.time_pct.value)} %",
-    )
+def _mode(mode: LatencyMode) -> Note:
+    values: dict[str, Value] = {
+        "peak": time_of(mode.peak_ms.value),
+        "share": mode.share_pct.value,
+        "time": mode.time_pct.value,
+    }
+    if mode.above_ms is None:
+        return Note(f"{_RULE}/fastest", values)
+    low, high = ends(mode.share_pct)
+    known = mode.share_pct.low is not None
+    interval = Note.of(f"{_RULE}/interval", low=low, high=high) if known else ""
+    above = time_of(mode.above_ms.value)
+    return Note(f"{_RULE}/slower", {**values, "above": above, "interval": interval})
 
 
-def _listed(parts: list[str]) -> str:
-    return (
-        tr("{items} and {last}", items=listed(parts[:-1]), last=parts[-1])
-        if len(parts) > 1
-        else parts[0]
-    )
-
-
-def _with(mode: LatencyMode) -> Iterator[str]:
+def _with(mode: LatencyMode) -> Iterator[Note]:
     """What goes with the slowest mode."""
     if mode.waits and mode.above_ms is not None:
-        yield _waits(mode, latency(mode.above_ms.value))
+        yield from _waits(mode, time_of(mode.above_ms.value))
     change = mode.at_checkpoints_points
     if change is not None and change.low is not None and change.low > 0.0:
-        low, high = bounds(change)
-        yield str(_TEXTS["checkpoint"]).format(
-            points=plain_number(change.value), low=low, high=high
-        )
+        low, high = ends(change)
+        yield Note.of(f"{_RULE}/checkpoint", points=change.value, low=low, high=high)
 
 
-def _waits(mode: LatencyMode, above: str) -> str:
+def _waits(mode: LatencyMode, above: Note) -> Iterator[Note]:
     for wait in mode.waits:
         low, other = wait.share_pct.low, wait.otherwise_pct
         if low is not None and other is not None and low > other:
-            text = str(_TEXTS["stands_out"])
+            form = "stands_out"
             break
     else:
-        wait, text = mode.waits[0], str(_TEXTS["no_wait"])
-    low_text, high_text = bounds(wait.share_pct)
-    return text.format(
+        wait, form = mode.waits[0], "no_wait"
+    lowest, highest = ends(wait.share_pct)
+    yield Note.of(
+        f"{_RULE}/{form}",
         above=above,
         event=wait.event,
-        share=f"{plain_number(wait.share_pct.value)} %",
-        low=low_text,
-        high=high_text,
-        otherwise=f"{plain_number(wait.otherwise_pct or 0.0)} %",
-    ) + (str(_TEXTS["client"]) if wait.event == _CLIENT else "")
+        share=wait.share_pct.value,
+        low=lowest,
+        high=highest,
+        otherwise=wait.otherwise_pct or 0.0,
+    )
+    if wait.event == _CLIENT:
+        yield Note(f"{_RULE}/client")
 
 
 def _matters(one: ModeContrast) -> bool:
     return one.is_clear and abs(one.points.value) >= float(_TEXTS["least_points"])
 
 
-def _contrast(one: ModeContrast) -> str:
-    low, high = bounds(one.points)
-    return str(_TEXTS["contrast"]).format(
+def _contrast(one: ModeContrast) -> Note:
+    low, high = ends(one.points)
+    return Note.of(
+        f"{_RULE}/contrast",
         subject=f"{one.factor} = {one.level}",
         scenario=one.scenario,
-        level_pct=f"{plain_number(one.level_pct)} %",
+        level_pct=one.level_pct,
         baseline=one.baseline,
-        baseline_pct=f"{plain_number(one.baseline_pct)} %",
-        above=latency(one.slower_than_ms),
-        points=plain_number(one.points.value),
+        baseline_pct=one.baseline_pct,
+        above=time_of(one.slower_than_ms),
+        points=one.points.value,
         low=low,
         high=high,
         blocks=one.blocks,
     )
 
 
-def _diagnosis(one: LatencyModes, arm: str, changes: list[ModeContrast], queues: str) -> Finding:
+def _diagnosis(
+    one: LatencyModes, arm: str, changes: list[ModeContrast], queues: Note | None
+) -> Finding:
     """That the level which changes the share of slow transactions most does so: levels were drawn
     at random; that there are modes, where none does. `queues`: what the scheduler may have to do
     with it."""
@@ -187,7 +192,7 @@ def _diagnosis(one: LatencyModes, arm: str, changes: list[ModeContrast], queues:
             f"{plain_number(one.near_mean_pct.value)} %",
             arm,
         ),
-        *(Evidence(tr("mode of latency"), _mode(mode), arm) for mode in one.modes),
+        *(Evidence(tr("mode of latency"), str(_mode(mode)), arm) for mode in one.modes),
         *(
             Evidence(
                 tr(
@@ -213,11 +218,11 @@ def _diagnosis(one: LatencyModes, arm: str, changes: list[ModeContrast], queues:
             for change in largest
         ),
     ]
-    scope = [str(texts["scope"])] if largest else []
+    scope = Note(f"{_RULE}/diagnosis.scope") if largest else None
     return Finding(
         FindingKind.DIAGNOSIS,
         str(texts[title]).format(**words),
-        " ".join([*map(_contrast, largest), *scope, _sentence(one, arm)]) + queues,
+        as_sentences(*map(_contrast, largest), scope, *_sentences(one, arm), queues),
         rule="latency_modes",
         confidence=Confidence.CONFIRMED if largest else Confidence.SUPPORTED,
         evidence=tuple(figures),

@@ -6,13 +6,13 @@ sure they are.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.model import Finding, FindingKind
-from pgassay.language import Message, clauses, colon, decimals, language, tr
+from pgassay.language import Message, clauses, colon, decimals, sentences, tr
+from pgassay.notes import Note
 from pgassay.quantities import plain_number
 from pgassay.report.brief.fitting import texts
 from pgassay.report.brief.plain import Part
@@ -91,24 +91,21 @@ def _why(context: ReportContext) -> Part:
 
 
 def _findings(context: ReportContext) -> Iterator[str]:
-    said: set[str] = set()
+    said: set[Note | str] = set()
     for one in context.of_kind(FindingKind.DIAGNOSIS):
-        text = _not_yet(one.text, said)
+        text = _not_yet(one, said)
         yield f"- [{tr(one.confidence or 'not rated')}] {one.title}{colon()}{text}"
         yield from _basis(one)
     for one in context.of_kind(FindingKind.OBSERVATION):
-        if text := _not_yet(one.text, said):
+        if text := _not_yet(one, said):
             yield tr("- [described] {one}", one=text)
 
 
-_SENTENCE_ENDS = re.compile(r"(?<=[.!?])\s+|(?<=\u3002)")
-
-
-def _not_yet(text: str, said: set[str]) -> str:
-    """Its sentences that no finding before has said; they are added to those said."""
-    found = [one for one in _SENTENCE_ENDS.split(text) if one and one not in said]
+def _not_yet(finding: Finding, said: set[Note | str]) -> str:
+    """Its sentences that no finding before has; they are added to those said."""
+    found = [one for one in finding.sentences if one not in said]
     said.update(found)
-    return ("" if language() == "zh" else " ").join(found)
+    return sentences(map(str, found))
 
 
 def _basis(one: Finding) -> Iterator[str]:
