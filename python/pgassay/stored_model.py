@@ -75,6 +75,8 @@ class Part(Stored):
         found = handler(value)
         if isinstance(value, Mapping):
             found._given = value
+        elif not isinstance(value, cls):
+            raise TypeError(f"{cls.__name__} is made of a mapping, which it is written as")
         return found
 
     @model_serializer(mode="plain")

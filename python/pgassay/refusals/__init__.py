@@ -6,7 +6,7 @@ Decisions of this room:
   All sentences are in `refusals.toml`; code and tests compare codes and keys.
 - A check is a function that yields refusals. It lies where what it needs is known, and is one line
   of the list of its stage: `spec/refusals` (the file alone), `plan` (while the plan is drawn),
-  `trials/run/refusals/before_servers.py` (this machine), `trials/run/refusals/of_servers.py` (each opened
+  `trials/run/refusals/before_servers.py` (this machine), `of_servers.py` beside it (each opened
   server). `plan`, `run`, a resumed run and each member of a fleet go through the same lists.
 - A stage is checked whole: all that it refuses is shown, a line each. The next one is not begun.
 """
