@@ -12,8 +12,11 @@ from pgassay.analysis.compare.model import Withdrawn
 from pgassay.analysis.gates.grammar import parse_gates
 from pgassay.analysis.gates.judge import judge_gates
 from pgassay.analysis.model import Verdict
+from pgassay.findings.model import Finding, FindingKind
 from pgassay.findings.registry import find
+from pgassay.notes import Note
 from pgassay.report.context import ReportContext
+from pgassay.report.formats import junit
 from pgassay.report.formats.junit import Case, junit_xml, render_junit
 from support.synthetic.analyses import changed
 from support.synthetic.hostile import FORMULA, hostile_context
@@ -85,6 +88,31 @@ def test_a_single_arm_and_identical_arms_pass(tmp_path: Path) -> None:
     assert outcomes(synthetic_context(tmp_path / "one", NO_FACTORS), "verdict") == ["passed"]
     aa = synthetic_context(tmp_path / "aa", calibrates=True)
     assert set(outcomes(aa, "verdict") + outcomes(aa, "endpoint")) == {"passed"}
+
+
+def test_levels_without_a_figure_and_arms_that_are_not_compared_have_names_of_their_own() -> None:
+    made = [
+        Finding(
+            FindingKind.VERDICT,
+            "undecided",
+            Note.of("findings/answer/verdicts/withdrawn.never", subject=f"b = {at}", idle=()),
+        )
+        for at in (1, 2)
+    ] + [
+        Finding(
+            FindingKind.VERDICT,
+            "measured",
+            Note.of("findings/answer/arm-measured", arm=f"b = {at}", text=""),
+        )
+        for at in (1, 2)
+    ]
+    cases = [junit._not_compared(one, "tps") for one in made]
+    assert [(case.name, case.outcome) for case in cases] == [
+        ("Throughput: b = 1", "error"),
+        ("Throughput: b = 2", "error"),
+        ("Throughput: b = 1", "passed"),
+        ("Throughput: b = 2", "passed"),
+    ]
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,8 @@ from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.reading.plain_text import visible
 from pgassay.findings.answer.endpoints import endpoint_sentence
 from pgassay.findings.answer.gates import gate_lines
-from pgassay.findings.model import FindingKind
+from pgassay.findings.model import Finding, FindingKind
+from pgassay.notes import Note
 from pgassay.report.context import ReportContext
 from pgassay.report.data_tables.model import moment
 from pgassay.report.data_tables.trials import every_trial
@@ -93,9 +94,7 @@ def _cases(context: ReportContext) -> Iterator[Case]:
     for finding in found:
         one = finding.comparison
         if one is None:
-            # A level without a figure, or the mean of a single arm.
-            outcome: Outcome = "passed" if finding.title == "measured" else "error"
-            yield Case("verdict", finding.title, outcome, finding.text)
+            yield _not_compared(finding, analysis.answer.metric)
             continue
         yield Case("verdict", _name(one), _outcome(one), finding.text)
         for beside, endpoint in analysis.answer.beside(one):
@@ -104,6 +103,15 @@ def _cases(context: ReportContext) -> Iterator[Case]:
     if not found:
         (nothing,) = headline.answers(context)
         yield Case("run", "result", "error", nothing.whole)
+
+
+def _not_compared(finding: Finding, metric: str) -> Case:
+    """The mean of an arm where nothing is compared, or a level without a figure."""
+    values = finding.claim.values if isinstance(finding.claim, Note) else {}
+    of = values.get("subject") or values.get("arm")
+    title = METRICS[metric].title
+    outcome: Outcome = "error" if "subject" in values else "passed"
+    return Case("verdict", f"{title}: {of}" if of else title, outcome, finding.text)
 
 
 def _gates(context: ReportContext) -> Iterator[Case]:
