@@ -110,16 +110,22 @@ def _uses(place: Place) -> list[str]:
     codes of its room, or the module beside the file."""
     if not place.code:
         return _functions(lambda node: node.lineno == place.line, [place.path])
-    table, _, key = place.code.strip("[").partition("]")
-    name = (
-        key.strip() if key.strip() not in ("", "text", "one", "fix") else table.rpartition(".")[2]
-    )
-    found = _functions(lambda node: str(node.value).rpartition("/")[2] == name, _around(place))
+    table, _, key = (part.strip() for part in place.code.strip("[").partition("]"))
+    # A note of a rule is `RULE/table.key`, a text of a module `key`, a note of a room `ROOM/table`.
+    names = [f"{table}.{key}", key, table.rpartition(".")[2]]
+    if key in ("", "text", "one", "fix"):
+        del names[:2]
+    around = _around(place)
+    found = next((uses for one in names if (uses := _naming(one, around))), [])
     if not found:
         room = f"{place.path.parent.relative_to(PACKAGE)}/"
-        found = _functions(lambda node: node.value == room, _around(place))
+        found = _functions(lambda node: node.value == room, around)
     beside = place.path.with_suffix(".py")
     return found or [str((beside if beside.exists() else place.path.parent).relative_to(_ROOT))]
+
+
+def _naming(name: str, paths: list[Path]) -> list[str]:
+    return _functions(lambda node: str(node.value).rpartition("/")[2] == name, paths)
 
 
 def _around(place: Place) -> list[Path]:
