@@ -8,9 +8,9 @@ does not know: a newer version may have added it.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from functools import cache
-from typing import Annotated, Any, Self, TypeVar
+from typing import Annotated, Any, Self, TypeVar, cast
 
 from pydantic import (
     BaseModel,
@@ -124,7 +124,7 @@ def dataclass_of(kind: type[_T], value: Any) -> _T:
     """Makes a dataclass of the value that `dataclasses.asdict` made of one and JSON has stored.
     Raises ValueError with what is wrong."""
     try:
-        adapter = _adapter(kind)  # type: ignore[arg-type]  # a class is hashable
+        adapter = _adapter(cast(Hashable, kind))
         found: _T = adapter.validate_json(json.dumps(value), strict=True)
         return found
     except ValidationError as error:

@@ -45,7 +45,7 @@ def check_files(host: Host) -> list[Check]:
 
 
 _NOT_SPLIT = ("trials/host/processes-hidden", "trials/host/no-schedstat")
-"""Notes that waiting for a processor is not told from running."""
+"""Codes of notes: the host does not show how long a process waited for a processor."""
 
 
 def check_server_host(session: Connection, host: Host | None = None) -> list[Check]:

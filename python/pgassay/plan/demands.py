@@ -31,7 +31,7 @@ class Demand:
     reloads: bool = False
     """Whether pgassay has a session that changes settings while the load runs."""
     varied: frozenset[str] = frozenset()
-    """Names of the settings that are levels of its own."""
+    """Names of the settings that are levels of this arm."""
 
     def key_of(self, name: str) -> str:
         """Returns the key of the experiment file that sets this setting, or could set it."""

@@ -23,7 +23,7 @@ _TEXTS = _RULES["texts"]
 
 def find(analysis: Analysis, _facts: RunFacts) -> list[Finding]:
     """Shares first, then doubts about the sum."""
-    told = {
+    judged = {
         (c.factor, c.level)
         for c in analysis.answer.verdicts()
         if c.step is None and c.verdict in (Verdict.BETTER, Verdict.WORSE, Verdict.NEGLIGIBLE)
@@ -31,7 +31,7 @@ def find(analysis: Analysis, _facts: RunFacts) -> list[Finding]:
     found = [
         _shares(one)
         for one in analysis.answer.accounting
-        if (one.factor, one.level) in told and one.whole.is_clear
+        if (one.factor, one.level) in judged and one.whole.is_clear
     ]
     found += _queued(analysis)
     found += [text for one in analysis.answer.accounting for text in _too_much(one)]

@@ -32,16 +32,16 @@ def find(analysis: Analysis, _facts: RunFacts) -> list[Finding]:
     ]
     if not searched:
         return []
-    told = _told(searched)
+    named = _worst_arms(searched)
     labels = {arm.id: arm.label for arm in analysis.answer.arms}
-    queued = {one.arm: queued_pct(analysis, one.arm) for one in told}
+    queued = {one.arm: queued_pct(analysis, one.arm) for one in named}
     queues = {
         arm: queued_sentence(searched, share, labels[arm])
         for arm, share in queued.items()
         if share is not None
     }
     claims = [
-        as_sentences(*_sentences(one, labels[one.arm]), *_with(one.modes[-1])) for one in told
+        as_sentences(*_sentences(one, labels[one.arm]), *_beside_it(one.modes[-1])) for one in named
     ]
     if all(len(one.modes) == 1 for one in searched):
         claims.append(Note(f"{_RULE}/one"))
@@ -52,7 +52,7 @@ def find(analysis: Analysis, _facts: RunFacts) -> list[Finding]:
     found = [
         Finding(FindingKind.OBSERVATION, _TEXTS["title"], claim, rule="modes") for claim in claims
     ]
-    hidden = [one for one in told if _mean_hides(one)]
+    hidden = [one for one in named if _mean_hides(one)]
     if hidden:
         worst = max(hidden, key=_slow_time)
         own = [change for change in changes if change.scenario == worst.scenario]
@@ -60,8 +60,8 @@ def find(analysis: Analysis, _facts: RunFacts) -> list[Finding]:
     return found
 
 
-def _told(searched: list[LatencyModes]) -> list[LatencyModes]:
-    """Of each scenario the arm whose slow modes hold most of the time."""
+def _worst_arms(searched: list[LatencyModes]) -> list[LatencyModes]:
+    """Returns, for each scenario, the arm whose slow modes hold most of the time."""
     found = []
     for scenario in dict.fromkeys(one.scenario for one in searched):
         worst = max((one for one in searched if one.scenario == scenario), key=_slow_time)
@@ -111,8 +111,8 @@ def _mode(mode: LatencyMode) -> Note:
     return Note(f"{_RULE}/slower", {**values, "above": above, "interval": interval})
 
 
-def _with(mode: LatencyMode) -> Iterator[Note]:
-    """What goes with the slowest mode."""
+def _beside_it(mode: LatencyMode) -> Iterator[Note]:
+    """Says what was seen with the slowest mode: waits, checkpoints."""
     if mode.waits and mode.above_ms is not None:
         yield from _waits(mode, time_of(mode.above_ms.value))
     change = mode.at_checkpoints_points

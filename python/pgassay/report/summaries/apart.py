@@ -69,5 +69,5 @@ def caveats(context: ApartContext) -> tuple[str, ...]:
         tr("Not all runs have the arm {label}, which is left out.", label=label)
         for label in analysis.left_out
     )
-    told = (tr("{text}.", text=text) for text in analysis.caveats)
-    return (*forced(context), *told, *left_out)
+    sentences = (tr("{text}.", text=text) for text in analysis.caveats)
+    return (*forced(context), *sentences, *left_out)

@@ -43,7 +43,7 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> ReportContext:
     return synthetic_context(tmp_path_factory.mktemp("run"))
 
 
-def told(plain: ReportContext, *modes: LatencyModes, **more: object) -> ReportContext:
+def shown(plain: ReportContext, *modes: LatencyModes, **more: object) -> ReportContext:
     analysis = changed(plain.analysis, latency_modes=modes, **more)
     return replace(plain, analysis=analysis, findings=find(analysis, plain.facts))
 
@@ -56,7 +56,7 @@ def diagnosis_of(context: ReportContext) -> Finding:
 def test_a_slow_mode_is_told_with_its_share_its_time_its_wait_and_what_the_mean_hides(
     plain: ReportContext,
 ) -> None:
-    assert told(plain, TWO, ONE).sentences("modes") == (
+    assert shown(plain, TWO, ONE).sentences("modes") == (
         "Latency of payment (max_wal_size = 32MB) has 2 modes, the same in 6 trials: around 1.00 ms"
         " (80 % of the transactions, 40 % of their time) and around 4.00 ms, from 2.00 ms on (20 %,"
         " 95 % CI 18 to 22, of the transactions, 60 % of their time). The mean, 2.00 ms, is a"
@@ -72,7 +72,7 @@ def test_a_wait_as_frequent_in_other_transactions_is_not_said_to_stand_out(
 ) -> None:
     wait = ModeWait("Client:ClientRead", Estimate(60, 50, 70), 58.0)
     slow = replace(SLOW, waits=(wait,), at_checkpoints_points=Estimate(1, -3, 5))
-    (text,) = told(plain, replace(TWO, modes=(FAST, slow)), ONE).sentences("modes")
+    (text,) = shown(plain, replace(TWO, modes=(FAST, slow)), ONE).sentences("modes")
     assert "no wait was clearly more frequent than in other transactions" in text
     assert "the server waits for the client’s next statement" in text
     assert "checkpoint" not in text
@@ -81,11 +81,11 @@ def test_a_wait_as_frequent_in_other_transactions_is_not_said_to_stand_out(
 def test_modes_without_a_clear_difference_are_supported_and_a_clear_one_is_confirmed(
     plain: ReportContext,
 ) -> None:
-    alone = diagnosis_of(told(plain, TWO, ONE))
+    alone = diagnosis_of(shown(plain, TWO, ONE))
     assert alone.title == "The mean latency of payment hides 2 modes"
     assert alone.confidence is Confidence.SUPPORTED
     assert "about 20 % of the payment transactions" in alone.confirm
-    changed = diagnosis_of(told(plain, TWO, ONE, mode_contrasts=(FEWER,)))
+    changed = diagnosis_of(shown(plain, TWO, ONE, mode_contrasts=(FEWER,)))
     assert (
         changed.title
         == "With max_wal_size = 4GB fewer payment transactions take longer than 2.00 ms"
@@ -97,7 +97,7 @@ def test_modes_without_a_clear_difference_are_supported_and_a_clear_one_is_confi
         " does to the share; it does not say what makes them slow."
     )
     unclear = replace(FEWER, points=Estimate(-15, -31, 1))
-    assert diagnosis_of(told(plain, TWO, ONE, mode_contrasts=(unclear,))).title == alone.title
+    assert diagnosis_of(shown(plain, TWO, ONE, mode_contrasts=(unclear,))).title == alone.title
 
 
 @pytest.mark.parametrize(
@@ -125,27 +125,27 @@ def test_sessions_queued_for_a_processor_make_the_scheduler_likely(
     other = replace(
         TWO, arm="a2", modes=(FAST, replace(SLOW, peak_ms=Estimate(second_peak_ms, None, None)))
     )
-    found = told(plain, TWO, other, trials=trials, signals=queued(0.5e9))
+    found = shown(plain, TWO, other, trials=trials, signals=queued(0.5e9))
     text = "Sessions were queued for a processor for 25 % of the mean latency"
     assert found.sentences("modes")[-1].startswith(text)
     diagnosis = diagnosis_of(found)
     assert says in diagnosis.text
     assert "[placement]" in diagnosis.confirm
-    few = told(plain, TWO, other, trials=trials, signals=queued(0.1e9))
+    few = shown(plain, TWO, other, trials=trials, signals=queued(0.1e9))
     assert "queued" not in " ".join(few.sentences("modes"))
     assert "[placement]" not in diagnosis_of(few).confirm
 
 
 def test_a_slow_mode_that_holds_little_time_is_in_the_table_only(plain: ReportContext) -> None:
     rare = replace(SLOW, share_pct=Estimate(1, 0.9, 1.1), time_pct=Estimate(4, 3, 5))
-    context = told(plain, replace(TWO, modes=(FAST, rare)), ONE)
+    context = shown(plain, replace(TWO, modes=(FAST, rare)), ONE)
     assert context.sentences("modes") == ()
     assert not context.of_kind(FindingKind.DIAGNOSIS)
     assert "4.00 ms (3.90 to 4.10)" in render_html(context)
 
 
 def test_single_modes_are_said_in_one_sentence(plain: ReportContext) -> None:
-    (text,) = told(plain, replace(ONE, arm="a1"), ONE).sentences("modes")
+    (text,) = shown(plain, replace(ONE, arm="a1"), ONE).sentences("modes")
     assert text.startswith("Every scenario has a single mode of latency in every arm")
 
 
@@ -153,7 +153,7 @@ def test_scenarios_of_too_few_transactions_show_no_section(plain: ReportContext)
     refused = replace(
         ONE, refused=Note("analysis/curves/few-transactions", {"each": 40.0, "least": 100})
     )
-    context = told(plain, refused, replace(ONE, scenario=""))
+    context = shown(plain, refused, replace(ONE, scenario=""))
     assert TITLE not in render_html(context)
     assert not context.sentences("modes")
 
@@ -162,7 +162,7 @@ def test_the_page_draws_the_densities_and_lists_modes_mixture_and_differences(
     plain: ReportContext, tmp_path: Path
 ) -> None:
     everything = replace(TWO, scenario="", modes=(replace(FAST, scenarios=(("payment", 70.0),)),))
-    context = told(plain, TWO, ONE, everything, mode_contrasts=(FEWER,))
+    context = shown(plain, TWO, ONE, everything, mode_contrasts=(FEWER,))
     page, text = render_html(context), render_markdown(context)
     assert 'data-chart="modes"' in page
     assert "payment 70 %" in page
