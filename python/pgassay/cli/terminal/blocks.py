@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import Literal
+from typing import Literal, assert_never
 
 from rich.measure import Measurement
 from rich.table import Table as Grid
@@ -24,9 +24,12 @@ from pgassay.report.document.blocks import (
     Code,
     Facts,
     Fold,
+    Frame,
     Group,
     Heading,
     Items,
+    Key,
+    PageOnly,
     Paragraph,
 )
 from pgassay.report.document.section import Blocks, shown
@@ -109,6 +112,10 @@ def _print(block: Block) -> Iterator[str]:
             out.print(printable_lines(block.text), markup=False)
         case Fold():
             yield _text(block.summary)
+        case Paragraph() | Group() | Key() | Frame() | PageOnly():
+            pass
+        case _:
+            assert_never(block)
 
 
 def _print_labelled(label: str, text: Inline, tone: str) -> None:

@@ -8,17 +8,22 @@ that may hold a secret.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import assert_never
 
 from pgassay.language import clauses, colon, decimals
 from pgassay.report.document.blocks import (
     Answer,
     Block,
+    Chart,
     Code,
     Facts,
     Fold,
+    Frame,
     Group,
     Heading,
     Items,
+    Key,
+    PageOnly,
     Paragraph,
 )
 from pgassay.report.document.section import shown
@@ -70,8 +75,10 @@ def _lines(block: Block) -> Iterator[str]:
         case Fold() if block.in_text:
             yield _titled(block.summary)
             yield from plain_lines(shown(block.blocks))
-        case _:
+        case Paragraph() | Fold() | Chart() | Key() | Frame() | PageOnly():
             pass
+        case _:
+            assert_never(block)
 
 
 def _table(table: Table) -> Iterator[str]:
