@@ -57,7 +57,7 @@ seed = 1
 REPORT = """
 import sys
 from pathlib import Path
-from pgassay.reporting import report_run
+from pgassay.workflows.reporting import report_run
 from pgassay.samples.run_directory import RunDirectory
 made = report_run(RunDirectory.open(Path(sys.argv[1]))).report
 print(made.stat().st_size)
@@ -93,7 +93,7 @@ def measure(trials: int, seconds: int, series: int) -> str:
         # With bytecode, as in an installation; the first command makes it.
         environment = os.environ | {"PYTHONPYCACHEPREFIX": str(Path(folder) / "bytecode")}
         environment.pop("PYTHONDONTWRITEBYTECODE", None)
-        warm = "import pgassay.reporting, loky.backend.popen_loky_posix, scipy.optimize"
+        warm = "import pgassay.workflows.reporting, loky.backend.popen_loky_posix, scipy.optimize"
         subprocess.run([sys.executable, "-c", warm], check=True, env=environment)
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         began = time.monotonic()

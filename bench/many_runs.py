@@ -14,8 +14,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from bench.analysis import make_run
-from pgassay.reporting import report_run
 from pgassay.samples.run_directory import RunDirectory
+from pgassay.workflows.reporting import report_run
 
 BLOCKS, SECONDS, SERIES = 6, 10, 100
 _FIRST = datetime(2026, 1, 1, tzinfo=UTC)

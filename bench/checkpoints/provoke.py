@@ -12,12 +12,12 @@ from pathlib import Path
 
 from bench.checkpoints.slow_disk import can_be_slowed, slow_disk
 from bench.real.runs import TrialLines
-from pgassay.pipeline import run_experiment
 from pgassay.report.context import ReportContext
-from pgassay.reporting import analyse_run
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.server.owned.workspace import DATA_VARIABLE, ROOT_BASE
 from pgassay.spec.parse import parse_spec
+from pgassay.workflows.pipeline import run_experiment
+from pgassay.workflows.reporting import analyse_run
 
 HERE = Path(__file__).parent
 LIMITS_BYTES_PER_S = {

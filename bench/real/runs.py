@@ -15,7 +15,6 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from pgassay.pipeline import run_experiment
 from pgassay.plan.model import Plan, PlannedTrial
 from pgassay.samples.forms.trial import TrialFile
 from pgassay.samples.run_directory import RunDirectory
@@ -23,6 +22,7 @@ from pgassay.samples.stored_parts import StoredTrial
 from pgassay.spec.parse import parse_spec
 from pgassay.trials.model.record import Validity
 from pgassay.trials.run.progress import ProgressListener
+from pgassay.workflows.pipeline import run_experiment
 
 
 class Finished(Protocol):

@@ -19,9 +19,9 @@ from pgassay.report.brief.render import render_brief
 from pgassay.report.context import ReportContext
 from pgassay.report.environment import created_at, server_version
 from pgassay.report.objects.run import run_object
-from pgassay.reporting import analyse_run
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.studies.catalogue import Form, Study
+from pgassay.workflows.reporting import analyse_run
 
 RESULTS = Path(__file__).parents[2] / "docs" / "studies" / "results"
 SHOWN = {

@@ -70,13 +70,13 @@ def compare(
     from pgassay.cli.terminal import console
     from pgassay.cli.terminal.gates import gates_of, settle
     from pgassay.cli.terminal.summary import print_summary
-    from pgassay.comparing import compare_stored
     from pgassay.report.formats.html import render_html
     from pgassay.report.formats.markdown import illustrated_markdown, render_markdown
     from pgassay.report.objects.apart import render_apart_json
     from pgassay.samples.storage.files import write_atomically
     from pgassay.stores.fetching import fetched
     from pgassay.stores.wanted import TO_ANALYSE
+    from pgassay.workflows.comparing import compare_stored
 
     render = {"html": render_html, "md": render_markdown, "json": render_apart_json}
     question = Question(_share(run_spread), force=force, gates=gates_of(gate))

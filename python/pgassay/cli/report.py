@@ -81,7 +81,7 @@ def _reported(
 ) -> AnyContext:
     """Write the report, and return what it says."""
     from pgassay.language import in_language
-    from pgassay.reporting import context_of, directory_at
+    from pgassay.workflows.reporting import context_of, directory_at
 
     if gates:
         _refuse_gates_without_comparison(gates, run)
@@ -101,8 +101,8 @@ def _refuse_gates_without_comparison(gates: Sequence[Gate], run: Path) -> None:
     """Gates are on comparisons, which observations and traces do not have."""
     from pgassay.cli.terminal.gates import refuse_without_comparison
     from pgassay.errors import SetupError
-    from pgassay.reporting import directory_at
     from pgassay.samples.run_directory import RunDirectory
+    from pgassay.workflows.reporting import directory_at
 
     directory = directory_at(run)
     if not isinstance(directory, RunDirectory):
@@ -135,7 +135,7 @@ def _write_as(output_format: str, context: AnyContext, out: Path | None, *, pict
 def _report_beside(run: Path, gates: Sequence[Gate]) -> AnyContext:
     """Write report.html into the directory, and print the summary."""
     from pgassay.cli.terminal.summary import print_summary
-    from pgassay.reporting import context_of, directory_at, reported
+    from pgassay.workflows.reporting import context_of, directory_at, reported
 
     directory = directory_at(run)
     found = reported(directory, context_of(directory, gates or None))

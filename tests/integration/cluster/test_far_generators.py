@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from pgassay.cluster.joining import joined
-from pgassay.pipeline import run_experiment
 from pgassay.plan.model import PlannedTrial
 from pgassay.plan.steps import Step
 from pgassay.samples.run_directory import RunDirectory
@@ -22,6 +21,7 @@ from pgassay.trials.load.engine_load import EngineLoad
 from pgassay.trials.load.generators.on_ray import GeneratorOnNode, OnRay
 from pgassay.trials.run.progress import ProgressListener
 from pgassay.trials.sampling.live_view import LiveFigures
+from pgassay.workflows.pipeline import run_experiment
 from support.cluster.delayed_network import DelayedNetwork
 from support.cluster.generator_load import committed, dsn_of, emptied, request_of, rows_of
 from support.cluster.ray_nodes import RayNodes

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from pgassay.fleet.run import is_over
-from pgassay.pipeline import run_experiment
 from pgassay.plan.model import PlannedTrial
 from pgassay.readings.trial_readings import TrialReadings
-from pgassay.resume import resume
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.server.hosts.account import server_account
 from pgassay.server.owned.workspace import base_directory, sweep
 from pgassay.spec.parse import parse_spec
+from pgassay.workflows.pipeline import run_experiment
+from pgassay.workflows.resume import resume
 from support.cluster.ray_nodes import RayNodes
 from support.synthetic.fleet_members import Heard, servers_by_trial
 

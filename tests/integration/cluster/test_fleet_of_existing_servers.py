@@ -13,14 +13,14 @@ import pytest
 
 from pgassay.errors import RestoreFailed, TargetError
 from pgassay.fleet.existing import found_servers
-from pgassay.pipeline import run_experiment
 from pgassay.plan.model import PlannedTrial
 from pgassay.recovery import undo_what_is_left
-from pgassay.resume import resume
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.server.hosts.account import Account
 from pgassay.server.owned.installation import Installation
 from pgassay.spec.parse import parse_spec
+from pgassay.workflows.pipeline import run_experiment
+from pgassay.workflows.resume import resume
 from support.cluster.ray_nodes import RayNodes
 from support.runs.broken import assert_nothing_open, watched
 from support.runs.command import last_line, pgassay

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from pgassay.report.formats.markdown import render_markdown
-from pgassay.reporting import analyse_run
 from pgassay.samples.run_directory import RunDirectory
+from pgassay.workflows.reporting import analyse_run
 from support.runs.broken import assert_no_server_left, assert_nothing_open, prints_of, watched
 from support.runs.command import pgassay, shop_workload
 

@@ -19,8 +19,8 @@ from pgassay.report.context import ReportContext
 from pgassay.report.formats.markdown import render_markdown
 from pgassay.report.sections.record.workload import mix_table
 from pgassay.report.workload import workload_words
-from pgassay.reporting import analyse_run
 from pgassay.samples.run_directory import RunDirectory
+from pgassay.workflows.reporting import analyse_run
 from support.runs.command import pgassay
 from support.synthetic.report_contexts import with_facts
 

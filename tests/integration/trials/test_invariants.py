@@ -14,9 +14,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from pgassay.pipeline import run_experiment
 from pgassay.plan.model import PlannedTrial
-from pgassay.reporting import Outcome
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.server.existing.target import ExistingTarget
 from pgassay.server.hosts.local import HERE
@@ -26,6 +24,8 @@ from pgassay.trials.host.host_reading import read_host
 from pgassay.trials.host.processor_times import processor_times
 from pgassay.trials.run.progress import ProgressListener
 from pgassay.trials.sampling.live_view import LiveFigures
+from pgassay.workflows.pipeline import run_experiment
+from pgassay.workflows.reporting import Outcome
 from support.servers.lab import LabServer, RecordingJournal
 
 SPEC = """

@@ -13,11 +13,11 @@ import pytest
 from pgassay.analysis.reading.plan_shape import shape_of
 from pgassay.plan.design import make_plan
 from pgassay.report.formats.html import render_html
-from pgassay.reporting import analyse_run
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.server.connection.session import resolve
 from pgassay.spec.parse import parse_spec
 from pgassay.trials.plans.capture import plan_notes, plans_of_trial
+from pgassay.workflows.reporting import analyse_run
 from support.runs.command import pgassay, shop_workload
 from support.servers.lab import LabServer, scalar
 from support.servers.pool import on_every_version

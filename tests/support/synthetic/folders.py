@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from pgassay.reporting import report_run
 from pgassay.samples.observation_directory import ObservationDirectory
 from pgassay.trials.model.record import Piece
+from pgassay.workflows.reporting import report_run
 from support.synthetic.directories import synthetic_run
 from support.synthetic.segments import NOTHING, end_of, waits, write
 

@@ -12,8 +12,8 @@ from typing import Any
 
 from pgassay.analysis.model import RunFacts
 from pgassay.report.context import ReportContext
-from pgassay.reporting import analyse_run
 from pgassay.samples.forms.environment import EnvironmentFile
+from pgassay.workflows.reporting import analyse_run
 from support.synthetic.directories import SPEC, synthetic_run
 
 RUN_NAME = "2026-01-31-142501-max-wal-size"

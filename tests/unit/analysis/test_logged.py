@@ -7,8 +7,8 @@ from pathlib import Path
 
 from pgassay.analysis.reading.logged import logged_in
 from pgassay.report.formats.markdown import render_markdown
-from pgassay.reporting import analyse_run
 from pgassay.samples.run_directory import RunDirectory
+from pgassay.workflows.reporting import analyse_run
 from support.synthetic.directories import synthetic_run
 
 

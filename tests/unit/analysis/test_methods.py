@@ -24,9 +24,9 @@ from pgassay.report.formats.html import render_html
 from pgassay.report.formats.markdown import render_markdown
 from pgassay.report.objects.analysis import render_json
 from pgassay.report.sections.behaviour.methods import method_table, not_measured
-from pgassay.reporting import analyse_run
 from pgassay.spec.parse import parse_spec
 from pgassay.trials.model.columns import LOAD
+from pgassay.workflows.reporting import analyse_run
 from support.synthetic.designs import plan_of_spec
 from support.synthetic.directories import SPEC, synthetic_run
 from support.synthetic.environments import environment_of

@@ -14,10 +14,10 @@ from pgassay.errors import RunDirectoryError
 from pgassay.notes import legacy
 from pgassay.report.formats.html import render_html
 from pgassay.report.formats.markdown import render_markdown
-from pgassay.reporting import analyse_run
 from pgassay.samples.profiles import ProfileDirectory, StoredProfiles
 from pgassay.trials.profile.files import difference_files, files_of
 from pgassay.trials.profile.model import Profile, difference_stem
+from pgassay.workflows.reporting import analyse_run
 from support.synthetic.directories import synthetic_run
 from support.synthetic.profiles import STACKS, profile
 

@@ -13,11 +13,11 @@ import pytest
 
 from pgassay.analysis.apart.compare import Question
 from pgassay.analysis.gates.model import GateOutcome
-from pgassay.comparing import compare_stored
 from pgassay.errors import RunDirectoryError
 from pgassay.report.formats.html import render_html
 from pgassay.report.formats.markdown import render_markdown
 from pgassay.samples.run_directory import RunDirectory
+from pgassay.workflows.comparing import compare_stored
 from support.runs.command import last_line, pgassay
 from support.runs.json_page import documented
 from support.synthetic import directories

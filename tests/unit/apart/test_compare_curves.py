@@ -14,12 +14,12 @@ import pytest
 
 from pgassay.analysis.apart.compare import Question
 from pgassay.analysis.measures.courses.chart_series import range_by_second
-from pgassay.comparing import compare_stored
 from pgassay.report.context import ApartContext
 from pgassay.report.formats.html import render_html
 from pgassay.report.formats.markdown import illustrated_markdown, render_markdown
 from pgassay.report.sections.apart import curves
 from pgassay.report.sections.apart.curves import load_table
+from pgassay.workflows.comparing import compare_stored
 from support.blocks import texts
 from support.runs.command import last_line, pgassay
 from support.synthetic import directories

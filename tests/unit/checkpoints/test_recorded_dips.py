@@ -11,9 +11,9 @@ import pytest
 from pgassay.findings.model import FindingKind
 from pgassay.plan.design import make_plan
 from pgassay.report.formats.html import render_html
-from pgassay.reporting import analyse_run
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.spec.parse import parse_spec
+from pgassay.workflows.reporting import analyse_run
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 EXPECTED = tomllib.loads((GOLDEN / "checkpoints.toml").read_text("utf-8"))

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from pgassay.findings.model import FindingKind
-from pgassay.reporting import analyse_run
 from pgassay.samples.run_directory import RunDirectory
+from pgassay.workflows.reporting import analyse_run
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 CASES = sorted(file.parent.name for file in GOLDEN.glob("*/expected.toml"))

@@ -15,13 +15,13 @@ from pgassay.fleet.member import OpenedMember
 from pgassay.fleet.run import is_over, kept_trials, opened_members, run_blocks
 from pgassay.fleet.schedule import Schedule
 from pgassay.notes import legacy
-from pgassay.pipeline import carry_out
-from pgassay.reporting import analyse_run
 from pgassay.samples.failed_trials import failed_trials
 from pgassay.server.hosts.placement import Placement
 from pgassay.server.protocol import ServerFacts
 from pgassay.spec.parse import parse_spec
 from pgassay.trials.model.record import Validity
+from pgassay.workflows.pipeline import carry_out
+from pgassay.workflows.reporting import analyse_run
 from support.refusals import refused
 from support.synthetic.directories import SPEC
 from support.synthetic.fleet_members import Heard, MadeUpMember, empty_run, servers_by_trial

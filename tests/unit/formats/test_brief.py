@@ -17,7 +17,7 @@ from pgassay.notes import legacy
 from pgassay.report.brief.fitting import fit, texts
 from pgassay.report.brief.render import render_brief
 from pgassay.report.context import ReportContext
-from pgassay.reporting import trace_context
+from pgassay.workflows.reporting import trace_context
 from support.synthetic.analyses import changed
 from support.synthetic.hostile import hostile_context
 from support.synthetic.report_contexts import (

@@ -14,7 +14,7 @@ from pgassay.report.context import ReportContext
 from pgassay.report.data_tables.csv_files import csv_files, render_csv, trials_csv
 from pgassay.report.data_tables.tables import tables_of
 from pgassay.report.inert import csv_cell
-from pgassay.reporting import trace_context
+from pgassay.workflows.reporting import trace_context
 from support.runs.command import last_line, pgassay
 from support.synthetic.analyses import changed
 from support.synthetic.directories import synthetic_run

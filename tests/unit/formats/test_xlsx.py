@@ -15,7 +15,7 @@ import pytest
 from pgassay.report.context import ReportContext
 from pgassay.report.data_tables.tables import tables_of
 from pgassay.report.formats.workbook import render_xlsx
-from pgassay.reporting import trace_context
+from pgassay.workflows.reporting import trace_context
 from support.runs.command import pgassay
 from support.synthetic.directories import synthetic_run
 from support.synthetic.hostile import FORMULA, hostile_context

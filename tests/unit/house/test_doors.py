@@ -14,7 +14,7 @@ LEFT_OUT = (
     "cluster",
     "stores",
     "trials.load.generators",
-    "tracing",
+    "workflows.tracing",
     "trials.trace",
     "analysis.trace",
     "samples.trace_directory",
@@ -62,5 +62,5 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 def test_an_ordinary_run_loads_nothing_of_a_room_with_one_door(
     room: str, loaded: list[str]
 ) -> None:
-    assert "pipeline" in loaded
+    assert "workflows.pipeline" in loaded
     assert [name for name in loaded if f"{name}.".startswith(f"{room}.")] == []

@@ -27,7 +27,7 @@ from pgassay.plan.store import plan_from_json, plan_to_json
 from pgassay.report.context import ReportContext
 from pgassay.report.formats.markdown import render_markdown
 from pgassay.report.objects.run import run_object
-from pgassay.reporting import report_run
+from pgassay.workflows.reporting import report_run
 from support.synthetic.designs import plan_of_spec
 from support.synthetic.directories import SPEC, synthetic_run
 from support.synthetic.stored_trials import trial_file

@@ -35,7 +35,6 @@ from pgassay.findings.noise.forecast import expectation_lines
 from pgassay.notes import Importance
 from pgassay.plan.design import make_plan
 from pgassay.plan.model import Plan
-from pgassay.reporting import report_run
 from pgassay.samples.noise_history import (
     MOST_KEPT,
     add_noise_record,
@@ -45,6 +44,7 @@ from pgassay.samples.noise_history import (
 from pgassay.spec.experiment import Spec
 from pgassay.spec.parse import parse_spec
 from pgassay.trials.environment.sameness import measured_by
+from pgassay.workflows.reporting import report_run
 from support.runs.command import pgassay
 from support.synthetic.directories import SPEC, synthetic_run
 from support.synthetic.environments import environment_of

@@ -24,8 +24,8 @@ from pgassay.analysis.reading.metrics import WAIT_CLASSES
 from pgassay.report.context import ReportContext
 from pgassay.report.sections.record.workload import mix_table
 from pgassay.report.workload import workload_words
-from pgassay.reporting import analyse_run
 from pgassay.samples.run_directory import RunDirectory
+from pgassay.workflows.reporting import analyse_run
 from support.runs.looks import half_pauses
 from support.synthetic.report_contexts import with_facts
 

@@ -23,8 +23,8 @@ from pgassay.report.context import ReportContext
 from pgassay.report.document.blocks import Fold
 from pgassay.report.document.table import Table
 from pgassay.report.sections.classic import classic
-from pgassay.reporting import analyse_run
 from pgassay.samples.run_directory import RunDirectory
+from pgassay.workflows.reporting import analyse_run
 from support.runs.looks import half_pauses
 
 Array = NDArray[np.float64]

@@ -15,7 +15,7 @@ from pgassay.report.formats.markdown import render_markdown
 from pgassay.report.objects.analysis import render_json
 from pgassay.report.objects.run import run_object
 from pgassay.report.objects.schemas import json_schema
-from pgassay.reporting import analyse_run
+from pgassay.workflows.reporting import analyse_run
 from support.json_schema import mistakes
 from support.runs.json_page import documented
 from support.synthetic.directories import synthetic_run

@@ -13,7 +13,7 @@ from pgassay.report.document.table import Table
 from pgassay.report.formats.html import render_html
 from pgassay.report.formats.markdown import render_markdown
 from pgassay.report.sections.record.servers import servers
-from pgassay.reporting import analyse_run
+from pgassay.workflows.reporting import analyse_run
 from support.blocks import every, plain
 from support.synthetic.directories import synthetic_run
 from support.synthetic.report_contexts import with_facts

@@ -16,10 +16,10 @@ import pytest
 
 from pgassay.analysis.apart.compare import Question
 from pgassay.analysis.model import Verdict
-from pgassay.comparing import compare_stored
 from pgassay.errors import RunDirectoryError
-from pgassay.reporting import analyse_run
 from pgassay.samples.run_directory import RunDirectory
+from pgassay.workflows.comparing import compare_stored
+from pgassay.workflows.reporting import analyse_run
 from support.notes import codes_in
 from support.synthetic.directories import SPEC, synthetic_run
 

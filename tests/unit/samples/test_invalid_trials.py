@@ -16,8 +16,8 @@ from pgassay.plan.model import Plan
 from pgassay.report.formats.markdown import render_markdown
 from pgassay.report.objects.run import run_object
 from pgassay.report.sections.record.trials import trial_table
-from pgassay.reporting import analyse_run, report_run
 from pgassay.samples.run_directory import RunDirectory
+from pgassay.workflows.reporting import analyse_run, report_run
 from support.synthetic.directories import synthetic_run
 
 pytestmark = pytest.mark.slow

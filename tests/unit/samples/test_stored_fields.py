@@ -13,12 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pgassay.errors import RunDirectoryError
-from pgassay.reporting import analyse_run
 from pgassay.samples.forms.observation import SegmentFile
 from pgassay.samples.forms.statements import PlansFile
 from pgassay.samples.forms.trial import TrialFile
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.stored_model import StoredFile
+from pgassay.workflows.reporting import analyse_run
 from support.synthetic.directories import synthetic_run
 
 pytestmark = pytest.mark.slow

@@ -18,13 +18,13 @@ from pgassay.cli.list import list_runs
 from pgassay.cli.report import report
 from pgassay.cli.rm import rm
 from pgassay.cli.show.command import show
-from pgassay.comparing import compare_stored
 from pgassay.errors import PgassayError
 from pgassay.runs.catalogue import TABLES
 from pgassay.samples.overview import runs_in
 from pgassay.stores.address import copies_folder, copy_of, shown
 from pgassay.stores.fetching import NOTES, fetched
 from pgassay.stores.wanted import OVERVIEW, TO_ANALYSE
+from pgassay.workflows.comparing import compare_stored
 from support.runs.command import pgassay as command
 from support.runs.forked import run as python
 

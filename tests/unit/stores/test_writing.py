@@ -11,11 +11,11 @@ import pytest
 from fsspec.implementations.memory import MemoryFileSystem
 
 from pgassay.errors import RunDirectoryError
-from pgassay.reporting import report_run
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.server.change import SettingChange
 from pgassay.stores.address import working_copy_of
 from pgassay.stores.mirrored_run import MirroredRun
+from pgassay.workflows.reporting import report_run
 from support.synthetic.directories import SPEC, synthetic_run
 
 URL = "memory://lab/runs/one"

@@ -8,7 +8,7 @@ import pytest
 
 from pgassay.cli.trace import command, execution
 from pgassay.errors import SetupError
-from pgassay.tracing import TraceRequest
+from pgassay.workflows.tracing import TraceRequest
 
 
 def test_a_trace_lasts_a_minute_and_leaves_out_wal_unless_asked(

@@ -12,7 +12,7 @@ from pgassay.analysis.trace.cost import Window, cost_of
 from pgassay.analysis.trace.model import TraceSummary
 from pgassay.analysis.trace.summary import summarise_trace
 from pgassay.report.formats.markdown import render_markdown
-from pgassay.reporting import trace_context
+from pgassay.workflows.reporting import trace_context
 from support.runs.command import pgassay
 from support.runs.json_page import documented
 from support.synthetic.traces import CHECKPOINT_S, SECONDS, at, synthetic_trace

@@ -8,16 +8,16 @@ from typing import Any, cast
 
 import pytest
 
-from pgassay import observation
 from pgassay.analysis.observation.summary import summarise_observation
 from pgassay.cli.show.shown import show_run
 from pgassay.errors import SetupError
 from pgassay.notes import Note
-from pgassay.observation import Request
 from pgassay.samples.layout import OBSERVATION
 from pgassay.samples.observation_directory import ObservationDirectory
 from pgassay.trials.model.record import Piece, SegmentEnd
 from pgassay.trials.observing import Recorder
+from pgassay.workflows import observation
+from pgassay.workflows.observation import Request
 from support.synthetic.segments import NOTHING, end_of, waits
 
 NO_TIME_ZONE = Note("trials/server_log/no-time-zone")

@@ -21,7 +21,7 @@ from pgassay.report.document.blocks import Group
 from pgassay.report.document.table import Table
 from pgassay.report.sections.behaviour.waits import waits
 from pgassay.report.tables.time_parts import accounting_table, summing
-from pgassay.reporting import analyse_run
+from pgassay.workflows.reporting import analyse_run
 from support.synthetic.designs import plan_of_spec
 from support.synthetic.directories import synthetic_run
 

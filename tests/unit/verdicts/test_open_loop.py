@@ -20,8 +20,8 @@ from pgassay.cli.show.shown import show_run
 from pgassay.findings.answer.verdicts import verdict_sentence
 from pgassay.plan.store import plan_to_json
 from pgassay.report.sections.record.measured import comparison_table
-from pgassay.reporting import analyse_run
 from pgassay.spec.endpoints import PRIMARY_METRICS
+from pgassay.workflows.reporting import analyse_run
 from support.synthetic.directories import SPEC, synthetic_run
 
 pytestmark = pytest.mark.slow

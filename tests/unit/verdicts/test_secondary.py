@@ -21,7 +21,7 @@ from pgassay.findings.registry import find
 from pgassay.plan.model import Plan
 from pgassay.report.sections.answer.why import difference_table
 from pgassay.report.sections.record.measured import comparison_table
-from pgassay.reporting import analyse_run
+from pgassay.workflows.reporting import analyse_run
 from support.synthetic.designs import plan_of_levels
 from support.synthetic.directories import synthetic_run
 

@@ -53,7 +53,7 @@ def observe(
     from pgassay.cli.observe.execution import bytes_of, carry_out
     from pgassay.cli.terminal.options import seconds_of
     from pgassay.doctor.access import target_table
-    from pgassay.observation import Request
+    from pgassay.workflows.observation import Request
 
     if ssh is not None or sudo:
         target_table({"dsn": dsn, "ssh": ssh, "sudo": sudo})

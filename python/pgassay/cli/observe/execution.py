@@ -18,13 +18,13 @@ from pgassay.cli.terminal.console import err, silenced
 from pgassay.cli.terminal.stopping import first_signal_ends
 from pgassay.cli.terminal.summary import print_summary
 from pgassay.errors import ExitCode, SpecError
-from pgassay.observation import Request, observe
 from pgassay.report.context import ObservationContext
 from pgassay.report.objects.observed import summary_object
-from pgassay.reporting import Reported
 from pgassay.samples.directory import default_run_path
 from pgassay.samples.observation_directory import ObservationDirectory
 from pgassay.samples.unfinished import locked
+from pgassay.workflows.observation import Request, observe
+from pgassay.workflows.reporting import Reported
 
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(kB|MB|GB|TB)\s*")
 _BYTES = {"kB": 2**10, "MB": 2**20, "GB": 2**30, "TB": 2**40}

@@ -12,9 +12,9 @@ from rich.text import Text
 
 from pgassay.cli.terminal.console import err, labelled, plain
 from pgassay.cli.terminal.live_view import LiveView, figures_line, figures_table
-from pgassay.observation import Request
 from pgassay.quantities import clock
 from pgassay.trials.sampling.live_view import LiveFigures
+from pgassay.workflows.observation import Request
 
 _LINE_EVERY_S = 10.0
 

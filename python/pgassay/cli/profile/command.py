@@ -34,7 +34,7 @@ def profile(
     dsn = connection_string(database, host, port, user, dbname)
     from pgassay.cli.profile.execution import carry_out
     from pgassay.cli.terminal.options import seconds_of
-    from pgassay.profiling import Request
+    from pgassay.workflows.profiling import Request
 
     request = Request(seconds_of("--duration", duration, 1, 600), hz, off_cpu)
     carry_out(dsn, request, out, as_json=as_json)

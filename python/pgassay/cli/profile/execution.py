@@ -18,11 +18,11 @@ from pgassay.cli.terminal.console import err, out, plain
 from pgassay.cli.terminal.stopping import first_signal_ends
 from pgassay.errors import ExitCode
 from pgassay.notes import coded
-from pgassay.profiling import Request, profile_server
 from pgassay.samples.directory import default_run_path
 from pgassay.samples.profiles import ProfileDirectory
 from pgassay.samples.storage.files import refuse_used
 from pgassay.trials.profile.model import COST, TITLES, Profile
+from pgassay.workflows.profiling import Request, profile_server
 
 SCHEMA = "pgassay.profile/1"
 _SHOWN = 10

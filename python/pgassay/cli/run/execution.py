@@ -22,13 +22,9 @@ from pgassay.cli.terminal.expectation import expectation_of, print_expectation
 from pgassay.cli.terminal.gates import refuse_other_gates, refuse_without_comparison
 from pgassay.cli.terminal.summary import print_summary
 from pgassay.errors import PgassayError, RunDirectoryError, SetupError, SpecError
-from pgassay.pipeline import run_experiment
 from pgassay.plan.design import make_plan
 from pgassay.plan.model import Gate
 from pgassay.report.objects.run import run_object
-from pgassay.reporting import Outcome
-from pgassay.resume import acts_of_resuming
-from pgassay.resume import resume as resume_run
 from pgassay.samples.address import local_path, url_of
 from pgassay.samples.journal import open_changes
 from pgassay.samples.layout import JOURNAL
@@ -37,6 +33,10 @@ from pgassay.samples.run_directory import RunDirectory
 from pgassay.samples.unfinished import locked, pending_undo
 from pgassay.server.comparison import ServerCompared
 from pgassay.spec.experiment import Spec
+from pgassay.workflows.pipeline import run_experiment
+from pgassay.workflows.reporting import Outcome
+from pgassay.workflows.resume import acts_of_resuming
+from pgassay.workflows.resume import resume as resume_run
 
 REFUSALS = (SpecError, SetupError, RunDirectoryError)
 """Errors that end a resumption before it has changed anything."""

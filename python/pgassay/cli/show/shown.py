@@ -20,12 +20,12 @@ from pgassay.findings.wording import quantity
 from pgassay.report.context import ReportContext
 from pgassay.report.objects.observed import summary_object
 from pgassay.report.objects.run import run_object
-from pgassay.reporting import analyse_run, observation_context
 from pgassay.samples.observation_directory import ObservationDirectory
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.stores.address import shown
 from pgassay.stores.fetching import fetched
 from pgassay.stores.wanted import EVERYTHING
+from pgassay.workflows.reporting import analyse_run, observation_context
 
 _CLOSED = {"latency_mean": "mean", "latency_p99": "p99"}
 _OPEN = {"response_mean": "response", "response_p99": "resp. p99"}

@@ -40,7 +40,7 @@ def trace(
     dsn = connection_string(database, host, port, user, dbname)
     from pgassay.cli.terminal.options import seconds_of
     from pgassay.cli.trace.execution import carry_out, parts_of
-    from pgassay.tracing import DEFAULT_S, MOST_S, TraceRequest
+    from pgassay.workflows.tracing import DEFAULT_S, MOST_S, TraceRequest
 
     request = TraceRequest(
         parts=parts_of(what),

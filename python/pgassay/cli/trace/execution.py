@@ -20,10 +20,10 @@ from pgassay.quantities import clock
 from pgassay.report.objects.traced import trace_object
 from pgassay.samples.directory import default_run_path
 from pgassay.samples.trace_directory import TraceDirectory
-from pgassay.tracing import TraceRequest, trace
 from pgassay.trials.trace.points import titles
 from pgassay.trials.trace.programs import PARTS, Chosen, Program
 from pgassay.trials.trace.server import TracedServer
+from pgassay.workflows.tracing import TraceRequest, trace
 
 _LINE_EVERY_S = 10.0
 

@@ -22,7 +22,6 @@ from pgassay.analysis.trace.model import TraceCost
 from pgassay.errors import SetupError, TargetError
 from pgassay.notes import coded
 from pgassay.report.context import TraceContext
-from pgassay.reporting import Reported, reported, trace_context
 from pgassay.samples.forms.trace import TraceFile
 from pgassay.samples.trace_directory import PROGRAM, TraceDirectory, TraceWriter
 from pgassay.server.connection.session import as_target_error
@@ -35,6 +34,7 @@ from pgassay.trials.trace.programs import Chosen, choose, program_text
 from pgassay.trials.trace.requirements import find_bpftrace
 from pgassay.trials.trace.server import TracedServer, is_up, processor_time_ns, traced_server
 from pgassay.trials.trace.tracer import MAP_KEYS, Tracer
+from pgassay.workflows.reporting import Reported, reported, trace_context
 
 DEFAULT_S = 60.0
 """How long a trace is unless asked otherwise: its probes slow the server down."""

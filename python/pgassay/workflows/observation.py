@@ -16,7 +16,6 @@ from pgassay import __version__
 from pgassay.commit import commit
 from pgassay.notes import Note
 from pgassay.report.context import ObservationContext
-from pgassay.reporting import Reported, observation_context, reported
 from pgassay.samples.forms.observation import ObservationFile
 from pgassay.samples.observation_directory import ObservationDirectory
 from pgassay.samples.storage.files import lost_storage_is_a_trial_error
@@ -28,6 +27,7 @@ from pgassay.trials.environment.relation_sizes import sizes_of
 from pgassay.trials.observing import Recorder
 from pgassay.trials.sampling.live_view import LiveFigures
 from pgassay.trials.sampling.not_measured import described, not_measured
+from pgassay.workflows.reporting import Reported, observation_context, reported
 
 _LOOK_EVERY_S = 0.2
 _TAKE_EVERY_S = 5.0

@@ -20,7 +20,6 @@ from pgassay.notes import Note, note_of
 from pgassay.plan.design import make_plan
 from pgassay.plan.model import Gate
 from pgassay.readings.trial_readings import TrialReadings
-from pgassay.reporting import Outcome, report_run
 from pgassay.samples.journal import open_changes
 from pgassay.samples.layout import JOURNAL
 from pgassay.samples.noise_history import add_noise_record, noise_records
@@ -47,6 +46,7 @@ from pgassay.trials.run.resumed import RunSoFar
 from pgassay.trials.run.target import target_of
 from pgassay.trials.run.testbeds import testbeds_of
 from pgassay.trials.run.trial import TrialContext
+from pgassay.workflows.reporting import Outcome, report_run
 
 
 def run_experiment(

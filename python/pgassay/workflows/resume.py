@@ -13,13 +13,11 @@ from shlex import quote
 
 from pgassay.analysis.judge import after_block
 from pgassay.errors import RunDirectoryError, TargetError
-from pgassay.pipeline import carry_out
 from pgassay.plan.design import make_plan
 from pgassay.plan.model import Plan
 from pgassay.plan.store import same_design
 from pgassay.readings.trial_readings import TrialReadings
 from pgassay.recovery import left_changed, undo_what_is_left
-from pgassay.reporting import Outcome, analyse_run, report_run
 from pgassay.samples.layout import ANALYSIS, REPORT, SPEC
 from pgassay.samples.own_runs import was_begun_here
 from pgassay.samples.run_directory import RunDirectory
@@ -34,6 +32,8 @@ from pgassay.trials.run.block import repeats_in
 from pgassay.trials.run.progress import ProgressListener
 from pgassay.trials.run.refusals.before_servers import refuse_experiment, refuse_plan
 from pgassay.trials.run.resumed import RunSoFar
+from pgassay.workflows.pipeline import carry_out
+from pgassay.workflows.reporting import Outcome, analyse_run, report_run
 
 
 def resume(

@@ -1,0 +1,1 @@
+"""The paths of commands as code, from what a user asks to what is reported, over all rooms."""
