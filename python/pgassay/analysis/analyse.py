@@ -22,7 +22,7 @@ from pgassay.analysis.compare.factorial import factorial_effects
 from pgassay.analysis.curves.association import associations
 from pgassay.analysis.curves.checkpoints.causes import checkpoint_causes
 from pgassay.analysis.curves.checkpoints.effect import checkpoint_effects
-from pgassay.analysis.curves.checkpoints.rows import checkpoint_rows
+from pgassay.analysis.curves.checkpoints.profiles import checkpoint_rows
 from pgassay.analysis.curves.effect_curves import effects_by_load, quantile_shifts
 from pgassay.analysis.curves.halves import effects_by_half, half_caveats
 from pgassay.analysis.curves.latency_curve import latency_curves
@@ -36,9 +36,8 @@ from pgassay.analysis.measures.courses.even_series import EvenSeries
 from pgassay.analysis.measures.courses.latencies import TrialLatencies
 from pgassay.analysis.measures.courses.trial_course import TrialCourse
 from pgassay.analysis.measures.model import Caveat, TrialMeasures
-from pgassay.analysis.measures.plans import SeenPlan
 from pgassay.analysis.measures.signals import TrialSignals, by_arm
-from pgassay.analysis.measures.statements import TrialStatements
+from pgassay.analysis.measures.statements import SeenPlan, TrialStatements
 from pgassay.analysis.measures.variants import summarise_variants
 from pgassay.analysis.methods.tables import method_cells
 from pgassay.analysis.model import (
@@ -52,13 +51,12 @@ from pgassay.analysis.model import (
 from pgassay.analysis.noise.aa_run import calibrate, noise_floor
 from pgassay.analysis.profiles.functions import profiles_of
 from pgassay.analysis.reading.metrics import METRICS
-from pgassay.analysis.statements.plans import plans_by_arm
-from pgassay.analysis.statements.use import statement_use
+from pgassay.analysis.statements.use import plans_by_arm, statement_use
 from pgassay.analysis.trade_offs.weigh import trade_offs
 from pgassay.analysis.trial_reading import TrialReading
 from pgassay.analysis.verdicts.checkpoint_cost import checkpoint_cost_caveats
 from pgassay.analysis.verdicts.collapses import unseen_collapses
-from pgassay.analysis.verdicts.drift import drift_caveats
+from pgassay.analysis.verdicts.drift import drift_caveats, server_caveats, unlike_server_caveats
 from pgassay.analysis.verdicts.idle_rounds import round_caveats
 from pgassay.analysis.verdicts.left_out_trials import (
     idle_trial_caveats,
@@ -74,7 +72,6 @@ from pgassay.analysis.verdicts.run_caveats import (
     run_caveats,
     unfinished_caveats,
 )
-from pgassay.analysis.verdicts.servers import server_caveats, unlike_server_caveats
 from pgassay.analysis.verdicts.withdrawal import (
     withdraw_effects,
 )

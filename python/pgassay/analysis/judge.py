@@ -17,17 +17,15 @@ from pgassay.analysis.compare.alternating.carry_over import (
 )
 from pgassay.analysis.compare.blocks.contrasts import block_table
 from pgassay.analysis.compare.early_end import adjusted_for_early_end
-from pgassay.analysis.compare.levels import Tables, compare_levels, judge_levels
+from pgassay.analysis.compare.levels import Tables, compare_levels, judge_levels, with_typical_trial
 from pgassay.analysis.compare.model import CarryOver, IntervalKind, Verdict, Withdrawn
 from pgassay.analysis.compare.rule import Rule, loads_compared, rule_of
 from pgassay.analysis.compare.secondary_verdicts import corrected
 from pgassay.analysis.compare.step_down import Reached
-from pgassay.analysis.compare.typical_trial import with_typical_trial
 from pgassay.analysis.gates.judge import may_end, verdicts_suffice
 from pgassay.analysis.measures.model import TrialMeasures
 from pgassay.analysis.measures.one_server import of_one_server
-from pgassay.analysis.measures.parallel import with_parallel_time
-from pgassay.analysis.measures.spread import with_deviations
+from pgassay.analysis.measures.spread import with_deviations, with_parallel_time
 from pgassay.analysis.model import Answer
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.verdicts.arm_summary import summarise_arms

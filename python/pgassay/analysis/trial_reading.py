@@ -15,10 +15,14 @@ from pgassay.analysis.measures.courses.even_series import EvenSeries, read_even_
 from pgassay.analysis.measures.courses.latencies import TrialLatencies, read_latencies
 from pgassay.analysis.measures.courses.trial_course import TrialCourse, read_course
 from pgassay.analysis.measures.model import TrialMeasures
-from pgassay.analysis.measures.plans import SeenPlan, read_plans
 from pgassay.analysis.measures.signals import TrialSignals, read_signals
 from pgassay.analysis.measures.sources import TrialSources
-from pgassay.analysis.measures.statements import TrialStatements, read_statements
+from pgassay.analysis.measures.statements import (
+    SeenPlan,
+    TrialStatements,
+    read_plans,
+    read_statements,
+)
 from pgassay.analysis.measures.trial import measure_trial
 from pgassay.plan.model import Plan
 from pgassay.samples.run_directory import RunDirectory

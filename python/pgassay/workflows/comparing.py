@@ -15,7 +15,7 @@ from typing import Any
 from pgassay import __version__
 from pgassay.analysis.apart.compare import Question, compare_runs
 from pgassay.analysis.apart.model import ApartRun, Session, Side
-from pgassay.analysis.apart.sessions import session_of
+from pgassay.analysis.apart.spread import session_of
 from pgassay.analysis.measures.courses.chart_series import chart_series
 from pgassay.analysis.measures.courses.latencies import read_latencies
 from pgassay.analysis.measures.sources import TrialSources

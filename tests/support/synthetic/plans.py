@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pgassay.analysis.measures.plans import SeenPlan
+from pgassay.analysis.measures.statements import SeenPlan
 from pgassay.analysis.reading.plan_shape import shape_of
 from pgassay.notes import legacy
 

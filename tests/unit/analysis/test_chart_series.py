@@ -9,8 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from pgassay.analysis.measures.courses import chart_latencies
-from pgassay.analysis.measures.courses.chart_latencies import latency_course
+from pgassay.analysis.measures.courses import latencies
 from pgassay.analysis.measures.courses.chart_samples import (
     SampledCourse,
     mean_course,
@@ -18,6 +17,7 @@ from pgassay.analysis.measures.courses.chart_samples import (
 )
 from pgassay.analysis.measures.courses.chart_series import chart_series, p99_by_second
 from pgassay.analysis.measures.courses.chart_spans import FAILED, events_by_second, sampling_pauses
+from pgassay.analysis.measures.courses.latencies import latency_course
 from pgassay.analysis.measures.sources import TrialSources
 from pgassay.analysis.reading.counters import CounterSeries
 from pgassay.analysis.reading.histograms import Histogram
@@ -70,7 +70,7 @@ def test_a_second_without_transactions_has_no_percentile() -> None:
 
 
 def test_neighbouring_seconds_of_a_long_trial_are_merged(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chart_latencies, "_MOST_POINTS", 4)
+    monkeypatch.setattr(latencies, "_MOST_POINTS", 4)
     load = seconds_of_two_scenarios(10)
     found = latency_course(load, "latency", 0, 10 * S)
     assert found.offset_s == (1.5, 4.5, 7.5, 9.5)

@@ -9,8 +9,13 @@ import pytest
 
 from pgassay.analysis.classic.correlations import Tested, agreement, correlations, pearson
 from pgassay.analysis.classic.figures import figures
-from pgassay.analysis.classic.limits import LIMITS, interval_width_s, label
-from pgassay.analysis.classic.model import ClassicCorrelation, ClassicTrend
+from pgassay.analysis.classic.model import (
+    LIMITS,
+    ClassicCorrelation,
+    ClassicTrend,
+    interval_width_s,
+    label,
+)
 from pgassay.analysis.classic.trends import incident, trends
 from pgassay.analysis.measures.courses.even_series import EvenSeries
 from support.synthetic.courses import noise_of

@@ -15,8 +15,7 @@ import pytest
 from pgassay.analysis.analyse import answer_of, explanation_of
 from pgassay.analysis.measures.scenarios import measure_scenarios
 from pgassay.analysis.measures.signals import TrialSignals
-from pgassay.analysis.methods.definitions import CELLS, Pattern
-from pgassay.analysis.methods.model import CellFigure, MethodCell
+from pgassay.analysis.methods.model import CELLS, CellFigure, MethodCell, Pattern
 from pgassay.analysis.model import Analysis, RunFacts, StepMeasures, TrialMeasures
 from pgassay.plan.design import make_plan
 from pgassay.plan.model import Plan

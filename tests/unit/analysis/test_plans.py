@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from pgassay.analysis.measures.plans import SeenPlan
+from pgassay.analysis.measures.statements import SeenPlan
 from pgassay.analysis.model import RunFacts
 from pgassay.analysis.reading.plan_shape import query_id_of, shape_of
 from pgassay.analysis.statements.model import StatementEffect, StatementUse
-from pgassay.analysis.statements.plans import plans_by_arm
+from pgassay.analysis.statements.use import plans_by_arm
 from pgassay.findings.behaviour import plans as rule
 from pgassay.findings.model import Confidence
 from pgassay.plan.model import Arm

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from pgassay.analysis.reading.counters import CounterSeries
-from pgassay.analysis.waits.sampled_waits import SampledWaits
+from pgassay.analysis.waits.wait_profile import SampledWaits
 from pgassay.trials.model.columns import COUNTERS
 from pgassay.trials.sampling.counted import READ, WAITS
 from pgassay.trials.sampling.queries import Extension, queries_for

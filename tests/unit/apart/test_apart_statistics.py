@@ -12,7 +12,7 @@ from bench.validate.whole_trials.apart_errors import World, side_of, simulate
 
 from pgassay.analysis.apart.compare import Question, compare_runs
 from pgassay.analysis.apart.model import RunDifference, Session, Side, SideCollapses, SpreadSource
-from pgassay.analysis.apart.sessions import session_of
+from pgassay.analysis.apart.spread import session_of
 from pgassay.analysis.compare.model import Verdict
 from pgassay.analysis.gates.grammar import parse_gates
 from pgassay.analysis.verdicts.collapses import most_unseen

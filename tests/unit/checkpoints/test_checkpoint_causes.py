@@ -9,7 +9,7 @@ import pytest
 
 from pgassay.analysis.curves.checkpoints.causes import checkpoint_causes
 from pgassay.analysis.curves.checkpoints.model import CheckpointCauses
-from pgassay.analysis.curves.checkpoints.rows import checkpoint_rows
+from pgassay.analysis.curves.checkpoints.profiles import checkpoint_rows
 from support.synthetic.courses import plan_with
 from support.synthetic.dips import Cause, trial_with_dips, trials_of_plan
 

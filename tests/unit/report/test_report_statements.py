@@ -9,8 +9,7 @@ import pytest
 from pgassay.analysis.measures.buffer_cache import buffer_caches
 from pgassay.analysis.measures.signals import TrialSignals, by_arm
 from pgassay.analysis.measures.statements import TrialStatements
-from pgassay.analysis.statements.plans import plans_by_arm
-from pgassay.analysis.statements.use import statement_use
+from pgassay.analysis.statements.use import plans_by_arm, statement_use
 from pgassay.findings.registry import find
 from pgassay.report.context import ReportContext
 from pgassay.report.formats.html import render_html

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pgassay.analysis.trace.histograms import longest_us, quantile_us
+from pgassay.analysis.trace.model import longest_us, quantile_us
 
 
 def bucket_of(us: int) -> int:

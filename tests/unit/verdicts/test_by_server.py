@@ -12,7 +12,7 @@ from pgassay.analysis.compare.model import ByServer, Dependence
 from pgassay.analysis.judge import answered
 from pgassay.analysis.measures.one_server import RUN_AGAIN, of_one_server
 from pgassay.analysis.model import Analysis, RunFacts, TrialMeasures
-from pgassay.analysis.verdicts.servers import unlike_server_caveats
+from pgassay.analysis.verdicts.drift import unlike_server_caveats
 from pgassay.findings.registry import find
 from pgassay.plan.model import Plan
 from support.synthetic.designs import plan_of_spec

@@ -1,6 +1,7 @@
-"""Which arms of runs made apart are the same?
+"""Which arms of runs made apart are the same, and which values do their trials have?
 
-Enters: the runs. Leaves: for each common arm the ids of its trials, run by run.
+Enters: the runs; a metric, a load. Leaves: for each common arm the ids of its trials, run by run,
+and their values on the scale of comparison.
 Never: matches arms whose levels differ, but for runs of one arm each.
 """
 
@@ -9,7 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from pgassay.analysis.apart.model import ApartRun, Side
+from pgassay.analysis.apart.spread import Values
+from pgassay.analysis.measures.model import TrialMeasures
+from pgassay.analysis.reading.metrics import Metric
 from pgassay.errors import RunDirectoryError
 from pgassay.notes import Term
 
@@ -78,3 +84,30 @@ def _arms_of(run: ApartRun) -> dict[Levels, frozenset[str]]:
 
 def _label(levels: Levels) -> str:
     return ", ".join(f"{name} = {level}" for name, level in sorted(levels)) or Term("only arm")
+
+
+def values_of(
+    sides: Sequence[Side], arm: CommonArm, metric: Metric, step: float | None
+) -> list[list[Values]]:
+    """By side and run: the trials' values."""
+    found, place = list[list[Values]](), 0
+    for side in sides:
+        of_side = []
+        for run in side.runs:
+            measured = (one.at(step) for one in trials_of(run.trials, arm, place))
+            values = (one.values.get(metric.name) for one in measured if one is not None)
+            of_side.append(_scaled(metric, [value for value in values if value is not None]))
+            place += 1
+        found.append(of_side)
+    return found
+
+
+def trials_of(trials: Sequence[TrialMeasures], arm: CommonArm, place: int) -> list[TrialMeasures]:
+    """Those of the arm in the run that has this place over all sides."""
+    return [trial for trial in trials if trial.arm in arm.ids[place]]
+
+
+def _scaled(metric: Metric, values: Sequence[float]) -> Values:
+    """The values on the scale of comparison; what has no logarithm is left out."""
+    found = np.array(values, dtype=np.float64)
+    return np.log(found[found > 0.0]) if metric.scale == "ratio" else found

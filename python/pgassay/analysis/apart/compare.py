@@ -1,10 +1,12 @@
-"""Everything said of runs made apart.
+"""Compares runs made apart: differences, verdicts, gates, how often trials may collapse.
 
 Enters: sides of runs, what the user states of their spread, gates. Leaves: an `ApartAnalysis`.
 Never: compares runs of other loads unless it is forced to, or calls the result randomised.
 
 The primary metric has 5 % error over all sides, arms and loads, the endpoints another 5 %; all
-other metrics are corrected together, as inside a run.
+other metrics are corrected together, as inside a run. The limit for collapses
+(`verdicts/collapses.py`) takes trials for independent: a run that is slow as a whole is what the
+spread between runs is for.
 """
 
 from __future__ import annotations
@@ -12,20 +14,28 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from pgassay.analysis.apart.arms import CommonArm, Matched, first_arms, match_arms
-from pgassay.analysis.apart.collapses import says_alike, with_collapses
+import numpy as np
+
+from pgassay.analysis.apart.arms import (
+    CommonArm,
+    Matched,
+    first_arms,
+    match_arms,
+    trials_of,
+    values_of,
+)
 from pgassay.analysis.apart.conditions import condition_differences, reasons_against
 from pgassay.analysis.apart.curves import curves_by_arm
 from pgassay.analysis.apart.estimate import Asked, difference_of
-from pgassay.analysis.apart.model import ApartAnalysis, RunDifference, Side
-from pgassay.analysis.apart.sessions import by_session, in_sessions, session_units
-from pgassay.analysis.apart.spread import unrest
-from pgassay.analysis.apart.values import trials_of, values_of
+from pgassay.analysis.apart.model import ApartAnalysis, RunDifference, Side, SideCollapses
+from pgassay.analysis.apart.spread import Values, by_session, in_sessions, session_units, unrest
 from pgassay.analysis.compare.model import Comparison, IntervalKind, Verdict, Withdrawn
 from pgassay.analysis.compare.rule import Rule, loads_compared
 from pgassay.analysis.compare.secondary_verdicts import corrected
 from pgassay.analysis.gates.judge import judge, ninety_of
 from pgassay.analysis.reading.metrics import METRICS, Metric
+from pgassay.analysis.verdicts.collapses import collapsed, most_unseen
+from pgassay.analysis.verdicts.losses import SAME
 from pgassay.analysis.verdicts.withdrawal import withdraw_set_by_load
 from pgassay.errors import RunDirectoryError
 from pgassay.notes import Note
@@ -207,3 +217,21 @@ def _caveats(sides: Sequence[Side]) -> list[Note]:
                 Note.of("analysis/apart/invalid-trials", name=run.name, invalid=run.invalid)
             )
     return found
+
+
+def says_alike(found: RunDifference, primary: str) -> bool:
+    """Whether it has such a limit."""
+    one = found.comparison
+    return one.metric == primary and one.step is None and one.verdict in SAME
+
+
+def with_collapses(found: RunDifference, runs: Sequence[Values]) -> RunDifference:
+    """The limit for the trials of these runs of its side, each held against the median of its run.
+
+    Where none collapsed, the limit is that of the side with fewer trials.
+    """
+    metric = METRICS[found.comparison.metric]
+    seen = collapsed(np.concatenate([run - np.median(run) for run in runs]), metric)
+    trials = found.trials[1] if seen else min(found.trials)
+    limit = 100.0 * most_unseen(trials, seen)
+    return replace(found, collapses=SideCollapses(trials, seen, limit))

@@ -10,10 +10,9 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from pgassay.analysis.apart.arms import CommonArm
+from pgassay.analysis.apart.arms import CommonArm, values_of
 from pgassay.analysis.apart.model import ApartRun, ArmCurves, AtLoad, Side
 from pgassay.analysis.apart.spread import within
-from pgassay.analysis.apart.values import values_of
 from pgassay.analysis.curves.latency_curve import curves_of_groups
 from pgassay.analysis.reading.metrics import METRICS
 

@@ -5,7 +5,7 @@ cause, or corrects the p values of one arm without those of the others.
 
 Classic: Pearson's r between the intervals of a trial, the mean of the arm's trials. Tested: second
 by second, without the means of steps and of checkpoint phases, prewhitened, pooled over trials
-(statistics/pooled_correlation.py).
+(statistics/correlation.py).
 """
 
 from __future__ import annotations
@@ -18,12 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgassay.analysis.classic.figures import Figures, figures
-from pgassay.analysis.classic.limits import LIMITS, label
-from pgassay.analysis.classic.model import Agreement, ClassicCorrelation
+from pgassay.analysis.classic.model import LIMITS, Agreement, ClassicCorrelation, label
 from pgassay.analysis.measures.courses.even_series import EvenSeries
-from pgassay.analysis.statistics.correlation import among, fisher_z, residuals
+from pgassay.analysis.statistics.correlation import Pooled, among, fisher_z, pooled, residuals
 from pgassay.analysis.statistics.multiple_testing import selected_alpha, yekutieli
-from pgassay.analysis.statistics.pooled_correlation import Pooled, pooled
 from pgassay.analysis.statistics.prewhitening import cycle_phase
 
 Array = NDArray[np.float64]

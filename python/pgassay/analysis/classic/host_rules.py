@@ -12,8 +12,13 @@ from typing import Any
 import numpy as np
 
 from pgassay.analysis.classic.figures import Array, Figures
-from pgassay.analysis.classic.limits import LIMITS
-from pgassay.analysis.classic.model import ClassicCorrelation, DirtyPages, DiskType, RuleShare
+from pgassay.analysis.classic.model import (
+    LIMITS,
+    ClassicCorrelation,
+    DirtyPages,
+    DiskType,
+    RuleShare,
+)
 from pgassay.notes import Note, Term
 
 _ROLES = {"data": Term("data"), "wal": Term("WAL"), "log": Term("log")}

@@ -1,14 +1,20 @@
-"""The classic view, as values.
+"""The classic view as values, with its limits and labels.
 
-Enters: nothing. Leaves: frozen dataclasses. Never: computes. None is "not measured".
+Enters: classic.toml. Leaves: frozen dataclasses, `LIMITS`, labels of values.
+Never: computes. None is "not measured".
 """
 
 from __future__ import annotations
 
+import math
+import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from importlib.resources import files
+from typing import Any
 
-from pgassay.notes import Note
+from pgassay.notes import Note, terms_of
 
 
 class Agreement(StrEnum):
@@ -221,3 +227,23 @@ class ClassicView:
     """Of a trial; the fewest of any."""
     arms: tuple[ClassicArm, ...]
     only_in_one: tuple[OnlyInOneArm, ...] = ()
+
+
+LIMITS: dict[str, Any] = terms_of(
+    tomllib.loads((files(__package__) / "classic.toml").read_text("utf-8")),
+    ("labels", "types", "disk_type", "hit_labels", "rule"),
+)
+
+
+def label(value: float | None, labels: Sequence[tuple[float, str]]) -> str | None:
+    """The label of the highest limit that the value reaches; None for an unknown value."""
+    if value is None or not math.isfinite(value):
+        return None
+    return next((text for limit, text in labels if value >= limit), labels[-1][1])
+
+
+def interval_width_s(measured_s: float) -> float:
+    """The longest width of which a measured part has enough intervals; else the shortest."""
+    wanted = LIMITS["intervals"]
+    widths: list[float] = wanted["widths_s"]
+    return next((w for w in widths if measured_s / w >= wanted["fewest"]), widths[-1])

@@ -14,14 +14,16 @@ import numpy as np
 from pgassay.analysis.classic.correlations import correlations, mean_of
 from pgassay.analysis.classic.figures import WAITINGS, Figures, figures
 from pgassay.analysis.classic.host_rules import dirty_pages, disk_types, rule_shares
-from pgassay.analysis.classic.limits import LIMITS, interval_width_s, label
 from pgassay.analysis.classic.model import (
+    LIMITS,
     ClassicArm,
     ClassicCorrelation,
     ClassicTrend,
     ClassicView,
     SharedBuffers,
     Spread,
+    interval_width_s,
+    label,
 )
 from pgassay.analysis.classic.trends import incident, trends
 from pgassay.analysis.classic.wait_events import (

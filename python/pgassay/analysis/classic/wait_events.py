@@ -14,8 +14,15 @@ import numpy as np
 
 from pgassay.analysis.classic.correlations import mean_of, pearson
 from pgassay.analysis.classic.figures import WAITINGS, Array, Figures
-from pgassay.analysis.classic.limits import LIMITS, label
-from pgassay.analysis.classic.model import EventMet, OnlyInOneArm, Pareto, Part, WeightedWait
+from pgassay.analysis.classic.model import (
+    LIMITS,
+    EventMet,
+    OnlyInOneArm,
+    Pareto,
+    Part,
+    WeightedWait,
+    label,
+)
 from pgassay.analysis.measures.courses.even_series import WAIT_TYPES, wait_type
 from pgassay.analysis.measures.signals import ArmSignals
 from pgassay.analysis.statistics.multiple_testing import yekutieli

@@ -7,12 +7,21 @@ The primary metric has 5 % error over all levels, the endpoints beside it have 5
 other metrics, dozens at every level, but not the primary one in another form, are better, worse or
 negligible only where their Student's p passes Benjamini and Yekutieli's rule over all of them, and
 their interval, which in a sequential run holds at every look, excludes zero.
+
+The typical trial is the 20 % trimmed mean: a fifth of the blocks at each end is left out (Tukey and
+McLaughlin, Sankhyā A 25, 1963; Wilcox, Introduction to Robust Estimation and Hypothesis Testing,
+2012). Blocks are trimmed as measured, because one that differs much shifts what positions seem to
+add, and so all the others; the effect moves by what that changes. No verdict rests on it: slow
+trials are part of what a level does.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
 
 from pgassay.analysis.compare.alternating.rounds import by_block
 from pgassay.analysis.compare.alternating.slow_effects import unless_slow
@@ -239,3 +248,29 @@ def way(difference: float, metric: Metric) -> Verdict:
     if metric.good == "neither":
         return Verdict.UNDECIDED
     return Verdict.BETTER if (difference > 0.0) == (metric.good == "higher") else Verdict.WORSE
+
+
+_PARTS = 5
+"""One of so many blocks is left out at each end; with fewer blocks there is none to leave out."""
+
+_NOTHING_LEFT = -100.0
+"""In per cent, where a ratio is too small for its per cent to tell it from zero."""
+
+
+def with_typical_trial(comparisons: Sequence[Comparison], primary: str) -> tuple[Comparison, ...]:
+    """The same; verdicts of the primary metric that are given have their typical trial."""
+    return tuple(replace(one, typical_pct=_typical(one, primary)) for one in comparisons)
+
+
+def _typical(one: Comparison, primary: str) -> float | None:
+    """In per cent, where ratios are compared."""
+    is_given = one.withdrawn is None and one.verdict is not Verdict.CALIBRATION
+    is_asked = one.metric == primary and METRICS[primary].scale == "ratio" and is_given
+    if not is_asked or one.effect_pct is None or len(one.block_raw_pct) < _PARTS:
+        return None
+    if min(one.effect_pct, *one.block_raw_pct) <= _NOTHING_LEFT:
+        return None
+    logs = np.sort(np.log1p(np.array(one.block_raw_pct) / 100.0))
+    out = len(logs) // _PARTS
+    moved = float(logs[out : len(logs) - out].mean() - logs.mean())
+    return ratio_pct(math.log1p(one.effect_pct / 100.0) + moved)

@@ -19,9 +19,8 @@ from numpy.typing import NDArray
 from pgassay.analysis.curves.model import Association, Associations
 from pgassay.analysis.measures.courses.correlations import correlate
 from pgassay.analysis.measures.courses.trial_course import RULES, TrialCourse
-from pgassay.analysis.statistics.correlation import fisher_z
+from pgassay.analysis.statistics.correlation import fisher_z, pooled
 from pgassay.analysis.statistics.multiple_testing import yekutieli
-from pgassay.analysis.statistics.pooled_correlation import pooled
 from pgassay.notes import Note
 
 Array = NDArray[np.float64]

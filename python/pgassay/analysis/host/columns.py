@@ -19,9 +19,21 @@ from importlib.resources import files
 import numpy as np
 from numpy.typing import NDArray
 
-from pgassay.analysis.host.model import HostWindow
 from pgassay.analysis.reading.counters import CounterSeries
 from pgassay.notes import terms_of
+
+Figures = Mapping[str, float | None]
+
+
+@dataclass(frozen=True)
+class HostWindow:
+    """One window of a host, by the columns of `host_columns.COLUMNS`."""
+
+    start_ns: int
+    end_ns: int
+    vmstat: Figures
+    iostat: Mapping[str, Figures]
+    """By device."""
 
 
 @dataclass(frozen=True)

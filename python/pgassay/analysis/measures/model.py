@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
-from pgassay.analysis.host.model import HostWindow
+from pgassay.analysis.host.columns import HostWindow
 from pgassay.notes import Importance, Note
 
 

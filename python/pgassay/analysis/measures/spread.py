@@ -1,7 +1,8 @@
-"""How much throughput varies: within one trial, and among the trials of an arm.
+"""What a trial is beside the others of its run: how much throughput varies, parallel workers.
 
 Enters: the measured steps and intervals of a trial; the measures of all trials.
-Leaves: the variation within a trial; the measures with each trial's distance from its arm's median.
+Leaves: the variation within a trial; the measures with each trial's distance from its arm's median,
+and with no parallel time where other trials had some.
 Never: says what makes it vary.
 
 The distance from the median makes the spread among trials a figure of each trial, so that arms can
@@ -18,7 +19,8 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from pgassay.analysis.measures.model import TrialMeasures
+from pgassay.analysis.measures.model import StepMeasures, TrialMeasures
+from pgassay.analysis.reading.metrics import PARALLEL, UNACCOUNTED
 from pgassay.samples.forms.trial import Step
 
 _FEWEST_INTERVALS = 5
@@ -74,3 +76,23 @@ def _with_deviation(trial: TrialMeasures, medians: Mapping[str, float]) -> Trial
     away = 100.0 * abs(math.log(tps) - medians[trial.arm])
     values = {**trial.whole.values, "tps_deviation": away}
     return replace(trial, whole=replace(trial.whole, values=values))
+
+
+def with_parallel_time(trials: Sequence[TrialMeasures]) -> list[TrialMeasures]:
+    """Zero for trials that had none, where some trial had some."""
+    if not any(PARALLEL.metric in one.values for each in trials for one in _all(each)):
+        return list(trials)
+    return [
+        replace(one, whole=_known(one.whole), steps=tuple(map(_known, one.steps))) for one in trials
+    ]
+
+
+def _all(trial: TrialMeasures) -> tuple[StepMeasures, ...]:
+    return trial.whole, *trial.steps
+
+
+def _known(step: StepMeasures) -> StepMeasures:
+    """Where sessions were sampled, which the time unaccounted tells."""
+    if UNACCOUNTED.metric not in step.values:
+        return step
+    return replace(step, values={PARALLEL.metric: 0.0, **step.values})

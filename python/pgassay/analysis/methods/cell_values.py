@@ -13,8 +13,7 @@ from typing import Literal
 
 from pgassay.analysis.measures.model import ScenarioMeasures, TrialMeasures
 from pgassay.analysis.measures.signals import ArmSignals
-from pgassay.analysis.methods.definitions import CELLS, WHY_MISSING, CellDefinition, Pattern
-from pgassay.analysis.methods.model import MethodCell
+from pgassay.analysis.methods.model import CELLS, WHY_MISSING, CellDefinition, MethodCell, Pattern
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.notes import Note, Term
 from pgassay.plan.model import Arm, Plan

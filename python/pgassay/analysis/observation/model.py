@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pgassay.analysis.classic.model import ClassicView
-from pgassay.analysis.host.model import HostWindow
+from pgassay.analysis.host.columns import HostWindow
 from pgassay.analysis.observation.standby_lag import Unknown
 from pgassay.analysis.observation.statements import Statement
 from pgassay.notes import Note

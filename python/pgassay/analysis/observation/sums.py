@@ -24,8 +24,7 @@ from pgassay.analysis.reading.binned import CounterTrack, Floats, Times, summed_
 from pgassay.analysis.reading.counters import CounterSeries, Key
 from pgassay.analysis.reading.logged import logged_in
 from pgassay.analysis.reading.metrics import WAIT_CLASSES
-from pgassay.analysis.waits.sampled_waits import SampledWaits
-from pgassay.analysis.waits.wait_profile import WaitProfile, looks_in, usual_ns
+from pgassay.analysis.waits.wait_profile import SampledWaits, WaitProfile, looks_in, usual_ns
 from pgassay.samples.forms.observation import SegmentFile
 from pgassay.samples.stored_parts import StoredSegment
 from pgassay.trials.host.disk_names import whole_disks

@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from pgassay.analysis.trace.histograms import longest_us, quantile_us
-from pgassay.analysis.trace.model import PointCourse, PointSummary
+from pgassay.analysis.trace.model import PointCourse, PointSummary, longest_us, quantile_us
 
 _Name = tuple[str, str]
 

@@ -1,7 +1,8 @@
-"""What differed between trials of the same arm.
+"""What differed between trials of the same arm, and between the servers of a fleet.
 
-Enters: the stored trials that count. Leaves: a caveat for each setting, version or size that
-differs. Never: looks at results, or at differences between arms.
+Enters: the stored trials that count; effects by server, environment.json. Leaves: a caveat for each
+setting, version or size that differs, and for each effect that depends on the server.
+Never: changes an estimate, or takes such a difference for one between arms.
 
 The guards (trials/guards/) watch for changes during a trial; this module compares trials.
 """
@@ -9,10 +10,14 @@ The guards (trials/guards/) watch for changes during a trial; this module compar
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
+from pgassay.analysis.compare.model import ByServer, Dependence
 from pgassay.analysis.measures.model import Caveat
+from pgassay.analysis.reading.metrics import METRICS
 from pgassay.notes import Note, Term, Value
+from pgassay.samples.forms.environment import EnvironmentFile
 from pgassay.samples.forms.trial import Look, TrialFile
 from pgassay.samples.stored_parts import StoredTrial
 
@@ -78,3 +83,48 @@ def _constants(before: Look | None) -> dict[str, str]:
         **{name: v for name, v in before.settings.items() if not _PATHS.search(name)},
         **({} if before.host is None else before.host.knobs),
     }
+
+
+_MOST_SETTINGS = 5
+
+
+def server_caveats(found: Sequence[ByServer]) -> Iterator[Caveat]:
+    """One for each verdict whose effect depends on the server."""
+    for one in found:
+        if one.verdict is not Dependence.DEPENDS or one.test is None:
+            continue
+        effects = tuple(
+            Note("analysis/verdicts/effect-on", {"effect": e.effect_pct, "server": e.server})
+            for e in one.servers
+            if e.effect_pct is not None
+        )
+        values: dict[str, Value] = {
+            "metric": Term(METRICS[one.metric].title),
+            "factor": one.factor,
+            "level": one.level if one.step is None else f"{one.level}, {one.load}",
+            "effects": effects,
+            "p": one.test.p,
+        }
+        yield Caveat.of("servers", Note("analysis/verdicts/servers", values))
+
+
+def unlike_server_caveats(environment: EnvironmentFile) -> Iterator[Caveat]:
+    """Settings in which servers of one fleet differ although the experiment does not set them."""
+    differing = environment.settings_that_differ
+    if not environment.fleet or not differing:
+        return
+    named = [
+        Note("analysis/verdicts/setting-by-server", {"name": name, "values": _on_servers(values)})
+        for name, values in list(differing.items())[:_MOST_SETTINGS]
+    ]
+    if more := len(differing) - len(named):
+        named.append(Note("analysis/verdicts/and-more", {"number": more}))
+    found: dict[str, Value] = {"n": len(differing), "items": tuple(named)}
+    yield Caveat.of("unlike-servers", Note("analysis/verdicts/unlike-servers", found))
+
+
+def _on_servers(values: Mapping[str, Any]) -> tuple[Note, ...]:
+    return tuple(
+        Note("analysis/verdicts/value-on", {"value": str(value), "server": server})
+        for server, value in values.items()
+    )

@@ -1,4 +1,4 @@
-"""Average active sessions by wait class, from sampled sessions.
+"""Average active sessions by wait class, from sampled sessions; by event, from pg_wait_sampling.
 
 Enters: the rows of waits.parquet, and the host's counters where they were read. Leaves: averages
 over any window; with host counters, running sessions are separated from queued ones.
@@ -9,10 +9,15 @@ hangs. Counted equally, slow phases would weigh too little. So each sample repre
 is nearer to it than to any other. Average active sessions (AAS) of a class are its busy sessions
 per sample, weighted so. AAS times the window, divided by its transactions, is the time that one
 transaction spends in the class.
+
+The profile of the extension pg_wait_sampling, which samples a hundred times a second by default, is
+read at the beginning and the end. It does not distinguish idle sessions, so of CPU and client waits
+there is nothing.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -24,6 +29,7 @@ from pgassay.analysis.reading.counters import CounterSeries
 from pgassay.analysis.reading.metrics import WAIT_CLASSES, class_of
 from pgassay.analysis.waits.cpu_queue import OF_THE_LOAD, WORKER, CpuQueue
 from pgassay.notes import Term
+from pgassay.trials.sampling.counted import READ, WAITS
 
 Times = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -229,3 +235,35 @@ def _encoded(column: pa.ChunkedArray) -> tuple[list[str | None], NDArray[np.int6
     known = words.dictionary.to_pylist()
     codes = pc.fill_null(words.indices, len(known)).to_numpy(zero_copy_only=False)
     return [*known, None], codes.astype(np.int64)
+
+
+UNKNOWN = frozenset({"CPU", "CPU queue", "Client:ClientRead"})
+"""Events of our own samples that the extension has no comparable figure for."""
+
+
+class SampledWaits:
+    """Sums over trials or segments."""
+
+    def __init__(self) -> None:
+        self._waited_ms: dict[str, float] = defaultdict(float)
+        self._seconds = 0.0
+
+    def add(self, counters: CounterSeries) -> None:
+        """Add one trial or segment."""
+        for key in counters.keys():  # noqa: SIM118 (not a mapping)
+            source, wait, name = key
+            if source != WAITS.source or name not in (WAITS.ranked_by, "seconds"):
+                continue
+            values = counters.points(key)[1]
+            grown = float(values[-1] - values[0])
+            if wait == READ:
+                self._seconds += grown
+            else:
+                self._waited_ms[wait.rpartition("/")[0]] += grown
+
+    def sessions(self) -> Mapping[str, float]:
+        """Event → average waiting sessions, the largest first; empty where nothing was read."""
+        if not self._seconds:
+            return {}
+        ranked = sorted(self._waited_ms.items(), key=lambda item: -item[1])
+        return {event: waited / 1e3 / self._seconds for event, waited in ranked}

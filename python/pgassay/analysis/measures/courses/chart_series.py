@@ -13,7 +13,6 @@ from statistics import median
 import numpy as np
 from numpy.typing import NDArray
 
-from pgassay.analysis.measures.courses.chart_latencies import LatencyCourse, latency_course
 from pgassay.analysis.measures.courses.chart_samples import SampledCourse, sampled_course
 from pgassay.analysis.measures.courses.chart_spans import (
     Event,
@@ -23,9 +22,10 @@ from pgassay.analysis.measures.courses.chart_spans import (
     sampling_pauses,
     vacuum_spans,
 )
+from pgassay.analysis.measures.courses.latencies import LatencyCourse, latency_course
 from pgassay.analysis.measures.sources import TrialSources
 from pgassay.analysis.reading.logged import logged_in
-from pgassay.analysis.waits.sampled_waits import SampledWaits
+from pgassay.analysis.waits.wait_profile import SampledWaits
 from pgassay.samples.stored_parts import StoredTrial
 
 

@@ -1,7 +1,8 @@
-"""The latencies of one trial on a logarithmic grid, and what its oldest transactions waited for.
+"""The latencies of one trial on a logarithmic grid: by place, over time, and of what they waited.
 
-Enters: a stored trial. Leaves: `TrialLatencies`. Never: mixes loads: of several steps it reads
-those with the greatest load, because each load has latencies of its own.
+Enters: a stored trial. Leaves: `TrialLatencies`; the 99th percentile of each interval. Never: mixes
+loads (of several steps it reads those with the greatest load, because each load has latencies of
+its own), or averages percentiles: neighbouring intervals of a day are merged for a chart.
 
 Transactions are not traced. But a sample of a session has the start of its transaction, so an age
 that the transaction's latency must exceed: a session that was sampled at an age beyond the boundary
@@ -20,7 +21,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from pgassay.analysis.measures.sources import TrialSources
-from pgassay.analysis.reading.histograms import Histogram
+from pgassay.analysis.reading.histograms import Histogram, Of
 from pgassay.analysis.waits.cpu_queue import CLIENT
 from pgassay.samples.stored_parts import StoredTrial
 
@@ -173,3 +174,60 @@ def _ages(waits: pa.Table, name: str) -> Ages:
         str(word): np.bincount(places[words == word], minlength=_PLACES).astype(np.float64)
         for word in np.unique(words)
     }
+
+
+_MOST_POINTS = 1200
+_SHARE = 0.99
+
+
+@dataclass(frozen=True)
+class LatencyCourse:
+    """The 99th percentile over time."""
+
+    of: Of = "latency"
+    """From when a transaction was due (`response`), or from when it began."""
+    offset_s: tuple[float, ...] = ()
+    """The middle of each interval."""
+    p99_ms: tuple[float | None, ...] = ()
+    """None where no transaction ended."""
+
+
+def latency_course(load: pa.Table, of: Of, zero_ns: int, end_ns: int) -> LatencyCourse:
+    """The course of all scenarios together, warm-up included."""
+    rows = load["start_ns"].to_numpy()
+    starts: NDArray[np.int64] = np.unique(rows)
+    values = pc.list_flatten(load[f"{of}_ns"]).combine_chunks()
+    if not len(values):
+        return LatencyCourse(of)
+    width = math.ceil(len(starts) / _MOST_POINTS)
+    lengths = pc.fill_null(pc.list_value_length(load[f"{of}_count"]), 0).to_numpy()
+    bins = np.repeat(np.searchsorted(starts, rows) // width, lengths)
+    # Of the millions of buckets of a day only some thousand differ.
+    coded = values.dictionary_encode()
+    places = place_of(coded.dictionary.to_numpy() / 1e6)
+    lowest, kinds = int(places.min()), int(np.ptp(places)) + 1
+    found = np.bincount(
+        bins * kinds + (places - lowest)[coded.indices.to_numpy()],
+        weights=pc.list_flatten(load[f"{of}_count"]).to_numpy(),
+        minlength=math.ceil(len(starts) / width) * kinds,
+    )
+    edges = np.r_[starts[::width], end_ns]
+    return LatencyCourse(
+        of,
+        tuple(((edges[:-1] + edges[1:]) / 2e9 - zero_ns / 1e9).tolist()),
+        tuple(_quantile_ms(found.reshape(-1, kinds).astype(np.float64), lowest)),
+    )
+
+
+def _quantile_ms(counts: NDArray[np.float64], lowest: int) -> list[float | None]:
+    """The quantile of each row of counts, between the edges of its place on the grid."""
+    up_to = np.cumsum(counts, axis=1)
+    ranks = _SHARE * up_to[:, -1]
+    at = np.argmax(up_to >= ranks[:, None], axis=1)
+    row = np.arange(len(at))
+    own = counts[row, at]
+    within = 1 - (up_to[row, at] - ranks) / np.where(own > 0, own, 1.0)
+    return [
+        place_ms(lowest + float(place)) if total else None
+        for place, total in zip(at + within, up_to[:, -1], strict=True)
+    ]

@@ -9,8 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from pgassay.analysis.trace.histograms import upper_us
-from pgassay.analysis.trace.model import PointCourse, TraceSummary
+from pgassay.analysis.trace.model import PointCourse, TraceSummary, upper_us
 from pgassay.language import colon, decimals, tr
 from pgassay.report.charts.style import (
     BLUE,

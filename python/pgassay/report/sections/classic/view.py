@@ -8,8 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from pgassay.analysis.classic.limits import LIMITS
-from pgassay.analysis.classic.model import Agreement, ClassicCorrelation, ClassicTrend, ClassicView
+from pgassay.analysis.classic.model import (
+    LIMITS,
+    Agreement,
+    ClassicCorrelation,
+    ClassicTrend,
+    ClassicView,
+)
 from pgassay.language import decimals, tr
 from pgassay.report.document.blocks import Block, Fold, Heading, PageOnly, Paragraph, note
 from pgassay.report.document.section import Blocks

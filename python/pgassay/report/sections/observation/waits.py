@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from pgassay.analysis.observation.model import ObservationSummary
 from pgassay.analysis.reading.metrics import WAIT_CLASSES, class_of
-from pgassay.analysis.waits.sampled_waits import UNKNOWN
+from pgassay.analysis.waits.wait_profile import UNKNOWN
 from pgassay.language import Message, decimals, tr
 from pgassay.quantities import spaced
 from pgassay.report.charts.over_time.observed import sessions_chart
