@@ -89,6 +89,7 @@ RULES = (
     "findings/answer/endpoints",
     "findings/answer/factors",
     "findings/answer/limits",
+    "findings/answer/time_parts",
     "findings/answer/trade_offs",
     "findings/answer/verdicts",
     "findings/apart/verdicts",

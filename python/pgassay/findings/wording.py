@@ -20,7 +20,7 @@ from pgassay.analysis.statistics.values import Estimate, Interval
 from pgassay.analysis.verdicts.model import ArmSummary
 from pgassay.language import messages_of, tr
 from pgassay.notes import Note, Term
-from pgassay.quantities import beyond, digits_of, plain_number, spaced
+from pgassay.quantities import beyond, digits_of, plain_number
 
 NO_MESSAGES = (
     "avoided_by", "avoided_by_none", "caveat", "control", "costs", "events", "factors", "limits",
@@ -112,12 +112,12 @@ _FEWEST_DIGITS = 2
 """Of a metric without decimals, such as throughput, where it is below a hundred."""
 
 
-def share_interval(part: TimePart) -> str:
-    """Such as ` (60 to 88)`, in per cent; nothing where there is none."""
+def share_interval(part: TimePart) -> Note | str:
+    """Such as ` (60 to 88 %)`; nothing where there is none."""
     if part.share_ci95_pct is None:
         return ""
-    low, high = (spaced(end, 0) for end in part.share_ci95_pct)
-    return tr(" ({low} to {high} %)", low=low, high=high)
+    low, high = part.share_ci95_pct
+    return Note.of("findings/share-interval", low=low, high=high)
 
 
 def bounds(estimate: Estimate) -> tuple[str, str]:

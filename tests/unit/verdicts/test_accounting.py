@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 
@@ -17,11 +18,13 @@ from pgassay.analysis.statistics.intervals import mean_with_interval, ratio_of_m
 from pgassay.analysis.statistics.multiple_testing import selected_alpha, yekutieli
 from pgassay.findings.model import FindingKind
 from pgassay.findings.registry import find
+from pgassay.notes import Value
 from pgassay.report.document.blocks import Group
 from pgassay.report.document.table import Table
 from pgassay.report.sections.behaviour.waits import waits
 from pgassay.report.tables.time_parts import accounting_table, summing
 from pgassay.workflows.reporting import analyse_run
+from support.notes import values_in
 from support.synthetic.designs import plan_of_spec
 from support.synthetic.directories import synthetic_run
 
@@ -51,9 +54,13 @@ def analysis_of(
     return Analysis(answer_of("?", plan, trials))
 
 
-def explained(analysis: Analysis) -> list[str]:
+RULE = "findings/answer/time_parts/texts."
+
+
+def explained(analysis: Analysis) -> list[dict[str, Mapping[str, Value]]]:
+    """Of each claim: the code of every note in it, with its values."""
     found = find(analysis, RunFacts())
-    return [f.text for f in found if f.title == "Time per transaction"]
+    return [values_in(f.claim) for f in found if f.title == "Time per transaction"]
 
 
 @pytest.mark.parametrize("noise", [0.01, 0.3])
@@ -68,11 +75,23 @@ def test_parts_sum_to_the_whole_in_values_and_in_json(noise: float) -> None:
 
 
 def test_the_largest_share_is_said_with_its_interval() -> None:
-    (text,) = explained(analysis_of({"wal": 0.05, "cpu": 0.25, "client": 0.05}))
-    assert text.startswith("A transaction of max_wal_size = 2GB takes 0.197 ms")
-    assert "less than one of 1GB. Of this difference 7" in text
-    assert " %) is WAL writes and flushes, 2" in text
-    assert "client" not in text, "a part that does not change has no share"
+    (said,) = explained(analysis_of({"wal": 0.05, "cpu": 0.25, "client": 0.05}))
+    assert said[f"{RULE}whole"] == {
+        "subject": "max_wal_size = 2GB",
+        "baseline": "1GB",
+        "size": pytest.approx(0.197),
+        "way": "less",
+    }
+    shares = said[f"{RULE}shares"]["shares"]
+    assert isinstance(shares, tuple)
+    assert len(shares) == 2, "a part that does not change, such as the client's, has no share"
+    assert said[f"{RULE}first"]["part"] == "WAL writes and flushes"
+    assert said[f"{RULE}first"]["share"] == pytest.approx(75.0, abs=3.0)
+    assert said[f"{RULE}next"]["part"] == "CPU time in the server"
+    assert said["findings/share-interval"] == {
+        "low": pytest.approx(68.7, abs=0.1),
+        "high": pytest.approx(85.4, abs=0.1),
+    }
 
 
 def test_without_a_clear_difference_there_is_no_share() -> None:
@@ -107,13 +126,17 @@ def test_parallel_workers_are_a_part_below_zero_and_absent_ones_are_zero() -> No
     assert not [one for one in analysis.warnings if one.kind == "not-measured"]
 
 
-@pytest.mark.parametrize(("rest", "said"), [(-0.05, "is more than"), (-0.004, "within")])
+@pytest.mark.parametrize(("rest", "form"), [(-0.05, "beyond"), (-0.004, "within")])
 def test_samples_that_count_more_than_a_transaction_took_are_admitted(
-    rest: float, said: str
+    rest: float, form: str
 ) -> None:
-    (text,) = explained(analysis_of(FIRST, rest=(0.1, rest)))[-1:]
-    assert text.startswith("In max_wal_size = 2GB, the parts sum to 0.0")
-    assert f"{said} the noise of sampling" in text
+    said = explained(analysis_of(FIRST, rest=(0.1, rest)))[-1]
+    assert said == {
+        f"{RULE}{form}": {
+            "subject": "max_wal_size = 2GB",
+            "size": pytest.approx(-rest, abs=0.01),
+        }
+    }
 
 
 def test_tables_show_rows_that_sum(tmp_path: Path) -> None:

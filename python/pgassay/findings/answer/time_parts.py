@@ -7,18 +7,20 @@ part is confirmed to change with the level; that it causes the verdict is an inf
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 from pgassay.analysis.compare.accounting import Accounting, TimePart
 from pgassay.analysis.model import Analysis, RunFacts, Verdict
 from pgassay.findings.model import Finding, FindingKind
-from pgassay.findings.wording import share_interval, texts_of
-from pgassay.language import decimals, tr
+from pgassay.findings.wording import as_sentences, share_interval, texts_of
+from pgassay.notes import Note, Term
 from pgassay.quantities import milliseconds
 
+_RULE = "findings/answer/time_parts"
 _RULES = texts_of(__name__)
 _TITLE: str = _RULES["title"]
 _LIMITS = _RULES["thresholds"]
 _MOST_SHARE: float = _LIMITS["most_share"]
-_TEXTS = _RULES["texts"]
 
 
 def find(analysis: Analysis, _facts: RunFacts) -> list[Finding]:
@@ -34,11 +36,11 @@ def find(analysis: Analysis, _facts: RunFacts) -> list[Finding]:
         if (one.factor, one.level) in judged and one.whole.is_clear
     ]
     found += _queued(analysis)
-    found += [text for one in analysis.answer.accounting for text in _too_much(one)]
-    return [Finding(FindingKind.EXPLANATION, _TITLE, text) for text in found]
+    found += [note for one in analysis.answer.accounting for note in _too_much(one)]
+    return [Finding(FindingKind.EXPLANATION, _TITLE, note) for note in found]
 
 
-def _shares(one: Accounting) -> str:
+def _shares(one: Accounting) -> Note:
     """The largest shares whose intervals exclude zero."""
     clear = sorted(
         (part for part in one.parts if _is_clear_share(part)),
@@ -46,36 +48,38 @@ def _shares(one: Accounting) -> str:
         reverse=True,
     )[: _LIMITS["most_shares"]]
     whole = one.whole
-    head: str = _TEXTS["whole"].format(
+    head = Note.of(
+        f"{_RULE}/texts.whole",
         subject=f"{one.factor} = {one.level}",
         baseline=one.baseline,
         # As the table shows it: the difference of the rounded figures.
-        size=milliseconds(abs(round(whole.level_ms, 3) - round(whole.baseline_ms, 3))),
-        way=tr("less") if whole.difference_ms < 0.0 else tr("more"),
+        size=abs(round(whole.level_ms, 3) - round(whole.baseline_ms, 3)),
+        way=Term("less") if whole.difference_ms < 0.0 else Term("more"),
     )
-    if not clear:
-        return f"{head} {_unclear(one)}"
+    return as_sentences(head, _of_parts(clear) if clear else _unclear(one))
+
+
+def _of_parts(clear: Sequence[TimePart]) -> Note:
+    """The shares of those whose intervals are narrow enough to give a number."""
     sized = [part for part in clear if (part.share_ci95_pct or (0.0, 0.0))[1] <= _MOST_SHARE]
-    shares = [
-        _TEXTS["first" if at == 0 else "next"].format(**_share(part))
-        for at, part in enumerate(sized)
-    ]
     if not sized:
-        return f"{head} {_TEXTS['some'].format(parts=tr(' and ').join(map(_named, clear)))}"
-    return f"{head} {', '.join(shares)}."
+        return Note.of(f"{_RULE}/texts.some", parts=tuple(map(_named, clear)))
+    first, *others = sized
+    shares = (_share("first", first), *(_share("next", part) for part in others))
+    return Note.of(f"{_RULE}/texts.shares", shares=shares)
 
 
-def _unclear(one: Accounting) -> str:
+def _unclear(one: Accounting) -> Note:
     """With the part whose share is the largest, as the table shows it."""
     largest = max(one.parts, key=lambda part: part.share_pct or 0.0)
     if (largest.share_pct or 0.0) < _LIMITS["least_share"]:
-        return str(_TEXTS["unclear"])
-    return str(_TEXTS["unclear_largest"].format(**_share(largest)))
+        return Note(f"{_RULE}/texts.unclear")
+    return _share("unclear_largest", largest)
 
 
-def _share(part: TimePart) -> dict[str, str]:
-    share = f"{decimals(part.share_pct or 0.0, '.0f')} %"
-    return {"part": _named(part), "share": share, "interval": share_interval(part)}
+def _share(form: str, part: TimePart) -> Note:
+    share, interval = part.share_pct or 0.0, share_interval(part)
+    return Note.of(f"{_RULE}/texts.{form}", part=_named(part), share=share, interval=interval)
 
 
 def named_parts(analysis: Analysis, factor: str, level: str) -> set[str]:
@@ -88,7 +92,7 @@ def named_parts(analysis: Analysis, factor: str, level: str) -> set[str]:
     return {f"wait_{part.name}_ms_per_tx" for part in one.parts if _is_clear_share(part)}
 
 
-def _queued(analysis: Analysis) -> list[str]:
+def _queued(analysis: Analysis) -> list[Note]:
     """How long sessions were queued for a processor, of the level where that is most."""
     queued = {
         (c.factor, c.level): c
@@ -104,15 +108,15 @@ def _queued(analysis: Analysis) -> list[str]:
     if not found or max(found, key=lambda one: one[0])[0] < _LIMITS["least_queued"]:
         return []
     _, most, whole = max(found, key=lambda one: one[0])
-    text: str = _TEXTS["queued"]
     return [
-        text.format(
+        Note.of(
+            f"{_RULE}/texts.queued",
             subject=f"{most.factor} = {most.level}",
             baseline=f"{most.factor} = {most.baseline}",
-            baseline_ms=milliseconds(most.baseline_mean),
-            level_ms=milliseconds(most.level_mean),
-            baseline_whole=milliseconds(whole.baseline_ms),
-            level_whole=milliseconds(whole.level_ms),
+            baseline_ms=most.baseline_mean,
+            level_ms=most.level_mean,
+            baseline_whole=whole.baseline_ms,
+            level_whole=whole.level_ms,
         )
     ]
 
@@ -123,14 +127,13 @@ def _is_clear_share(part: TimePart) -> bool:
     return ends is not None and ends[0] > 0.0 and (part.share_pct or 0.0) >= _LIMITS["least_share"]
 
 
-def _named(part: TimePart) -> str:
-    return str(_RULES["parts"].get(part.name, part.title))
+def _named(part: TimePart) -> Term:
+    return Term(_RULES["parts"].get(part.name, part.title))
 
 
-def _too_much(one: Accounting) -> list[str]:
+def _too_much(one: Accounting) -> Iterator[Note]:
     """Arms whose parts sum to more than their transactions took."""
     rest = one.parts[-1]
-    found = []
     for level, missing, interval in zip(
         (one.baseline, one.level),
         (rest.baseline_ms, rest.level_ms),
@@ -138,10 +141,6 @@ def _too_much(one: Accounting) -> list[str]:
         strict=True,
     ):
         if missing < 0.0 and milliseconds(-missing) != milliseconds(0.0):
-            beyond = interval is not None and interval[1] < 0.0
-            found.append(
-                _TEXTS["beyond" if beyond else "within"].format(
-                    subject=f"{one.factor} = {level}", size=milliseconds(-missing)
-                )
-            )
-    return found
+            form = "beyond" if interval is not None and interval[1] < 0.0 else "within"
+            subject = f"{one.factor} = {level}"
+            yield Note.of(f"{_RULE}/texts.{form}", subject=subject, size=-missing)
