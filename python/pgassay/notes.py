@@ -87,6 +87,7 @@ ROOMS = (
 """Packages that have a notes.toml."""
 RULES = (
     "findings/answer/endpoints",
+    "findings/answer/explanations",
     "findings/answer/factors",
     "findings/answer/limits",
     "findings/answer/time_parts",

@@ -12,6 +12,7 @@ from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.model import Finding, FindingKind
 from pgassay.findings.registry import find
 from pgassay.findings.wording import quantity
+from pgassay.notes import Note
 from pgassay.quantities import milliseconds, signed_percent
 from support.synthetic.directories import SPEC, synthetic_run
 
@@ -37,7 +38,8 @@ def test_a_clear_effect_is_told_with_size_interval_and_cause(tmp_path: Path) -> 
     assert titles[:2] == ["Time per transaction", "Full-page images"]
     assert "WAL per transaction" in titles
     pattern = found[FindingKind.EXPLANATION][1]
-    assert pattern.text.startswith("max_wal_size = 32MB has more checkpoints")
+    rule = "findings/answer/explanations/pattern.full_page_images.text"
+    assert pattern.claim == Note(rule, {"slower": "max_wal_size = 32MB"})
 
 
 def test_a_slower_level_is_the_one_blamed(tmp_path: Path) -> None:

@@ -16,10 +16,11 @@ from pgassay.analysis.statistics.values import USELESS_PCT
 from pgassay.findings.answer.time_parts import named_parts
 from pgassay.findings.model import Confidence, Evidence, Finding, FindingKind
 from pgassay.findings.next_spec import next_spec, varies_itself
-from pgassay.findings.wording import quantity, texts_of
+from pgassay.findings.wording import measured, percent, texts_of
 from pgassay.language import tr
-from pgassay.quantities import signed_percent
+from pgassay.notes import Note
 
+_RULE = "findings/answer/explanations"
 _RULES = texts_of(__name__)
 _LIMITS = _RULES["thresholds"]
 
@@ -80,7 +81,7 @@ def _patterns(
         Finding(
             FindingKind.EXPLANATION,
             pattern["title"],
-            pattern["text"].format(slower=f"{verdict.factor} = {slower}"),
+            Note.of(f"{_RULE}/pattern.{name}.text", slower=f"{verdict.factor} = {slower}"),
             confidence=Confidence.CONFIRMED,
             evidence=tuple(_evidence(by_metric[metric]) for metric in pattern["when"]),
             # This run may vary already what would confirm it.
@@ -88,7 +89,7 @@ def _patterns(
             refute="" if varies_itself(own, pattern.get("varied", {})) else pattern["refute"],
             next_spec=_next(pattern, verdict.factor, slower, analysis, facts),
         )
-        for pattern in _RULES["pattern"]
+        for name, pattern in _RULES["pattern"].items()
         if all(directions.get(metric) == way for metric, way in pattern["when"].items())
         and not pattern["when"].keys() <= named
     ]
@@ -106,17 +107,14 @@ def _next(
 
 
 def _evidence(comparison: Comparison) -> Evidence:
-    metric = METRICS[comparison.metric]
-    before, after = (
-        quantity(value, metric) for value in (comparison.baseline_mean, comparison.level_mean)
-    )
+    before, after = _means(comparison)
     arms = tr(
         "{factor} = {baseline} against {level}",
         factor=comparison.factor,
         baseline=comparison.baseline,
         level=comparison.level,
     )
-    return Evidence(metric.title, f"{before} → {after}", arms)
+    return Evidence(METRICS[comparison.metric].title, f"{before} → {after}", arms)
 
 
 def _differences(different: Sequence[Comparison]) -> list[Finding]:
@@ -137,11 +135,17 @@ def _beside(verdict: Comparison, analysis: Analysis) -> list[Comparison]:
 
 
 def _difference(comparison: Comparison) -> Finding:
+    metric, change = METRICS[comparison.metric], comparison.effect_pct
+    before, after = _means(comparison)
+    if change is None or abs(change) > USELESS_PCT:
+        claim = Note.of(f"{_RULE}/difference.share_unknown", before=before, after=after)
+    else:
+        values = {"before": before, "after": after, "change": percent(change)}
+        claim = Note(f"{_RULE}/difference.share_known", values)
+    return Finding(FindingKind.EXPLANATION, metric.title, claim, comparison)
+
+
+def _means(comparison: Comparison) -> tuple[Note, Note]:
+    """Of the baseline and of the level."""
     metric = METRICS[comparison.metric]
-    before, after = (
-        quantity(value, metric) for value in (comparison.baseline_mean, comparison.level_mean)
-    )
-    text = f"{before} → {after}"
-    if comparison.effect_pct is not None and abs(comparison.effect_pct) <= USELESS_PCT:
-        text += f" ({signed_percent(comparison.effect_pct)})"
-    return Finding(FindingKind.EXPLANATION, metric.title, text, comparison)
+    return measured(comparison.baseline_mean, metric), measured(comparison.level_mean, metric)
