@@ -80,9 +80,10 @@ class SpecError(PgassayError):
         self.excerpt = excerpt
         super().__init__(": ".join(part for part in (file, key, problem) if part))
 
-    def in_file(self, file: str) -> Self:
-        """Returns the error, which names this file from now on if it named none."""
-        if self.file is None:
+    def in_file(self, file: str | None) -> Self:
+        """Returns the error, which names this file from now on if it named none, and if one
+        is given."""
+        if file and self.file is None:
             self.file = file
             self.args = (f"{file}: {self.args[0]}",)
         return self

@@ -132,7 +132,7 @@ def _around(place: Place) -> list[Path]:
     """The modules of the room of a TOML file; a code with its room may be used anywhere."""
     every = [path for path, _ in _modules()]
     own = [path for path in every if path.parent == place.path.parent]
-    return every if place.path.name in ("notes.toml", "refusals.toml") else own
+    return every if "notes.toml" in place.path.name or place.path.parent.name == "refusals" else own
 
 
 def _functions(fits: Callable[[ast.Constant], bool], paths: list[Path]) -> list[str]:

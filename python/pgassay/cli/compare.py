@@ -20,8 +20,8 @@ from pgassay.cli.terminal.options import (
     option,
     require_words,
 )
-from pgassay.errors import SetupError
 from pgassay.language import in_language
+from pgassay.refusals.refusal import SetupRefused
 
 _FORMATS = {".html": "html", ".htm": "html", ".md": "md", ".json": "json"}
 
@@ -63,9 +63,9 @@ def compare(
     is_printed = as_json or (output_format is not None and out is None)
     require_words(lang, "json" if as_json else written if is_printed or out else "the table")
     if out is not None and not out.parent.is_dir():
-        raise SetupError(f"--out {out}: there is no folder {out.parent}; make it first")
+        raise SetupRefused("no-folder-to-write-to", f"--out {out}", folder=out.parent)
     if pictures and (written != "md" or out is None):
-        raise SetupError("--pictures takes --out FILE.md: its files lie beside the text")
+        raise SetupRefused("pictures-without-folder")
     from pgassay.analysis.apart.compare import Question
     from pgassay.cli.terminal import console
     from pgassay.cli.terminal.gates import gates_of, settle
@@ -108,7 +108,7 @@ def _format_of(output_format: str | None, out: Path | None) -> str:
     if output_format is not None or out is None:
         return output_format or "html"
     if out.suffix.lower() not in _FORMATS:
-        raise SetupError(f"--out {out}: name a .html, .md or .json file, or give --format")
+        raise SetupRefused("not-a-comparison-file", f"--out {out}")
     return _FORMATS[out.suffix.lower()]
 
 
@@ -121,8 +121,5 @@ def _share(text: str | None) -> float | None:
     except ValueError:
         share = 0.0
     if not 0.0 < share <= 1.0:
-        raise SetupError(
-            f"--run-spread {text!r}: write the standard deviation between runs of the same thing in"
-            " per cent, above 0% and up to 100%"
-        )
+        raise SetupRefused("run-spread-form", f"--run-spread {text!r}")
     return share

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pgassay.cli.terminal.options import option
-from pgassay.errors import SpecError
+from pgassay.refusals.refusal import Refusal, UnfitValue
 
 if TYPE_CHECKING:
     from pgassay.server.protocol import ConnectionParameters
@@ -48,7 +48,7 @@ def connection_string(
     """One libpq connection string from a command's options; only one names the database. As in
     psql and pgbench, what a connection string says wins over `-h`, `-p` and `-U`."""
     if database is not None and dbname is not None:
-        raise SpecError(f"two databases given, {dbname} and {database}; keep one")
+        raise Refusal("two-databases", one=dbname, other=database)
     database = database or dbname
     from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
@@ -59,18 +59,15 @@ def connection_string(
     present = {name: value for name, value in given.items() if value is not None}
     for name in (database, host, user):
         if name is not None and name != shown(name):
-            raise SpecError(
-                f"{shown(name)} is not UTF-8, which pgassay needs of the names it connects with;"
-                " rename it, or name another database or user"
-            )
+            raise Refusal("name-not-utf8", name=shown(name))
     if database is None:
         return make_conninfo("", **present)
     if "=" not in database and "://" not in database:
         return make_conninfo("", dbname=database, **present)
     try:
         refuse_password(database)
-    except ValueError as error:
-        raise SpecError(str(error), key="database") from None
+    except UnfitValue as error:
+        raise error.refusal.at("database") from None
     if not present:
         return database
     said = {name: value for name, value in conninfo_to_dict(database).items() if value}

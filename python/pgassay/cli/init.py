@@ -22,7 +22,7 @@ from pgassay.cli.connection import (
 from pgassay.cli.terminal.abbreviations import Abbreviating
 from pgassay.cli.terminal.console import err
 from pgassay.cli.terminal.options import option
-from pgassay.errors import SpecError
+from pgassay.refusals.refusal import Refusal
 
 COMMAND_CLASS = Abbreviating
 DEFAULT_STEPS = "dtgvp"
@@ -82,9 +82,9 @@ def init(
     )
 
     if partition_method is not None and partitions == 0:
-        raise SpecError("--partition-method only works with --partitions; add it")
+        raise Refusal("partition-method-alone")
     if partition_method not in (None, "range", "hash"):
-        raise SpecError(f"--partition-method {partition_method}: known are range, hash")
+        raise Refusal("no-such-partition-method", f"--partition-method {partition_method}")
     request = InitRequest(
         scale=scale,
         fillfactor=fillfactor,
@@ -116,7 +116,7 @@ def init_steps(written: str, *, foreign_keys: bool, no_vacuum: bool) -> str:
     steps = written.replace(" ", "")
     wrong = [letter for letter in steps if letter not in STEPS]
     if wrong or not steps:
-        raise SpecError(f"-I {written}: write letters of {STEPS}, one per step")
+        raise Refusal("not-init-steps", f"-I {written}")
     if foreign_keys and "f" not in steps:
         steps += "f"
     return steps.replace("v", "") if no_vacuum else steps

@@ -15,7 +15,7 @@ import typer
 
 from pgassay.cli.connection import connection_string
 from pgassay.cli.terminal.options import option
-from pgassay.errors import SetupError
+from pgassay.refusals.refusal import SetupRefused
 
 if TYPE_CHECKING:
     from pgassay.server.change import Change
@@ -46,7 +46,7 @@ def recover(
     elif run is not None and server is None:
         _recover_run(run, dry_run=dry_run, yes=yes)
     else:
-        raise SetupError("name the directory of the run, or with --server the server")
+        raise SetupRefused("nothing-to-recover")
 
 
 def _recover_run(run: Path, *, dry_run: bool, yes: bool) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from pgassay.cli.terminal.options import GateTexts, GateUndecided, Lang, Quiet, option
+from pgassay.refusals.refusal import SetupRefused
 
 if TYPE_CHECKING:
     from pgassay.analysis.gates.model import GateResult
@@ -49,7 +50,7 @@ def report(
     from pgassay.cli.terminal import console
     from pgassay.cli.terminal.gates import gates_of, settle
     from pgassay.cli.terminal.options import require_words
-    from pgassay.errors import RunDirectoryError, SetupError
+    from pgassay.errors import RunDirectoryError
     from pgassay.stores.fetching import written_back
     from pgassay.stores.wanted import TO_ANALYSE
 
@@ -57,7 +58,7 @@ def report(
     if out is not None and output_format != "csv" and not out.parent.is_dir():
         raise RunDirectoryError(f"{out.parent}: there is no such folder; make it first")
     if pictures and (output_format != "md" or out is None):
-        raise SetupError("--pictures takes --format md and --out: its files lie beside the text")
+        raise SetupRefused("pictures-without-text")
     gates = gates_of(gate)
     with (
         console.silenced(quiet, console.out, console.err),
@@ -100,13 +101,12 @@ def _reported(
 def _refuse_gates_without_comparison(gates: Sequence[Gate], run: Path) -> None:
     """Gates are on comparisons, which observations and traces do not have."""
     from pgassay.cli.terminal.gates import refuse_without_comparison
-    from pgassay.errors import SetupError
     from pgassay.samples.run_directory import RunDirectory
     from pgassay.workflows.reporting import directory_at
 
     directory = directory_at(run)
     if not isinstance(directory, RunDirectory):
-        raise SetupError(f"{run}: is no experiment, so nothing is compared; drop --gate")
+        raise SetupRefused("gate-of-no-experiment", str(run))
     refuse_without_comparison(gates, directory.plan(), run)
 
 

@@ -14,7 +14,7 @@ import typer
 
 from pgassay.cli.terminal.console import err, one_line, out
 from pgassay.cli.terminal.options import option
-from pgassay.errors import SetupError
+from pgassay.refusals.refusal import SetupRefused
 
 if TYPE_CHECKING:
     from pgassay.samples.removal import Removable
@@ -39,7 +39,7 @@ def rm(
         return
     if not yes:
         if not sys.stdin.isatty():
-            raise SetupError("nobody can be asked here; say --yes, or --dry-run to see what goes")
+            raise SetupRefused("nobody-to-ask")
         for line in lines.values():
             err.print(line, markup=False)
         these = "this directory" if len(found) == 1 else f"these {len(found)} directories"

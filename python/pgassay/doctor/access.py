@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pydantic import ValidationError
-
 from pgassay.doctor.host import check_files, check_server_host
-from pgassay.errors import PgassayError, SpecError
+from pgassay.errors import PgassayError
+from pgassay.refusals.refusal import Refusal
 from pgassay.server.connection.session import as_target_error, connect, resolve
 from pgassay.server.existing.access import Access
 from pgassay.server.hosts.host import Host
 from pgassay.server.hosts.server_process import ServerProcess, find_server_process
 from pgassay.server.knobs.knob_files import find_knob
 from pgassay.spec.model import TargetTable
+from pgassay.spec.reading.tables import check_table
 from pgassay.trials.model.check import Check
 from pgassay.trials.sampling.not_measured import check_log
 
@@ -29,9 +29,9 @@ def target_table(given: Mapping[str, Any]) -> TargetTable:
     """Returns a command's options as a checked `[target]` table."""
     present = {name: value for name, value in given.items() if value not in (None, False)}
     try:
-        return TargetTable.model_validate(present)
-    except ValidationError as error:
-        raise SpecError(error.errors()[0]["msg"].removeprefix("Value error, ")) from None
+        return check_table(TargetTable, present, "")
+    except Refusal as refusal:
+        raise refusal.at(None) from None  # an option was given, no key
 
 
 def check_access(dsn: str, access: Access) -> list[Check]:

@@ -1,10 +1,11 @@
 """One reason why an experiment cannot be run, and the check of a whole stage.
 
-Enters: codes of refusals.toml with their values; the checks of a stage. Leaves: a `Refusal`, which
+Enters: codes of the catalogue with their values; the checks of a stage. Leaves: a `Refusal`, which
 is an error of one line with file, key and fix. Never: reads a file of the user's.
 
-The code `too-few-levels` is the entry `[too-few-levels]` of refusals.toml: its `text` and its
-`fix` with places for the values, and its `key` where that does not depend on the experiment.
+The catalogue is the TOML files of this folder. The code `too-few-levels` is a line of one of them:
+its `text` and its `fix` with places for the values, and its `key` where that does not depend on
+the experiment.
 """
 
 from __future__ import annotations
@@ -15,32 +16,61 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, ParamSpec
 
-from pgassay.errors import PgassayError, RestoreFailed, SetupError, SpecError, TargetError
+from pgassay.errors import (
+    PgassayError,
+    RestoreFailed,
+    SettingRejected,
+    SetupError,
+    SpecError,
+    TargetError,
+)
 
 Given = ParamSpec("Given")
 
 
 class Refusal(SpecError):
-    """A reason with its code. A check yields it; a reader of a single value raises it."""
+    """A reason of the experiment file with its code. A check yields it; a reader of a single value
+    raises it."""
 
     def __init__(self, code: str, key: str | None = None, /, **values: Any) -> None:
         self.code, self.values = code, values
-        self.text, self.fix = _worded(code, values)
-        super().__init__(_line(self.text, self.fix), key=key or catalogue()[code].get("key"))
+        self.text, self.fix, own = _entry(code, values)
+        super().__init__(_line(self.text, self.fix), key=key or own)
 
-    def at(self, key: str) -> Refusal:
-        """Returns the same refusal of another key."""
+    def at(self, key: str | None) -> Refusal:
+        """Returns the same refusal of another key, or of none."""
         return Refusal(self.code, key, **self.values)
 
 
-class TargetRefused(TargetError):
-    """The refusal of a server as it was found, with its code; no key of the experiment file is at
-    fault."""
+class _Refused(PgassayError):
+    """An error with its code, and the key of the experiment file that it is about, if any."""
 
-    def __init__(self, code: str, **values: Any) -> None:
+    def __init__(self, code: str, key: str | None = None, /, **values: Any) -> None:
         self.code, self.values = code, values
-        self.text, self.fix = _worded(code, values)
-        super().__init__(_line(self.text, self.fix))
+        self.text, self.fix, own = _entry(code, values)
+        self.key = key or own
+        super().__init__(": ".join(filter(None, (self.key, _line(self.text, self.fix)))))
+
+
+class TargetRefused(_Refused, TargetError):
+    """The refusal of a server, or of what it was asked for, with its code."""
+
+
+class SetupRefused(_Refused, SetupError):
+    """The refusal of a command or of this machine, which lacks something, with its code."""
+
+
+class SettingRefused(SettingRejected):
+    """The refusal of a setting or knob, with its code; where a `value` is at fault, the line names
+    it, too."""
+
+    def __init__(
+        self, setting: str, code: str, /, *, sqlstate: str | None = None, **values: Any
+    ) -> None:
+        self.code, self.values = code, values
+        self.text, self.fix, _ = _entry(code, values)
+        named = f"{setting} = {values['value']}" if "value" in values else setting
+        super().__init__(setting, f"{named}: {_line(self.text, self.fix)}", sqlstate=sqlstate)
 
 
 class UnfitValue(ValueError):
@@ -54,13 +84,15 @@ class UnfitValue(ValueError):
 @cache
 def catalogue() -> Mapping[str, Mapping[str, str]]:
     """Returns `text`, `fix` and `key` of each refusal, by its code."""
-    return tomllib.loads((files(__package__) / "refusals.toml").read_text("utf-8"))
+    found = sorted(one.name for one in files(__package__).iterdir() if one.name.endswith(".toml"))
+    texts = [(files(__package__) / name).read_text("utf-8") for name in found]
+    return {code: entry for text in texts for code, entry in tomllib.loads(text).items()}
 
 
-def _worded(code: str, values: Mapping[str, Any]) -> tuple[str, str]:
-    """Returns the text of a refusal and its fix, which may be empty."""
+def _entry(code: str, values: Mapping[str, Any]) -> tuple[str, str, str | None]:
+    """Returns the text of a refusal, its fix, which may be empty, and its key, if it has one."""
     entry = catalogue()[code]
-    return entry["text"].format(**values), entry.get("fix", "").format(**values)
+    return entry["text"].format(**values), entry.get("fix", "").format(**values), entry.get("key")
 
 
 def _line(text: str, fix: str) -> str:

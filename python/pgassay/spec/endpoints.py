@@ -63,7 +63,7 @@ def as_margins(written: Any) -> Any:
         return written
     for name in written:
         if written.count(name) > 1:
-            raise ValueError(f"{name!r} is named twice")
+            raise UnfitValue("endpoint-twice", name=name)
     return {str(name): None for name in written}
 
 
@@ -71,9 +71,11 @@ def checked_names(margins: Mapping[str, float | None]) -> None:
     """Raises ValueError for a name that is no endpoint, or for too many endpoints."""
     for name in margins:
         if name not in known_endpoints():
-            raise ValueError(f"{name!r} is not an endpoint{did_you_mean(name, known_endpoints())}")
+            raise UnfitValue(
+                "endpoint-unknown", name=name, near=did_you_mean(name, known_endpoints())
+            )
     if len(margins) > MOST:
-        raise ValueError(f"{len(margins)} endpoints; {MOST} at most, because they share 5 % error")
+        raise UnfitValue("too-many-endpoints", count=len(margins), most=MOST)
 
 
 def endpoint_metrics(

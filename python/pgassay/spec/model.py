@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, WithJsonSchema, field_validator, model_validator
 
+from pgassay.refusals.refusal import UnfitValue
 from pgassay.spec.endpoints import PrimaryMetric, as_margins, checked_names, usual_metric
 from pgassay.spec.factors.tables import FactorsTable
 from pgassay.spec.guard import GuardTable
@@ -62,11 +63,11 @@ class TargetTable(HostAccess):
     def _one_of(self) -> TargetTable:
         given = [n for n in ("version", "bin", "dsn") if getattr(self, n) is not None]
         if len(given) > 1 and given != ["bin", "dsn"]:
-            raise ValueError(f"{' and '.join(given)} exclude each other; keep one")
+            raise UnfitValue("exclude-each-other", given=" and ".join(given))
         if self.allow_changes and not self.is_existing:
-            raise ValueError(f"allow_changes belongs to an existing server; give {self._lacks}")
+            raise UnfitValue("not-without-server", key="allow_changes", wanted=self._lacks)
         if self.accept and not self.is_existing:
-            raise ValueError(f"accept belongs to an existing server; give {self._lacks}")
+            raise UnfitValue("not-without-server", key="accept", wanted=self._lacks)
         return self
 
     @property
@@ -168,12 +169,9 @@ class DesignTable(StoppingKeys):
     def _ordered(self) -> DesignTable:
         checked_names(self.endpoints or {})
         if "resolution" in self.model_fields_set and self.combinations != "fraction":
-            raise ValueError('resolution belongs to combinations = "fraction"; write both')
+            raise UnfitValue("resolution-without-fraction")
         if "slice" in self.model_fields_set and self.mode == "blocks":
-            raise ValueError(
-                'slice belongs to mode = "switchback", "duet" or "auto"; set the mode, or drop'
-                " slice"
-            )
+            raise UnfitValue("slice-without-switchback")
         return self
 
 

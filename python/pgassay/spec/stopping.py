@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
+from pgassay.refusals.refusal import UnfitValue
 from pgassay.spec.reading.values import Table
 
 LEAST_BLOCKS, MOST_BLOCKS, FIXED_BLOCKS = 6, 24, 12
@@ -82,30 +83,27 @@ class StoppingKeys(Table):
         least, most = self.min_blocks, self.max_blocks
         # Defaults depend on the mode, which the plan chooses (`modes.blocks_of`).
         if most < least and {"min_blocks", "max_blocks"} <= self.model_fields_set:
-            raise ValueError(f"max_blocks ({most}) is less than min_blocks ({least})")
+            raise UnfitValue("blocks-reversed", most=most, least=least)
         if self.stopping == "fixed" and most != least:
-            raise ValueError(
-                f'stopping = "fixed" takes one number of blocks, but {least} to {most} are given;'
-                " drop max_blocks"
-            )
+            raise UnfitValue("fixed-of-several", least=least, most=most)
         if "looks" in self.model_fields_set:
             self._check_looks()
         elif self.stopping == "group-sequential" and most == least:
-            raise ValueError(
-                'stopping = "group-sequential" needs several looks; make max_blocks more than'
-                " min_blocks, or write looks"
-            )
+            raise UnfitValue("one-look")
         return self
 
     def _check_looks(self) -> None:
         if self.stopping != "group-sequential":
-            raise ValueError('looks belongs to stopping = "group-sequential"; write both')
+            raise UnfitValue("looks-of-another-rule")
         if list(self.looks) != sorted(set(self.looks)):
-            raise ValueError(f"looks = {list(self.looks)} must rise")
+            raise UnfitValue("looks-not-rising", looks=list(self.looks))
         if (self.looks[0], self.looks[-1]) != (self.min_blocks, self.max_blocks):
-            raise ValueError(
-                f"looks go from {self.looks[0]} to {self.looks[-1]} blocks, not from min_blocks"
-                f" ({self.min_blocks}) to max_blocks ({self.max_blocks}); drop these two"
+            raise UnfitValue(
+                "looks-not-of-blocks",
+                first=self.looks[0],
+                last=self.looks[-1],
+                least=self.min_blocks,
+                most=self.max_blocks,
             )
 
     def stops(self) -> str:

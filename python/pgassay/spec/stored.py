@@ -12,6 +12,7 @@ from typing import Any
 
 from pgassay.errors import SpecError
 from pgassay.json_text import decoded
+from pgassay.refusals.refusal import Refusal
 from pgassay.spec.experiment import Spec
 from pgassay.spec.factors.variants import Variants
 from pgassay.spec.reading.texts import text_of
@@ -51,7 +52,7 @@ def stored_materials(path: Path) -> Materials:
         if "schema" not in stored:
             raise ValueError("'schema' is missing")
         if stored["schema"] != _SCHEMA:
-            raise SpecError(f"its schema is not {_SCHEMA}", file=str(path))
+            raise Refusal("workload-of-another-schema").in_file(str(path))
         folder = stored.get("folder")
         return Materials(
             dataclass_of(Workload, stored),

@@ -12,11 +12,10 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from pgassay.errors import SpecError
+from pgassay.refusals.refusal import Refusal, refuse
 from pgassay.spec.settings.catalogue import entries_of
 
 OPTION = "--untrusted"
-_FIX = f"; drop it, or read the file and run it without {OPTION} if you trust it"
 
 
 @cache
@@ -28,15 +27,9 @@ def rules() -> Mapping[str, Any]:
 
 def refuse_harmful(table: Mapping[str, Any], file: str) -> None:
     """Raise SpecError where a key may run, reach, change, read or write more than a trial needs."""
-    found = {
-        ".".join(path): f"{OPTION} refuses this key: {reason}{_FIX}"
-        for path, value in _keys(table, ())
-        if (reason := _reason(path, value)) is not None
-    }
-    if found:
-        (key, first), *others = found.items()
-        more = "\n".join(f"pgassay: {file}: {other}: {why}" for other, why in others)
-        raise SpecError(first, file=file, key=key, excerpt=more)
+    keys = ((".".join(path), _reason(path, value)) for path, value in _keys(table, ()))
+    found = {key: reason for key, reason in keys if reason is not None}
+    refuse((Refusal("untrusted-key", key, reason=found[key]) for key in found), file)
 
 
 def harmful_keys(text: str) -> list[tuple[str, Any]]:

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from pgassay.analysis.measures.variants import measure_variants, summarise_variants
-from pgassay.errors import SpecError
 from pgassay.plan.design import make_plan
 from pgassay.refusals.refusal import Refusal
 from pgassay.samples.forms.trial import Slice
@@ -15,6 +14,7 @@ from pgassay.spec.experiment import Spec
 from pgassay.spec.parse import parse_spec
 from pgassay.trials.load.slices import engine_slices, with_variants
 from pgassay.trials.load.trial_load import engine_request
+from support.refusals import refused
 from support.runs.command import shop_workload
 from support.synthetic.stored_trials import slice_of
 
@@ -85,126 +85,135 @@ def test_a_variant_may_have_other_scripts(tmp_path: Path) -> None:
     slices = parsed(sliced(variants, rest=rest)).file.load.slices
     assert slices is not None
     assert [v["scenarios"] for v in engine_slices(slices)["variants"]] == [None, [names[0]]]
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(Refusal) as caught:
         parsed(sliced(variants.replace(f'"{names[0]}"', '"z"'), rest=rest))
-    assert refused.value.key == "load.slices.variants.1.scenarios"
-    assert (refused.value.code, refused.value.values["name"]) == ("no-scenario", "z")
+    assert caught.value.key == "load.slices.variants.1.scenarios"
+    assert (caught.value.code, caught.value.values["name"]) == ("no-scenario", "z")
 
 
 @pytest.mark.parametrize(
-    ("slices", "load", "rest", "message"),
+    ("slices", "load", "rest", "expected"),
     [
         (
             f"length = '100ms'\nvariants = {JIT}",
             "",
             "",
-            "lab.toml: load.slices.length: '100ms' is not a length for a slice; write 250ms to 1d",
+            refused("not-a-slice-length", "load.slices.length", "lab.toml", value="100ms"),
         ),
         (
             "variants = [{name = 'a'}]",
             "",
             "",
-            "lab.toml: load.slices.variants",
+            refused("not-of-its-type", "load.slices.variants", "lab.toml"),
         ),
         (
             "variants = [{name = 'a'}, {name = 'a'}]",
             "",
             "",
-            "lab.toml: load.slices: two variants are named 'a'; rename one",
+            refused("variants-called-alike", "load.slices", "lab.toml", name="a"),
         ),
         (
             f"schedule = ['on', 'of']\nvariants = {JIT}",
             "",
             "",
-            "load.slices: schedule: no variant is named 'of'; did you mean off?",
+            refused("no-such-variant", "load.slices", name="of", near="; did you mean off?"),
         ),
         (
             f"schedule = ['on']\nvariants = {JIT}",
             "",
             "",
-            "load.slices: the schedule never runs 'off'; add it, or drop the variant",
+            refused("variant-never-run", "load.slices", name="off"),
         ),
         (
             "variants = [{name = 'a', setting = {}}, {name = 'b'}]",
             "",
             "",
-            "load.slices.variants.0.setting: unknown key; did you mean settings?",
+            refused(
+                "unknown-key", "load.slices.variants.0.setting", near="; did you mean settings?"
+            ),
         ),
         (
             "variants = [{name = 'a', settings = {jitt = 'on'}}, {name = 'b'}]",
             "",
             "",
-            "load.slices.variants.0.settings.jitt: unknown setting of PostgreSQL 18;"
-            " did you mean jit?",
+            refused(
+                "setting-unknown",
+                "load.slices.variants.0.settings.jitt",
+                where="PostgreSQL 18",
+                near="; did you mean jit?",
+            ),
         ),
         (
             "variants = [{name = 'a', settings = {work_mem = '64mb'}}, {name = 'b'}]",
             "",
             "",
-            "'mb' is not a unit here; did you mean MB?",
+            refused("unit-misspelt", suffix="mb", near="MB"),
         ),
         (
             "variants = [{name = 'a', settings = {shared_buffers = '1GB'}}, {name = 'b'}]",
             "",
             "",
-            "load.slices.variants.0.settings.shared_buffers: changes only by a restart of the"
-            " server, so slices cannot alternate it; make it a factor: [factors.postgres]"
-            " shared_buffers = [...]",
+            refused(
+                "setting-not-of-slices",
+                "load.slices.variants.0.settings.shared_buffers",
+                name="shared_buffers",
+            ),
         ),
         (
             "variants = [{name = 'a', settings = {max_wal_size = '1GB'}}, {name = 'b'}]",
             "",
             "",
-            "changes for the whole server, so slices cannot alternate it; make it a factor",
+            refused("setting-not-of-slices"),
         ),
         (
             "variants = [{name = 'a'}, {name = 'b', settings = {post_auth_delay = 1}}]",
             "",
             "",
-            "variants.1.settings.post_auth_delay: is fixed when a session begins",
+            refused("setting-not-of-slices", name="post_auth_delay"),
         ),
         (
             "variants = [{name = 'a', settings = {transaction_read_only = true}}, {name = 'b'}]",
             "",
             "",
-            "belongs to one transaction; use default_transaction_read_only",
+            refused("setting-of-a-transaction", name="transaction_read_only"),
         ),
         (
             "variants = [{name = 'a', settings = {application_name = 'x'}}, {name = 'b'}]",
             "",
             "",
-            "cannot be set here: pgassay recognises sessions by it",
+            refused("setting-cannot-vary", why="pgassay recognises sessions by it"),
         ),
         (
             f"variants = {JIT}",
             "",
             "[settings.postgres]\njit = 'on'",
-            "load.slices.variants.0.settings.jit: is also set by the experiment, as a factor",
+            refused("slice-and-experiment", "load.slices.variants.0.settings.jit"),
         ),
         (
             f"length = '2s'\nvariants = {JIT}",
             "step = '3s'",
             "",
-            "lab.toml: load: one round of slices takes 4 s, longer than a step of 3 s;",
+            refused("round-longer-than-step", "load", "lab.toml", round_s=4.0, shortest=3.0),
         ),
         (
             f"length = '2s'\nvariants = {JIT}",
             "stages = '10s:2,3s:4'",
             "",
-            "one round of slices takes 4 s, longer than a step of 3 s",
+            refused("round-longer-than-step", round_s=4.0, shortest=3.0),
         ),
         (
             f"variants = {JIT}",
             "command = ['k6']",
             "",
-            "slices is an option of pgassay's engine, which command replaces; drop one of the two",
+            refused("not-with-command", key="slices"),
         ),
     ],
 )
-def test_what_cannot_alternate_is_refused(slices: str, load: str, rest: str, message: str) -> None:
-    with pytest.raises(SpecError) as caught:
+def test_what_cannot_alternate_is_refused(
+    slices: str, load: str, rest: str, expected: refused
+) -> None:
+    with expected as caught:
         parsed(sliced(slices, load, rest))
-    assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 
 

@@ -13,7 +13,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pgassay.errors import SpecError
 from pgassay.plan.description import aliases, combinations_line
 from pgassay.plan.factorial.aliases import alias_lines, aliases_of
 from pgassay.plan.factorial.fraction import Fraction, smallest_fraction
@@ -168,5 +167,5 @@ def test_an_impossible_fraction_is_refused_by_code_and_values(
 
 
 def test_a_resolution_is_one_of_a_fraction() -> None:
-    with pytest.raises(SpecError, match="resolution belongs to"):
+    with refused("resolution-without-fraction"):
         plan_of(2, "resolution = 3")

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from pgassay.errors import SpecError
 from pgassay.refusals.refusal import Refusal
 from pgassay.spec.experiment import Spec
 from pgassay.spec.parse import parse_spec
 from pgassay.spec.stored import Materials, materials_to_json, stored_materials
 from pgassay.spec.workload.folder import InstalledTables
+from support.refusals import refused
 
 WORKLOAD = 'title = "Mine"\ndata = "installed"\ntables = ["sales.item"]\n'
 SCENARIOS = "[scenarios]\nlook = { file = 'look.sql' }\n"
@@ -83,17 +83,19 @@ def test_an_index_on_installed_tables_is_tried_on_a_copy_of_the_server(folder: P
 
 
 @pytest.mark.parametrize(
-    ("text", "words"),
+    ("text", "expected"),
     [
-        ('title = "Mine"\ndata = "installed"\n', "needs tables"),
-        ('title = "Mine"\ntables = ["item"]\n', 'belong to data = "installed"'),
+        ('title = "Mine"\ndata = "installed"\n', refused("installed-without-tables")),
+        ('title = "Mine"\ntables = ["item"]\n', refused("tables-without-installed")),
         (
             'title = "Mine"\ndata = "payments"\nschemas = ["sales"]\n',
-            'belong to data = "installed"',
+            refused("tables-without-installed"),
         ),
     ],
 )
-def test_tables_are_named_of_installed_data_alone(tmp_path: Path, text: str, words: str) -> None:
+def test_tables_are_named_of_installed_data_alone(
+    tmp_path: Path, text: str, expected: refused
+) -> None:
     write(tmp_path, "mine", text)
-    with pytest.raises(SpecError, match=words):
+    with expected:
         parsed(tmp_path, EXISTING + USE + "[reset]\nlevel = 'none'\n")

@@ -15,6 +15,7 @@ from pgassay.spec.workload.folder import ready_workloads
 from pgassay.studies import catalogue
 from pgassay.studies.catalogue import Form, names, study
 from pgassay.studies.for_this_host import for_this_host
+from support.refusals import refused
 
 LEAST_S, MOST_S = 4 * 60, 16 * 60
 MACHINE = re.compile(r"(?<![\w.])/(?:home|root|tmp|var|work|opt|usr)/")
@@ -76,7 +77,7 @@ def test_a_wrong_study_file_is_said_with_file_and_key(
     folder.mkdir()
     (folder / "study.toml").write_text('tittle = "x"')
     monkeypatch.setattr(catalogue, "FOLDER", tmp_path)
-    with pytest.raises(SpecError, match=r"^mine/study\.toml: tittle: unknown key"):
+    with refused("unknown-key", "tittle", "mine/study.toml"):
         study("mine")
 
 

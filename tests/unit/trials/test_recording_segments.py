@@ -10,7 +10,6 @@ import pytest
 
 from pgassay.analysis.observation.summary import summarise_observation
 from pgassay.cli.show.shown import show_run
-from pgassay.errors import SetupError
 from pgassay.notes import Note
 from pgassay.samples.layout import OBSERVATION
 from pgassay.samples.observation_directory import ObservationDirectory
@@ -18,6 +17,7 @@ from pgassay.trials.model.record import Piece, SegmentEnd
 from pgassay.trials.observing import Recorder
 from pgassay.workflows import observation
 from pgassay.workflows.observation import Request
+from support.refusals import refused
 from support.synthetic.segments import NOTHING, end_of, waits
 
 NO_TIME_ZONE = Note("trials/server_log/no-time-zone")
@@ -96,5 +96,5 @@ def test_a_drift_is_one_warning_with_its_latest_amount(directory: ObservationDir
 
 def test_an_observation_has_no_trials_to_show(directory: ObservationDirectory) -> None:
     directory.write_json(OBSERVATION, {})
-    with pytest.raises(SetupError, match="is an observation"):
+    with refused("trial-of-an-observation"):
         show_run(directory.path, None, 1, as_json=False)

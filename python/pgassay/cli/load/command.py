@@ -16,7 +16,7 @@ from typer.exceptions import TyperException
 
 from pgassay.cli.load.options import OUR_PANELS, LoadOptions
 from pgassay.cli.terminal.abbreviations import Abbreviating
-from pgassay.errors import SpecError
+from pgassay.refusals.refusal import Refusal
 
 
 @cache
@@ -38,9 +38,7 @@ class PgbenchCommand(Abbreviating):
             name = getattr(error, "option_name", None)
             if name not in replacements():
                 raise
-            raise SpecError(
-                f"{name} is pgbench's and not `load`'s: {replacements()[name]}"
-            ) from None
+            raise Refusal("option-of-pgbench", name=name, instead=replacements()[name]) from None
 
 
 COMMAND_CLASS = PgbenchCommand

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from pgassay.errors import SpecError
+from pgassay.refusals.refusal import Refusal
 from pgassay.samples.storage.files import write_atomically
 from pgassay.trials.model.record import Columns
 
@@ -42,9 +42,9 @@ def check_intervals_file(path: Path | None) -> None:
     if path is None:
         return
     if path.suffix not in _ENDINGS:
-        raise SpecError(f"--intervals {path}: write FILE.parquet or FILE.csv")
+        raise Refusal("not-an-intervals-file", f"--intervals {path}")
     if path.is_dir() or not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
-        raise SpecError(f"--intervals {path}: {path.parent} is no folder that can be written to")
+        raise Refusal("folder-not-writable", f"--intervals {path}", folder=path.parent)
 
 
 def write_intervals(path: Path, columns: Columns) -> None:

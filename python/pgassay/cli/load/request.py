@@ -18,9 +18,8 @@ from typing import TypeVar
 
 from pgassay.cli.load.options import LoadOptions
 from pgassay.cli.load.rules import NO_END_S, refuse_contradictions
-from pgassay.errors import SpecError
 from pgassay.plan.steps import Step, level_steps, shuffled, stage_steps, warmed_up
-from pgassay.refusals.refusal import refuse
+from pgassay.refusals.refusal import Refusal, UnfitValue, refuse
 from pgassay.spec.load.amounts import amounts, stages, think_time
 from pgassay.spec.load.slices import SlicesTable, read_slices
 from pgassay.spec.reading.texts import shown
@@ -45,7 +44,7 @@ def scenarios_of(options: LoadOptions) -> list[Scenario]:
     names += ["simple-update"] * options.simple_update
     count = len(options.files or []) + len(names)
     if count > _MOST_SCRIPTS:
-        raise SpecError(f"{count} scripts; at most {_MOST_SCRIPTS} are allowed, as in pgbench")
+        raise Refusal("too-many-scripts", count=count, most=_MOST_SCRIPTS)
     found = [read_script(named) for named in options.files or []]
     found += [builtin_script(named) for named in names or ([] if options.files else ["tpcb-like"])]
     return _distinct(found)
@@ -59,11 +58,11 @@ def request_of(options: LoadOptions, scenarios: Sequence[Scenario]) -> LoadReque
     steps = _steps(options, seed)
     constant = next((s for s in scenarios if s.weight < 0), None)
     if constant is not None and options.pool != "per-scenario":
-        raise SpecError(f"{constant.file}@{constant.weight:g}: add --pool per-scenario")
+        raise Refusal("own-connections-of-one-pool", f"{constant.file}@{constant.weight:g}")
     if options.rate is not None and not any(scenario.weight > 0 for scenario in scenarios):
-        raise SpecError("-R needs a script with a weight above 0: @-n runs without a rate")
+        raise Refusal("rate-without-script")
     if not any(scenario.weight for scenario in scenarios):
-        raise SpecError("every script has weight 0; give one of them more")
+        raise Refusal("no-script-has-weight")
     reconnect = "each-transaction" if options.connect else options.reconnect
     transactions = options.transactions or _DEFAULT_TRANSACTIONS
     return LoadRequest(
@@ -95,9 +94,9 @@ def request_of(options: LoadOptions, scenarios: Sequence[Scenario]) -> LoadReque
 def _steps(options: LoadOptions, seed: int) -> tuple[Step, ...]:
     rates = _read("-R", lambda text: amounts(text, whole=False), options.rate)
     if rates is not None and not 0 < min(rates) <= max(rates) <= MOST_RATE:
-        raise SpecError(f"-R {options.rate}: a rate is above 0, and at most {MOST_RATE:.0e}")
+        raise Refusal("rate-out-of-range", f"-R {options.rate}", most=MOST_RATE)
     if options.steps is not None and rates is not None and len(rates) > 1:
-        raise SpecError("either --steps or -R may have several levels; keep one")
+        raise Refusal("steps-and-rate-vary")
     if options.stages:
         found = _read("--steps", stages, options.steps) or ()
         measured = stage_steps(found, rates[0] if rates else None)
@@ -105,11 +104,11 @@ def _steps(options: LoadOptions, seed: int) -> tuple[Step, ...]:
         levels = _read("--steps", lambda text: amounts(text, whole=True), options.steps)
         levels = levels or (options.clients or 1,)
         if min(levels) < 1:
-            raise SpecError(f"--steps {options.steps}: a step has at least one client")
+            raise Refusal("step-without-clients", f"--steps {options.steps}")
         clients = tuple(int(level) for level in levels)
         measured = level_steps(clients, rates, options.duration or NO_END_S)
     if len(measured) > 1 and options.counts_transactions:
-        raise SpecError("steps need -T, the seconds of each")
+        raise Refusal("steps-without-time")
     planned = warmed_up(measured, _warmup_s(options))
     return shuffled(planned, seed) if options.shuffle else planned
 
@@ -119,9 +118,9 @@ def _warmup_s(options: LoadOptions) -> float | None:
     if found is None or found == 0:
         return None
     if not 0 < found <= NO_END_S:
-        raise SpecError(f"--warmup {options.warmup}: write a time such as 10s, or 0 for none")
+        raise Refusal("warmup-form", f"--warmup {options.warmup}")
     if options.counts_transactions:
-        raise SpecError("--warmup needs -T, the seconds that are measured after it, not -t")
+        raise Refusal("warmup-of-transactions")
     return found
 
 
@@ -133,7 +132,7 @@ def _seed(written: str | None) -> int:
         return secrets.randbits(62)
     if re.fullmatch(r"[0-9]{1,20}", word) and int(word) < 2**64:
         return int(word)
-    raise SpecError(f"--random-seed {word}: write an integer of 0 to 2^64 - 1, time or rand")
+    raise Refusal("random-seed-form", f"--random-seed {word}")
 
 
 def _slices(file: str, scenarios: Sequence[Scenario], steps: Sequence[Step]) -> SlicesTable:
@@ -141,27 +140,24 @@ def _slices(file: str, scenarios: Sequence[Scenario], steps: Sequence[Step]) -> 
     refuse(misfits_of_slices(found, Workload("the load", "", "", "", tuple(scenarios))), file)
     shortest = min(step.duration_s for step in steps if step.measured)
     if found.round_s > shortest:
-        raise SpecError(
-            f"one round of the slices takes {found.round_s:g} s and a step {shortest:g} s;"
-            " make slices shorter or -T longer",
-            file=file,
-            key="load.slices",
-        )
+        raise Refusal(
+            "round-longer-than-any-step", round_s=found.round_s, shortest=shortest
+        ).in_file(file)
     return found
 
 
 def _log(options: LoadOptions) -> LogRequest:
     rate, seconds = options.sampling_rate, options.aggregate_interval
     if rate is not None and not 0 < rate <= 1:
-        raise SpecError(f"--sampling-rate {rate:g}: write a share above 0, up to 1")
+        raise Refusal("sampling-rate-form", f"--sampling-rate {rate:g}")
     if seconds is not None and options.duration is not None and options.duration % seconds:
-        raise SpecError(
-            f"--aggregate-interval {seconds}: -T {options.duration:g} is no multiple of it"
+        raise Refusal(
+            "no-multiple-of-the-interval", f"--aggregate-interval {seconds}", time=options.duration
         )
     prefix = options.log_prefix or "pgbench_log"
     folder = Path(prefix).parent
     if not folder.is_dir() or not os.access(folder, os.W_OK):
-        raise SpecError(f"--log-prefix {prefix}: {folder} is no folder that can be written to")
+        raise Refusal("folder-not-writable", f"--log-prefix {prefix}", folder=folder)
     return LogRequest(prefix, rate, seconds, options.failures_detailed or None)
 
 
@@ -170,7 +166,7 @@ def _interval_s(written: str | None) -> float:
     if found is None:
         return 1.0
     if not 0.1 <= found <= 3600:
-        raise SpecError(f"--interval {written}: write 100ms to 1h")
+        raise Refusal("interval-form", f"--interval {written}")
     return found
 
 
@@ -179,8 +175,8 @@ def _read(option: str, reader: Callable[[str], _Value], written: str | None) -> 
         return None
     try:
         return reader(written)
-    except ValueError as error:
-        raise SpecError(f"{option} {written}: {error}") from None
+    except UnfitValue as error:
+        raise error.refusal.at(f"{option} {written}") from None
 
 
 def _defined(pairs: list[str]) -> dict[str, str]:
@@ -189,9 +185,7 @@ def _defined(pairs: list[str]) -> dict[str, str]:
     for pair in pairs:
         name, _, value = pair.partition("=")
         if not value or not _VARIABLE.fullmatch(name):
-            raise SpecError(
-                f"-D {shown(pair)}: write VARIABLE=VALUE, of letters, digits and _, no digit first"
-            )
+            raise Refusal("define-form", f"-D {shown(pair)}")
         found[name] = value
     return found
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 from pgassay.cli.load.options import LoadOptions
-from pgassay.errors import SpecError
+from pgassay.refusals.refusal import Refusal
 
 NO_END_S = 9 * 365 * 86400.0
 """The longest time; a load without an end gets it."""
@@ -23,7 +23,7 @@ def refuse_contradictions(o: LoadOptions) -> None:
         ("-P", o.progress, NO_END_S),
     ):
         if number is not None and not (math.isfinite(number) and 0 < number <= most):
-            raise SpecError(f"{option} {number:g}: write a number above 0, at most {most:.3g}")
+            raise Refusal("limit-form", f"{option} {number:g}", most=most)
     for option, value, needed, is_given in (
         ("--progress-timestamp", o.progress_timestamp, "-P", o.progress),
         ("--arrivals", o.arrivals, "-R", o.rate),
@@ -37,7 +37,7 @@ def refuse_contradictions(o: LoadOptions) -> None:
         ("--confidence", o.confidence, "--search", o.search),
     ):
         if _is_given(value) and not is_given:
-            raise SpecError(f"{option} belongs to {needed}; add it")
+            raise Refusal("option-without", option=option, other=needed)
     reconnect = None if o.reconnect in (None, "each-transaction") else o.reconnect
     for option, value, other, other_value in (
         ("-t", o.transactions, "-T", o.duration),
@@ -49,15 +49,15 @@ def refuse_contradictions(o: LoadOptions) -> None:
         ("--exit-on-abort", o.exit_on_abort, "--continue-on-error", o.continue_on_error),
     ):
         if _is_given(value) and _is_given(other_value):
-            raise SpecError(f"{option} and {other} exclude each other; keep one")
+            raise Refusal("options-exclude-each-other", option=option, other=other)
     if o.max_tries == 0 and o.duration is None and o.latency_limit is None:
-        raise SpecError("--max-tries 0 needs an end by -T or -L")
+        raise Refusal("tries-without-end")
     if o.shuffle and o.steps is None and not (o.rate and (".." in o.rate or "," in o.rate)):
-        raise SpecError("--shuffle needs several steps; add --steps")
+        raise Refusal("shuffle-of-one-step")
     if o.stages and not (o.duration is None and o.transactions is None):
-        raise SpecError("each stage gives its own time; drop -T and -t")
+        raise Refusal("time-beside-stages")
     if o.slices is not None and o.counts_transactions:
-        raise SpecError("--slices needs -T, the seconds in which variants alternate, not -t")
+        raise Refusal("slices-of-transactions")
 
 
 def refuse_beside_search(o: LoadOptions) -> None:
@@ -75,9 +75,9 @@ def refuse_beside_search(o: LoadOptions) -> None:
         "--intervals": o.intervals,
     }.items():
         if _is_given(value):
-            raise SpecError(f"{option} and --search exclude each other; keep one")
+            raise Refusal("options-exclude-each-other", option=option, other="--search")
     if o.over == "clients" and o.clients is not None:
-        raise SpecError("-c and --over clients exclude each other; keep one")
+        raise Refusal("options-exclude-each-other", option="-c", other="--over clients")
 
 
 def _is_given(value: object) -> bool:

@@ -14,7 +14,7 @@ from pgassay.analysis.search import levels_between
 from pgassay.cli.load.options import LoadOptions
 from pgassay.cli.load.request import MOST_RATE
 from pgassay.cli.load.rules import refuse_beside_search
-from pgassay.errors import SpecError
+from pgassay.refusals.refusal import Refusal, UnfitValue
 from pgassay.spec.load.objective import Objective, parse_objective
 
 
@@ -33,18 +33,16 @@ def search_choices(options: LoadOptions) -> SearchChoices:
     refuse_beside_search(options)
     try:
         objective = parse_objective(options.search or "")
-    except ValueError as error:
-        raise SpecError(f"--search {options.search}: {error}") from None
+    except UnfitValue as error:
+        raise error.refusal.at(f"--search {options.search}") from None
     if options.over is None:
-        raise SpecError("--search needs --over rate or --over clients")
+        raise Refusal("search-over-nothing")
     low, high = options.lowest, options.highest
     if low is None or high is None or not 0 < low < high <= MOST_RATE:
-        raise SpecError(
-            f"--search needs --from A and --to B with 0 < A < B, at most {MOST_RATE:.0e}"
-        )
+        raise Refusal("search-without-range", most=MOST_RATE)
     whole = options.over == "clients"
     if whole and (low != int(low) or high != int(high)):
-        raise SpecError("--from and --to are whole numbers of clients")
+        raise Refusal("clients-not-whole")
     within = _share("--within", options.within or "5%", 0.001, 1.0)
     levels = levels_between(low, high, within, whole=whole)
     confidence = _share("--confidence", options.confidence or "95%", 0.5, 0.9999)
@@ -67,5 +65,5 @@ def _share(option: str, written: str, least: float, most: float) -> float:
     except ValueError:
         number = math.nan
     if not least <= number <= most:
-        raise SpecError(f"{option} {written}: write a share such as 5% or 0.05")
+        raise Refusal("share-of-search-form", f"{option} {written}")
     return number

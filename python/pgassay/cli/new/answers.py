@@ -13,8 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pgassay.errors import SpecError
-from pgassay.refusals.refusal import refuse
+from pgassay.refusals.refusal import Refusal, refuse
 from pgassay.spec.model import ExperimentFile
 from pgassay.spec.reading.tables import check_table
 from pgassay.spec.reading.texts import path_from
@@ -71,7 +70,7 @@ def setting_and_levels(text: str) -> tuple[str, str]:
     """Returns the two parts of `NAME=LEVEL,LEVEL`."""
     name, equals, levels = text.partition("=")
     if not equals or not name.strip():
-        raise SpecError(f"{text!r}: write NAME=VALUE,VALUE, such as wal_compression=off,pglz")
+        raise Refusal("factor-form", repr(text))
     return name.strip(), levels
 
 
@@ -80,7 +79,7 @@ def factor(name: str, text: str, target: Mapping[str, Any]) -> tuple[str, list[s
     try:
         levels = [one.strip() for one in next(csv.reader([text], skipinitialspace=True), [])]
     except csv.Error:
-        raise SpecError("a value is one line of text") from None
+        raise Refusal("value-of-several-lines") from None
     refuse(too_few(name, tuple(one for one in levels if one)))
     file = _check({"target": dict(target), "factors": {"postgres": {name: levels}}})
     return next(iter(file.factors.postgres)), levels
@@ -114,7 +113,7 @@ def scale(text: str) -> int:
     try:
         number = int(text)
     except ValueError:
-        raise SpecError(f"{text!r} is not a whole number") from None
+        raise Refusal("answer-not-whole", text=text) from None
     return _check({"workload": {"use": "payments", "scale": number}}).workload.scale
 
 
@@ -145,7 +144,7 @@ def effect(text: str) -> str:
 def question(text: str) -> str:
     """Returns an answer that is one line of text."""
     if not text.strip():
-        raise SpecError("write a sentence")
+        raise Refusal("no-sentence")
     return " ".join(text.split())
 
 
@@ -153,7 +152,7 @@ def is_yes(text: str) -> bool:
     """Returns whether an answer is yes."""
     word = text.strip().lower()
     if word not in (*YES, *NO):
-        raise SpecError(f"{text!r}: answer y or n")
+        raise Refusal("answer-not-yes-or-no", repr(text))
     return word in YES
 
 
@@ -181,6 +180,6 @@ def _check(table: dict[str, Any]) -> ExperimentFile:
     try:
         file = check_table(ExperimentFile, table, "")
         refuse(unfit_settings(file))
-    except SpecError as error:
-        raise SpecError(error.problem) from None
+    except Refusal as refusal:
+        raise refusal.at(None) from None
     return file

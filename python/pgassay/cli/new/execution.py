@@ -13,8 +13,8 @@ from pgassay.cli.new import terminal
 from pgassay.cli.new.file_text import file_text, plan_of
 from pgassay.cli.new.gathering import Gathering, Given
 from pgassay.cli.terminal.console import counted, labelled, out
-from pgassay.errors import SpecError
 from pgassay.plan.description import time_range
+from pgassay.refusals.refusal import Refusal
 
 __all__ = ["Given", "write_experiment"]
 _USUAL_NAME = "experiment.toml"
@@ -72,11 +72,11 @@ def notes(gathering: Gathering) -> list[str]:
 def refuse_taken(path: Path, *, force: bool) -> None:
     """Raises SpecError where the file cannot be written, before anything is asked."""
     if path.is_dir():
-        raise SpecError("this is a folder; name a file in it", file=str(path))
+        raise Refusal("folder-to-write").in_file(str(path))
     if not path.parent.is_dir():
-        raise SpecError(f"there is no folder {path.parent}; make it first", file=str(path))
+        raise Refusal("no-folder-to-write-to", folder=path.parent).in_file(str(path))
     if path.exists() and not force:
-        raise SpecError("is there already; name another file, or --force", file=str(path))
+        raise Refusal("file-there-already").in_file(str(path))
 
 
 def write(path: Path, text: str, *, force: bool) -> None:
@@ -85,4 +85,4 @@ def write(path: Path, text: str, *, force: bool) -> None:
         with path.open("w" if force else "x", encoding="utf-8") as file:
             file.write(text)
     except OSError as error:
-        raise SpecError(f"cannot be written: {error.strerror}", file=str(path)) from None
+        raise Refusal("file-not-writable", why=error.strerror).in_file(str(path)) from None

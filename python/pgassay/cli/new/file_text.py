@@ -21,6 +21,7 @@ from pgassay.errors import SpecError
 from pgassay.plan.design import make_plan
 from pgassay.plan.model import Plan
 from pgassay.plan.modes import SWITCHBACK
+from pgassay.refusals.refusal import Refusal
 from pgassay.spec.parse import parse_spec
 from pgassay.spec.reading.toml_text import toml_key, toml_literal
 
@@ -43,7 +44,7 @@ def file_text(answers: Answers, offers: Mapping[str, Offer], commands: str) -> s
         tomllib.loads(text)
         text.encode()
     except (tomllib.TOMLDecodeError, UnicodeEncodeError):
-        raise SpecError("an answer has characters that no UTF-8 file can hold") from None
+        raise Refusal("answer-not-utf8") from None
     return text
 
 

@@ -17,8 +17,9 @@ from pgassay.cli.new.answers import Answers
 from pgassay.cli.new.file_text import fits_sessions
 from pgassay.cli.new.offered import Offer, of_server, of_version, search
 from pgassay.cli.terminal.console import err, plain
-from pgassay.errors import PgassayError, SpecError
+from pgassay.errors import PgassayError
 from pgassay.plan.modes import SWITCHBACK
+from pgassay.refusals.refusal import Refusal
 from pgassay.spec.reading.suggest import did_you_mean
 from pgassay.spec.workload.folder import load_workload, ready_workloads
 
@@ -99,13 +100,13 @@ class Gathering:
     def _server(self) -> None:
         given = self.given
         if given.dsn is not None and given.postgres is not None:
-            raise SpecError("--dsn and --postgres exclude each other; keep one")
+            raise Refusal("options-exclude-each-other", option="--dsn", other="--postgres")
         if given.dsn is not None:
             self.answers.dsn = flagged("--dsn", check.server, given.dsn)
             self._connected(self.answers.dsn, can_ask_again=False)
         elif given.postgres is not None:
             if given.postgres not in VERSIONS:
-                raise SpecError(f"--postgres {given.postgres}: write 16 or 18")
+                raise Refusal("no-such-postgres", f"--postgres {given.postgres}")
             self.answers.version = VERSIONS[given.postgres]
         elif self.asks:
             while True:
@@ -152,7 +153,7 @@ class Gathering:
     def _add(self, name: str, text: str) -> None:
         known, levels = check.factor(name, text, self.answers.target)
         if known in self.answers.factors:
-            raise SpecError(f"{known} is varied already")
+            raise Refusal("varied-already", name=known)
         if self.is_connected and known in self.offers:
             self.offers[known].check(levels)
         self.answers.factors[known] = levels
@@ -164,12 +165,12 @@ class Gathering:
         if text.startswith("?"):
             found = search(self.offers, text[1:].strip())
             terminal.tell(found)
-            raise SpecError("which of these?" if found else "no setting has that in its name")
+            raise Refusal("which-of-these" if found else "no-setting-found")
         name = check.name_of_setting(text, self._major)
         if name in self.answers.factors:
-            raise SpecError(f"{name} is varied already")
+            raise Refusal("varied-already", name=name)
         if name not in self.offers and "." not in name:
-            raise SpecError(f"this server has no {name}{did_you_mean(name, self.offers)}")
+            raise Refusal("not-on-this-server", name=name, near=did_you_mean(name, self.offers))
         return name
 
     def _ask_levels(self, name: str) -> None:
@@ -183,7 +184,7 @@ class Gathering:
         found = self.answers
         if found.dsn is None:
             if self.given.allow_changes:
-                raise SpecError("--allow-changes belongs to an existing server; give --dsn too")
+                raise Refusal("changes-without-dsn")
             return
         allowed = self.given.allow_changes
         if not found.factors:
@@ -193,10 +194,7 @@ class Gathering:
 
         def permitted(text: str) -> bool:
             if not check.is_yes(text) and not fits_sessions(found):
-                raise SpecError(
-                    f"{settings}: cannot be varied without changing the server's settings, which"
-                    " takes --allow-changes; all changes are undone at the end"
-                )
+                raise Refusal("settings-not-varied", settings)
             return check.is_yes(text)
 
         if allowed is None and self.asks:
@@ -210,6 +208,5 @@ def flagged(flag: str, fits: Callable[[str], Value], text: str) -> Value:
     """Returns a flag's value as `check` reads it; an error names the flag."""
     try:
         return fits(text)
-    except SpecError as error:
-        key = flag if flag == "--dsn" else f"{flag} {text}"  # which may hold a password
-        raise SpecError(error.problem, key=key) from None
+    except Refusal as refusal:
+        raise refusal.at(flag if flag == "--dsn" else f"{flag} {text}") from None

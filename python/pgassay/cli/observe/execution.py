@@ -17,7 +17,8 @@ from pgassay.cli.observe.progress import ObserveProgress
 from pgassay.cli.terminal.console import err, silenced
 from pgassay.cli.terminal.stopping import first_signal_ends
 from pgassay.cli.terminal.summary import print_summary
-from pgassay.errors import ExitCode, SpecError
+from pgassay.errors import ExitCode
+from pgassay.refusals.refusal import Refusal
 from pgassay.report.context import ObservationContext
 from pgassay.report.objects.observed import summary_object
 from pgassay.samples.directory import default_run_path
@@ -69,5 +70,5 @@ def bytes_of(option: str, text: str) -> int:
     """Returns the bytes that an option such as `500MB` or `2 GB` names."""
     match = _SIZE.fullmatch(text)
     if match is None or float(match[1]) <= 0:
-        raise SpecError(f"{text}: write a size such as 500MB or 2GB", key=option)
+        raise Refusal("size-form", option, text=text)
     return round(float(match[1]) * _BYTES[match[2]])

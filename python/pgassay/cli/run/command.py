@@ -22,7 +22,7 @@ from pgassay.cli.terminal.options import (
     Untrusted,
     option,
 )
-from pgassay.errors import SetupError
+from pgassay.refusals.refusal import SetupRefused
 from pgassay.spec.mode import Mode
 
 
@@ -73,13 +73,13 @@ def run(
         }
         for option, is_given in kept.items():
             if is_given:
-                raise SetupError(f"--resume keeps the plan of the run; drop {option}")
+                raise SetupRefused("option-of-a-new-run", option=option)
     elif gates_only and not gate:
-        raise SetupError("--gates-only takes --gate, which says what must be decided")
+        raise SetupRefused("gates-only-without-gate")
     elif accept:
-        raise SetupError("--accept only works with --resume; drop it")
+        raise SetupRefused("option-of-resume", option="--accept")
     elif yes:
-        raise SetupError("--yes only works with --resume; drop it")
+        raise SetupRefused("option-of-resume", option="--yes")
     from pgassay.spec.parse import load_spec
 
     checked = None if resume else load_spec(spec, seed, mode, untrusted=untrusted)

@@ -15,8 +15,8 @@ from pgassay.cli.show import Program
 from pgassay.cli.show.host_figures import show_host
 from pgassay.cli.terminal.console import labelled, out, print_table
 from pgassay.cli.terminal.summary import print_summary
-from pgassay.errors import SetupError
 from pgassay.findings.wording import quantity
+from pgassay.refusals.refusal import SetupRefused
 from pgassay.report.context import ReportContext
 from pgassay.report.objects.observed import summary_object
 from pgassay.report.objects.run import run_object
@@ -38,12 +38,12 @@ def show_run(run: Path, host: Program | None, trial: int | None, *, as_json: boo
     run = fetched(run, EVERYTHING)
     observed = ObservationDirectory.is_at(run)
     if trial is not None and observed:
-        raise SetupError(f"{run} is an observation, which has no trials; drop --trial")
+        raise SetupRefused("trial-of-an-observation", run=run)
     if host is not None:
         show_host(run, host, trial, as_json=as_json)
         return
     if trial is not None:
-        raise SetupError("--trial only works with --host vmstat or --host iostat; add one")
+        raise SetupRefused("trial-without-host")
     report = run / "report.html" if (run / "report.html").is_file() else None
     if observed:
         observation = observation_context(ObservationDirectory.open(run))

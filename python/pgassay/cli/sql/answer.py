@@ -13,7 +13,7 @@ import typer
 from pgassay.cli.sql import Format
 from pgassay.cli.sql.formats import as_parquet, as_table, text_of
 from pgassay.cli.terminal.console import err, labelled, out, warn
-from pgassay.errors import SetupError
+from pgassay.refusals.refusal import SetupRefused
 from pgassay.runs.catalogue import TABLES, descriptions, wanted_by
 from pgassay.runs.database import RunsDatabase
 from pgassay.runs.folder import run_paths
@@ -36,7 +36,7 @@ def print_tables() -> None:
 def print_answer(query: str, folder: Path, output_format: Format, to: Path | None) -> None:
     """Puts the query to the runs, and prints or writes the answer in this format."""
     if output_format == "parquet" and to is None:
-        raise SetupError("--format parquet needs a file; name one with --out")
+        raise SetupRefused("parquet-without-file")
     paths = run_paths(fetched(folder, wanted_by(query)))
     database = RunsDatabase(paths, lambda path, why: warn(f"left out: {with_urls(why)}"))
     with database.answer(query) as answer:

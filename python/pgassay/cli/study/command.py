@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from pgassay.cli.terminal.options import Json, Plain, Quiet, RunOut, option
-from pgassay.errors import SetupError
+from pgassay.refusals.refusal import SetupRefused
 
 
 class Action(StrEnum):
@@ -78,18 +78,18 @@ def study(
     }
     for one, is_given in given.items():
         if is_given and one not in _TAKEN[action]:
-            raise SetupError(f"`study {action}` takes no {one}; drop it")
+            raise SetupRefused("not-for-this-action", action=action, one=one)
     if file and as_json:
-        raise SetupError("--file prints an experiment file, which is TOML; drop --json")
+        raise SetupRefused("study-file-as-json")
     from pgassay.cli.study.shown import show_studies, show_study
 
     if action is Action.LIST:
         if name is not None:
-            raise SetupError(f"`study list` takes no name; `study show {name}` shows one study")
+            raise SetupRefused("name-for-all-studies", name=name)
         show_studies(as_json=as_json)
         return
     if name is None:
-        raise SetupError(f"name the study: `pgassay study {action} NAME`; `study list` shows all")
+        raise SetupRefused("study-without-name", action=action)
     from pgassay.studies.catalogue import Form
     from pgassay.studies.catalogue import study as study_of
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from typer.core import TyperCommand
 
-from pgassay.errors import SpecError
+from pgassay.refusals.refusal import Refusal
 
 
 class Abbreviating(TyperCommand):
@@ -59,7 +59,7 @@ class Abbreviating(TyperCommand):
         begun = [one for one in whole if one.startswith(name)]
         meant = [one for one in begun if one not in ours] or begun
         if len(meant) > 1:
-            raise SpecError(f"{name} is ambiguous: {', '.join(sorted(meant))}")
+            raise Refusal("option-ambiguous", name=name, known=", ".join(sorted(meant)))
         return meant[0] if meant else name
 
 

@@ -13,7 +13,7 @@ import typer
 from rich.console import Console
 
 from pgassay.cli.terminal.console import err
-from pgassay.errors import SetupError
+from pgassay.refusals.refusal import SetupRefused
 from pgassay.server.recovery.acts import Act
 
 NOT_RECORDED = "not in your own record"
@@ -33,9 +33,6 @@ def refuse_without_consent(acts: Sequence[Act], *, yes: bool, quiet: bool = Fals
     if not unknown or yes:
         return
     if not sys.stdin.isatty():
-        raise SetupError(
-            f"{len(unknown)} of these lines are {NOT_RECORDED}, and nobody can be asked here; if"
-            " you trust them, say --yes"
-        )
+        raise SetupRefused("unknown-lines", count=len(unknown))
     if not typer.confirm("Do this?", err=True):
-        raise SetupError("nothing was done")
+        raise SetupRefused("nothing-done")

@@ -13,9 +13,10 @@ from pathlib import Path
 from pgassay.analysis.gates.grammar import parse_gates
 from pgassay.analysis.gates.model import GateOutcome, GateResult
 from pgassay.cli.terminal.console import one_line, warn
-from pgassay.errors import GateFailed, GateUndecided, SetupError
+from pgassay.errors import GateFailed, GateUndecided
 from pgassay.findings.answer.gates import gate_lines
 from pgassay.plan.model import Gate, Plan
+from pgassay.refusals.refusal import SetupRefused
 
 
 def gates_of(texts: Sequence[str] | None) -> tuple[Gate, ...]:
@@ -26,22 +27,16 @@ def gates_of(texts: Sequence[str] | None) -> tuple[Gate, ...]:
 def refuse_without_comparison(gates: Sequence[Gate], plan: Plan, of: Path) -> None:
     """Refuses gates for a run of one arm or an A/A run, which compares nothing."""
     if gates and plan.calibrates:
-        raise SetupError(f"{of}: an A/A run gives no verdict for a gate to rest on; drop --gate")
+        raise SetupRefused("gate-of-identical-arms", str(of))
     if gates and not plan.factors:
-        raise SetupError(
-            f"{of}: varies nothing, so there is no change for --gate; vary something, or compare"
-            " two runs with `pgassay compare`"
-        )
+        raise SetupRefused("gate-of-nothing-varied", str(of))
 
 
 def refuse_other_gates(gates: Sequence[Gate], plan: Plan, of: Path) -> None:
     """Refuses other gates than those that the run was begun with, by which it ends."""
     if gates and set(gates) != set(plan.gates):
         begun = " ".join(f'--gate "{one.text}"' for one in plan.gates) or "no --gate"
-        raise SetupError(
-            f"{of}: was begun with {begun}, by which it ends; drop --gate here, and ask for others"
-            " by `pgassay report --gate`"
-        )
+        raise SetupRefused("gates-of-the-run", str(of), begun=begun)
 
 
 def settle(results: Sequence[GateResult], undecided: str) -> None:

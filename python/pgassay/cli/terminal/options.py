@@ -11,8 +11,8 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from pgassay.errors import SetupError, SpecError
 from pgassay.language import Language
+from pgassay.refusals.refusal import Refusal, SetupRefused, UnfitValue
 from pgassay.spec.reading.units import duration_s
 
 
@@ -57,10 +57,10 @@ def seconds_of(option: str, text: str, least: float, most: float) -> float:
     limits."""
     try:
         seconds = duration_s(text)
-    except ValueError as error:
-        raise SpecError(str(error), key=option) from None
+    except UnfitValue as error:
+        raise error.refusal.at(option) from None
     if not least <= seconds <= most:
-        raise SpecError(f"{text}: give {least:g} s to {most:g} s", key=option)
+        raise Refusal("seconds-out-of-range", option, text=text, least=least, most=most)
     return seconds
 
 
@@ -71,7 +71,6 @@ def require_words(lang: str, form: str) -> None:
     """Refuses a language for a form of report that machines read, whose words are the same
     everywhere."""
     if lang != "en" and form not in FOR_PEOPLE:
-        raise SetupError(
-            f"--lang {lang}: {form} is in English whatever the language;"
-            f" only {', '.join(FOR_PEOPLE)} can be in another"
+        raise SetupRefused(
+            "english-everywhere", f"--lang {lang}", form=form, known=", ".join(FOR_PEOPLE)
         )

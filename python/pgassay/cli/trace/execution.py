@@ -15,8 +15,9 @@ import typer
 from pgassay.cli.terminal.console import err, labelled, plain
 from pgassay.cli.terminal.stopping import first_signal_ends
 from pgassay.cli.terminal.summary import print_summary
-from pgassay.errors import ExitCode, SpecError
+from pgassay.errors import ExitCode
 from pgassay.quantities import clock
+from pgassay.refusals.refusal import Refusal
 from pgassay.report.objects.traced import trace_object
 from pgassay.samples.directory import default_run_path
 from pgassay.samples.trace_directory import TraceDirectory
@@ -96,5 +97,5 @@ def parts_of(text: str) -> tuple[str, ...]:
     found = tuple(dict.fromkeys(word.strip() for word in text.split(",") if word.strip()))
     unknown = [word for word in found if word not in PARTS]
     if unknown or not found:
-        raise SpecError(f"{text}: name some of {', '.join(PARTS)}", key="--what")
+        raise Refusal("no-such-part", text=text, known=", ".join(PARTS))
     return found

@@ -11,10 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
+from pgassay.refusals.refusal import UnfitValue
+
 LONGEST = 60
 UNCHANGED = "as it is"
 """The name of the level "": the workload's own script, or the schema as built."""
-_TOO_FEW = "a factor needs at least two levels"
 
 
 def named_levels(value: Any, names_of: Callable[[Sequence[Any]], Sequence[str]]) -> dict[str, Any]:
@@ -25,15 +26,12 @@ def named_levels(value: Any, names_of: Callable[[Sequence[Any]], Sequence[str]])
     elif isinstance(value, list | tuple):
         levels = _distinct(names_of(value), value)
     else:
-        raise ValueError("write a list of levels, or a table NAME = LEVEL")
+        raise UnfitValue("levels-not-a-list-or-table")
     if len(levels) < 2:
-        raise ValueError(_TOO_FEW)
+        raise UnfitValue("too-few-levels")
     for name in levels:
         if not name.strip() or not name.isprintable() or len(name) > LONGEST:
-            raise ValueError(
-                f"{name!r} cannot name a level; write a table NAME = LEVEL, each name one line of 1"
-                f" to {LONGEST} characters"
-            )
+            raise UnfitValue("level-without-name", name=name, most=LONGEST)
     return levels
 
 
@@ -70,7 +68,7 @@ def _distinct(names: Sequence[str], values: Sequence[Any]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, value in zip(names, values, strict=True):
         if name in found:
-            raise ValueError(f"two levels are called {name!r}; name them in a table: NAME = LEVEL")
+            raise UnfitValue("levels-called-alike", name=name)
         found[name] = value
     return found
 

@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
+from pgassay.refusals.refusal import UnfitValue
 from pgassay.spec.factors.level_names import file_names, named_levels, plain_names
 from pgassay.spec.reading.values import SettingValue, Table
 from pgassay.spec.server.host_knobs import DottedNames
@@ -29,7 +30,7 @@ _LIST_OR_TABLE = {"anyOf": [_LIST, {"type": "object", "minProperties": 2}]}
 
 def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
-        raise ValueError("write a list of levels")
+        raise UnfitValue("levels-not-a-list")
     return named_levels(value, plain_names)
 
 
@@ -70,10 +71,7 @@ class TargetFactors(Table):
     @model_validator(mode="after")
     def _one_of(self) -> TargetFactors:
         if self.version is not None and self.bin is not None:
-            raise ValueError(
-                "version and bin are one factor; write bin, where 16 and 18 mean the embedded"
-                " servers"
-            )
+            raise UnfitValue("version-and-bin")
         return self
 
     def servers(self) -> dict[str, str | int]:
@@ -121,10 +119,7 @@ class ClientFactors(Table):
     def _no_steps(cls, table: Any) -> Any:
         for key in _STEPS if isinstance(table, dict) else ():
             if key in table:
-                raise ValueError(
-                    f"{key} is not a factor; write it in [load], where several values make steps"
-                    " of every trial, and arms are compared at each step"
-                )
+                raise UnfitValue("load-is-no-factor", key=key)
         return table
 
     def varied(self) -> list[tuple[str, str, Any]]:

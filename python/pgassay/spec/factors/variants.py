@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from pgassay.errors import SpecError
+from pgassay.refusals.refusal import Refusal
 from pgassay.spec.factors.tables import FactorsTable, SchemaLevel
 from pgassay.spec.reading.tables import shortened
 from pgassay.spec.reading.texts import Roots, bytes_of, is_file, path_from, text_of
@@ -105,12 +105,7 @@ def _script(text: str, folders: Sequence[Path], file: str, key: str, roots: Root
         return None
     path = _found(text, folders)
     if path is None:
-        raise SpecError(
-            f"there is no script {shortened(text)} beside the experiment file or in the folder of"
-            ' the workload; write "" for the workload\'s own script',
-            file=file,
-            key=key,
-        )
+        raise Refusal("no-such-script", key, script=shortened(text)).in_file(file)
     return Script(text, **script_fields(bytes_of(path, roots)))
 
 
@@ -124,19 +119,15 @@ def _schema_sql(
             continue
         path = _found(text.strip(), folders)
         if path is None:
-            raise SpecError(f"there is no file {shortened(text.strip())}", file=file, key=key)
+            raise Refusal("no-file", key, name=shortened(text.strip())).in_file(file)
         content = text_of(path, roots)
         line = secret_line(content)
         if line is not None:
-            raise SpecError(
-                f"line {line} holds what looks like a password, which would be stored with the"
-                " run; use ~/.pgpass or a service",
-                file=str(path),
-            )
+            raise Refusal("password-in-script", line=line).in_file(str(path))
         found.append(content)
     sql = (found[0] or "").strip()
     if "\0" in sql:
-        raise SpecError("holds a zero byte", file=file, key=key)
+        raise Refusal("zero-byte-in-sql", key).in_file(file)
     return SchemaSql(sql, found[1])
 
 

@@ -12,6 +12,7 @@ import re
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from pgassay.refusals.refusal import UnfitValue
 from pgassay.spec.reading.units import duration_s
 
 _RANGE = re.compile(r"\s*([0-9.]+?)\s*\.\.\s*([0-9.]+?)(?:\s+(\w+)\s+(\d+))?\s*$")
@@ -26,8 +27,6 @@ _PAUSES: dict[str, Literal["constant", "exponential"]] = {
     "exponential": "exponential",
 }
 MOST_CLIENTS = 1_000_000
-FORMS = "write 8, '5,8,12', '5..22 log 6' or '5..20 lin 4'"
-STAGE_FORM = "write stages as TIME:CLIENTS, such as '30s:10,2m:50'"
 
 
 @dataclass(frozen=True)
@@ -61,10 +60,10 @@ def stages(text: str) -> tuple[Stage, ...]:
     for part in text.split(","):
         match = _STAGE.match(part)
         if not match:
-            raise ValueError(f"{part.strip()!r} is not a stage; {STAGE_FORM}")
+            raise UnfitValue("not-a-stage", stage=part.strip())
         clients = int(_number(match[2], whole=True))
         if clients < 1:
-            raise ValueError(f"{part.strip()!r}: a stage has at least one client")
+            raise UnfitValue("stage-without-clients", stage=part.strip())
         found.append(Stage(clients, stage_time_s(match[1])))
     return tuple(found)
 
@@ -85,9 +84,9 @@ def stage_time_s(text: str) -> float:
         try:
             seconds = float(word)
         except ValueError:
-            raise ValueError(f"{word!r} is not a time; {STAGE_FORM}") from None
+            raise UnfitValue("not-a-stage-time", time=word) from None
     if not 0 < seconds < 1e9:
-        raise ValueError(f"{word!r} is not a length for a stage; {STAGE_FORM}")
+        raise UnfitValue("not-a-stage-length", time=word)
     return seconds
 
 
@@ -95,13 +94,13 @@ def think_time(value: Any) -> ThinkTime:
     """Returns the think time of `10ms` or of seconds; `10ms:exp` is drawn from an exponential
     distribution with that mean."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise ValueError("write a think time such as '10ms' or '10ms:exp'")
+        raise UnfitValue("think-time-form")
     written, _, kind = value.partition(":") if isinstance(value, str) else (value, "", "")
     mean_s = duration_s(written)
     if kind.strip() not in _PAUSES:
-        raise ValueError(f"{kind.strip()!r} is not a distribution; write '10ms' or '10ms:exp'")
+        raise UnfitValue("think-time-unknown", kind=kind.strip())
     if not 0 < mean_s < 1e6:
-        raise ValueError("a think time is above 0; leave it out for no pause")
+        raise UnfitValue("think-time-of-nothing")
     return ThinkTime(mean_s, _PAUSES[kind.strip()])
 
 
@@ -109,12 +108,9 @@ def _spread(match: re.Match[str], *, whole: bool) -> tuple[float, ...]:
     first, last = (_number(match[i], whole=whole) for i in (1, 2))
     kind, count = match[3], int(match[4] or 0)
     if kind not in ("log", "lin") or not 2 <= count <= _MOST:
-        raise ValueError(
-            f"{match[0].strip()!r}: add the number of steps: 'log N' or 'lin N', N from 2 to"
-            f" {_MOST}"
-        )
+        raise UnfitValue("range-without-steps", given=match[0].strip(), most=_MOST)
     if first <= 0 or last <= first:
-        raise ValueError(f"{match[0].strip()!r}: a range begins above 0 and rises")
+        raise UnfitValue("range-not-rising", given=match[0].strip())
     shares = [index / (count - 1) for index in range(count)]
     if kind == "log":
         exact = [first * (last / first) ** share for share in shares]
@@ -123,7 +119,7 @@ def _spread(match: re.Match[str], *, whole: bool) -> tuple[float, ...]:
     levels = [round(level) if whole else float(f"{level:.4g}") for level in exact]
     levels[-1] = last  # rounding must not move the end of the range
     if len(set(levels)) < count:
-        raise ValueError(f"{match[0].strip()!r}: with so many steps some are equal; lower N")
+        raise UnfitValue("range-too-fine", given=match[0].strip())
     return tuple(levels)
 
 
@@ -134,8 +130,8 @@ def _number(text: str, *, whole: bool) -> float:
         if not math.isfinite(number):
             raise ValueError
     except (ValueError, OverflowError):
-        kind = "a whole number" if whole else "a number"
-        raise ValueError(f"{word!r} is not {kind}; {FORMS}") from None
+        code = "not-a-whole-number" if whole else "not-an-amount"
+        raise UnfitValue(code, given=word) from None
     if whole and number > MOST_CLIENTS:
-        raise ValueError(f"{word!r} is too many; the most is {MOST_CLIENTS}")
+        raise UnfitValue("amount-too-large", given=word, most=MOST_CLIENTS)
     return number

@@ -10,11 +10,11 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from pgassay.refusals.refusal import UnfitValue
 from pgassay.spec.reading.units import duration_s
 
 LATENCIES = ("mean", "p50", "p95", "p99", "p999", "max")
 _CLAUSE = re.compile(r"\s*([\w.]+)\s*(<=|<)\s*(\S+(?:\s+[a-z]+)?)\s*$")
-_HOW = "write for example 'p99 <= 20ms' or 'p95 <= 5ms and failed <= 0.1%'"
 
 
 @dataclass(frozen=True)
@@ -54,28 +54,24 @@ def parse_objective(text: str) -> Objective:
     ValueError."""
     clauses = tuple(_clause(part) for part in re.split(r"\s+and\s+|,", text))
     if not any(clause.quantity != "failed" for clause in clauses):
-        raise ValueError(f"an objective needs a latency; {_HOW}")
+        raise UnfitValue("objective-without-latency")
     return Objective(clauses)
 
 
 def _clause(text: str) -> Clause:
     match = _CLAUSE.match(text)
     if not match:
-        raise ValueError(f"{text.strip()!r} is not a condition; {_HOW}")
+        raise UnfitValue("not-a-condition", given=text.strip())
     quantity, _, limit = match.groups()
     if quantity == "failed":
         if not re.fullmatch(r"[0-9.]+\s*%", limit):
-            raise ValueError(
-                f"{limit!r}: write the share of failed transactions in per cent, such as 0.1%"
-            )
+            raise UnfitValue("not-a-share-of-failures", given=limit)
         return Clause(quantity, float(limit.rstrip("% ")))
     if quantity not in LATENCIES:
-        raise ValueError(
-            f"{quantity!r} is not a quantity; known are {', '.join(LATENCIES)}, failed"
-        )
+        raise UnfitValue("quantity-unknown", quantity=quantity, known=", ".join(LATENCIES))
     if re.fullmatch(r"[0-9.]+", limit):
-        raise ValueError(f"{limit!r} needs a unit, such as {limit}ms")
+        raise UnfitValue("limit-without-unit", given=limit)
     seconds = duration_s(limit)
     if seconds <= 0:
-        raise ValueError(f"{limit!r}: a latency is above 0")
+        raise UnfitValue("limit-not-above-zero", given=limit)
     return Clause(quantity, seconds * 1e3)

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 
 from pgassay.notes import Note
+from pgassay.refusals.refusal import UnfitValue
 from pgassay.spec.reading.suggest import did_you_mean
 from pgassay.spec.reading.tables import parsed_toml, read_table
 from pgassay.spec.reading.texts import text_of
@@ -36,10 +37,10 @@ _OF_A_TRANSACTION = ("transaction_isolation", "transaction_read_only", "transact
 
 def _length(value: Any) -> Any:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise ValueError("write the length of a slice as a duration such as '500ms'")
+        raise UnfitValue("slice-length-form")
     seconds = duration_s(value)
     if not SHORTEST_S <= seconds <= LONGEST_S:
-        raise ValueError(f"{value!r} is not a length for a slice; write 250ms to 1d")
+        raise UnfitValue("not-a-slice-length", value=value)
     return seconds
 
 
@@ -100,15 +101,13 @@ class SlicesTable(Table):
         names = [variant.name for variant in self.variants]
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
-            raise ValueError(f"two variants are named {twice!r}; rename one")
+            raise UnfitValue("variants-called-alike", name=twice)
         for name in self.schedule or ():
             if name not in names:
-                raise ValueError(
-                    f"schedule: no variant is named {name!r}{did_you_mean(name, names)}"
-                )
+                raise UnfitValue("no-such-variant", name=name, near=did_you_mean(name, names))
         idle = next((name for name in names if name not in self.turns), None)
         if idle is not None:
-            raise ValueError(f"the schedule never runs {idle!r}; add it, or drop the variant")
+            raise UnfitValue("variant-never-run", name=idle)
         return self
 
 

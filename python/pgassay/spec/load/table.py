@@ -11,7 +11,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
-from pgassay.spec.load.amounts import STAGE_FORM, Stage, ThinkTime, amounts, is_stages, stages
+from pgassay.refusals.refusal import UnfitValue
+from pgassay.spec.load.amounts import Stage, ThinkTime, amounts, is_stages, stages
 from pgassay.spec.load.amounts import think_time as _think_time
 from pgassay.spec.load.generators import GeneratorsTable
 from pgassay.spec.load.slices import SlicesTable
@@ -44,7 +45,7 @@ COMMAND_KEYS = ("warmup_command", "throughput", "latency", "time_limit")
 def _clients(value: Any) -> Any:
     if isinstance(value, str):
         if is_stages(value):
-            raise ValueError("this has times; write it in load.stages")
+            raise UnfitValue("stages-as-clients")
         return amounts(value, whole=True)
     return value if isinstance(value, list) else [value]
 
@@ -57,15 +58,13 @@ def _rates(value: Any) -> Any:
 
 def _stages(value: Any) -> Any:
     if not isinstance(value, str):
-        raise ValueError(STAGE_FORM)
+        raise UnfitValue("stages-form")
     return stages(value)
 
 
 def _some_warmup(value: Any) -> Any:
     if re.fullmatch(r"\s*0*\.?0*\s*[a-z]*\s*", str(value)) and "0" in str(value):
-        raise ValueError(
-            "a trial warms up before it is measured; for next to no warm-up write '1ms'"
-        )
+        raise UnfitValue("warmup-of-nothing")
     return value
 
 
@@ -74,9 +73,9 @@ def _pattern(value: Any) -> Any:
         try:
             groups = re.compile(value).groups
         except re.error as error:
-            raise ValueError(f"{value!r} is not a regular expression: {error}") from None
+            raise UnfitValue("not-a-pattern", value=value, error=error) from None
         if groups != 1:
-            raise ValueError("the pattern needs one group in parentheses, for the number")
+            raise UnfitValue("pattern-without-group")
     return value
 
 
@@ -101,7 +100,7 @@ class ThroughputTable(Table):
     @model_validator(mode="after")
     def _one_of(self) -> ThroughputTable:
         if (self.json_ is None) == (self.pattern is None):
-            raise ValueError("write either json or pattern")
+            raise UnfitValue("json-or-pattern")
         return self
 
 
@@ -115,11 +114,9 @@ class LatencyTable(Table):
     @model_validator(mode="after")
     def _one_of(self) -> LatencyTable:
         if (self.pgbench_log is None) == (self.hdr_log is None):
-            raise ValueError("write either pgbench_log or hdr_log")
+            raise UnfitValue("pgbench-log-or-hdr-log")
         if (self.hdr_log is None) != (self.unit is None):
-            raise ValueError(
-                "unit (ns, us, ms or s) belongs to hdr_log, whose log does not name it; write both"
-            )
+            raise UnfitValue("unit-without-hdr-log")
         return self
 
 
@@ -241,22 +238,20 @@ class LoadTable(Table):
         if self.stages is not None:
             for other in ("clients", "step"):
                 if other in given:
-                    raise ValueError(f"stages have their own clients and times; drop {other}")
+                    raise UnfitValue("beside-stages", key=other)
         if self.varies == "rate" and (len(self.clients) > 1 or self.stages is not None):
-            raise ValueError(
-                "only one of clients and rate may have several values; write the other as a number"
-            )
+            raise UnfitValue("clients-and-rate-vary")
         levels = self._levels()
         if self.stages is None and len(set(levels)) < len(levels):
-            raise ValueError("two steps have the same level; write each level once")
+            raise UnfitValue("steps-repeated")
         if self.rate is None and "arrivals" in given:
-            raise ValueError("arrivals belongs to rate; write both")
+            raise UnfitValue("arrivals-without-rate")
         if self.slices is not None and self.command is None:
             self._check_slices(self.slices)
         if self.command is None:
             for key in COMMAND_KEYS:
                 if key in given:
-                    raise ValueError(f"{key} belongs to command; write both")
+                    raise UnfitValue("not-without-command", key=key)
         else:
             self._check_command(given)
         return self
@@ -269,19 +264,13 @@ class LoadTable(Table):
     def _check_slices(self, slices: SlicesTable) -> None:
         lengths = [stage.duration_s for stage in self.stages or ()] or [self.step]
         if slices.round_s > min(lengths):
-            raise ValueError(
-                f"one round of slices takes {slices.round_s:g} s, longer than a step of"
-                f" {min(lengths):g} s; make slices shorter or steps longer"
+            raise UnfitValue(
+                "round-longer-than-step", round_s=slices.round_s, shortest=min(lengths)
             )
 
     def _check_command(self, given: set[str]) -> None:
         for key in ENGINE_KEYS:
             if key in given:
-                raise ValueError(
-                    f"{key} is an option of pgassay's engine, which command replaces; drop"
-                    f" one of the two"
-                )
+                raise UnfitValue("not-with-command", key=key)
         if "warmup" in given and self.warmup_command is None:
-            raise ValueError(
-                "warmup is for pgassay's engine; command warms up by warmup_command; drop warmup"
-            )
+            raise UnfitValue("warmup-of-a-command")

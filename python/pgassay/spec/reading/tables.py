@@ -8,14 +8,15 @@ Never: reads a file or interprets the table.
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Sequence
 from typing import Any, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from pgassay.errors import SpecError
+from pgassay.refusals.refusal import Refusal, UnfitValue
 from pgassay.spec.reading.suggest import did_you_mean
-from pgassay.spec.secrets.redaction import redacted
+from pgassay.spec.secrets.redaction import redacted_value
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -45,7 +46,7 @@ def parsed_toml(text: str, file: str) -> dict[str, Any]:
         # Python's own parser ends in RecursionError where tables lie too deep in each other.
         deep = isinstance(error, RecursionError)
         reason = "values lie too deep in each other" if deep else str(error)
-        raise SpecError(f"not valid TOML: {reason}", file=file) from None
+        raise Refusal("not-toml", reason=reason).in_file(file) from None
     return table
 
 
@@ -60,15 +61,18 @@ def check_table(
         details = error.errors(include_url=False)
         first = _worst(details)
         others = len(details) - 1
-        more = f"; {others} more error{'s' if others > 1 else ''} in the file" if others else ""
         key = under or ".".join(str(part) for part in first["loc"]) or None
-        raise SpecError(redacted(_in_words(model, first)) + more, file=file, key=key) from None
+        code, values = _coded(model, first)
+        refusal = Refusal(code, key, **redacted_value(values)).in_file(file)
+        if others:
+            refusal.excerpt = f"pgassay: {others} more error{'s' if others > 1 else ''} in the file"
+        raise refusal from None
 
 
 def _refuse_long_numbers(value: Any) -> None:
     match value:
         case int() if not -(2**63) <= value < 2**63:
-            raise ValueError("a whole number is longer than 64 bits")
+            raise UnfitValue("number-too-wide")
         case dict():
             for inner in value.values():
                 _refuse_long_numbers(inner)
@@ -82,26 +86,25 @@ def _worst(details: list[ErrorDetails]) -> ErrorDetails:
     return next((d for d in details if d["type"] == "extra_forbidden"), details[0])
 
 
-def _in_words(model: type[BaseModel], detail: ErrorDetails) -> str:
-    match detail["type"]:
-        case "extra_forbidden":
-            return "unknown key" + did_you_mean(
-                str(detail["loc"][-1]), _keys_at(model, detail["loc"][:-1])
-            )
-        case "value_error":
-            return str(detail["msg"]).removeprefix("Value error, ")
-        case "missing":
-            return "this key is required"
-        case "literal_error":
-            return f"{shortened(detail['input'])} is not one of {detail['ctx']['expected']}"
-        case _:
-            problem = _PLAIN.get(
-                detail["type"], str(detail["msg"]).removeprefix("Input should be ")
-            )
-            return f"{shortened(detail['input'])} given; it should be {problem}"
+def _coded(model: type[BaseModel], detail: ErrorDetails) -> tuple[str, dict[str, Any]]:
+    """The code of a refusal and its values."""
+    value = shortened(detail["input"])
+    match detail["type"], detail.get("ctx", {}):
+        case "extra_forbidden", _:
+            *path, name = detail["loc"]
+            return "unknown-key", {"near": did_you_mean(str(name), _keys_at(model, path))}
+        case "value_error", {"error": UnfitValue(refusal=refusal)}:
+            return refusal.code, refusal.values
+        case "missing", _:
+            return "key-missing", {}
+        case "literal_error", {"expected": known}:
+            return "not-one-of", {"value": value, "known": known}
+        case kind, _:
+            problem = str(detail["msg"]).removeprefix("Input should be ")
+            return "not-of-its-type", {"value": value, "wanted": _PLAIN.get(kind, problem)}
 
 
-def _keys_at(model: type[BaseModel], path: tuple[int | str, ...]) -> list[str]:
+def _keys_at(model: type[BaseModel], path: Sequence[int | str]) -> list[str]:
     """The keys of the table at `path`."""
     for part in path:
         fields = {field.alias or name: field for name, field in model.model_fields.items()}

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from pgassay.errors import SpecError
+from pgassay.refusals.refusal import Refusal
 
 BYTE_ORDER_MARK = "\ufeff"
 """Some editors write it at the start of UTF-8 files; psql drops it too."""
@@ -42,19 +42,15 @@ def text_of(path: Path, roots: Roots = ()) -> str:
 def bytes_of(path: Path, roots: Roots = ()) -> bytes:
     """Returns the bytes of a file that an experiment names; raises SpecError."""
     if roots and not _lies_in(path, roots):
-        raise SpecError(
-            "lies outside of the folder of the experiment file, or is a link that leads there, and"
-            " --untrusted reads no such file; move it into that folder",
-            file=str(path),
-        )
+        raise Refusal("outside-of-the-folder").in_file(str(path))
     try:
         return path.read_bytes()
     except FileNotFoundError:
-        raise SpecError("there is no such file", file=str(path)) from None
+        raise Refusal("file-missing").in_file(str(path)) from None
     except OSError as error:
-        raise SpecError(f"cannot be read: {error.strerror}", file=str(path)) from None
+        raise Refusal("file-unreadable", why=error.strerror).in_file(str(path)) from None
     except ValueError:
-        raise SpecError("a name of a file holds no zero byte", file=str(path)) from None
+        raise Refusal("zero-byte-in-name").in_file(str(path)) from None
 
 
 def shown(text: bytes | str) -> str:
@@ -76,4 +72,4 @@ def decoded(raw: bytes, file: str) -> str:
         return raw.decode("utf-8").removeprefix(BYTE_ORDER_MARK)
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
-        raise SpecError(f"is not UTF-8 text (line {line}); save it as UTF-8", file=file) from None
+        raise Refusal("not-utf8", line=line).in_file(file) from None

@@ -42,7 +42,7 @@ def to_base(value: str, unit: str | None, vartype: str) -> str:
 def duration_s(value: str | float) -> float:
     """Returns the seconds of a duration such as `90`, `"90s"` or `"1.5min"`."""
     if isinstance(value, bool):
-        raise ValueError("a duration is a number of seconds or text such as '90s'")
+        raise UnfitValue("duration-type")
     if isinstance(value, int | float):
         return float(value)
     return float(_in_base_unit(value, "us", bare_unit="s")) / 10**6

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
+from pgassay.refusals.refusal import UnfitValue
 from pgassay.spec.reading.units import duration_s, to_base
 
 
@@ -19,23 +20,23 @@ def _percent(value: Any) -> float:
     if isinstance(value, str):
         match = re.fullmatch(r"\s*([0-9.]+)\s*%\s*", value)
         if not match:
-            raise ValueError("write a share such as '2%' or 0.02")
+            raise UnfitValue("share-form")
         return float(match[1]) / 100
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ValueError("write a share such as '2%' or 0.02")
+        raise UnfitValue("share-form")
     return float(value)
 
 
 def _duration(value: Any) -> float:
     if not isinstance(value, str | int | float):
-        raise ValueError("write a duration such as '90s' or '10min'")
+        raise UnfitValue("duration-form")
     return duration_s(value)
 
 
 def _memory_bytes(value: Any) -> int:
     # A bare number is refused: PostgreSQL reads it in a unit of each setting's own.
     if not isinstance(value, str) or value.strip().isdigit():
-        raise ValueError("write an amount of memory such as '1GB' or '512MB'")
+        raise UnfitValue("memory-form")
     return int(to_base(value, "B", "integer"))
 
 
@@ -48,7 +49,7 @@ def busy_poll_s(value: Any) -> float:
     except ValueError:
         seconds = math.nan
     if not 0 <= seconds <= 1:
-        raise ValueError("write 'off', or a short duration such as '50us'")
+        raise UnfitValue("busy-poll-form")
     return seconds
 
 
@@ -57,7 +58,7 @@ def _setting(value: Any) -> str:
         return "on" if value else "off"
     if isinstance(value, int | float | str):
         return str(value)
-    raise ValueError("write one value: text, a number or a boolean")
+    raise UnfitValue("setting-form")
 
 
 Duration = Annotated[
@@ -96,17 +97,13 @@ _HOST_AND_PORT = re.compile(r"[^\s/]+:\d{1,5}")
 
 def _joined(address: str) -> str:
     if address != "auto" and not _HOST_AND_PORT.fullmatch(address):
-        raise ValueError(
-            "write 'auto' for the cluster that this machine is a node of, or HOST:PORT"
-        )
+        raise UnfitValue("cluster-address-form")
     return address
 
 
 def _joined_or_local(address: str) -> str:
     if address not in ("auto", "local") and not _HOST_AND_PORT.fullmatch(address):
-        raise ValueError(
-            "write 'auto' for the cluster that this machine is a node of, its HOST:PORT, or 'local'"
-        )
+        raise UnfitValue("cluster-address-or-local-form")
     return address
 
 

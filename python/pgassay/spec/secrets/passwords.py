@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from pgassay.refusals.refusal import UnfitValue
+
 _SECRETS = ("password", "sslpassword", "oauth_client_secret", "scram_client_key")
 
 
@@ -28,11 +30,6 @@ def refuse_password(dsn: str) -> None:
         given = conninfo_to_dict(dsn)
     except psycopg.Error:
         # libpq's message quotes the text, which may be part of a password.
-        raise ValueError(
-            "not a connection string that libpq can read; write key=value pairs such as"
-            " 'host=db1 dbname=bench' or postgresql://user@host/dbname"
-        ) from None
+        raise UnfitValue("not-a-connection-string") from None
     if any(given.get(secret) for secret in _SECRETS):
-        raise ValueError(
-            "a password may not be written here; use ~/.pgpass, PGPASSWORD or a service"
-        )
+        raise UnfitValue("password-in-value")

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints, model_validator
 
+from pgassay.refusals.refusal import UnfitValue
 from pgassay.spec.reading.values import Table
 
 # None may begin with a dash: they are words of a command line.
@@ -59,13 +60,13 @@ class HostAccess(Table):
         """Before all else, so that a name never reaches a command line unchecked."""
         if isinstance(table, dict):
             if "data" in table:
-                raise ValueError("data is no longer a key: start the server, then name it by dsn")
-            _check(table, "service", _UNIT, "the name of a systemd unit, as systemctl knows it")
-            _check(table, "cluster", _CLUSTER, "VERSION/NAME, as pg_lsclusters shows it: 15/main")
-            _check(table, "ssh", _SSH_HOST, "a host as ssh knows it, such as db1 or postgres@db1")
+                raise UnfitValue("data-is-no-key")
+            _check(table, "service", _UNIT, "not-a-unit")
+            _check(table, "cluster", _CLUSTER, "not-a-cluster")
+            _check(table, "ssh", _SSH_HOST, "not-a-host")
             command = table.get("restart_command")
             if isinstance(command, str) and not command.isprintable():
-                raise ValueError("restart_command: a shell command on one line")
+                raise UnfitValue("not-a-shell-command")
         return table
 
     @model_validator(mode="after")
@@ -75,31 +76,22 @@ class HostAccess(Table):
         given = [name for name in _CONTROLS if getattr(self, name) is not None]
         for name in (*_CONTROLS, "ssh", "allow_restart"):
             if getattr(self, name) and fleet is not None:
-                raise ValueError(
-                    f"{name}: servers of a fleet are reached by SQL alone, and not restarted; drop"
-                    " it, or target.fleet"
-                )
+                raise UnfitValue("access-beside-fleet", key=name)
             if getattr(self, name) and not is_existing:
-                raise ValueError(f"{name} belongs to an existing server; give dsn too")
+                raise UnfitValue("access-without-server", key=name)
         if len(given) > 1:
-            raise ValueError(f"{' and '.join(given)} exclude each other; keep one")
+            raise UnfitValue("exclude-each-other", given=" and ".join(given))
         if self.sudo and self.ssh is None:
-            raise ValueError("sudo belongs to ssh; on this host run pgassay itself as root")
+            raise UnfitValue("sudo-without-ssh")
         is_existing = is_existing or bool(fleet is not None and fleet.servers)
         if self.settings_at != "server" and not is_existing:
-            raise ValueError("settings_at belongs to an existing server; leave it out")
+            raise UnfitValue("settings-at-without-server")
         if self.settings_at != "server" and self.allow_restart:
-            raise ValueError(
-                f"a {self.settings_at} has no settings that take a restart; leave out"
-                ' allow_restart, or settings_at = "server"'
-            )
+            raise UnfitValue("restart-for-no-setting", place=self.settings_at)
         if self.allow_restart and not given:
-            raise ValueError(
-                "allow_restart needs to know how: name the server's service, its cluster, or a"
-                " restart_command"
-            )
+            raise UnfitValue("no-way-to-restart")
         if self.allow_restart and not getattr(self, "allow_changes", False):
-            raise ValueError("allow_restart serves changes of settings; allow_changes = true too")
+            raise UnfitValue("restart-without-permission")
         return self
 
 
@@ -107,11 +99,11 @@ def cluster_of(text: str) -> tuple[str, str]:
     """Returns the version and the name of a Debian cluster such as `15/main`."""
     match = _CLUSTER.fullmatch(text)
     if match is None:
-        raise ValueError(f"{text!r} is not VERSION/NAME")
+        raise UnfitValue("not-a-cluster-name", text=text)
     return match[1], match[2]
 
 
-def _check(table: dict[str, Any], key: str, pattern: re.Pattern[str], what: str) -> None:
+def _check(table: dict[str, Any], key: str, pattern: re.Pattern[str], code: str) -> None:
     value = table.get(key)
     if isinstance(value, str) and not pattern.fullmatch(value):
-        raise ValueError(f"{key}: {value!r} is not {what}")
+        raise UnfitValue(code, value=value)

@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
+from pgassay.refusals.refusal import UnfitValue
 from pgassay.spec.reading.values import ClusterAddress, Table
 from pgassay.spec.secrets.passwords import without_password
 
@@ -37,15 +38,15 @@ class FleetTable(Table):
     @classmethod
     def _several(cls, servers: tuple[str, ...]) -> tuple[str, ...]:
         if len(servers) < 2:
-            raise ValueError("a fleet has two servers or more; one alone is target.dsn")
+            raise UnfitValue("fleet-of-one")
         if twice := next((one for one in servers if servers.count(one) > 1), None):
-            raise ValueError(f"{twice!r} is there twice; write each server once")
+            raise UnfitValue("server-twice", dsn=twice)
         return servers
 
     @model_validator(mode="after")
     def _one_of(self) -> FleetTable:
         if self.servers and "nodes" in self.model_fields_set:
-            raise ValueError("each of its servers has a node of its own; drop nodes, or servers")
+            raise UnfitValue("nodes-beside-servers")
         return self
 
     @property

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
+from pgassay.refusals.refusal import UnfitValue
 from pgassay.spec.reading.values import MemorySize, Table
 
 _PART = re.compile(r"(\d+)(?:-(\d+))?")
@@ -22,7 +23,7 @@ _MOST_CPUS = 8192
 def _cpu_list(value: Any) -> str:
     text = str(value).replace(" ", "") if isinstance(value, str | int) else ""
     if isinstance(value, bool) or not (_NODE.fullmatch(text) or cpus_in(text)):
-        raise ValueError("write CPUs such as '0-3,8', or a node such as 'node:1'")
+        raise UnfitValue("place-form")
     return text
 
 

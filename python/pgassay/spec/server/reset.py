@@ -15,6 +15,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from pgassay.notes import Note, coded
+from pgassay.refusals.refusal import UnfitValue
 from pgassay.spec.reading.values import Table
 
 _LEVELS: dict[str, dict[str, Any]] = tomllib.loads(
@@ -104,16 +105,10 @@ def rule_for(table: ResetTable, *, existing: bool, may_change: bool) -> ResetRul
     if server not in level.servers:
         fitting = ", ".join(one for one in ResetLevel if server in one.servers)
         kind = "an existing server" if existing else "an owned server"
-        raise ValueError(f"reset.level = {level.value!r} is not for {kind}; take one of {fitting}")
+        raise UnfitValue("reset-not-for-this", level=level.value, kind=kind, fitting=fitting)
     if level is ResetLevel.TEMPLATE and not may_change:
-        raise ValueError(
-            "reset.level = 'template' makes databases on an existing server, which is changed only"
-            " with target.allow_changes = true"
-        )
+        raise UnfitValue("template-without-permission")
     needed = (ResetLevel.SNAPSHOT, ResetLevel.TEMPLATE, ResetLevel.RESTART)
     if table.caches is Caches.COLD and level not in needed:
-        raise ValueError(
-            f"reset.caches = 'cold' requires reset.level = snapshot, restart or template; under"
-            f" {level.value!r} the server keeps its buffers"
-        )
+        raise UnfitValue("cold-caches-kept-warm", level=level.value)
     return ResetRule(level, table.caches)

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 
+from pgassay.refusals.refusal import UnfitValue
 from pgassay.spec.reading.suggest import did_you_mean
 
 
@@ -36,4 +37,4 @@ def refuse_unknown_signs(names: Iterable[str]) -> None:
     """Raise ValueError for a name that is not a sign."""
     for name in names:
         if name not in SIGNS:
-            raise ValueError(f"there is no sign {name!r}{did_you_mean(name, SIGNS)}")
+            raise UnfitValue("no-such-sign", name=name, near=did_you_mean(name, SIGNS))

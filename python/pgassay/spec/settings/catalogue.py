@@ -74,7 +74,7 @@ def _spelled(table: Any) -> Any:
     for name, value in table.items():
         before = written.setdefault(name.lower(), name)
         if before != name:
-            raise ValueError(f"{before} and {name} are the same setting; keep one of the two")
+            raise UnfitValue("setting-twice", before=before, name=name)
         found[_spellings().get(name.lower()) or name] = value
     return found
 

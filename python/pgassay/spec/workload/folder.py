@@ -18,7 +18,7 @@ from typing import Annotated
 
 from pydantic import Field, field_validator, model_validator
 
-from pgassay.errors import SpecError
+from pgassay.refusals.refusal import Refusal, UnfitValue
 from pgassay.spec.reading.suggest import did_you_mean
 from pgassay.spec.reading.tables import read_table, shortened
 from pgassay.spec.reading.texts import (
@@ -66,7 +66,7 @@ class ScenarioTable(Table):
     @classmethod
     def _share_or_connections(cls, weight: float) -> float:
         if weight == 0 or (weight < 0 and weight != int(weight)) or not math.isfinite(weight):
-            raise ValueError("a weight is above 0, or −n for n connections that run nothing else")
+            raise UnfitValue("weight-form")
         return weight
 
 
@@ -92,14 +92,9 @@ class WorkloadFile(Table):
     @model_validator(mode="after")
     def _tables_of_installed_data(self) -> WorkloadFile:
         if self.data == INSTALLED and not self.tables:
-            raise ValueError(
-                'data = "installed" needs tables: a list of those that the scripts use, which is'
-                " checked before the first trial"
-            )
+            raise UnfitValue("installed-without-tables")
         if self.data != INSTALLED and (self.tables or self.schemas):
-            raise ValueError(
-                'tables and schemas belong to data = "installed"; write it, or drop them'
-            )
+            raise UnfitValue("tables-without-installed")
         return self
 
     @property
@@ -206,11 +201,7 @@ def load_workload(
     folder = workload_folder(use, beside)
     if not is_file(folder / "workload.toml"):
         hint = did_you_mean(use, ready_workloads())
-        raise SpecError(
-            f"{shortened(use)} is neither a ready workload nor a folder with a workload.toml{hint}",
-            file=file,
-            key=key,
-        )
+        raise Refusal("no-such-workload", key, name=shortened(use), near=hint).in_file(file)
     source = folder / "workload.toml"
     table = read_table(WorkloadFile, text_of(source, roots), str(source))
     schema_sql, data_sql = _building_sql(table, folder, source, roots)
@@ -246,13 +237,13 @@ def _data_folder(table: WorkloadFile, folder: Path, source: Path) -> Path:
     for candidate in (folder.parent / table.data, READY / table.data):
         if is_file(candidate / "schema.sql"):
             return candidate
-    raise SpecError(f"{shortened(table.data)} holds no schema.sql", file=str(source), key="data")
+    raise Refusal("no-schema-sql", folder=shortened(table.data)).in_file(str(source))
 
 
 def _sql_of_check(path: Path, name: str, source: Path, roots: Roots) -> str:
     if not is_file(path):
         named = shortened(str(path), 400)
-        raise SpecError(f"there is no file {named}", file=str(source), key=f"checks.{name}")
+        raise Refusal("no-file", f"checks.{name}", name=named).in_file(str(source))
     return _sql(path, roots)
 
 
@@ -272,8 +263,4 @@ def _refuse_password(text: str, path: Path) -> None:
     """Stop at SQL with a password, because a run directory keeps it word for word."""
     line = sql_secret_line(text)
     if line is not None:
-        raise SpecError(
-            f"line {line} holds a password, which every run directory would keep; create that role"
-            " or server before the run, and use ~/.pgpass or a service",
-            file=str(path),
-        )
+        raise Refusal("password-in-sql", line=line).in_file(str(path))

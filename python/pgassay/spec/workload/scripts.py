@@ -11,7 +11,7 @@ import sys
 from importlib.resources import files
 from pathlib import Path
 
-from pgassay.errors import SpecError
+from pgassay.refusals.refusal import Refusal
 from pgassay.spec.reading.suggest import did_you_mean
 from pgassay.spec.reading.texts import bytes_of, shown
 from pgassay.spec.workload.folder import Scenario, script_fields
@@ -34,9 +34,11 @@ def builtin_script(named: str, option: str = "-b") -> Scenario:
     name, weight = _split(named, is_name=True)
     matching = [builtin for builtin in BUILTINS if builtin.startswith(name)]
     if len(matching) > 1:
-        raise SpecError(f"{option} {name}: is ambiguous: {' or '.join(matching)}")
+        raise Refusal("script-ambiguous", option=option, name=name, found=" or ".join(matching))
     if not matching:
-        raise SpecError(f"{option} {name}: no such builtin script{did_you_mean(name, BUILTINS)}")
+        raise Refusal(
+            "no-such-builtin", option=option, name=name, near=did_you_mean(name, BUILTINS)
+        )
     file = f"{matching[0]}.sql"
     script = (files("pgassay") / "workloads" / "pgbench" / file).read_text("utf-8")
     return Scenario(matching[0], file, script, weight)
@@ -54,8 +56,5 @@ def _split(named: str, *, is_name: bool = False) -> tuple[str, float]:
             return named, 1.0
         value = math.nan
     if not (0.0 <= value < 1e9 or (-1e6 < value < 0 and value == int(value))):
-        raise SpecError(
-            f"{named}: {weight!r} is not a weight: write a number from 0 on, such as {name}@2, or"
-            " with --pool per-scenario −n for n connections"
-        )
+        raise Refusal("not-a-script-weight", given=named, weight=weight, name=name)
     return name, value

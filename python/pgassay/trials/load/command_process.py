@@ -24,8 +24,9 @@ from typing import IO
 
 from psycopg.pq import Conninfo
 
-from pgassay.errors import SetupError, SpecError, TrialError
+from pgassay.errors import TrialError
 from pgassay.interruption import interruptions_deferred
+from pgassay.refusals.refusal import Refusal, SetupRefused
 from pgassay.server.hosts.placement import Place, confirm_place, run_in
 from pgassay.server.protocol import ConnectionParameters
 from pgassay.spec.secrets.redaction import redacted
@@ -65,13 +66,13 @@ def check_program(words: Sequence[str], beside: Path, key: str, known: Sequence[
     program = words[0]
     path = str(beside / program) if "/" in program else program
     if shutil.which(path) is None:
-        raise SetupError(f"{key}: there is no program {program!r} here; install it or fix its path")
+        raise SetupRefused("no-such-program", key, program=program)
     for word in words:
         for match in _VARIABLE.finditer(word):
             name = match[1] or match[2]
             if name not in known:
                 among = ", ".join(known)
-                raise SpecError(f"${name} is not a variable of pgassay; known are {among}", key=key)
+                raise Refusal("no-such-variable", key, name=name, known=among)
 
 
 def expanded(words: Sequence[str], given: Mapping[str, str]) -> list[str]:

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from pgassay import _core
-from pgassay.errors import SpecError
 from pgassay.plan.model import Plan, PlannedTrial
+from pgassay.refusals.refusal import Refusal
 from pgassay.server.hosts.placement import NOWHERE, Placement
 from pgassay.server.protocol import ConnectionParameters
 from pgassay.spec.arms import spec_of_arm, specs_of_arms
@@ -56,10 +56,7 @@ def _check_load(spec: Spec) -> None:
         ):
             unknown = sorted(set(free) - {"scale"})
             if unknown:
-                raise SpecError(
-                    f"reads :{unknown[0]}, which nothing sets; add \\set {unknown[0]} …",
-                    file=scenario.file,
-                )
+                raise Refusal("variable-not-set", name=unknown[0]).in_file(scenario.file)
 
 
 class TrialLoad(Protocol):
