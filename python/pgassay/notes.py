@@ -316,62 +316,52 @@ def _stored(value: object) -> object:
     return note_to_json(value) if isinstance(value, Note) else value
 
 
-def notes_from_json(stored: Sequence[Any], sentences: Sequence[str]) -> tuple[Note, ...]:
-    """Returns the notes of a file, beside which their sentences stand.
-
-    A sentence without a note that this version knows (an older version has no notes, a newer one
-    has others) makes a legacy note.
-    """
-    if len(stored) != len(sentences):
-        return tuple(map(legacy, sentences))
-    return tuple(_known(*both) for both in zip(stored, sentences, strict=True))
-
-
 CODED = "_coded"
 """The ending of a stored key that has the note of the sentence under the key without it."""
 Said = Note | str | Sequence[Note] | Mapping[str, Note] | None
 
 
-def coded(key: str, said: Said) -> dict[str, Any]:
+def coded(key: str, said: Said, codes: str = "") -> dict[str, Any]:
     """Returns the sentence of a note under `key` of a stored object, and the note under
-    `KEY_coded`.
+    `codes`, by default `KEY_coded`.
 
     The same of a list of notes, or of notes by name; a text that is no note, or none, is alone.
     """
+    codes = codes or f"{key}{CODED}"
     if said is None or isinstance(said, str):
         return {key: said or ""}
     if isinstance(said, Note):
-        return {key: str(said), f"{key}{CODED}": note_to_json(said)}
+        return {key: str(said), codes: note_to_json(said)}
     if isinstance(said, Mapping):
         sentences = {name: str(one) for name, one in said.items()}
-        return {key: sentences, f"{key}{CODED}": {k: note_to_json(one) for k, one in said.items()}}
-    return {key: list(map(str, said)), f"{key}{CODED}": list(map(note_to_json, said))}
+        return {key: sentences, codes: {name: note_to_json(one) for name, one in said.items()}}
+    return {key: list(map(str, said)), codes: list(map(note_to_json, said))}
 
 
-def note_at(stored: Mapping[str, Any], key: str) -> Note | None:
-    """Returns the note that `coded` has stored under a key; None where there is no text."""
-    return _known(stored.get(f"{key}{CODED}"), str(stored[key])) if stored.get(key) else None
+def said_at(stored: Mapping[str, Any], key: str, codes: str = "") -> Any:
+    """Returns the note, the tuple of notes or the notes by name that `coded` has stored under a
+    key; None where there is no text.
+
+    A sentence without a note that this version knows (an older version has no notes, a newer one
+    has others) makes a legacy note; what is no sentence is returned as it is.
+    """
+    said, known = stored.get(key), stored.get(codes or f"{key}{CODED}")
+    if isinstance(said, Mapping):
+        known = known if isinstance(known, Mapping) else {}
+        return {name: _known(known.get(name), one) for name, one in said.items()}
+    if isinstance(said, list | tuple):
+        if not isinstance(known, list) or len(known) != len(said):
+            known = [None] * len(said)
+        return tuple(map(_known, known, said))
+    return _known(known, said) if said else None
 
 
-def notes_at(stored: Mapping[str, Any], key: str) -> tuple[Note, ...]:
-    """Returns the list of notes that `coded` has stored under a key."""
-    codes = stored.get(f"{key}{CODED}")
-    return notes_from_json(codes if isinstance(codes, list) else (), stored.get(key) or ())
-
-
-def notes_by_name(stored: Mapping[str, Any], key: str) -> dict[str, Note]:
-    """Returns the notes by name that `coded` has stored under a key."""
-    codes = stored.get(f"{key}{CODED}")
-    known = codes if isinstance(codes, dict) else {}
-    return {name: _known(known.get(name), text) for name, text in (stored.get(key) or {}).items()}
-
-
-def _known(stored: Any, sentence: str) -> Note:
+def _known(stored: Any, sentence: Any) -> Any:
     try:
         found = _note(stored, _DEEPEST)
         str(found)
     except (KeyError, ValueError, TypeError, AttributeError, ArithmeticError):
-        return legacy(sentence)
+        return legacy(sentence) if isinstance(sentence, str) else sentence
     return found
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Hashable, Mapping
 from functools import cache
-from typing import Annotated, Any, Self, TypeVar, cast
+from typing import Annotated, Any, NamedTuple, Self, TypeVar, cast
 
 from pydantic import (
     BaseModel,
@@ -18,6 +18,7 @@ from pydantic import (
     GetPydanticSchema,
     ModelWrapValidatorHandler,
     PrivateAttr,
+    SerializerFunctionWrapHandler,
     Strict,
     TypeAdapter,
     ValidationError,
@@ -25,6 +26,8 @@ from pydantic import (
     model_validator,
 )
 from pydantic_core import ErrorDetails, core_schema
+
+from pgassay.notes import CODED, Note, coded, legacy, said_at
 
 _T = TypeVar("_T")
 Items = Annotated[tuple[_T, ...], Strict(False)]
@@ -48,19 +51,81 @@ Scalar = Annotated[
 """Text or a number."""
 
 
+class Codes(NamedTuple):
+    """Marks a field of notes, which a file has twice: their sentences under the field's key, and
+    their codes with values under another."""
+
+    key: str = ""
+    """Of the codes; by default that of the sentences with the ending `_coded`."""
+
+
+_Said = Annotated[
+    Note,
+    GetPydanticSchema(
+        lambda _, __: core_schema.union_schema(
+            [
+                core_schema.is_instance_schema(Note),
+                core_schema.no_info_after_validator_function(
+                    legacy, core_schema.str_schema(strict=True)
+                ),
+            ],
+            custom_error_type="string_type",
+        )
+    ),
+]
+SaidNote = Annotated[_Said | None, Codes()]
+"""A note; None where the file has no text."""
+SaidNotes = Annotated[Items[_Said], Codes()]
+SaidByName = Annotated[dict[str, _Said], Codes()]
+
+
 class Stored(BaseModel):
     """An object of a stored file; to JSON true is no number, and "7" neither. A null is as good as
-    an absent key where the key may be absent."""
+    an absent key where the key may be absent. Notes are read and written with their sentences."""
 
     model_config = ConfigDict(frozen=True, strict=True, extra="ignore")
 
     @model_validator(mode="before")
     @classmethod
-    def _without_nulls(cls, value: Any) -> Any:
-        if not isinstance(value, dict) or None not in value.values():
+    def _readable(cls, value: Any) -> Any:
+        if not isinstance(value, dict):
+            return value
+        said = {key: said_at(value, key, codes) for _, key, codes in cls._said() if key in value}
+        value = {**value, **said}
+        if None not in value.values():
             return value
         needed = {name for name, field in cls.model_fields.items() if field.is_required()}
         return {key: one for key, one in value.items() if one is not None or key in needed}
+
+    @model_serializer(mode="wrap")
+    def _written(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        found: dict[str, Any] = handler(self)
+        for name, key, codes in self._said():
+            found |= coded(key, getattr(self, name), codes)
+        return found
+
+    @classmethod
+    @cache
+    def _said(cls) -> tuple[tuple[str, str, str], ...]:
+        """The fields of notes, with the keys of their sentences and of their codes."""
+        found = []
+        for name, field in cls.model_fields.items():
+            marks = [one.key for one in field.metadata if isinstance(one, Codes)]
+            if marks:
+                key = field.alias or name
+                found.append((name, key, marks[-1] or f"{key}{CODED}"))
+        return tuple(found)
+
+    @classmethod
+    def of(cls, made: object) -> Self:
+        """Returns what is to be stored of a value that has the fields as its attributes."""
+        return cls.model_validate(
+            made, from_attributes=True, strict=False, by_alias=False, by_name=True
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Returns the object as it is stored, its keys in the order of the fields."""
+        return self.model_dump(by_alias=True)
 
 
 class Part(Stored):
@@ -79,8 +144,8 @@ class Part(Stored):
             raise TypeError(f"{cls.__name__} is made of a mapping, which it is written as")
         return found
 
-    @model_serializer(mode="plain")
-    def _whole(self) -> dict[str, Any]:
+    @model_serializer(mode="wrap")
+    def _written(self, _: SerializerFunctionWrapHandler) -> dict[str, Any]:
         return dict(self._given)
 
     @property
@@ -109,15 +174,6 @@ class StoredFile(Stored):
             return cls.model_validate(value)
         except ValidationError as error:
             raise ValueError(f"is damaged: {misfit_of(error)}") from None
-
-    @classmethod
-    def of(cls, made: object) -> Self:
-        """Returns what is to be stored of a value that has the fields as its attributes."""
-        return cls.model_validate(made, from_attributes=True, strict=False)
-
-    def to_json(self) -> dict[str, Any]:
-        """Returns the object of the file, its keys in the order of the fields."""
-        return self.model_dump(by_alias=True)
 
 
 def dataclass_of(kind: type[_T], value: Any) -> _T:

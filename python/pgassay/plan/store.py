@@ -8,75 +8,79 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, replace
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from pgassay.notes import coded, note_at, note_to_json, notes_by_name, notes_from_json
-from pgassay.plan.model import ALL_ARMS, Plan
+from pgassay.plan.model import ALL_ARMS, Arm, Plan
 from pgassay.spec.endpoints import PRIMARY_METRICS
-from pgassay.stored_model import Items, StoredFile, dataclass_of
+from pgassay.stored_model import (
+    Codes,
+    Items,
+    SaidByName,
+    SaidNote,
+    SaidNotes,
+    Stored,
+    StoredFile,
+    dataclass_of,
+)
+
+
+class StoredArm(Stored):
+    """An arm; the kinds of its factors are stored with the factors."""
+
+    id: str
+    levels: dict[str, str]
 
 
 class PlanFile(StoredFile):
-    """What plan.json has beside the fields of a `Plan`, or as sentences in older versions."""
+    """What plan.json has in another form than the fields of a `Plan`."""
 
     schema_: Literal["pgassay.plan/1"] = Field("pgassay.plan/1", alias="schema")
-    warnings: Items[str]
-    notes: Items[Any] = ()
-    plots_reason: str = ""
-    mode_reason: str = ""
-    modes_refused: dict[str, str] = Field({})
+    arms: Items[StoredArm]
+    held_arms: Items[StoredArm] = ()
+    notes: Annotated[SaidNotes, Codes("notes")] = Field(alias="warnings")
+    plots_reason: SaidNote = None
+    mode_reason: SaidNote = None
+    modes_refused: SaidByName = Field({})
+
+
+_WITHOUT: Mapping[str, Any] = {
+    **dict.fromkeys(("arms", "held_arms", "notes"), ()),
+    **dict.fromkeys(("plots_reason", "mode_reason"), None),
+    "modes_refused": {},
+}
+"""The fields of a `Plan` before those of its `PlanFile` are known."""
 
 
 def plan_to_json(plan: Plan) -> dict[str, Any]:
     """Returns the object of plan.json."""
-    arms, held_arms = (
-        [{"id": arm.id, "levels": dict(arm.levels)} for arm in some]
-        for some in (plan.arms, plan.held_arms)
-    )
-    return {
-        "schema": PlanFile.schema_name(),
-        **asdict(plan),
-        "arms": arms,
-        "held_arms": held_arms,
-        "notes": [note_to_json(one) for one in plan.notes],
-        "warnings": [str(one) for one in plan.notes],
-        **coded("plots_reason", plan.plots_reason),
-        **coded("mode_reason", plan.mode_reason),
-        **coded("modes_refused", plan.modes_refused),
-    }
+    return {"schema": PlanFile.schema_name(), **asdict(plan), **PlanFile.of(plan).to_json()}
 
 
 def plan_from_json(stored: Mapping[str, Any]) -> Plan:
     """Returns the plan of a plan.json; raises ValueError if the object is not one."""
-    said = PlanFile.read(stored)
-    fields = {name: value for name, value in stored.items() if name not in PlanFile.model_fields}
+    file = PlanFile.read(stored)
+    named = {name: value for name, value in file if name != "schema_"}
     try:
-        plan = dataclass_of(Plan, {**fields, "notes": ()})
+        plan = dataclass_of(Plan, {**stored, **_WITHOUT})
     except ValueError as error:
         raise ValueError(f"is damaged: {error}") from None
-    # Kinds are stored with the factors; old plans also have some of them with each arm.
+    # Old plans also have some of the kinds with each arm.
     kinds = {factor.name: factor.kind for factor in (*plan.held, *plan.factors)}
     held_kinds = {factor.name: factor.kind for factor in plan.held}
-    if any(set(arm.levels) != set(kinds) for arm in plan.arms):
+    if any(set(arm.levels) != set(kinds) for arm in file.arms):
         raise ValueError("is damaged: an arm has other factors than the plan")
-    known = {ALL_ARMS} if plan.alternates else {arm.id for arm in plan.arms}
+    known = {ALL_ARMS} if plan.alternates else {arm.id for arm in file.arms}
     if any(trial.arm not in known for trial in plan.trials):
         raise ValueError("is damaged: a trial names an unknown arm")
     if plan.metric not in PRIMARY_METRICS:
         raise ValueError(
             f"cannot be used: its metric is {plan.metric!r}, which this pgassay does not measure"
         )
-    return replace(
-        plan,
-        arms=tuple(replace(arm, kinds=kinds) for arm in plan.arms),
-        held_arms=tuple(replace(arm, kinds=held_kinds) for arm in plan.held_arms),
-        notes=notes_from_json(said.notes, said.warnings),
-        plots_reason=note_at(stored, "plots_reason"),
-        mode_reason=note_at(stored, "mode_reason"),
-        modes_refused=notes_by_name(stored, "modes_refused"),
-    )
+    named["arms"] = tuple(Arm(arm.id, arm.levels, kinds) for arm in file.arms)
+    named["held_arms"] = tuple(Arm(arm.id, arm.levels, held_kinds) for arm in file.held_arms)
+    return replace(plan, **named)
 
 
 def same_design(one: Plan, other: Plan) -> bool:

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from pgassay.analysis.reading.setting_sizes import setting_text
 from pgassay.language import Message, clauses, decimals, listed, tr
-from pgassay.notes import CODED, note_at, notes_at
+from pgassay.notes import CODED, said_at
 from pgassay.quantities import size
 from pgassay.samples.forms.environment import EnvironmentFile, NotSeen
 
@@ -69,8 +69,8 @@ def not_measured(environment: EnvironmentFile) -> tuple[tuple[str, str], ...]:
 
 def _not_measured(one: NotSeen) -> tuple[str, str]:
     where = f" ({listed(one.servers)})" if one.servers else ""
-    text = clauses(note_at(one.given, part) for part in ("found", "fix") if one.given.get(part))
-    return f"{note_at(one.given, 'name') or _ABSENT}{where}", text
+    text = clauses(part for part in (one.found, one.fix) if part is not None)
+    return f"{one.name or _ABSENT}{where}", text
 
 
 def _sizes(stored: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
@@ -129,9 +129,8 @@ def _noted(value: Mapping[str, Any], key: str) -> str:
     """The sentence or list of a key that has notes; empty where it has none."""
     if f"{key}{CODED}" not in value:
         return ""
-    return (
-        listed(notes_at(value, key)) if isinstance(value[key], list) else str(note_at(value, key))
-    )
+    said = said_at(value, key)
+    return listed(said) if isinstance(said, tuple) else str(said)
 
 
 def _words_of(keys: str) -> str:

@@ -87,7 +87,7 @@ def trials(path: Path) -> Iterator[Row]:
 
 def _trial(stored: StoredTrial) -> Row:
     found = stored.summary()
-    load, reasons = found.load, found.validity.reasons
+    load, reasons = found.load, found.validity.notes
     done = sum(step.transactions for step in load.measured)
     seconds = sum(step.end_ns - step.start_ns for step in load.measured) / 1e9
     return {
@@ -95,8 +95,8 @@ def _trial(stored: StoredTrial) -> Row:
         "trial": found.number,
         "levels": _label(found.levels),
         "valid": not reasons,
-        "reasons": "; ".join(reasons) or None,
-        "warnings": len(found.warnings),
+        "reasons": "; ".join(map(str, reasons)) or None,
+        "warnings": len(found.notes),
         "reset_s": found.reset.duration_s,
         "transactions": done,
         "failed": sum(step.failed for step in load.measured),

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from pgassay.durable import make_directory
 from pgassay.errors import RunDirectoryError
-from pgassay.notes import Note, notes_from_json
+from pgassay.notes import Note
 from pgassay.samples.forms.profiles import ProfilesFile
 from pgassay.samples.storage.files import clear_errors, write_atomically
 from pgassay.samples.storage.json_files import as_json, read_text, stored_file
@@ -66,7 +66,7 @@ class ProfileDirectory:
         for one in found.profiles:
             stacks = _stacks(self.path / one.arm / f"{one.kind}.folded")
             of_arm[one.arm] = (*of_arm.get(one.arm, ()), one.with_stacks(stacks))
-        return StoredProfiles(of_arm, notes_from_json(found.notes_coded, found.notes))
+        return StoredProfiles(of_arm, found.notes)
 
     def text(self, name: str) -> str:
         """Reads one of the files; empty where it is not there."""

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from pgassay.notes import notes_from_json
 from pgassay.samples.forms.observation import SegmentFile
 from pgassay.samples.forms.statements import PlansFile, PlansOfArm
 from pgassay.samples.forms.trial import TrialFile
@@ -57,8 +56,7 @@ class StoredTrial(StoredPart):
 
     def validity(self) -> Validity:
         """Says whether the trial counts, and why not."""
-        found = self.summary().validity
-        return Validity(notes_from_json(found.notes, found.reasons))
+        return Validity(self.summary().validity.notes)
 
 
 class StoredSegment(StoredPart):

@@ -130,7 +130,7 @@ def _record(
             )
             if about.notes != tuple(notes.values()):
                 # Before the segment that has them may be dropped.
-                about = about.noting(tuple(notes.values()))
+                about = about.model_copy(update={"notes": tuple(notes.values())})
                 directory.write_described(about)
             dropped = directory.drop_oldest(
                 ended_before_ns=recorder.now_ns() - round(request.keep_s * 1e9),

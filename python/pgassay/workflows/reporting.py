@@ -110,7 +110,7 @@ def observation_context(directory: ObservationDirectory) -> ObservationContext:
     return ObservationContext(
         run_name=directory.name,
         described=described,
-        observed=summarise_observation(segments, described.found_notes, environment, texts),
+        observed=summarise_observation(segments, described.notes, environment, texts),
         environment=environment,
         version=__version__,
         texts=texts,

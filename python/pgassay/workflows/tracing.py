@@ -20,7 +20,6 @@ from pgassay import __version__
 from pgassay.analysis.trace.cost import Window, cost_of
 from pgassay.analysis.trace.model import TraceCost
 from pgassay.errors import SetupError, TargetError
-from pgassay.notes import coded
 from pgassay.report.context import TraceContext
 from pgassay.samples.forms.trace import TraceFile
 from pgassay.samples.trace_directory import PROGRAM, TraceDirectory, TraceWriter
@@ -190,7 +189,7 @@ def _record(
         "what": list(request.parts),
         "ways": chosen.ways,
         "pair_cost_ns": chosen.costs_ns(server),
-        **coded("missing", chosen.missing),
+        "missing": chosen.missing,
         **_doubts(output),
         "relations": output.relations,
     }

@@ -20,11 +20,7 @@ from pgassay.notes import (
     catalogue,
     coded,
     legacy,
-    note_at,
-    note_to_json,
-    notes_at,
-    notes_by_name,
-    notes_from_json,
+    said_at,
 )
 from pgassay.plan.duet import background
 from pgassay.plan.modes import carries_over
@@ -62,8 +58,9 @@ def test_a_note_is_a_sentence_in_the_language_in_force_with_its_numbers() -> Non
 
 
 def test_what_is_stored_is_what_is_read() -> None:
-    stored = json.loads(json.dumps(note_to_json(PHASE)))
-    assert notes_from_json([stored], [str(PHASE)]) == (PHASE,)
+    stored = json.loads(json.dumps(coded("warnings", [PHASE], "notes")))
+    assert list(stored) == ["warnings", "notes"]
+    assert said_at(stored, "warnings", "notes") == (PHASE,)
 
 
 @pytest.mark.parametrize(
@@ -82,10 +79,10 @@ def test_what_is_stored_is_what_is_read() -> None:
     ],
 )
 def test_a_note_that_this_version_does_not_know_is_its_sentence(stored: object) -> None:
-    (note,) = notes_from_json([stored], ["as it was said"])
+    (note,) = said_at({"said": ["as it was said"], "said_coded": [stored]}, "said")
     assert note == Note(LEGACY, {"text": "as it was said"})
     assert note.importance is Importance.SIZE
-    assert notes_from_json([], ["by an older version"])[0].code == LEGACY
+    assert said_at({"said": ["by an older version"]}, "said")[0].code == LEGACY
 
 
 def test_a_key_has_its_sentence_and_beside_it_the_note() -> None:
@@ -94,20 +91,20 @@ def test_a_key_has_its_sentence_and_beside_it_the_note() -> None:
     stored = json.loads(json.dumps(made | coded("named", {"x": PHASE})))
     assert stored["one"] == str(PHASE)
     assert stored["some"] == list(map(str, notes))
-    assert note_at(stored, "one") == PHASE
-    assert notes_at(stored, "some") == notes
-    assert notes_by_name(stored, "named") == {"x": PHASE}
-    assert note_at(stored, "no") is None
-    assert note_at(stored, "absent") is None
+    assert said_at(stored, "one") == PHASE
+    assert said_at(stored, "some") == notes
+    assert said_at(stored, "named") == {"x": PHASE}
+    assert said_at(stored, "no") is None
+    assert said_at(stored, "absent") is None
 
 
 @pytest.mark.parametrize("strange", [None, 1, "text", [], [1, 2, 3], {"code": 1}, {"x": "y"}])
 def test_a_key_whose_note_cannot_be_read_is_its_sentence(strange: object) -> None:
     said = {"one": "words", "one_coded": strange}
-    assert note_at(said, "one") == legacy("words")
-    assert notes_at({"some": ["words"], "some_coded": strange}, "some") == (legacy("words"),)
+    assert said_at(said, "one") == legacy("words")
+    assert said_at({"some": ["words"], "some_coded": strange}, "some") == (legacy("words"),)
     named = {"named": {"x": "words"}, "named_coded": strange}
-    assert notes_by_name(named, "named") == {"x": legacy("words")}
+    assert said_at(named, "named") == {"x": legacy("words")}
 
 
 def test_every_text_of_a_rule_has_named_places() -> None:

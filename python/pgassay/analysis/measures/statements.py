@@ -78,7 +78,7 @@ def read_plans(trial: StoredTrial) -> tuple[SeenPlan, ...]:
             found.sql,
             query_id_of(found.plan),
             shape_of(found.plan) if found.plan else None,
-            found.why_not,
+            found.reason,
         )
         for arm in stored
         for found in arm.statements

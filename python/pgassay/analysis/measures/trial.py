@@ -316,7 +316,7 @@ def _damaged(sources: TrialSources) -> Iterator[Caveat]:
 
 
 def _warnings(summary: TrialFile, whole: StepMeasures) -> list[Caveat]:
-    found = [Caveat.of("trial", note) for note in summary.found_notes]
+    found = [Caveat.of("trial", note) for note in summary.notes]
     if whole.transactions == 0:
         found.append(Caveat.of("no-transactions", Note("analysis/measures/no-transactions")))
     failed = whole.values.get("failed_share", 0.0)

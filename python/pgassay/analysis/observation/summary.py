@@ -26,7 +26,7 @@ def summarise_observation(
     """The summary; `noted` are notes of segments that were deleted, `texts` are those of
     statements by query id."""
     summaries = [segment.summary() for segment in segments]
-    notes = [*noted, *(note for summary in summaries for note in summary.found_notes)]
+    notes = [*noted, *(note for summary in summaries for note in summary.notes)]
     start_ns, end_ns = summaries[0].started_ns, summaries[-1].ended_ns
     edges = bin_edges(start_ns, end_ns)
     gathered = ObservationSums(edges, end_ns, own_among(texts or {}))

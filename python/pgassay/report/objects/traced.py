@@ -21,16 +21,16 @@ _BY_SECOND = ("times_ns", "tps_course", "courses")
 
 def trace_object(run: str, context: TraceContext) -> dict[str, Any]:
     """Everything but the courses by second, which are in the Parquet files."""
-    summary = asdict(context.traced)
+    summary, described = asdict(context.traced), context.described.to_json()
     for name in _BY_SECOND:
         del summary[name]
     found: dict[str, Any] = finite(
         {
             "schema": TraceFile.schema_name(),
             "run": run,
-            **{name: getattr(context.described, name) for name in _DESCRIBED},
+            **{name: described[name] for name in _DESCRIBED},
             **summary,
-            "cost": context.described.model_dump(include={"cost"})["cost"],
+            "cost": described["cost"],
             "warnings": caveats(context),
         }
     )

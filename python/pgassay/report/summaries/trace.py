@@ -9,7 +9,6 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from pgassay.language import Message, clauses, decimals, listed, tr
-from pgassay.notes import notes_from_json
 from pgassay.quantities import clock, signed_percent, spaced
 from pgassay.report.context import TraceContext
 from pgassay.report.document.text import texts_of
@@ -108,10 +107,7 @@ def ways(context: TraceContext) -> list[tuple[str, str]]:
 def caveats(context: TraceContext) -> list[str]:
     """Lists what is missing, lost or doubtful, one line each."""
     described, traced = context.described, context.traced
-    found = [
-        tr("not traced: {line}", line=line)
-        for line in notes_from_json(described.missing_coded, described.missing)
-    ]
+    found = [tr("not traced: {line}", line=line) for line in described.missing]
     if described.ended_by == "tracer":
         found.append(
             tr("bpftrace ended before its time: {complaint}", complaint=described.complaint)

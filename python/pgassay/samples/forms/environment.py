@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from pgassay.stored_model import Items, Part, Scalar, Stored, StoredFile
+from pgassay.stored_model import Items, Part, SaidNote, Scalar, Stored, StoredFile
 
 
 class Setting(Stored):
@@ -54,9 +54,9 @@ class Host(Part):
 class NotSeen(Part):
     """What could not be measured, and how to enable it."""
 
-    name: str = ""
-    found: str = ""
-    fix: str = ""
+    name: SaidNote = None
+    found: SaidNote = None
+    fix: SaidNote = None
     servers: Items[str] = ()
     """Those that lack it, where not all do."""
 

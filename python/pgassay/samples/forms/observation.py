@@ -6,13 +6,11 @@ files. Leaves: an `ObservationFile`, a `SegmentFile`. Never: requires a key that
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field
 
-from pgassay.notes import Note, notes_from_json
-from pgassay.samples.forms.trial import StoredNotes
-from pgassay.stored_model import Items, Number, StoredFile
+from pgassay.stored_model import Codes, Number, SaidNotes, StoredFile
 from pgassay.trials.model.record import SegmentEnd
 
 
@@ -30,21 +28,10 @@ class ObservationFile(StoredFile):
     keep_s: Number | None = None
     max_disk_bytes: int | None = None
     dropped_segments: int = 0
-    warnings: Items[str] = ()
-    """Also those of segments that were dropped."""
-    notes: StoredNotes = ()
-    """The same as codes with values."""
+    notes: Annotated[SaidNotes, Codes("notes")] = Field((), alias="warnings")
+    """What could not be read, or only in part, also in segments that were dropped."""
     ended_by: str | None = None
     """`stopped` or `duration`; None where it broke off."""
-
-    @property
-    def found_notes(self) -> tuple[Note, ...]:
-        """What could not be read, or only in part."""
-        return notes_from_json(self.notes, self.warnings)
-
-    def noting(self, notes: tuple[Note, ...]) -> Self:
-        """Returns the same description with these notes."""
-        return self.model_copy(update={"notes": notes, "warnings": tuple(map(str, notes))})
 
 
 class SegmentFile(StoredFile):
@@ -58,17 +45,10 @@ class SegmentFile(StoredFile):
     checkpoints_from: str
     log: dict[str, Any] = Field({})
     clock: dict[str, Any] = Field({})
-    warnings: Items[str]
-    notes: StoredNotes = ()
-
-    @property
-    def found_notes(self) -> tuple[Note, ...]:
-        """What could not be read, or only in part, since the segment before."""
-        return notes_from_json(self.notes, self.warnings)
+    notes: Annotated[SaidNotes, Codes("notes")] = Field(alias="warnings")
+    """What could not be read, or only in part, since the segment before."""
 
     @classmethod
     def ended(cls, number: int, end: SegmentEnd) -> Self:
         """Returns what is to be stored of a segment."""
-        warnings = list(map(str, end.notes))
-        made = {"number": number, "warnings": warnings, **vars(end)}
-        return cls.model_validate(made, strict=False)
+        return cls.of({"number": number, **vars(end)})

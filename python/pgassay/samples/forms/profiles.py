@@ -7,12 +7,12 @@ Never: has the stacks, which are in a file of their own for each profile.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field
 
-from pgassay.notes import Note, coded, notes_from_json
-from pgassay.stored_model import Items, Number, Stored, StoredFile
+from pgassay.notes import Note
+from pgassay.stored_model import Items, Number, SaidNotes, Stored, StoredFile
 from pgassay.trials.profile.model import Kind, Profile
 
 
@@ -30,14 +30,11 @@ class StoredProfile(Stored):
     cut_off: int
     perf_cpu_s: Number
     transactions: Number | None = None
-    notes: Items[str]
-    notes_coded: Items[Any] = ()
+    notes: SaidNotes
 
     def with_stacks(self, stacks: str) -> Profile:
         """Returns the whole profile, with its stacks."""
-        notes = notes_from_json(self.notes_coded, self.notes)
-        given = {k: one for k, one in self if k not in ("arm", "notes_coded")}
-        return Profile(stacks=stacks, **{**given, "notes": notes})
+        return Profile(stacks=stacks, **{key: one for key, one in self if key != "arm"})
 
 
 class ProfilesFile(StoredFile):
@@ -45,15 +42,10 @@ class ProfilesFile(StoredFile):
 
     schema_: Literal["pgassay.profiles/1"] = Field("pgassay.profiles/1", alias="schema")
     profiles: Items[StoredProfile]
-    notes: Items[str]
-    notes_coded: Items[Any] = ()
+    notes: SaidNotes
 
     @classmethod
     def taken(cls, of_arm: Mapping[str, Sequence[Profile]], notes: Sequence[Note]) -> Self:
         """Returns what is to be stored of the profiles."""
-        described = [
-            {"arm": arm, **vars(one), **coded("notes", one.notes)}
-            for arm, some in of_arm.items()
-            for one in some
-        ]
-        return cls.model_validate({"profiles": described, **coded("notes", notes)}, strict=False)
+        described = [{"arm": arm, **vars(one)} for arm, some in of_arm.items() for one in some]
+        return cls.of({"profiles": described, "notes": notes})

@@ -10,8 +10,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from pgassay.notes import Note, note_at
-from pgassay.stored_model import Items, Part, Stored, StoredFile
+from pgassay.stored_model import Items, Part, SaidNote, Stored, StoredFile
 
 
 class StatementsFile(StoredFile):
@@ -30,13 +29,8 @@ class PlannedStatement(Stored):
     sql: str
     plan: Items[dict[str, Any]] = ()
     """As EXPLAIN (FORMAT JSON) gives it."""
-    reason: str = ""
-    reason_coded: Any = None
-
-    @property
-    def why_not(self) -> Note | None:
-        """Why it has no plan."""
-        return note_at({"reason": self.reason, "reason_coded": self.reason_coded}, "reason")
+    reason: SaidNote = None
+    """Why it has no plan."""
 
 
 class PlansOfArm(Part):
@@ -44,6 +38,8 @@ class PlansOfArm(Part):
 
     arm: str
     statements: Items[PlannedStatement]
+    note: SaidNote = None
+    """Why not all plans could be read."""
 
 
 class PlansFile(StoredFile):

@@ -6,11 +6,11 @@ Never: has the readings, which are in Parquet files beside it.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field
 
-from pgassay.stored_model import Items, Number, Stored, StoredFile
+from pgassay.stored_model import Items, Number, SaidNotes, Stored, StoredFile
 
 
 class RelationFigures(Stored):
@@ -60,8 +60,8 @@ class TraceFile(StoredFile):
     ways: dict[str, str]
     """Point → how it is probed: `usdt` or `uprobe`."""
     pair_cost_ns: dict[str, Number]
-    missing: Items[str]
-    missing_coded: Items[Any] = ()
+    missing: SaidNotes
+    """What could not be probed."""
     unmatched: dict[str, int]
     """Point → pairs of which only one end was seen."""
     lost_events: int

@@ -8,19 +8,10 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, PlainSerializer, model_validator
+from pydantic import Field, model_validator
 
-from pgassay.notes import Note, note_to_json, notes_from_json
 from pgassay.plan.model import ALL_ARMS
-from pgassay.stored_model import Items, Number, Part, Stored, StoredFile
-
-StoredNotes = Annotated[
-    Items[Any],
-    PlainSerializer(
-        lambda notes: [note_to_json(one) if isinstance(one, Note) else one for one in notes]
-    ),
-]
-"""Notes as they are made, or as a file has them; beside them are their sentences."""
+from pgassay.stored_model import Codes, Items, Number, Part, SaidNotes, Stored, StoredFile
 
 
 class Step(Stored):
@@ -137,8 +128,7 @@ class StoredValidity(Stored):
     """Whether the trial counts; in older runs, which do not store it, every trial counts."""
 
     valid: bool = True
-    reasons: Items[str] = ()
-    notes: StoredNotes = ()
+    notes: Annotated[SaidNotes, Codes("notes")] = Field((), alias="reasons")
 
 
 class TrialFile(StoredFile):
@@ -159,19 +149,14 @@ class TrialFile(StoredFile):
     checkpoints_from: str
     log: dict[str, Any] = Field({})
     clock: dict[str, Any] = Field({})
-    notes: StoredNotes = ()
-    warnings: Items[str]
+    notes: Annotated[SaidNotes, Codes("notes")] = Field(alias="warnings")
+    """What makes the trial's figures doubtful."""
     validity: StoredValidity = StoredValidity()
     repeats: int | None = None
     server: str = Field("", exclude_if=lambda value: not value)
     set_by_load: dict[str, Items[str]] = Field({}, exclude_if=lambda value: not value)
     fingerprint: Fingerprint = Fingerprint()
     reloading: dict[str, Any] = Field({}, exclude_if=lambda value: not value)
-
-    @property
-    def found_notes(self) -> tuple[Note, ...]:
-        """What makes the trial's figures doubtful."""
-        return notes_from_json(self.notes, self.warnings)
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:

@@ -16,7 +16,7 @@ from psycopg import sql
 
 from pgassay import _core
 from pgassay.errors import ConnectionRefused, TargetError
-from pgassay.notes import Note, coded, note_at
+from pgassay.notes import Note, coded, said_at
 from pgassay.plan.model import ALL_ARMS, Arm, Plan
 from pgassay.server.connection.session import connect, one_line
 from pgassay.server.protocol import Connection, ConnectionParameters
@@ -60,7 +60,7 @@ def plans_of_trial(
 
 def plan_notes(plans: Mapping[str, Any]) -> tuple[Note, ...]:
     """Returns why plans could not be read, the same for several arms once."""
-    notes = (note_at(arm, "note") for arm in plans.get("arms", ()))
+    notes = (said_at(arm, "note") for arm in plans.get("arms", ()))
     return tuple(dict.fromkeys(note for note in notes if note is not None))
 
 
