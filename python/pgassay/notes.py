@@ -10,8 +10,8 @@ bring it to any trial. The code `findings/answer/limits/losses.none` is the text
 `losses` in limits.toml, the file beside a module that is one of `RULES`.
 
 A place has a format: of Python; of `_FORMATS` for numbers; of `_JOINED` for several values, which
-`{names}` lists; `{name:lower}` shows a `Term` in lower case, `{name:message}` the translation of a
-text that is a message itself.
+`{names}` lists; `{name:lower}` shows a `Term` in lower case, `{name:capital}` a note with a capital
+letter first, `{name:message}` the translation of a text that is a message itself.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ from pgassay.language import catalogue as translations
 from pgassay.quantities import (
     as_rounded,
     clock,
+    duration,
     milliseconds,
     plain_number,
     short,
@@ -48,6 +49,7 @@ from pgassay.quantities import (
     signed_rounded,
     significant,
     size,
+    two_digits,
 )
 
 ROOMS = (
@@ -96,6 +98,9 @@ RULES = (
     "findings/apart/verdicts",
     "findings/behaviour/mode_queues",
     "findings/behaviour/modes",
+    "findings/noise/aa_run",
+    "findings/noise/fitness",
+    "findings/noise/forecast",
 )
 """Modules whose sentences stand in the TOML file beside them."""
 LEGACY = "legacy"
@@ -161,6 +166,11 @@ class Note:
             return translations().ngettext(*forms).format(**shown)
         return Message(entry["text"]).format(**shown)
 
+    def __format__(self, spec: str) -> str:
+        """The sentence; with a capital letter first by the format `capital`."""
+        said = str(self)
+        return said[:1].upper() + said[1:] if spec == "capital" else format(said, spec)
+
 
 Single = str | int | float | Note
 Value = Single | tuple[Single, ...]
@@ -196,6 +206,7 @@ def terms_of(table: T, keys: Collection[str] = (), *, besides: Collection[str] =
 _FORMATS: Mapping[str, Callable[[float], str]] = {
     "bytes": size,
     "clock": clock,
+    "duration": duration,
     "ms": milliseconds,
     "plain": plain_number,
     "rounded": as_rounded,
@@ -203,6 +214,7 @@ _FORMATS: Mapping[str, Callable[[float], str]] = {
     "signed": signed,
     "significant": significant,
     "signed-rounded": signed_rounded,
+    "two-digits": two_digits,
 }
 """Formats of numbers that Python does not have."""
 _JOINED: Mapping[str, Callable[[Sequence[str]], str]] = {

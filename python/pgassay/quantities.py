@@ -20,6 +20,13 @@ def clock(seconds: float) -> str:
     return tr("{hours} h {minutes} min", hours=minutes // 60, minutes=f"{minutes % 60:02d}")
 
 
+def duration(seconds: float) -> str:
+    """Writes the same with three significant digits of a short one, such as `2.5 s`."""
+    if seconds < 90:
+        return tr("{value} s", value=decimals(seconds, ".3g"))
+    return clock(seconds)
+
+
 def signed_percent(value: float | None) -> str:
     """Writes per cent with a sign, such as `+3.1 %`, with a true minus sign."""
     return tr("n/a") if value is None else f"{signed(value)} %"
@@ -38,6 +45,11 @@ def margin_percent(share: float) -> str:
 def short(value: float) -> str:
     """Writes a number to two significant digits."""
     return decimals(float(f"{value:.2g}"), "g")
+
+
+def two_digits(value: float) -> str:
+    """Writes a number to two significant digits, or whole, with a true minus sign."""
+    return localised(format(value, ".2g" if abs(value) < 10 else ".0f"))
 
 
 TIME_DIGITS = 3

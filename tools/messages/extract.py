@@ -6,6 +6,7 @@ Enters: the package's folder, messages.toml. Leaves: `Msg`s, sorted. Never: show
 from __future__ import annotations
 
 import ast
+import re
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -102,7 +103,8 @@ def _of_tables() -> Iterator[Msg]:
     for path in PACKAGE.rglob("notes.toml"):
         for entry in tomllib.loads(path.read_text("utf-8")).values():
             text, one = entry["text"], entry.get("one", "")
-            if any(words and any(map(str.isalpha, words)) for words, *_ in Formatter().parse(text)):
+            # A full stop is another one in Chinese.
+            if any(re.search(r"[^\W\d_]|\.", words) for words, *_ in Formatter().parse(text)):
                 yield Msg(one, text) if one else Msg(text)
     for rule in _RULES["file"]:
         for path in PACKAGE.glob(rule["name"]):

@@ -5,6 +5,7 @@ Enters: numbers, estimates. Leaves: short texts. Never: decides anything.
 
 from __future__ import annotations
 
+import math
 import tomllib
 from collections.abc import Sequence
 from functools import cache
@@ -86,6 +87,14 @@ def slow_range(comparison: Comparison, margin: float) -> Note:
 def percent(value: float | None) -> Note | Term:
     """Such as `+3.1 %`."""
     return Term("n/a") if value is None else Note.of("findings/percent", pct=value)
+
+
+def change(value: float, limit: float = 0.0, *, in_points: bool = False) -> Note:
+    """Such as `+1.2 %`, to as many decimals as keep it on its side of zero and of ± `limit`."""
+    end = beyond(value, abs(limit))
+    if math.isinf(end):
+        return Note.of("findings/unbounded-change", value=end)
+    return Note.of("findings/change", value=end, unit=Term("points") if in_points else "%")
 
 
 def as_sentences(*said: Note | None) -> Note:

@@ -13,6 +13,9 @@ from pgassay.analysis.noise.prior_runs import conditions_of, expect, record_of
 from pgassay.findings.noise.forecast import best_plan_sentence, expectation_lines
 from pgassay.plan.design import make_plan
 from pgassay.spec.parse import parse_spec
+from support.notes import codes_in, values_in
+
+RULE = "findings/noise/forecast/best_plan."
 
 SPEC = """
 question = "?"
@@ -58,7 +61,7 @@ def test_where_only_seconds_differ_few_long_trials_save_resets() -> None:
 def test_the_design_as_written_is_kept_where_little_is_to_be_gained() -> None:
     found = chosen(SPEC.replace('"60s"', '"5s"'), start=0.01, second=0.0)
     assert found.best is None
-    assert best_plan_sentence(found).startswith("9 of 10 runs decide within ")
+    assert codes_in(best_plan_sentence(found))[1:] == [f"{RULE}none", f"{RULE}written"]
 
 
 def test_more_blocks_are_chosen_where_those_written_do_not_decide() -> None:
@@ -67,20 +70,22 @@ def test_more_blocks_are_chosen_where_those_written_do_not_decide() -> None:
     assert found.written.blocks is None
     assert found.best is not None
     assert found.best.max_blocks == 24
-    assert "against fewer than that within the 8 blocks" in best_plan_sentence(found)
+    said = values_in(best_plan_sentence(found))
+    assert said[f"{RULE}late"]["most"] == 8
+    assert f"{RULE}text" in said
 
 
 def test_nothing_is_promised_where_no_design_decides() -> None:
     found = chosen(start=0.2, second=0.0)
     assert found.best is None
-    assert best_plan_sentence(found).startswith("none found by which 9 of 10 runs decide")
+    assert f"{RULE}late_alone" in codes_in(best_plan_sentence(found))
 
 
 def test_the_warm_up_after_which_earlier_trials_were_steady_is_taken() -> None:
     found = chosen(start=0.012, second=0.0, settled_s=4.0)
     assert found.best is not None
     assert found.best.warmup_s == 4.0
-    assert 'step = "5s", warmup = "4s", 6 to 24 blocks' in best_plan_sentence(found)
+    assert 'step = "5s", warmup = "4s", 6 to 24 blocks' in str(best_plan_sentence(found))
 
 
 def test_trials_that_checkpoints_must_fit_into_are_not_shortened() -> None:
@@ -91,8 +96,9 @@ def test_trials_that_checkpoints_must_fit_into_are_not_shortened() -> None:
 def test_other_lengths_are_not_tried_where_their_noise_is_not_known() -> None:
     found = chosen(start=0.012, second=0.0, keeps_length=True)
     assert found.best is None
-    assert "Other lengths of trial are not compared" in best_plan_sentence(found)
-    assert "no other length" not in best_plan_sentence(found)
+    codes = codes_in(best_plan_sentence(found))
+    assert f"{RULE}unknown" in codes
+    assert f"{RULE}none" not in codes
 
 
 def test_a_fixed_number_of_blocks_may_be_replaced() -> None:
@@ -112,9 +118,11 @@ def test_a_prior_run_of_this_load_is_what_the_plan_is_chosen_by() -> None:
     found = expect(conditions_of(spec), plan, [record])
     assert found is not None
     assert found.overhead_s == 15.0, "the reset's 5 s and the plan's own warm-up"
-    sentence = dict(expectation_lines(found, plan))["best plan"]
-    assert sentence.startswith('step = "5s", warmup = "3s", 6 to 24 blocks: 9 of 10 runs decide')
+    said = values_in(dict(expectation_lines(found, plan))["best plan"])
+    assert said[f"{RULE}text"].items() >= {"step": 5.0, "warmup": 3.0}.items()
+    assert said["findings/noise/forecast/blocks.range"] == {"least": 6, "most": 24}
     without = expect(conditions_of(spec), plan, [])
     assert without is not None
     assert "best plan" not in dict(expectation_lines(without, plan))
-    assert "pgassay run --aa" in dict(expectation_lines(without, plan))["noise"]
+    forecast = dict(expectation_lines(without, plan))["noise"]
+    assert forecast.code == "findings/noise/forecast/before.others"

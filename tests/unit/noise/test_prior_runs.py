@@ -32,7 +32,7 @@ from pgassay.analysis.verdicts.repeated_run import (
     repeated_run_caveats,
 )
 from pgassay.findings.noise.forecast import expectation_lines
-from pgassay.notes import Importance
+from pgassay.notes import Importance, Note
 from pgassay.plan.design import make_plan
 from pgassay.plan.model import Plan
 from pgassay.samples.noise_history import (
@@ -45,6 +45,7 @@ from pgassay.spec.experiment import Spec
 from pgassay.spec.parse import parse_spec
 from pgassay.trials.environment.sameness import measured_by
 from pgassay.workflows.reporting import report_run
+from support.notes import codes_in
 from support.runs.command import pgassay
 from support.synthetic.directories import SPEC, synthetic_run
 from support.synthetic.environments import environment_of
@@ -52,6 +53,7 @@ from support.synthetic.stored_trials import trial_file
 
 pytestmark = pytest.mark.slow
 
+RULE = "findings/noise/forecast/before."
 SEQUENTIAL = SPEC.replace("max_blocks = 6", "max_blocks = 24")
 
 
@@ -207,9 +209,7 @@ def test_a_switchback_is_forecast_from_prior_ones_with_its_slices_scaled_to_its_
     assert (found.known_from, found.runs) == ("this load", 1)
     assert [case.trial_sd for case in found.cases] == [pytest.approx(floor.turns.trial_sd)]
     lines = dict(expectation_lines(found, plan))
-    assert lines["noise"].startswith(
-        "The difference of two arms varies from trial to trial with a standard deviation of"
-    )
+    assert codes_in(lines["noise"])[:2] == [f"{RULE}one_run", f"{RULE}differences"]
     assert {"expect", "finds"} <= lines.keys()
     four_times = expected(TURNS.replace('step = "10s"', 'step = "40s"'), [record])
     assert four_times.cases[0].trial_sd == pytest.approx(floor.turns.trial_sd / 2)
@@ -236,7 +236,7 @@ def test_a_duet_is_forecast_from_prior_duets_on_this_host() -> None:
     plan = make_plan(spec)
     assert expect(conditions_of(spec), plan, []) is None
     ((label, sentence),) = expectation_lines(None, plan)
-    assert (label, sentence[:22]) == ("expect", "Not known: it depends ")
+    assert (label, sentence) == ("expect", Note(f"{RULE}duet"))
     floor = left_by(plan, World("lucky starts", memory=0.0, between=0.03))
     assert floor.turns is not None
     assert floor.turns.trial_sd == pytest.approx(0.03, rel=0.5)
@@ -265,7 +265,7 @@ def test_without_prior_runs_the_forecast_is_the_general_range() -> None:
     assert found.known_from == "others"
     assert [case.trial_sd for case in found.cases] == [0.005, 0.025]
     plan = make_plan(spec_of())
-    assert "there is no prior run here" in dict(expectation_lines(found, plan))["noise"]
+    assert dict(expectation_lines(found, plan))["noise"].code == f"{RULE}others"
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from pgassay.analysis.compare.rule import rule_of
 from pgassay.analysis.compare.simulated_runs import Spreading
 from pgassay.analysis.judge import answered
 from pgassay.analysis.model import Analysis, StepMeasures, Verdict
-from pgassay.analysis.noise.model import SwitchbackNoise
+from pgassay.analysis.noise.model import Calibration, SwitchbackNoise
 from pgassay.analysis.noise.power import outlook
 from pgassay.analysis.noise.switchback_noise import (
     advise_switchback,
@@ -24,16 +24,19 @@ from pgassay.analysis.noise.switchback_noise import (
     switchback_noise,
 )
 from pgassay.findings.noise.aa_run import calibration_findings
+from pgassay.notes import Note
 from pgassay.plan.design import make_plan
 from pgassay.plan.model import ALL_ARMS, Plan
 from pgassay.plan.store import plan_from_json, plan_to_json
 from pgassay.spec.parse import parse_spec
 from pgassay.trials.load.switchback import slices_of
 from pgassay.trials.run.testbeds import testbeds_of
+from support.notes import codes_in
 from support.synthetic.designs import plan_of_spec
 from support.synthetic.stored_trials import trial_file
 
 pytestmark = pytest.mark.slow
+RULE = "findings/noise/aa_run/"
 
 SPEC = """
 [factors.postgres]
@@ -85,6 +88,11 @@ def calibrated(plan: Plan, whole_sd: float = 0.03, luck: float = 0.0) -> Analysi
     return Analysis(answer, noise=noise_of(plan, answer, (), [overhead]))
 
 
+def said_of(found: Calibration) -> dict[str, list[str]]:
+    """Title of a finding → the codes of its claim."""
+    return {f.title: codes_in(f.claim) for f in calibration_findings(found, 0.02)}
+
+
 def test_an_aa_run_of_a_switchback_alternates_two_labels_of_the_baseline() -> None:
     spec = parse_spec(SPEC.format(least=6, levels='["4MB", "64MB"]'), source="s", beside=Path())
     plan = make_plan(spec, calibrates=True)
@@ -121,15 +129,14 @@ def test_an_aa_switchback_reports_the_noise_of_rounds_and_what_the_switchback_ca
 def test_its_advice_compares_the_switchback_with_blocks() -> None:
     analysis = calibrated(designed())
     assert analysis.noise.calibration is not None
-    told = {f.title: f.text for f in calibration_findings(analysis.noise.calibration, 0.02)}
-    assert "per round of slices" in told["Noise"]
-    assert "a switchback takes" in told["Advice"]
-    assert "one arm per trial takes" in told["Advice"]
-    assert "The switchback is faster here." in told["Advice"]
+    said = said_of(analysis.noise.calibration)
+    assert said["Noise"][0] == f"{RULE}noise.switchback"
+    assert said["Advice"] == [
+        f"{RULE}advice_of_switchback.{name}" for name in ("text", "own", "blocks", "switchback")
+    ]
     quiet = calibrated(designed(), whole_sd=0.0005).noise.calibration
     assert quiet is not None
-    told = {f.title: f.text for f in calibration_findings(quiet, 0.02)}
-    assert "Scatter of trials" not in " ".join(told), "it cancels"
+    assert not any("spread" in code for codes in said_of(quiet).values() for code in codes)
 
 
 def test_more_arms_have_fewer_rounds_in_a_trial() -> None:
@@ -180,12 +187,10 @@ def test_a_duet_separates_the_scatter_of_starts_from_that_of_seconds() -> None:
     assert found.turns.units == 1.0
     low, high = found.turns.trial_sd_ci95 or (0.0, 0.0)
     assert low < 0.02 < high
-    told = {f.title: f.text for f in calibration_findings(found, 0.02)}
-    assert "per round of slices" in told["Noise"]
-    assert "between two servers of the same arm" in told["Noise"]
-    assert "from differences between starts" in told["Noise"]
-    assert told["Advice"].startswith("A duet takes ")
-    assert "longer trials and more trials help equally" in told["Advice"]
+    said = said_of(found)
+    assert said["Noise"][0] == f"{RULE}noise.duet"
+    assert f"{RULE}noise.starts" in said["Noise"]
+    assert said["Advice"] == [f"{RULE}advice_of_duet.text", f"{RULE}advice.optimum"]
     alike = calibrated(duet(24)).noise.calibration
     assert alike is not None
     assert alike.turns is not None
@@ -256,34 +261,29 @@ def test_few_trials_advise_no_other_length_and_say_what_they_cannot_tell() -> No
     assert found.advice_in_turns is not None
     assert found.advice_in_turns.trial_s == 32.0
     unknown = replace(found, turns=replace(found.turns, start_sd=0.0))
-    told = {f.title: f.text for f in calibration_findings(unknown, 0.02)}
-    assert "differences between starts cannot be separated from them" in told["Noise"]
+    assert f"{RULE}noise.no_starts" in said_of(unknown)["Noise"]
 
 
 def test_advice_that_there_is_none_says_within_how_many_and_of_which_lengths() -> None:
     few, many = (calibrated(duet(least)).noise.calibration for least in (6, 12))
     assert few is not None
     assert many is not None
-    for found, within, text in (
-        (few, 200, "With trials of 32 s, a duet gives fewer than 9 of 10 runs a verdict"),
-        (many, 24, "With no length of trial does a duet give 9 of 10 runs a verdict"),
-    ):
+    for found, within, form in ((few, 200, "none_of_this"), (many, 24, "none")):
         none = replace(found, advice_in_turns=None, advised_within=within)
-        told = {f.title: f.text for f in calibration_findings(none, 0.02)}
-        assert told["Advice"].startswith(text)
-    assert "An A/A run of 12 trials or more also tries other lengths" in str(
-        calibration_findings(replace(few, advice_in_turns=None), 0.02)
-    )
+        (advice,) = (f.claim for f in calibration_findings(none, 0.02) if f.title == "Advice")
+        values = {"margin": 2.0, "most": within, "length": 32.0, "enough": 12}
+        assert advice == Note(f"{RULE}advice_of_duet.{form}", values)
 
 
 def test_a_design_that_finds_nothing_makes_no_host_fit() -> None:
     found = calibrated(duet(6)).noise.calibration
     assert found is not None
     blind = replace(found, outlook=replace(found.outlook, detectable=None), ci95_pct=None)
-    told = {f.title: f.text for f in calibration_findings(blind, 0.02)}
-    assert "Fitness: unfit" in told
-    assert told["Detectable effect: unfit"].startswith("This design cannot find any realistic")
-    assert "A/A interval: unfit" in told
+    said = said_of(blind)
+    assert said["Fitness: unfit"][0] == f"{RULE}fitness.unfit"
+    check = "findings/noise/fitness/check"
+    assert said["Detectable effect: unfit"][-1] == f"{check}.detectable.none"
+    assert said["A/A interval: unfit"][-1] == f"{check}.interval.none"
 
 
 @pytest.mark.parametrize("memory", [0.0, 0.95])

@@ -266,7 +266,7 @@ def _print_gates_foreseen(outlooks: Sequence[GateOutlook]) -> None:
     for outlook in outlooks:
         sentences = gate_sentences(outlook)
         for at, sentence in enumerate(sentences):
-            labelled("gate      ", sentence)
+            labelled("gate      ", str(sentence))
             if outlook.forecasts:
                 table = Table(box=None, padding=(0, 2, 0, 0))
                 for title in gate_columns():

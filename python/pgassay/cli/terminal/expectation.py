@@ -24,4 +24,4 @@ def expectation_of(spec: Spec, plan: Plan) -> Expectation | None:
 def print_expectation(console: Console, found: Expectation | None, plan: Plan) -> None:
     """Prints the expectation in a few lines; nothing where there is nothing to compare."""
     for label, sentence in expectation_lines(found, plan):
-        labelled(f"{label:<9} ", sentence, console=console)
+        labelled(f"{label:<9} ", str(sentence), console=console)

@@ -1,6 +1,6 @@
 """Whether a host is fit for measurements, judged by an A/A run.
 
-Enters: a Calibration. Leaves: a grade per check, and the worst of them.
+Enters: a Calibration. Leaves: a grade and a claim per check, and the worst of the grades.
 Never: estimates.
 """
 
@@ -11,8 +11,9 @@ from enum import StrEnum
 
 from pgassay.analysis.noise.model import Calibration, RunTrend
 from pgassay.findings.wording import texts_of
-from pgassay.language import decimals, tr
+from pgassay.notes import Note
 
+_RULE = "findings/noise/fitness"
 _TEXTS = texts_of(__name__)
 
 
@@ -30,8 +31,8 @@ def fitness_of(found: Calibration, smallest_effect: float) -> Fitness:
     return max(states, key=list(Fitness).index, default=Fitness.FIT)
 
 
-def checks(found: Calibration, smallest_effect: float) -> list[tuple[Fitness, str, str]]:
-    """(state, title, sentence) of each check that could be made."""
+def checks(found: Calibration, smallest_effect: float) -> list[tuple[Fitness, str, Note]]:
+    """(state, title, clause) of each check that could be made."""
     host, effect = found.host, 100.0 * smallest_effect
     reach = None if found.ci95_pct is None else max(abs(end) for end in found.ci95_pct) / effect
     detectable = found.outlook.detectable
@@ -49,29 +50,34 @@ def checks(found: Calibration, smallest_effect: float) -> list[tuple[Fitness, st
     checked = []
     for name in _TEXTS["order"]:
         value, rule = values[name], _TEXTS["check"][name]
+        code = f"{_RULE}/check.{name}"
         if value is None and "none" in rule:
-            checked.append((Fitness.UNFIT, rule["title"], rule["none"]))
+            checked.append((Fitness.UNFIT, rule["title"], Note(f"{code}.none")))
         elif value is not None:
-            text = str(rule["text"]).format(value=_figure(value, rule.get("most", math.inf)))
             state = _state(value, rule["doubtful"], rule["unfit"])
-            if name == "trend" and found.trend is not None:
-                # Drift that the noise of trials explains is no fault of the host.
-                state = state if found.trend.is_sure else Fitness.FIT
-                text += _trend_interval(found.trend)
-            checked.append((state, rule["title"], text))
+            # Drift that the noise of trials explains is no fault of the host.
+            if name == "trend" and found.trend is not None and not found.trend.is_sure:
+                state = Fitness.FIT
+            figure = _figure(value, rule.get("most", math.inf))
+            clause = Note.of(f"{code}.text", value=figure, interval=_interval(name, found.trend))
+            checked.append((state, rule["title"], clause))
     return checked
 
 
-def _figure(value: float, most: float) -> str:
+def _figure(value: float, most: float) -> Note:
     if value > most:
-        return tr("more than {most}", most=decimals(most, ".0f"))
-    return decimals(value, ".2g") if value < 10 else decimals(value, ".0f")
+        return Note.of(f"{_RULE}/more_than", most=most)
+    return Note.of("findings/two-digits", value=value)
 
 
-def _trend_interval(trend: RunTrend) -> str:
-    low, high = (decimals(end, ".2g").replace("-", "\u2212") for end in trend.ci95_pct)
-    texts = _TEXTS["check"]["trend"]
-    return str(texts["sure" if trend.is_sure else "chance"]).format(low=low, high=high)
+def _interval(name: str, trend: RunTrend | None) -> Note | str:
+    """Of a trend, behind its figure."""
+    if name != "trend" or trend is None:
+        return ""
+    low, high = trend.ci95_pct
+    return Note.of(
+        f"{_RULE}/check.trend.{'sure' if trend.is_sure else 'chance'}", low=low, high=high
+    )
 
 
 def _state(value: float, doubtful: float, unfit: float) -> Fitness:
