@@ -16,7 +16,7 @@ from pgassay.samples.storage.tables import as_table, parquet, parquet_of
 from pgassay.trials.guards.foreign_sessions import foreign_load
 from pgassay.trials.model.columns import COUNTERS, WAITS
 from pgassay.trials.model.record import Columns
-from pgassay.trials.sampling.sample_buffer import SampleBuffer
+from pgassay.trials.sampling.samplers import SampleBuffer
 
 PIECES = 720
 """Of five seconds: one hour."""

@@ -53,7 +53,7 @@ def connection_string(
     from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
     from pgassay.spec.reading.texts import shown
-    from pgassay.spec.secrets.passwords import refuse_password
+    from pgassay.spec.secrets.redaction import refuse_password
 
     given = {"host": host, "port": port, "user": user}
     present = {name: value for name, value in given.items() if value is not None}

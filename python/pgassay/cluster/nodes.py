@@ -1,18 +1,22 @@
-"""The nodes of a cluster, and actors spread over them.
+"""The nodes of a cluster, actors spread over them, and what every actor can say of its machine.
 
-Enters: how many actors of which class, and what each needs. Leaves: one actor on each node. Never:
-puts two of them on one node, or waits for nodes that may never come.
+Enters: how many actors of which class, and what each needs. Leaves: one actor on each node, with
+the machine and the pgassay on it. Never: puts two of them on one node, or waits for nodes that may
+never come.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+import platform
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
+from pgassay import __version__
 from pgassay.cluster.calls import Actor, ActorLost, answers
-from pgassay.cluster.on_node import OnNode, distinct, refuse_other_versions
+from pgassay.commit import commit
 from pgassay.errors import SetupError
 
 PLACING_S = 30.0
@@ -124,3 +128,41 @@ class Cluster:
             f"{asked} of the Ray cluster should give {needs} each, and only {fitting} of its"
             f" {there} nodes can; start more with `ray start --address=…`"
         )
+
+
+class OnNode:
+    """The base of classes whose objects are actors."""
+
+    def about(self) -> dict[str, Any]:
+        """Returns what environment.json says of this machine and of the pgassay on it."""
+        return {
+            "name": platform.node() or "node",
+            "kernel": f"{platform.system()} {platform.release()}",
+            "cpus": len(os.sched_getaffinity(0)),
+            "pgassay": __version__,
+            "pgassay_commit": commit(),
+        }
+
+
+def refuse_other_versions(nodes: Sequence[dict[str, Any]]) -> None:
+    """Raises SetupError where a node has another version of pgassay, whose objects could not be
+    read, or would mean something else."""
+    own = OnNode().about()
+    for one in nodes:
+        if _version(one) != _version(own):
+            raise SetupError(
+                f"{one['name']} has pgassay {_version(one)}, this machine {_version(own)}; install"
+                " the same on every node"
+            )
+
+
+def distinct(names: Sequence[str]) -> list[str]:
+    """Makes a name for each node; several may share a machine."""
+    return [
+        name if place == names.index(name) else f"{name} ({names[: place + 1].count(name)})"
+        for place, name in enumerate(names)
+    ]
+
+
+def _version(about: dict[str, Any]) -> str:
+    return f"{about['pgassay']} {about['pgassay_commit']}".rstrip()

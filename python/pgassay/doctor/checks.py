@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pgassay.doctor.host import check_guards, check_server_host
 from pgassay.errors import ConnectionRefused, PgassayError
 from pgassay.refusals.refusal import found_by
-from pgassay.server.connection.own_role import may_checkpoint, own_role
+from pgassay.server.connection.rights import may_checkpoint, own_role
 from pgassay.server.connection.session import (
     as_target_error,
     connect,

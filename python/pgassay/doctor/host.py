@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from pgassay.server.connection.own_role import own_role
+from pgassay.server.connection.rights import own_role
 from pgassay.server.connection.session import server_row
 from pgassay.server.existing.requirements import facts_of, is_here
 from pgassay.server.hosts.control_groups import SOURCE as CONTROL_GROUP

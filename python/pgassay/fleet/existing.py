@@ -13,7 +13,7 @@ from pathlib import Path
 
 from psycopg.conninfo import conninfo_to_dict
 
-from pgassay.cluster.on_node import distinct
+from pgassay.cluster.nodes import distinct
 from pgassay.errors import ConnectionRefused, TargetError
 from pgassay.server.connection.session import (
     as_target_error,

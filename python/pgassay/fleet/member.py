@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from pgassay.cluster.calls import ActorLost
-from pgassay.cluster.on_node import OnNode
+from pgassay.cluster.nodes import OnNode
 from pgassay.errors import PgassayError, RestoreFailed, TargetError, TrialError
 from pgassay.fleet.asking import WAIT_S, Answer, Ask, AskingJournal, Place
 from pgassay.interruption import forget_request, request_stop

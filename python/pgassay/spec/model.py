@@ -13,12 +13,10 @@ from pydantic import Field, WithJsonSchema, field_validator, model_validator
 from pgassay.refusals.refusal import UnfitValue
 from pgassay.spec.endpoints import PrimaryMetric, as_margins, checked_names, usual_metric
 from pgassay.spec.factors.tables import FactorsTable
-from pgassay.spec.guard import GuardTable
 from pgassay.spec.load.slices import Length
 from pgassay.spec.load.table import LoadTable
-from pgassay.spec.profile import ProfileTable
-from pgassay.spec.reading.values import Duration, SettingValue, Share, Table
-from pgassay.spec.secrets.passwords import without_password
+from pgassay.spec.reading.values import Duration, MemorySize, SettingValue, Share, Table
+from pgassay.spec.secrets.redaction import without_password
 from pgassay.spec.server.access import HostAccess
 from pgassay.spec.server.fleet import FleetTable
 from pgassay.spec.server.host_knobs import DottedNames
@@ -178,6 +176,57 @@ class DesignTable(StoppingKeys):
 MOST_ARMS = 256
 DEFAULT_VERSION = 18
 """Major version of the embedded server where the file names none."""
+
+
+class GuardTable(Table):
+    """The `[guard]` table: limits at which a run ends in order because it would harm others who use
+    the server."""
+
+    replication_lag: Annotated[Duration, Field(gt=0)] | None = Field(
+        None,
+        description="the most that a standby may be behind in replay, or not connected, such as"
+        " '30s'",
+    )
+    other_latency: Annotated[Duration, Field(gt=0)] | None = Field(
+        None,
+        description="the longest that a query of one row, in a session beside the load, may take"
+        " three times in a row, a second apart, such as '50ms'",
+    )
+    free_disk: MemorySize | None = Field(
+        None,
+        description="the least free room of the disks of data directory and WAL, such as '20GB'",
+    )
+
+    def described(self) -> list[str]:
+        """Returns a line for people for each limit that is set."""
+        lag_s, latency_s, free = self.replication_lag, self.other_latency, self.free_disk
+        lines = [
+            lag_s
+            and f"replication_lag = {lag_s:g} s: a standby that is further behind, or not"
+            " connected for longer, ends the run",
+            latency_s
+            and f"other_latency = {1e3 * latency_s:g} ms: three slower answers in a row"
+            " to a query of one row end the run",
+            free
+            and f"free_disk = {free / 2**30:.3g} GB: less free room on the server's disks"
+            " ends the run",
+        ]
+        return [line for line in lines if isinstance(line, str)]
+
+
+class ProfileTable(Table):
+    """The `[profile]` table: after the last block each arm runs once more under perf, and nothing
+    of that is measured."""
+
+    seconds: Annotated[Duration, Field(ge=1, le=600)] = Field(
+        20.0, description="how long, 1s to 10min; at most the measured part of a trial"
+    )
+    hz: Annotated[int, Field(ge=1, le=2000)] = Field(
+        99, description="samples per second of CPU time"
+    )
+    off_cpu: bool = Field(
+        False, description="also where sessions wait, in a second profile of the same length"
+    )
 
 
 class ExperimentFile(Table):

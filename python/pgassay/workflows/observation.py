@@ -22,8 +22,7 @@ from pgassay.samples.storage.files import lost_storage_is_a_trial_error
 from pgassay.server.connection.session import as_target_error
 from pgassay.server.existing.observed import ObservedServer
 from pgassay.server.undo.marking import left_on
-from pgassay.trials.environment.description import describe_environment
-from pgassay.trials.environment.relation_sizes import sizes_of
+from pgassay.trials.environment.description import describe_environment, sizes_of
 from pgassay.trials.observing import Recorder
 from pgassay.trials.sampling.live_view import LiveFigures
 from pgassay.trials.sampling.not_measured import described, not_measured

@@ -20,8 +20,7 @@ from pgassay.server.statements import statement
 from pgassay.trials.profile.files import files_of
 from pgassay.trials.profile.model import Kind, Profile
 from pgassay.trials.profile.perf import program
-from pgassay.trials.profile.processes import Processes
-from pgassay.trials.profile.taking import taking, wait_for
+from pgassay.trials.profile.taking import Processes, taking, wait_for
 
 _MORE_S = 300.0
 """A session may last so much longer than the profiles, for perf to write its text."""

@@ -28,8 +28,7 @@ from pgassay.server.existing.observed import ObservedServer
 from pgassay.server.protocol import Connection
 from pgassay.server.statements import statement
 from pgassay.trials.trace.output import Output, Reading, RelationTime
-from pgassay.trials.trace.points import key_name
-from pgassay.trials.trace.programs import Chosen, choose, program_text
+from pgassay.trials.trace.programs import Chosen, choose, key_name, program_text
 from pgassay.trials.trace.requirements import find_bpftrace
 from pgassay.trials.trace.server import TracedServer, is_up, processor_time_ns, traced_server
 from pgassay.trials.trace.tracer import MAP_KEYS, Tracer

@@ -23,8 +23,7 @@ from pgassay.server.connection.session import resolve
 from pgassay.trials.load import generator
 from pgassay.trials.load.engine_load import EngineLoad
 from pgassay.trials.load.generator import LoadGenerator
-from pgassay.trials.load.generators.on_ray import GeneratorOnNode, OnRay
-from pgassay.trials.load.generators.sessions import refuse_other_server
+from pgassay.trials.load.generators.on_ray import GeneratorOnNode, OnRay, refuse_other_server
 from pgassay.trials.load.group import GeneratorLost, OnThisMachine
 from support.cluster.generator_load import committed, dsn_of, emptied, request_of, rows_of
 from support.cluster.ray_nodes import RayNodes

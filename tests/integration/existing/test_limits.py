@@ -11,7 +11,7 @@ import pytest
 from pgassay.errors import LimitPassed
 from pgassay.server.existing.target import ExistingTarget
 from pgassay.server.hosts.account import Account
-from pgassay.spec.guard import GuardTable
+from pgassay.spec.model import GuardTable
 from pgassay.trials.run.limits import LimitWatch, Seen
 from support.runs.command import pgassay
 from support.servers.lab import (

@@ -15,7 +15,7 @@ from pgassay.server.hosts.account import Account
 from pgassay.server.hosts.local import HERE
 from pgassay.server.owned.installation import installation_at
 from pgassay.server.recovery.recover import recover
-from pgassay.server.service.program import refuse_other_program
+from pgassay.server.service.restartable import refuse_other_program
 from pgassay.server.settings.pending_changes import PendingChanges
 from pgassay.server.settings.statements import reload
 from support.runs.broken import postmaster_below, spec_file

@@ -16,7 +16,7 @@ from pgassay.errors import TargetError
 from pgassay.server.hosts.local import HERE
 from pgassay.server.hosts.server_process import ServerProcess
 from pgassay.server.service.control import DebianCluster
-from pgassay.server.service.system_unit import refuse_leaving_unit
+from pgassay.server.service.restartable import refuse_leaving_unit
 from support.runs.targets import CLUSTER, existing
 from support.servers.debian import DebianServer
 from support.servers.lab import RecordingJournal, is_root, wait_until

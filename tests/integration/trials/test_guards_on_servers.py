@@ -24,8 +24,7 @@ from pgassay.trials.guards.foreign_sessions import BASE_BACKUP, foreign_maintena
 from pgassay.trials.guards.guards import GuardResult
 from pgassay.trials.guards.invariants import InvariantWatch
 from pgassay.trials.model.record import Checkpoint, Columns
-from pgassay.trials.sampling.sample_buffer import SampleBuffer
-from pgassay.trials.sampling.samplers import open_sampler
+from pgassay.trials.sampling.samplers import SampleBuffer, open_sampler
 from support.hosts.small_disk import small_disk
 from support.servers.lab import (
     LabServer,

@@ -9,7 +9,7 @@ import os
 import time
 
 from pgassay.cluster.calls import ActorLost
-from pgassay.cluster.on_node import OnNode
+from pgassay.cluster.nodes import OnNode
 from pgassay.errors import SettingRejected
 from pgassay.trials.load.generators.on_ray import GeneratorOnNode
 

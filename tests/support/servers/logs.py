@@ -12,12 +12,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pgassay.trials.server_log.clock import LogClock
-from pgassay.trials.server_log.csv_form import CsvForm
-from pgassay.trials.server_log.entry import Entry, Form
-from pgassay.trials.server_log.json_form import JsonForm
+from pgassay.trials.server_log.entry import Entry, Form, LogClock
+from pgassay.trials.server_log.forms import CsvForm, JsonForm, StderrForm
 from pgassay.trials.server_log.line_prefix import LinePattern, line_pattern
-from pgassay.trials.server_log.stderr_form import StderrForm
 
 FOLDER = Path(__file__).parents[2] / "data" / "server_logs"
 LOGS = sorted(path.name for path in FOLDER.iterdir())

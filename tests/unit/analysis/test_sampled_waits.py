@@ -11,8 +11,7 @@ import pytest
 from pgassay.analysis.reading.counters import CounterSeries
 from pgassay.analysis.waits.wait_profile import SampledWaits
 from pgassay.trials.model.columns import COUNTERS
-from pgassay.trials.sampling.counted import READ, WAITS
-from pgassay.trials.sampling.queries import Extension, queries_for
+from pgassay.trials.sampling.queries import READ, WAITS, Extension, queries_for
 from pgassay.trials.sampling.statement_statistics import changed
 
 S = 1_000_000_000

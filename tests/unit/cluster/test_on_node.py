@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pgassay.cluster.on_node import OnNode, distinct, refuse_other_versions
+from pgassay.cluster.nodes import OnNode, distinct, refuse_other_versions
 from pgassay.errors import SetupError
 from pgassay.spec.load.generators import GeneratorsTable
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pgassay.errors import TrialError
 from pgassay.spec.load.table import ThroughputTable
-from pgassay.trials.load.command_figures import throughput
+from pgassay.trials.load.command_output import read_pgbench_log, throughput
 from pgassay.trials.load.hdr_log import read_hdr_log
 from pgassay.trials.load.interval_rows import (
     CommandStep,
@@ -20,7 +20,6 @@ from pgassay.trials.load.interval_rows import (
     interval_rows,
     latency_summary,
 )
-from pgassay.trials.load.pgbench_log import read_pgbench_log
 
 DATA = Path(__file__).parents[2] / "data"
 

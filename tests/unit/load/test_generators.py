@@ -11,7 +11,7 @@ from pgassay.notes import Importance, Note
 from pgassay.spec.parse import load_spec
 from pgassay.trials.load.caveats import generator_notes, lost_generators
 from pgassay.trials.load.engine_load import whole_progress
-from pgassay.trials.load.generators.clocks import (
+from pgassay.trials.load.generators.on_ray import (
     AT_A_TIME,
     EXCHANGES,
     measured_offset,

@@ -29,7 +29,7 @@ from pgassay.plan.design import make_plan
 from pgassay.plan.model import ALL_ARMS, Plan
 from pgassay.plan.store import plan_from_json, plan_to_json
 from pgassay.spec.parse import parse_spec
-from pgassay.trials.load.switchback import slices_of
+from pgassay.trials.load.slices import slices_of
 from pgassay.trials.run.testbeds import testbeds_of
 from support.notes import codes_in
 from support.synthetic.designs import plan_of_spec

@@ -15,7 +15,7 @@ from pgassay.plan.modes import carries_over, reloaded
 from pgassay.plan.switchback import rounds_of
 from pgassay.spec.parse import parse_spec
 from pgassay.spec.settings.catalogue import CATALOGUED, catalogue
-from pgassay.trials.load.switchback import slices_of
+from pgassay.trials.load.slices import slices_of
 from support.notes import codes_in
 from support.refusals import refused
 from support.synthetic.designs import plan_of_spec

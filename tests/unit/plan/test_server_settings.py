@@ -14,7 +14,7 @@ from pgassay.plan.store import plan_from_json, plan_to_json
 from pgassay.spec.experiment import Spec
 from pgassay.spec.parse import parse_spec
 from pgassay.trials.guards.invariants import conditions_of
-from pgassay.trials.load.switchback import slices_of
+from pgassay.trials.load.slices import slices_of
 from support.refusals import refused
 
 EXISTING = '[target]\ndsn = "host=h"\n'

@@ -12,8 +12,8 @@ import pytest
 
 from pgassay.errors import RunDirectoryError
 from pgassay.language import in_language
-from pgassay.readings import processes
-from pgassay.readings.processes import in_processes, processes_for
+from pgassay.readings import trial_readings
+from pgassay.readings.trial_readings import in_processes, processes_for
 from support.synthetic.directories import synthetic_run
 
 MB = 1_000_000
@@ -85,5 +85,5 @@ def test_processes_are_started_where_they_pay(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(processors)))
-    monkeypatch.setattr(processes, "_free_memory_bytes", lambda: free_mb * MB)
+    monkeypatch.setattr(trial_readings, "_free_memory_bytes", lambda: free_mb * MB)
     assert processes_for([int(one * MB) for one in sizes_mb]) == further

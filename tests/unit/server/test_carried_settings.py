@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from pgassay.server.copied.base_backup import connection_words
 from pgassay.server.copied.carried_settings import carry
-from pgassay.server.copied.connection_words import connection_words
 from pgassay.server.protocol import ConnectionParameters, Context, Setting
 
 

@@ -12,7 +12,7 @@ from pgassay.plan.design import make_plan
 from pgassay.server.hosts import memory_group
 from pgassay.server.hosts.local import LocalHost
 from pgassay.server.hosts.memory_group import MemoryGroup, MemoryUse, parent_group, remove_group
-from pgassay.server.knobs.swappiness import without_effect
+from pgassay.server.knobs.host_knobs import without_effect
 from pgassay.spec.parse import parse_spec
 from pgassay.spec.server.placement import memory_text
 from pgassay.trials.run.refusals import before_servers

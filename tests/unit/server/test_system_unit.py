@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pgassay.server.service.system_unit import unit_in
+from pgassay.server.service.restartable import unit_in
 
 DEBIANS = "postgresql@15-main.service"
 V1 = """\

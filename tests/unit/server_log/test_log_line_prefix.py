@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pgassay.trials.server_log.clock import LogClock, epoch_ns
+from pgassay.trials.server_log.entry import LogClock, epoch_ns
 from pgassay.trials.server_log.line_prefix import line_pattern
 from support.servers.logs import CLOCK, pattern_for
 

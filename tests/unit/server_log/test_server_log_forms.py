@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from pgassay.trials.server_log.entry import LONGEST_LINE, Entry
 from pgassay.trials.server_log.events import EventTally, LogEvent
+from pgassay.trials.server_log.forms import StderrForm
 from pgassay.trials.server_log.messages import recognise
-from pgassay.trials.server_log.stderr_form import StderrForm
 from support.servers.logs import CLOCK, LOGS, contents, entries_in, form_for, pattern_for
 
 EXPECTED = {

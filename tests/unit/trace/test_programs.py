@@ -6,8 +6,15 @@ import re
 
 import pytest
 
-from pgassay.trials.trace.points import titles
-from pgassay.trials.trace.programs import PARTS, PHASES, Program, all_programs, choose, program_text
+from pgassay.trials.trace.programs import (
+    PARTS,
+    PHASES,
+    Program,
+    all_programs,
+    choose,
+    program_text,
+    titles,
+)
 from pgassay.trials.trace.server import TracedServer
 
 STATIC = {name for one in all_programs() if one.way == "usdt" for name in one.needs}

@@ -12,7 +12,7 @@ import pytest
 from pgassay.errors import SetupError
 from pgassay.notes import Note
 from pgassay.server.hosts.memory_group import MemoryUse
-from pgassay.trials.checkpoints.requested import ASKED_FOR
+from pgassay.trials.checkpoints.counted import ASKED_FOR
 from pgassay.trials.guards.fingerprint import Fingerprint
 from pgassay.trials.guards.foreign_sessions import (
     foreign_load,

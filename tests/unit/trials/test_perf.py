@@ -19,8 +19,8 @@ from pgassay.doctor.machine import check_machine
 from pgassay.errors import SetupError, TrialError
 from pgassay.notes import Note
 from pgassay.plan.design import make_plan
+from pgassay.spec.model import ProfileTable
 from pgassay.spec.parse import parse_spec
-from pgassay.spec.profile import ProfileTable
 from pgassay.trials.profile import perf, taking
 from pgassay.trials.run import profiled
 from pgassay.trials.run.profiled import profile_arms

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pgassay.trials.checkpoints.requested import ASKED_FOR, least_volume, with_asked_for
+from pgassay.trials.checkpoints.counted import ASKED_FOR, least_volume, with_asked_for
 from pgassay.trials.model.record import Checkpoint, Columns
 
 MIB, S = 1 << 20, 10**9

@@ -13,7 +13,7 @@ from pgassay.trials.guards.foreign_sessions import foreign_load
 from pgassay.trials.model import packed
 from pgassay.trials.model.columns import COUNTERS, WAITS
 from pgassay.trials.model.record import Columns
-from pgassay.trials.sampling.sample_buffer import EVERY_S, SampleBuffer
+from pgassay.trials.sampling.samplers import EVERY_S, SampleBuffer
 
 EVENTS = ("WALSync", "DataFileRead", "tuple", None)
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from pgassay.server.data.extensions import PRELOADED, SAMPLED
-from pgassay.trials.sampling.counted import STATEMENTS, WAITS
-from pgassay.trials.sampling.queries import all_queries
+from pgassay.server.owned.origin import PRELOADED, SAMPLED
+from pgassay.trials.sampling.queries import STATEMENTS, WAITS, all_queries
 
 DOCUMENTATION = Path(__file__).parents[3] / "docs" / "observation.md"
 NO_TABLES = {"waits", STATEMENTS.resets, WAITS.resets}

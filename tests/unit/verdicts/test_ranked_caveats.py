@@ -20,7 +20,7 @@ from pgassay.language import in_language
 from pgassay.notes import Importance, Note, Value
 from pgassay.plan.model import Plan
 from pgassay.server.hosts.local import LocalHost
-from pgassay.server.knobs.swappiness import without_effect
+from pgassay.server.knobs.host_knobs import without_effect
 from pgassay.trials.load.caveats import CLIENT_LIMITED, generator_notes, load_notes
 from support.synthetic.analyses import changed
 from support.synthetic.designs import plan_of_levels, plan_of_spec

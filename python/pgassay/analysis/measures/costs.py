@@ -10,7 +10,7 @@ from pgassay.analysis.reading.counters import CounterSeries
 from pgassay.analysis.waits.cpu_queue import OF_THE_LOAD
 from pgassay.samples.forms.trial import TrialFile
 from pgassay.trials.host.disk_names import whole_disks
-from pgassay.trials.sampling.counted import STATEMENTS
+from pgassay.trials.sampling.queries import STATEMENTS
 
 RUN = "session_run"
 """How long the load's sessions ran, in ms per transaction; no metric, but what CPU is made of."""

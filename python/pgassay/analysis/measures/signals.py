@@ -36,7 +36,7 @@ from pgassay.analysis.reading.logged import logged_in
 from pgassay.analysis.waits.cpu_queue import OF_THE_LOAD
 from pgassay.analysis.waits.wait_profile import looks_in, times_of_looks
 from pgassay.samples.stored_parts import StoredTrial
-from pgassay.trials.sampling.counted import STATEMENTS, WAITS
+from pgassay.trials.sampling.queries import STATEMENTS, WAITS
 
 _WORDS = ("backend_type", "state", "wait_event_type", "wait_event", "scenario")
 _AROUND = (STATEMENTS.source, WAITS.source)

@@ -15,7 +15,7 @@ from pgassay.analysis.measures.sources import TrialSources
 from pgassay.analysis.reading.plan_shape import PlanShape, query_id_of, shape_of
 from pgassay.notes import Note
 from pgassay.samples.stored_parts import StoredTrial
-from pgassay.trials.sampling.counted import STATEMENTS
+from pgassay.trials.sampling.queries import STATEMENTS
 
 
 @dataclass(frozen=True)

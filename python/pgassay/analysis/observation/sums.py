@@ -28,7 +28,7 @@ from pgassay.analysis.waits.wait_profile import SampledWaits, WaitProfile, looks
 from pgassay.samples.forms.observation import SegmentFile
 from pgassay.samples.stored_parts import StoredSegment
 from pgassay.trials.host.disk_names import whole_disks
-from pgassay.trials.sampling.counted import WAITS
+from pgassay.trials.sampling.queries import WAITS
 
 _SERVER = frozenset({"cluster", "wal_position"})
 _HOST = frozenset({"stat", "diskstats"})

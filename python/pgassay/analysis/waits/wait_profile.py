@@ -29,7 +29,7 @@ from pgassay.analysis.reading.counters import CounterSeries
 from pgassay.analysis.reading.metrics import WAIT_CLASSES, class_of
 from pgassay.analysis.waits.cpu_queue import OF_THE_LOAD, WORKER, CpuQueue
 from pgassay.notes import Term
-from pgassay.trials.sampling.counted import READ, WAITS
+from pgassay.trials.sampling.queries import READ, WAITS
 
 Times = NDArray[np.int64]
 Floats = NDArray[np.float64]

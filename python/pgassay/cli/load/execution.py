@@ -28,7 +28,7 @@ from pgassay.spec.workload.scripts import BUILTINS, builtin_script
 from pgassay.trials.load.engine import LoadRequest, parse_scripts
 from pgassay.trials.load.engine_load import EngineLoad
 from pgassay.trials.load.group import OnThisMachine
-from pgassay.workloads.pgbench_tables.vacuum import pgbench_scale, vacuum_pgbench_tables
+from pgassay.workloads.pgbench_tables.init import pgbench_scale, vacuum_pgbench_tables
 
 
 def carry_out(options: LoadOptions) -> None:

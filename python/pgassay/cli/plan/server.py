@@ -18,8 +18,8 @@ from pgassay.server.connection.session import as_target_error, connect, resolve
 from pgassay.server.copied.origin import copies_of
 from pgassay.server.existing.access import access_of
 from pgassay.server.hosts.account import server_account
+from pgassay.server.knobs.host_knobs import without_effect
 from pgassay.server.knobs.knob_files import refusals_on
-from pgassay.server.knobs.swappiness import without_effect
 from pgassay.server.owned.workspace import disk_of_workspaces
 from pgassay.server.preview.copy import preview_copy
 from pgassay.server.preview.model import Preview

@@ -21,8 +21,7 @@ from pgassay.refusals.refusal import Refusal
 from pgassay.report.objects.traced import trace_object
 from pgassay.samples.directory import default_run_path
 from pgassay.samples.trace_directory import TraceDirectory
-from pgassay.trials.trace.points import titles
-from pgassay.trials.trace.programs import PARTS, Chosen, Program
+from pgassay.trials.trace.programs import PARTS, Chosen, Program, titles
 from pgassay.trials.trace.server import TracedServer
 from pgassay.workflows.tracing import TraceRequest, trace
 

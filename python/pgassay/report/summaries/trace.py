@@ -13,7 +13,7 @@ from pgassay.quantities import clock, signed_percent, spaced
 from pgassay.report.context import TraceContext
 from pgassay.report.document.text import texts_of
 from pgassay.samples.forms.trace import WithAgainstWithout
-from pgassay.trials.trace.points import titles
+from pgassay.trials.trace.programs import titles
 
 sentence = texts_of(__name__)
 

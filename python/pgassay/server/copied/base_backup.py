@@ -1,7 +1,8 @@
 """Takes a base backup and puts it where an owned server's data belong.
 
 Enters: programs, how the source is reached, a workspace. Leaves: the workspace's data directory,
-without what would make a standby of it.
+without what would make a standby of it; words of a connection string for pg_basebackup, which may
+be older than the libpq in use here: only what differs from libpq's own defaults.
 Never: writes a password to a file or a command line; writes, as root, where the server's account
 can.
 """
@@ -12,8 +13,11 @@ import os
 import shutil
 from pathlib import Path
 
+from psycopg import pq
+from psycopg.conninfo import make_conninfo
+
 from pgassay.errors import TargetError
-from pgassay.server.copied.connection_words import connection_words
+from pgassay.server.connection.libpq import DEFAULT_FILES
 from pgassay.server.hosts.account import Account, clean_environment, last_line
 from pgassay.server.owned.cluster import COPY_LIMIT_S
 from pgassay.server.owned.installation import Installation
@@ -94,3 +98,42 @@ def _run(command: list[str | Path], data: Path, environment: dict[str, str] | No
             f"{last_line(result)} ({free:.1f} GB free in {data.parent}; PGASSAY_DATA names another"
             " disk)"
         )
+
+
+SECRETS = ("password", "sslpassword")
+IMPLIED = {
+    "sslcertmode": "allow",
+    "sslnegotiation": "postgres",
+    "sslsni": "1",
+    "ssl_min_protocol_version": "TLSv1.2",
+    "gssencmode": "prefer",
+}
+"""Defaults that libpq has without naming them; older ones do not know all of these options."""
+NOT_FOR_REPLICATION = ("dbname", "options", "client_encoding", "target_session_attrs")
+
+
+def connection_words(parameters: ConnectionParameters) -> str:
+    """Returns libpq's words for the way to the server, without secrets."""
+    return make_conninfo(**_words(parameters))
+
+
+def replication_words(parameters: ConnectionParameters) -> str:
+    """Returns libpq's words for a replication session opened in this process, with secrets."""
+    given = {"password": parameters.password, "sslpassword": parameters.libpq.get("sslpassword")}
+    found = {name: value for name, value in given.items() if value}
+    return make_conninfo(**_words(parameters), **found, replication="true")
+
+
+def _words(parameters: ConnectionParameters) -> dict[str, str]:
+    compiled = {
+        option.keyword.decode(): (option.compiled or b"").decode()
+        for option in pq.Conninfo.get_defaults()
+    }
+    defaults = {**compiled, **IMPLIED}
+    return {
+        name: str(value)
+        for name, value in parameters.for_psycopg().items()
+        if name not in (*SECRETS, *NOT_FOR_REPLICATION)
+        and str(value) not in ("", defaults.get(name))
+        and not (name in DEFAULT_FILES and not Path(str(value)).exists())
+    }

@@ -25,8 +25,8 @@ from pgassay.server.connection.session import (
     refused,
     resolve,
 )
+from pgassay.server.copied.base_backup import replication_words
 from pgassay.server.copied.carried_settings import Carried, carry
-from pgassay.server.copied.connection_words import replication_words
 from pgassay.server.copied.programs import has_library, programs_for
 from pgassay.server.copied.room import refuse_without_room
 from pgassay.server.existing.refusals import UNUSED, Found, old_version

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from pgassay.refusals.refusal import TargetRefused
-from pgassay.server.connection.read_only import refuse_read_only
+from pgassay.server.connection.rights import refuse_read_only
 from pgassay.server.connection.session import server_row
 from pgassay.server.data.schema import refuse_foreign
 from pgassay.server.owned.installation import OLDEST_MAJOR

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from pgassay.errors import TargetError
 from pgassay.server.change import ServerChange
-from pgassay.server.connection.own_role import own_role
+from pgassay.server.connection.rights import own_role
 from pgassay.server.connection.session import server_row
 from pgassay.server.hosts.host import Host, text_of
 from pgassay.server.protocol import Connection

@@ -1,12 +1,15 @@
 """Where the data directory of an owned server comes from.
 
-Enters: an installation. Leaves: the `DataOrigin` protocol, and `NewCluster`: an empty cluster made
-by initdb.
-Never: starts a server; `OwnedTarget` does, between `make` and `complete`.
+Enters: an installation; a superuser's session. Leaves: the `DataOrigin` protocol, and `NewCluster`:
+an empty cluster made by initdb; the extensions that the samplers read, as far as the server has
+them. Never: starts a server (`OwnedTarget` does, between `make` and `complete`), or asks for an
+extension that the installation lacks, or whose library had to be preloaded.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Protocol
 
@@ -14,8 +17,7 @@ from psycopg import sql
 
 from pgassay.errors import TargetError
 from pgassay.notes import Note
-from pgassay.server.connection.session import Work, as_target_error, connect
-from pgassay.server.data.extensions import PREWARM, create_extensions
+from pgassay.server.connection.session import Work, as_target_error, connect, user_path
 from pgassay.server.owned.cluster import DATABASE, Cluster
 from pgassay.server.owned.installation import Installation
 from pgassay.server.protocol import Connection, ConnectionParameters
@@ -131,3 +133,20 @@ def refuse_tablespaces(session: Connection) -> None:
             f"the workload made the tablespace {row[0]} outside the data directory, which a "
             "snapshot cannot freeze; use allow_in_place_tablespaces and LOCATION ''"
         )
+
+
+SAMPLED = ("pg_buffercache",)
+PRELOADED = ("pg_stat_statements", "pg_wait_sampling")
+"""Sampled as well, but only where the server loaded their library at its start."""
+PREWARM = ("pg_prewarm",)
+
+
+def create_extensions(
+    session: Connection, others: Collection[str] = (), *, path_is_set: bool = False
+) -> None:
+    """Creates the extensions that the samplers read, and others, in the first schema of the user's
+    search path; with `path_is_set` in that of the session's."""
+    wanted = {"wanted": [*SAMPLED, *others], "preloaded": [*PRELOADED]}
+    with nullcontext() if path_is_set else user_path(session):
+        for (name,) in session.execute(statement("data/extensions_to_create"), wanted).fetchall():
+            session.execute(sql.SQL("CREATE EXTENSION {}").format(sql.Identifier(name)))

@@ -17,7 +17,6 @@ from pgassay.notes import Note
 from pgassay.server.change import OwnedServerChange
 from pgassay.server.connection.session import Work, as_target_error, connect, for_sql, version_text
 from pgassay.server.data.caches import caveat, drop_from_caches, outside_caveat
-from pgassay.server.data.extensions import PREWARM, create_extensions
 from pgassay.server.data.reset import Phases, RestartFactors, settle_owned, vacuum
 from pgassay.server.hosts.account import server_account
 from pgassay.server.hosts.host import Host
@@ -25,12 +24,11 @@ from pgassay.server.hosts.local import HERE
 from pgassay.server.hosts.memory_group import MemoryUse, group_named
 from pgassay.server.hosts.placement import Place
 from pgassay.server.knobs.host_knobs import HostKnobs
-from pgassay.server.owned.cluster import Cluster
-from pgassay.server.owned.origin import DataOrigin
+from pgassay.server.owned.cluster import AS_BUILT, Cluster, Snapshots
+from pgassay.server.owned.origin import PREWARM, DataOrigin, create_extensions
 from pgassay.server.owned.postmaster import end_servers
 from pgassay.server.owned.readable_copy import runnable_by
 from pgassay.server.owned.settings_in_force import SettingsInForce
-from pgassay.server.owned.snapshots import AS_BUILT, Snapshots
 from pgassay.server.owned.workspace import (
     Workspace,
     base_directory,

@@ -15,7 +15,7 @@ from pgassay.server.hosts.control_groups import memory_of
 from pgassay.server.hosts.host import Host
 from pgassay.server.hosts.server_process import find_server_process
 from pgassay.server.protocol import Connection
-from pgassay.server.service.program import refuse_other_program
+from pgassay.server.service.restartable import refuse_other_program
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from pathlib import Path
 from pgassay.errors import ConnectionRefused
 from pgassay.plan.demands import Demand
 from pgassay.refusals.refusal import found_by
-from pgassay.server.connection.own_role import may_checkpoint
+from pgassay.server.connection.rights import may_checkpoint
 from pgassay.server.connection.session import (
     as_target_error,
     connect,

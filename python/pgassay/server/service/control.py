@@ -15,7 +15,7 @@ from pgassay.errors import TargetError
 from pgassay.server.hosts.account import last_line
 from pgassay.server.hosts.host import Finished, Host
 from pgassay.server.hosts.server_process import ServerProcess
-from pgassay.server.service.system_unit import refuse_leaving_unit
+from pgassay.server.service.restartable import refuse_leaving_unit
 
 RESTART_LIMIT_S = 600.0
 """A shutdown checkpoint of a large server takes minutes."""

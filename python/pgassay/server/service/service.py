@@ -30,7 +30,7 @@ from pgassay.server.hosts.server_process import (
 from pgassay.server.owned.postmaster import StartError
 from pgassay.server.protocol import Connection, ConnectionParameters
 from pgassay.server.service.control import Control, RestartCommand, command_on
-from pgassay.server.service.program import refuse_other_program
+from pgassay.server.service.restartable import refuse_other_program
 from pgassay.server.service.start_log import StartLog
 from pgassay.server.settings import auto_conf
 

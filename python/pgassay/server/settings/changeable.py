@@ -13,7 +13,7 @@ from psycopg import sql
 
 from pgassay.errors import SettingRejected
 from pgassay.server.change import SettingChange
-from pgassay.server.connection.own_role import own_role
+from pgassay.server.connection.rights import own_role
 from pgassay.server.protocol import Connection, Setting
 from pgassay.server.settings.scope import SERVER, Scope, refuse_without_set
 from pgassay.server.settings.values import check_value, find, read_settings

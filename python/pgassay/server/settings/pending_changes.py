@@ -1,8 +1,8 @@
 """Changes of others in a server's files that a reload or a restart would bring into force.
 
-Enters: a session; of settings that this run changes, what is to be in force. Leaves: a
-`PendingChanges` error, one line that says what is pending and what to do. Never: changes anything,
-or takes for a change of others what this user may not see.
+Enters: a session; of settings that this run changes, what is to be in force. Leaves: what the files
+say, loaded or not; a `PendingChanges` error, one line that says what is pending and what to do.
+Never: changes anything, or takes for a change of others what this user may not see.
 
 PostgreSQL documentation: pg_file_settings, pg_hba_file_rules (both read the files as they are, not
 as they were loaded); pg_settings.pending_restart.
@@ -11,12 +11,12 @@ as they were loaded); pg_settings.pending_restart.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import psycopg
 
 from pgassay.errors import TargetError
 from pgassay.server.protocol import Connection, Setting
-from pgassay.server.settings.file_lines import FileLines, Written, read_file_lines
 from pgassay.server.settings.values import same_value, show
 from pgassay.server.statements import statement
 from pgassay.spec.secrets.redaction import shown_of
@@ -117,3 +117,48 @@ def _described(session: Connection, name: str, line: Written | None, *, known: b
         written = "its line is gone" if known else "another value is pending"
         return f"{name} ({now} in force, {written})"
     return f"{name} ({now} in force, {shown_of(name, line.value)} in {line.file} line {line.line})"
+
+
+@dataclass(frozen=True)
+class Written:
+    """The last line of a setting in the configuration files as they are."""
+
+    file: str
+    line: int
+    value: str
+
+
+@dataclass(frozen=True)
+class FileError:
+    """A line of a configuration file that the server cannot load."""
+
+    file: str
+    line: int
+    setting: str
+    """Empty where the file itself is wrong."""
+    error: str
+
+    def __str__(self) -> str:
+        name = f"{self.setting}: " if self.setting else ""
+        return f"{self.file} line {self.line}: {name}{self.error}"
+
+
+@dataclass(frozen=True)
+class FileLines:
+    """What the server's configuration files say."""
+
+    lines: Mapping[str, Written]
+    """By the setting's name in small letters."""
+    errors: tuple[FileError, ...]
+
+
+def read_file_lines(session: Connection) -> FileLines | None:
+    """Reads the lines of the configuration files; None where this user may not see them."""
+    try:
+        rows = session.execute(statement("settings/file_settings"), prepare=False).fetchall()
+    except psycopg.errors.InsufficientPrivilege:
+        return None
+    lines = {row[2]: Written(row[0], row[1], row[3]) for row in rows if row[2] and row[0]}
+    # Without a file: a line that was taken out, and whose absence takes a restart.
+    wrong = [row for row in rows if row[4] is not None and row[0] is not None]
+    return FileLines(lines, tuple(FileError(row[0], row[1], row[2] or "", row[4]) for row in wrong))

@@ -15,7 +15,7 @@ import psycopg
 from psycopg import sql
 
 from pgassay.errors import SettingRejected
-from pgassay.server.connection.own_role import own_role
+from pgassay.server.connection.rights import own_role
 from pgassay.server.protocol import Connection, Context, Setting
 from pgassay.server.settings.auto_conf import NAME as AUTO_CONF
 from pgassay.server.settings.auto_conf import value_in

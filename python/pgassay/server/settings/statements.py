@@ -16,7 +16,7 @@ from psycopg import sql
 from pgassay.errors import SettingRejected, TargetError
 from pgassay.server.connection.session import one_line, target_failure
 from pgassay.server.protocol import Connection
-from pgassay.server.settings.file_lines import read_file_lines
+from pgassay.server.settings.pending_changes import read_file_lines
 from pgassay.server.settings.scope import SERVER
 from pgassay.server.undo.undo_sql import LIST_OF_NAMES, RELOAD, assignment, split_names
 from pgassay.spec.secrets.redaction import shown_of

@@ -1,7 +1,14 @@
-"""Checkpoints as steps of the server's counters, where no log names them.
+"""Checkpoints as steps of the server's counters, where no log names them; those asked for.
 
-Enters: counter columns, piece by piece. Leaves: `Counted` values; starts are known to a second.
-Never: counts a checkpoint that the server skipped because there was nothing to write.
+Enters: counter columns, piece by piece; the WAL's position by the second, settings. Leaves:
+`Counted` values, whose starts are known to a second; checkpoints with the cause `ASKED_FOR` where
+the counters only say "requested" and too little WAL was written to cause one. Never: counts one
+that the server skipped because there was nothing to write, or calls one asked for that WAL volume
+might explain.
+
+By volume a checkpoint begins max_wal_size / (1 + checkpoint_completion_target) after the last one
+did, in whole segments (CalculateCheckpointSegments and XLogCheckpointNeeded of PostgreSQL 13
+to 18).
 
 `checkpoints_timed` and `_requested` step when one begins, also if it is then skipped. Servers count
 those that were made from 17 on for restartpoints, from 18 on for checkpoints. On older servers a
@@ -12,8 +19,8 @@ PostgreSQL 13 to 18.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
@@ -136,3 +143,52 @@ def readings(counters: Columns) -> Iterator[tuple[int, str, dict[str, Any]]]:
     rows = (row for row in zip(*columns, strict=True) if row[1] in _SOURCES)
     for (at, source), reading in groupby(rows, key=lambda row: row[:2]):
         yield at, source, {name: value for _, _, name, value in reading}
+
+
+REQUESTED = "requested"
+ASKED_FOR = "requested, not by WAL"
+DECIDED_BY = frozenset({"max_wal_size", "checkpoint_completion_target"})
+_INSERTED = "insert_bytes"
+_MIB = 1 << 20
+
+
+def with_asked_for(
+    checkpoints: Sequence[Checkpoint],
+    counters: Columns,
+    settings: Mapping[str, str],
+    redo_position: int | None,
+) -> list[Checkpoint]:
+    """Returns the checkpoints with the cause of those that were asked for; unchanged where the WAL
+    between them is unknown.
+
+    `settings` and `redo_position` (where the last checkpoint began) are those of before the load.
+    """
+    least = least_volume(settings)
+    positions = _positions(counters)
+    redo: float | None = redo_position
+    found = []
+    for one in checkpoints:
+        at = next((position for at_ns, position in positions if at_ns >= one.started_ns), None)
+        written = None if redo is None or at is None else at - redo
+        asked = least is not None and written is not None and written < least
+        found.append(replace(one, cause=ASKED_FOR) if asked and one.cause == REQUESTED else one)
+        past = (position for at_ns, position in reversed(positions) if at_ns < one.started_ns)
+        redo = next(past, None)
+    return found
+
+
+def least_volume(settings: Mapping[str, str]) -> int | None:
+    """Returns the bytes of WAL after a checkpoint below which volume causes no other; None where
+    unknown."""
+    try:
+        segment = int(settings["wal_segment_size"])
+        most = int(settings["max_wal_size"]) * _MIB
+        target = float(settings["checkpoint_completion_target"])
+    except (KeyError, ValueError):
+        return None
+    # One segment less for the place of the last checkpoint in its own, one for the comparison.
+    return (int(most / segment / (1.0 + target)) - 2) * segment
+
+
+def _positions(counters: Columns) -> list[tuple[int, float]]:
+    return [(at, values[_INSERTED]) for at, _, values in readings(counters) if _INSERTED in values]

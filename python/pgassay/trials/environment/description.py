@@ -1,7 +1,8 @@
 """Where a run took place: the host, the server, and every setting with its source.
 
-Enters: the server's facts. Leaves: the object of environment.json.
-Never: records a secret; settings that can hold one are shown as "(set)".
+Enters: the server's facts, a session. Leaves: the object of environment.json, with the sizes of the
+database and of its largest relations. Never: records a secret (settings that can hold one are shown
+as "(set)"), or fails where it lacks a privilege: then the reason is stored.
 """
 
 from __future__ import annotations
@@ -13,12 +14,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import psycopg
+
 from pgassay import __version__
 from pgassay.commit import commit, commit_and_changes
 from pgassay.notes import Note, coded
 from pgassay.server.hosts.host import Host, text_of
 from pgassay.server.hosts.placement import NOWHERE, Placement
-from pgassay.server.protocol import NOTHING, ServerFacts, Setting
+from pgassay.server.protocol import NOTHING, Connection, ServerFacts, Setting
+from pgassay.server.statements import statement
 from pgassay.spec.secrets.redaction import redacted, shown_of
 from pgassay.spec.server.placement import cpus_in
 from pgassay.trials.host.host_sources import describe_storage
@@ -134,3 +138,30 @@ def _host(host: Host) -> dict[str, Any]:
 def _first(host: Host, path: str, pattern: str) -> str | None:
     match = re.search(pattern, text_of(host, Path(path)) or "")
     return match[1].strip() or None if match else None
+
+
+MOST_RELATIONS = 50
+
+
+def sizes_of(session: Connection) -> dict[str, Any]:
+    """Returns the size of the database of a session and of its largest relations, in bytes."""
+    found: dict[str, Any] = {"database": session.info.dbname}
+    for query, read in (("trials/database_size", _whole), ("trials/relation_sizes", _relations)):
+        try:
+            found |= read(session, query)
+        except psycopg.Error as error:
+            # Refused, locked by another session, or too large for the time that a reading may take.
+            found["reason"] = str(error).splitlines()[0]
+            session.rollback()
+    return found
+
+
+def _whole(session: Connection, query: str) -> dict[str, Any]:
+    row = session.execute(statement(query), prepare=False).fetchone()
+    return {} if row is None else {"total_bytes": row[0]}
+
+
+def _relations(session: Connection, query: str) -> dict[str, Any]:
+    rows = session.execute(statement(query), (MOST_RELATIONS,), prepare=False)
+    names = ("schema", "name", "kind", "size_bytes")
+    return {"largest": [dict(zip(names, row, strict=True)) for row in rows]}

@@ -18,7 +18,7 @@ from typing import Literal
 from pgassay.notes import Note, Value
 from pgassay.server.hosts.memory_group import MemoryUse
 from pgassay.spec.server.placement import memory_text
-from pgassay.trials.checkpoints.requested import ASKED_FOR
+from pgassay.trials.checkpoints.counted import ASKED_FOR
 from pgassay.trials.guards.fingerprint import Fingerprint
 from pgassay.trials.guards.foreign_sessions import BASE_BACKUP
 from pgassay.trials.guards.thresholds import Limits, shipped_limits

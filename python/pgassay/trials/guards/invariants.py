@@ -17,7 +17,7 @@ from pgassay.plan.model import Arm
 from pgassay.server.protocol import NOTHING, ServerFacts, Target
 from pgassay.spec.experiment import Spec
 from pgassay.spec.workload.folder import DataCheck
-from pgassay.trials.checkpoints.requested import DECIDED_BY, with_asked_for
+from pgassay.trials.checkpoints.counted import DECIDED_BY, with_asked_for
 from pgassay.trials.guards.consistency import ALL_LIMIT_S, Consistency, check_data
 from pgassay.trials.guards.fingerprint import take_fingerprint
 from pgassay.trials.guards.foreign_sessions import (

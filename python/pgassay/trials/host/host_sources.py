@@ -19,7 +19,7 @@ import psycopg
 from psycopg import sql
 
 from pgassay.notes import Note
-from pgassay.server.connection.own_role import own_role
+from pgassay.server.connection.rights import own_role
 from pgassay.server.hosts.block_devices import (
     Mount,
     Storage,

@@ -35,7 +35,7 @@ from pgassay.server.settings.statements import execute, reload
 from pgassay.server.settings.values import confirm, find, read_settings
 from pgassay.server.statements import statement
 from pgassay.server.undo.undo_sql import RELOAD, assignment
-from pgassay.trials.load.switchback import PARTS
+from pgassay.trials.load.slices import PARTS
 
 _POLL_S = 0.0005
 _ENDS_WITHIN_S = 90.0

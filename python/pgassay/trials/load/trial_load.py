@@ -23,7 +23,7 @@ from pgassay.trials.load.command_load import CommandLoad, CommandRequest, check_
 from pgassay.trials.load.engine import LoadRequest, as_the_client, check_plain_sql, parse_scripts
 from pgassay.trials.load.engine_load import EngineLoad
 from pgassay.trials.load.group import Generators
-from pgassay.trials.load.switchback import PARTS, slices_of
+from pgassay.trials.load.slices import PARTS, slices_of
 from pgassay.trials.model.record import Columns
 
 ALONE_BUSY_POLL_S = 50e-6

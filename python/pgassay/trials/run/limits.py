@@ -22,7 +22,7 @@ from pgassay.server.connection.session import connect
 from pgassay.server.hosts.host import Host
 from pgassay.server.protocol import Connection, Target
 from pgassay.server.statements import statement
-from pgassay.spec.guard import GuardTable
+from pgassay.spec.model import GuardTable
 
 _EVERY_S = 1.0
 _IN_A_ROW = 3

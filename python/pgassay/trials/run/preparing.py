@@ -21,11 +21,10 @@ from pgassay.server.connection.session import as_target_error, identity
 from pgassay.server.hosts.host import Host
 from pgassay.server.hosts.placement import Placement
 from pgassay.server.hosts.server_process import postmaster_of
-from pgassay.server.knobs.swappiness import without_effect
+from pgassay.server.knobs.host_knobs import without_effect
 from pgassay.server.protocol import Connection, ServerFacts, Target, Testbed
 from pgassay.spec.experiment import Spec
-from pgassay.trials.environment.description import describe_environment
-from pgassay.trials.environment.relation_sizes import sizes_of
+from pgassay.trials.environment.description import describe_environment, sizes_of
 from pgassay.trials.environment.server_differences import (
     built_unlike,
     contents_of,

@@ -19,12 +19,11 @@ from pgassay.interruption import raise_if_interrupted
 from pgassay.notes import Note, note_of
 from pgassay.plan.model import Arm, PlannedTrial
 from pgassay.server.connection.session import connect
-from pgassay.spec.profile import ProfileTable
+from pgassay.spec.model import ProfileTable
 from pgassay.trials.load.trial_load import TrialLoad, open_trial_load
 from pgassay.trials.profile.model import Kind, Profile
 from pgassay.trials.profile.perf import program
-from pgassay.trials.profile.processes import ELSEWHERE, Processes
-from pgassay.trials.profile.taking import Taking, taking
+from pgassay.trials.profile.taking import ELSEWHERE, Processes, Taking, taking
 from pgassay.trials.run.reset_servers import reset_servers
 from pgassay.trials.run.trial import TrialContext
 

@@ -29,8 +29,7 @@ from pgassay.trials.model.record import Columns
 from pgassay.trials.run.reset_servers import TrialServer
 from pgassay.trials.sampling.live_view import LiveFigures, LiveReader
 from pgassay.trials.sampling.queries import extensions_in
-from pgassay.trials.sampling.sample_buffer import SampleBuffer
-from pgassay.trials.sampling.samplers import open_sampler, transactions_of
+from pgassay.trials.sampling.samplers import SampleBuffer, open_sampler, transactions_of
 from pgassay.trials.sampling.statement_statistics import StatementWatch
 from pgassay.trials.sampling.statement_texts import texts_of
 from pgassay.trials.server_log.reader import LogReading, ServerLog

@@ -21,8 +21,9 @@ from pgassay.server.hosts.host import Host
 from pgassay.server.protocol import Connection, ConnectionParameters
 from pgassay.server.statements import statement
 from pgassay.trials.model.check import Check
-from pgassay.trials.sampling.counted import STATEMENTS, WAITS
 from pgassay.trials.sampling.queries import (
+    STATEMENTS,
+    WAITS,
     Extension,
     extensions_in,
     queries_for,

@@ -1,6 +1,7 @@
-"""The queries that ship, and which of them a server can answer.
+"""The queries that ship, which of them a server can answer, whose counts are followed by a load.
 
-Enters: the files of queries/, a server's version and extensions. Leaves: SQL.
+Enters: the files of queries/, a server's version and extensions. Leaves: SQL; names of sources and
+columns of the extensions whose counts are followed around a load.
 Never: puts anything into SQL but the name of an extension's schema, quoted by the server.
 
 A query's file is NAME_FLOOR.sql, for servers from that version on. Lines of its head say more:
@@ -142,3 +143,29 @@ def _read(name: str, floor: int, text: str) -> Query:
 
 def _numbers(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in re.findall(r"\d+", version))
+
+
+READ = "(read)"
+"""The object of one more row: for how many `seconds` the extension's counts were followed."""
+
+
+@dataclass(frozen=True)
+class Counted:
+    """One query of an extension's sums, and which of its columns matter here."""
+
+    source: str
+    extension: str
+    calls: str
+    """Grows whenever anything does."""
+    ranked_by: str
+    resets: str = ""
+    """The query for resets and evictions; empty where there is none."""
+
+
+STATEMENTS = Counted(
+    "statements", "pg_stat_statements", "calls", "exec_time_ms", resets="statements_reset"
+)
+WAITS = Counted(
+    "wait_profile", "pg_wait_sampling", "samples", "waited_ms", resets="wait_profile_reset"
+)
+"""Objects are `EVENT/QUERYID`."""

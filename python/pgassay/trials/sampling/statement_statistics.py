@@ -19,8 +19,15 @@ from pgassay.notes import Note
 from pgassay.server.protocol import Connection
 from pgassay.trials.model.columns import COUNTERS
 from pgassay.trials.model.record import Columns
-from pgassay.trials.sampling.counted import READ, STATEMENTS, WAITS, Counted
-from pgassay.trials.sampling.queries import Extension, Query, queries_for
+from pgassay.trials.sampling.queries import (
+    READ,
+    STATEMENTS,
+    WAITS,
+    Counted,
+    Extension,
+    Query,
+    queries_for,
+)
 
 OTHERS = "(others)"
 MOST_ROWS = 100

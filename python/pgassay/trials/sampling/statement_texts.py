@@ -18,8 +18,7 @@ from pgassay.notes import Note
 from pgassay.server.protocol import Connection
 from pgassay.server.statements import statement
 from pgassay.spec.secrets.redaction import redacted
-from pgassay.trials.sampling.counted import STATEMENTS
-from pgassay.trials.sampling.queries import Extension
+from pgassay.trials.sampling.queries import STATEMENTS, Extension
 
 MOST_CHARACTERS = 2000
 _READ_CHARACTERS = 10_000

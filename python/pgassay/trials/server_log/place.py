@@ -15,7 +15,7 @@ from typing import Any
 from psycopg.rows import dict_row
 
 from pgassay.notes import Note
-from pgassay.server.connection.own_role import own_role
+from pgassay.server.connection.rights import own_role
 from pgassay.server.hosts.host import Host
 from pgassay.server.hosts.local import HERE
 from pgassay.server.protocol import Connection

@@ -19,18 +19,15 @@ from pgassay.notes import Note
 from pgassay.server.hosts.host import Host
 from pgassay.server.protocol import Connection
 from pgassay.server.statements import statement
-from pgassay.trials.server_log.clock import LogClock
-from pgassay.trials.server_log.csv_form import CsvForm
-from pgassay.trials.server_log.entry import Form, knows_language
+from pgassay.trials.server_log.entry import Form, LogClock, knows_language
 from pgassay.trials.server_log.events import EventTally, LogEvent
 from pgassay.trials.server_log.follow import LogFollower
-from pgassay.trials.server_log.json_form import JsonForm
+from pgassay.trials.server_log.forms import CsvForm, JsonForm, StderrForm
 from pgassay.trials.server_log.line_prefix import line_pattern
 from pgassay.trials.server_log.log_files import LogUnreadable
 from pgassay.trials.server_log.messages import server_kinds
 from pgassay.trials.server_log.place import Missing, Place, find_place
 from pgassay.trials.server_log.server_clock import ServerClock
-from pgassay.trials.server_log.stderr_form import StderrForm
 
 _COARSEST_NS = 2_000_000_000
 """%t cuts a time down to its second."""

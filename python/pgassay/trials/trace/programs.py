@@ -1,8 +1,8 @@
-"""The tracing programs, and which of them fit a server.
+"""The tracing programs, which of them fit a server, and what the points that they trace are called.
 
 Enters: a server's version, symbols and static probes; parts that were asked for. Leaves: one
-bpftrace program, the way each point is traced, one line for each point that cannot be.
-Never: starts anything.
+bpftrace program, the way each point is traced, one line for each point that cannot be; titles,
+names of keys and what a hit costs, by `points.toml`. Never: starts anything.
 
 A program is `programs/NAME.bt`. Its head names the part and point it traces, the way (`usdt` or
 `uprobe`), the server versions (`server_version_num`) from which and below which it holds, and the
@@ -12,14 +12,19 @@ probes or symbols that it needs.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+import tomllib
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from typing import TYPE_CHECKING, Any
 
+from pgassay.language import messages_of
 from pgassay.notes import Note
-from pgassay.trials.trace.points import pair_cost_ns
-from pgassay.trials.trace.server import TracedServer
+from pgassay.trials.trace.output import PointReading
+
+if TYPE_CHECKING:  # which loads psycopg, for nothing in a report
+    from pgassay.trials.trace.server import TracedServer
 
 PARTS = ("lwlocks", "checkpoints", "io", "wal")
 """What `--what` may name."""
@@ -152,3 +157,37 @@ def _frame(points: Sequence[str], limit_s: float) -> Iterator[str]:
     yield f"interval:s:{round(limit_s)} {{ exit(); }}"
     # bpftrace prints all maps by itself after this.
     yield 'END { printf("end %llu\\n", nsecs); }'
+
+
+_LWLOCKS = "lwlocks"
+
+
+@cache
+def _known() -> dict[str, Any]:
+    return messages_of(
+        tomllib.loads((files(__package__) / "points.toml").read_text("utf-8")),
+        ("title", "text", "keys"),
+    )
+
+
+def titles() -> Mapping[str, str]:
+    """Returns the title of each point."""
+    return {point: about["title"] for point, about in _known()["point"].items()}
+
+
+def meaning(point: str) -> str:
+    """Returns what a duration of a point means."""
+    return str(_known()["point"][point]["text"])
+
+
+def pair_cost_ns(*, stepped: bool) -> float:
+    """Returns what one pair of probes takes from the traced process, about."""
+    return float(_known()["cost"]["stepped_ns" if stepped else "carried_out_ns"])
+
+
+def key_name(reading: PointReading, server: TracedServer) -> str:
+    """Returns the name of a reading's key; empty for a point that has none."""
+    about = _known()["point"][reading.point]
+    if about.get("names") == _LWLOCKS:
+        return server.lwlock(reading.key)
+    return str(about.get("keys", {}).get(reading.key, ""))

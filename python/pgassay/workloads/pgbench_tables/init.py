@@ -1,7 +1,9 @@
-"""Make pgbench's tables as `pgbench -i` does.
+"""Makes pgbench's tables as `pgbench -i` does, and vacuums them before a load as pgbench does.
 
-Enters: an autocommit session, an `InitRequest`. Leaves: the tables, marked as made by pgassay.
-Never: drops or empties a table that pgassay did not make, unless `may_drop` is set.
+Enters: an autocommit session, an `InitRequest`; where to connect. Leaves: the tables, marked as
+made by pgassay; before a load the number of branches, branches and tellers vacuumed, history
+truncated, with -v accounts vacuumed and analysed too. Never: drops or empties a table that pgassay
+did not make, unless `may_drop` is set, or touches others than pgbench's.
 
 Rows are those of PostgreSQL's documentation, "pgbench": 1 branch, 10 tellers, 100 000 accounts per
 unit of scale; every balance 0, a filler of blanks in accounts, none in the others.
@@ -17,10 +19,10 @@ import psycopg
 from psycopg import sql
 
 from pgassay.errors import TargetError
-from pgassay.server.connection.read_only import NOTHING_MADE, explained_write
-from pgassay.server.connection.session import as_target_error
+from pgassay.server.connection.rights import NOTHING_MADE, explained_write
+from pgassay.server.connection.session import Work, as_target_error, connect
 from pgassay.server.data.schema import MARK
-from pgassay.server.protocol import Connection
+from pgassay.server.protocol import Connection, ConnectionParameters
 from pgassay.server.statements import statement
 
 STEPS = "dtgGvpf"
@@ -249,3 +251,45 @@ def _chunks(count: int, row: Callable[[int], str]) -> Iterator[tuple[int, str]]:
     for first in range(1, count + 1, _CHUNK):
         end = min(first + _CHUNK, count + 1)
         yield end - first, "".join(map(row, range(first, end)))
+
+
+def pgbench_scale(parameters: ConnectionParameters) -> int:
+    """Returns the scale of pgbench's tables, which is the number of rows in pgbench_branches;
+    raises TargetError without any."""
+    with connect(parameters, through_pooler=True, keeps_path=True) as session:
+        try:
+            row = session.execute(statement("pgbench/scale")).fetchone()
+        except psycopg.errors.UndefinedTable:
+            row = None
+        except psycopg.Error as error:
+            raise TargetError(
+                f"pgbench_branches cannot be read: {error.diag.message_primary}"
+            ) from None
+    if row is None or not row[0]:
+        raise TargetError(
+            f"{parameters.label}: pgbench's tables are missing or empty; make them with"
+            " `pgassay init`"
+        )
+    return int(row[0])
+
+
+def vacuum_pgbench_tables(parameters: ConnectionParameters, *, everything: bool) -> list[str]:
+    """Vacuums pgbench's tables; returns the statements that failed, one line each, for like pgbench
+    the run goes on."""
+    names = ["pgbench/vacuum_before_run", *(["pgbench/vacuum_accounts"] if everything else [])]
+    refused = []
+    with connect(
+        parameters, work=Work.AS_THE_USER, statement_limit_s=0, through_pooler=True, keeps_path=True
+    ) as session:
+        for name in names:
+            for line in statement(name).decode().splitlines():
+                if line.startswith("--"):
+                    continue
+                try:
+                    session.execute(line.encode())
+                except psycopg.errors.UndefinedTable:
+                    continue
+                except psycopg.Error as error:
+                    doing = line.rstrip(";")
+                    refused.append(explained_write(session, error, doing, f"{doing} failed"))
+    return refused

@@ -13,7 +13,7 @@ from pgassay.report.document.blocks import Items
 from pgassay.report.document.section import Blocks, section
 from pgassay.report.document.text import Inline, texts_of
 from pgassay.report.summaries import trace as trace_summary
-from pgassay.trials.trace.points import meaning
+from pgassay.trials.trace.programs import meaning
 
 sentence = texts_of(__name__)
 

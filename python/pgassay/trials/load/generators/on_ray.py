@@ -1,24 +1,35 @@
 """Load generators on the nodes of a Ray cluster; `generators_on_nodes` is the door of this room.
 
 Enters: the `[load.generators]` table. Leaves: a `Generators`, one generator on each of several
-nodes, while the block lasts. Never: runs a load.
+nodes, while the block lasts; the offset of each one's clock from ours, with the bound of its error.
+Never: runs a load, or ends sessions of others, or of pgassay's own samplers.
+
+One exchange reads our clock, theirs, and ours again: theirs was read somewhere between, so the
+offset from the middle is wrong by at most half of the exchange (Cristian, Probabilistic clock
+synchronization, 1989). Of several exchanges the fastest has the least error. A network that is
+slower one way than back moves the middle, and never beyond that bound.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any
+
+import psycopg
 
 from pgassay import _core
 from pgassay.cluster.calls import Actor, ActorLost, answers
 from pgassay.cluster.joining import joined
-from pgassay.cluster.on_node import OnNode
-from pgassay.server.protocol import ConnectionParameters
+from pgassay.cluster.nodes import OnNode
+from pgassay.errors import SetupError, TargetError
+from pgassay.server.connection.session import connect
+from pgassay.server.protocol import LOAD_NAME, ConnectionParameters
+from pgassay.server.statements import statement
 from pgassay.spec.load.generators import GeneratorsTable
 from pgassay.trials.load.generator import LoadGenerator
-from pgassay.trials.load.generators.clocks import measured_offsets
-from pgassay.trials.load.generators.sessions import end_sessions, refuse_other_server
 from pgassay.trials.load.group import ClockOffset, GeneratorLost
 
 _ANSWER_S = 10.0
@@ -114,3 +125,56 @@ def generators_on_nodes(table: GeneratorsTable, threads: int) -> Iterator[OnRay]
         ) as actors,
     ):
         yield OnRay(actors, goes_on=table.lost == "continue")
+
+
+EXCHANGES = 7
+AT_A_TIME = 8
+"""Answers of more at the same time would wait for each other here, which counts as their way."""
+
+
+def measured_offsets(
+    ours: Callable[[], int], theirs: Callable[[int], int], count: int
+) -> list[ClockOffset]:
+    """Measures the clock offsets of several generators; `theirs` asks for the clock of one, from
+    several threads."""
+    with ThreadPoolExecutor(AT_A_TIME) as pool:
+        return list(
+            pool.map(lambda place: measured_offset(ours, partial(theirs, place)), range(count))
+        )
+
+
+def measured_offset(ours: Callable[[], int], theirs: Callable[[], int]) -> ClockOffset:
+    """Measures the clock offset of one generator, whose clock `theirs` asks for."""
+    exchanges = []
+    for _ in range(EXCHANGES):
+        sent = ours()
+        read = theirs()
+        received = ours()
+        exchanges.append((received - sent, read - (sent + received) // 2))
+    took, offset = min(exchanges)
+    return ClockOffset(offset, took // 2 + 1)
+
+
+def refuse_other_server(
+    connection: ConnectionParameters, names: Sequence[str], opened: Sequence[Collection[int]]
+) -> None:
+    """Refuses a generator whose libpq finds another server than the one that the run measures.
+
+    Raises SetupError.
+    """
+    with connect(connection) as session:
+        found = session.execute(statement("trials/load_sessions"), (LOAD_NAME,)).fetchall()
+    here = {pid for (pid,) in found}
+    for name, pids in zip(names, opened, strict=True):
+        if not here.issuperset(pids):
+            raise SetupError(
+                f"the load generator on {name} reached another server than this machine, whose is"
+                f" {connection.label}: give target.dsn a host that all machines know by that name"
+            )
+
+
+def end_sessions(connection: ConnectionParameters) -> None:
+    """Ends the sessions of the load in its database and of its role; a server that does not let us
+    keeps them, and the guard for sessions of others sees them at work."""
+    with suppress(TargetError, psycopg.Error), connect(connection) as session:
+        session.execute(statement("trials/end_load"), (LOAD_NAME,))

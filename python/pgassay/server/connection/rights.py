@@ -1,7 +1,8 @@
-"""A server, database or role that lets new transactions write nothing.
+"""What our role may do: its name in a line to paste into psql, CHECKPOINT, writing at all.
 
-Enters: a session that keeps the user's settings. Leaves: why nothing can be made there, with the
-fix. Never: lifts that guard.
+Enters: a session; for writing one that keeps the user's settings. Leaves: an identifier as
+PostgreSQL itself quotes it; yes or no; why nothing can be made there, with the fix.
+Never: changes anything, or lifts the guard of a server, database or role that is read only.
 """
 
 from __future__ import annotations
@@ -13,6 +14,20 @@ from pgassay.errors import TargetError
 from pgassay.server.connection.session import one_line
 from pgassay.server.protocol import Connection
 from pgassay.server.statements import statement
+
+
+def own_role(session: Connection) -> str:
+    """Returns the name of the session's role as SQL takes it, quoted where it must be."""
+    row = session.execute("SELECT pg_catalog.quote_ident(current_user)", prepare=False).fetchone()
+    return str(row[0]) if row else "this_role"
+
+
+def may_checkpoint(session: Connection) -> bool:
+    """Returns whether the session's role may run CHECKPOINT: as a superuser, or from version 15 on
+    as a member of pg_checkpoint."""
+    row = session.execute(statement("existing/may_checkpoint")).fetchone()
+    return row is not None and bool(row[0])
+
 
 SETTING = "default_transaction_read_only"
 NOTHING_MADE = "nothing can be made there"
