@@ -14,8 +14,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from pgassay.errors import PgassayError, RunDirectoryError
-from pgassay.samples.journal_entries import Entry, journal_entries, open_entries
 from pgassay.samples.storage.files import append_line
+from pgassay.samples.storage.journal_lines import Entry, journal_entries, open_entries
 from pgassay.server.change import Change, change_of, stored, visible
 
 

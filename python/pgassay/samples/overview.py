@@ -9,17 +9,21 @@ from __future__ import annotations
 
 import fcntl
 import os
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
-from pgassay.samples.journal_entries import open_entries
 from pgassay.samples.layout import ANALYSIS, ENVIRONMENT, JOURNAL, OBSERVATION, PLAN, TRIALS
-from pgassay.samples.run_summary import SUMMARY, summary_of
+from pgassay.samples.storage.journal_lines import open_entries
 from pgassay.samples.storage.json_head import first_values_of, object_in, values_of
 
+SUMMARY = "summary"
+_SAME = ("metric", "factor", "baseline", "level", "step")
+"""The keys that name a comparison."""
 HEAD_KEYS = {PLAN: "question", OBSERVATION: "server", ENVIRONMENT: "created_at", ANALYSIS: SUMMARY}
 """File → the key of it that is read here, which stands near its beginning."""
 
@@ -163,3 +167,33 @@ def _with_verdict(run: RunOverview) -> RunOverview:
         effect_pct=found["effect_pct"],
         verdicts=tuple(found["verdicts"]),
     )
+
+
+def summary_of(analysis: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns `verdict` and `effect_pct` of the first verdict, `badge` (the same in a few words),
+    and `verdicts`, of all of them; without verdicts the values are null.
+
+    It is stored with the analysis, so that a list of a thousand runs need not parse as many
+    analyses; of one without it (of an older pgassay) it is made here.
+    """
+    found = [one for one in analysis["findings"] if one["kind"] == "verdict"]
+    judged = [_judged(one, analysis) for one in found]
+    verdicts = [
+        str(about.get("verdict", one["title"])) for one, about in zip(found, judged, strict=True)
+    ]
+    return {
+        "verdict": verdicts[0] if verdicts else None,
+        "badge": str(found[0]["title"]) if found else None,
+        "effect_pct": judged[0].get("effect_pct") if judged else None,
+        "verdicts": verdicts,
+    }
+
+
+def _judged(finding: Mapping[str, Any], analysis: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The comparison that a finding is about; older runs name it as the finding's evidence."""
+    about = finding.get("comparison") or finding.get("evidence")
+    if not isinstance(about, Mapping):
+        return {}
+    comparisons = analysis.get("comparisons", ())
+    same = (one for one in comparisons if all(one.get(key) == about.get(key) for key in _SAME))
+    return next(same, {})

@@ -20,7 +20,7 @@ import platformdirs
 
 from pgassay.durable import make_directory, write_atomically
 from pgassay.errors import RunDirectoryError
-from pgassay.samples.layout import ENVIRONMENT, JOURNAL, PLAN, SPEC, STATEMENTS, TRIALS
+from pgassay.samples.layout import ENVIRONMENT, FAILED, JOURNAL, PLAN, SPEC, STATEMENTS, TRIALS
 from pgassay.server.hosts.account import name_of
 from pgassay.spec.stored import WORKLOAD_COPY
 
@@ -31,7 +31,7 @@ _FILES = (
     JOURNAL,
     PLAN,
     ENVIRONMENT,
-    "failed.jsonl",
+    FAILED,
     STATEMENTS,
     TRIALS,
 )

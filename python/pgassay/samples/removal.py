@@ -14,9 +14,9 @@ from pathlib import Path
 from shlex import quote
 
 from pgassay.errors import RunDirectoryError
-from pgassay.samples.journal_entries import open_entries
 from pgassay.samples.layout import JOURNAL, MARKS, OBSERVATION, PLAN, TRACE
 from pgassay.samples.storage.files import clear_errors
+from pgassay.samples.storage.journal_lines import open_entries
 from pgassay.samples.storage.json_head import values_of
 from pgassay.samples.unfinished import locked
 

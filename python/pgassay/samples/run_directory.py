@@ -16,23 +16,24 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pyarrow as pa
 
 from pgassay.durable import make_directory, sync_directory
-from pgassay.errors import RunDirectoryError
+from pgassay.errors import PgassayError, RunDirectoryError
+from pgassay.json_text import decoded
 from pgassay.plan.model import Plan
 from pgassay.plan.store import plan_from_json, plan_to_json
 from pgassay.samples.directory import StoredDirectory
-from pgassay.samples.failed_trials import FAILED, failed_trials, note_failed
 from pgassay.samples.forms.statements import PlansFile
-from pgassay.samples.forms.trial import TrialFile
+from pgassay.samples.forms.trial import FailedLine, TrialFile
 from pgassay.samples.journal import FileJournal, open_changes
-from pgassay.samples.layout import JOURNAL, PLAN, PLANS, SPEC, TRIAL, TRIALS
+from pgassay.samples.layout import FAILED, JOURNAL, PLAN, PLANS, SPEC, TRIAL, TRIALS
 from pgassay.samples.own_runs import remember_begun
 from pgassay.samples.profiles import PROFILES, ProfileDirectory
-from pgassay.samples.storage.files import clear_errors, write_atomically
+from pgassay.samples.storage.files import append_line, clear_errors, write_atomically
 from pgassay.samples.storage.histogram_layout import with_layout
 from pgassay.samples.storage.json_files import without_secrets
 from pgassay.samples.storage.tables import TABLES, as_table, logged_tables, parquet_of
@@ -84,12 +85,21 @@ class RunDirectory(StoredDirectory):
         return not any((self.path / TRIALS).iterdir()) and not open_changes(self.path / JOURNAL)
 
     def note_failed(self, trial: FailedTrial) -> None:
-        """Stores that a trial broke off: it is run again, and the report says so."""
-        note_failed(self.path / FAILED, trial)
+        """Stores that a trial broke off by what happened in it: it is run again, and the report
+        says so. A disk that takes no more must not hide why."""
+        with suppress(PgassayError):
+            append_line(self.path / FAILED, FailedLine.of(trial).to_json())
 
     def failed(self) -> tuple[FailedTrial, ...]:
-        """Reads the trials that broke off and were not stored, oldest first."""
-        return failed_trials(self.path / FAILED)
+        """Reads the trials that broke off and were not stored, oldest first; a damaged line is
+        skipped."""
+        path, found = self.path / FAILED, []
+        with clear_errors(path):
+            lines = path.read_text("utf-8", errors="replace").splitlines() if path.exists() else []
+        for line in lines:
+            with suppress(ValueError):
+                found.append(FailedTrial(**dict(FailedLine.model_validate(decoded(line)))))
+        return tuple(found)
 
     def write_trial(self, record: TrialRecord) -> None:
         """Stores one finished trial; it is there whole, or not at all."""

@@ -15,7 +15,6 @@ from pgassay.fleet.member import OpenedMember
 from pgassay.fleet.run import is_over, kept_trials, opened_members, run_blocks
 from pgassay.fleet.schedule import Schedule
 from pgassay.notes import legacy
-from pgassay.samples.failed_trials import failed_trials
 from pgassay.server.hosts.placement import Placement
 from pgassay.server.protocol import ServerFacts
 from pgassay.spec.parse import parse_spec
@@ -66,7 +65,7 @@ def test_the_block_of_a_lost_server_runs_again_whole_and_no_finished_trial_is_lo
         (len(plan.trials) + first.number, first.number),
         (second.number, None),
     ]
-    (failed,) = failed_trials(run.path / "failed.jsonl")
+    (failed,) = run.failed()
     assert (failed.number, failed.reason.values["server"]) == (second.number, "north")
     assert any("north is lost" in text for text in heard.warnings)
     context = analyse_run(run)

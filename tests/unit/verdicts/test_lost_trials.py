@@ -15,7 +15,7 @@ from pgassay.analysis.model import Analysis, RunFacts, TrialMeasures, Verdict
 from pgassay.findings.registry import find
 from pgassay.notes import Note, legacy
 from pgassay.plan.model import Plan
-from pgassay.samples.failed_trials import failed_trials, note_failed
+from pgassay.samples.run_directory import RunDirectory
 from pgassay.trials.model.record import FailedTrial
 from support.synthetic.courses import plan_with, trials_with
 from support.synthetic.failed_trials import FIVE, plan_of, trials_of, warnings_of
@@ -119,14 +119,14 @@ def test_an_idle_trial_withdraws_the_verdict_even_in_an_incomplete_block() -> No
 
 
 def test_what_was_noted_is_read_back_beside_a_line_cut_short(tmp_path: Path) -> None:
-    path = tmp_path / "failed.jsonl"
-    assert failed_trials(path) == ()
+    run, path = RunDirectory(tmp_path), tmp_path / "failed.jsonl"
+    assert run.failed() == ()
     one, other = broken("a1", 1)[0], FailedTrial(5, 3, "a2", legacy('the "server" — died'))
-    note_failed(path, one)
+    run.note_failed(one)
     with path.open("a") as file:
         file.write('{"number": 4, "blo')
-    note_failed(path, other)
-    assert failed_trials(path) == (one, other)
+    run.note_failed(other)
+    assert run.failed() == (one, other)
     assert path.stat().st_mode & 0o777 == 0o600
 
 

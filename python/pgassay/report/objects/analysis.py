@@ -19,7 +19,7 @@ from pgassay.findings.model import Finding
 from pgassay.notes import Note, coded, note_to_json
 from pgassay.report.context import ReportContext
 from pgassay.report.objects.gates import gates_object
-from pgassay.samples.run_summary import SUMMARY, summary_of
+from pgassay.samples.overview import SUMMARY, summary_of
 
 
 def render_json(context: ReportContext) -> str:

@@ -1,4 +1,4 @@
-"""trial.json.
+"""trial.json, and failed.jsonl, which has the trials that broke off.
 
 Enters: a `TrialRecord`, or the object of the file. Leaves: a `TrialFile`.
 Never: requires a key that older versions did not write, or that is not read.
@@ -10,8 +10,9 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
+from pgassay.notes import UNSAID
 from pgassay.plan.model import ALL_ARMS
-from pgassay.stored_model import Codes, Items, Number, Part, SaidNotes, Stored, StoredFile
+from pgassay.stored_model import Codes, Items, Number, Part, SaidNote, SaidNotes, Stored, StoredFile
 
 
 class Step(Stored):
@@ -129,6 +130,16 @@ class StoredValidity(Stored):
 
     valid: bool = True
     notes: Annotated[SaidNotes, Codes("notes")] = Field((), alias="reasons")
+
+
+class FailedLine(Stored):
+    """One line of failed.jsonl, a trial that broke off."""
+
+    number: int
+    block: int
+    arm: str
+    reason: SaidNote = UNSAID
+    repeats: int | None = None
 
 
 class TrialFile(StoredFile):
