@@ -91,6 +91,7 @@ RULES = (
     "findings/answer/endpoints",
     "findings/answer/explanations",
     "findings/answer/factors",
+    "findings/answer/gates",
     "findings/answer/limits",
     "findings/answer/time_parts",
     "findings/answer/trade_offs",

@@ -17,6 +17,7 @@ from pgassay.analysis.judge import judge
 from pgassay.analysis.noise.prior_runs import conditions_of
 from pgassay.findings.answer.gates import gate_lines
 from pgassay.findings.noise.forecast import gate_sentences
+from pgassay.notes import Note
 from pgassay.plan.design import make_plan
 from pgassay.plan.model import Plan
 from pgassay.spec.parse import parse_spec
@@ -79,7 +80,8 @@ def test_an_undecided_gate_says_which_change_would_have_failed() -> None:
     assert -20.0 < check.caught_pct < -6.0
     assert absent.checks == ()
     sentence, _ = (line.sentence for line in gate_lines([with_it, absent]))
-    assert f"a change of −{-check.caught_pct:.1f} % would fail in 9 of 10 such runs" in sentence
+    caught = Note.of("findings/change", value=round(check.caught_pct, 1), unit="%")
+    assert values_in(sentence)["findings/answer/gates/check.caught"] == {"change": caught}
     decided = judge(plan, trials_of(plan, noise=0.005))
     (holds,) = with_caught(judge_gates(plan.gates, decided.verdicts), plan, decided.rule)
     assert (holds.outcome, holds.checks[0].caught_pct) == (GateOutcome.HOLDS, None)

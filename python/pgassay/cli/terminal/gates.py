@@ -45,12 +45,12 @@ def settle(results: Sequence[GateResult], undecided: str) -> None:
     A metric that is worse by its verdict never passes without a line.
     """
     failed, opened = (
-        [one_line(line.sentence) for line in gate_lines(results) if line.outcome is wanted]
+        [one_line(str(line.sentence)) for line in gate_lines(results) if line.outcome is wanted]
         for wanted in (GateOutcome.FAILED, GateOutcome.UNDECIDED)
     )
     if failed:
         raise GateFailed(f"gate failed (regression): {_first(failed)}")
-    worse = [one_line(line.sentence) for line in gate_lines(_only_worse(results))]
+    worse = [one_line(str(line.sentence)) for line in gate_lines(_only_worse(results))]
     if undecided == "pass":
         for text in worse:
             warn(f"gate undecided: {text}")

@@ -1,6 +1,7 @@
-"""The gates of a run in words.
+"""What is said of the gates of a run.
 
-Enters: gates with their outcomes. Leaves: one `GateLine` per check. Never: decides an outcome.
+Enters: gates with their outcomes. Leaves: one `GateLine` per check, and its parts. Never: decides
+an outcome.
 """
 
 from __future__ import annotations
@@ -10,92 +11,83 @@ from dataclasses import dataclass
 
 from pgassay.analysis.gates.model import GateCheck, GateOutcome, GateResult
 from pgassay.analysis.statistics.values import Interval
-from pgassay.language import clauses, colon, tr
+from pgassay.findings.wording import change
 from pgassay.notes import Note
-from pgassay.quantities import signed_bound
 
+_RULE = "findings/answer/gates"
 NOT_MEASURED = Note("analysis/gates/not-measured")
 
 
 @dataclass(frozen=True)
 class GateLine:
-    """One check of a gate in words."""
+    """What is said of one check of a gate."""
 
     outcome: GateOutcome
-    name: str
+    name: Note | str
     """The gate as it was written, the level and the load, without figures; the gate alone where its
     metric was not measured."""
-    sentence: str
+    sentence: Note
     """The gate, what changes and by how much."""
 
 
 def gate_lines(results: Sequence[GateResult]) -> Iterator[GateLine]:
-    """A line for every check, gate by gate; one for a gate whose metric was not measured."""
+    """Yields a line for every check, gate by gate; one for a gate without a measured metric."""
     for result in results:
-        text, limit = result.gate.text, result.gate.limit
+        gate, limit = result.gate.text, result.gate.limit
         if not result.checks:
-            said = f"{text}{colon()}{NOT_MEASURED}"
-            yield GateLine(result.outcome, text, said)
+            said = Note.of(f"{_RULE}/sentence", gate=gate, said=NOT_MEASURED)
+            yield GateLine(result.outcome, gate, said)
         for one in result.checks:
-            name = f"{text}{colon()}{_subject(one)}"
-            yield GateLine(one.outcome, name, f"{text}{colon()}{check_words(one, limit)}")
+            name = Note.of(f"{_RULE}/name", gate=gate, subject=_subject(one))
+            said = Note.of(f"{_RULE}/sentence", gate=gate, said=_claim(one, limit))
+            yield GateLine(one.outcome, name, said)
 
 
-def _subject(check: GateCheck) -> str:
+def _subject(check: GateCheck) -> Note:
     """The level, and the load where there are several."""
     one = check.comparison
-    at = "" if one.step is None else tr(" at {load}", load=one.load)
-    return f"{one.factor} = {one.level}{at}"
+    at = "" if one.step is None else Note("findings/answer/at-load", {"load": one.load})
+    return Note.of(f"{_RULE}/subject", factor=one.factor, level=one.level, at=at)
 
 
-def check_words(check: GateCheck, limit: float) -> str:
+def _claim(check: GateCheck, limit: float) -> Note:
     """Such as `wal_compression = pglz changes it by +1.2 % (95 % CI −0.3 to +2.7 %)`."""
-    change, interval = change_text(check, limit), interval_text(check, limit)
-    subject = _subject(check)
-    words = (
-        f"{subject}{colon()}{change} ({interval})"
-        if check.change is None
-        else tr(
-            "{subject} changes it by {change} ({interval})",
-            subject=subject,
-            change=change,
-            interval=interval,
-        )
+    claim = Note.of(
+        f"{_RULE}/check.{'unknown' if check.change is None else 'changes'}",
+        subject=_subject(check),
+        change=change_of(check, limit),
+        interval=interval_of(check, limit),
     )
-    return clauses([words, reason_text(check)]) if check.reason else words
+    reason = reason_of(check) if check.reason else None
+    return claim if reason is None else Note.of(f"{_RULE}/several", said=(claim, reason))
 
 
-def reason_text(check: GateCheck) -> str:
-    """Why it is undecided, and which change would not have been."""
-    reason = str(check.reason or "")
+def reason_of(check: GateCheck) -> Note | None:
+    """Returns why a check is undecided, and which change would not have been."""
     if check.caught_pct is None:
-        return reason
-    change = f"{signed_bound(round(check.caught_pct, 1), 0.0)}"
-    beyond = tr("a change of {change} would fail in 9 of 10 such runs", change=change)
-    return clauses([reason, beyond])
+        return check.reason
+    caught = Note.of(f"{_RULE}/check.caught", change=change(round(check.caught_pct, 1)))
+    return Note.of(f"{_RULE}/several", said=(check.reason or "", caught))
 
 
-def change_text(check: GateCheck, limit: float) -> str:
-    """The change with its sign and unit."""
-    return tr("no change known") if check.change is None else _amount(check.change, check, limit)
+def change_of(check: GateCheck, limit: float) -> Note:
+    """Returns the change with its sign and unit."""
+    if check.change is None:
+        return Note(f"{_RULE}/check.no_change")
+    return change(check.change, limit, in_points=check.unit == "points")
 
 
-def interval_text(check: GateCheck, limit: float) -> str:
-    """The interval that shows the outcome: 90 % where the gate holds, else 95 %."""
-    holds = check.outcome is GateOutcome.HOLDS
+def interval_of(check: GateCheck, limit: float) -> Note:
+    """Returns the interval that shows the outcome: 90 % where the gate holds, else 95 %."""
+    holds, in_points = check.outcome is GateOutcome.HOLDS, check.unit == "points"
     interval: Interval | None = check.ci90 if holds else _own95(check)
     if interval is None:
-        return tr("no interval")
-    low, high = (_amount(end, check, limit) for end in interval)
-    return tr("{level} % CI {low} to {high}", level=90 if holds else 95, low=low, high=high)
+        return Note(f"{_RULE}/check.no_interval")
+    low, high = (change(end, limit, in_points=in_points) for end in interval)
+    return Note.of(f"{_RULE}/check.interval", level=90 if holds else 95, low=low, high=high)
 
 
 def _own95(check: GateCheck) -> Interval | None:
     """As every table shows it."""
     one = check.comparison
     return (one.ci95 if check.unit == "points" else one.ci95_pct) or check.ci95
-
-
-def _amount(value: float, check: GateCheck, limit: float) -> str:
-    text = signed_bound(value, limit)
-    return text if check.unit == "%" else text.replace(" %", tr(" points"))

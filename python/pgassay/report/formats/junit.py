@@ -116,7 +116,7 @@ def _not_compared(finding: Finding, metric: str) -> Case:
 
 def _gates(context: ReportContext) -> Iterator[Case]:
     for line in gate_lines(context.gates):
-        yield Case("gate", line.name, _GATES[line.outcome], line.sentence)
+        yield Case("gate", str(line.name), _GATES[line.outcome], str(line.sentence))
 
 
 def _outcome(one: Comparison) -> Outcome:

@@ -9,8 +9,9 @@ from dataclasses import replace
 
 from pgassay.analysis.gates.model import GateOutcome, GateResult
 from pgassay.analysis.reading.metrics import METRICS
-from pgassay.findings.answer.gates import NOT_MEASURED, change_text, interval_text, reason_text
+from pgassay.findings.answer.gates import NOT_MEASURED, change_of, interval_of, reason_of
 from pgassay.language import Message, tr
+from pgassay.notes import Note
 from pgassay.report.context import ApartContext, ReportContext
 from pgassay.report.document.blocks import Paragraph
 from pgassay.report.document.section import Blocks, section
@@ -53,7 +54,7 @@ def gate_table(results: tuple[GateResult, ...]) -> Table:
     for result in results:
         text, limit = result.gate.text, result.gate.limit
         if not result.checks:
-            cell = _outcome(result.outcome, str(NOT_MEASURED))
+            cell = _outcome(result.outcome, NOT_MEASURED)
             rows.append((text, METRICS[result.gate.metrics[-1]].title, *[ABSENT] * 4, cell))
         rows += [
             (
@@ -61,15 +62,15 @@ def gate_table(results: tuple[GateResult, ...]) -> Table:
                 METRICS[one.comparison.metric].title,
                 subject(one.comparison),
                 one.comparison.load,
-                change_text(one, limit),
-                interval_text(one, limit),
-                _outcome(one.outcome, reason_text(one)),
+                str(change_of(one, limit)),
+                str(interval_of(one, limit)),
+                _outcome(one.outcome, reason_of(one)),
             )
             for one in result.checks
         ]
     return replace(table(_COLUMNS, rows), label=tr("Gates"))
 
 
-def _outcome(outcome: GateOutcome, reason: str) -> Cell:
+def _outcome(outcome: GateOutcome, reason: Note | None) -> Cell:
     cell = tone_cell(outcome.value, _TONES[outcome])
-    return Cell(cell.text, style=cell.style, note=reason)
+    return Cell(cell.text, style=cell.style, note=str(reason or ""))
