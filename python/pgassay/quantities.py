@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from pgassay.language import decimals, localised, tr
+from pgassay.language import decimals, localised, ntr, tr
 
 
 def clock(seconds: float) -> str:
@@ -111,6 +111,15 @@ def plain_number(value: float) -> str:
 def count(value: float) -> str:
     """Writes a number of things to three significant digits."""
     return spaced(float(format(value, ".3g")), 0)
+
+
+def load(level: float | None, unit: str) -> str:
+    """Writes a load, such as `1 client` or `500 tps asked`; `whole trial` without a level."""
+    if level is None:
+        return tr("whole trial")
+    if unit == "clients" and float(level).is_integer():
+        return ntr("{n} client", "{n} clients", int(level))
+    return f"{decimals(level, 'g')} {unit}"
 
 
 def correlation(value: float) -> str:

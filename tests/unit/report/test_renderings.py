@@ -40,9 +40,9 @@ HOSTILE = "<b>*x*</b>{n}"
 
 TABLE = table(
     (
-        Column("Level", "group"),
+        Column("Level", "group", name="level"),
         Column("Metric", "heading", merges=True),
-        Column("Short", "text", full_title="The whole title"),
+        Column("Short", "text", full_title="The whole title", name="short"),
         Column("Change"),
     ),
     (
@@ -67,7 +67,7 @@ BLOCKS: tuple[Block, ...] = (
     Chart("empty", Figure([]), "What it shows", said("How to read {it}.", it=HOSTILE), True),
     Code("SELECT '```';", "sql"),
     Fold("Left out of text", [note("Folded.")], is_open=True, printed=True),
-    Fold("In text", [TABLE.without("Level", "Short")], in_text=True),
+    Fold("In text", [TABLE.only_if(level=False, short=False)], in_text=True),
     Group([Heading("Host"), Facts([("cpus", "2")])], "wide"),
     PageOnly([note("Beside a drawing.")]),
     Frame("<svg/>", "A flame graph", 40),

@@ -111,7 +111,7 @@ def test_text_has_what_is_claimed_and_html_has_every_pair_folded(context: Report
     assert len(in_text) == 4, "claims, weights, infrastructure, disks"
     found = tables(context)
     claimed, *others = [one for one in found if one.label == "Classic correlations"]
-    assert {*claimed.column("Pair")} <= {name for one in others for name in one.column("Pair")}
+    assert {*claimed.column("pair")} <= {name for one in others for name in one.column("pair")}
     assert [row[2] for row in rows_of(found, "IO")].count("4711"), "a query is known by its id"
     (only,) = rows_of([one for one in found if one.columns[1].title == "Only in"], "LWLock:XidGen")
     assert only[4] == "may be chance"

@@ -275,7 +275,7 @@ def test_the_numbers_of_the_effect_name_the_level_of_each_mark(better: ReportCon
     assert chart is not None
     numbers = chart_data(chart, "effect")
     assert numbers is not None
-    assert set(numbers.table.column("Mark")) == {
+    assert set(numbers.table.column("mark")) == {
         "max_wal_size = 1GB",
         "max_wal_size = 2GB",
     }

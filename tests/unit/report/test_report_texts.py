@@ -159,14 +159,14 @@ def test_p_values_have_three_decimals(better: ReportContext) -> None:
 
 def test_the_table_of_trials_follows_the_order_they_ran(better: ReportContext) -> None:
     trials = trial_table(better)
-    assert trials.column("Trial") == tuple(map(str, range(1, 13)))
-    assert set(trials.column("Position")) == {"1", "2"}
-    checkpoints = zip(trials.column("Arm"), trials.column("Checkpoints"), strict=True)
+    assert trials.column("number") == tuple(map(str, range(1, 13)))
+    assert set(trials.column("position")) == {"1", "2"}
+    checkpoints = zip(trials.column("arm"), trials.column("checkpoints"), strict=True)
     assert {count for arm, count in checkpoints if arm == "max_wal_size = 32MB"} == {"3"}
 
 
 def test_the_table_of_verdicts_has_a_row_for_every_step(tmp_path: Path) -> None:
     verdicts = verdict_table(synthetic_context(tmp_path, STEPS))
     loads = ("whole trial", "4 clients", "8 clients")
-    assert verdicts.column("Load") == tuple(load for load in loads for _ in range(2))
-    assert set(verdicts.column("Endpoint")) == {"Throughput", "p99 latency"}
+    assert verdicts.column("step") == tuple(load for load in loads for _ in range(2))
+    assert set(verdicts.column("metric")) == {"Throughput", "p99 latency"}

@@ -101,8 +101,8 @@ def test_a_second_run_takes_the_place_of_an_invalid_trial(tmp_path: Path) -> Non
         Note(f"{ROOM}/invalid-replaced", {"text": invalid(3), "value": number})
     ]
     trials = trial_table(context)
-    blocks = dict(zip(trials.column("Trial"), trials.column("Block"), strict=True))
-    caveats = dict(zip(trials.column("Trial"), trials.column("Caveats"), strict=True))
+    blocks = dict(zip(trials.column("number"), trials.column("block"), strict=True))
+    caveats = dict(zip(trials.column("number"), trials.column("warnings"), strict=True))
     assert caveats["3"] == f"does not count: {REASON}"
     assert blocks[str(number)] == blocks["3"]
     answer = run_object("run", context)

@@ -94,7 +94,7 @@ def test_without_a_rate_nothing_is_said_of_who_set_the_throughput(tmp_path: Path
 def test_the_report_says_who_set_the_throughput(tmp_path: Path) -> None:
     run, _, _ = synthetic_run(tmp_path / "run", spec_text=OPEN)
     compared = comparison_table(analyse_run(run))
-    words = dict(zip(compared.column("Measured"), compared.column("Result"), strict=True))
+    words = dict(zip(compared.column("metric"), compared.column("verdict"), strict=True))
     assert words["Throughput"] == "set by the load"
     assert words["Mean latency"] != "set by the load"
 

@@ -118,7 +118,7 @@ def test_text_table_and_verdict_of_a_row_never_contradict_each_other(tmp_path: P
     context = analyse_run(run)
     told = [f for f in context.of_kind(FindingKind.EXPLANATION) if f.comparison is not None]
     assert told
-    for finding, result in zip(told, difference_table(context).column("Result"), strict=True):
+    for finding, result in zip(told, difference_table(context).column("verdict"), strict=True):
         assert finding.comparison is not None
         unclear = "no clear difference" in finding.text
         assert unclear is not finding.comparison.clear
@@ -127,7 +127,7 @@ def test_text_table_and_verdict_of_a_row_never_contradict_each_other(tmp_path: P
             low, high = finding.comparison.ci95 or (0.0, 0.0)
             assert low > 0.0 or high < 0.0
     compared = comparison_table(context)
-    words = dict(zip(compared.column("Measured"), compared.column("Result"), strict=True))
+    words = dict(zip(compared.column("metric"), compared.column("verdict"), strict=True))
     assert words["Checkpoints started per minute"] == "different", "neither way is good"
     assert words["WAL per transaction"] == "better"
 

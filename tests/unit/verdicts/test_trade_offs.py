@@ -92,7 +92,7 @@ def test_a_level_that_is_faster_with_a_worse_tail_is_a_choice() -> None:
     assert "For a short tail of latency, choose vm.vfs_cache_pressure = 100." in said
     assert any("depends on what matters" in text for text in said)
     table = trade_off_table(one)
-    best = dict(zip(table.column("Criterion"), table.column("Best"), strict=True))
+    best = dict(zip(table.column("criterion"), table.column("best"), strict=True))
     assert best["Throughput"] == "150"
     assert best["99th percentile of latency"] == "100"
     assert best["Memory in use on the host"] == "–"
@@ -155,7 +155,7 @@ def test_a_level_that_only_looks_worst_is_not_advised() -> None:
     trade_off = TradeOff("vm.vfs_cache_pressure", THREE, (one,), (), THREE, False)
     analysis = changed(analysis_of({level: {} for level in THREE}), trade_offs=(trade_off,))
     assert "For little WAL, avoid vm.vfs_cache_pressure = 100;" in sentences(analysis)[0]
-    assert trade_off_table(trade_off).column("Best") == ("not 100",)
+    assert trade_off_table(trade_off).column("best") == ("not 100",)
 
 
 def test_two_levels_that_no_criterion_sets_apart_have_nothing_to_weigh() -> None:

@@ -13,7 +13,7 @@ from importlib.resources import files
 from typing import Any
 
 from pgassay.analysis.reading.metrics import METRICS
-from pgassay.report.document.table import Column, Row, Table, data_cell, data_column
+from pgassay.report.document.table import Cell, Column, Row, Table, data_column
 
 _SUFFIXES = {"ms": "_ms", "%": "_pct"}
 """Units that the names of some metrics lack."""
@@ -23,7 +23,7 @@ def table_of(name: str, rows: Iterable[Mapping[str, Any]], more: Sequence[Column
     """A table of the lists; `more` are columns that depend on the run, behind its own."""
     listed = _listed()[name]
     columns = (*(data_column(key, *of) for key, of in listed["columns"].items()), *more)
-    found = (Row(tuple(data_cell(row[one.name]) for one in columns)) for row in rows)
+    found = (Row(tuple(Cell(value=row[one.name]) for one in columns)) for row in rows)
     return Table(columns, tuple(found), name=name, title=listed["title"])
 
 

@@ -1,17 +1,19 @@
 """A table of a report as a value: shown by HTML, Markdown and the brief, written by CSV and XLSX.
 
-Enters: columns and cells. Leaves: frozen tables. Never: holds markup, rounds a raw value, or holds
-one that a spreadsheet cannot: what is not finite is absent, and characters that cannot be seen are
-written out.
+Enters: columns, and facts or cells. Leaves: frozen tables. Never: holds markup, rounds a raw value,
+or gives a spreadsheet one that it cannot hold: what is not finite is absent, and characters that
+cannot be seen are written out.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import Enum
+from functools import reduce
+from itertools import compress
 from typing import Any, Literal
 
 from pgassay.analysis.reading.plain_text import visible
@@ -32,8 +34,11 @@ class Cell:
     """A colour that a chart uses for the same thing."""
     note: str = ""
     """A second line in small type."""
-    value: Value = None
-    """Unrounded, in the column's unit; what CSV and XLSX write of a table of data."""
+    value: Any = None
+    """Unrounded, in the column's unit, an interval as its two ends; CSV and XLSX write it."""
+
+
+Form = Literal["heading", "text", "line", "number", "group"]
 
 
 @dataclass(frozen=True)
@@ -41,7 +46,7 @@ class Column:
     """A column; its form says how HTML sets it."""
 
     title: str
-    form: Literal["heading", "text", "line", "number", "group"] = "number"
+    form: Form = "number"
     """`heading` names the row; a `line` is text that does not wrap; a `group` names several rows
     and stands above them in HTML."""
     merges: bool = False
@@ -49,9 +54,18 @@ class Column:
     full_title: str = ""
     """Shown by Markdown in place of the title, and by HTML where the pointer rests."""
     name: str = ""
-    """Of a table of data: what CSV and XLSX call the column, with its unit if it has one."""
+    """What code, CSV and XLSX call it, with its unit if it has one; in a view the attribute of a
+    fact that its raw value is, such as `effect_pct` or `estimate.effect_pct`."""
     unit: str = ""
     meaning: str = ""
+    show: Callable[[Any], str | Cell] = str
+    """Writes a fact in it."""
+
+    def cell(self, fact: Any) -> Cell:
+        """What the column shows of a fact, with the raw value."""
+        shown = self.show(fact)
+        value = reduce(_part, self.name.split("."), fact)
+        return replace(shown if isinstance(shown, Cell) else Cell(shown), value=value)
 
 
 @dataclass(frozen=True)
@@ -86,36 +100,39 @@ class Table:
         return len(self.rows)
 
     def values(self) -> Iterator[tuple[Value, ...]]:
-        """The raw values, row by row."""
-        return (tuple(cell.value for cell in row.cells) for row in self.rows)
+        """The raw values as a spreadsheet can hold them, row by row."""
+        return (tuple(plain(cell.value) for cell in row.cells) for row in self.rows)
 
-    def column(self, title: str) -> tuple[str, ...]:
+    def column(self, name: str) -> tuple[str, ...]:
         """The texts of one column."""
-        at = [column.title for column in self.columns].index(title)
+        at = [column.name for column in self.columns].index(name)
         return tuple(row[at] for row in self.rows)
 
-    def without(self, *titles: str) -> Table:
-        """The same without these columns."""
-        kept = [at for at, column in enumerate(self.columns) if column.title not in titles]
-        return replace(
-            self,
-            columns=tuple(self.columns[at] for at in kept),
-            rows=tuple(replace(r, cells=tuple(r.cells[at] for at in kept)) for r in self.rows),
-        )
+    def only_if(self, **shown: object) -> Table:
+        """The same without the columns, by their names, of which this is false."""
+        return self._of([c.name not in shown or bool(shown[c.name]) for c in self.columns])
 
     def ungrouped(self) -> Table:
         """What HTML shows beneath the names of groups."""
-        return self.without(*(c.title for c in self.columns if c.form == "group"))
+        return self._of([column.form != "group" for column in self.columns])
 
-    def filled(self, absent: str) -> Table:
-        """The same without columns whose cells show nothing, or only what is absent."""
-        return self.without(
-            *(
-                column.title
+    def filled(self, absent: str, *names: str) -> Table:
+        """The same without columns whose cells show nothing, or only what is absent.
+
+        With names, of the columns with these names.
+        """
+        return self._of(
+            [
+                bool(names and column.name not in names)
+                or any(row[at] not in ("", absent) or row.cells[at].note for row in self.rows)
                 for at, column in enumerate(self.columns)
-                if not any(row[at] not in ("", absent) or row.cells[at].note for row in self.rows)
-            )
+            ]
         )
+
+    def _of(self, kept: Sequence[bool]) -> Table:
+        """The same with the columns that are kept."""
+        rows = (replace(one, cells=tuple(compress(one.cells, kept))) for one in self.rows)
+        return replace(self, columns=tuple(compress(self.columns, kept)), rows=tuple(rows))
 
     def grouped(self, *, merges: bool = True) -> Iterator[tuple[str, Row]]:
         """(the name of a group that begins here, or nothing; a row of `ungrouped`).
@@ -142,9 +159,35 @@ class Table:
 
 def numbers(*titles: str) -> tuple[Column, ...]:
     """Makes columns of figures; their titles are messages."""
-    return tuple(
-        Column(title if isinstance(title, Message) else Message(title)) for title in titles
-    )
+    return tuple(Column(_message(title)) for title in titles)
+
+
+def column(
+    name: str,
+    title: str,
+    show: Callable[[Any], str | Cell],
+    form: Form = "number",
+    *,
+    merges: bool = False,
+    full_title: str = "",
+) -> Column:
+    """Makes a column of facts; its title is a message."""
+    return Column(_message(title), form, merges, full_title, name, show=show)
+
+
+def _message(title: str) -> str:
+    return title if isinstance(title, Message) else Message(title)
+
+
+def view(
+    columns: Sequence[Column],
+    facts: Iterable[Any],
+    label: str = "",
+    style: Callable[[Any], str] = lambda _: "",
+) -> Table:
+    """A table with a row for each fact, written as its columns say; `style` is of its rows."""
+    rows = (Row(tuple(one.cell(fact) for one in columns), style(fact)) for fact in facts)
+    return Table(tuple(columns), tuple(rows), label=label)
 
 
 def table(columns: Sequence[Column], rows: Sequence[Sequence[str | Cell]]) -> Table:
@@ -163,10 +206,9 @@ def data_column(name: str, unit: str, meaning: str) -> Column:
     return Column(name, name=name, unit=unit, meaning=meaning)
 
 
-def data_cell(value: Any) -> Cell:
-    """A raw value as a cell."""
-    held = plain(value)
-    return Cell("" if held is None else str(held), value=held)
+def _part(of: Any, name: str) -> Any:
+    """An attribute of a fact, or the value of a key; None where it has none."""
+    return of.get(name) if isinstance(of, Mapping) else getattr(of, name, None)
 
 
 def plain(value: Any) -> Value:

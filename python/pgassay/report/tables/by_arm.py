@@ -20,7 +20,7 @@ def arm_columns(context: ReportContext) -> tuple[Column, ...]:
     """One column for each arm."""
     styles = arm_styles(context.plan.arms)
     arms = (styles[arm.id] for arm in context.analysis.answer.arms)
-    return tuple(Column(arm.short, full_title=arm.label) for arm in arms)
+    return tuple(Column(arm.short, full_title=arm.label, name=arm.id) for arm in arms)
 
 
 def arm_table(
@@ -28,7 +28,9 @@ def arm_table(
 ) -> Table:
     """Rows of (what, its value in each arm)."""
     columns = arm_columns(context)
-    return table([Column(title, "heading"), *columns], [(name, *values) for name, values in rows])
+    return table(
+        [Column(title, "heading", name="of"), *columns], [(name, *values) for name, values in rows]
+    )
 
 
 def log_event_table(context: ReportContext) -> Table:

@@ -1,13 +1,17 @@
-"""Numbers, comparisons and other estimates as cells of a table.
+"""Numbers, comparisons and other estimates as cells and columns of a table.
 
-Enters: estimates. Leaves: short texts and cells; what is absent is an en dash.
+Enters: estimates. Leaves: short texts, cells, columns; what is absent is an en dash.
 Never: computes an estimate.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
+from operator import attrgetter
+from typing import Any
 
 from pgassay.analysis.compare.model import Estimate
 from pgassay.analysis.model import Comparison, Verdict, Withdrawn
@@ -15,9 +19,9 @@ from pgassay.analysis.reading.metrics import METRICS, Metric
 from pgassay.analysis.statistics import values
 from pgassay.findings.wording import bounds, quantity
 from pgassay.language import Message, decimals, tr
-from pgassay.quantities import signed_percent, spaced
+from pgassay.quantities import load, signed_percent, spaced
 from pgassay.report.charts.style import TONES
-from pgassay.report.document.table import Cell, numbers
+from pgassay.report.document.table import Cell, Column, column
 
 ABSENT = "–"
 NO_BREAK = "\u00a0"
@@ -33,8 +37,8 @@ def moment(time_ns: int) -> str:
     return f"{datetime.fromtimestamp(time_ns / 1e9, UTC):%Y-%m-%d %H:%M:%S}"
 
 
-def subject(one: Comparison) -> str:
-    """Such as `max_wal_size = 4GB`."""
+def subject(one: Any) -> str:
+    """Names the level that a fact is of, such as `max_wal_size = 4GB`."""
     return f"{one.factor} = {one.level}"
 
 
@@ -59,12 +63,6 @@ def interval_of(comparison: Comparison) -> str:
     return tr(" to ").join(_signed(end, metric) for end in comparison.ci95)
 
 
-def means(comparison: Comparison) -> tuple[str, str]:
-    """The baseline's mean, and the level's."""
-    metric = METRICS[comparison.metric]
-    return quantity(comparison.baseline_mean, metric), quantity(comparison.level_mean, metric)
-
-
 def result(comparison: Comparison) -> Cell:
     """The verdict; of a metric beside the primary one whether it differs, where none is given."""
     text = comparison.verdict.value
@@ -81,18 +79,6 @@ def _withdrawn(why: Withdrawn) -> str:
 def tone_cell(text: str, tone: str) -> Cell:
     """A verdict in its colour."""
     return Cell(tr(text), style=f"word {tone}")
-
-
-ESTIMATE_COLUMNS = numbers("Change", INTERVAL, EVIDENCE)
-
-
-def estimate_cells(estimate: Estimate) -> tuple[str, ...]:
-    """The figures of `ESTIMATE_COLUMNS`."""
-    return (
-        signed_percent(estimate.effect_pct),
-        interval(estimate.ci95_pct),
-        evidence(estimate),
-    )
 
 
 def _signed(value: float, metric: Metric) -> str:
@@ -161,3 +147,44 @@ def looks_decided(one: Comparison) -> bool:
 def whole(value: float) -> str:
     """A whole number, thousands apart."""
     return spaced(value, 0)
+
+
+def percent_column(name: str, title: str = "Change") -> Column:
+    """A column of the change that an attribute of facts is, in per cent."""
+    return column(name, title, lambda one: signed_percent(attrgetter(name)(one)))
+
+
+def interval_column(name: str, title: str = INTERVAL) -> Column:
+    """A column of the interval that an attribute of facts is, in per cent."""
+    return column(name, title, lambda one: interval(attrgetter(name)(one)))
+
+
+def verdict_column(tones: Mapping[Any, str], title: str = "Verdict") -> Column:
+    """A column of verdicts in their colours."""
+    return column(
+        "verdict", title, lambda one: tone_cell(one.verdict.value, tones[one.verdict]), "text"
+    )
+
+
+def inside(part: str, columns: Iterable[Column]) -> tuple[Column, ...]:
+    """Columns of a part of facts, such as their estimate."""
+
+    def of_part(one: Column) -> Column:
+        return replace(
+            one, name=f"{part}.{one.name}", show=lambda fact: one.show(getattr(fact, part))
+        )
+
+    return tuple(map(of_part, columns))
+
+
+LOAD = column("step", "Load", lambda one: load(one.step, one.step_unit), "line")
+MEANS = (
+    column("baseline_mean", "Baseline", lambda c: quantity(c.baseline_mean, METRICS[c.metric])),
+    column("level_mean", "Level", lambda c: quantity(c.level_mean, METRICS[c.metric])),
+)
+CHANGE = (column("effect_pct", "Change", change), column("ci95_pct", INTERVAL, interval_of))
+BLOCKS = column("blocks", "Blocks", lambda one: str(one.blocks))
+P = column("p_sign_flip", EVIDENCE, evidence)
+RESULT = column("verdict", "Result", result, "text")
+ESTIMATE = inside("estimate", (percent_column("effect_pct"), interval_column("ci95_pct"), P))
+"""Of facts with an `Estimate`."""

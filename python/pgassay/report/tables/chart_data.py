@@ -123,8 +123,11 @@ def _words_of_marks(figure: Figure, label: str) -> ChartData | None:
     every = math.ceil(len(words) / _MOST_ROWS)
     shown = [text.partition("\n") for text in words[::every]]
     rows = [(first.rstrip(":："), rest.replace("\n", "; ")) for first, _, rest in shown]
-    found = table([Column(Message("Mark"), "heading"), Column(Message("Values"), "text")], rows)
-    found = found if any(found.column("Values")) else found.without("Values")
+    columns = (
+        Column(Message("Mark"), "heading", name="mark"),
+        Column(Message("Values"), "text", name="values"),
+    )
+    found = table(columns, rows).filled("", "values")
     return ChartData(_labelled(found, label), _which(len(shown), len(words), every))
 
 

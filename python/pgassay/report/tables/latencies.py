@@ -23,7 +23,7 @@ def latency_table(
 ) -> Table:
     """Rows of (names beneath `heads`, a curve), grouped by scenario where there are several."""
     columns = (
-        Column(Message("Scenario"), "group"),
+        Column(Message("Scenario"), "group", name="scenario"),
         *heads,
         *(Column(tr("p{share}", share=decimals(100 * share, "g"))) for share in _SHARES),
         Column(Message("Longest")),
@@ -42,4 +42,4 @@ def latency_table(
             for names, one in rows
         ],
     )
-    return found if len({one.scenario for _, one in rows}) > 1 else found.without("Scenario")
+    return found.only_if(scenario=len({one.scenario for _, one in rows}) > 1)

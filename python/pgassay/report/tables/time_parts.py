@@ -17,7 +17,7 @@ from pgassay.quantities import milliseconds, signed_milliseconds, time_digits
 from pgassay.report.charts.style import CLASS_COLOURS, GREY
 from pgassay.report.charts.waits import mean_of, present_classes
 from pgassay.report.context import ReportContext
-from pgassay.report.document.table import Cell, Column, Row, Table, numbers, row_of
+from pgassay.report.document.table import Cell, Column, Row, Table, row_of
 from pgassay.report.tables.by_arm import arm_table
 from pgassay.report.tables.cells import ABSENT, INTERVAL
 
@@ -25,15 +25,18 @@ WHOLE = Message("Transaction")
 _LEAST = 0.005
 """Share of the whole below which a part is shown with others in one row."""
 FOLDED = Message("Other parts, each below 0.5 %")
-_SHARE = Message("Share of the change")
 _COLUMNS = (
     Column(Message("Part"), "heading"),
-    Column(Message("Level compared"), "group"),
-    *numbers("Baseline", "Level", "Change", INTERVAL, _SHARE),
+    Column(Message("Level compared"), "group", name="level"),
+    Column(Message("Baseline"), name="baseline_ms"),
+    Column(Message("Level"), name="level_ms"),
+    Column(Message("Change"), name="difference_ms"),
+    Column(INTERVAL, name="ci95_ms"),
+    Column(Message("Share of the change"), name="share_pct"),
 )
 _SHORT = tuple(
     replace(one, full_title=Message("Change, with its 95 % interval where it is clear"))
-    if one.title == "Change"
+    if one.name == "difference_ms"
     else one
     for one in _COLUMNS
 )
@@ -46,8 +49,9 @@ def accounting_table(context: ReportContext, *, is_short: bool = False) -> Table
     """
     rows = [row for one in context.analysis.answer.accounting for row in _rows(one, is_short)]
     made = Table(_SHORT if is_short else _COLUMNS, tuple(rows))
-    made = made.without(INTERVAL, _SHARE) if is_short else made
-    return made if context.has_several_levels else made.without("Level compared")
+    return made.only_if(
+        level=context.has_several_levels, ci95_ms=not is_short, share_pct=not is_short
+    )
 
 
 def folded(one: Accounting) -> tuple[list[TimePart], list[TimePart]]:

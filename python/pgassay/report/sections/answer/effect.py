@@ -5,42 +5,42 @@ Enters: the context. Leaves: a chart, its caption's words, tables. Never: decide
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from pgassay.analysis.model import Comparison
 from pgassay.findings.answer.endpoints import endpoint_title
 from pgassay.findings.model import FindingKind
-from pgassay.language import Message, ntr, tr
+from pgassay.language import ntr, tr
 from pgassay.quantities import signed_percent
 from pgassay.report.charts.effects.effect import effect_chart, runs_out
 from pgassay.report.charts.style import TONES
 from pgassay.report.context import ReportContext
 from pgassay.report.document.blocks import Chart, Facts, Paragraph, note
 from pgassay.report.document.section import Blocks, section
-from pgassay.report.document.table import Column, Table, numbers, table
+from pgassay.report.document.table import Table, column, view
 from pgassay.report.document.text import Text, joined, texts_of
 from pgassay.report.tables.cells import (
-    EVIDENCE,
-    INTERVAL,
-    change,
+    BLOCKS,
+    CHANGE,
+    LOAD,
+    MEANS,
+    P,
     difference,
-    evidence,
-    interval_of,
     looks_decided,
-    means,
     subject,
     tone_cell,
 )
 
 sentence = texts_of(__name__)
 
-_DIFFERENCE = Message("Difference")
 _COLUMNS = (
-    Column(Message("Level compared"), "heading", merges=True),
-    Column(Message("Endpoint"), "text"),
-    Column(Message("Load"), "line"),
-    Column(Message("Verdict"), "text"),
-    *numbers("Change", INTERVAL, _DIFFERENCE, "Baseline", "Level", "Blocks", EVIDENCE),
+    column("level", "Level compared", subject, "heading", merges=True),
+    column("metric", "Endpoint", lambda one: endpoint_title(one.metric), "text"),
+    LOAD,
+    column("verdict", "Verdict", lambda c: tone_cell(c.verdict.value, TONES[c.verdict]), "text"),
+    *CHANGE,
+    column("difference", "Difference", difference),
+    *MEANS,
+    BLOCKS,
+    P,
 )
 
 
@@ -94,29 +94,13 @@ def verdict_table(context: ReportContext, *, is_whole: bool = False) -> Table:
     The whole table has groups that name each level with its baseline, and the change in the
     metric's unit; the section shows it without both.
     """
-    analysis = context.analysis
-    rows = [
-        (
-            _against(one) if is_whole else subject(one),
-            endpoint_title(one.metric),
-            one.load,
-            tone_cell(one.verdict.value, TONES[one.verdict]),
-            change(one),
-            interval_of(one),
-            difference(one),
-            *means(one),
-            str(one.blocks),
-            evidence(one),
-        )
-        for one in judged(context)
-    ]
-    first = replace(_COLUMNS[0], form="group") if is_whole else _COLUMNS[0]
-    found = table((first, *_COLUMNS[1:]), rows)
-    if not is_whole:
-        found = found.without(_DIFFERENCE)
-    if not analysis.answer.endpoints:
-        found = found.without("Endpoint")
-    return found if context.has_several_steps else found.without("Load")
+    against = column("level", "Level compared", _against, "group")
+    columns = (against, *_COLUMNS[1:]) if is_whole else _COLUMNS
+    return view(columns, judged(context)).only_if(
+        metric=context.analysis.answer.endpoints,
+        step=context.has_several_steps,
+        difference=is_whole,
+    )
 
 
 def _against(one: Comparison) -> str:

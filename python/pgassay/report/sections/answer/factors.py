@@ -6,10 +6,13 @@ Never: computes an estimate.
 
 from __future__ import annotations
 
-from pgassay.analysis.compare.model import Dependence
+from collections.abc import Callable
+from dataclasses import replace
+
+from pgassay.analysis.compare.model import Dependence, Interaction, SimpleEffect, Trend
 from pgassay.findings.answer.factors import simple_effects_of
 from pgassay.findings.model import FindingKind
-from pgassay.language import Message, colon, ntr, tr
+from pgassay.language import colon, ntr, tr
 from pgassay.plan.description import aliases
 from pgassay.quantities import signed_percent
 from pgassay.report.charts.effects.interactions import interaction_chart, pairs_left_out
@@ -18,15 +21,14 @@ from pgassay.report.context import ReportContext
 from pgassay.report.document.blocks import Chart, Fold, Heading, Items, Paragraph, note
 from pgassay.report.document.captions import cut
 from pgassay.report.document.section import Blocks, section
-from pgassay.report.document.table import Cell, Column, Table, numbers, table
+from pgassay.report.document.table import Table, column, view
 from pgassay.report.document.text import joined, texts_of, word
 from pgassay.report.tables.cells import (
     ABSENT,
-    ESTIMATE_COLUMNS,
-    EVIDENCE,
-    INTERVAL,
-    estimate_cells,
-    tone_cell,
+    ESTIMATE,
+    percent_column,
+    subject,
+    verdict_column,
 )
 
 sentence = texts_of(__name__)
@@ -37,23 +39,15 @@ _TONES = {
     Dependence.INDEPENDENT: "same",
     Dependence.UNDECIDED: "undecided",
 }
-_INTERACTIONS = (
-    Column(Message("Effect of"), "heading"),
-    Column(Message("Other factor"), "group"),
-    *numbers("At its baseline", "At another level", "Difference"),
-    *numbers(INTERVAL, EVIDENCE),
-    Column(Message("Verdict"), "text"),
-)
-_SIMPLE = (
-    Column(Message("Effect of"), "heading", merges=True),
-    Column(Message("At"), "text"),
-    *ESTIMATE_COLUMNS,
-)
+_EFFECT_OF = column("level", "Effect of", subject, "heading", merges=True)
+_SIMPLE = (_EFFECT_OF, column("at", "At", lambda c: f"{c.other} = {c.at}", "text"), *ESTIMATE)
 _TRENDS = (
-    Column(Message("Factor"), "heading"),
-    Column(Message("From, to"), "text"),
-    *numbers("Change along the line", "Per doubling", INTERVAL, EVIDENCE),
-    Column(Message("Verdict"), "text"),
+    column("factor", "Factor", lambda trend: trend.factor, "heading"),
+    column("highest", "From, to", lambda t: tr("{lowest} to {highest}", **vars(t)), "text"),
+    percent_column("estimate.effect_pct", "Change along the line"),
+    column("per_doubling_pct", "Per doubling", lambda trend: _per_doubling(trend)),
+    *ESTIMATE[1:],
+    verdict_column(TONES),
 )
 
 
@@ -86,7 +80,7 @@ def interactions(context: ReportContext) -> Blocks:
             sentence("a_verdict_above_is"),
         )
         summary = tr("Each effect at each level of the other factor")
-        yield Fold(summary, [_simple_effect_table(context)], in_text=True)
+        yield Fold(summary, [view(_SIMPLE, context.analysis.answer.simple_effects)], in_text=True)
     if inseparable:
         yield Heading(tr("What this fraction cannot separate"), "aliases")
         yield Items(inseparable, "note")
@@ -95,34 +89,24 @@ def interactions(context: ReportContext) -> Blocks:
 
 def _interaction_table(context: ReportContext) -> Table:
     """All interactions, each with the two effects that it is the difference of."""
-    rows: list[tuple[str | Cell, ...]] = []
-    for one in context.analysis.answer.interactions:
-        low, high = simple_effects_of(one, context.analysis)
-        rows.append(
-            (
-                f"{one.factor} = {one.level}",
-                tr("with {other}", other=one.other),
-                f"{low.at}{colon()}{signed_percent(low.estimate.effect_pct)}",
-                f"{high.at}{colon()}{signed_percent(high.estimate.effect_pct)}",
-                *estimate_cells(one.estimate),
-                tone_cell(one.verdict.value, _TONES[one.verdict]),
-            )
-        )
-    return table(_INTERACTIONS, rows)
 
+    def at(place: int) -> Callable[[Interaction], str]:
+        return lambda one: _at(simple_effects_of(one, context.analysis)[place])
 
-def _simple_effect_table(context: ReportContext) -> Table:
-    return table(
-        _SIMPLE,
-        [
-            (
-                f"{effect.factor} = {effect.level}",
-                f"{effect.other} = {effect.at}",
-                *estimate_cells(effect.estimate),
-            )
-            for effect in context.analysis.answer.simple_effects
-        ],
+    columns = (
+        replace(_EFFECT_OF, merges=False),
+        column("other", "Other factor", lambda c: tr("with {other}", other=c.other), "group"),
+        column("low", "At its baseline", at(0)),
+        column("high", "At another level", at(1)),
+        percent_column("estimate.effect_pct", "Difference"),
+        *ESTIMATE[1:],
+        verdict_column(_TONES),
     )
+    return view(columns, context.analysis.answer.interactions)
+
+
+def _at(one: SimpleEffect) -> str:
+    return f"{one.at}{colon()}{signed_percent(one.estimate.effect_pct)}"
 
 
 @section("answer/trends", "Along the levels")
@@ -134,13 +118,10 @@ def trends(context: ReportContext) -> Blocks:
     texts = [finding.text for finding in context.of_kind(FindingKind.TREND)]
     for trend, text in zip(found, texts, strict=True):
         yield Paragraph(text, lead=(word(trend.verdict.value, TONES[trend.verdict]),))
-    rows = []
-    for trend in found:
-        verdict = tone_cell(trend.verdict.value, TONES[trend.verdict])
-        change, interval, evidence = estimate_cells(trend.estimate)
-        doubling = trend.per_doubling_pct
-        per_doubling = ABSENT if doubling is None else signed_percent(doubling)
-        levels = tr("{lowest} to {highest}", lowest=trend.lowest, highest=trend.highest)
-        rows.append((trend.factor, levels, change, per_doubling, interval, evidence, verdict))
-    yield table(_TRENDS, rows)
+    yield view(_TRENDS, found)
     yield note(sentence("a_straight_line_through"))
+
+
+def _per_doubling(trend: Trend) -> str:
+    doubling = trend.per_doubling_pct
+    return ABSENT if doubling is None else signed_percent(doubling)

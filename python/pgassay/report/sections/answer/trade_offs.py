@@ -38,9 +38,9 @@ def trade_offs(context: ReportContext) -> Blocks:
 def trade_off_table(one: TradeOff) -> Table:
     """Makes a table of a row for each criterion, a column for each level, the best in the last."""
     columns = (
-        Column(Message("Criterion"), "heading"),
+        Column(Message("Criterion"), "heading", name="criterion"),
         *(Column(level, full_title=f"{one.factor} = {level}") for level in one.levels),
-        Column(Message("Best"), "text"),
+        Column(Message("Best"), "text", name="best"),
     )
     made = table(columns, [_row(one, each) for each in one.criteria])
     return replace(made, label=tr("Levels of {factor} by criterion", factor=one.factor))

@@ -12,19 +12,20 @@ from pgassay.language import Message, tr
 from pgassay.report.context import ReportContext
 from pgassay.report.document.blocks import Paragraph, note
 from pgassay.report.document.section import Blocks, section
-from pgassay.report.document.table import Column, Table, numbers, table
+from pgassay.report.document.table import Table, column, view
 from pgassay.report.document.text import Span, texts_of
 from pgassay.report.sections.answer.evidence import evidence
-from pgassay.report.tables.cells import INTERVAL, change, interval_of, means, result, subject
+from pgassay.report.tables.cells import CHANGE, MEANS, RESULT, subject
 from pgassay.report.tables.time_parts import accounting_table
 
 sentence = texts_of(__name__)
 
 _COLUMNS = (
-    Column(Message("Measured"), "heading"),
-    Column(Message("Level compared"), "group"),
-    *numbers("Baseline", "Level", "Change", INTERVAL),
-    Column(Message("Result"), "text"),
+    column("metric", "Measured", lambda one: METRICS[one.metric].title, "heading"),
+    column("level", "Level compared", subject, "group"),
+    *MEANS,
+    *CHANGE,
+    RESULT,
 )
 
 
@@ -69,17 +70,5 @@ _PARTS = (
 def difference_table(context: ReportContext) -> Table:
     """Costs, as the findings rank them."""
     found = context.of_kind(FindingKind.EXPLANATION)
-    rows = [
-        (
-            METRICS[one.metric].title,
-            subject(one),
-            *means(one),
-            change(one),
-            interval_of(one),
-            result(one),
-        )
-        for one in (finding.comparison for finding in found)
-        if one is not None
-    ]
-    made = table(_COLUMNS, rows)
-    return made if context.has_several_levels else made.without("Level compared")
+    facts = (one.comparison for one in found if one.comparison is not None)
+    return view(_COLUMNS, facts).only_if(level=context.has_several_levels)

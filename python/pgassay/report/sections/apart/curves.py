@@ -13,6 +13,7 @@ from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.wording import quantity
 from pgassay.language import Message, decimals, listed, tr
 from pgassay.plan.model import Plan
+from pgassay.quantities import load as load_words
 from pgassay.report.charts.effects.apart_by_load import (
     range_words,
     shown_metrics,
@@ -34,7 +35,7 @@ from pgassay.report.tables.latencies import latency_table
 
 sentence = texts_of(__name__)
 
-_ARM = Column(Message("Arm"), "text", merges=True)
+_ARM = Column(Message("Arm"), "text", merges=True, name="arm")
 _RUN = Column(Message("Run"), "heading")
 DESCRIBES = Message(
     "The runs were made apart: this describes them; whether they differ is said by the verdicts."
@@ -75,7 +76,7 @@ def load_table(analysis: ApartAnalysis) -> Table:
         for load in sorted({at.load for at in one.by_load}):
             for side in analysis.sides:
                 cells = (_at_load(found.get((load, side.name, metric))) for metric in metrics)
-                of = f"{decimals(load, 'g')} {_plan(analysis).step_unit}"
+                of = load_words(load, _plan(analysis).step_unit)
                 rows.append((one.arm, of, side.name, *cells))
     columns = (
         _ARM,
@@ -198,4 +199,4 @@ def _plan(analysis: ApartAnalysis) -> Plan:
 
 def _fitted(found: Table, analysis: ApartAnalysis) -> Table:
     """Without a column of arms where each run has a single one."""
-    return found if any(one.arm for one in analysis.curves) else found.without("Arm")
+    return found.only_if(arm=any(one.arm for one in analysis.curves))

@@ -18,29 +18,39 @@ from pgassay.report.charts.style import TONES
 from pgassay.report.context import ApartContext
 from pgassay.report.document.blocks import Chart, Fold, Paragraph
 from pgassay.report.document.section import Blocks, section
-from pgassay.report.document.table import Cell, Column, Table, numbers, table
+from pgassay.report.document.table import Cell, Column, Table, column, view
 from pgassay.report.document.text import texts_of
 from pgassay.report.tables.cells import (
     ABSENT,
+    CHANGE,
     INTERVAL,
-    change,
+    LOAD,
+    MEANS,
+    RESULT,
+    inside,
     interval,
     interval_of,
-    means,
-    result,
-    tone_cell,
+    verdict_column,
 )
 
 sentence = texts_of(__name__)
 
-_COLUMNS = (
-    Column(Message("Run"), "heading", merges=True),
-    Column(Message("Arm"), "text", merges=True),
-    Column(Message("Endpoint"), "text"),
-    Column(Message("Load"), "line"),
-    *numbers("Baseline", "This run", "Change", INTERVAL, "Trials", "SD between runs"),
-    Column(Message("Not randomised"), "text"),
-)
+
+def _columns(result: Column) -> tuple[Column, ...]:
+    return (
+        column("side", "Run", lambda one: one.side, "heading", merges=True),
+        column("arm", "Arm", lambda one: one.arm, "text", merges=True),
+        *inside("comparison", (_ENDPOINT, LOAD, MEANS[0], _MEAN, CHANGE[0])),
+        column("comparison.ci95_pct", INTERVAL, _interval),
+        column("trials", "Trials", lambda one: f"{one.trials[0]} / {one.trials[1]}"),
+        column("spread", "SD between runs", _spread),
+        *inside("comparison", (result,)),
+    )
+
+
+_ENDPOINT = column("metric", "Endpoint", lambda one: endpoint_title(one.metric), "text")
+_MEAN = replace(MEANS[1], title=Message("This run"))
+_NOT_RANDOMISED = Message("Not randomised")
 
 
 @section("apart/verdicts", "The difference")
@@ -62,39 +72,27 @@ def verdict_table(context: ApartContext) -> Table:
         for verdict in analysis.verdicts()
         for one in (verdict, *(endpoint for endpoint, _ in analysis.beside(verdict)))
     ]
-    rows = [
-        _row(one, tone_cell(one.comparison.verdict.value, TONES[one.comparison.verdict]))
-        for one in judged
-    ]
-    found = _fitted(judged, rows).without("Trials", "SD between runs")
-    return replace(found, label=tr("The difference"))
+    found = _table(tr("The difference"), judged, verdict_column(TONES, _NOT_RANDOMISED))
+    return found.only_if(trials=False, spread=False)
 
 
 @section("apart/everything", "Everything measured")
 def everything(context: ApartContext) -> Blocks:
     """Every metric over whole trials."""
     found = [one for one in context.analysis.differences if one.comparison.step is None]
-    rows = [_row(one, result(one.comparison)) for one in found]
-    made = replace(_fitted(found, rows), label=tr("Everything measured"))
+    made = _table(tr("Everything measured"), found, replace(RESULT, title=_NOT_RANDOMISED))
     if found:
         corrected = sentence("metrics_beside_the_primary")
         yield Fold(tr("All metrics, over whole trials"), (made, Paragraph(corrected, "observed")))
 
 
-def _row(one: RunDifference, verdict: Cell) -> tuple[str | Cell, ...]:
-    comparison = one.comparison
-    return (
-        one.side,
-        one.arm,
-        endpoint_title(comparison.metric),
-        comparison.load,
-        *means(comparison),
-        change(comparison),
-        Cell(interval_of(comparison), note=tr("inside runs only: {within}", within=_within(one))),
-        f"{one.trials[0]} / {one.trials[1]}",
-        ABSENT if one.spread is None else spread_text(one.spread, comparison),
-        verdict,
-    )
+def _interval(one: RunDifference) -> Cell:
+    inside = tr("inside runs only: {within}", within=_within(one))
+    return Cell(interval_of(one.comparison), note=inside)
+
+
+def _spread(one: RunDifference) -> str:
+    return ABSENT if one.spread is None else spread_text(one.spread, one.comparison)
 
 
 def _within(one: RunDifference) -> str:
@@ -103,13 +101,12 @@ def _within(one: RunDifference) -> str:
     return interval(one.within_pct)
 
 
-def _fitted(found: Sequence[RunDifference], rows: Sequence[tuple[str | Cell, ...]]) -> Table:
+def _table(label: str, found: Sequence[RunDifference], result: Column) -> Table:
     """Without the columns that say the same everywhere."""
-    made = table(_COLUMNS, rows)
-    if len({one.side for one in found}) == 1:
-        made = made.without("Run")
-    if not any(one.arm for one in found):
-        made = made.without("Arm")
-    if all(one.comparison.step is None for one in found):
-        made = made.without("Load")
-    return made
+    made = view(_columns(result), found, label)
+    several_loads = any(one.comparison.step is not None for one in found)
+    return made.only_if(
+        side=len({one.side for one in found}) > 1,
+        arm=any(one.arm for one in found),
+        **{"comparison.step": several_loads},
+    )

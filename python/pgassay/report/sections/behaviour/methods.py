@@ -65,16 +65,14 @@ def method_table(context: ReportContext, method: MethodName) -> Table:
         one for one in context.analysis.explanation.methods if one.method == method and one.figures
     ]
     columns = (
-        Column(Message("Of"), "group"),
+        Column(Message("Of"), "group", name="of"),
         Column(Message("Kind"), "text", merges=True),
         Column(Message("Measured"), "heading"),
         *arm_columns(context),
     )
     rows = tuple(_row(context, one) for one in cells)
-    found = Table(
-        columns, rows, label=f"{method.upper()}{colon()}{listed(map(tr, _KINDS[method]))}"
-    )
-    return found if any(one.of for one in cells) else found.without("Of")
+    label = f"{method.upper()}{colon()}{listed(map(tr, _KINDS[method]))}"
+    return Table(columns, rows, label=label).only_if(of=any(one.of for one in cells))
 
 
 def not_measured(context: ReportContext) -> tuple[tuple[str, tuple[str, ...]], ...]:

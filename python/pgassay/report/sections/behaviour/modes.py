@@ -16,17 +16,18 @@ from pgassay.report.context import ReportContext
 from pgassay.report.document.blocks import Chart, Fold, note, observed
 from pgassay.report.document.captions import arm_key
 from pgassay.report.document.section import Blocks, section
-from pgassay.report.document.table import Column, Table, numbers, table
+from pgassay.report.document.table import Column, Table, column, numbers, table, view
 from pgassay.report.document.text import Text, joined, texts_of
-from pgassay.report.tables.cells import ABSENT, between
+from pgassay.report.tables.cells import ABSENT, INTERVAL, between, subject
 
 sentence = texts_of(__name__)
 
 _COLUMNS = (
     Column(Message("Scenario"), "group"),
     Column(Message("Arm"), "heading", merges=True),
-    *numbers("Around", "From", "Transactions", "Of their time", "More of them at checkpoints"),
-    Column(Message("Sampled in, once so old"), "text"),
+    *numbers("Around", "From", "Transactions", "Of their time"),
+    Column(Message("More of them at checkpoints"), name="at_checkpoints_points"),
+    Column(Message("Sampled in, once so old"), "text", name="waits"),
     Column(Message("Mean"), merges=True),
     Column(Message("Near the mean"), merges=True),
 )
@@ -36,9 +37,17 @@ _MIXTURE = (
     Column(Message("Scenarios"), "text"),
 )
 _CONTRASTS = (
-    Column(Message("Level compared"), "text"),
-    Column(Message("Scenario"), "text"),
-    *numbers("Slower than", "Baseline", "Level", "Difference", "95\u00a0% interval"),
+    column("level", "Level compared", subject, "text"),
+    column("scenario", "Scenario", lambda one: one.scenario, "text"),
+    column("slower_than_ms", "Slower than", lambda one: latency(one.slower_than_ms)),
+    column("baseline_pct", "Baseline", lambda one: f"{plain_number(one.baseline_pct)} %"),
+    column("level_pct", "Level", lambda one: f"{plain_number(one.level_pct)} %"),
+    column(
+        "points.value",
+        "Difference",
+        lambda one: tr("{value} points", value=plain_number(one.points.value)),
+    ),
+    column("points", INTERVAL, lambda one: between(one.points).strip(" ()") or ABSENT),
 )
 
 
@@ -104,13 +113,7 @@ def mode_table(context: ReportContext, found: list[LatencyModes]) -> Table:
         for one in found
         for mode in one.modes
     ]
-    made = table(_COLUMNS, rows)
-    empty = [
-        title
-        for title in (Message("More of them at checkpoints"), Message("Sampled in, once so old"))
-        if set(made.column(title)) == {ABSENT}
-    ]
-    return made.without(*empty)
+    return table(_COLUMNS, rows).filled(ABSENT, "at_checkpoints_points", "waits")
 
 
 def mixture_table(context: ReportContext, found: list[LatencyModes]) -> Table:
@@ -132,19 +135,7 @@ def mixture_table(context: ReportContext, found: list[LatencyModes]) -> Table:
 
 def contrast_table(context: ReportContext) -> Table:
     """Makes a table of the share of slow transactions of every level at every boundary."""
-    rows = [
-        (
-            f"{one.factor} = {one.level}",
-            one.scenario,
-            latency(one.slower_than_ms),
-            f"{plain_number(one.baseline_pct)} %",
-            f"{plain_number(one.level_pct)} %",
-            tr("{value} points", value=plain_number(one.points.value)),
-            between(one.points).strip(" ()") or ABSENT,
-        )
-        for one in context.analysis.behaviour.mode_contrasts
-    ]
-    return table(_CONTRASTS, rows)
+    return view(_CONTRASTS, context.analysis.behaviour.mode_contrasts)
 
 
 def _short_names(context: ReportContext) -> dict[str, str]:

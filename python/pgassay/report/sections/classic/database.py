@@ -33,7 +33,7 @@ _THOUSAND = 1000.0
 _OF_THE_HOST = ("wa", "b")
 _ELSEWHERE = ("r", "swap_kb", "changed")
 _PAIR = (
-    Column(Message("Pair"), "heading", merges=True),
+    Column(Message("Pair"), "heading", merges=True, name="pair"),
     Column(Message("Arm"), "line"),
     Column(Message("Classic r")),
     Column(Message("Classic label"), "line"),

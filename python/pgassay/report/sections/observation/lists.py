@@ -6,13 +6,16 @@ Never: estimates what a checkpoint costs.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from pgassay.analysis.reading.plain_text import one_line
 from pgassay.language import Message, decimals, tr
 from pgassay.quantities import size, spaced
 from pgassay.report.context import ObservationContext
 from pgassay.report.document.blocks import note
 from pgassay.report.document.section import Blocks, section
-from pgassay.report.document.table import Cell, Column, numbers, table
+from pgassay.report.document.table import Cell, Column, column, table, view
 from pgassay.report.document.text import texts_of
 from pgassay.report.log_events import event_words
 from pgassay.report.tables.cells import ABSENT, moment
@@ -24,14 +27,21 @@ _MOST_STATEMENTS = 20
 _WIDTH = 120
 """Characters of a statement's text."""
 _CHECKPOINTS = (
-    Column(Message("Started (UTC)"), "text"),
-    Column(Message("Cause"), "text"),
-    *numbers("Total", "Write", "Sync", "Buffers", "WAL distance"),
+    column("started_ns", "Started (UTC)", lambda row: moment(row["started_ns"]), "text"),
+    column("cause", "Cause", lambda row: _cause(row), "text"),
+    column("total_s", "Total", lambda row: _number(row["total_s"], 1, tr(" s"))),
+    column("write_s", "Write", lambda row: _number(row["write_s"], 1, tr(" s"))),
+    column("sync_s", "Sync", lambda row: _number(row["sync_s"], 1, tr(" s"))),
+    column("buffers", "Buffers", lambda row: _number(row["buffers"])),
+    column("distance_kb", "WAL distance", lambda row: _distance(row["distance_kb"])),
 )
 _STATEMENTS = (
-    Column(Message("Query id"), "text"),
-    *numbers("Share", "Time", "Calls", "Mean", "Rows per call", "Blocks read", "WAL"),
-    Column(Message("Statement"), "text"),
+    column("exec_time_ms", "Time", lambda one: _number(one.exec_time_ms / 1000.0, 1, tr(" s"))),
+    column("calls", "Calls", lambda one: spaced(one.calls, 0)),
+    column("mean_ms", "Mean", lambda one: tr("{value} ms", value=spaced(one.mean_ms, 3))),
+    column("rows", "Rows per call", lambda one: spaced(one.rows / max(one.calls, 1), 1)),
+    column("blocks_read", "Blocks read", lambda one: spaced(one.blocks_read, 0)),
+    column("wal_bytes", "WAL", lambda one: size(one.wal_bytes)),
 )
 
 
@@ -39,19 +49,17 @@ _STATEMENTS = (
 def checkpoints(context: ObservationContext) -> Blocks:
     """Lists the checkpoints, up to a number that a reader can use."""
     found = context.observed.checkpoints
-    rows = [
-        (
-            moment(row["started_ns"]),
-            (tr("restartpoint, ") if row["restartpoint"] else "") + row["cause"],
-            *(_number(row[name], 1, tr(" s")) for name in ("total_s", "write_s", "sync_s")),
-            _number(row["buffers"]),
-            ABSENT if row["distance_kb"] is None else size(row["distance_kb"] * 1024.0),
-        )
-        for row in found[:_MOST_CHECKPOINTS]
-    ]
-    yield table(_CHECKPOINTS, rows)
-    if more := len(found) - len(rows):
+    yield view(_CHECKPOINTS, found[:_MOST_CHECKPOINTS])
+    if more := len(found[_MOST_CHECKPOINTS:]):
         yield note(tr("{more} more are in the Parquet files.", more=more))
+
+
+def _cause(row: Mapping[str, Any]) -> str:
+    return f"{tr('restartpoint, ') if row['restartpoint'] else ''}{row['cause']}"
+
+
+def _distance(value_kb: float | None) -> str:
+    return ABSENT if value_kb is None else size(value_kb * 1024.0)
 
 
 def _number(value: float | None, digits: int = 0, unit: str = "") -> str:
@@ -65,22 +73,20 @@ def statements(context: ObservationContext) -> Blocks:
     if not found:
         return
     every = sum(one.exec_time_ms for one in found) or 1.0
-    rows = [
-        (
-            one.queryid,
-            f"{decimals(100 * one.exec_time_ms / every, '.1f')} %",
-            tr("{value} s", value=spaced(one.exec_time_ms / 1000.0, 1)),
-            spaced(one.calls, 0),
-            tr("{value} ms", value=spaced(one.mean_ms, 3)),
-            spaced(one.rows / max(one.calls, 1), 1),
-            spaced(one.blocks_read, 0),
-            size(one.wal_bytes),
-            Cell(one_line(context.texts.get(one.queryid, ""), _WIDTH) or ABSENT, style="code"),
-        )
-        for one in found[:_MOST_STATEMENTS]
-    ]
-    yield table(_STATEMENTS, rows)
+    columns = (
+        column("queryid", "Query id", lambda one: one.queryid, "text"),
+        column(
+            "share_pct", "Share", lambda o: f"{decimals(100 * o.exec_time_ms / every, '.1f')} %"
+        ),
+        *_STATEMENTS,
+        column("text", "Statement", lambda one: _text(context, one.queryid), "text"),
+    )
+    yield view(columns, found[:_MOST_STATEMENTS])
     yield note(sentence("differences_of_pgstatstatements_over"))
+
+
+def _text(context: ObservationContext, queryid: str) -> Cell:
+    return Cell(one_line(context.texts.get(queryid, ""), _WIDTH) or ABSENT, style="code")
 
 
 @section("observation/log", "Events in the server’s log")

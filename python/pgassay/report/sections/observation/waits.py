@@ -24,8 +24,10 @@ from pgassay.report.tables.cells import ABSENT
 sentence = texts_of(__name__)
 
 _MOST_EVENTS = 15
-_BY_EXTENSION = Message("Waiting sessions by pg_wait_sampling")
-_COLUMNS = (*numbers("Average active sessions", "Per transaction", "Share", _BY_EXTENSION),)
+_COLUMNS = (
+    *numbers("Average active sessions", "Per transaction", "Share"),
+    Column(Message("Waiting sessions by pg_wait_sampling"), name="by_extension"),
+)
 
 
 @section("observation/waits", "What sessions were busy with")
@@ -84,7 +86,7 @@ def event_table(observed: ObservationSummary) -> Table:
 
 def _table(title: str, rows: list[tuple[str | Cell, ...]], observed: ObservationSummary) -> Table:
     found = table((Column(title, "heading"), *_COLUMNS), rows)
-    return found if observed.sampled_waits else found.without(_BY_EXTENSION)
+    return found.only_if(by_extension=observed.sampled_waits)
 
 
 def _row(

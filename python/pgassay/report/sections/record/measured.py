@@ -12,21 +12,21 @@ from pgassay.language import Message, ntr, tr
 from pgassay.report.context import ReportContext
 from pgassay.report.document.blocks import Fold, Paragraph, note
 from pgassay.report.document.section import Blocks, section
-from pgassay.report.document.table import Column, Table, numbers, table
+from pgassay.report.document.table import Column, Table, column, table, view
 from pgassay.report.document.text import texts_of
 from pgassay.report.tables.by_arm import arm_table, log_event_table
 from pgassay.report.tables.cells import (
     ABSENT,
-    ESTIMATE_COLUMNS,
+    BLOCKS,
+    CHANGE,
+    ESTIMATE,
     INTERVAL,
+    LOAD,
+    MEANS,
+    RESULT,
     SIGN_FLIP,
-    change,
-    estimate_cells,
-    interval_of,
-    means,
     measured,
     probability,
-    result,
     subject,
 )
 from pgassay.report.tables.host import host_tables_of_run
@@ -35,11 +35,15 @@ sentence = texts_of(__name__)
 
 BY = Message("BY\xa0p")
 _COMPARISONS = (
-    Column(Message("Measured"), "heading", merges=True),
-    Column(Message("Level compared"), "line"),
-    Column(Message("Load"), "line"),
-    *numbers("Baseline", "Level", "Change", INTERVAL, "Blocks", SIGN_FLIP, BY),
-    Column(Message("Result"), "text"),
+    column("metric", "Measured", lambda c: METRICS[c.metric].title, "heading", merges=True),
+    column("level", "Level compared", subject, "line"),
+    LOAD,
+    *MEANS,
+    *CHANGE,
+    BLOCKS,
+    column("p_sign_flip", SIGN_FLIP, lambda one: probability(one.p_sign_flip)),
+    column("p_by", BY, lambda one: probability(one.p_by)),
+    RESULT,
 )
 
 
@@ -121,27 +125,11 @@ def _ends(arm: ArmSummary, metric: Metric) -> str:
 
 def comparison_table(context: ReportContext) -> Table:
     """Every metric, level and step."""
-    rows = [
-        (
-            METRICS[one.metric].title,
-            subject(one),
-            one.load,
-            *means(one),
-            change(one),
-            interval_of(one),
-            str(one.blocks),
-            probability(one.p_sign_flip),
-            probability(one.p_by),
-            result(one),
-        )
-        for one in _large_enough(context)
-    ]
-    found = table(_COMPARISONS, rows)
-    if not _has_sign_flip(context):
-        found = found.without(SIGN_FLIP)
-    if not context.has_several_levels:
-        found = found.without("Level compared")
-    return found if context.has_several_steps else found.without("Load")
+    return view(_COMPARISONS, _large_enough(context)).only_if(
+        p_sign_flip=_has_sign_flip(context),
+        level=context.has_several_levels,
+        step=context.has_several_steps,
+    )
 
 
 def _large_enough(context: ReportContext) -> list[Comparison]:
@@ -161,11 +149,5 @@ def _has_sign_flip(context: ReportContext) -> bool:
 
 def arm_effect_table(context: ReportContext) -> Table:
     """Every arm against the arm that has all baselines."""
-    names = context.labels
-    return table(
-        (Column(Message("Arm"), "heading"), *ESTIMATE_COLUMNS),
-        [
-            (names[effect.arm], *estimate_cells(effect.estimate))
-            for effect in context.analysis.answer.arm_effects
-        ],
-    )
+    arm = column("arm", "Arm", lambda one: context.labels[one.arm], "heading")
+    return view((arm, *ESTIMATE), context.analysis.answer.arm_effects)

@@ -6,60 +6,56 @@ Never: compares variants, or tests for carry-over itself.
 
 from __future__ import annotations
 
+from pgassay.analysis.compare.model import CarryOver
 from pgassay.analysis.reading.metrics import METRICS
-from pgassay.language import Message, decimals, tr
-from pgassay.quantities import signed_percent
+from pgassay.language import decimals, tr
 from pgassay.report.charts.effects.rounds import rounds_chart
 from pgassay.report.context import ReportContext
 from pgassay.report.document.blocks import Chart, note
 from pgassay.report.document.section import Blocks, section
-from pgassay.report.document.table import Column, numbers, table
+from pgassay.report.document.table import column, view
 from pgassay.report.document.text import texts_of
-from pgassay.report.tables.cells import ABSENT, interval, measured, whole
+from pgassay.report.tables.cells import (
+    ABSENT,
+    interval_column,
+    measured,
+    percent_column,
+    subject,
+    whole,
+)
 
 sentence = texts_of(__name__)
 
 _CARRY_OVER = (
-    Column(Message("Effect of"), "text"),
-    Column(Message("Carry-over test"), "text"),
-    *numbers("First", "Second", "Difference", "95\u00a0% interval", "p"),
-    Column(Message("Result"), "text"),
-)
-_VARIANTS = (
-    Column(Message("Arm"), "line", merges=True),
-    Column(Message("Variant"), "heading"),
-    *numbers("Throughput", "Mean latency", "Transactions", "Crossing a slice edge", "Slices"),
+    column("level", "Effect of", subject, "text"),
+    column("test", "Carry-over test", lambda one: tr(one.test.value), "text"),
+    percent_column("first_pct", "First"),
+    percent_column("second_pct", "Second"),
+    percent_column("difference_pct", "Difference"),
+    interval_column("ci95_pct"),
+    column("p", "p", lambda one: ABSENT if one.p is None else decimals(one.p, ".2g")),
+    column("found", "Result", lambda one: _result(one), "text"),
 )
 
 
 @section("record/carry_over", "Slice by slice")
 def carry_over(context: ReportContext) -> Blocks:
     """A switchback."""
-    rows = [
-        (
-            f"{test.factor} = {test.level}",
-            tr(test.test.value),
-            signed_percent(test.first_pct),
-            signed_percent(test.second_pct),
-            signed_percent(test.difference_pct),
-            interval(test.ci95_pct),
-            ABSENT if test.p is None else decimals(test.p, ".2g"),
-            tr("withdraws the verdict")
-            if test.outweighs
-            else tr("found")
-            if test.found
-            else tr("none found"),
-        )
-        for test in context.analysis.answer.carry_over
-    ]
-    if not rows:
+    found = context.analysis.answer.carry_over
+    if not found:
         return
     if chart := rounds_chart(context.analysis):
         caption = sentence("the_arms_alternate_inside")
         label = tr("The effect in every round of slices, in the order of time")
         yield Chart("rounds", chart, label, caption)
-    yield table(_CARRY_OVER, rows)
+    yield view(_CARRY_OVER, found)
     yield note(sentence("an_effect_that_outlasts"))
+
+
+def _result(test: CarryOver) -> str:
+    if test.outweighs:
+        return tr("withdraws the verdict")
+    return tr("found") if test.found else tr("none found")
 
 
 @section("record/variants", "Variants of the load’s slices")
@@ -67,20 +63,20 @@ def variants(context: ReportContext) -> Blocks:
     """A load with slices."""
     names = context.labels
     order = list(names)
-    rows = [
-        (
-            names[one.arm],
-            one.variant,
-            measured(one.tps, METRICS["tps"]),
-            measured(one.latency_mean_ms, METRICS["latency_mean"]),
-            whole(one.transactions),
-            whole(one.crossing),
-            str(one.slices),
-        )
-        for one in sorted(context.analysis.answer.variants, key=lambda one: order.index(one.arm))
-    ]
-    if not rows:
-        return
-    found = table(_VARIANTS, rows)
-    yield found if len(context.analysis.answer.arms) > 1 else found.without("Arm")
-    yield note(sentence("a_transaction_is_counted"))
+    found = sorted(context.analysis.answer.variants, key=lambda one: order.index(one.arm))
+    columns = (
+        column("arm", "Arm", lambda one: names[one.arm], "line", merges=True),
+        column("variant", "Variant", lambda one: one.variant, "heading"),
+        column("tps", "Throughput", lambda one: measured(one.tps, METRICS["tps"])),
+        column(
+            "latency_mean_ms",
+            "Mean latency",
+            lambda one: measured(one.latency_mean_ms, METRICS["latency_mean"]),
+        ),
+        column("transactions", "Transactions", lambda one: whole(one.transactions)),
+        column("crossing", "Crossing a slice edge", lambda one: whole(one.crossing)),
+        column("slices", "Slices", lambda one: str(one.slices)),
+    )
+    if found:
+        yield view(columns, found).only_if(arm=len(context.analysis.answer.arms) > 1)
+        yield note(sentence("a_transaction_is_counted"))

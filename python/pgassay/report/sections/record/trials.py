@@ -9,34 +9,32 @@ from __future__ import annotations
 import base64
 
 from pgassay.analysis.compare.model import Dependence
-from pgassay.analysis.curves.model import Steadiness
+from pgassay.analysis.curves.model import EffectByHalf, HalfEffect, Steadiness
 from pgassay.analysis.model import TrialMeasures
-from pgassay.analysis.reading.metrics import METRICS
-from pgassay.language import Message, clauses, colon, decimals, ntr, tr
+from pgassay.analysis.reading.metrics import METRICS, Metric
+from pgassay.language import Message, clauses, colon, ntr, tr
+from pgassay.quantities import load
 from pgassay.report.charts.over_time.trial_order import trial_order_chart
 from pgassay.report.charts.style import arm_styles
 from pgassay.report.context import ReportContext
 from pgassay.report.data_tables.csv_files import trials_csv
+from pgassay.report.data_tables.trials import every_trial
 from pgassay.report.document.blocks import Chart, Fold, PageOnly, Paragraph, note
 from pgassay.report.document.captions import arm_key
 from pgassay.report.document.section import Blocks, section
-from pgassay.report.document.table import Cell, Column, Table, numbers, row_of, table
+from pgassay.report.document.table import Cell, Column, Table, column, view
 from pgassay.report.document.text import Span, joined, texts_of
 from pgassay.report.svg.draw import shows_zero
-from pgassay.report.tables.cells import ABSENT, measured, tone_cell, with_interval
+from pgassay.report.tables.cells import ABSENT, measured, subject, tone_cell, with_interval
 
 sentence = texts_of(__name__)
 
-_STEPS = (
-    Column(Message("Trial"), "text"),
-    Column(Message("Load"), "line"),
-    Column(Message("Course"), "text"),
-    Column(Message("Reason"), "text"),
-)
 _BY_HALF = (
-    Column(Message("Level compared"), "heading"),
-    *numbers("First half", "Second half", "Second against first"),
-    Column(Message("Result"), "text"),
+    column("level", "Level compared", subject, "heading"),
+    column("first.effect_pct", "First half", lambda one: _half(one.first)),
+    column("second.effect_pct", "Second half", lambda one: _half(one.second)),
+    column("change_pct", "Second against first", lambda one: _change(one)),
+    column("verdict", "Result", lambda one: _result(one.verdict), "text"),
 )
 _HALVES = {
     Dependence.DEPENDS: Message("changes"),
@@ -89,31 +87,32 @@ def trial_table(context: ReportContext) -> Table:
     names, styles = context.labels, arm_styles(context.plan.arms)
     slowest = "response_p99" if analysis.answer.metric.startswith("response") else "latency_p99"
     metrics = [METRICS[name] for name in dict.fromkeys((analysis.answer.metric, "tps", slowest))]
-    every = (*analysis.answer.trials, *analysis.answer.invalid_trials)
-    rows = []
-    for trial in sorted(every, key=lambda t: (t.block, t.position)):
+
+    def arm(trial: TrialMeasures) -> Cell:
         colour = styles[trial.arm].colour if trial.arm in styles else "transparent"
-        arm = Cell(names.get(trial.arm, trial.arm), "arm", colour)
-        cells: tuple[str | Cell, ...] = (
-            *map(str, (trial.number, trial.block, trial.position)),
-            trial.server,
-            arm,
-            *(measured(trial.whole.values.get(one.name), one) for one in metrics),
-            _checkpoints(trial),
-            clauses(_caveats(trial)),
-        )
-        rows.append(row_of(cells, "odd" if trial.block % 2 else ""))
+        return Cell(names.get(trial.arm, trial.arm), "arm", colour)
+
     columns = (
-        *numbers("Trial", "Block", "Position"),
-        Column(Message("Server"), "text"),
-        Column(Message("Arm"), "text"),
-        *(Column(one.title) for one in metrics),
-        Column(Message("Checkpoints")),
-        Column(Message("Caveats"), "text"),
+        column("number", "Trial", lambda trial: str(trial.number)),
+        column("block", "Block", lambda trial: str(trial.block)),
+        column("position", "Position", lambda trial: str(trial.position)),
+        column("server", "Server", lambda trial: trial.server, "text"),
+        column("arm", "Arm", arm, "text"),
+        *map(_figure, metrics),
+        column("checkpoints", "Checkpoints", _checkpoints),
+        column("warnings", "Caveats", lambda trial: clauses(_caveats(trial)), "text"),
     )
-    found = Table(columns, tuple(rows))
-    empty = (name for name in ("Server", "Caveats") if not any(found.column(name)))
-    return found.without(*empty)
+    trials = sorted(every_trial(context), key=lambda t: (t.block, t.position))
+    found = view(columns, trials, style=lambda trial: "odd" if trial.block % 2 else "")
+    return found.filled(ABSENT, "server", "warnings")
+
+
+def _figure(metric: Metric) -> Column:
+    """A metric of a trial."""
+    name = f"whole.values.{metric.name}"
+    return column(
+        name, metric.title, lambda trial: measured(trial.whole.values.get(metric.name), metric)
+    )
 
 
 def _caveats(trial: TrialMeasures) -> tuple[str, ...]:
@@ -133,32 +132,34 @@ def _checkpoints(trial: TrialMeasures) -> str:
 @section("record/halves", "The effect in each half of trials")
 def halves(context: ReportContext) -> Blocks:
     """Every level whose effect is known in both halves of the measured time."""
-    rows = [
-        (
-            f"{one.factor} = {one.level}",
-            with_interval(one.first.effect_pct, one.first.ci95_pct),
-            with_interval(one.second.effect_pct, one.second.ci95_pct),
-            with_interval(one.change_pct, one.change_ci95_pct),
-            tone_cell(_HALVES[one.verdict], _HALF_TONES.get(one.verdict, "same")),
-        )
-        for one in context.analysis.behaviour.by_half
-    ]
-    if rows:
-        yield table(_BY_HALF, rows)
+    if found := context.analysis.behaviour.by_half:
+        yield view(_BY_HALF, found)
         yield note(sentence("the_change_in_per"))
+
+
+def _half(one: HalfEffect) -> str:
+    return with_interval(one.effect_pct, one.ci95_pct)
+
+
+def _change(one: EffectByHalf) -> str:
+    return with_interval(one.change_pct, one.change_ci95_pct)
+
+
+def _result(verdict: Dependence) -> Cell:
+    return tone_cell(_HALVES[verdict], _HALF_TONES.get(verdict, "same"))
 
 
 @section("record/steadiness", "Trials that were not steady")
 def steadiness(context: ReportContext) -> Blocks:
     """Steps that still warmed up or changed."""
-    unit = context.plan.step_unit
-    rows = [
-        (str(step.trial), f"{decimals(step.step, 'g')} {unit}", _WORDS[step.course], step.why)
-        for step in context.analysis.behaviour.courses
-        if step.course in _WORDS
-    ]
-    if rows:
-        summary = ntr("{n} step of a trial", "{n} steps of a trial", len(rows))
-        yield Fold(summary, [table(_STEPS, rows)])
+    columns = (
+        column("trial", "Trial", lambda one: str(one.trial), "text"),
+        column("step", "Load", lambda one: load(one.step, context.plan.step_unit), "line"),
+        column("course", "Course", lambda one: str(_WORDS[one.course]), "text"),
+        column("why", "Reason", lambda one: one.why, "text"),
+    )
+    if found := [one for one in context.analysis.behaviour.courses if one.course in _WORDS]:
+        summary = ntr("{n} step of a trial", "{n} steps of a trial", len(found))
+        yield Fold(summary, [view(columns, found)])
         text = sentence("tested_for_changes_of")
         yield PageOnly([note(text)])

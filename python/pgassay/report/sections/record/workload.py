@@ -63,12 +63,11 @@ def mix_table(context: ReportContext) -> Table:
         for name in one.weights
     ]
     columns = (
-        Column(Message("Arm"), "text", merges=True),
+        Column(Message("Arm"), "text", merges=True, name="arm"),
         Column(Message("Scenario"), "heading"),
         *numbers("Asked for", "Achieved", "Transactions"),
     )
-    found = table(columns, rows)
-    return found.without("Arm") if alike else found
+    return table(columns, rows).only_if(arm=not alike)
 
 
 def _shares(

@@ -14,7 +14,7 @@ from pgassay.quantities import plain_number, spaced
 from pgassay.report.context import TraceContext
 from pgassay.report.document.blocks import Paragraph, note
 from pgassay.report.document.section import Blocks, section
-from pgassay.report.document.table import Column, Table, numbers, table
+from pgassay.report.document.table import Column, Table, column, table, view
 from pgassay.report.document.text import texts_of
 from pgassay.report.summaries.trace import microseconds, point_name
 from pgassay.report.tables.cells import ABSENT, moment
@@ -25,17 +25,32 @@ _MOST_POINTS = 40
 _MOST_CHECKPOINTS = 10
 _AROUND = 5
 _MOST_RELATIONS = 20
-_IN_ALL = Message("Times"), Message("Total")
 _POINTS = (
-    Column(Message("Point"), "heading"),
-    *numbers("Per second", "In it", "Per transaction", "Mean", "Median", "p99", "At most"),
-    *numbers(*_IN_ALL),
+    column("point", "Point", lambda one: point_name(one.point, one.key), "heading"),
+    column("per_s", "Per second", lambda one: plain_number(one.per_s)),
+    column("in_it", "In it", lambda p: decimals(p.in_it, ".2f") if p.in_it >= 0.01 else "< 0.01"),
+    column("per_tx_us", "Per transaction", lambda one: microseconds(one.per_tx_us)),
+    column("mean_us", "Mean", lambda one: microseconds(one.mean_us)),
+    column("p50_us", "Median", lambda one: microseconds(one.p50_us)),
+    column("p99_us", "p99", lambda one: microseconds(one.p99_us)),
+    column("longest_us", "At most", lambda one: microseconds(one.longest_us)),
+    column("count", "Times", lambda one: spaced(one.count, 0)),
+    column("total_s", "Total", lambda p: tr("{value} s", value=plain_number(p.total_s))),
 )
 _RELATIONS = (
-    Column(Message("Relation"), "heading"),
-    Column(Message("Kind"), "text"),
-    Column(Message("What"), "text"),
-    *numbers("Times", "Time", "Mean"),
+    column("name", "Relation", lambda one: one.name, "heading"),
+    column("kind", "Kind", lambda one: one.kind or ABSENT, "text"),
+    column("point", "What", lambda one: point_name(one.point, ""), "text"),
+    column("count", "Times", lambda one: spaced(one.count, 0)),
+    column("total_s", "Time", lambda one: _seconds(one.total_s)),
+    column("mean_us", "Mean", lambda one: microseconds(one.mean_us)),
+)
+_CHECKPOINTS = (
+    column("start_ns", "Started (UTC)", lambda one: moment(one.start_ns), "text"),
+    column("cause", "Cause", lambda one: one.cause or ABSENT, "text"),
+    column("end_ns", "Total", lambda one: _total(one)),
+    column("write_s", "Write", lambda one: _seconds(one.write_s)),
+    column("sync_s", "Sync", lambda one: _seconds(one.sync_s)),
 )
 
 
@@ -44,22 +59,7 @@ def points_table(points: Sequence[PointSummary], *, is_whole: bool = False) -> T
 
     The whole table also has the sums over the time that was traced.
     """
-    found = table(
-        _POINTS,
-        [
-            (
-                point_name(one.point, one.key),
-                plain_number(one.per_s),
-                decimals(one.in_it, ".2f") if one.in_it >= 0.01 else "< 0.01",
-                microseconds(one.per_tx_us),
-                *map(microseconds, (one.mean_us, one.p50_us, one.p99_us, one.longest_us)),
-                spaced(one.count, 0),
-                tr("{value} s", value=plain_number(one.total_s)),
-            )
-            for one in points
-        ],
-    )
-    return found if is_whole else found.without(*_IN_ALL)
+    return view(_POINTS, points).only_if(count=is_whole, total_s=is_whole)
 
 
 @section("trace/points", "Where time was spent")
@@ -91,22 +91,11 @@ def around(context: TraceContext) -> Blocks:
 
 def checkpoint_table(checkpoints: Sequence[TracedCheckpoint]) -> Table:
     """Makes a table of checkpoints: start (UTC), cause, seconds of the whole and of its phases."""
-    columns = (
-        Column(Message("Started (UTC)"), "text"),
-        Column(Message("Cause"), "text"),
-        *numbers("Total", "Write", "Sync"),
-    )
-    rows = [
-        (
-            moment(one.start_ns),
-            one.cause or ABSENT,
-            _seconds(None if one.end_ns is None else (one.end_ns - one.start_ns) / 1e9),
-            _seconds(one.write_s),
-            _seconds(one.sync_s),
-        )
-        for one in checkpoints[:_MOST_CHECKPOINTS]
-    ]
-    return table(columns, rows)
+    return view(_CHECKPOINTS, checkpoints[:_MOST_CHECKPOINTS])
+
+
+def _total(one: TracedCheckpoint) -> str:
+    return _seconds(None if one.end_ns is None else (one.end_ns - one.start_ns) / 1e9)
 
 
 def _around_table(periods: Sequence[Period], shown: Sequence[PointSummary]) -> Table:
@@ -151,18 +140,7 @@ def relations(context: TraceContext) -> Blocks:
     found = context.traced.relations
     if not found:
         return
-    rows = [
-        (
-            one.name,
-            one.kind or ABSENT,
-            point_name(one.point, ""),
-            spaced(one.count, 0),
-            tr("{value} s", value=spaced(one.total_s, 2)),
-            microseconds(one.mean_us),
-        )
-        for one in found[:_MOST_RELATIONS]
-    ]
-    yield table(_RELATIONS, rows)
+    yield view(_RELATIONS, found[:_MOST_RELATIONS])
     more = len(found[_MOST_RELATIONS:])
     yield note(
         sentence("over_the_whole_trace"),
