@@ -105,8 +105,9 @@ def pareto_chart(ranked: Sequence[Ranked], styles: Mapping[str, ArmStyle]) -> Fi
     if not drawn:
         return None
     highest = max(value for one in drawn for _, values in one.rows for value in values.values())
-    # A third of the width is left for the words after the longest bar.
-    across = Axis(tr("average active sessions"), low=0.0, high=1.35 * highest)
+    # A third of the width is left for the words after the longest bar. Sums differ in their last
+    # digits by their order, which must not move the drawing.
+    across = Axis(tr("average active sessions"), low=0.0, high=round(1.35 * highest, 6))
     panels = [_bars(one, across, styles) for one in drawn]
     return Figure(panels)
 
