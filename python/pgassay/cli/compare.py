@@ -70,15 +70,13 @@ def compare(
     from pgassay.cli.terminal import console
     from pgassay.cli.terminal.gates import gates_of, settle
     from pgassay.cli.terminal.summary import print_summary
-    from pgassay.report.formats.html import render_html
-    from pgassay.report.formats.markdown import illustrated_markdown, render_markdown
-    from pgassay.report.objects.apart import render_apart_json
+    from pgassay.report.formats.markdown import illustrated_markdown
+    from pgassay.report.formats.registry import rendered
     from pgassay.samples.storage.files import write_atomically
     from pgassay.stores.fetching import fetched
     from pgassay.stores.wanted import TO_ANALYSE
     from pgassay.workflows.comparing import compare_stored
 
-    render = {"html": render_html, "md": render_markdown, "json": render_apart_json}
     question = Question(_share(run_spread), force=force, gates=gates_of(gate))
     with in_language(lang):
         has_charts = written != "json" and (output_format is not None or out is not None)
@@ -91,11 +89,11 @@ def compare(
                 write_atomically(out.parent / name, drawing.encode())
             write_atomically(out, page.encode())
         elif out is not None:
-            write_atomically(out, render[written](context).encode())
-        text = render["json" if as_json else written](context) if is_printed else ""
+            write_atomically(out, rendered(context, written))
+        text = rendered(context, "json" if as_json else written) if is_printed else b""
     with console.silenced(quiet, console.out, console.err):
         if is_printed:
-            typer.echo(text, nl=not text.endswith("\n"))
+            typer.echo(text, nl=not text.endswith(b"\n"))
         else:
             print_summary(context, None)
         if out is not None:

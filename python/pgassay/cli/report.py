@@ -17,7 +17,7 @@ from pgassay.refusals.refusal import SetupRefused
 if TYPE_CHECKING:
     from pgassay.analysis.gates.model import GateResult
     from pgassay.plan.model import Gate
-    from pgassay.report.context import AnyContext
+    from pgassay.report.context import StoredContext
 
 
 def report(
@@ -79,7 +79,7 @@ def _reported(
     gates: Sequence[Gate],
     *,
     pictures: bool,
-) -> AnyContext:
+) -> StoredContext:
     """Write the report, and return what it says."""
     from pgassay.language import in_language
     from pgassay.workflows.reporting import context_of, directory_at
@@ -110,7 +110,9 @@ def _refuse_gates_without_comparison(gates: Sequence[Gate], run: Path) -> None:
     refuse_without_comparison(gates, directory.plan(), run)
 
 
-def _write_as(output_format: str, context: AnyContext, out: Path | None, *, pictures: bool) -> None:
+def _write_as(
+    output_format: str, context: StoredContext, out: Path | None, *, pictures: bool
+) -> None:
     """The report in this format, in a file or folder, or on stdout."""
     from pgassay.report.formats.markdown import illustrated_markdown
     from pgassay.report.formats.registry import rendered
@@ -127,12 +129,12 @@ def _write_as(output_format: str, context: AnyContext, out: Path | None, *, pict
         return
     found = rendered(context, output_format)
     if out is not None:
-        _write(out, found.encode() if isinstance(found, str) else found)
+        _write(out, found)
     else:
-        typer.echo(found, nl=isinstance(found, str) and not found.endswith("\n"))
+        typer.echo(found, nl=not found.endswith(b"\n"))
 
 
-def _report_beside(run: Path, gates: Sequence[Gate]) -> AnyContext:
+def _report_beside(run: Path, gates: Sequence[Gate]) -> StoredContext:
     """Write report.html into the directory, and print the summary."""
     from pgassay.cli.terminal.summary import print_summary
     from pgassay.workflows.reporting import context_of, directory_at, reported
@@ -143,7 +145,7 @@ def _report_beside(run: Path, gates: Sequence[Gate]) -> AnyContext:
     return found.context
 
 
-def _write_csv_files(context: AnyContext, folder: Path) -> None:
+def _write_csv_files(context: StoredContext, folder: Path) -> None:
     """Every table as a file of the folder, which may hold an earlier export."""
     from pgassay.cli.terminal.console import err
     from pgassay.durable import make_directory

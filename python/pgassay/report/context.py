@@ -139,7 +139,7 @@ class TraceContext:
         return tr("Trace of {server}", server=self.described.server)
 
 
-AnyContext = ReportContext | ObservationContext | TraceContext
+StoredContext = ReportContext | ObservationContext | TraceContext
 """What a report of one directory is made of."""
 
 
@@ -165,3 +165,7 @@ class ApartContext:
     def gates(self) -> tuple[GateResult, ...]:
         """Those asked for."""
         return self.analysis.gates
+
+
+AnyContext = StoredContext | ApartContext
+"""What a report is made of."""

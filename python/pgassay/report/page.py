@@ -10,7 +10,13 @@ from dataclasses import dataclass, replace
 
 from pgassay.language import ntr, tr
 from pgassay.notes import Importance
-from pgassay.report.context import ApartContext, ObservationContext, ReportContext, TraceContext
+from pgassay.report.context import (
+    AnyContext,
+    ApartContext,
+    ObservationContext,
+    ReportContext,
+    TraceContext,
+)
 from pgassay.report.document.blocks import Answer, Block, Facts, Paragraph
 from pgassay.report.document.section import Section
 from pgassay.report.document.text import Inline, Span, said
@@ -23,7 +29,6 @@ from pgassay.report.summaries import headline
 from pgassay.report.summaries import observation as observation_summary
 from pgassay.report.summaries.caveats import caveats_of, caveats_that_matter
 
-AnyContext = ReportContext | ObservationContext | TraceContext | ApartContext
 _MOST_DOUBTS = 2
 """Caveats beneath the verdict; the section of caveats has all."""
 

@@ -22,7 +22,12 @@ from pgassay.errors import RunDirectoryError
 from pgassay.findings.registry import find
 from pgassay.plan.model import Gate
 from pgassay.readings.trial_readings import TrialReadings
-from pgassay.report.context import AnyContext, ObservationContext, ReportContext, TraceContext
+from pgassay.report.context import (
+    ObservationContext,
+    ReportContext,
+    StoredContext,
+    TraceContext,
+)
 from pgassay.report.flame_graphs import flame_graphs
 from pgassay.report.formats.html import render_html
 from pgassay.report.objects.analysis import render_json
@@ -37,7 +42,7 @@ if TYPE_CHECKING:  # runs need nothing of the rooms of traces
     from pgassay.samples.trace_directory import TraceDirectory
 
 _Directory = TypeVar("_Directory", bound="RunDirectory | ObservationDirectory | TraceDirectory")
-_Context = TypeVar("_Context", bound=AnyContext)
+_Context = TypeVar("_Context", bound=StoredContext)
 
 
 def directory_at(path: Path) -> RunDirectory | ObservationDirectory | TraceDirectory:
@@ -78,7 +83,7 @@ def reported(directory: _Directory, context: _Context) -> Reported[_Directory, _
 def context_of(
     directory: RunDirectory | ObservationDirectory | TraceDirectory,
     gates: Sequence[Gate] | None = None,
-) -> AnyContext:
+) -> StoredContext:
     """Analyses what a directory has stored; `gates` take the place of those that a run was made
     with."""
     if isinstance(directory, RunDirectory):

@@ -34,7 +34,7 @@ from pgassay.report.document.blocks import (
 )
 from pgassay.report.document.section import Blocks, shown
 from pgassay.report.document.table import Cell, Table
-from pgassay.report.document.text import Inline, Span, spans_of
+from pgassay.report.document.text import Inline, Span, plain_text
 
 _COLOURS = {
     "better": "green",
@@ -95,13 +95,13 @@ def _print(block: Block) -> Iterator[str]:
             lead = " ".join(map(_lead, block.lead)) + colon() if block.lead else ""
             _print_labelled(lead, block.text, block.lead[0].tone if block.lead else "")
         case Heading():
-            out.print(f"[bold]{plain(_text(block.text))}[/bold]")
+            out.print(f"[bold]{plain(plain_text(block.text))}[/bold]")
         case Items():
             for text in block.texts:
-                labelled("- ", _text(text), "yellow")
+                labelled("- ", plain_text(text), "yellow")
         case Facts():
             for name, value in block.rows:
-                labelled(f"{name}{colon()}", _text(value))
+                labelled(f"{name}{colon()}", plain_text(value))
         case Chart():
             labelled("", block.label)
         case Table():
@@ -111,7 +111,7 @@ def _print(block: Block) -> Iterator[str]:
         case Code():
             out.print(printable_lines(block.text), markup=False)
         case Fold():
-            yield _text(block.summary)
+            yield plain_text(block.summary)
         case Paragraph() | Group() | Key() | Frame() | PageOnly():
             pass
         case _:
@@ -119,7 +119,7 @@ def _print(block: Block) -> Iterator[str]:
 
 
 def _print_labelled(label: str, text: Inline, tone: str) -> None:
-    labelled(label, _text(text), f"bold {_COLOURS.get(tone, '')}".rstrip())
+    labelled(label, plain_text(text), f"bold {_COLOURS.get(tone, '')}".rstrip())
 
 
 def _print_table(table: Table) -> None:
@@ -153,7 +153,3 @@ def _words(cell: Cell) -> str:
 
 def _lead(span: Span) -> str:
     return f"({span.text})" if span.kind == "confidence" else span.text.rstrip(".。")
-
-
-def _text(text: Inline) -> str:
-    return "".join(span.text for span in spans_of(text))

@@ -11,10 +11,10 @@ from pathlib import Path
 
 from pgassay.cli.terminal.blocks import print_blocks
 from pgassay.cli.terminal.console import out, plain
-from pgassay.report.context import ApartContext, ObservationContext, ReportContext
+from pgassay.report.context import AnyContext, ApartContext, ObservationContext, ReportContext
 from pgassay.report.document.blocks import Answer, Block, Facts, Heading, Items
 from pgassay.report.environment import not_measured
-from pgassay.report.page import AnyContext, sections_of, top_of
+from pgassay.report.page import sections_of, top_of
 from pgassay.report.summaries import apart
 from pgassay.samples.forms.environment import EnvironmentFile
 

@@ -28,7 +28,7 @@ from pgassay.report.document.blocks import (
 )
 from pgassay.report.document.section import shown
 from pgassay.report.document.table import Cell, Table
-from pgassay.report.document.text import Inline, spans_of
+from pgassay.report.document.text import Inline, plain_text
 from pgassay.report.tables.cells import ABSENT
 from pgassay.spec.secrets.redaction import shown_of
 
@@ -55,13 +55,13 @@ def _lines(block: Block) -> Iterator[str]:
         case Paragraph() if block.role != "note":
             lead = "".join(f"{span.text.rstrip('.。')}{colon()}" for span in block.lead)
             is_item = lead or block.role in ("observed", "pattern")
-            yield f"{'- ' if is_item else ''}{lead}{_text(block.text)}"
+            yield f"{'- ' if is_item else ''}{lead}{plain_text(block.text)}"
         case Heading():
             yield _titled(block.text)
         case Items():
-            yield from (f"- {_text(text)}" for text in block.texts)
+            yield from (f"- {plain_text(text)}" for text in block.texts)
         case Facts(form="sentences"):
-            yield from (f"- {name}{colon()}{_text(value)}" for name, value in block.rows)
+            yield from (f"- {name}{colon()}{plain_text(value)}" for name, value in block.rows)
         case Facts():
             yield from pair_lines("", _pairs(block))
         case Table():
@@ -69,7 +69,7 @@ def _lines(block: Block) -> Iterator[str]:
         case Code():
             yield from (line for line in block.text.splitlines() if line.strip())
         case Group(blocks=(Heading(text=title), Facts(form="values" | "code") as facts)):
-            yield from pair_lines(_text(title), _pairs(facts))
+            yield from pair_lines(plain_text(title), _pairs(facts))
         case Group():
             yield from plain_lines(shown(block.blocks))
         case Fold() if block.in_text:
@@ -94,12 +94,8 @@ def _table(table: Table) -> Iterator[str]:
         yield " | ".join(map(_cell, row.cells))
 
 
-def _text(text: Inline) -> str:
-    return "".join(str(span.text) for span in spans_of(text))
-
-
 def _titled(text: Inline) -> str:
-    return f"{_text(text)}{colon().rstrip()}"
+    return f"{plain_text(text)}{colon().rstrip()}"
 
 
 def _cell(cell: Cell) -> str:
@@ -107,7 +103,7 @@ def _cell(cell: Cell) -> str:
 
 
 def _pairs(facts: Facts) -> Iterator[tuple[str, str]]:
-    return ((name, shown_of(name, _text(value))) for name, value in facts.rows)
+    return ((name, shown_of(name, plain_text(value))) for name, value in facts.rows)
 
 
 def pair_lines(title: str, pairs: Iterable[tuple[str, str]]) -> list[str]:

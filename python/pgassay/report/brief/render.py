@@ -11,11 +11,11 @@ from pgassay.report.brief.fitting import fit, texts
 from pgassay.report.brief.plain import plain_lines
 from pgassay.report.brief.record import record_parts
 from pgassay.report.brief.recorded import observation_parts, trace_parts
-from pgassay.report.context import ObservationContext, ReportContext, TraceContext
+from pgassay.report.context import ObservationContext, StoredContext, TraceContext
 from pgassay.report.environment import created_at, server_version
 
 
-def render_brief(context: ReportContext | ObservationContext | TraceContext) -> str:
+def render_brief(context: StoredContext) -> str:
     """The whole text."""
     if isinstance(context, ObservationContext):
         what, parts = tr("Observation"), observation_parts(context)
@@ -33,7 +33,7 @@ def render_brief(context: ReportContext | ObservationContext | TraceContext) -> 
     return fit(head, {name: plain_lines(part) for name, part in parts.items()})
 
 
-def _where(context: ReportContext | ObservationContext | TraceContext) -> str:
+def _where(context: StoredContext) -> str:
     """On which server it was made, and when, as far as it is known."""
     if isinstance(context, TraceContext):
         return tr(

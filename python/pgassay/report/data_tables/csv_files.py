@@ -11,7 +11,7 @@ import io
 from collections.abc import Mapping
 from datetime import datetime
 
-from pgassay.report.context import ObservationContext, ReportContext, TraceContext
+from pgassay.report.context import ReportContext, StoredContext
 from pgassay.report.data_tables.tables import main_table, tables_of
 from pgassay.report.data_tables.trials import trial_table
 from pgassay.report.document.table import Table, Value
@@ -32,12 +32,12 @@ def trials_csv(context: ReportContext) -> str:
     return csv_text(trial_table(context))
 
 
-def render_csv(context: ReportContext | ObservationContext | TraceContext) -> str:
+def render_csv(context: StoredContext) -> str:
     """The table that stands for all: of a run the raw trials."""
     return csv_text(main_table(context))
 
 
-def csv_files(context: ReportContext | ObservationContext | TraceContext) -> Mapping[str, str]:
+def csv_files(context: StoredContext) -> Mapping[str, str]:
     """File name → text of every table, also of those without rows."""
     return {f"{one.name}.csv": csv_text(one) for one in tables_of(context)}
 

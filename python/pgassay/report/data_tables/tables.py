@@ -6,7 +6,12 @@ Never: leaves out a table because it has no rows.
 
 from __future__ import annotations
 
-from pgassay.report.context import ObservationContext, ReportContext, TraceContext
+from pgassay.report.context import (
+    ObservationContext,
+    ReportContext,
+    StoredContext,
+    TraceContext,
+)
 from pgassay.report.data_tables.answers import answer_tables
 from pgassay.report.data_tables.model import table_of
 from pgassay.report.data_tables.observed import observation_tables
@@ -19,7 +24,7 @@ MAIN = {ReportContext: "trials", ObservationContext: "courses", TraceContext: "p
 """The table that stands for all where only one can be given."""
 
 
-def tables_of(context: ReportContext | ObservationContext | TraceContext) -> tuple[Table, ...]:
+def tables_of(context: StoredContext) -> tuple[Table, ...]:
     """Every table."""
     if isinstance(context, ObservationContext):
         found = tuple(observation_tables(context))
@@ -32,7 +37,7 @@ def tables_of(context: ReportContext | ObservationContext | TraceContext) -> tup
     return (*found, _columns(found))
 
 
-def main_table(context: ReportContext | ObservationContext | TraceContext) -> Table:
+def main_table(context: StoredContext) -> Table:
     """The raw trials of a run, the courses of an observation, what a trace timed."""
     if isinstance(context, ReportContext):
         return trial_table(context)

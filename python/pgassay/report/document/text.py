@@ -98,6 +98,11 @@ def spans_of(text: Inline) -> Text:
     return (Span(str(text)),) if isinstance(text, str) else text
 
 
+def plain_text(text: Inline) -> str:
+    """The words of a text without its marks."""
+    return "".join(str(span.text) for span in spans_of(text))
+
+
 def joined(*texts: Inline | int | None) -> Text:
     """Sentences in one line; those that are empty or false are left out."""
     spans: list[Span] = []

@@ -17,10 +17,11 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from pgassay.language import Message, html_code, tr
+from pgassay.report.context import AnyContext
 from pgassay.report.document.section import Blocks, shown
 from pgassay.report.document.text import Span, Text, spans_of
 from pgassay.report.inert import shown_lines
-from pgassay.report.page import AnyContext, page_of
+from pgassay.report.page import page_of
 from pgassay.report.svg.draw import NARROW_PX, WIDE_PX, draw
 from pgassay.report.svg.model import Figure
 from pgassay.report.tables.chart_data import chart_data

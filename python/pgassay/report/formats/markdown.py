@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from pgassay.language import colon
 from pgassay.report.charts.style import ArmStyle, arm_styles, side_styles
-from pgassay.report.context import ApartContext
+from pgassay.report.context import AnyContext, ApartContext
 from pgassay.report.document.blocks import (
     Answer,
     Block,
@@ -34,7 +34,7 @@ from pgassay.report.document.section import Blocks, Section, shown
 from pgassay.report.document.table import Row, Table
 from pgassay.report.document.text import Inline, Span, Text, spans_of
 from pgassay.report.inert import markdown_line, shown_lines
-from pgassay.report.page import AnyContext, page_of
+from pgassay.report.page import page_of
 from pgassay.report.svg.draw import WIDE_PX, draw
 from pgassay.report.svg.model import Figure
 

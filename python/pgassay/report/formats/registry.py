@@ -1,7 +1,7 @@
 """A report in the format that was asked for.
 
-Enters: the context of a run, an observation or a trace, the name of a format. Leaves: text or
-bytes. Never: makes a format of verdicts of what has none.
+Enters: the context of a run, an observation, a trace or a comparison of runs, the name of a format.
+Leaves: the content of a file. Never: makes a format of verdicts of what has none.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 from pgassay.errors import RunDirectoryError
 from pgassay.report.brief.render import render_brief
-from pgassay.report.context import AnyContext, ObservationContext, ReportContext, TraceContext
+from pgassay.report.context import AnyContext, ApartContext, ObservationContext, ReportContext
 from pgassay.report.data_tables.csv_files import render_csv
 from pgassay.report.formats.html import render_html
 from pgassay.report.formats.junit import render_junit
@@ -19,35 +19,33 @@ from pgassay.report.formats.markdown import render_markdown
 from pgassay.report.formats.openmetrics import render_openmetrics
 from pgassay.report.formats.workbook import render_xlsx
 from pgassay.report.objects.analysis import render_json
+from pgassay.report.objects.apart import render_apart_json
 from pgassay.report.objects.observed import render_object
 
-_KINDS: dict[type, str] = {ObservationContext: "an observation", TraceContext: "a trace"}
 
-
-def rendered(context: AnyContext, output_format: str) -> str | bytes:
-    """The report."""
+def rendered(context: AnyContext, output_format: str) -> bytes:
+    """The report; a text in UTF-8."""
     if output_format in _OF_RUNS and not isinstance(context, ReportContext):
+        kind = "an observation" if isinstance(context, ObservationContext) else "a trace"
         raise RunDirectoryError(
             f"{context.run_name}: {output_format} is made of verdicts, which"
-            f" {_KINDS[type(context)]} has none of; take {', '.join((*_OF_ALL, 'json'))}"
+            f" {kind} has none of; take {', '.join((*_OF_ALL, 'json'))}"
         )
-    return _render(context, output_format)(context)
+    found = (_OF_ALL | _OF_RUNS | {"json": _json})[output_format](context)
+    return found.encode() if isinstance(found, str) else found
 
 
-def _render(context: AnyContext, output_format: str) -> Callable[[Any], str | bytes]:
-    if output_format == "json":
-        return _json(context)
-    return _OF_ALL.get(output_format) or _OF_RUNS[output_format]
-
-
-def _json(context: AnyContext) -> Callable[[Any], str]:
-    if isinstance(context, ReportContext):
-        return render_json
-    if isinstance(context, ObservationContext):
-        return render_object
+def _json(context: AnyContext) -> str:
+    match context:
+        case ReportContext():
+            return render_json(context)
+        case ObservationContext():
+            return render_object(context)
+        case ApartContext():
+            return render_apart_json(context)
     from pgassay.report.objects.traced import render_trace_object  # runs need none of it
 
-    return render_trace_object
+    return render_trace_object(context)
 
 
 _OF_ALL: dict[str, Callable[[Any], str | bytes]] = {
@@ -57,6 +55,7 @@ _OF_ALL: dict[str, Callable[[Any], str | bytes]] = {
     "xlsx": render_xlsx,
     "brief": render_brief,
 }
+"""Of a comparison of runs the first two."""
 _OF_RUNS: dict[str, Callable[[Any], str | bytes]] = {
     "openmetrics": render_openmetrics,
     "junit": render_junit,

@@ -7,27 +7,27 @@ a name; every text is written as text.
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
 import xlsxwriter
 
-from pgassay.findings.model import FindingKind
-from pgassay.notes import Importance
-from pgassay.report.context import ObservationContext, ReportContext, TraceContext
+from pgassay.report.context import ReportContext, StoredContext
 from pgassay.report.data_tables.tables import tables_of
+from pgassay.report.document.blocks import Answer, Facts, Items, Paragraph
 from pgassay.report.document.table import Table, Value, plain
+from pgassay.report.document.text import plain_text
 from pgassay.report.environment import server_version
-from pgassay.report.summaries import headline
-from pgassay.report.summaries import observation as observation_summary
-from pgassay.report.summaries.caveats import caveats_of
+from pgassay.report.page import sections_of, top_of
 
 _MOST_CHARACTERS = 32_767
 """Of a cell."""
 _CUT = "… (cut)"
 _WIDTHS = (6, 60)
 _FIRST = "summary"
+_CAVEATS = ("observation/caveats", "trace/caveats")
+"""Sections of what has no verdict that a caveat could change."""
 _TIME = "yyyy-mm-dd hh:mm:ss.000"
 _OPTIONS = {
     "in_memory": True,
@@ -37,7 +37,7 @@ _OPTIONS = {
 }
 
 
-def render_xlsx(context: ReportContext | ObservationContext | TraceContext) -> bytes:
+def render_xlsx(context: StoredContext) -> bytes:
     """The whole workbook; a table without rows has no sheet."""
     content = io.BytesIO()
     tables = [table for table in tables_of(context) if table]
@@ -59,7 +59,7 @@ def render_xlsx(context: ReportContext | ObservationContext | TraceContext) -> b
 
 def _write_first(
     sheet: Any,
-    context: ReportContext | ObservationContext | TraceContext,
+    context: StoredContext,
     tables: Sequence[Table],
     formats: dict[str, Any],
 ) -> None:
@@ -83,29 +83,24 @@ def _write_first(
         sheet.write_string(row, 1, f"{table.title} ({rows})")
 
 
-def _found(
-    context: ReportContext | ObservationContext | TraceContext,
-) -> list[tuple[str, str]]:
-    """(name, text) of what the report says at its top."""
-    if isinstance(context, ObservationContext):
-        of_time = observation_summary.caveats(context)
-        return [*observation_summary.facts(context), *(("Caveat", text) for text in of_time)]
-    if isinstance(context, TraceContext):
-        from pgassay.report.summaries import trace as trace_summary  # runs need none of it
-
-        of_trace = trace_summary.caveats(context)
-        return [*trace_summary.facts(context), *(("Caveat", text) for text in of_trace)]
-    answers = [(one.title, one.text) for one in context.of_kind(FindingKind.VERDICT)]
-    doubts = caveats_of(context).get(Importance.VERDICT, ())
-    return [
-        *(answers or [(one.badge, one.whole) for one in headline.answers(context)]),
-        *(("could change the verdict", text) for text in doubts),
-        *headline.facts(context),
-        ("Run", context.run_name),
-        ("Server", server_version(context.environment)),
-        ("pgassay", context.version),
-        ("Repeat it with", context.command),
-    ]
+def _found(context: StoredContext) -> Iterator[tuple[str, str]]:
+    """(name, text) of what the report says at its top, and of where it comes from."""
+    caveats = (one for one in sections_of(context) if one.name in _CAVEATS)
+    for block in (*top_of(context), *(block for one in caveats for block in one.blocks(context))):
+        match block:
+            case Answer():
+                yield block.badge, block.whole
+            case Paragraph():
+                yield "", plain_text(block.text)
+            case Items():
+                yield from (("Caveat", plain_text(text)) for text in block.texts)
+            case Facts():
+                yield from ((name, plain_text(value)) for name, value in block.rows)
+    yield "Run", context.run_name
+    yield "pgassay", context.version
+    if isinstance(context, ReportContext):
+        yield "Server", server_version(context.environment)
+        yield "Repeat it with", context.command
 
 
 def _write_table(sheet: Any, table: Table, formats: dict[str, Any]) -> None:
