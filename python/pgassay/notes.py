@@ -9,7 +9,7 @@ The code `plan/no-checkpoints` is the entry `[no-checkpoints]` in notes.toml of 
 bring it to any trial. The code `findings/answer/limits/losses.none` is the text `none` of the table
 `losses` in limits.toml, the file beside a module that is one of `RULES`.
 
-A place has a format: of Python; of `_FORMATS` for numbers; of `_JOINED` for several values, which
+A place has a format: of Python; of `FORMATS` for numbers; of `_JOINED` for several values, which
 `{names}` lists; `{name:lower}` shows a `Term` in lower case, `{name:capital}` a note with a capital
 letter first, `{name:message}` the translation of a text that is a message itself.
 """
@@ -38,19 +38,7 @@ from pgassay.language import (
     tr,
 )
 from pgassay.language import catalogue as translations
-from pgassay.quantities import (
-    as_rounded,
-    clock,
-    duration,
-    milliseconds,
-    plain_number,
-    short,
-    signed,
-    signed_rounded,
-    significant,
-    size,
-    two_digits,
-)
+from pgassay.quantities import FORMATS
 
 ROOMS = (
     "analysis/apart",
@@ -65,7 +53,6 @@ ROOMS = (
     "analysis/verdicts",
     "findings",
     "findings/answer",
-    "findings/behaviour",
     "plan",
     "server/copied",
     "server/data",
@@ -97,8 +84,15 @@ RULES = (
     "findings/answer/trade_offs",
     "findings/answer/verdicts",
     "findings/apart/verdicts",
+    "findings/behaviour/associations",
+    "findings/behaviour/checkpoint_causes",
+    "findings/behaviour/checkpoints",
+    "findings/behaviour/curves",
     "findings/behaviour/mode_queues",
     "findings/behaviour/modes",
+    "findings/behaviour/plans",
+    "findings/behaviour/wal_locks",
+    "findings/diagnosis/recognised",
     "findings/noise/aa_run",
     "findings/noise/fitness",
     "findings/noise/forecast",
@@ -195,8 +189,11 @@ class Term(Message):
         return super().__new__(cls, str.__str__(word))
 
     def __format__(self, spec: str) -> str:
-        """As it is, or in lower case by the format `lower`."""
-        return self.lower() if spec == "lower" else super().__format__(spec)
+        """As it is, or, by the format `lower`, as within a sentence: an abbreviation stays."""
+        shown = str(self)
+        if spec == "lower":
+            return shown if shown[1:2].isupper() else shown[:1].lower() + shown[1:]
+        return format(shown, spec)
 
 
 def terms_of(table: T, keys: Collection[str] = (), *, besides: Collection[str] = ()) -> T:
@@ -204,25 +201,12 @@ def terms_of(table: T, keys: Collection[str] = (), *, besides: Collection[str] =
     return messages_of(table, keys, besides=besides)
 
 
-_FORMATS: Mapping[str, Callable[[float], str]] = {
-    "bytes": size,
-    "clock": clock,
-    "duration": duration,
-    "ms": milliseconds,
-    "plain": plain_number,
-    "rounded": as_rounded,
-    "short": short,
-    "signed": signed,
-    "significant": significant,
-    "signed-rounded": signed_rounded,
-    "two-digits": two_digits,
-}
-"""Formats of numbers that Python does not have."""
 _JOINED: Mapping[str, Callable[[Sequence[str]], str]] = {
     "": listed,
     "and": enumerated,
     "clauses": clauses,
     "or": alternatives,
+    "plus": " + ".join,
     "sentences": sentences,
 }
 """How several values are joined."""
@@ -232,7 +216,7 @@ class _Figure(float):
     """A number that is formatted as the language in force writes it."""
 
     def __format__(self, spec: str) -> str:
-        if own := _FORMATS.get(spec):
+        if own := FORMATS.get(spec):
             return own(float(self))
         if spec.startswith(","):
             return localised(format(float(self), spec))
@@ -243,7 +227,7 @@ class _Count(int):
     """A whole number; it has the same formats."""
 
     def __format__(self, spec: str) -> str:
-        own = _FORMATS.get(spec)
+        own = FORMATS.get(spec)
         return super().__format__(spec) if own is None else own(float(self))
 
 

@@ -6,6 +6,7 @@ Enters: numbers. Leaves: short texts. Never: rounds a value that is stored or co
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 
 from pgassay.language import decimals, localised, ntr, tr
 
@@ -122,6 +123,16 @@ def load(level: float | None, unit: str) -> str:
     return f"{decimals(level, 'g')} {unit}"
 
 
+def rounded(value: float) -> float:
+    """Rounds a number below ten to two significant digits, others to three and to whole ones."""
+    return float(f"{value:.2g}") if abs(value) < 10 else round(float(f"{value:.3g}"))
+
+
+def two_or_three(value: float) -> str:
+    """Writes a number so rounded, with a true minus sign."""
+    return decimals(value, "+.2g").removeprefix("+") if abs(value) < 10 else count(value)
+
+
 def correlation(value: float) -> str:
     """Writes a correlation, such as `+0.42`, with a true minus sign."""
     return decimals(value, "+.2f")
@@ -162,3 +173,22 @@ def signed_bound(value: float, edge: float) -> str:
 def spaced(value: float, digits: int) -> str:
     """Thousands apart, with a true minus sign, as the language in force writes numbers."""
     return localised(f"{value:,.{digits}f}")
+
+
+FORMATS: Mapping[str, Callable[[float], str]] = {
+    "bytes": size,
+    "clock": clock,
+    "duration": duration,
+    "count": count,
+    "ms": milliseconds,
+    "plain": plain_number,
+    "rounded": as_rounded,
+    "short": short,
+    "signed": signed,
+    "signed-ms": signed_milliseconds,
+    "significant": significant,
+    "signed-rounded": signed_rounded,
+    "two-digits": two_digits,
+    "two-or-three": two_or_three,
+}
+"""Formats of numbers in sentences, that Python does not have."""

@@ -24,6 +24,12 @@ def values_in(note: object) -> dict[str, Mapping[str, Value]]:
     return found
 
 
+def notes_of(value: object) -> list[Note]:
+    """A value that is a note, or several of them, without those inside."""
+    several = value if isinstance(value, tuple) else (value,)
+    return [one for one in several if isinstance(one, Note)]
+
+
 def _notes(value: object) -> Iterator[Note]:
     if isinstance(value, Note):
         yield value

@@ -5,15 +5,17 @@ Enters: nothing. Leaves: the `Finding` value and its parts. Never: computes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 
 from pgassay.analysis.model import Comparison
-from pgassay.language import Message
+from pgassay.language import tr
 from pgassay.notes import Importance, Note
 
 SENTENCES = "findings/sentences"
 """The code of a claim that is several notes, one after the other."""
+
+_ALL_TRIALS = Note("findings/all-trials")
 
 
 class FindingKind(StrEnum):
@@ -52,13 +54,13 @@ class Confidence(StrEnum):
 class Evidence:
     """One figure that a finding rests on."""
 
-    metric: str
-    """What was measured, in words."""
-    figure: str
+    metric: Note | str
+    """What was measured."""
+    figure: Note | str
     """The value with its unit, and interval where there is one."""
-    arm: str = ""
-    """The label of the arm, or of two that are compared; empty where it is of all."""
-    time: str = field(default_factory=lambda: Message("measured time of all trials"))
+    arm: Note | str = ""
+    """The label of the arm, or two that are compared; empty where it is of all."""
+    time: Note = _ALL_TRIALS
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,7 @@ class Finding:
     """A claim in one sentence, with what it rests on."""
 
     kind: FindingKind
-    title: str
+    title: Note | str
     claim: Note | str
     """The sentence as a code with its values; as text where its rule has none yet."""
     comparison: Comparison | None = None
@@ -79,12 +81,17 @@ class Finding:
     evidence: tuple[Evidence, ...] = ()
     not_for_it: tuple[Evidence, ...] = ()
     """Figures that were looked at and do not speak for the claim."""
-    confirm: str = ""
+    confirm: Note | str | None = None
     """What to do, and what would then be seen, if the claim is true."""
-    refute: str = ""
+    refute: Note | str | None = None
     """What would show that it is false."""
     next_spec: str = ""
     """An experiment file that tests the claim, ready for `pgassay run`."""
+
+    @property
+    def heading(self) -> str:
+        """The title, in the language in force."""
+        return str(self.title) if isinstance(self.title, Note) else tr(self.title)
 
     @property
     def text(self) -> str:

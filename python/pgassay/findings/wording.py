@@ -19,9 +19,9 @@ from pgassay.analysis.compare.model import Comparison
 from pgassay.analysis.reading.metrics import Metric
 from pgassay.analysis.statistics.values import Estimate, Interval
 from pgassay.analysis.verdicts.model import ArmSummary
-from pgassay.language import messages_of, tr
+from pgassay.language import messages_of
 from pgassay.notes import Note, Term
-from pgassay.quantities import beyond, digits_of, plain_number
+from pgassay.quantities import beyond, digits_of
 
 NO_MESSAGES = (
     "avoided_by", "avoided_by_none", "caveat", "control", "costs", "events", "factors", "limits",
@@ -129,18 +129,9 @@ def share_interval(part: TimePart) -> Note | str:
     return Note.of("findings/share-interval", low=low, high=high)
 
 
-def bounds(estimate: Estimate) -> tuple[str, str]:
-    """The ends of an interval; `?` for an end that is not known."""
-    low, high = ("?" if end is None else plain_number(end) for end in (estimate.low, estimate.high))
-    return low, high
-
-
-def ends(estimate: Estimate) -> tuple[Note | str, Note | str]:
-    """The same as values of a note."""
-    low, high = (
-        "?" if end is None else Note.of("findings/plain", value=end)
-        for end in (estimate.low, estimate.high)
-    )
+def ends(estimate: Estimate) -> tuple[float | str, float | str]:
+    """The ends of an interval as values of a note; `?` for an end that is not known."""
+    low, high = ("?" if end is None else end for end in (estimate.low, estimate.high))
     return low, high
 
 
@@ -149,9 +140,11 @@ def time_of(milliseconds: float) -> Note:
     return Note.of("findings/latency", value=milliseconds)
 
 
-def where(arm: ArmSummary, arms: Sequence[ArmSummary]) -> str:
+def where(arm: ArmSummary, arms: Sequence[ArmSummary]) -> Note:
     """Such as `with max_wal_size = 4GB`; a run of one arm needs no name for it."""
-    return tr("with {arm}", arm=arm.label) if len(arms) > 1 else tr("in this run")
+    if len(arms) > 1:
+        return Note.of("findings/with-arm", arm=arm.label)
+    return Note("findings/in-this-run")
 
 
 def more_blocks(number: int | None) -> Note:

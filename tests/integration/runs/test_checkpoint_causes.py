@@ -12,18 +12,19 @@ import pytest
 from bench.checkpoints.provoke import can_be_provoked, provoke
 
 from pgassay.findings.model import Confidence, Finding, FindingKind
+from support.notes import codes_in
 
-IMAGES = "Full-page images after checkpoints"
-WRITEBACK = "Writing and flushing data files during checkpoints"
-WAL_LOCKS = "WAL lock contention"
+IMAGES = "findings/behaviour/checkpoint_causes/images.title"
+WRITEBACK = "findings/behaviour/checkpoint_causes/writeback.title"
+WAL_LOCKS = "findings/behaviour/wal_locks/title"
 
 
 def provoked(name: str, tmp_path: Path) -> dict[str, Finding]:
     if not can_be_provoked(name):
         pytest.skip("slowing a disk down takes root and the blkio controller of cgroup version 1")
     context = provoke(name, tmp_path / "run")
-    found = {one.title: one for one in context.of_kind(FindingKind.DIAGNOSIS)}
-    return {title: one for title, one in found.items() if title in (IMAGES, WRITEBACK, WAL_LOCKS)}
+    found = {codes_in(one.title)[0]: one for one in context.of_kind(FindingKind.DIAGNOSIS)}
+    return {code: one for code, one in found.items() if code in (IMAGES, WRITEBACK, WAL_LOCKS)}
 
 
 @pytest.mark.heavy
@@ -38,7 +39,7 @@ def test_the_dip_that_full_page_writes_make_is_confirmed_by_the_arm_without_them
 @pytest.mark.heavy
 def test_a_flush_to_a_slow_disk_is_not_taken_for_full_page_images(tmp_path: Path) -> None:
     found = provoked("slow-sync", tmp_path)
-    assert {title: one.confidence for title, one in found.items()} == {
+    assert {code: one.confidence for code, one in found.items()} == {
         WRITEBACK: Confidence.SUPPORTED
     }
 
@@ -46,6 +47,6 @@ def test_a_flush_to_a_slow_disk_is_not_taken_for_full_page_images(tmp_path: Path
 @pytest.mark.heavy
 def test_contention_for_the_wal_is_found_without_a_checkpoint(tmp_path: Path) -> None:
     found = provoked("wal-contention", tmp_path)
-    assert {title: one.confidence for title, one in found.items()} == {
+    assert {code: one.confidence for code, one in found.items()} == {
         WAL_LOCKS: Confidence.SUPPORTED
     }

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from pgassay.analysis.reading.plan_shape import shape_of
+from pgassay.notes import Note
 from pgassay.plan.design import make_plan
 from pgassay.report.formats.html import render_html
 from pgassay.samples.run_directory import RunDirectory
@@ -147,7 +148,11 @@ def test_an_index_that_changes_a_plan_is_found_with_both_plans_and_the_statement
     done = pgassay("run", tmp_path / "x.toml", "--out", run, "--json")
     assert done.returncode == 0, done.stderr
     context = analyse_run(RunDirectory.open(run))
-    (finding,) = [one for one in context.findings if one.title == "Another plan: buy, line 2"]
+    (finding,) = [
+        one
+        for one in context.findings
+        if one.title == Note.of("findings/behaviour/plans/title", scenario="buy", line=2)
+    ]
     assert finding.confidence == "supported"
     (use,) = [one for one in context.analysis.explanation.statement_use if "FROM item" in one.text]
     assert use.ranked == 1

@@ -15,10 +15,13 @@ from pgassay.analysis.statements.model import StatementEffect, StatementUse
 from pgassay.analysis.statements.use import plans_by_arm
 from pgassay.findings.behaviour import plans as rule
 from pgassay.findings.model import Confidence
+from pgassay.notes import Note
 from pgassay.plan.model import Arm
+from support.notes import codes_in, notes_of, values_in
 from support.synthetic.analyses import analysis_of_arms
 from support.synthetic.plans import node, plan, scan, seen, seen_in
 
+RULE = "findings/behaviour/plans"
 SEQ, INDEX = scan("item", Filter="(code = $1)"), scan("item", "by_code", Index_Cond="(code = $1)")
 
 
@@ -112,17 +115,25 @@ def test_a_plan_that_is_another_one_in_all_trials_of_an_arm_is_confirmed_and_nam
     )
     (finding,) = found_by(seen_in({"a1": [SEQ] * 4, "a2": [INDEX] * 4}), effect)
     assert finding.confidence is Confidence.CONFIRMED
-    assert (
-        "depends on index: Seq Scan on item with index = none, Index Scan using by_code on item"
-        " with index = by_code." in finding.text
-    )
-    assert "differs clearly between index = none and by_code: 5.00 ms and 0.500 ms" in finding.text
-    assert [one.figure for one in finding.evidence[:2]] == [
-        "Seq Scan on item",
-        "Index Scan using by_code on item",
+    said = values_in(finding.claim)
+    assert said[f"{RULE}/by_factor"]["factor"] == "index"
+    nodes = ("Seq Scan on item", "Index Scan using by_code on item")
+    assert notes_of(said[f"{RULE}/by_factor"]["plans"]) == [
+        Note.of(
+            f"{RULE}/plan",
+            nodes=Note.of("findings/plus", items=(top,)),
+            arms=Note.of("findings/clauses", items=(f"index = {level}",)),
+        )
+        for top, level in zip(nodes, ("none", "by_code"), strict=True)
     ]
-    assert finding.evidence[0].metric == "plan in 4 of 4 trials"
-    assert "enable_indexscan = [true, false]" in finding.confirm
+    clear = said[f"{RULE}/clear"]
+    assert (clear["baseline_ms"], clear["level_ms"]) == (5.0, 0.5)
+    assert [one.figure for one in finding.evidence[:2]] == [
+        Note.of("findings/plus", items=(top,)) for top in nodes
+    ]
+    assert finding.evidence[0].metric == Note.of(f"{RULE}/evidence.plan", count=4, of=4)
+    setting = values_in(finding.confirm)[f"{RULE}/confirm"]["setting"]
+    assert setting == "enable_indexscan = [true, false]"
     following = tomllib.loads(finding.next_spec)
     assert following["factors"]["client"]["settings"] == {"enable_indexscan": [True, False]}
     assert following["workload"] == {"use": "payments"}
@@ -133,13 +144,13 @@ def test_so_few_trials_that_chance_may_divide_them_confirm_nothing(trials: int) 
     """Three against three trials are divided like this by chance in 2 of 20 cases."""
     (finding,) = found_by(seen_in({"a1": [SEQ] * trials, "a2": [INDEX] * trials}))
     assert finding.confidence is Confidence.SUPPORTED
-    assert "Its execution time is not compared" in finding.text
+    assert f"{RULE}/unknown" in codes_in(finding.claim)
 
 
 def test_a_plan_that_changes_between_trials_of_an_arm_is_only_a_hypothesis() -> None:
     (finding,) = found_by(seen_in({"a1": [SEQ, INDEX, SEQ, INDEX], "a2": [INDEX] * 4}))
     assert finding.confidence is Confidence.HYPOTHESIS
-    assert finding.title == "The plan changes between trials: find, line 2"
+    assert finding.title == Note.of(f"{RULE}/unsteady_title", scenario="find", line=2)
 
 
 def test_the_factor_that_decides_is_named_among_several() -> None:
@@ -167,9 +178,8 @@ def test_only_the_statements_that_take_most_are_findings() -> None:
     ]
     findings = found_by(many)
     assert len(findings) == 5
-    assert findings[-1].text.endswith(
-        "4 more statements have another plan as well; all are under “Plans”."
-    )
+    assert values_in(findings[-1].claim)[f"{RULE}/others"] == {"count": 4}
+    assert not any(f"{RULE}/others" in codes_in(one.claim) for one in findings[:-1])
 
 
 def test_the_same_plan_everywhere_is_no_finding() -> None:

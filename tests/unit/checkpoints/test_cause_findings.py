@@ -13,16 +13,19 @@ from pgassay.analysis.compare.accounting import Accounting, TimePart
 from pgassay.analysis.measures.signals import ArmSignals, TrialSignals
 from pgassay.analysis.model import Analysis, RunFacts
 from pgassay.findings.behaviour import checkpoint_causes, wal_locks
-from pgassay.findings.model import Confidence, Finding
+from pgassay.findings.model import Confidence, Evidence, Finding
 from pgassay.findings.next_spec import next_spec
+from pgassay.notes import Note
 from pgassay.plan.design import make_plan
 from pgassay.spec.parse import parse_spec
+from support.notes import codes_in, values_in
 from support.synthetic.analyses import changed
 from support.synthetic.courses import trials_with
 from support.synthetic.designs import plan_of_spec
 from support.synthetic.dips import Cause, trials_of_plan
 from support.synthetic.environments import environment_of
 
+RULE = "findings/behaviour/checkpoint_causes"
 LOAD = '[workload]\nuse = "payments-write"\n[load]\nclients = 8\nstep = "90s"\n'
 DESIGN = "[design]\nseed = 1\nmin_blocks = 4\nmax_blocks = 4\n"
 IMAGES = '[factors.postgres]\nfull_page_writes = ["on", "off"]\n'
@@ -39,16 +42,22 @@ def analysed(
 
 
 def found_in(analysed: tuple[Analysis, RunFacts]) -> dict[str, Finding]:
-    return {one.title: one for one in checkpoint_causes.find(*analysed)}
+    return {codes_in(one.title)[0]: one for one in checkpoint_causes.find(*analysed)}
+
+
+def evidence_of(figures: Sequence[Evidence], name: str) -> list[Evidence]:
+    return [one for one in figures if codes_in(one.metric)[0] == f"{RULE}/evidence.{name}"]
 
 
 def test_one_arm_with_all_signs_of_images_supports_them_and_offers_the_control_arm() -> None:
     (found,) = found_in(analysed(["images"])).values()
-    assert found.title == "Full-page images after checkpoints"
+    assert found.title == Note(f"{RULE}/images.title")
     assert found.confidence is Confidence.SUPPORTED
-    assert "WAL per transaction rises from 0.3 to 5.3 kB" in found.text
-    assert any(one.figure == "4 of 4 trials" for one in found.evidence)
-    assert "scratch server only" in found.confirm
+    said = values_in(found.claim)[f"{RULE}/images.text"]
+    assert [said["before"], said["peak"]] == pytest.approx([0.3, 5.3], abs=0.05)
+    every = Note.of(f"{RULE}/evidence.seen", seen=4, trials=4)
+    assert every in [one.figure for one in evidence_of(found.evidence, "sign")]
+    assert f"{RULE}/images.care" in codes_in(found.confirm)
     spec = parse_spec(found.next_spec, source="next.toml", beside=Path())
     assert [arm.levels for arm in make_plan(spec).arms] == [
         {"full_page_writes": "on"},
@@ -59,11 +68,14 @@ def test_one_arm_with_all_signs_of_images_supports_them_and_offers_the_control_a
 def test_the_arm_without_images_confirms_them() -> None:
     (found,) = found_in(analysed(["images", "none"], IMAGES)).values()
     assert found.confidence is Confidence.CONFIRMED
-    assert "full_page_writes = off costs " in found.text
-    assert "fewer transactions than one of on" in found.text
-    assert "One of off has no clear cost of its own" in found.text
-    contrasts = [one for one in found.evidence if "off against on" in one.metric]
-    assert len(contrasts) == 2, "both are clear"
+    said = values_in(found.claim)
+    confirmed = said[f"{RULE}/images.confirmed"]
+    assert (confirmed["factor"], confirmed["level"]) == ("full_page_writes", "off")
+    assert said[f"{RULE}/less.lost"]["other"] == "on"
+    assert said[f"{RULE}/less.own"]["level"] == "off"
+    for name in ("contrast", "depth"):
+        (one,) = evidence_of(found.evidence, name)
+        assert codes_in(one.figure) == [f"{RULE}/evidence.{name}_figure"], "it is clear"
     assert "wal_compression" in found.next_spec
 
 
@@ -80,15 +92,18 @@ def test_an_arm_without_images_that_dips_as_well_leaves_a_hypothesis() -> None:
     factor = '[factors.postgres]\nwal_compression = ["off", "pglz"]\n'
     (found,) = found_in(analysed(["images", "images"], factor)).values()
     assert found.confidence is Confidence.HYPOTHESIS
-    (contrast,) = [one for one in found.not_for_it if "pglz against off" in one.metric]
-    assert contrast.figure.startswith("no clear difference (joint 95 % CI ")
+    (contrast,) = evidence_of(found.not_for_it, "contrast")
+    levels = {"level": "wal_compression = pglz", "other": "off"}
+    assert contrast.metric == Note(f"{RULE}/evidence.contrast", levels)
+    assert codes_in(contrast.figure) == [f"{RULE}/evidence.unclear"]
 
 
 def test_without_an_experiment_file_the_text_says_what_to_compare() -> None:
     analysis, _ = analysed(["images"])
     (found,) = found_in((analysis, RunFacts(spec_text="["))).values()
     assert found.next_spec == ""
-    assert found.confirm.startswith("Compare wal_compression = off with pglz in an experiment")
+    asked = values_in(found.confirm)[f"{RULE}/test.by_hand"]
+    assert asked == {"setting": "wal_compression", "other": "off", "level": "pglz"}
 
 
 def test_a_factor_that_does_not_touch_the_cause_confirms_nothing() -> None:
@@ -99,9 +114,9 @@ def test_a_factor_that_does_not_touch_the_cause_confirms_nothing() -> None:
 
 def test_waits_for_a_busy_disk_support_write_back() -> None:
     (found,) = found_in(analysed(["writeback"])).values()
-    assert found.title == "Writing and flushing data files during checkpoints"
+    assert found.title == Note(f"{RULE}/writeback.title")
     assert found.confidence is Confidence.SUPPORTED
-    assert "flushing data files takes 0.5 s" in found.text
+    assert values_in(found.claim)[f"{RULE}/writeback.text"]["sync"] == pytest.approx(0.5)
     spec = parse_spec(found.next_spec, source="next.toml", beside=Path())
     assert [factor.name for factor in make_plan(spec).factors] == ["checkpoint_flush_after"]
 
@@ -225,8 +240,12 @@ def test_wal_locks_are_confirmed_by_a_factor_that_shortens_the_wait_and_the_tran
     )
     (found,) = wal_locks.find(changed(analysis, accounting=(proof,)), facts)
     assert found.confidence is Confidence.CONFIRMED
-    assert (
-        "with wal_buffers = 16MB a transaction waits 3.50 ms less for WAL than with 32kB"
-        in found.text
-    )
+    said = values_in(found.claim)["findings/behaviour/wal_locks/confirmed"]
+    assert {name: said[name] for name in ("factor", "level", "other", "wait", "whole")} == {
+        "factor": "wal_buffers",
+        "level": "16MB",
+        "other": "32kB",
+        "wait": 3.5,
+        "whole": 3.0,
+    }
     assert "synchronous_commit" in found.next_spec

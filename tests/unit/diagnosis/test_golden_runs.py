@@ -13,8 +13,10 @@ import pytest
 from pgassay.findings.model import FindingKind
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.workflows.reporting import analyse_run
+from support.notes import values_in
 
 GOLDEN = Path(__file__).parents[2] / "golden"
+_SEEN = "findings/diagnosis/recognised/texts.seen"
 CASES = sorted(file.parent.name for file in GOLDEN.glob("*/expected.toml"))
 
 
@@ -22,7 +24,7 @@ CASES = sorted(file.parent.name for file in GOLDEN.glob("*/expected.toml"))
 def test_a_recorded_run_gives_the_findings_that_were_recorded_with_it(
     case: str, tmp_path: Path
 ) -> None:
-    """`expected.toml` lists them: rule (or title), confidence, and arms where the text names them.
+    """`expected.toml` lists them: rule, confidence, and the arm that it is seen in.
 
     The run is `run.tar.xz`, or the files beside it.
     """
@@ -38,15 +40,16 @@ def test_a_recorded_run_gives_the_findings_that_were_recorded_with_it(
     findings = analyse_run(RunDirectory(tmp_path)).findings
     found = [one for one in findings if one.kind is FindingKind.DIAGNOSIS]
 
-    wanted = expected["finding"]
-    names = {one["rule"] if "rule" in one else one["title"] for one in wanted}
-    by_name = {name: one for one in found for name in (one.rule, one.title) if name in names}
-    assert by_name.keys() == names
-    for one in wanted:
-        finding = by_name[one.get("rule", one.get("title"))]
-        assert (finding.confidence, one.get("arm", "") in finding.text) == (one["confidence"], True)
+    wanted = {one["rule"]: one for one in expected["finding"]}
+    by_rule = {one.rule: one for one in found if one.rule in wanted}
+    assert by_rule.keys() == wanted.keys()
+    for rule, one in wanted.items():
+        assert by_rule[rule].confidence == one["confidence"]
+        said = values_in(by_rule[rule].claim)
+        arms = values_in(said[_SEEN]["arms"])["findings/clauses"]["items"] if "arm" in one else ()
+        assert arms == tuple(one[key] for key in ("arm",) if key in one)
     # Patterns of rules that the run must not show beside them: `*/*` is any rule with a file.
-    others = [one.rule for one in found if not {one.rule, one.title} & names]
+    others = [one.rule for one in found if one.rule not in wanted]
     absent = expected.get("absent", [])
     assert [rule for rule in others if any(fnmatch(rule, one) for one in absent)] == []
 

@@ -8,17 +8,21 @@ from types import SimpleNamespace
 from typing import cast
 
 import numpy as np
+import pytest
 
 from pgassay.analysis.compare.model import Comparison
 from pgassay.analysis.compare.rule import Rule
 from pgassay.analysis.model import Analysis, IntervalKind, RunFacts, Withdrawn
-from pgassay.findings.diagnosis.recognised import find
-from pgassay.findings.model import Finding
+from pgassay.findings.diagnosis.recognised import amount_of, find
+from pgassay.findings.model import Evidence, Finding
+from pgassay.notes import Note
 from pgassay.spec.model import ExperimentFile
 from pgassay.spec.reading.tables import read_table
+from support.notes import codes_in, notes_of, values_in
 from support.synthetic.analyses import changed
 from support.synthetic.signals import SPEC, analysis_with
 
+RULE = "findings/diagnosis/recognised"
 _SEQUENTIAL = Rule(IntervalKind.BOUNDED, 0.02, 1, tuple(range(4, 21)))
 _TEMP = {"cluster//temp_files": 300.0}
 
@@ -39,6 +43,11 @@ def _one(analysis: Analysis, facts: RunFacts) -> Finding:
     found = find(analysis, facts)
     assert len(found) == 1
     return found[0]
+
+
+def title_of(one: Evidence) -> object:
+    """What the rule's file calls the sign."""
+    return values_in(one.metric)["findings/rule"]["text"]
 
 
 def _spills(bytes_: Sequence[float]) -> list[dict[str, float]]:
@@ -62,7 +71,7 @@ def test_two_trials_support_nothing() -> None:
     found = _one(*analysis_with(_waits(0.5, 0.5)))
 
     assert found.confidence == "hypothesis"
-    assert found.text.endswith("2 trials of an arm are too few to support it.")
+    assert values_in(found.claim)[f"{RULE}/texts.few"] == {"trials": 2}
 
 
 def test_a_missing_required_sign_leaves_a_hypothesis_that_names_it() -> None:
@@ -71,17 +80,24 @@ def test_a_missing_required_sign_leaves_a_hypothesis_that_names_it() -> None:
     found = _one(*analysis_with(trials))
 
     assert found.confidence == "hypothesis"
-    assert found.text.endswith("Only part of its signs were seen; not: temporary files.")
+    (missing,) = notes_of(values_in(found.claim)[f"{RULE}/texts.partly"]["missing"])
+    assert missing.values == {"term": "Temporary files"}
 
 
 def test_it_is_confirmed_where_it_comes_and_goes_with_the_arm() -> None:
     found = _one(*analysis_with(_waits(0.0, 0.01, 0.0, 0.02), _waits(0.6, 0.58, 0.61, 0.6)))
 
     assert found.confidence == "confirmed"
-    assert "Seen in B = 1. It comes with commit_delay, and is not seen in B = 0" in found.text
-    assert found.evidence[0].arm == "B = 1 against B = 0"
-    assert found.evidence[0].figure.startswith("60 % against 0.75 %, difference 59 % (95 % CI ")
-    assert found.confirm == found.refute == "", "this run is that test"
+    said = values_in(found.claim)
+    assert values_in(said[f"{RULE}/texts.seen"]["arms"])["findings/clauses"]["items"] == ("B = 1",)
+    confirmed = said[f"{RULE}/texts.confirmed"]
+    assert (confirmed["factors"], confirmed["other"]) == (("commit_delay",), "B = 0")
+    first = found.evidence[0]
+    assert first.arm == Note.of("findings/versus", arm="B = 1", other="B = 0")
+    figure = values_in(first.figure)[f"{RULE}/texts.contrast"]
+    means = [notes_of(figure[name])[0].values["value"] for name in ("high", "low", "difference")]
+    assert means == pytest.approx([59.75, 0.75, 59.0])
+    assert found.confirm is found.refute is None, "this run is that test"
 
 
 def test_a_level_whose_verdict_is_withdrawn_confirms_nothing() -> None:
@@ -108,7 +124,7 @@ def test_it_is_only_supported_where_every_arm_shows_it() -> None:
     found = _one(*analysis_with(_waits(0.5, 0.51, 0.5), _waits(0.9, 0.91, 0.9)))
 
     assert found.confidence == "supported"
-    assert found.text.endswith("Seen in every arm.")
+    assert f"{RULE}/texts.everywhere" in codes_in(found.claim)
 
 
 def test_a_limit_that_one_arm_reaches_by_chance_confirms_nothing() -> None:
@@ -126,18 +142,22 @@ def test_a_limit_that_one_arm_reaches_by_chance_confirms_nothing() -> None:
 def test_figures_are_of_trials_with_their_range_and_the_limit() -> None:
     figure = _one(*analysis_with(_waits(0.5, 0.6, 0.7))).evidence[0].figure
 
-    assert figure == "60 % (50 to 70); limit ≥ 25 %, reached in 3 of 3 trials"
+    values = values_in(figure)[f"{RULE}/texts.figure"]
+    named = [notes_of(values[name])[0].values["value"] for name in ("value", "least", "most")]
+    assert named == pytest.approx([60.0, 50.0, 70.0])
+    (limit,) = notes_of(values["limit"])
+    assert limit == Note.of("findings/at-least", value=amount_of(0.25, "%"))
+    assert (values["reached"], values["trials"]) == (3, 3)
+    assert str(figure) == "60 % (50 to 70); limit ≥ 25 %, reached in 3 of 3 trials"
 
 
 def test_a_sign_that_does_not_hold_is_not_listed_as_evidence() -> None:
     found = _one(*analysis_with(_spills([5e6] * 4)))
 
-    assert [one.metric for one in found.evidence] == ["Temporary files written", "Temporary files"]
+    assert list(map(title_of, found.evidence)) == ["Temporary files written", "Temporary files"]
     (other,) = found.not_for_it
-    assert (other.metric, other.figure) == (
-        "Busy sessions that read or write temporary files",
-        "not measured",
-    )
+    assert title_of(other) == "Busy sessions that read or write temporary files"
+    assert other.figure == Note(f"{RULE}/texts.unknown")
 
 
 def test_the_next_experiment_is_the_runs_own_with_the_rules_factor() -> None:
@@ -183,4 +203,4 @@ def test_plans_are_looked_at_where_the_run_stored_them() -> None:
     plan = SimpleNamespace(trials={"a0": 3}, text=("Unique", "  ->  Index Only Scan on item"))
     analysis = changed(analysis, plans=(SimpleNamespace(plans=(plan,)),))
 
-    assert _one(analysis, facts).evidence[-1].figure == "yes"
+    assert _one(analysis, facts).evidence[-1].figure == Note(f"{RULE}/texts.holds")

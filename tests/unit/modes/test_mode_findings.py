@@ -16,6 +16,7 @@ from pgassay.notes import Note
 from pgassay.report.context import ReportContext
 from pgassay.report.formats.html import render_html
 from pgassay.report.formats.markdown import render_markdown
+from support.notes import codes_in, values_in
 from support.synthetic.analyses import changed
 from support.synthetic.report_contexts import synthetic_context
 
@@ -35,6 +36,7 @@ ONE = replace(TWO, arm="a2", modes=(replace(FAST, share_pct=ALWAYS, time_pct=ALW
 FEWER = ModeContrast(
     "max_wal_size", "32MB", "4GB", "payment", "a1", 2.0, 6, 20.0, 5.0, Estimate(-15, -18, -12)
 )
+RULE, QUEUES = "findings/behaviour/modes", "findings/behaviour/mode_queues"
 TITLE = "Modes of latency"
 
 
@@ -48,6 +50,10 @@ def shown(plain: ReportContext, *modes: LatencyModes, **more: object) -> ReportC
     return replace(plain, analysis=analysis, findings=find(analysis, plain.facts))
 
 
+def claims(context: ReportContext) -> list[Note | str]:
+    return [one.claim for one in context.findings if one.rule == "modes"]
+
+
 def diagnosis_of(context: ReportContext) -> Finding:
     (found,) = context.of_kind(FindingKind.DIAGNOSIS)
     return found
@@ -56,7 +62,15 @@ def diagnosis_of(context: ReportContext) -> Finding:
 def test_a_slow_mode_is_told_with_its_share_its_time_its_wait_and_what_the_mean_hides(
     plain: ReportContext,
 ) -> None:
-    assert shown(plain, TWO, ONE).sentences("modes") == (
+    found = shown(plain, TWO, ONE)
+    (claim,) = claims(found)
+    assert codes_in(claim)[1:] == [
+        *(f"{RULE}/{code}" for code in ("many", "named", "fastest")),
+        *("findings/latency", f"{RULE}/slower", "findings/latency", "findings/latency"),
+        *(f"{RULE}/interval", f"{RULE}/mean", "findings/latency"),
+        *(f"{RULE}/stands_out", "findings/latency", f"{RULE}/checkpoint"),
+    ]
+    assert found.sentences("modes") == (
         "Latency of payment (max_wal_size = 32MB) has 2 modes, the same in 6 trials: around 1.00 ms"
         " (80 % of the transactions, 40 % of their time) and around 4.00 ms, from 2.00 ms on (20 %,"
         " 95 % CI 18 to 22, of the transactions, 60 % of their time). The mean, 2.00 ms, is a"
@@ -72,40 +86,32 @@ def test_a_wait_as_frequent_in_other_transactions_is_not_said_to_stand_out(
 ) -> None:
     wait = ModeWait("Client:ClientRead", Estimate(60, 50, 70), 58.0)
     slow = replace(SLOW, waits=(wait,), at_checkpoints_points=Estimate(1, -3, 5))
-    (text,) = shown(plain, replace(TWO, modes=(FAST, slow)), ONE).sentences("modes")
-    assert "no wait was clearly more frequent than in other transactions" in text
-    assert "the server waits for the client’s next statement" in text
-    assert "checkpoint" not in text
+    (claim,) = claims(shown(plain, replace(TWO, modes=(FAST, slow)), ONE))
+    assert {f"{RULE}/no_wait", f"{RULE}/client"} < set(codes_in(claim))
+    assert f"{RULE}/checkpoint" not in codes_in(claim)
 
 
 def test_modes_without_a_clear_difference_are_supported_and_a_clear_one_is_confirmed(
     plain: ReportContext,
 ) -> None:
     alone = diagnosis_of(shown(plain, TWO, ONE))
-    assert alone.title == "The mean latency of payment hides 2 modes"
+    assert alone.title == Note.of(f"{RULE}/diagnosis.title", scenario="payment", count=2)
     assert alone.confidence is Confidence.SUPPORTED
-    assert "about 20 % of the payment transactions" in alone.confirm
+    assert values_in(alone.confirm)[f"{RULE}/diagnosis.confirm"]["share"] == 20
     changed = diagnosis_of(shown(plain, TWO, ONE, mode_contrasts=(FEWER,)))
-    assert (
-        changed.title
-        == "With max_wal_size = 4GB fewer payment transactions take longer than 2.00 ms"
-    )
+    title = values_in(changed.title)[f"{RULE}/diagnosis.changed"]
+    assert (title["subject"], title["direction"]) == ("max_wal_size = 4GB", "fewer")
     assert changed.confidence is Confidence.CONFIRMED
-    assert changed.text.startswith(
-        "max_wal_size = 4GB: 5.0 % of the payment transactions take longer than 2.00 ms, against"
-        " 20 % with 32MB: −15 points (joint 95 % CI −18 to −12, 6 blocks). That is what the level"
-        " does to the share; it does not say what makes them slow."
-    )
+    said = values_in(changed.claim)
+    assert f"{RULE}/diagnosis.scope" in said
+    contrast = said[f"{RULE}/contrast"]
+    assert [contrast[name] for name in ("level_pct", "baseline_pct", "points")] == [5, 20, -15]
     unclear = replace(FEWER, points=Estimate(-15, -31, 1))
     assert diagnosis_of(shown(plain, TWO, ONE, mode_contrasts=(unclear,))).title == alone.title
 
 
 @pytest.mark.parametrize(
-    ("second_peak_ms", "says"),
-    [
-        (4.2, "in all scenarios and arms (4.00 ms to 4.20 ms): it is likely the scheduler’s"),
-        (40.0, "; a mode at about the same latency in all scenarios and arms is likely"),
-    ],
+    ("second_peak_ms", "says"), [(4.2, f"{QUEUES}/same"), (40.0, f"{QUEUES}/other")]
 )
 def test_sessions_queued_for_a_processor_make_the_scheduler_likely(
     plain: ReportContext, second_peak_ms: float, says: str
@@ -126,14 +132,13 @@ def test_sessions_queued_for_a_processor_make_the_scheduler_likely(
         TWO, arm="a2", modes=(FAST, replace(SLOW, peak_ms=Estimate(second_peak_ms, None, None)))
     )
     found = shown(plain, TWO, other, trials=trials, signals=queued(0.5e9))
-    text = "Sessions were queued for a processor for 25 % of the mean latency"
-    assert found.sentences("modes")[-1].startswith(text)
+    assert values_in(claims(found)[-1])[f"{QUEUES}/queued"]["share"] == pytest.approx(25.0)
     diagnosis = diagnosis_of(found)
-    assert says in diagnosis.text
-    assert "[placement]" in diagnosis.confirm
+    assert says in codes_in(diagnosis.claim)
+    assert f"{QUEUES}/confirm" in codes_in(diagnosis.confirm)
     few = shown(plain, TWO, other, trials=trials, signals=queued(0.1e9))
-    assert "queued" not in " ".join(few.sentences("modes"))
-    assert "[placement]" not in diagnosis_of(few).confirm
+    codes = {*codes_in(tuple(claims(few))), *codes_in(diagnosis_of(few).confirm)}
+    assert not any(code.startswith(QUEUES) for code in codes)
 
 
 def test_a_slow_mode_that_holds_little_time_is_in_the_table_only(plain: ReportContext) -> None:
@@ -145,8 +150,7 @@ def test_a_slow_mode_that_holds_little_time_is_in_the_table_only(plain: ReportCo
 
 
 def test_single_modes_are_said_in_one_sentence(plain: ReportContext) -> None:
-    (text,) = shown(plain, replace(ONE, arm="a1"), ONE).sentences("modes")
-    assert text.startswith("Every scenario has a single mode of latency in every arm")
+    assert claims(shown(plain, replace(ONE, arm="a1"), ONE)) == [Note(f"{RULE}/one")]
 
 
 def test_scenarios_of_too_few_transactions_show_no_section(plain: ReportContext) -> None:

@@ -90,7 +90,7 @@ def calibrated(plan: Plan, whole_sd: float = 0.03, luck: float = 0.0) -> Analysi
 
 def said_of(found: Calibration) -> dict[str, list[str]]:
     """Title of a finding → the codes of its claim."""
-    return {f.title: codes_in(f.claim) for f in calibration_findings(found, 0.02)}
+    return {f.heading: codes_in(f.claim) for f in calibration_findings(found, 0.02)}
 
 
 def test_an_aa_run_of_a_switchback_alternates_two_labels_of_the_baseline() -> None:

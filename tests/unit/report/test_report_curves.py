@@ -132,7 +132,7 @@ def test_a_clear_difference_too_small_to_matter_is_not_reported(context: ReportC
         SHIFT, shift_pct=(0.3, 0.3, 0.3), band95_pct=((0.2, 0.4), (0.2, 0.4), (0.2, 0.4))
     )
     analysis = changed(context.analysis, quantile_shifts=(tiny,), by_load=())
-    assert not [f for f in find(analysis, context.facts) if f.title == "Latency by quantile"]
+    assert not [f for f in find(analysis, context.facts) if f.rule == "quantiles"]
 
 
 def test_the_page_has_sentences_tables_and_charts_of_each_curve(context: ReportContext) -> None:

@@ -49,7 +49,7 @@ def with_halves(
 def said(analysis: Analysis) -> tuple[str, str]:
     """Badge and sentence of the first verdict."""
     found = find(analysis, RunFacts())[0]
-    return found.title, found.text
+    return found.heading, found.text
 
 
 def test_an_effect_in_one_half_of_trials_is_better_on_average_only() -> None:

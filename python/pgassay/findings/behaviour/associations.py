@@ -10,9 +10,9 @@ from pgassay.analysis.model import Analysis, RunFacts
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.model import Finding, FindingKind
 from pgassay.findings.wording import texts_of
-from pgassay.notes import Note, Term, Value
+from pgassay.notes import Note, Term
 
-_TEXTS = texts_of(__name__)
+_RULE = "findings/behaviour/associations"
 
 
 def find(analysis: Analysis, _facts: RunFacts) -> list[Finding]:
@@ -23,24 +23,25 @@ def find(analysis: Analysis, _facts: RunFacts) -> list[Finding]:
     if analysis.behaviour.associations is None:
         return []
     leading = [one for one in analysis.behaviour.associations.found if one.lag_s >= 0]
+    title, most = Note(f"{_RULE}/title"), texts_of(__name__)["most"]
     return [
-        Finding(FindingKind.OBSERVATION, _TEXTS["title"], _claim(one), rule="associations")
-        for one in leading[: _TEXTS["most"]]
+        Finding(FindingKind.OBSERVATION, title, _claim(one), rule="associations")
+        for one in leading[:most]
     ]
 
 
 def _claim(association: Association) -> Note:
     low, high = association.ci95
-    values: dict[str, Value] = {
-        "series": Term(association.series),
-        "moves": Term("rises"),
-        "goal": Term(METRICS[association.with_].title),
-        "answers": Term("rises") if association.correlation > 0 else Term("falls"),
-        "r": association.correlation,
-        "low": low,
-        "high": high,
-        "trials": association.trials,
-    }
-    if association.lag_s > 0:
-        return Note("findings/behaviour/moves-before", {**values, "lead": association.lag_s})
-    return Note("findings/behaviour/moves-with", values)
+    leads = association.lag_s > 0
+    return Note.of(
+        f"{_RULE}/{'before' if leads else 'with'}",
+        series=Term(association.series),
+        moves=Term("rises"),
+        goal=Term(METRICS[association.with_].title),
+        answers=Term("rises") if association.correlation > 0 else Term("falls"),
+        r=association.correlation,
+        low=low,
+        high=high,
+        trials=association.trials,
+        lead=association.lag_s,
+    )

@@ -13,14 +13,13 @@ from pgassay.analysis.model import Analysis, ArmSummary, RunFacts
 from pgassay.findings.behaviour.checkpoint_proofs import evidence_of, proofs_of, proven
 from pgassay.findings.model import Confidence, Evidence, Finding, FindingKind
 from pgassay.findings.next_spec import is_scratch, next_spec
-from pgassay.findings.wording import bounds, texts_of, where
-from pgassay.language import decimals, tr
-from pgassay.quantities import plain_number
+from pgassay.findings.wording import as_sentences, ends, texts_of, where
+from pgassay.notes import Note, Term, Value
 
 _RULES = texts_of(__name__)
 _SHARED = texts_of("pgassay.findings.limits")
 _LIMITS = _RULES["limits"]
-_WORDS = _RULES["evidence"]
+_RULE = "findings/behaviour/checkpoint_causes"
 
 
 def find(analysis: Analysis, facts: RunFacts) -> list[Finding]:
@@ -47,35 +46,39 @@ def _of_cause(analysis: Analysis, facts: RunFacts, cause: str) -> Finding | None
         sure = Confidence.CONFIRMED
     elif proofs:  # it was varied, and made no clear difference
         sure = Confidence.HYPOTHESIS
-    texts = _RULES[cause]
+    summary = _summary(analysis, arm.arm)
     values = _values(analysis, arm, cause)
-    control = _control(analysis, facts, _summary(analysis, arm.arm), cause)
-    template = texts["text"] if proof is None else texts["confirmed"]
     if proof is not None:
         without = _arms_with(analysis, proof.contrast.factor, proof.level)
         effects = [one for one in analysis.behaviour.checkpoint_effects if one.arm in without]
-        values |= proven(proof, effects, _RULES["less"])
-    asked = {"setting": control[0], "other": control[1][0], "level": control[1][-1]}
+        values |= proven(proof, effects)
+    setting, levels = _control(analysis, facts, summary, cause)
     next_ = next_spec(
         facts.spec_text,
-        _summary(analysis, arm.arm).levels,
-        texts["question"],
-        {"postgres": {control[0]: control[1]}},
+        summary.levels,
+        _RULES[cause]["question"],
+        {"postgres": {setting: levels}},
     )
-    test = _RULES["test"]["below" if next_ else "by_hand"].format(**asked)
-    figures = [*evidence_of(proofs, _WORDS), *_arm_evidence(analysis, arm, cause)]
-    care = texts["care"] if asked["setting"] == "full_page_writes" else ""
+    asked: dict[str, Value] = {"setting": setting, "other": levels[0], "level": levels[-1]}
+    figures = [*evidence_of(proofs), *_arm_evidence(analysis, arm, cause)]
+    rule = f"{_RULE}/{cause}"
     return Finding(
         FindingKind.DIAGNOSIS,
-        texts["title"],
-        template.format(**values) + texts["helps"],
-        comparison=None,
+        Note(f"{rule}.title"),
+        as_sentences(
+            Note(f"{rule}.{'text' if proof is None else 'confirmed'}", values),
+            Note(f"{rule}.helps"),
+        ),
         rule="checkpoint_causes",
         confidence=sure,
         evidence=tuple(figure for figure, speaks in figures if speaks),
         not_for_it=tuple(figure for figure, speaks in figures if not speaks),
-        confirm=test + texts["confirm"].format(**asked, care=care),
-        refute=texts["refute"].format(**asked),
+        confirm=as_sentences(
+            Note(f"{_RULE}/test.{'below' if next_ else 'by_hand'}", asked),
+            Note(f"{rule}.confirm", asked),
+            Note(f"{rule}.care") if setting == "full_page_writes" else None,
+        ),
+        refute=Note(f"{rule}.refute", asked),
         next_spec=next_,
     )
 
@@ -103,38 +106,29 @@ def _confidence(causes: CheckpointCauses, cause: str) -> Confidence | None:
     return Confidence.SUPPORTED if enough and share.is_clear else Confidence.HYPOTHESIS
 
 
-def _values(analysis: Analysis, causes: CheckpointCauses, cause: str) -> dict[str, str]:
+def _values(analysis: Analysis, causes: CheckpointCauses, cause: str) -> dict[str, Value]:
     wal = next((one for one in causes.signals if one.name == "wal_kb_per_tx"), None)
-    share = _part(causes, cause)
     flushes = [
         row.checkpoint.sync_s
         for row in analysis.behaviour.checkpoint_rows
         if row.arm == causes.arm and row.checkpoint.sync_s is not None
     ]
-    place = where(_summary(analysis, causes.arm), analysis.answer.arms)
     return {
-        "Where": f"{place[0].upper()}{place[1:]},",
-        "before": "?" if wal is None else plain_number(wal.before),
-        "peak": "?" if wal is None else plain_number(max(wal.known)),
-        "share": _share_text(share, causes),
-        "sync": plain_number(sum(flushes) / len(flushes))
-        if flushes
-        else tr("an unknown number of"),
+        "where": where(_summary(analysis, causes.arm), analysis.answer.arms),
+        "before": "?" if wal is None else wal.before,
+        "peak": "?" if wal is None else max(wal.known),
+        "share": _share(_part(causes, cause), causes),
+        "sync": sum(flushes) / len(flushes) if flushes else Term("an unknown number of"),
     }
 
 
-def _share_text(part: TimeShare, causes: CheckpointCauses) -> str:
+def _share(part: TimeShare, causes: CheckpointCauses) -> Note:
     if part.share_pct is None or part.share_ci95_pct is None:
         pct = 100.0 * part.extra_s.value / max(causes.whole.extra_s.value, 1e-9)
-        return tr("about {value} %", value=decimals(min(pct, 100.0), ".0f"))
+        return Note.of(f"{_RULE}/share.about", value=min(pct, 100.0))
     # Noise may take a part beyond the whole.
     share, low, high = (min(x, 100.0) for x in (part.share_pct, *part.share_ci95_pct))
-    return tr(
-        "{share} % ({low} to {high} %)",
-        share=decimals(share, ".0f"),
-        low=decimals(low, ".0f"),
-        high=decimals(high, ".0f"),
-    )
+    return Note.of(f"{_RULE}/share.with_interval", share=share, low=low, high=high)
 
 
 def _arm_evidence(
@@ -143,66 +137,36 @@ def _arm_evidence(
     """Figures, each with whether it speaks for the cause."""
     summary = _summary(analysis, causes.arm)
     label = summary.label if summary.levels else ""
-    time = _WORDS["around"].format(
-        before=plain_number(-causes.offset_s[0] + 0.5),
-        after=plain_number(causes.offset_s[-1] + 0.5),
-    )
-    low, high = bounds(causes.whole.extra_s)
-    found = [
-        (
-            _WORDS["lost"],
-            tr(
-                "{value} s (95 % CI {low} to {high} s)",
-                value=plain_number(causes.whole.extra_s.value),
-                low=low,
-                high=high,
-            ),
-        )
-    ]
-    largest = sorted(causes.groups, key=lambda one: -one.extra_s.value)[:3]
-    found += [
-        (
-            _WORDS["group"].format(group=one.title),
-            tr("{value} s", value=plain_number(one.extra_s.value)),
-        )
-        for one in largest
-        if one.extra_s.value > 0.0
-    ]
+    time = _named("around", before=-causes.offset_s[0] + 0.5, after=causes.offset_s[-1] + 0.5)
+    whole = causes.whole.extra_s
+    low, high = ends(whole)
+    found = [(_named("lost"), _named("seconds_ci", value=whole.value, low=low, high=high), True)]
+    for one in sorted(causes.groups, key=lambda one: -one.extra_s.value)[:3]:
+        seconds = one.extra_s.value
+        if seconds > 0.0:
+            metric = _named("group", group=Term(one.title))
+            found.append((metric, _named("seconds", value=seconds), True))
     profiles = {one.name: one for one in causes.signals}
-    if cause == "images" and "wal_kb_per_tx" in profiles:
-        wal = profiles["wal_kb_per_tx"]
-        found.append(
-            (
-                _WORDS["rise"],
-                tr(
-                    "{before} and {after} kB",
-                    before=plain_number(wal.before),
-                    after=plain_number(max(wal.known)),
-                ),
-            )
-        )
-    if cause == "writeback" and "disk_queue" in profiles:
-        queue = profiles["disk_queue"]
+    if cause == "images" and (wal := profiles.get("wal_kb_per_tx")):
+        figure = _named("rise_kb", before=wal.before, after=max(wal.known))
+        found.append((_named("rise"), figure, True))
+    if cause == "writeback" and (queue := profiles.get("disk_queue")):
         after = [
             value or 0.0
             for value, at in zip(queue.values, causes.offset_s, strict=True)
             if at > 0.0
         ]
-        mean = plain_number(sum(after) / len(after))
-        found.append(
-            (
-                _WORDS["disk_queue"],
-                tr("{before} and {after}", before=plain_number(queue.before), after=mean),
-            )
-        )
-    made = [(Evidence(metric, figure, label, time), True) for metric, figure in found]
-    signs = [_sign(causes, name) for name in _RULES[cause]["signs"]]
-    for one in signs:
-        if one is not None:
-            title = _WORDS["sign"].format(text=one.text)
-            seen = _WORDS["seen"].format(seen=one.seen, trials=one.trials)
-            made.append((Evidence(title, seen, label, time), _holds(one)))
-    return made
+        figure = _named("requests", before=queue.before, after=sum(after) / len(after))
+        found.append((_named("disk_queue"), figure, True))
+    for sign in (_sign(causes, name) for name in _RULES[cause]["signs"]):
+        if sign is not None:
+            figure = _named("seen", seen=sign.seen, trials=sign.trials)
+            found.append((_named("sign", text=sign.text), figure, _holds(sign)))
+    return [(Evidence(metric, figure, label, time), holds) for metric, figure, holds in found]
+
+
+def _named(name: str, **values: Value) -> Note:
+    return Note(f"{_RULE}/evidence.{name}", values)
 
 
 def _control(
@@ -223,7 +187,7 @@ def _control(
         return "checkpoint_flush_after", ["0", "256kB"]
     target = float(value("checkpoint_completion_target", "0.9"))
     if target < 0.8:
-        return "checkpoint_completion_target", [decimals(target, "g"), "0.9"]
+        return "checkpoint_completion_target", [f"{target:g}", "0.9"]
     return "checkpoint_flush_after", ["256kB", "0"]
 
 

@@ -1,7 +1,7 @@
 """What the arms of a run say of a cause: checkpoints with it against checkpoints without it.
 
 Enters: contrasts of checkpoints between levels, effects of checkpoints. Leaves: proofs, clear or
-not, and their words.
+not, and their figures.
 Never: takes a level for one without the cause unless checkpoint_causes.toml says so.
 """
 
@@ -14,8 +14,10 @@ from typing import Any
 from pgassay.analysis.curves.model import CheckpointContrast, CheckpointEffect
 from pgassay.analysis.statistics.values import Estimate
 from pgassay.findings.model import Evidence
-from pgassay.language import decimals, tr
-from pgassay.quantities import count, plain_number
+from pgassay.findings.wording import ends
+from pgassay.notes import Note, Value
+
+_RULE = "findings/behaviour/checkpoint_causes"
 
 
 @dataclass(frozen=True)
@@ -74,49 +76,45 @@ def _clear_sign(estimate: Estimate) -> int:
     return 1 if estimate.low > 0.0 else -1 if estimate.high < 0.0 else 0
 
 
-def proven(
-    proof: Proof, of_level: Sequence[CheckpointEffect], words: Mapping[str, str]
-) -> dict[str, str]:
-    """What a template of a confirmed cause asks for; `of_level`: of the better level's arms."""
+def proven(proof: Proof, of_level: Sequence[CheckpointEffect]) -> dict[str, Value]:
+    """What the sentence of a confirmed cause asks for; `of_level`: of the better level's arms."""
     one = proof.contrast
     lost_is_clear = _clear_sign(one.lost_transactions) != 0
-    name, estimate, wording = (
-        ("lost", one.lost_transactions, count)
-        if lost_is_clear
-        else ("depth", one.depth_points, plain_number)
+    name, estimate = (
+        ("lost", one.lost_transactions) if lost_is_clear else ("depth", one.depth_points)
     )
     low, high = sorted(abs(end) for end in (estimate.low or 0.0, estimate.high or 0.0))
-    share, part = one.lost_share_pct, ""
+    share, part = one.lost_share_pct, None
     if share is not None and share.high is not None and share.high < 0.0:
-        part = words["part"].format(
-            share=decimals(min(abs(share.high), 100.0), ".0f"), other=proof.other
-        )
-    less = words[name].format(
-        value=wording(abs(estimate.value)),
+        least = min(abs(share.high), 100.0)
+        part = Note.of(f"{_RULE}/less.part", share=least, other=proof.other)
+    less = Note.of(
+        f"{_RULE}/less.{name}",
+        value=abs(estimate.value),
         other=proof.other,
-        low=wording(low),
-        high=wording(high),
-        part=part,
+        low=low,
+        high=high,
+        part=part or "",
     )
-    own = _own_cost(proof.level, of_level, words)
+    own = _own_cost(proof.level, of_level) or ""
     return {"factor": one.factor, "level": proof.level, "less": less, "own": own}
 
 
-def _own_cost(level: str, effects: Sequence[CheckpointEffect], words: Mapping[str, str]) -> str:
+def _own_cost(level: str, effects: Sequence[CheckpointEffect]) -> Note | None:
     """That checkpoints of the level have no clear cost, where that is so: then they may seem to
     save more than the others cost."""
     costs = [one.lost_transactions for one in effects]
     if not costs or any(one is None or _clear_sign(one) > 0 for one in costs):
-        return ""
-    figure = ""
+        return None
+    figure: Note | str = ""
     if len(costs) == 1 and (cost := costs[0]) is not None:
-        low, high = ("?" if end is None else count(end) for end in (cost.low, cost.high))
-        figure = words["own_figure"].format(value=count(cost.value), low=low, high=high)
-        figure += words["own_negative"] if cost.value < 0.0 else ""
-    return words["own"].format(level=level, figure=figure)
+        low, high = ends(cost)
+        form = "own_negative" if cost.value < 0.0 else "own_figure"
+        figure = Note.of(f"{_RULE}/less.{form}", value=cost.value, low=low, high=high)
+    return Note.of(f"{_RULE}/less.own", level=level, figure=figure)
 
 
-def evidence_of(proofs: Sequence[Proof], words: Mapping[str, str]) -> list[tuple[Evidence, bool]]:
+def evidence_of(proofs: Sequence[Proof]) -> list[tuple[Evidence, bool]]:
     """The clear figures of every contrast; of one without any, that it has none.
 
     Each with whether it speaks for the cause.
@@ -124,24 +122,22 @@ def evidence_of(proofs: Sequence[Proof], words: Mapping[str, str]) -> list[tuple
     found = []
     for proof in proofs:
         one = proof.contrast
-        names = {"level": f"{one.factor} = {one.level}", "other": one.baseline}
-        figures = (("contrast", one.lost_transactions, count), ("depth", one.depth_points, _points))
-        clear = [figure for figure in figures if _clear_sign(figure[1]) != 0]
-        for name, estimate, wording in clear or figures[:1]:
-            low, high = (
-                "?" if end is None else wording(end) for end in (estimate.low, estimate.high)
+        figures = {"contrast": one.lost_transactions, "depth": one.depth_points}
+        clear = [name for name, estimate in figures.items() if _clear_sign(estimate) != 0]
+        for name in clear or ["contrast"]:
+            metric = Note.of(
+                f"{_RULE}/evidence.{name}",
+                level=f"{one.factor} = {one.level}",
+                other=one.baseline,
             )
-            value = wording(estimate.value) if clear else words["unclear"]
-            figure = tr(
-                "{value} (joint 95 % CI {low} to {high}, {blocks} blocks)",
-                value=value,
+            low, high = ends(figures[name])
+            form = f"{name}_figure" if clear else "unclear"
+            figure = Note.of(
+                f"{_RULE}/evidence.{form}",
+                value=figures[name].value,
                 low=low,
                 high=high,
                 blocks=one.blocks,
             )
-            found.append((Evidence(words[name].format(**names), figure), proof.clear))
+            found.append((Evidence(metric, figure), proof.clear))
     return found
-
-
-def _points(value: float) -> str:
-    return tr("{value} points", value=plain_number(value))

@@ -13,106 +13,100 @@ from pgassay.analysis.model import Analysis, RunFacts
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.statistics.values import Interval
 from pgassay.findings.model import Finding, FindingKind
-from pgassay.findings.wording import bounds, quantity, texts_of
-from pgassay.language import decimals, listed, tr
-from pgassay.quantities import plain_number, signed_percent
+from pgassay.findings.wording import ends, measured
+from pgassay.notes import Note, Term
 
-_TEXTS = texts_of(__name__)
+_RULE = "findings/behaviour/curves"
 
 
 def find(analysis: Analysis, _facts: RunFacts) -> list[Finding]:
     """A sentence per level and curve that has something clear, one per crossing and per knee."""
     margin = 100 * analysis.answer.smallest_effect
     labels = {arm.id: arm.label for arm in analysis.answer.arms}
-    texts = {
-        "quantiles": [
-            t for shift in analysis.behaviour.quantile_shifts for t in _shift(shift, margin)
-        ],
-        "by_load": [t for effect in analysis.behaviour.by_load for t in _effect(effect, margin)],
-        "load_curve": [t for curve in analysis.behaviour.load_curves for t in _knee(curve, labels)],
+    behaviour = analysis.behaviour
+    claims = {
+        "quantiles": [one for shift in behaviour.quantile_shifts for one in _shift(shift, margin)],
+        "by_load": [one for effect in behaviour.by_load for one in _effect(effect, margin)],
+        "load_curve": [one for curve in behaviour.load_curves for one in _knee(curve, labels)],
     }
     return [
-        Finding(FindingKind.OBSERVATION, _TEXTS[rule]["title"], text, rule=rule)
-        for rule, own in texts.items()
-        for text in own
+        Finding(FindingKind.OBSERVATION, Note(f"{_RULE}/{rule}.title"), claim, rule=rule)
+        for rule, own in claims.items()
+        for claim in own
     ]
 
 
-def _shift(shift: QuantileShift, margin: float) -> Iterator[str]:
+def _shift(shift: QuantileShift, margin: float) -> Iterator[Note]:
     """Over whole trials; curves by step are in analysis.json."""
-    texts = _TEXTS["quantiles"]
 
-    def where(first: int, last: int) -> str:
-        names = [
-            tr("{value}th", value=decimals(100 * shift.shares[at], ".0f")) for at in (first, last)
-        ]
+    def where(first: int, last: int) -> Note:
         form = "quantile" if first == last else "quantiles"
-        return str(texts[form]).format(first=names[0], last=names[1])
+        low, high = (100 * shift.shares[at] for at in (first, last))
+        return Note.of(f"{_RULE}/quantiles.{form}", first=low, last=high)
 
     ranges, rest = clear_ranges(shift.shift_pct, shift.band95_pct, margin, where)
     if ranges and shift.step is None:
-        yield str(texts["clear"]).format(
-            what=texts[shift.of],
+        yield Note.of(
+            f"{_RULE}/quantiles.clear",
+            what=Note(f"{_RULE}/quantiles.{shift.of}"),
             subject=f"{shift.factor} = {shift.level}",
             baseline=shift.baseline,
             ranges=ranges,
-            rest=texts[rest],
+            rest=Note(f"{_RULE}/quantiles.{rest}"),
             blocks=shift.blocks,
         )
 
 
-def _effect(effect: EffectByLoad, margin: float) -> Iterator[str]:
-    texts = _TEXTS["by_load"]
-    subject = f"{effect.factor} = {effect.level}"
+def _effect(effect: EffectByLoad, margin: float) -> Iterator[Note]:
+    unit = Term(effect.step_unit)
 
-    def where(first: int, last: int) -> str:
-        form = "load" if first == last else "loads"
-        one = first == last and effect.loads[first] == 1
-        return str(texts[form]).format(
-            first=decimals(effect.loads[first], "g"),
-            last=decimals(effect.loads[last], "g"),
-            unit=tr("client", context="at 1")
-            if one and effect.step_unit == "clients"
-            else effect.step_unit,
-        )
+    def where(first: int, last: int) -> Note:
+        low, high = effect.loads[first], effect.loads[last]
+        form = "loads"
+        if first == last:
+            form = "one" if low == 1 and effect.step_unit == "clients" else "load"
+        return Note.of(f"{_RULE}/by_load.{form}", first=low, last=high, unit=unit)
 
     ranges, rest = clear_ranges(effect.effect_pct, effect.band95_pct, margin, where)
     if ranges:
-        yield str(texts["clear"]).format(
-            metric=METRICS[effect.metric].title,
-            subject=subject,
+        yield Note.of(
+            f"{_RULE}/by_load.clear",
+            metric=Term(METRICS[effect.metric].title),
+            subject=f"{effect.factor} = {effect.level}",
             baseline=effect.baseline,
             ranges=ranges,
-            rest=texts[rest],
+            rest=Note(f"{_RULE}/by_load.{rest}"),
             blocks=effect.blocks,
         )
         yield from (_crossing(effect, crossing) for crossing in effect.crossings)
 
 
-def _crossing(effect: EffectByLoad, crossing: Crossing) -> str:
-    return str(_TEXTS["by_load"]["crossing"]).format(
+def _crossing(effect: EffectByLoad, crossing: Crossing) -> Note:
+    return Note.of(
+        f"{_RULE}/by_load.crossing",
         subject=f"{effect.factor} = {effect.level}",
         baseline=effect.baseline,
-        at=plain_number(crossing.at),
-        low=plain_number(crossing.low),
-        high=plain_number(crossing.high),
-        unit=effect.step_unit,
-        below=tr(crossing.below),
-        above=tr("worse") if crossing.below == "better" else tr("better"),
+        at=crossing.at,
+        low=crossing.low,
+        high=crossing.high,
+        unit=Term(effect.step_unit),
+        below=Term(crossing.below),
+        above=Term("worse") if crossing.below == "better" else Term("better"),
     )
 
 
-def _knee(curve: LoadCurve, labels: dict[str, str]) -> Iterator[str]:
+def _knee(curve: LoadCurve, labels: dict[str, str]) -> Iterator[Note]:
     """The number of clients at which throughput is greatest, where the curve shows it."""
     fit = curve.fit
     if fit is not None and fit.knee_clients is not None and fit.knee_tps is not None:
-        low, high = bounds(fit.knee_clients)
-        yield str(_TEXTS["load_curve"]["knee"]).format(
+        low, high = ends(fit.knee_clients)
+        yield Note.of(
+            f"{_RULE}/load_curve.knee",
             arm=labels[curve.arm],
-            at=plain_number(fit.knee_clients.value),
+            at=fit.knee_clients.value,
             low=low,
             high=high,
-            tps=quantity(fit.knee_tps.value, METRICS["tps"]),
+            tps=measured(fit.knee_tps.value, METRICS["tps"]),
         )
 
 
@@ -120,10 +114,10 @@ def clear_ranges(
     effects: Sequence[float],
     bands: Sequence[Interval | None],
     margin: float,
-    where: Callable[[int, int], str],
-) -> tuple[str, str]:
-    """Neighbouring points that clearly differ the same way, in words; and whether that is all
-    points (`all`), or there are others (`rest`).
+    where: Callable[[int, int], Note],
+) -> tuple[tuple[Note, ...], str]:
+    """Neighbouring points that clearly differ the same way; and whether that is all points
+    (`all`), or there are others (`rest`).
 
     A difference that is surely within ± the margin is left out, however clear it is.
     """
@@ -138,14 +132,9 @@ def clear_ranges(
             continue
         if signs[begin]:
             least, most = min(effects[begin:at], key=abs), max(effects[begin:at], key=abs)
-            sizes = {signed_percent(least), signed_percent(most)}
-            way = tr("higher") if signs[begin] > 0 else tr("lower")
-            if len(sizes) > 1:
-                size = tr(
-                    "{least} to {most}", least=signed_percent(least), most=signed_percent(most)
-                )
-            else:
-                size = signed_percent(least)
-            parts.append(f"{way} {where(begin, at - 1)} ({size})")
+            way = "higher" if signs[begin] > 0 else "lower"
+            form = way if round(least, 1) == round(most, 1) else f"{way}_by_some"
+            place = where(begin, at - 1)
+            parts.append(Note.of(f"{_RULE}/ranges.{form}", where=place, least=least, most=most))
         begin = at
-    return listed(parts), "all" if len(set(signs)) == 1 else "rest"
+    return tuple(parts), "all" if len(set(signs)) == 1 else "rest"

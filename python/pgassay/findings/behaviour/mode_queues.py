@@ -48,6 +48,6 @@ def queued_sentence(searched: Sequence[LatencyModes], share: float, arm: str) ->
     return Note.of(f"{_RULE}/queued", arm=arm, share=share, modes=modes)
 
 
-def confirmation() -> str:
+def confirmation() -> Note:
     """What shows whether the scheduler makes the mode."""
-    return str(_TEXTS["confirm"])
+    return Note(f"{_RULE}/confirm")

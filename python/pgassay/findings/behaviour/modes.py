@@ -7,15 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pgassay.analysis.curves.modes.model import LatencyMode, LatencyModes, ModeContrast
+from pgassay.analysis.curves.modes.model import LatencyMode, LatencyModes, ModeContrast, ModeWait
 from pgassay.analysis.measures.courses.latencies import ALL
 from pgassay.analysis.model import Analysis, RunFacts
 from pgassay.findings.behaviour.mode_queues import confirmation, queued_pct, queued_sentence
 from pgassay.findings.model import Confidence, Evidence, Finding, FindingKind
 from pgassay.findings.wording import as_sentences, ends, texts_of, time_of
-from pgassay.language import colon, tr
-from pgassay.notes import Note, Value
-from pgassay.quantities import latency, plain_number
+from pgassay.notes import Note, Term, Value
 
 _TEXTS = texts_of(__name__)
 _RULE = "findings/behaviour/modes"
@@ -50,7 +48,8 @@ def find(analysis: Analysis, _facts: RunFacts) -> list[Finding]:
     if queues:
         claims.append(queues[max(queues, key=lambda arm: queued[arm] or 0.0)])
     found = [
-        Finding(FindingKind.OBSERVATION, _TEXTS["title"], claim, rule="modes") for claim in claims
+        Finding(FindingKind.OBSERVATION, Note(f"{_RULE}/title"), claim, rule="modes")
+        for claim in claims
     ]
     hidden = [one for one in named if _mean_hides(one)]
     if hidden:
@@ -170,62 +169,65 @@ def _diagnosis(
     """That the level which changes the share of slow transactions most does so: levels were drawn
     at random; that there are modes, where none does. `queues`: what the scheduler may have to do
     with it."""
-    texts = _TEXTS["diagnosis"]
     slowest = one.modes[-1]
+    above = "" if slowest.above_ms is None else time_of(slowest.above_ms.value)
     largest = sorted(changes, key=lambda change: -abs(change.points.value))[:1]
-    title = "title"
-    words: dict[str, str | int] = {
-        "scenario": one.scenario,
-        "count": len(one.modes),
-        "above": latency(slowest.above_ms.value) if slowest.above_ms is not None else "",
-        "share": f"{plain_number(slowest.share_pct.value)} %",
-    }
+    title = Note.of(f"{_RULE}/diagnosis.title", scenario=one.scenario, count=len(one.modes))
     for change in largest:
-        title = "changed"
-        words["subject"] = f"{change.factor} = {change.level}"
-        words["direction"] = tr("fewer") if change.points.value < 0.0 else tr("more")
-        words["limit"] = latency(change.slower_than_ms)
-    figures = [
-        Evidence(tr("mean latency"), latency(one.mean_ms.value), arm),
-        Evidence(
-            tr("transactions within a tenth of the mean"),
-            f"{plain_number(one.near_mean_pct.value)} %",
-            arm,
-        ),
-        *(Evidence(tr("mode of latency"), str(_mode(mode)), arm) for mode in one.modes),
-        *(
-            Evidence(
-                tr(
-                    "{event} in samples of transactions older than {above}",
-                    event=wait.event,
-                    above=words["above"],
-                ),
-                tr(
-                    "{share} %, in others {others} %",
-                    share=plain_number(wait.share_pct.value),
-                    others=plain_number(wait.otherwise_pct or 0.0),
-                ),
-                arm,
-            )
-            for wait in slowest.waits
-        ),
-        *(
-            Evidence(
-                tr("transactions slower than {value}", value=latency(change.slower_than_ms)),
-                f"{plain_number(change.baseline_pct)} % → {plain_number(change.level_pct)} %",
-                f"{change.factor}{colon()}{change.baseline} → {change.level}",
-            )
-            for change in largest
-        ),
-    ]
-    scope = Note(f"{_RULE}/diagnosis.scope") if largest else None
+        title = Note.of(
+            f"{_RULE}/diagnosis.changed",
+            subject=f"{change.factor} = {change.level}",
+            direction=Term("fewer") if change.points.value < 0.0 else Term("more"),
+            scenario=one.scenario,
+            limit=time_of(change.slower_than_ms),
+        )
     return Finding(
         FindingKind.DIAGNOSIS,
-        str(texts[title]).format(**words),
-        as_sentences(*map(_contrast, largest), scope, *_sentences(one, arm), queues),
+        title,
+        as_sentences(
+            *map(_contrast, largest),
+            Note(f"{_RULE}/diagnosis.scope") if largest else None,
+            *_sentences(one, arm),
+            queues,
+        ),
         rule="latency_modes",
         confidence=Confidence.CONFIRMED if largest else Confidence.SUPPORTED,
-        evidence=tuple(figures),
-        confirm=str(texts["confirm"]).format(**words) + (confirmation() if queues else ""),
-        refute=str(texts["refute"]).format(**words),
+        evidence=(
+            _figure("mean", arm, time_of(one.mean_ms.value)),
+            _figure("near_mean", arm, Note.of("findings/share", pct=one.near_mean_pct.value)),
+            *(_figure("mode", arm, _mode(mode)) for mode in one.modes),
+            *(_of_wait(wait, above, arm) for wait in slowest.waits),
+            *map(_of_change, largest),
+        ),
+        confirm=as_sentences(
+            Note.of(
+                f"{_RULE}/diagnosis.confirm",
+                share=slowest.share_pct.value,
+                scenario=one.scenario,
+                above=above,
+            ),
+            confirmation() if queues else None,
+        ),
+        refute=Note(f"{_RULE}/diagnosis.refute"),
     )
+
+
+def _figure(name: str, arm: Note | str, figure: Note, **values: Value) -> Evidence:
+    return Evidence(Note(f"{_RULE}/evidence.{name}", values), figure, arm)
+
+
+def _of_wait(wait: ModeWait, above: Note | str, arm: str) -> Evidence:
+    share, others = wait.share_pct.value, wait.otherwise_pct or 0.0
+    figure = Note.of(f"{_RULE}/evidence.shares", share=share, others=others)
+    return _figure("wait", arm, figure, event=wait.event, above=above)
+
+
+def _of_change(change: ModeContrast) -> Evidence:
+    pair, shares = (
+        Note.of(f"{_RULE}/evidence.{name}", factor=change.factor, before=before, after=after)
+        for name, before, after in (
+            ("levels", change.baseline, change.level),
+            ("change", change.baseline_pct, change.level_pct),
+        )
+    )
+    return _figure("slower", pair, shares, value=time_of(change.slower_than_ms))

@@ -10,19 +10,17 @@ import math
 import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 
 from pgassay.analysis.model import Analysis, RunFacts
 from pgassay.analysis.statements.model import StatementEffect, StatementPlan, StatementPlans
 from pgassay.findings.model import Confidence, Evidence, Finding, FindingKind
 from pgassay.findings.next_spec import next_spec
-from pgassay.findings.wording import texts_of
-from pgassay.language import Message, clauses, listed, tr
-from pgassay.quantities import milliseconds, signed_milliseconds
+from pgassay.findings.wording import as_sentences, texts_of
+from pgassay.notes import Note, Single, Value
 
 _TEXTS = texts_of(__name__)
 _SHARED = texts_of("pgassay.findings.limits")
-_WHEN = Message("after the load of each trial")
+_RULE = "findings/behaviour/plans"
 
 
 def find(analysis: Analysis, facts: RunFacts) -> list[Finding]:
@@ -30,17 +28,15 @@ def find(analysis: Analysis, facts: RunFacts) -> list[Finding]:
     rank = {use.queryid: use.ranked for use in analysis.explanation.statement_use}
     found = [one for one in analysis.explanation.plans if one.differs or one.varies]
     found.sort(key=lambda one: min((rank[id_] for id_ in one.queryids if id_ in rank), default=999))
-    most: int = _TEXTS["most_findings"]
-    findings = [
-        _changed(one, analysis, facts)
+    shown = found[: _TEXTS["most_findings"]]
+    hidden = len(found) - len(shown)
+    others = Note.of(f"{_RULE}/others", count=hidden) if hidden else None
+    return [
+        _changed(one, analysis, facts, others if one is shown[-1] else None)
         if one.differs and _is_steady(one)
-        else _unsteady(one, analysis)
-        for one in found[:most]
+        else _unsteady(one, analysis, others if one is shown[-1] else None)
+        for one in shown
     ]
-    if len(found) > most:
-        others = _TEXTS["others"].format(count=len(found) - most)
-        findings[-1] = replace(findings[-1], claim=findings[-1].text + others)
-    return findings
 
 
 def _is_steady(statement: StatementPlans) -> bool:
@@ -54,7 +50,9 @@ def _is_steady(statement: StatementPlans) -> bool:
     )
 
 
-def _changed(statement: StatementPlans, analysis: Analysis, facts: RunFacts) -> Finding:
+def _changed(
+    statement: StatementPlans, analysis: Analysis, facts: RunFacts, others: Note | None
+) -> Finding:
     factor = statement.factor
     effects = [
         effect
@@ -68,13 +66,16 @@ def _changed(statement: StatementPlans, analysis: Analysis, facts: RunFacts) -> 
     plans = [plan for plan in statement.plans if plan.fingerprint in own]
     return Finding(
         FindingKind.DIAGNOSIS,
-        _TEXTS["title"].format(scenario=statement.scenario, line=statement.line),
-        _TEXTS["by_factor" if factor else "by_arm"].format(
-            scenario=statement.scenario,
-            line=statement.line,
-            factor=factor,
-            plans=_named(plans, statement, analysis),
-            time=_time(clear, any(one.ci95_ms for one in effects)),
+        _of_statement("title", statement),
+        as_sentences(
+            _of_statement(
+                "by_factor" if factor else "by_arm",
+                statement,
+                factor=factor or "",
+                plans=_named(plans, statement, analysis),
+            ),
+            _time(clear, any(one.ci95_ms for one in effects)),
+            others,
         ),
         confidence=_confidence(statement, analysis),
         evidence=(
@@ -82,9 +83,14 @@ def _changed(statement: StatementPlans, analysis: Analysis, facts: RunFacts) -> 
             *(_measured(one) for one in effects if one.ci95_ms is not None),
         ),
         confirm=_how_to_confirm(factor, plans),
-        refute=_TEXTS["refute"],
+        refute=Note(f"{_RULE}/refute"),
         next_spec=_next(plans, analysis, facts),
     )
+
+
+def _of_statement(form: str, statement: StatementPlans, **values: Value) -> Note:
+    of: dict[str, Value] = {"scenario": statement.scenario, "line": statement.line}
+    return Note(f"{_RULE}/{form}", of | values)
 
 
 def _next(plans: Sequence[StatementPlan], analysis: Analysis, facts: RunFacts) -> str:
@@ -98,19 +104,16 @@ def _next(plans: Sequence[StatementPlan], analysis: Analysis, facts: RunFacts) -
     return next_spec(facts.spec_text, levels, _TEXTS["question"], factors)
 
 
-def _unsteady(statement: StatementPlans, analysis: Analysis) -> Finding:
+def _unsteady(statement: StatementPlans, analysis: Analysis, others: Note | None) -> Finding:
+    plans = _named(statement.plans, statement, analysis)
     return Finding(
         FindingKind.DIAGNOSIS,
-        _TEXTS["unsteady_title"].format(scenario=statement.scenario, line=statement.line),
-        _TEXTS["unsteady"].format(
-            scenario=statement.scenario,
-            line=statement.line,
-            plans=_named(statement.plans, statement, analysis),
-        ),
+        _of_statement("unsteady_title", statement),
+        as_sentences(_of_statement("unsteady", statement, plans=plans), others),
         confidence=Confidence.HYPOTHESIS,
         evidence=tuple(_seen(statement, analysis)),
-        confirm=_TEXTS["unsteady_confirm"],
-        refute=_TEXTS["unsteady_refute"],
+        confirm=Note(f"{_RULE}/unsteady_confirm"),
+        refute=Note(f"{_RULE}/unsteady_refute"),
     )
 
 
@@ -133,10 +136,14 @@ def _divisions(sizes: Iterable[int]) -> float:
     return math.factorial(sum(sizes)) / math.prod(map(math.factorial, sizes))
 
 
-def _named(plans: Sequence[StatementPlan], statement: StatementPlans, analysis: Analysis) -> str:
-    return listed(
-        _TEXTS["plan"].format(
-            nodes=_nodes(plan, plans), arms=arms_of(plan, statement, analysis, counted=False)
+def _named(
+    plans: Sequence[StatementPlan], statement: StatementPlans, analysis: Analysis
+) -> tuple[Note, ...]:
+    return tuple(
+        Note.of(
+            f"{_RULE}/plan",
+            nodes=_nodes(plan, plans),
+            arms=arms_of(plan, statement, analysis, counted=False),
         )
         for plan in plans
     )
@@ -144,59 +151,51 @@ def _named(plans: Sequence[StatementPlan], statement: StatementPlans, analysis: 
 
 def arms_of(
     plan: StatementPlan, statement: StatementPlans, analysis: Analysis, *, counted: bool
-) -> str:
+) -> Note:
     """The arms that had a plan, such as `index = none`; by the factor that decides, where one does.
 
     `counted` adds in how many trials, where that is not all.
     """
-    names: dict[str, None] = {}
+    by = statement.factor
+    found: dict[Single, None] = {}
     for arm in analysis.answer.arms:
         if arm.id in plan.trials:
-            by = statement.factor
             name = arm.label if by is None else f"{by} = {arm.levels[by]}"
             count, trials = plan.trials[arm.id], statement.trials_of_arm[arm.id]
-            few = (
-                tr(" ({count} of {trials} trials)", count=count, trials=trials)
-                if counted and count < trials
-                else ""
-            )
-            names[name + few] = None
-    return clauses(names)
+            few = Note.of(f"{_RULE}/few", name=name, count=count, trials=trials)
+            found[few if counted and count < trials else name] = None
+    return Note.of("findings/clauses", items=tuple(found))
 
 
-def _nodes(plan: StatementPlan, plans: Sequence[StatementPlan]) -> str:
+def _nodes(plan: StatementPlan, plans: Sequence[StatementPlan]) -> Note:
     """What this plan has that not all of them have; all nodes where only conditions differ."""
     shared = set.intersection(*(set(one.nodes) for one in plans))
     own = [node for node in plan.nodes if node not in shared] or list(plan.nodes)
     most: int = _TEXTS["most_nodes"]
-    more = [_TEXTS["more"].format(count=len(own) - most)] if len(own) > most else []
-    return " + ".join([*own[:most], *more])
+    more = [Note.of(f"{_RULE}/more", count=len(own) - most)] if len(own) > most else []
+    return Note.of("findings/plus", items=(*own[:most], *more))
 
 
-def _time(clear: StatementEffect | None, is_known: bool) -> str:
+def _time(clear: StatementEffect | None, is_known: bool) -> Note:
     if clear is None:
-        return str(_TEXTS["unclear" if is_known else "unknown"])
-    return str(_TEXTS["clear"]).format(
+        return Note(f"{_RULE}/{'unclear' if is_known else 'unknown'}")
+    return Note.of(
+        f"{_RULE}/clear",
         factor=clear.factor,
         baseline=clear.baseline,
         level=clear.level,
-        baseline_ms=milliseconds(clear.baseline_ms),
-        level_ms=milliseconds(clear.level_ms),
+        baseline_ms=clear.baseline_ms,
+        level_ms=clear.level_ms,
         interval=_interval(clear),
     )
 
 
-def _interval(effect: StatementEffect) -> str:
+def _interval(effect: StatementEffect) -> Note | str:
     if effect.ci95_ms is None:
         return ""
-    low, high = (signed_milliseconds(end) for end in effect.ci95_ms)
-    return tr(
-        " (difference {change}, 95 % CI {low} to {high}, {blocks} blocks)",
-        change=signed_milliseconds(effect.difference_ms),
-        low=low,
-        high=high,
-        blocks=effect.blocks,
-    )
+    low, high = effect.ci95_ms
+    change, blocks = effect.difference_ms, effect.blocks
+    return Note.of(f"{_RULE}/interval", change=change, low=low, high=high, blocks=blocks)
 
 
 def _seen(statement: StatementPlans, analysis: Analysis) -> Iterator[Evidence]:
@@ -204,32 +203,32 @@ def _seen(statement: StatementPlans, analysis: Analysis) -> Iterator[Evidence]:
     for plan in statement.plans:
         count, of = sum(plan.trials.values()), sum(trials[arm] for arm in plan.trials)
         yield Evidence(
-            tr("plan in {count} of {of} trials", count=count, of=of),
+            Note.of(f"{_RULE}/evidence.plan", count=count, of=of),
             _nodes(plan, statement.plans),
             arms_of(plan, statement, analysis, counted=True),
-            _WHEN,
+            Note(f"{_RULE}/evidence.after_the_load"),
         )
 
 
 def _measured(effect: StatementEffect) -> Evidence:
     return Evidence(
-        tr("execution time of the statement per transaction"),
-        f"{milliseconds(effect.baseline_ms)} → {milliseconds(effect.level_ms)}{_interval(effect)}",
-        tr(
-            "{factor} = {baseline} against {level}",
-            factor=effect.factor,
-            baseline=effect.baseline,
-            level=effect.level,
+        Note(f"{_RULE}/evidence.time"),
+        Note.of(
+            f"{_RULE}/evidence.times",
+            baseline_ms=effect.baseline_ms,
+            level_ms=effect.level_ms,
+            interval=_interval(effect),
         ),
-        tr("whole load with the warm-up"),
+        Note.of("findings/versus", arm=f"{effect.factor} = {effect.baseline}", other=effect.level),
+        Note(f"{_RULE}/evidence.whole_load"),
     )
 
 
-def _how_to_confirm(factor: str | None, plans: Sequence[StatementPlan]) -> str:
+def _how_to_confirm(factor: str | None, plans: Sequence[StatementPlan]) -> Note:
     _, setting = _avoiding(plans) or ("", _TEXTS["avoided_by_none"])
     if factor is not None and setting.startswith(f"{factor} "):
-        return str(_TEXTS["confirm_own"])
-    return str(_TEXTS["confirm"]).format(setting=setting)
+        return Note(f"{_RULE}/confirm_own")
+    return Note.of(f"{_RULE}/confirm", setting=setting)
 
 
 def _avoiding(plans: Sequence[StatementPlan]) -> tuple[str, str] | None:

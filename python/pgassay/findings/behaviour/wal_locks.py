@@ -17,15 +17,13 @@ from pgassay.analysis.compare.accounting import Accounting, TimePart
 from pgassay.analysis.model import Analysis, ArmSignals, ArmSummary, RunFacts
 from pgassay.findings.model import Confidence, Evidence, Finding, FindingKind
 from pgassay.findings.next_spec import next_spec
-from pgassay.findings.wording import texts_of, where
-from pgassay.language import decimals, tr
-from pgassay.quantities import milliseconds, signed_milliseconds
+from pgassay.findings.wording import as_sentences, texts_of, where
+from pgassay.notes import Note, Value
 
 _RULES = texts_of(__name__)
 _SHARED = texts_of("pgassay.findings.limits")
-_LIMITS, _EVENTS, _CONTROL, _TEXTS = (
-    _RULES[name] for name in ("limits", "events", "control", "texts")
-)
+_LIMITS, _EVENTS, _CONTROL = (_RULES[name] for name in ("limits", "events", "control"))
+_RULE = "findings/behaviour/wal_locks"
 
 Proof = tuple[Accounting, TimePart, TimePart]
 
@@ -61,45 +59,47 @@ def find(analysis: Analysis, facts: RunFacts) -> list[Finding]:
     worst = max(limited, key=lambda one: float(one.share.mean()))
     arm = next(one for one in analysis.answer.arms if one.id == worst.signals.arm)
     proof = _proof(analysis, arm)
-    place = f"{where(arm, analysis.answer.arms)},"
-    values = {
-        "where": place,
-        "Where": place[0].upper() + place[1:],
-        "share": decimals(100.0 * float(worst.share.mean()), ".0f"),
-        "flush": decimals(float(worst.flush.mean()), ".2f"),
-    }
-    template = _TEXTS["text"]
-    if proof is not None:
-        account, part, whole = proof
-        level_is_less = part.difference_ms < 0.0
-        pair = (account.level, account.baseline)
-        level, other = pair if level_is_less else pair[::-1]
-        template = _TEXTS["confirmed"]
-        values |= {
-            "factor": account.factor,
-            "level": level,
-            "other": other,
-            "wait": milliseconds(abs(part.difference_ms)),
-            "whole": milliseconds(abs(whole.difference_ms)),
-        }
     setting, levels = _next(analysis, facts, arm)
     next_ = next_spec(
-        facts.spec_text, arm.levels, _TEXTS["question"], {"postgres": {setting: levels}}
+        facts.spec_text, arm.levels, _RULES["question"], {"postgres": {setting: levels}}
     )
-    test = _TEXTS["below" if next_ else "by_hand"].format(setting=setting, levels=levels)
+    test = "below" if next_ else "by_hand"
+    asked: dict[str, Value] = {"setting": setting, "level": levels[-1], "other": levels[0]}
     return [
         Finding(
             FindingKind.DIAGNOSIS,
-            _TEXTS["title"],
-            template.format(**values) + _TEXTS["helps"],
+            Note(f"{_RULE}/title"),
+            as_sentences(_claim(worst, arm, analysis, proof), Note(f"{_RULE}/helps")),
             rule="wal_locks",
             confidence=_confidence(worst, proof, analysis),
             evidence=(*_proof_evidence(proof), *_evidence(worst, arm)),
-            confirm=test + _TEXTS["confirm"].format(setting=setting, level=levels[-1]),
-            refute=_TEXTS["refute"],
+            confirm=as_sentences(Note(f"{_RULE}/{test}", asked), Note(f"{_RULE}/confirm", asked)),
+            refute=Note(f"{_RULE}/refute"),
             next_spec=next_,
         )
     ]
+
+
+def _claim(one: _Waiting, arm: ArmSummary, analysis: Analysis, proof: Proof | None) -> Note:
+    values: dict[str, Value] = {
+        "where": where(arm, analysis.answer.arms),
+        "share": 100.0 * float(one.share.mean()),
+        "flush": float(one.flush.mean()),
+    }
+    if proof is None:
+        return Note(f"{_RULE}/text", values)
+    account, part, whole = proof
+    pair = (account.level, account.baseline)
+    level, other = pair if part.difference_ms < 0.0 else pair[::-1]
+    return Note.of(
+        f"{_RULE}/confirmed",
+        factor=account.factor,
+        level=level,
+        other=other,
+        wait=abs(part.difference_ms),
+        whole=abs(whole.difference_ms),
+        **values,
+    )
 
 
 def _waiting(analysis: Analysis, arm: ArmSignals) -> _Waiting:
@@ -151,45 +151,49 @@ def _proof_evidence(proof: Proof | None) -> list[Evidence]:
     if proof is None:
         return []
     account, *parts = proof
-    names = {"level": f"{account.factor} = {account.level}", "other": account.baseline}
     found = []
-    for name, part in zip(("evidence_wait", "evidence_whole"), parts, strict=True):
-        low, high = map(signed_milliseconds, part.ci95_ms or (0.0, 0.0))
-        size, blocks = signed_milliseconds(part.difference_ms), account.blocks
-        figure = tr(
-            "{size} (95 % CI {low} to {high}, {blocks} blocks)",
-            size=size,
+    for name, part in zip(("wait", "whole"), parts, strict=True):
+        low, high = part.ci95_ms or (0.0, 0.0)
+        metric = Note.of(
+            f"{_RULE}/evidence.{name}",
+            level=f"{account.factor} = {account.level}",
+            other=account.baseline,
+        )
+        figure = Note.of(
+            f"{_RULE}/evidence.difference",
+            size=part.difference_ms,
             low=low,
             high=high,
-            blocks=blocks,
+            blocks=account.blocks,
         )
-        found.append(Evidence(_TEXTS[name].format(**names), figure))
+        found.append(Evidence(metric, figure))
     return found
 
 
 def _evidence(one: _Waiting, arm: ArmSummary) -> list[Evidence]:
-    low, high = (100.0 * float(end) for end in (one.share.min(), one.share.max()))
-    found = [
-        (
-            _TEXTS["evidence_share"],
-            tr(
-                "{value} % ({low} to {high} % by trial)",
-                value=decimals(100.0 * float(one.share.mean()), ".0f"),
-                low=decimals(low, ".0f"),
-                high=decimals(high, ".0f"),
-            ),
+    label = arm.label if arm.levels else ""
+    pct = 100.0 * one.share
+    value, low, high = (float(each) for each in (pct.mean(), pct.min(), pct.max()))
+    return [
+        Evidence(
+            Note(f"{_RULE}/evidence.share"),
+            Note.of(f"{_RULE}/evidence.by_trial", value=value, low=low, high=high),
+            label,
         ),
-        (
-            _TEXTS["evidence_seen"].format(least=decimals(100.0 * _LIMITS["least_share"], ".0f")),
-            tr("{seen} of {of}", seen=one.seen, of=len(one.share)),
+        Evidence(
+            Note.of(f"{_RULE}/evidence.seen", least=100.0 * _LIMITS["least_share"]),
+            Note.of(f"{_RULE}/evidence.trials", seen=one.seen, of=len(pct)),
+            label,
+        ),
+        *(
+            Evidence(
+                Note.of(f"{_RULE}/evidence.event", event=event.rstrip("*")),
+                Note.of("findings/decimals", value=float(_known(one.signals, event).mean())),
+                label,
+            )
+            for event in (*_EVENTS["locks"], *_EVENTS["flush"])
         ),
     ]
-    for event in (*_EVENTS["locks"], *_EVENTS["flush"]):
-        sessions = float(_known(one.signals, event).mean())
-        name = event.rstrip("*")
-        found.append((_TEXTS["evidence_event"].format(event=name), decimals(sessions, ".2f")))
-    label = arm.label if arm.levels else ""
-    return [Evidence(metric, figure, label) for metric, figure in found]
 
 
 def _next(analysis: Analysis, facts: RunFacts, arm: ArmSummary) -> tuple[str, Sequence[str]]:

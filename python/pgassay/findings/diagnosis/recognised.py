@@ -6,22 +6,21 @@ files do), or says "confirmed" where nothing was varied at random.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from pgassay.analysis.model import Analysis, RunFacts, Verdict, Withdrawn
 from pgassay.findings.diagnosis.judging import ArmContrast, Judgement, RuleInArm, SignInArm, judge
 from pgassay.findings.diagnosis.quantities import facts_of
-from pgassay.findings.diagnosis.rule_file import Sign, known_rules
+from pgassay.findings.diagnosis.rule_file import Rule, Sign, known_rules
 from pgassay.findings.model import Confidence, Evidence, Finding, FindingKind
 from pgassay.findings.next_spec import next_spec, varies_itself
-from pgassay.findings.wording import texts_of
-from pgassay.language import clauses, decimals, listed, tr
-from pgassay.quantities import count, size
+from pgassay.findings.wording import as_sentences, texts_of
+from pgassay.notes import Note, Term
+from pgassay.quantities import rounded
 
-_RULES = texts_of(__name__)
 _SHARED = texts_of("pgassay.findings.limits")
-_TEXTS: Mapping[str, str] = _RULES["texts"]
-_LIMITS = _RULES["limits"]
+_LIMITS = texts_of(__name__)["limits"]
+_RULE = "findings/diagnosis/recognised"
 
 
 def find(analysis: Analysis, facts: RunFacts) -> list[Finding]:
@@ -59,27 +58,26 @@ def _is_tested(judgement: Judgement, spec_text: str) -> bool:
 def _finding(
     judgement: Judgement, labels: Mapping[str, str], analysis: Analysis, facts: RunFacts
 ) -> Finding:
-    rule, first = judgement.rule, judgement.arms[0]
+    rule, first, contrast = judgement.rule, judgement.arms[0], judgement.contrast
     levels = {arm.id: arm.levels for arm in analysis.answer.arms}
-    contrast = judgement.contrast
-    evidence = [] if contrast is None else [_contrasted(contrast, labels)]
+    evidence = [] if contrast is None else [_contrasted(contrast, labels, rule)]
     not_for_it: list[Evidence] = []
     tests = not _is_tested(judgement, facts.spec_text)
     for arm in judgement.arms[: _LIMITS["most_arms"]]:
         label = labels[arm.facts.signals.arm] if len(labels) > 1 else ""
         for one in arm.signs:
-            listed = evidence if one.holds else not_for_it
-            listed.append(Evidence(tr(one.sign.title), _figure(one), label))
+            found = Evidence(_text(rule, "sign", one.sign.title), _figure(one), label)
+            (evidence if one.holds else not_for_it).append(found)
     return Finding(
         FindingKind.DIAGNOSIS,
-        tr(rule.title),
-        " ".join([tr(rule.claim).strip(), *_where(judgement, labels, levels)]),
-        rule=f"{rule.name}/{rule.version}",
+        _text(rule, "title", rule.title),
+        as_sentences(_text(rule, "claim", rule.claim), *_where(judgement, labels, levels)),
+        rule=_name(rule),
         confidence=judgement.confidence,
         evidence=tuple(evidence),
         not_for_it=tuple(not_for_it),
-        confirm=tr(rule.confirm).strip() if tests else "",
-        refute=tr(rule.refute).strip() if tests else "",
+        confirm=_text(rule, "confirm", rule.confirm) if tests else None,
+        refute=_text(rule, "refute", rule.refute) if tests else None,
         next_spec=next_spec(
             facts.spec_text,
             levels.get(first.facts.signals.arm, {}),
@@ -93,26 +91,36 @@ def _finding(
     )
 
 
+def _name(rule: Rule) -> str:
+    return f"{rule.name}/{rule.version}"
+
+
+def _text(rule: Rule, part: str, text: str) -> Note:
+    """What the rule's file says; that of a shipped rule has translations."""
+    return Note.of("findings/rule", rule=_name(rule), part=part, text=Term(text.strip()))
+
+
 def _where(
     judgement: Judgement, labels: Mapping[str, str], levels: Mapping[str, Mapping[str, str]]
-) -> list[str]:
+) -> list[Note]:
     """In which arms, and how far the signs go."""
     said = []
-    arms = [labels[one.facts.signals.arm] for one in judgement.arms]
+    arms = tuple(labels[one.facts.signals.arm] for one in judgement.arms)
     if len(labels) > 1:
-        everywhere = len(arms) == len(labels)
-        said.append(_TEXTS["everywhere" if everywhere else "seen"].format(arms=_listed(arms)))
+        form = "everywhere" if len(arms) == len(labels) else "seen"
+        said.append(Note.of(f"{_RULE}/texts.{form}", arms=_listed(arms)))
     contrast = judgement.contrast
     if contrast is not None:
         own, other = (levels[arm] for arm in (contrast.arm, contrast.other))
-        differ = [name for name, level in own.items() if level != other.get(name)]
+        unit = contrast.sign.unit
         said.append(
-            _TEXTS["confirmed"].format(
-                factors=tr(" and ").join(differ),
+            Note.of(
+                f"{_RULE}/texts.confirmed",
+                factors=tuple(name for name, level in own.items() if level != other.get(name)),
                 other=labels[contrast.other],
-                quantity=_lower(tr(contrast.sign.title)),
-                low=shown(contrast.other_mean, contrast.sign.unit),
-                high=shown(contrast.mean, contrast.sign.unit),
+                quantity=Term(contrast.sign.title),
+                low=amount_of(contrast.other_mean, unit),
+                high=amount_of(contrast.mean, unit),
             )
         )
     elif judgement.confidence is Confidence.HYPOTHESIS:
@@ -120,81 +128,81 @@ def _where(
     return said
 
 
-def _doubts(arm: RuleInArm, judgement: Judgement) -> list[str]:
-    said = []
+def _doubts(arm: RuleInArm, judgement: Judgement) -> Iterator[Note]:
     required = [one for one in arm.signs if one.sign.role == "required" and not one.holds]
     helps = [one for one in arm.signs if one.sign.role == "supporting"]
     if sum(one.holds for one in helps) < judgement.rule.supporting:
         required += [one for one in helps if not one.holds]
     if required:
-        missing = clauses(_lower(tr(one.sign.title)) for one in required)
-        said.append(_TEXTS["partly"].format(missing=missing))
+        missing = tuple(Note.of("findings/within", term=Term(one.sign.title)) for one in required)
+        yield Note.of(f"{_RULE}/texts.partly", missing=missing)
     trials = len(arm.facts.signals.trials)
     if trials < _SHARED["least_trials"]:
-        said.append(_TEXTS["few"].format(trials=trials))
-    return said
+        yield Note.of(f"{_RULE}/texts.few", trials=trials)
 
 
-def _listed(arms: Sequence[str]) -> str:
+def _listed(arms: tuple[str, ...]) -> Note:
     most = _LIMITS["most_arms"]
     if len(arms) <= most:
-        return clauses(arms)
-    return _TEXTS["and_more"].format(arms=clauses(arms[:most]), more=len(arms) - most)
+        return Note.of("findings/clauses", items=arms)
+    return Note.of(f"{_RULE}/texts.and_more", arms=arms[:most], more=len(arms) - most)
 
 
-def _figure(one: SignInArm) -> str:
+def _figure(one: SignInArm) -> Note:
     sign, known = one.sign, one.known
     if not known:
-        return _TEXTS["unknown"]
+        return Note(f"{_RULE}/texts.unknown")
     if sign.least is None and sign.most is None:
-        return _TEXTS["holds" if one.holds else "fails"]
+        return Note(f"{_RULE}/texts.{'holds' if one.holds else 'fails'}")
     if sign.setting:
-        return _TEXTS["constant"].format(value=shown(known[0], sign.unit), limit=_limit(sign))
-    texts = {
-        "value": shown(sum(known) / len(known), sign.unit),
-        "least": _bare(min(known), sign.unit),
-        "most": _bare(max(known), sign.unit),
-    }
-    alike = texts["least"] == texts["most"]
-    return _TEXTS["one_value" if alike else "figure"].format(
-        **texts, limit=_limit(sign), reached=one.reached, trials=len(one.values)
+        value = amount_of(known[0], sign.unit)
+        return Note.of(f"{_RULE}/texts.constant", value=value, limit=_limit(sign))
+    alike = rounded(min(known)) == rounded(max(known))
+    return Note.of(
+        f"{_RULE}/texts.{'one_value' if alike else 'figure'}",
+        value=amount_of(sum(known) / len(known), sign.unit),
+        least=amount_of(min(known), sign.unit, bare=True),
+        most=amount_of(max(known), sign.unit, bare=True),
+        limit=_limit(sign),
+        reached=one.reached,
+        trials=len(one.values),
     )
 
 
-def _limit(sign: Sign) -> str:
-    ends = [("≥", sign.least), ("≤", sign.most)]
-    return listed(f"{way} {shown(end, sign.unit)}" for way, end in ends if end is not None)
+def _limit(sign: Sign) -> tuple[Note, ...]:
+    ends = (("findings/at-least", sign.least), ("findings/at-most", sign.most))
+    return tuple(
+        Note.of(code, value=amount_of(end, sign.unit)) for code, end in ends if end is not None
+    )
 
 
-def _contrasted(contrast: ArmContrast, labels: Mapping[str, str]) -> Evidence:
+def _contrasted(contrast: ArmContrast, labels: Mapping[str, str], rule: Rule) -> Evidence:
     unit, difference = contrast.sign.unit, contrast.difference
-    figure = _TEXTS["contrast"].format(
-        high=shown(contrast.mean, unit),
-        low=shown(contrast.other_mean, unit),
-        difference=shown(difference.value, unit),
-        from_="?" if difference.low is None else _bare(difference.low, unit),
-        to="?" if difference.high is None else shown(difference.high, unit),
+    low, high = difference.low, difference.high
+    figure = Note.of(
+        f"{_RULE}/texts.contrast",
+        high=amount_of(contrast.mean, unit),
+        low=amount_of(contrast.other_mean, unit),
+        difference=amount_of(difference.value, unit),
+        from_="?" if low is None else amount_of(low, unit, bare=True),
+        to="?" if high is None else amount_of(high, unit),
         blocks=len(contrast.differences),
-        p=decimals(contrast.p_corrected, ".2g"),
+        p=contrast.p_corrected,
     )
-    arms = _TEXTS["versus"].format(arm=labels[contrast.arm], other=labels[contrast.other])
-    return Evidence(tr(contrast.sign.title), figure, arms)
+    arm, other = labels[contrast.arm], labels[contrast.other]
+    return Evidence(
+        _text(rule, "sign", contrast.sign.title),
+        figure,
+        Note.of("findings/versus", arm=arm, other=other),
+    )
 
 
-def shown(value: float, unit: str) -> str:
-    """A value with its unit, to the digits that a reader can use."""
-    return size(value) if unit == "B" else f"{_bare(value, unit)} {unit}".rstrip()
-
-
-def _bare(value: float, unit: str) -> str:
-    """The same without its unit, where another value beside it has it; bytes keep theirs."""
+def amount_of(value: float, unit: str, *, bare: bool = False) -> Note:
+    """A value with its unit; `bare` leaves out a unit that another value beside it has, but that of
+    bytes."""
     if unit == "B":
-        return size(value)
-    if unit == "%":
-        value *= 100.0
-    return decimals(value, ".2g").replace("-", "\u2212") if abs(value) < 10 else count(value)
-
-
-def _lower(title: str) -> str:
-    """As within a sentence, but for an abbreviation such as WAL."""
-    return title if title[1:2].isupper() else title[:1].lower() + title[1:]
+        return Note.of("findings/bytes", value=value)
+    value = 100.0 * value if unit == "%" else value
+    if bare or not unit:
+        return Note.of("findings/rounded", value=value)
+    return Note.of("findings/rounded-with-unit", value=value, unit=Term(unit))

@@ -59,7 +59,7 @@ def _answers(context: ReportContext) -> Part:
         yield from headline.answers(context)
     for one in found:
         if one.comparison is None or one.comparison.step is None:
-            yield Answer(tr(one.title), "", one.text)
+            yield Answer(one.heading, "", one.text)
     for kind, name in _KINDS.items():
         for one in context.of_kind(kind):
             yield Paragraph(one.text, lead=(Span(str(name)),))
@@ -94,7 +94,7 @@ def _findings(context: ReportContext) -> Iterator[str]:
     said: set[Note | str] = set()
     for one in context.of_kind(FindingKind.DIAGNOSIS):
         text = _not_yet(one, said)
-        yield f"- [{tr(one.confidence or 'not rated')}] {one.title}{colon()}{text}"
+        yield f"- [{tr(one.confidence or 'not rated')}] {one.heading}{colon()}{text}"
         yield from _basis(one)
     for one in context.of_kind(FindingKind.OBSERVATION):
         if text := _not_yet(one, said):

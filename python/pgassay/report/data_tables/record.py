@@ -127,7 +127,14 @@ def _setting(name: str, value: Any, source: Any) -> dict[str, Any]:
 
 
 def _finding(one: Finding) -> dict[str, Any]:
-    return {**vars(one), "text": one.text, "evidence": list(map(_evidence, one.evidence)) or None}
+    return {
+        **vars(one),
+        "title": str(one.title),
+        "text": one.text,
+        "evidence": list(map(_evidence, one.evidence)) or None,
+        "confirm": str(one.confirm or ""),
+        "refute": str(one.refute or ""),
+    }
 
 
 def _evidence(one: Evidence) -> str:

@@ -61,8 +61,12 @@ def _fields_of(part: Answer | Behaviour | Explanation) -> dict[str, Any]:
     return {one.name: _plain(getattr(part, one.name)) for one in own}
 
 
-SENTENCES: Mapping[type, str] = {Caveat: "text", Finding: "text", StepSteadiness: "why"}
-"""Values whose sentence is stored beside its note, and under which key."""
+SENTENCES: Mapping[type, tuple[str, str]] = {
+    Caveat: ("note", "text"),
+    Finding: ("claim", "text"),
+    StepSteadiness: ("cause", "why"),
+}
+"""Values whose sentence is stored beside its note: the field of the note, the sentence's key."""
 
 
 def _plain(value: Any) -> Any:
@@ -70,11 +74,11 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Note):
         return note_to_json(value)
     if dataclasses.is_dataclass(value):
-        key = SENTENCES.get(type(value))
-        found = {} if key is None else {key: getattr(value, key)}
+        noted, key = SENTENCES.get(type(value), ("", ""))
+        found = {key: getattr(value, key)} if key else {}
         for one in dataclasses.fields(value):
             inner = getattr(value, one.name)
-            is_said = key is None and _is_note(inner)
+            is_said = one.name != noted and _is_note(inner)
             found |= coded(one.name, inner) if is_said else {one.name: _plain(inner)}
         return found
     if isinstance(value, Mapping):
@@ -94,9 +98,9 @@ def _is_note(value: object) -> bool:
 def _finding(finding: Finding) -> dict[str, Any]:
     """A finding; its comparison names one of the `comparisons`."""
     found: dict[str, Any] = _plain(dataclasses.replace(finding, comparison=None))
-    note = finding.claim if isinstance(finding.claim, Note) else None
-    found["note"] = None if note is None else note_to_json(note)
-    del found["claim"]
+    claim = found.pop("claim")
+    found["note"] = claim if isinstance(finding.claim, Note) else None
+    found |= coded("confirm", finding.confirm) | coded("refute", finding.refute)
     if finding.comparison is not None:
         found["comparison"] = fields(
             finding.comparison, "metric", "factor", "baseline", "level", "step"

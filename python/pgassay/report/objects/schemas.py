@@ -66,7 +66,7 @@ class _Types:
         for name, one in self.definitions.items():
             if name not in {of.__name__ for of in (Note, *SENTENCES)}:
                 self.definitions[name] = _said(one)
-        for of, key in SENTENCES.items():
+        for of, (_, key) in SENTENCES.items():
             self.definitions[of.__name__]["properties"][key] = _TEXT
         self._names: Mapping[type, str] = {
             one: str(ref["$ref"]).removeprefix(_REF) for (one, _), ref in refs.items()
@@ -97,6 +97,7 @@ def _analysis(types: _Types) -> tuple[str, Schema]:
     own_finding = types.of(Finding)
     finding = {
         **{name: one for name, one in own_finding.items() if name != "claim"},
+        **dict.fromkeys(("title", "confirm", "refute"), _TEXT),
         "note": _or_null({"$ref": f"{_REF}{Note.__name__}"}),
         "comparison": _or_null(_object(compared)),
     }
@@ -177,7 +178,10 @@ def _said(schema: Any) -> Any:
         return schema
     if schema.get("$ref") == f"{_REF}{Note.__name__}":
         return _TEXT
-    return {key: _said(one) for key, one in schema.items()}
+    made = {key: _said(one) for key, one in schema.items()}
+    if made.get("anyOf") == [_TEXT, _TEXT]:  # a note or a text
+        return {key: one for key, one in made.items() if key != "anyOf"} | _TEXT
+    return made
 
 
 def _gates(types: _Types) -> Schema:

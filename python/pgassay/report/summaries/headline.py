@@ -136,11 +136,11 @@ def _answer(finding: Finding, analysis: Analysis) -> Answer:
     comparison = finding.comparison
     if comparison is None:
         tone = "undecided" if finding.title == Verdict.UNDECIDED else "measured"
-        return Answer(tr(finding.title), tone, finding.text)
+        return Answer(finding.heading, tone, finding.text)
     is_plain = finding.title == comparison.verdict.value
     tone = TONES[comparison.verdict] if is_plain else "undecided"
     limit = sentences(map(str, limits(comparison, analysis)))
-    return Answer(tr(finding.title), tone, str(claim(comparison, analysis)), limit)
+    return Answer(finding.heading, tone, str(claim(comparison, analysis)), limit)
 
 
 def _nothing(context: ReportContext) -> str:

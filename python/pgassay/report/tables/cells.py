@@ -17,9 +17,9 @@ from pgassay.analysis.compare.model import Estimate
 from pgassay.analysis.model import Comparison, Verdict, Withdrawn
 from pgassay.analysis.reading.metrics import METRICS, Metric
 from pgassay.analysis.statistics import values
-from pgassay.findings.wording import bounds, quantity
+from pgassay.findings.wording import quantity
 from pgassay.language import Message, decimals, tr
-from pgassay.quantities import load, signed_percent, spaced
+from pgassay.quantities import load, plain_number, signed_percent, spaced
 from pgassay.report.charts.style import TONES
 from pgassay.report.document.table import Cell, Column, column
 
@@ -112,7 +112,8 @@ def between(estimate: values.Estimate) -> str:
     """Such as ` (18 to 26)`; nothing where there is no interval."""
     if estimate.low is None and estimate.high is None:
         return ""
-    return f" ({tr(' to ').join(bounds(estimate))})"
+    ends = ("?" if end is None else plain_number(end) for end in (estimate.low, estimate.high))
+    return f" ({tr(' to ').join(ends)})"
 
 
 def probability(value: float | None) -> str:

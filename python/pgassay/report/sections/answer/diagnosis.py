@@ -31,7 +31,7 @@ def diagnosis(context: ReportContext) -> Blocks:
             if one.confidence is None
             else [Span(tr(one.confidence), "confidence", one.confidence)]
         )
-        lead = (Span(one.title, "bold"), *sure)
+        lead = (Span(one.heading, "bold"), *sure)
         yield Group((Paragraph(one.text, "pattern", lead), *evidence(one)), "diagnosis")
     if context.plan.alternates:
         yield Paragraph(sentence("rules_are_not_looked"))

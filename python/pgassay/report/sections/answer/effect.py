@@ -143,4 +143,4 @@ def calibration(context: ReportContext) -> Blocks:
     """The findings of the A/A run, one a row."""
     if findings := context.of_kind(FindingKind.CALIBRATION):
         yield Paragraph(sentence("one_arm_was_run"))
-        yield Facts([(one.title, one.text) for one in findings], "sentences")
+        yield Facts([(one.heading, one.text) for one in findings], "sentences")

@@ -37,7 +37,7 @@ def _figure(each: Evidence) -> Text:
     arm = f" ({each.arm})" if each.arm else ""
     return (
         Span(f"{each.metric}{colon()}"),
-        Span(each.figure, "bold"),
+        Span(str(each.figure), "bold"),
         Span(f"{arm}, {each.time}"),
     )
 

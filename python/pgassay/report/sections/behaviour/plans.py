@@ -47,7 +47,7 @@ def _statement(one: StatementPlans, context: ReportContext) -> Fold:
     def arms(plan: StatementPlan) -> str:
         if len(one.plans) == 1 and len(plan.trials) == len(context.labels) > 1:
             return tr("all arms")
-        return arms_of(plan, one, context.analysis, counted=True)
+        return str(arms_of(plan, one, context.analysis, counted=True))
 
     title = tr(
         "{scenario}, line {line}: {sql}",
