@@ -31,12 +31,11 @@ from pgassay.analysis.curves.modes.latency_modes import latency_modes
 from pgassay.analysis.curves.steadiness import steadiness_caveats, step_courses
 from pgassay.analysis.curves.withheld import Withheld
 from pgassay.analysis.judge import judge
-from pgassay.analysis.measures.buffer_cache import buffer_caches
 from pgassay.analysis.measures.courses.even_series import EvenSeries
 from pgassay.analysis.measures.courses.latencies import TrialLatencies
 from pgassay.analysis.measures.courses.trial_course import TrialCourse
 from pgassay.analysis.measures.model import Caveat, TrialMeasures
-from pgassay.analysis.measures.signals import TrialSignals, by_arm
+from pgassay.analysis.measures.signals import TrialSignals, buffer_caches, by_arm
 from pgassay.analysis.measures.statements import SeenPlan, TrialStatements
 from pgassay.analysis.measures.variants import summarise_variants
 from pgassay.analysis.methods.tables import method_cells
@@ -63,16 +62,16 @@ from pgassay.analysis.verdicts.left_out_trials import (
     lost_trial_caveats,
 )
 from pgassay.analysis.verdicts.losses import losses_of
-from pgassay.analysis.verdicts.not_in_force import not_in_force_caveats
 from pgassay.analysis.verdicts.position import position_caveats
-from pgassay.analysis.verdicts.repeated_run import repeated_run_caveats
 from pgassay.analysis.verdicts.run_caveats import (
     failure_caveats,
     invalid_trial_caveats,
+    repeated_run_caveats,
     run_caveats,
     unfinished_caveats,
 )
 from pgassay.analysis.verdicts.withdrawal import (
+    not_in_force_caveats,
     withdraw_effects,
 )
 from pgassay.notes import Note

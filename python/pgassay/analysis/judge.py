@@ -24,8 +24,7 @@ from pgassay.analysis.compare.secondary_verdicts import corrected
 from pgassay.analysis.compare.step_down import Reached
 from pgassay.analysis.gates.judge import may_end, verdicts_suffice
 from pgassay.analysis.measures.model import TrialMeasures
-from pgassay.analysis.measures.one_server import of_one_server
-from pgassay.analysis.measures.spread import with_deviations, with_parallel_time
+from pgassay.analysis.measures.within_run import of_one_server, with_deviations, with_parallel_time
 from pgassay.analysis.model import Answer
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.verdicts.arm_summary import summarise_arms
@@ -37,13 +36,13 @@ from pgassay.analysis.verdicts.left_out_trials import (
     levels_withdrawn,
     lost_trials,
 )
-from pgassay.analysis.verdicts.not_in_force import levels_not_in_force
 from pgassay.analysis.verdicts.run_caveats import (
     missing_trials,
 )
 from pgassay.analysis.verdicts.withdrawal import (
     Level,
     Withdrawal,
+    levels_not_in_force,
     withdraw_idle,
     withdraw_set_by_load,
     withdraw_verdicts,

@@ -44,7 +44,6 @@ from pgassay.analysis.curves.model import (
 from pgassay.analysis.curves.modes.model import LatencyModes, ModeContrast
 from pgassay.analysis.host.columns import Figures, HostWindow
 from pgassay.analysis.measures.asked import ArmAsked
-from pgassay.analysis.measures.buffer_cache import BufferCache
 from pgassay.analysis.measures.model import (
     Caveat,
     LatencyCurve,
@@ -54,7 +53,7 @@ from pgassay.analysis.measures.model import (
     VariantMeasures,
     VariantSummary,
 )
-from pgassay.analysis.measures.signals import ArmSignals
+from pgassay.analysis.measures.signals import ArmSignals, BufferCache
 from pgassay.analysis.methods.model import MethodCell
 from pgassay.analysis.noise.model import Calibration, NoiseFloor
 from pgassay.analysis.profiles.model import Profiles

@@ -21,7 +21,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from pgassay.analysis.measures.one_server import of_one_server
+from pgassay.analysis.measures.within_run import of_one_server
 from pgassay.analysis.trial_reading import TrialReading, read_trial
 from pgassay.plan.model import Plan
 from pgassay.samples.forms.environment import EnvironmentFile

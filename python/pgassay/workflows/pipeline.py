@@ -13,7 +13,7 @@ from dataclasses import replace
 from pgassay.analysis.curves.steadiness import sufficient_warmup_s
 from pgassay.analysis.judge import after_block
 from pgassay.analysis.noise.prior_runs import conditions_of, record_of, runs_of
-from pgassay.analysis.verdicts.repeated_run import EARLIER_RUNS
+from pgassay.analysis.verdicts.run_caveats import EARLIER_RUNS
 from pgassay.errors import LimitPassed, PgassayError
 from pgassay.findings.diagnosis.rule_file import known_rules
 from pgassay.notes import Note, note_of

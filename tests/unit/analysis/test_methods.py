@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from pgassay.analysis.analyse import answer_of, explanation_of
-from pgassay.analysis.measures.scenarios import measure_scenarios
+from pgassay.analysis.measures.parts import measure_scenarios
 from pgassay.analysis.measures.signals import TrialSignals
 from pgassay.analysis.methods.model import CELLS, CellFigure, MethodCell, Pattern
 from pgassay.analysis.model import Analysis, RunFacts, StepMeasures, TrialMeasures

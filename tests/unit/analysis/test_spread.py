@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from pgassay.analysis.measures.costs import host_costs
-from pgassay.analysis.measures.spread import throughput_variation
+from pgassay.analysis.measures.within_run import throughput_variation
 from pgassay.analysis.reading.counters import CounterSeries
 from pgassay.samples.forms.trial import Step
 from pgassay.trials.model.columns import COUNTERS

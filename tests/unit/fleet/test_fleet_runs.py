@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pgassay.analysis.measures.one_server import RUN_AGAIN
+from pgassay.analysis.measures.within_run import RUN_AGAIN
 from pgassay.cluster.calls import ActorLost
 from pgassay.errors import LimitPassed, SpecError, TrialError
 from pgassay.fleet.block_on import Kept, block_on, is_finished

@@ -26,7 +26,7 @@ from pgassay.analysis.noise.prior_runs import (
     record_of,
     runs_of,
 )
-from pgassay.analysis.verdicts.repeated_run import (
+from pgassay.analysis.verdicts.run_caveats import (
     EARLIER_RUNS,
     earlier_runs,
     repeated_run_caveats,

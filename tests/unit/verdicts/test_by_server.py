@@ -10,7 +10,7 @@ import pytest
 from pgassay.analysis.analyse import answer_of
 from pgassay.analysis.compare.model import ByServer, Dependence
 from pgassay.analysis.judge import answered
-from pgassay.analysis.measures.one_server import RUN_AGAIN, of_one_server
+from pgassay.analysis.measures.within_run import RUN_AGAIN, of_one_server
 from pgassay.analysis.model import Analysis, RunFacts, TrialMeasures
 from pgassay.analysis.verdicts.drift import unlike_server_caveats
 from pgassay.findings.registry import find

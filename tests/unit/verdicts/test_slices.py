@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from pgassay.analysis.measures.slices import measure_slices
+from pgassay.analysis.measures.parts import measure_slices
 from pgassay.samples.forms.trial import TrialFile
 from pgassay.trials.model.columns import LOAD
 from support.synthetic.stored_trials import slice_of, step_of, trial_file

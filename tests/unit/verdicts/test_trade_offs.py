@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pgassay.analysis.analyse import answer_of
-from pgassay.analysis.measures.spread import with_deviations
+from pgassay.analysis.measures.within_run import with_deviations
 from pgassay.analysis.model import Analysis, RunFacts, StepMeasures, TrialMeasures
 from pgassay.analysis.trade_offs.model import Criterion, LevelFigure, TradeOff
 from pgassay.analysis.trade_offs.pairs import compared_pairs

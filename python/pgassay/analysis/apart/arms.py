@@ -1,21 +1,23 @@
 """Which arms of runs made apart are the same, and which values do their trials have?
 
 Enters: the runs; a metric, a load. Leaves: for each common arm the ids of its trials, run by run,
-and their values on the scale of comparison.
+their values on the scale of comparison, and how each arm went by load, over time and by quantile.
 Never: matches arms whose levels differ, but for runs of one arm each.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pgassay.analysis.apart.model import ApartRun, Side
-from pgassay.analysis.apart.spread import Values
+from pgassay.analysis.apart.model import ApartRun, ArmCurves, AtLoad, Side
+from pgassay.analysis.apart.spread import Values, within
+from pgassay.analysis.curves.latency_curve import curves_of_groups
 from pgassay.analysis.measures.model import TrialMeasures
-from pgassay.analysis.reading.metrics import Metric
+from pgassay.analysis.reading.metrics import METRICS, Metric
 from pgassay.errors import RunDirectoryError
 from pgassay.notes import Term
 
@@ -111,3 +113,59 @@ def _scaled(metric: Metric, values: Sequence[float]) -> Values:
     """The values on the scale of comparison; what has no logarithm is left out."""
     found = np.array(values, dtype=np.float64)
     return np.log(found[found > 0.0]) if metric.scale == "ratio" else found
+
+
+_BY_LOAD = ("tps", "latency_p99", "response_p99")
+
+
+def curves_by_arm(
+    sides: Sequence[Side], arms: Sequence[CommonArm], loads: Sequence[float]
+) -> tuple[ArmCurves, ...]:
+    """The curves of each arm."""
+    return tuple(
+        ArmCurves(
+            arm=arm.label,
+            series=tuple(
+                replace(one, arm=name)
+                for name, run, ids in _runs_of(sides, arm)
+                for one in run.series
+                if one.arm in ids
+            ),
+            latencies=curves_of_groups(
+                {
+                    side.name: [
+                        one
+                        for name, run, ids in _runs_of(sides, arm)
+                        if name == side.name
+                        for one in run.latencies
+                        if one.arm in ids
+                    ]
+                    for side in sides
+                }
+            ),
+            by_load=tuple(_by_load(sides, arm, loads)),
+        )
+        for arm in arms
+    )
+
+
+def _runs_of(
+    sides: Sequence[Side], arm: CommonArm
+) -> Iterator[tuple[str, ApartRun, frozenset[str]]]:
+    """Each run with the name of its side and the ids that the arm has in it."""
+    runs = [(side.name, run) for side in sides for run in side.runs]
+    for place, (name, run) in enumerate(runs):
+        yield name, run, arm.ids[place]
+
+
+def _by_load(sides: Sequence[Side], arm: CommonArm, loads: Sequence[float]) -> Iterator[AtLoad]:
+    for metric in map(METRICS.__getitem__, _BY_LOAD if len(loads) > 1 else ()):
+        at_loads = {load: values_of(sides, arm, metric, load) for load in loads}
+        for place, side in enumerate(sides):
+            for load, values in at_loads.items():
+                runs = values[place]
+                if all(len(run) for run in runs):
+                    mean = within(runs).mean
+                    low = min(float(run.min()) for run in runs)
+                    high = max(float(run.max()) for run in runs)
+                    yield AtLoad(side.name, metric.name, load, *map(math.exp, (mean, low, high)))

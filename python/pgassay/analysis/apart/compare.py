@@ -19,13 +19,13 @@ import numpy as np
 from pgassay.analysis.apart.arms import (
     CommonArm,
     Matched,
+    curves_by_arm,
     first_arms,
     match_arms,
     trials_of,
     values_of,
 )
 from pgassay.analysis.apart.conditions import condition_differences, reasons_against
-from pgassay.analysis.apart.curves import curves_by_arm
 from pgassay.analysis.apart.estimate import Asked, difference_of
 from pgassay.analysis.apart.model import ApartAnalysis, RunDifference, Side, SideCollapses
 from pgassay.analysis.apart.spread import Values, by_session, in_sessions, session_units, unrest
@@ -129,7 +129,7 @@ def _differences(
         arm.label: unrest(primary.name, values_of(sides, arm, primary, None))
         for arm in matched.common
     }
-    sessions = session_units(sides)
+    sessions, base, unit = session_units(sides), sides[0].name, plan.step_unit
     for metric in _measured(sides):
         for arm in matched.common:
             for step in loads:
@@ -137,10 +137,7 @@ def _differences(
                 if sessions is not None:
                     values = by_session(sessions, values)
                 for at, side in enumerate(sides[1:], start=1):
-                    asked = Asked(
-                        metric, arm.label, side.name, sides[0].name, step, plan.step_unit,
-                        noisy[arm.label],
-                    )  # fmt: skip
+                    asked = Asked(metric, arm.label, side.name, base, step, unit, noisy[arm.label])
                     one = difference_of(asked, values, at, rules.get(metric.name, rule), stated)
                     if one is not None:
                         one = one if sessions is None else in_sessions(one, sides, at)

@@ -167,16 +167,12 @@ def _host(run: ApartRun) -> dict[str, str]:
 
 def _run(run: ApartRun) -> dict[str, str]:
     warmup_s = sum(step.duration_s for step in run.plan.steps if not step.measured)
-    environment = run.environment
-    return {
-        "pgassay": _text(environment.pgassay or _ABSENT),
-        "warm-up": f"{warmup_s:g} s",
-        **{f"load.{n}": _text(v) for n, v in _mapping(run.spec, "load").items()
-           if n not in _IN_STEPS and n not in _MORE},
-        **{f"reset, {name}": value for name, value in _flat(environment.reset)
-           if name != "seconds"},
-        **{f"placement, {name}": value for name, value in _flat(environment.placement)},
-    }  # fmt: skip
+    at = run.environment
+    found = {"pgassay": _text(at.pgassay or _ABSENT), "warm-up": f"{warmup_s:g} s"}
+    load = _mapping(run.spec, "load")
+    found |= {f"load.{n}": _text(load[n]) for n in load if n not in (*_IN_STEPS, *_MORE)}
+    found |= {f"reset, {name}": value for name, value in _flat(at.reset) if name != "seconds"}
+    return found | {f"placement, {name}": value for name, value in _flat(at.placement)}
 
 
 _IN_STEPS = ("clients", "step", "stages", "order", "rate", "warmup", "command")

@@ -197,25 +197,26 @@ class CheckpointEffect:
     arm: str
     trials: int
     checkpoints: int
-    before_s: float
-    after_s: float
-    offset_s: tuple[float, ...]
-    profile_pct: tuple[float, ...]
+    before_s: float = 0.0
+    after_s: float = 0.0
+    offset_s: tuple[float, ...] = ()
+    profile_pct: tuple[float, ...] = ()
     """Change relative to the mean of the seconds before the start."""
-    band95_pct: tuple[Interval | None, ...]
+    band95_pct: tuple[Interval | None, ...] = ()
     """A simultaneous band over the whole profile."""
-    depth_pct: Estimate | None
-    dip_at_s: float | None
-    duration_s: Estimate | None
+    depth_pct: Estimate | None = None
+    dip_at_s: float | None = None
+    duration_s: Estimate | None = None
     """How long throughput stays below half the depth."""
-    recovery_s: Estimate | None
+    recovery_s: Estimate | None = None
     """From the start until nine tenths of the dip have recovered."""
-    lost_transactions: Estimate | None
+    lost_transactions: Estimate | None = None
     """Per checkpoint, from its start to the end of the profile."""
-    full_page_images: Estimate | None
+    full_page_images: Estimate | None = None
     """In the same time, beyond the rate of the seconds before; None where not all trials have
     them."""
-    refused: Note | None
+    refused: Note | None = None
+    """Why nothing but the number of checkpoints is known."""
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """Everything sampled of a trial, each series as one figure: what diagnosis looks for signs in.
 
-Enters: a stored trial. Leaves: `TrialSignals`, and `ArmSignals` of the trials of each arm.
+Enters: a stored trial. Leaves: `TrialSignals`, `ArmSignals` of the trials of each arm, and by arm
+what shared_buffers held.
 Never: names a series, judges one, or fills in one that was not read.
 
 A signal is known by (source, object, name), as a counter is:
@@ -197,3 +198,45 @@ def _grouped(sessions: pa.Table, weight: NDArray[np.float64]) -> pa.Table:
     for place, (name, column) in enumerate(words.items()):
         found = found.set_column(place, name, column.dictionary.take(found[name]))
     return found
+
+
+_SOURCE = "buffercache"
+
+
+@dataclass(frozen=True)
+class BufferCache:
+    """Means over the measured time of the trials of an arm; buffers are pages of 8 kB."""
+
+    arm: str
+    trials: int
+    used: float
+    unused: float
+    dirty: float
+    pinned: float
+    usage_count: float | None
+    """The mean of the used buffers: 0 is evicted next, 5 is the highest."""
+
+
+def buffer_caches(signals: Sequence[ArmSignals]) -> tuple[BufferCache, ...]:
+    """Of the arms in which pg_buffercache was read: version 16 and later."""
+    return tuple(_every(signals))
+
+
+def _every(signals: Sequence[ArmSignals]) -> Iterator[BufferCache]:
+    for arm in signals:
+        used = arm.total(_SOURCE, name="buffers_used")
+        known = sum(value is not None for value in used)
+        if known:
+            yield BufferCache(
+                arm.arm,
+                known,
+                used=_mean(arm, "buffers_used"),
+                unused=_mean(arm, "buffers_unused"),
+                dirty=_mean(arm, "buffers_dirty"),
+                pinned=_mean(arm, "buffers_pinned"),
+                usage_count=arm.mean(_SOURCE, name="usagecount_avg"),
+            )
+
+
+def _mean(arm: ArmSignals, name: str) -> float:
+    return arm.mean(_SOURCE, name=name) or 0.0

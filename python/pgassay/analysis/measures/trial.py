@@ -26,11 +26,10 @@ from pgassay.analysis.measures.costs import (
     statement_costs,
 )
 from pgassay.analysis.measures.model import Caveat, LatencyCurve, StepMeasures, TrialMeasures
-from pgassay.analysis.measures.scenarios import measure_scenarios
-from pgassay.analysis.measures.slices import measure_slices
+from pgassay.analysis.measures.parts import measure_scenarios, measure_slices
 from pgassay.analysis.measures.sources import TrialSources
-from pgassay.analysis.measures.spread import throughput_variation
 from pgassay.analysis.measures.variants import measure_variants
+from pgassay.analysis.measures.within_run import throughput_variation
 from pgassay.analysis.reading.histograms import CURVE_SHARES, QUANTILES, Histogram, Of
 from pgassay.analysis.reading.metrics import PARALLEL, TO_BEGIN, UNACCOUNTED, WAIT_CLASSES
 from pgassay.errors import RunDirectoryError

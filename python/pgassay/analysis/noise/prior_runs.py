@@ -81,11 +81,10 @@ def conditions_of(spec: Spec) -> Conditions:
     file, workload = spec.file, spec.workload
     scale = file.workload.scale
     scenarios = [[s.name, s.weight, s.script] for s in workload.scenarios]
-    stages = [asdict(stage) for stage in file.load.stages or ()]
-    parts = [
-        workload.building_sql(scale), scenarios, list(file.load.clients), stages,
-        list(file.load.rate or ()), list(file.load.command or ()),
-    ]  # fmt: skip
+    load = file.load
+    stages = [asdict(stage) for stage in load.stages or ()]
+    steps = [list(load.clients), stages, list(load.rate or ()), list(load.command or ())]
+    parts = [workload.building_sql(scale), scenarios, *steps]
     server = "embedded", str(file.target.version or 18)
     if file.target.is_existing:
         fleet = file.target.fleet

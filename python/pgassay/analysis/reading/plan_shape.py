@@ -20,13 +20,7 @@ from pgassay.analysis.reading.plain_text import visible
 _RULES = tomllib.loads((files(__package__) / "plan_shape.toml").read_text("utf-8"))
 _DROPPED, _UNORDERED = frozenset(_RULES["dropped"]), frozenset(_RULES["unordered"])
 _USUAL: Mapping[str, str] = _RULES["usual"]
-_IN_HEADING = frozenset(
-    (
-        "Node Type", "Strategy", "Partial Mode", "Parallel Aware", "Join Type", "Operation",
-        "Scan Direction", "Index Name", "Schema", "Relation Name", "Function Name", "CTE Name",
-        "Alias", "Subplan Name", "Plans",
-    )
-)  # fmt: skip
+_IN_HEADING = frozenset(_RULES["heading"])
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from scipy import special
 
 from pgassay.analysis.compare.blocks.contrasts import main_effect
 from pgassay.analysis.measures.model import Caveat, TrialMeasures
-from pgassay.analysis.measures.one_server import RUN_AGAIN
+from pgassay.analysis.measures.within_run import RUN_AGAIN
 from pgassay.analysis.verdicts.model import IdleTrials, Losses
 from pgassay.analysis.verdicts.withdrawal import Level, LevelAt
 from pgassay.notes import Importance, Note, Term, Value

@@ -1,9 +1,14 @@
-"""Caveats of a run: its trials, blocks, missing values and failed transactions.
+"""Caveats of a run: its trials, blocks, missing values, failed transactions, earlier runs.
 
-Enters: the plan, trials, comparisons. Leaves: each caveat once. Never: estimates or tests.
+Enters: the plan, trials, comparisons, environment.json. Leaves: each caveat once. Never: estimates
+or tests.
 
 A fixed-sample interval holds only at the number of blocks that was fixed beforehand. A run that is
 stopped by somebody who watches the figures stops more often where they happen to please.
+
+Each run has its own 5 %. Somebody who repeats a file until it says "better" and reports that run
+has the error of all of them. A run of the same file that measures another build is not counted, nor
+is an A/A run.
 """
 
 from __future__ import annotations
@@ -16,13 +21,14 @@ from dataclasses import replace
 from pgassay.analysis.compare.alternating.rounds import FEWEST_ROUNDS
 from pgassay.analysis.compare.model import Comparison, Verdict, Withdrawn
 from pgassay.analysis.measures.model import Caveat, TrialMeasures
-from pgassay.analysis.measures.one_server import is_left_out
+from pgassay.analysis.measures.within_run import is_left_out
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.verdicts.idle_rounds import rounds_that_count
-from pgassay.analysis.verdicts.not_in_force import set_by_load
+from pgassay.analysis.verdicts.withdrawal import set_by_load
 from pgassay.notes import Importance, Note, Term, Value
 from pgassay.plan.model import Arm, Plan
 from pgassay.plan.risks import NO_CHECKPOINTS, SET_BY_LOAD
+from pgassay.samples.forms.environment import EnvironmentFile
 
 _MOST_NUMBERS = 6
 """Trials that are named by their numbers; more are counted."""
@@ -231,3 +237,29 @@ def unmeasured(arms: Sequence[Arm], trials: Sequence[TrialMeasures]) -> Iterator
                 "more": more,
             }
             yield Caveat.of("not-measured", Note("analysis/verdicts/not-measured", values))
+
+
+EARLIER_RUNS = "earlier_runs"
+"""The key of environment.json."""
+_ERROR = 0.05
+_MOST = 10_000
+_DIFFERENT = (Verdict.BETTER, Verdict.WORSE)
+
+
+def earlier_runs(environment: EnvironmentFile) -> int:
+    """How many runs of the same file, scripts and builds of servers this machine's noise history
+    held as the run began."""
+    return min(max(environment.earlier_runs, 0), _MOST)
+
+
+def repeated_run_caveats(
+    environment: EnvironmentFile, verdicts: Sequence[Comparison]
+) -> Iterator[Caveat]:
+    """What a difference is worth that one of several runs found; a detail where none was found."""
+    number = earlier_runs(environment) + 1
+    if number == 1:
+        return
+    share = 100.0 * (1.0 - (1.0 - _ERROR) ** number)
+    note = Note("analysis/verdicts/repeated-run", {"number": number, "share": share})
+    found = any(one.verdict in _DIFFERENT for one in verdicts)
+    yield Caveat.of("repeated-run", note, Importance.SIZE if found else Importance.DETAIL)

@@ -14,7 +14,7 @@ from typing import Any
 
 from pgassay.analysis.curves.model import StepSteadiness
 from pgassay.analysis.model import SCHEMA, Answer, Behaviour, Caveat, Explanation, not_stored
-from pgassay.analysis.verdicts.repeated_run import earlier_runs
+from pgassay.analysis.verdicts.run_caveats import earlier_runs
 from pgassay.findings.model import Finding
 from pgassay.notes import Note, coded, note_to_json
 from pgassay.report.context import ReportContext

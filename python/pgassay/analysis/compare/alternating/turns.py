@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgassay.analysis.measures.model import TrialMeasures
-from pgassay.analysis.measures.slices import CUT
+from pgassay.analysis.measures.parts import CUT
 from pgassay.plan.model import Plan
 
 Array = NDArray[np.float64]

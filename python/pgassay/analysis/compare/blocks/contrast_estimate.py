@@ -7,6 +7,7 @@ Never: lets counts of a few transactions decide what the durations of these do n
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TypeVar
 
 import numpy as np
@@ -36,24 +37,21 @@ def contrast_estimate(
     """
     table, differences = adjusted.table, adjusted.differences(contrast)
     units = adjusted.units(len(table.blocks))
-
-    def of(values: Vector, resolution: float) -> BlockEstimate:
-        return estimate(
-            values, margins, rule, table.trials,
-            units=units, judged=judged, resolution=resolution,
-        )  # fmt: skip
-
+    of = partial(
+        estimate, margins=margins, rule=rule, trials=table.trials, units=units, judged=judged
+    )
     counts = table.counts
     constant = never_varies(differences)
     if counts is None or not (constant or counts.are_few(contrast)):
         # What scatters by more than a bucket of its histogram averages out over blocks.
         bucket = table.resolution * float(np.abs(contrast).sum())
-        return of(differences, bucket if constant else 0.0)
+        return of(differences, resolution=bucket if constant else 0.0)
     durations = counts.by_duration(contrast)
     if durations is None:
-        return of(differences, counts.resolution(contrast))
+        return of(differences, resolution=counts.resolution(contrast))
     by_duration = without_positions(replace(table, values=durations, counts=None))
-    return _covering(of(differences, _NONE), of(by_duration.differences(contrast), _NONE))
+    of_durations = of(by_duration.differences(contrast), resolution=_NONE)
+    return _covering(of(differences, resolution=_NONE), of_durations)
 
 
 def _covering(counts: BlockEstimate, durations: BlockEstimate) -> BlockEstimate:

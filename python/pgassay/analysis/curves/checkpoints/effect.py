@@ -93,10 +93,7 @@ def _effect(
     refused = _refusal(own, window, profiles)
     seen = sum(profile.checkpoints for profile in profiles)
     if refused is not None or window is None:
-        return CheckpointEffect(
-            arm, len(profiles), seen, 0.0, 0.0, (), (), (), None, None, None, None, None, None,
-            refused,
-        )  # fmt: skip
+        return CheckpointEffect(arm, len(profiles), seen, refused=refused)
     rows = np.array([profile.pct for profile in profiles])
     mean = rows.mean(axis=0)
     band = max_t_band(rows)
@@ -131,7 +128,6 @@ def _effect(
         full_page_images=mean_with_interval(np.array(images))
         if len(images) == len(profiles)
         else None,
-        refused=None,
     )
 
 

@@ -1,22 +1,23 @@
-"""The slices of a trial of a switchback or duet.
+"""The parts of a trial: its scenarios, and the slices of a switchback or duet.
 
-Enters: a trial's summary and load table. Leaves: one `SliceMeasures` per slice of whole rounds.
-Never: counts the first quarter of a slice, which the slice before may still affect, or a
-transaction that began in an earlier slice.
+Enters: a trial's summary and load table. Leaves: `ScenarioMeasures`; one `SliceMeasures` per slice
+of whole rounds. Never: shares a counter of the server out among scenarios, counts the first quarter
+of a slice, which the slice before may still affect, or a transaction of an earlier slice.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pgassay.analysis.measures.model import SliceMeasures
+from pgassay.analysis.measures.model import ScenarioMeasures, SliceMeasures
 from pgassay.analysis.reading.histograms import QUANTILES, Histogram, Of
 from pgassay.plan.model import ALL_ARMS
-from pgassay.samples.forms.trial import Slice, TrialFile
+from pgassay.samples.forms.trial import Slice, Step, TrialFile
 
 CUT = 0.25
 """Share of a slice that is cut from its beginning; stored intervals are a quarter of it."""
@@ -82,3 +83,43 @@ def _values(rows: pa.Table, seconds: float, quantiles: bool) -> dict[str, float]
             names = (f"{of}_{name}" for name in QUANTILES)
             values |= {n: v / 1e6 for n, v in zip(names, found or (), strict=False)}
     return values
+
+
+def measure_scenarios(steps: Sequence[Step], rows: pa.Table) -> tuple[ScenarioMeasures, ...]:
+    """Of the rows of these steps, in the order of their names; empty where nothing was measured."""
+    seconds = sum(step.end_ns - step.start_ns for step in steps) / 1e9
+    names = sorted(pc.unique(rows["scenario"].cast(pa.string())).to_pylist())
+    if seconds <= 0.0:
+        return ()
+    if len(names) == 1:
+        return (_scenario(names[0], rows, seconds),)
+    return tuple(
+        _scenario(name, rows.filter(pc.equal(rows["scenario"].cast(pa.string()), name)), seconds)
+        for name in names
+    )
+
+
+def _scenario(name: str, rows: pa.Table, seconds: float) -> ScenarioMeasures:
+    done, failed = (pc.sum(rows[column]).as_py() or 0 for column in ("transactions", "failed"))
+    errors: Counter[str] = Counter()
+    failing = rows.filter(pc.greater(rows["failed"], 0))
+    for row in failing.select(["error_sqlstate", "error_count"]).to_pylist():
+        for sqlstate, count in zip(
+            row["error_sqlstate"] or (), row["error_count"] or (), strict=True
+        ):
+            errors[sqlstate] += count
+    of: Of = "response" if pc.sum(rows["response_sum_ns"]).as_py() else "latency"
+    return ScenarioMeasures(
+        name, done, failed, done / seconds, dict(sorted(errors.items())), of, _quantiles(rows, of)
+    )
+
+
+def _quantiles(rows: pa.Table, of: Of) -> dict[str, float]:
+    histogram = Histogram.merged(rows, of)
+    quantiles = histogram.quantiles_ns([*QUANTILES.values()])
+    if quantiles is None:
+        return {}
+    mean = pc.sum(rows[f"{of}_sum_ns"]).as_py() / histogram.total / 1e6
+    return {"mean": mean} | {
+        share: value / 1e6 for share, value in zip(QUANTILES, quantiles, strict=True)
+    }

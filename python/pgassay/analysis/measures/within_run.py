@@ -1,9 +1,13 @@
-"""What a trial is beside the others of its run: how much throughput varies, parallel workers.
+"""What a trial is beside the others of its run: how far it varies, whether its block was run again.
 
 Enters: the measured steps and intervals of a trial; the measures of all trials.
 Leaves: the variation within a trial; the measures with each trial's distance from its arm's median,
-and with no parallel time where other trials had some.
-Never: says what makes it vary.
+with no parallel time where other trials had some, and those of a block's other servers as trials
+that do not count. Never: says what makes it vary, or chooses a server by figures.
+
+A server of a fleet that is lost leaves its block unfinished. The block is run again, whole, on
+another server: arms of one block are compared with each other, and two servers differ by more than
+the arms do. Which server counts rests on how many arms it has run.
 
 The distance from the median makes the spread among trials a figure of each trial, so that arms can
 be compared by it over blocks like by any other (Brown and Forsythe, Journal of the American
@@ -21,6 +25,7 @@ import pyarrow as pa
 
 from pgassay.analysis.measures.model import StepMeasures, TrialMeasures
 from pgassay.analysis.reading.metrics import PARALLEL, UNACCOUNTED
+from pgassay.notes import Note
 from pgassay.samples.forms.trial import Step
 
 _FEWEST_INTERVALS = 5
@@ -96,3 +101,35 @@ def _known(step: StepMeasures) -> StepMeasures:
     if UNACCOUNTED.metric not in step.values:
         return step
     return replace(step, values={PARALLEL.metric: 0.0, **step.values})
+
+
+RUN_AGAIN = Note("trials/run/run-again")
+
+
+def of_one_server(trials: Sequence[TrialMeasures]) -> list[TrialMeasures]:
+    """In their order; once marked, a trial is not marked again."""
+    servers: dict[int, dict[str, list[TrialMeasures]]] = {}
+    for trial in trials:
+        servers.setdefault(trial.block, {}).setdefault(trial.server, []).append(trial)
+    kept = {block: _kept(found) for block, found in servers.items() if len(found) > 1}
+    return [
+        trial
+        if trial.server == kept.get(trial.block, trial.server) or is_left_out(trial)
+        else replace(trial, invalid=(*trial.invalid, RUN_AGAIN))
+        for trial in trials
+    ]
+
+
+def is_left_out(trial: TrialMeasures) -> bool:
+    """Whether another server has run its block."""
+    return RUN_AGAIN in trial.invalid
+
+
+def _kept(found: dict[str, list[TrialMeasures]]) -> str:
+    """The server that ran most arms; of several the one that began last."""
+
+    def rank(server: str) -> tuple[int, int]:
+        own = found[server]
+        return len({one.arm for one in own if not one.invalid}), max(one.number for one in own)
+
+    return max(found, key=rank)
