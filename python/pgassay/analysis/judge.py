@@ -72,7 +72,7 @@ def judge(
     *,
     of_verdicts_only: bool = False,
 ) -> Judged:
-    """Every comparison; of verdicts only, those of the primary metric and the endpoints."""
+    """Compares every level; of verdicts only, on the primary metric and the endpoints."""
     rule, loads = rule_of(plan), loads_compared(plan.step_levels())
     finished = of_one_server(finished)
     trials = sorted((t for t in finished if not t.invalid), key=_place)
@@ -137,7 +137,8 @@ def verdicts(
     failed: Sequence[FailedTrial] = (),
     before: Answer | None = None,
 ) -> Answer:
-    """What `analyse` says of the primary metric and the endpoints, in a fraction of the time.
+    """Returns what `analyse` says of the primary metric and the endpoints, in a fraction of the
+    time.
 
     The rest of the analysis is empty, and arms have no means. A run needs no more at a look.
     `before` is the same at the look before, if it is at hand: then nothing is computed for earlier

@@ -174,7 +174,7 @@ class Answer:
         return bool(self._settled()) and not self.open_levels() and not self.carry_over_suspected
 
     def open_levels(self) -> set[Level]:
-        """Those that more blocks may settle."""
+        """Returns the levels that more blocks may settle."""
         return (self._asked() - self._settled()) | self._beside_a_worse_endpoint()
 
     def _settled(self) -> set[Level]:

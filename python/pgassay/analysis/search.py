@@ -56,7 +56,7 @@ class Support:
 
 @dataclass(frozen=True)
 class SearchResult:
-    """What was shown; None where nothing was."""
+    """The levels that a search has shown; None where nothing was."""
 
     holds: float | None
     """The highest level shown to hold the objective with the confidence asked for."""

@@ -31,7 +31,7 @@ from pgassay.samples.stored_parts import StoredTrial
 
 @dataclass(frozen=True)
 class TrialReading:
-    """One trial."""
+    """The parts of one stored trial that the analysis uses."""
 
     trial: StoredTrial
     measures: TrialMeasures

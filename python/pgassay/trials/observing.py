@@ -106,7 +106,7 @@ class Recorder:
         statements = watch.statements.counters() if answers else _NO_COUNTERS
         started_ns, self._segment_ns = self._segment_ns, _core.now_ns()
         silent = () if answers else (_SILENT,)
-        texts = watch.texts_of(statements, self._known_texts)
+        texts = watch.read_texts(statements, self._known_texts)
         self._known_texts.update(texts)
         notes = watch.notes_on(logged, period, *watch.host_sources.notes, *silent)
         new = tuple(dict.fromkeys(one for one in notes if one not in self._reported))

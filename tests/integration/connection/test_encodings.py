@@ -18,7 +18,7 @@ from pgassay.server.hosts.account import Account
 from pgassay.server.owned.installation import Installation
 from pgassay.server.statements import statement
 from pgassay.trials.sampling.queries import extensions_in
-from pgassay.trials.sampling.statement_texts import texts_of
+from pgassay.trials.sampling.statement_texts import read_texts
 from support.notes import codes_in
 from support.runs.broken import spec_file
 from support.runs.command import last_line, pgassay
@@ -191,10 +191,10 @@ def test_statement_texts_that_cannot_be_read_are_a_note(server: LabServer) -> No
     raw(server, "SQL_ASCII", b"COMMENT ON TABLE \"\xe9\xff\" IS '\xe9'")
     with server.admin("db_utf8") as session:
         extensions = extensions_in(session)
-        found, note = texts_of(lambda: server.admin("db_utf8"), extensions, counters)
+        found, note = read_texts(lambda: server.admin("db_utf8"), extensions, counters)
         assert (found, codes_in(note)) == ({}, ["trials/sampling/no-texts"])
         session.execute("SELECT pg_stat_statements_reset()")
-    assert texts_of(lambda: server.admin("db_utf8"), extensions, counters) == ({}, None)
+    assert read_texts(lambda: server.admin("db_utf8"), extensions, counters) == ({}, None)
 
 
 def test_a_name_to_connect_with_that_is_not_utf_8_is_refused_in_one_line(

@@ -20,7 +20,7 @@ from pgassay.trials.sampling.not_measured import described, not_measured
 from pgassay.trials.sampling.queries import extensions_in, queries_for
 from pgassay.trials.sampling.samplers import open_sampler
 from pgassay.trials.sampling.statement_statistics import StatementWatch
-from pgassay.trials.sampling.statement_texts import texts_of
+from pgassay.trials.sampling.statement_texts import read_texts
 from support.servers.lab import (
     LabServer,
     installation_named,
@@ -309,9 +309,9 @@ def test_texts_of_counted_statements_are_read_without_their_constants_and_secret
         session.execute("CREATE ROLE texts PASSWORD 'open sesame'")
         session.execute("DROP ROLE texts")
         reach, counters = server_with_statements.admin, watch.counters()
-        texts, note = texts_of(reach, extensions_in(session), counters)
+        texts, note = read_texts(reach, extensions_in(session), counters)
         one = next(iter(texts))
-        others, _ = texts_of(reach, extensions_in(session), counters, [one])
+        others, _ = read_texts(reach, extensions_in(session), counters, [one])
         assert others.keys() == texts.keys() - {one}
     assert note is None
     assert 'SELECT upper($1) AS "named <b>"' in texts.values()

@@ -64,7 +64,7 @@ def match_arms(sides: Sequence[Side]) -> Matched:
 
 
 def first_arms(sides: Sequence[Side]) -> Matched:
-    """The first arm of every run, for runs that have none in common."""
+    """Matches the first arm of every run, for runs that have none in common."""
     runs = [run for side in sides for run in side.runs]
     ids = {place: next(iter(_arms_of(run).values())) for place, run in enumerate(runs)}
     return Matched((CommonArm("first arm", ids),), (), are_single=False)
@@ -91,7 +91,7 @@ def _label(levels: Levels) -> str:
 def values_of(
     sides: Sequence[Side], arm: CommonArm, metric: Metric, step: float | None
 ) -> list[list[Values]]:
-    """By side and run: the trials' values."""
+    """Returns, by side and run, the values of an arm's trials on the scale of comparison."""
     found, place = list[list[Values]](), 0
     for side in sides:
         of_side = []
@@ -105,7 +105,7 @@ def values_of(
 
 
 def trials_of(trials: Sequence[TrialMeasures], arm: CommonArm, place: int) -> list[TrialMeasures]:
-    """Those of the arm in the run that has this place over all sides."""
+    """Returns the trials of an arm in the run that has this place over all sides."""
     return [trial for trial in trials if trial.arm in arm.ids[place]]
 
 
@@ -121,7 +121,7 @@ _BY_LOAD = ("tps", "latency_p99", "response_p99")
 def curves_by_arm(
     sides: Sequence[Side], arms: Sequence[CommonArm], loads: Sequence[float]
 ) -> tuple[ArmCurves, ...]:
-    """The curves of each arm."""
+    """Returns how each arm went in every side."""
     return tuple(
         ArmCurves(
             arm=arm.label,

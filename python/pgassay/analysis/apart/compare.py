@@ -56,7 +56,8 @@ class Question:
 
 
 def compare_runs(sides: Sequence[Side], question: Question) -> ApartAnalysis:
-    """The first side is the baseline; raises where the comparison is meaningless and not forced."""
+    """Compares every side with the first; raises RunDirectoryError where that is meaningless and
+    not forced."""
     matched, forced = match_arms(sides), reasons_against(sides)
     if not matched.common:
         left_out = " | ".join(matched.left_out)
@@ -217,13 +218,14 @@ def _caveats(sides: Sequence[Side]) -> list[Note]:
 
 
 def says_alike(found: RunDifference, primary: str) -> bool:
-    """Whether it has such a limit."""
+    """Returns whether a difference of the primary metric says that sides are alike."""
     one = found.comparison
     return one.metric == primary and one.step is None and one.verdict in SAME
 
 
 def with_collapses(found: RunDifference, runs: Sequence[Values]) -> RunDifference:
-    """The limit for the trials of these runs of its side, each held against the median of its run.
+    """Adds the limit of collapses for the trials of a side, each held against the median of its
+    run.
 
     Where none collapsed, the limit is that of the side with fewer trials.
     """

@@ -24,7 +24,8 @@ _CONTENT = ("schema_sql", "data_sql", "scenarios", "variants")
 
 
 def reasons_against(sides: Sequence[Side]) -> list[Note]:
-    """Why figures of these runs say nothing of each other; empty where they may be compared."""
+    """Returns why figures of these runs say nothing of each other; empty where they may be
+    compared."""
     runs = [run for side in sides for run in side.runs]
     found = list[Note]()
     for other in runs[1:]:
@@ -94,7 +95,7 @@ def _load(run: ApartRun) -> Note | str:
 
 
 def condition_differences(sides: Sequence[Side]) -> tuple[ConditionDifference, ...]:
-    """Everything known that is not the same in all runs: server, settings, host, data, run."""
+    """Lists what is known and not the same in all runs: server, settings, host, data, run."""
     groups: Mapping[str, Callable[[ApartRun], Mapping[str, str]]] = {
         "Server": _server,
         "Settings": _settings,

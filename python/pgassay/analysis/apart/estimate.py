@@ -52,7 +52,7 @@ class Asked:
 def difference_of(
     asked: Asked, sides: Sides, at: int, rule: Rule, stated: float | None
 ) -> RunDifference | None:
-    """Side `at` against side 0; None where one of them has no value in some run.
+    """Estimates side `at` against side 0; None where one of them has no value in some run.
 
     All sides take part in the spread of repeated runs.
     """

@@ -33,7 +33,7 @@ class Session(NamedTuple):
 
 @dataclass(frozen=True)
 class ApartRun:
-    """What is read of one run."""
+    """The parts of one stored run that are compared."""
 
     name: str
     plan: Plan
@@ -156,7 +156,7 @@ class ArmCurves:
 
 @dataclass(frozen=True)
 class ApartAnalysis:
-    """Everything said of runs made apart; the first side is the baseline."""
+    """The analysis of runs made apart; the first side is the baseline."""
 
     metric: str
     smallest_effect: float
@@ -177,15 +177,15 @@ class ApartAnalysis:
 
     @property
     def comparisons(self) -> tuple[Comparison, ...]:
-        """All comparisons, in the order of `differences`."""
+        """Returns all comparisons, in the order of `differences`."""
         return tuple(one.comparison for one in self.differences)
 
     def verdicts(self) -> tuple[RunDifference, ...]:
-        """Those of the primary metric."""
+        """Returns the differences of the primary metric."""
         return tuple(one for one in self.differences if one.comparison.metric == self.metric)
 
     def beside(self, verdict: RunDifference) -> tuple[tuple[RunDifference, Endpoint], ...]:
-        """The endpoints of the same side, arm and load, with their margins."""
+        """Returns the endpoints of the same side, arm and load, with their margins."""
         of = {
             one.comparison.metric: one
             for one in self.differences

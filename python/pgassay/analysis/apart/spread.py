@@ -43,7 +43,7 @@ class Within:
 
 
 def within(runs: Sequence[Values]) -> Within:
-    """A side's mean with the variance inside its runs (Welch and Satterthwaite)."""
+    """Returns a side's mean with the variance inside its runs (Welch and Satterthwaite)."""
     parts = [float(np.var(r, ddof=1)) / len(r) if len(r) > 1 else math.inf for r in runs]
     variance = sum(parts) / len(runs) ** 2
     mean = float(np.mean([run.mean() for run in runs]))
@@ -56,7 +56,8 @@ def within(runs: Sequence[Values]) -> Within:
 
 
 def unrest(metric: str, sides: Sides) -> float:
-    """Slow changes of the primary metric inside runs, in units of what is assumed; 1 or more."""
+    """Measures slow changes of the primary metric inside runs, in units of what is assumed; 1 or
+    more."""
     slow = max((_slow_sd(run) for side in sides for run in side), default=0.0)
     return max(1.0, slow / _share(metric))
 
@@ -64,7 +65,8 @@ def unrest(metric: str, sides: Sides) -> float:
 def run_spread(
     metric: str, sides: Sides, *, scale: float, stated: float | None, unrest: float = 1.0
 ) -> RunSpread:
-    """The spread between runs; `scale` is what a share of one is on the scale of comparison.
+    """Returns the spread between runs; `scale` is what a share of one is on the scale of
+    comparison.
 
     Slow changes of the primary metric inside runs (`unrest`) widen what is assumed of all metrics.
     """
@@ -110,14 +112,16 @@ Units = Sequence[Sequence[Hashable]]
 
 
 def session_of(started_ns: Sequence[int], server_starts: Sequence[float | None]) -> Session:
-    """Of a run's trials: the day of the first, and the start of the server if they share one."""
+    """Returns the session of a run's trials: the day of the first, and a start of the server that
+    all share."""
     day = datetime.fromtimestamp(min(started_ns) / 1e9, UTC).date().isoformat()
     shared = len(set(server_starts)) == 1 < len(server_starts)
     return Session(day, server_starts[0] if shared else None)
 
 
 def session_units(sides: Sequence[Side]) -> Units | None:
-    """The sessions, if the sides differ by them and one has several runs in one; else None."""
+    """Returns the sessions, if the sides differ by them and one has several runs in one; else
+    None."""
     days = [[run.session.day for run in side.runs] for side in sides]
     starts = [[run.session for run in side.runs] for side in sides]
     for units in (days, starts):
@@ -127,12 +131,12 @@ def session_units(sides: Sequence[Side]) -> Units | None:
 
 
 def by_session(units: Units, values: Sequence[Sequence[Values]]) -> list[list[Values]]:
-    """The values of trials by side and session."""
+    """Joins the values of trials by side and session."""
     return [_joined(own, of_runs) for own, of_runs in zip(units, values, strict=True)]
 
 
 def in_sessions(found: RunDifference, sides: Sequence[Side], at: int) -> RunDifference:
-    """The difference of sessions, with the runs that they are of."""
+    """Marks a difference as one of sessions, with the runs that they are of."""
     spread = found.spread
     if spread is not None and spread.source is SpreadSource.RUNS:
         spread = replace(spread, source=SpreadSource.SESSIONS)

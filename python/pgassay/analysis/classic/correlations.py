@@ -35,7 +35,7 @@ Pair = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class Tested:
-    """One pair over the trials of an arm."""
+    """The tested correlation of one pair of figures over the trials of an arm."""
 
     r: float
     ci95: tuple[float, float]
@@ -45,12 +45,12 @@ class Tested:
 
     @property
     def clear(self) -> bool:
-        """After correction for all pairs of all arms."""
+        """Whether the correlation stays significant after correction for all pairs of all arms."""
         return self.p_adjusted <= _RATE
 
 
 def pairs(disks: Sequence[str]) -> list[Pair]:
-    """All pairs of classic.toml; those with `*` once for each disk."""
+    """Lists the pairs of classic.toml; those with `*` once for each disk."""
     found = []
     for group, listed in LIMITS["pairs"].items():
         for first, second in listed:
@@ -60,7 +60,7 @@ def pairs(disks: Sequence[str]) -> list[Pair]:
 
 
 def pearson(first: Array | None, second: Array | None) -> float | None:
-    """Over the intervals in which both are known; 0 where one of them never changes.
+    """Correlates two series over the intervals in which both are known; 0 where one never changes.
 
     None where one was not read, or in too few intervals.
     """
@@ -78,20 +78,21 @@ def pearson(first: Array | None, second: Array | None) -> float | None:
 
 
 def mean_of(values: Sequence[float | None]) -> float | None:
-    """The mean of those that are known."""
+    """Returns the mean of the known values."""
     known = [value for value in values if value is not None]
     return sum(known) / len(known) if known else None
 
 
 def classic_r(trials: Sequence[Figures], first: str, second: str) -> float | None:
-    """The mean of the trials' r."""
+    """Returns the mean of the trials' r."""
     return mean_of([pearson(one.get(first), one.get(second)) for one in trials])
 
 
 def correlations(
     trials: Mapping[str, Sequence[Figures]], series: Mapping[str, Sequence[EvenSeries]]
 ) -> dict[str, tuple[ClassicCorrelation, ...]]:
-    """By arm; `trials` are the figures of its `series` over the longer intervals."""
+    """Returns correlations by arm; `trials` are figures of its `series` over the longer
+    intervals."""
     disks = sorted({disk for own in series.values() for one in own for disk in one.disks})
     wanted = pairs(disks)
     tested = tested_correlations(series, wanted)
@@ -123,7 +124,7 @@ def _beside(pair: Pair, r: float | None, tested: Tested | None) -> ClassicCorrel
 
 
 def agreement(r: float | None, tested: Tested | None) -> Agreement | None:
-    """What the tested correlation makes of a classic one."""
+    """Returns what the tested correlation makes of a classic one."""
     if r is None:
         return None
     strong = _RULES["claims_from"]
@@ -145,7 +146,7 @@ def agreement(r: float | None, tested: Tested | None) -> Agreement | None:
 def tested_correlations(
     series: Mapping[str, Sequence[EvenSeries]], wanted: Sequence[Pair]
 ) -> dict[tuple[str, Pair], Tested]:
-    """By arm and pair: those of which both series vary, in a step that is long enough."""
+    """Tests, by arm and pair, those of which both series vary in a step that is long enough."""
     names = sorted({name for _, first, second in wanted for name in (first, second)})
     rows, columns = (np.array([names.index(pair[at]) for pair in wanted], int) for at in (1, 2))
     found: dict[str, tuple[Pooled, Array]] = {}

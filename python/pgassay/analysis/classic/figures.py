@@ -44,7 +44,7 @@ _SECTORS_PER_MB = 2048.0
 
 
 def figures(series: EvenSeries, width_s: float | None = None) -> Figures:
-    """Each figure whose counters were read; of longer intervals where a width is given."""
+    """Returns each figure whose counters were read; of longer intervals where a width is given."""
     raw = series.values if width_s is None else series.averaged(width_s)
     found = {name: raw[source] for name, source in _SAME.items() if source in raw}
     if (speed := _sum(raw, ("commits", *_ROWS))) is not None:

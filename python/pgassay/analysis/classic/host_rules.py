@@ -27,7 +27,7 @@ _ROLES = {"data": Term("data"), "wal": Term("WAL"), "log": Term("log")}
 def rule_shares(
     trials: Sequence[Figures], cores: int | None, disks: Sequence[str]
 ) -> tuple[RuleShare, ...]:
-    """Every rule of vmstat, then those of iostat disk by disk."""
+    """Counts how often each rule of vmstat was met, then those of iostat disk by disk."""
     rules = [("", rule) for rule in LIMITS["vmstat"]]
     rules += [(disk, rule) for disk in disks for rule in LIMITS["iostat"]]
     return tuple(_share(rule, disk, trials, cores) for disk, rule in rules)
@@ -68,7 +68,7 @@ def _band(share: float) -> str:
 def disk_types(
     correlations: Sequence[ClassicCorrelation], storage: Mapping[str, Any], disks: Sequence[str]
 ) -> tuple[DiskType, ...]:
-    """Of each disk, with what lies on it."""
+    """Returns what bounds each disk, with what lies on it."""
     by_series = {one.second: one for one in correlations if one.first == "speed"}
     found = []
     for disk in disks:
@@ -123,7 +123,8 @@ def _roles(storage: Mapping[str, Any], disk: str) -> tuple[Note, ...]:
 
 
 def dirty_pages(trials: Sequence[Figures], vm: Mapping[str, Any]) -> DirtyPages:
-    """Against the kernel's limits: bytes where they are set, else shares of available memory."""
+    """Compares dirty pages with the kernel's limits: bytes where set, else shares of available
+    memory."""
     dirty = _all(trials, "dirty_kb")
     if dirty is None:
         return DirtyPages(None, None, None, None)

@@ -196,7 +196,7 @@ class OnlyInOneArm:
 
 @dataclass(frozen=True)
 class ClassicArm:
-    """One arm."""
+    """The classic view of one arm."""
 
     arm: str
     trials: int
@@ -220,7 +220,7 @@ class ClassicArm:
 
 @dataclass(frozen=True)
 class ClassicView:
-    """All arms."""
+    """The classic view of all arms."""
 
     interval_s: float
     intervals: int
@@ -236,14 +236,15 @@ LIMITS: dict[str, Any] = terms_of(
 
 
 def label(value: float | None, labels: Sequence[tuple[float, str]]) -> str | None:
-    """The label of the highest limit that the value reaches; None for an unknown value."""
+    """Returns the label of the highest limit that the value reaches; None for an unknown value."""
     if value is None or not math.isfinite(value):
         return None
     return next((text for limit, text in labels if value >= limit), labels[-1][1])
 
 
 def interval_width_s(measured_s: float) -> float:
-    """The longest width of which a measured part has enough intervals; else the shortest."""
+    """Returns the longest width of which a measured part has enough intervals; else the
+    shortest."""
     wanted = LIMITS["intervals"]
     widths: list[float] = wanted["widths_s"]
     return next((w for w in widths if measured_s / w >= wanted["fewest"]), widths[-1])

@@ -38,7 +38,7 @@ def trends(
     *,
     has_load: bool = True,
 ) -> tuple[ClassicTrend, ...]:
-    """Of one arm: `trials` over the longer intervals, `series` the same second by second.
+    """Fits the trends of one arm: `trials` over the longer intervals, `series` second by second.
 
     `has_load` unless the steps of `series` are parts of an observation.
     """

@@ -32,7 +32,7 @@ _UNKNOWN = Term("not known")
 
 
 def weighted_waits(trials: Sequence[Figures]) -> tuple[WeightedWait, ...]:
-    """Each type of wait, the heaviest first."""
+    """Weighs each type of wait, the heaviest first."""
     found = []
     for name in WAIT_TYPES:
         weight = mean_of([_weight(one, name) for one in trials])
@@ -71,7 +71,7 @@ def _share(one: Figures, name: str) -> float | None:
 
 
 def pareto(signals: ArmSignals) -> tuple[Pareto, ...]:
-    """The types of wait that occurred, the most frequent first."""
+    """Counts the types of wait that occurred, the most frequent first."""
     events, queries = _by_type(signals, "sessions"), _by_type(signals, "query")
     found = []
     for name in WAIT_TYPES:
@@ -112,7 +112,7 @@ def _most_of(parts: Mapping[str, float]) -> tuple[Part, ...]:
 
 
 def events_met(signals: ArmSignals) -> tuple[EventMet, ...]:
-    """The classic types' events, the one that most queries met first."""
+    """Lists events of the classic types, the one that most queries met first."""
     every = {key[1] for key in signals.keys if key[0] == "query"}
     met: dict[str, set[str]] = defaultdict(set)
     for source, query, event in signals.keys:

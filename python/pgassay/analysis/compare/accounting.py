@@ -81,7 +81,7 @@ class Accounting:
 def account(
     plan: Plan, trials: Sequence[TrialMeasures], comparisons: Sequence[Comparison]
 ) -> tuple[Accounting, ...]:
-    """Each level against its factor's baseline, over whole trials.
+    """Accounts for each level against its factor's baseline, over whole trials.
 
     None of an A/A run, nor where the arms alternate, because waits are known by trial.
     """

@@ -55,7 +55,8 @@ def effects_by_server(
     tables: Mapping[float | None, BlockTable],
     rule: Rule,
 ) -> tuple[ByServer, ...]:
-    """One for each verdict that is given; none where all blocks ran on one server."""
+    """Estimates by server the effect of each given verdict; none where all blocks ran on one
+    server."""
     servers = {trial.block: trial.server for trial in trials if trial.server}
     if len(set(servers.values())) < 2 or plan.alternates or plan.calibrates:
         return ()
@@ -91,7 +92,7 @@ class _Groups:
         return np.bincount(self.at, minlength=len(self.names))
 
     def spread(self) -> float | None:
-        """The standard deviation within servers, pooled; None where it cannot be known."""
+        """Pools the standard deviation within servers; None where it cannot be known."""
         means, _ = self.fitted
         inner = len(self.values) - len(self.names) - self.positions.shape[1]
         if inner < 1 or self.freedom < 1.0:

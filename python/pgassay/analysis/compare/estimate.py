@@ -84,7 +84,7 @@ def estimate(
     judged: bool = True,
     resolution: float = 0.0,
 ) -> BlockEstimate:
-    """The estimate over blocks, or over the rounds of `trials`.
+    """Estimates the mean over blocks, or over the rounds of `trials`.
 
     `units` is how many independent values the blocks' differences are worth, if not their number;
     only what is `judged` by the rule gets a p over its looks. `resolution` is by how much the mean
@@ -138,7 +138,8 @@ def _p_of_looks(spread: Spread, blocks: int, rule: Rule) -> float | None:
 
 
 def relative(ratio: bool, baseline_mean: float) -> Callable[[float], float | None]:
-    """The function from a difference on the scale of comparison to per cent of the baseline."""
+    """Returns the function from a difference on the scale of comparison to per cent of the
+    baseline."""
     if ratio:
         return ratio_pct
     if baseline_mean == 0.0:
@@ -147,14 +148,14 @@ def relative(ratio: bool, baseline_mean: float) -> Callable[[float], float | Non
 
 
 def bounded(interval: Interval | None, *, least: float) -> Interval | None:
-    """An interval in per cent, cut at `least`; None where it is too wide to be of use."""
+    """Cuts an interval in per cent at `least`; None where it is too wide to be of use."""
     if interval is None or interval[1] > USELESS_PCT:
         return None
     return max(interval[0], least), max(interval[1], least)
 
 
 def both(interval: Interval | None, convert: Callable[[float], float | None]) -> Interval | None:
-    """Both ends converted; None if one cannot be."""
+    """Converts both ends of an interval; None if one cannot be."""
     if interval is None:
         return None
     low, high = convert(interval[0]), convert(interval[1])

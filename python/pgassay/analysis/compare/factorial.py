@@ -75,7 +75,7 @@ class _Cell:
 def factorial_effects(
     plan: Plan, metric: Metric, table: BlockTable, rule: Rule
 ) -> FactorialEffects:
-    """All of them that the design allows, over the complete blocks."""
+    """Estimates all effects that the design allows, over the complete blocks."""
     table = table.complete()
     if not table.blocks:
         return FactorialEffects((), (), (), ())
@@ -100,7 +100,7 @@ class _Family:
     def estimates(
         self, contrasts: Iterable[tuple[Named, Vector]]
     ) -> Iterator[tuple[Named, BlockEstimate, Estimate]]:
-        """Each contrast with its estimate, corrected for all of them."""
+        """Estimates each contrast, corrected for all of them."""
         wanted = list(contrasts)
         if not wanted:
             return

@@ -65,7 +65,8 @@ def compare(
     plan: Plan,
     rule: Rule,
 ) -> Comparison | None:
-    """A level against its baseline, over the blocks in which all arms concerned have a value."""
+    """Compares a level with its baseline, over the blocks in which all arms concerned have a
+    value."""
     weights = [mean_over(plan, {factor.name: level}) for level in (factor.baseline, level)]
     contrast = weights[1] - weights[0]
     table = table.known_for(contrast)
@@ -147,7 +148,7 @@ def is_primary_again(metric: str, plan: Plan) -> bool:
 
 
 def margins_of(rule: Rule, metric: Metric, baseline_mean: float) -> Interval:
-    """± the smallest effect; of a metric in per cent a difference in points."""
+    """Returns ± the smallest effect; of a metric in per cent a difference in points."""
     if metric.unit == "%":
         return -100.0 * rule.smallest_effect, 100.0 * rule.smallest_effect
     return rule.margins(baseline_mean, ratio=metric.scale == "ratio")
@@ -159,7 +160,7 @@ def _is_always_zero(differences: Vector) -> bool:
 
 
 def verdict_of(found: BlockEstimate, metric: Metric) -> Verdict:
-    """The verdict that an estimate gives, by the metric's good direction."""
+    """Returns the verdict that an estimate gives, by the metric's good direction."""
     if found.inside:
         return Verdict.NEGLIGIBLE if found.differs else Verdict.EQUIVALENT
     return way(found.mean, metric) if found.differs else Verdict.UNDECIDED
@@ -172,7 +173,7 @@ Tables = Mapping[float | None, BlockTable]
 def judge_levels(
     plan: Plan, rule: Rule, tables: Tables, looks: Iterable[int], before: Reached[Subject]
 ) -> tuple[list[Comparison], Reached[Subject]]:
-    """The comparisons of the primary metric, whose verdicts share their error step by step.
+    """Compares levels on the primary metric, whose verdicts share their error step by step.
 
     `looks` are the blocks at which the run was judged, or could have been, since `before`; the
     last one is that of now.
@@ -209,7 +210,7 @@ def compare_levels(
     loads: Sequence[float | None],
     metrics: Container[str] = METRICS,
 ) -> list[Comparison]:
-    """All comparisons of these metrics but the primary one, metric by metric."""
+    """Compares levels on these metrics but the primary one, metric by metric."""
     found = []
     rules = {one.metric: rule.of_endpoint(one, of=len(plan.endpoints)) for one in plan.endpoints}
     for metric in METRICS.values():
@@ -244,7 +245,7 @@ def _is_measured(name: str, trials: Sequence[TrialMeasures]) -> bool:
 
 
 def way(difference: float, metric: Metric) -> Verdict:
-    """Better or worse by the metric's good direction; undecided where it has none."""
+    """Returns better or worse by the metric's good direction; undecided where it has none."""
     if metric.good == "neither":
         return Verdict.UNDECIDED
     return Verdict.BETTER if (difference > 0.0) == (metric.good == "higher") else Verdict.WORSE
@@ -258,7 +259,7 @@ _NOTHING_LEFT = -100.0
 
 
 def with_typical_trial(comparisons: Sequence[Comparison], primary: str) -> tuple[Comparison, ...]:
-    """The same; verdicts of the primary metric that are given have their typical trial."""
+    """Adds the typical trial to the verdicts of the primary metric that are given."""
     return tuple(replace(one, typical_pct=_typical(one, primary)) for one in comparisons)
 
 

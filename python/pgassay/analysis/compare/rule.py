@@ -30,7 +30,7 @@ _HORIZON = 1000
 
 @dataclass(frozen=True)
 class Rule:
-    """How verdicts are reached in one run."""
+    """The rule by which verdicts are reached in one run."""
 
     interval: IntervalKind
     smallest_effect: float
@@ -59,7 +59,8 @@ class Rule:
                 return critical_t_at(blocks, shared, self.looks, units)
 
     def critical_inside(self, blocks: int, units: float) -> float:
-        """The same of the 90 % interval, which finds equivalence."""
+        """Returns the half-width of the 90 % interval in standard errors, which finds
+        equivalence."""
         shared = 0.10 / (self.simultaneous_inside or self.simultaneous)
         return self._critical(blocks, units, shared)
 
@@ -86,7 +87,7 @@ class Rule:
         )
 
     def margins(self, baseline_mean: float, *, ratio: bool) -> Interval:
-        """± the smallest effect, on the scale of comparison."""
+        """Returns ± the smallest effect, on the scale of comparison."""
         if ratio:
             return math.log1p(-self.smallest_effect), math.log1p(self.smallest_effect)
         margin = self.smallest_effect * abs(baseline_mean)
@@ -105,7 +106,7 @@ def rule_of(plan: Plan) -> Rule:
 
 
 def loads_compared(step_levels: Sequence[float]) -> list[float | None]:
-    """None, which stands for the whole trial; and every load, where there are several."""
+    """Returns None, which stands for the whole trial, and every load where there are several."""
     levels = dict.fromkeys(step_levels)
     return [None, *levels] if len(levels) > 1 else [None]
 

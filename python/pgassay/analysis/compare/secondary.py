@@ -28,13 +28,13 @@ SECONDARY: Mapping[str, float] = tomllib.loads(
 
 
 def secondary_alpha(comparisons: Sequence[Comparison]) -> float:
-    """The level of the intervals of the metrics beside the primary one."""
+    """Returns the level of the intervals of the metrics beside the primary one."""
     family = [c.p_t for c in comparisons if c.step is None and c.p_by is not None]
     return selected_alpha(np.array(family, dtype=np.float64), SECONDARY["discovery_rate"])
 
 
 def critical_for_many(rule: Rule, blocks: int, alpha: float, units: float | None = None) -> float:
-    """Half-width in standard errors: of the run's rule, and of the correction for many.
+    """Returns the half-width in standard errors: of the run's rule, and of the correction for many.
 
     `units` is how many independent values the error is worth, if not the number of blocks.
     """
@@ -46,7 +46,8 @@ def critical_for_many(rule: Rule, blocks: int, alpha: float, units: float | None
 
 
 def scaled_interval(comparison: Comparison, critical: float) -> Interval | None:
-    """Of so many standard errors, on the scale of comparison; None where nothing varies."""
+    """Returns the interval of so many standard errors, on the scale of comparison; None where
+    nothing varies."""
     error, mean = comparison.standard_error, comparison.difference
     if not math.isfinite(critical) or (error is None and not comparison.resolution):
         return None
@@ -65,7 +66,7 @@ def scaled_interval(comparison: Comparison, critical: float) -> Interval | None:
 
 
 def with_interval(comparison: Comparison, interval: Interval | None) -> Comparison:
-    """The same with this interval, which is on the scale of comparison."""
+    """Returns the comparison with this interval, which is on the scale of comparison."""
     ratio = METRICS[comparison.metric].scale == "ratio"
     ends = both(interval, ratio_pct if ratio else float)
     to_pct = relative(ratio, comparison.baseline_mean)

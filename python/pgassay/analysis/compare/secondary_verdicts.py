@@ -30,7 +30,7 @@ _DIFFERENT = (Verdict.BETTER, Verdict.WORSE, Verdict.NEGLIGIBLE)
 
 
 def corrected(comparisons: Sequence[Comparison], plan: Plan, rule: Rule) -> tuple[Comparison, ...]:
-    """All comparisons in their order; the verdicts of endpoints stay as they are.
+    """Corrects all comparisons in their order; the verdicts of endpoints stay as they are.
 
     Intervals and verdicts of the other metrics have the same correction, so that an interval
     beyond zero never stands beside "no clear difference".

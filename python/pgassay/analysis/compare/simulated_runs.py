@@ -44,7 +44,7 @@ class Spreading:
     """Whether the position in the block is a covariate, which takes a degree of freedom."""
 
     def worth(self, blocks: int) -> float:
-        """How many independent values so many blocks are worth."""
+        """Returns how many independent values so many blocks are worth."""
         return blocks * self.units - (self.adjusted and blocks >= FEWEST_BLOCKS)
 
 
@@ -62,13 +62,13 @@ class Limit:
         return cls(math.log1p(gate.limit / 100.0), gate.above)
 
     def mirrored(self) -> Limit:
-        """The same for effects with the other sign."""
+        """Returns the limit for effects with the other sign."""
         return Limit(-self.at, not self.above)
 
 
 @dataclass(frozen=True)
 class SimulatedRuns:
-    """How runs end."""
+    """The ends of simulated runs: after how many blocks, with which verdict."""
 
     blocks: NDArray[np.int64]
     """When all is decided; `most` + 1 where it never is."""

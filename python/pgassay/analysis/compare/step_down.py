@@ -64,7 +64,7 @@ def step_down(
         now = reached.rule_now(rule)
         news = {key: estimated(key, now) for key in open_}
         found |= news
-        said = {key: told for key, one in news.items() if any(told := says(one))}
+        said = {key: own for key, one in news.items() if any(own := says(one))}
         if not said:
             break
         reached = Reached(

@@ -34,7 +34,7 @@ from pgassay.plan.model import Factor, Plan
 
 
 def quantile_shifts(plan: Plan, trials: Sequence[TrialMeasures]) -> tuple[QuantileShift, ...]:
-    """Every level, over whole trials and by step; none without latencies."""
+    """Estimates each level's shift over whole trials and by step; none without latencies."""
     found = [
         _shift(plan, trials, factor, level, step)
         for factor in plan.factors
@@ -135,7 +135,7 @@ def _effect(
 def log_values(
     trials: Sequence[TrialMeasures], loads: Sequence[float], metric: str
 ) -> dict[tuple[int, str], NDArray[np.float64]]:
-    """(block, arm) → the metric's logarithm at each load; NaN where a step is missing."""
+    """Returns (block, arm) → the metric's logarithm at each load; NaN where a step is missing."""
     found = {}
     for trial in trials:
         values = [step.values.get(metric) if (step := trial.at(load)) else None for load in loads]

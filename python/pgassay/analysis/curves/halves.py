@@ -49,7 +49,7 @@ def effects_by_half(
     courses: Sequence[TrialCourse],
     verdicts: Sequence[Comparison],
 ) -> tuple[EffectByHalf, ...]:
-    """Of every verdict over whole trials; none where the metric is a percentile of latency."""
+    """Estimates by half every verdict over whole trials; none for a percentile of latency."""
     if plan.calibrates or plan.alternates or plan.metric not in _BY_INTERVAL:
         return ()
     metric = METRICS[plan.metric]

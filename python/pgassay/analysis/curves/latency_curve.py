@@ -55,14 +55,14 @@ class ArmLatencyCurve:
 
 
 def latency_curves(plan: Plan, trials: Sequence[TrialLatencies]) -> tuple[ArmLatencyCurve, ...]:
-    """All scenarios together first, then each by itself, the arms in the plan's order."""
+    """Returns the curves of all scenarios together, then of each, the arms in the plan's order."""
     return curves_of_groups(
         {arm.id: [trial for trial in trials if trial.arm == arm.id] for arm in plan.arms}
     )
 
 
 def curves_of_groups(groups: Mapping[str, Sequence[TrialLatencies]]) -> tuple[ArmLatencyCurve, ...]:
-    """The same of any trials that belong together, by the name that their curve has for its arm."""
+    """Returns the curves of trials that belong together, by the name that they have for an arm."""
     names = sorted({name for own in groups.values() for one in own for name in one.scenarios})
     names = [name for name in names if name != ALL]
     found = []

@@ -34,7 +34,7 @@ _NO_KNEE = math.inf
 
 
 def load_curves(plan: Plan, trials: Sequence[TrialMeasures]) -> tuple[LoadCurve, ...]:
-    """One per arm; none for a single step, or steps that differ in rates."""
+    """Fits a curve per arm; none for a single step, or steps that differ in rates."""
     loads = sorted(set(plan.step_levels()))
     if len(loads) < 2 or plan.step_unit != "clients":
         return ()
@@ -97,7 +97,7 @@ def scaling_law(
 def fit_scaling_law(
     clients: NDArray[np.float64], log_tps: NDArray[np.float64]
 ) -> tuple[float, float, float]:
-    """(rate, σ, κ) by non-negative least squares on log X."""
+    """Fits (rate, σ, κ) by non-negative least squares on log X."""
     from scipy import optimize  # a third of a second to load, which most commands can do without
 
     design = np.column_stack([np.ones_like(clients), clients - 1.0, clients * (clients - 1.0)])

@@ -169,7 +169,7 @@ class Trend:
 
 @dataclass(frozen=True)
 class StepSteadiness:
-    """One step of one trial."""
+    """The steadiness of one step of one trial."""
 
     trial: int
     arm: str

@@ -50,14 +50,14 @@ class _Unrest:
 def step_courses(
     courses: Sequence[TrialCourse], smallest_effect: float
 ) -> tuple[StepSteadiness, ...]:
-    """Every measured step of every trial."""
+    """Judges every measured step of every trial."""
     return tuple(
         _judge(course, span, smallest_effect) for course in courses for span in course.steps
     )
 
 
 def steadiness_caveats(plan: Plan, steps: Sequence[StepSteadiness]) -> list[Caveat]:
-    """One per step at which more trials are unsteady than chance explains."""
+    """Makes one caveat per step at which more trials are unsteady than chance explains."""
     found = []
     for level in dict.fromkeys(step.step for step in steps):
         known = [s for s in steps if s.step == level and s.course is not Steadiness.UNKNOWN]

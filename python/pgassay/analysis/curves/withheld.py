@@ -49,7 +49,7 @@ class Withheld:
         return cls(at, wholly, tuple(one.arm for one in idle))
 
     def shifts(self, shifts: Sequence[QuantileShift]) -> tuple[QuantileShift, ...]:
-        """Without bands where the level has no verdict at that load or over whole trials."""
+        """Drops bands where the level has no verdict at that load or over whole trials."""
         return tuple(
             replace(one, band95_pct=(None,) * len(one.shares), refused=one.refused or _WITHDRAWN)
             if {(one.factor, one.level, one.step), (one.factor, one.level, None)} & self.at
@@ -87,5 +87,5 @@ class Withheld:
         )
 
     def contrasts(self, contrasts: Sequence[Contrast]) -> tuple[Contrast, ...]:
-        """Those of levels that have a verdict."""
+        """Keeps the contrasts of levels that have a verdict."""
         return tuple(one for one in contrasts if (one.factor, one.level) not in self.wholly)

@@ -77,7 +77,7 @@ class GateOutlook:
 def gate_outlooks(
     plan: Plan, conditions: Conditions, records: Sequence[Mapping[str, Any]]
 ) -> tuple[GateOutlook, ...]:
-    """Of every gate of the plan, by the noise of prior runs, or else of other hosts."""
+    """Forecasts every gate of the plan, by the noise of prior runs, or else of other hosts."""
     return tuple(_outlook(gate, plan, conditions, records) for gate in plan.gates)
 
 
@@ -107,7 +107,7 @@ def gated_metric(gate: Gate, plan: Plan) -> str | None:
 
 
 def gate_forecast(gate: Gate, metric: str, plan: Plan, rule: Rule, trial_sd: float) -> GateForecast:
-    """Of a gate on the primary metric or an endpoint, in trials of one arm."""
+    """Forecasts a gate on the primary metric or an endpoint, in trials of one arm."""
     runs = _runs_of(gate, metric, plan, rule, blocks_spreading(plan, trial_sd))
     losses = [_loss(gate, multiple, plan.smallest_effect) for multiple in MULTIPLES]
     changes = [0.0, *(loss for loss in losses if loss > _LEAST)]

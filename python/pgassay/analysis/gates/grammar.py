@@ -36,12 +36,12 @@ def _names() -> Mapping[str, str]:
 
 
 def parse_gates(texts: Iterable[str]) -> tuple[Gate, ...]:
-    """All gates, in their order; one that is given twice is one."""
+    """Parses all gates, in their order; one that is given twice is one."""
     return tuple(dict.fromkeys(parse_gate(text) for text in texts))
 
 
 def parse_gate(text: str) -> Gate:
-    """One gate; METRIC may have `latency` before it, as in `latency p99`."""
+    """Parses one gate; METRIC may have `latency` before it, as in `latency p99`."""
     match = _GATE.fullmatch(text)
     if match is None:
         raise SetupError(f"--gate {text!r}: {_FORM}")

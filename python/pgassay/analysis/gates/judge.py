@@ -25,7 +25,7 @@ Ninety = Callable[[Comparison], Comparison]
 
 
 def judge_gates(gates: Iterable[Gate], analysis: Answer) -> tuple[GateResult, ...]:
-    """Every gate on every level and load that the run compares."""
+    """Judges every gate on every level and load that the run compares."""
     rule, metric, reached = analysis.rule, analysis.metric, analysis.reached
 
     def ninety(one: Comparison) -> Comparison:
@@ -57,7 +57,7 @@ def _shared_by_all(one: Comparison, rule: Rule) -> Comparison:
 def judge(
     gates: Iterable[Gate], comparisons: Sequence[Comparison], ninety: Ninety
 ) -> tuple[GateResult, ...]:
-    """Every gate on every comparison of its metric."""
+    """Judges every gate on every comparison of its metric."""
     measured = {one.metric for one in comparisons}
     found = []
     for gate in gates:
@@ -176,7 +176,8 @@ def _is_constant(comparison: Comparison) -> bool:
 def ninety_of(
     comparison: Comparison, rule: Rule, metric: str, endpoints: Sequence[Endpoint]
 ) -> Comparison:
-    """With the 90 % interval by the rule of the run, or of the endpoint; else as it is."""
+    """Returns a comparison with the 90 % interval by the rule of the run, or of the endpoint; else
+    as it is."""
     endpoint = next((one for one in endpoints if one.metric == comparison.metric), None)
     if endpoint is None and comparison.metric != metric:
         return comparison

@@ -33,7 +33,7 @@ _ONE_READING_NS = 500_000_000
 
 
 def merged(windows: Sequence[HostWindow]) -> HostWindow:
-    """One window from several, weighted by length or by requests."""
+    """Merges several windows into one, weighted by length or by requests."""
     devices = sorted({device for window in windows for device in window.iostat})
     return HostWindow(
         min(window.start_ns for window in windows),
@@ -92,7 +92,7 @@ class HostCourse:
         return tuple(merged(parts) for _, parts in sorted(self._parts.items()))
 
     def whole(self) -> HostWindow | None:
-        """All of it as one window; None where the host was not read."""
+        """Returns all windows as one; None where the host was not read."""
         parts = [part for parts in self._parts.values() for part in parts]
         return merged(parts) if parts else None
 

@@ -19,7 +19,7 @@ from pgassay.spec.parse import load_spec
 
 @dataclass(frozen=True)
 class ArmAsked:
-    """One arm."""
+    """The settings, scripts and data that one arm was run with."""
 
     arm: str
     settings: Mapping[str, str]
@@ -41,7 +41,7 @@ class ArmAsked:
 
 
 def asked_of(run: Path, plan: Plan) -> tuple[ArmAsked, ...]:
-    """Every arm of the plan."""
+    """Returns what every arm of the plan was run with."""
     try:
         spec = load_spec(run / "spec.toml", plan.seed, plan.mode, plan.metric)
         found = []

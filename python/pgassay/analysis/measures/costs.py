@@ -97,7 +97,8 @@ def session_cpu(
 def session_times(
     host: CounterSeries, start: int, end: int, transactions: int
 ) -> dict[str, float | None]:
-    """How long the load's sessions ran, and were queued for a processor, by the kernel's count."""
+    """Returns how long the load's sessions ran, and were queued for a processor, by the kernel's
+    count."""
     found: dict[str, float | None] = {}
     for name, counter in ((RUN, "run_ns"), ("session_queue_ms_per_tx", "queue_ns")):
         spent = host.total("processes", (counter,), start, end, counts=OF_THE_LOAD.__contains__)
@@ -106,7 +107,8 @@ def session_times(
 
 
 def statement_costs(postgres: CounterSeries, summary: TrialFile) -> dict[str, float]:
-    """Of pg_stat_statements, which is read before and after the load: the warm-up is included."""
+    """Returns costs by pg_stat_statements, which is read before and after the load: the warm-up is
+    included."""
     transactions = summary.load.transactions
     grown = [
         float(values[-1] - values[0])

@@ -168,5 +168,6 @@ class TrialMeasures:
 
     @cached_property
     def worked_out(self) -> dict[Hashable, Any]:
-        """What was made of its slices: a run is analysed after every block, its trials stay."""
+        """Holds what was made of the slices: a run is analysed after every block, its trials
+        stay."""
         return {}

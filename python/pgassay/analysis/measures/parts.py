@@ -86,7 +86,8 @@ def _values(rows: pa.Table, seconds: float, quantiles: bool) -> dict[str, float]
 
 
 def measure_scenarios(steps: Sequence[Step], rows: pa.Table) -> tuple[ScenarioMeasures, ...]:
-    """Of the rows of these steps, in the order of their names; empty where nothing was measured."""
+    """Measures the scenarios of these steps, in the order of their names; empty where nothing was
+    measured."""
     seconds = sum(step.end_ns - step.start_ns for step in steps) / 1e9
     names = sorted(pc.unique(rows["scenario"].cast(pa.string())).to_pylist())
     if seconds <= 0.0:

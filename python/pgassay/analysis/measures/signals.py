@@ -46,7 +46,7 @@ _AROUND = (STATEMENTS.source, WAITS.source)
 
 @dataclass(frozen=True)
 class TrialSignals:
-    """One trial."""
+    """The signals of one trial."""
 
     number: int
     block: int
@@ -65,7 +65,7 @@ class ArmSignals:
 
     @cached_property
     def keys(self) -> frozenset[Key]:
-        """Every signal of any trial."""
+        """Returns every signal of any trial."""
         return frozenset(key for trial in self.trials for key in trial.values)
 
     def total(self, source: str, thing: str = "*", name: str = "*") -> tuple[float | None, ...]:
@@ -218,7 +218,7 @@ class BufferCache:
 
 
 def buffer_caches(signals: Sequence[ArmSignals]) -> tuple[BufferCache, ...]:
-    """Of the arms in which pg_buffercache was read: version 16 and later."""
+    """Returns what shared_buffers held in the arms where pg_buffercache was read (16 and later)."""
     return tuple(_every(signals))
 
 

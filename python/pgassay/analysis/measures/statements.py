@@ -20,7 +20,8 @@ from pgassay.trials.sampling.queries import STATEMENTS
 
 @dataclass(frozen=True)
 class TrialStatements:
-    """One trial; its load with the warm-up, because the server counts that too."""
+    """The statements of one trial over its load with the warm-up, because the server counts that
+    too."""
 
     block: int
     arm: str
@@ -32,7 +33,7 @@ class TrialStatements:
 def read_statements(
     trial: StoredTrial, sources: TrialSources | None = None
 ) -> TrialStatements | None:
-    """None where the statements were not read, or nothing was run."""
+    """Reads what each statement took; None where they were not read, or nothing was run."""
     counters = (sources or TrialSources(trial)).postgres
     grown: dict[str, dict[str, float]] = defaultdict(dict)
     for key in counters.keys():  # noqa: SIM118 (not a mapping)
@@ -64,7 +65,7 @@ class SeenPlan:
 
 
 def read_plans(trial: StoredTrial) -> tuple[SeenPlan, ...]:
-    """Of every arm that was asked; none where the run has no plans."""
+    """Reads the plans of every arm that was asked; none where the run has no plans."""
     stored = trial.plans()
     if not stored:
         return ()

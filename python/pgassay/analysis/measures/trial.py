@@ -86,7 +86,7 @@ def _words(level: Level) -> str:
 def measure_trial(
     trial: StoredTrial, sources: TrialSources | None = None, *, plan: Plan | None = None
 ) -> TrialMeasures:
-    """Everything that is estimated from one trial.
+    """Estimates everything that is estimated from one trial.
 
     With the plan, a trial that ran another load than planned is invalid.
     """

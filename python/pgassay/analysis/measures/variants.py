@@ -13,7 +13,7 @@ from pgassay.samples.forms.trial import Slice
 
 
 def measure_variants(slices: Iterable[Slice]) -> tuple[VariantMeasures, ...]:
-    """One trial's variants, in order of their first slices."""
+    """Measures one trial's variants, in order of their first slices."""
     own: dict[str, list[Slice]] = {}
     for found in slices:
         own.setdefault(found.variant, []).append(found)
@@ -36,7 +36,7 @@ def _measured(variant: str, slices: Sequence[Slice]) -> VariantMeasures:
 
 
 def summarise_variants(trials: Sequence[TrialMeasures]) -> tuple[VariantSummary, ...]:
-    """Sums and means of each variant of each arm."""
+    """Sums and averages each variant of each arm."""
     own: dict[tuple[str, str], list[VariantMeasures]] = {}
     for trial in trials:
         for found in trial.variants:

@@ -107,7 +107,8 @@ RUN_AGAIN = Note("trials/run/run-again")
 
 
 def of_one_server(trials: Sequence[TrialMeasures]) -> list[TrialMeasures]:
-    """In their order; once marked, a trial is not marked again."""
+    """Marks trials of a block's other servers, in their order; a marked trial is not marked
+    again."""
     servers: dict[int, dict[str, list[TrialMeasures]]] = {}
     for trial in trials:
         servers.setdefault(trial.block, {}).setdefault(trial.server, []).append(trial)

@@ -77,7 +77,7 @@ class _Reader:
     environment: EnvironmentFile
 
     def cells(self, defined: CellDefinition) -> Iterator[CellValues]:
-        """One, or one for each disk."""
+        """Yields one cell, or one for each disk."""
         if not defined.each:
             yield self._cell(defined)
             return

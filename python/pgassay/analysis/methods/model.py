@@ -59,7 +59,7 @@ class MethodCell:
     def result(
         self, figure: CellFigure
     ) -> Literal["better", "worse", "different", "no clear change"]:
-        """What a figure is, compared with that of the baseline arm."""
+        """Returns what a figure is, compared with that of the baseline arm."""
         if not figure.clear or figure.difference is None:
             return "no clear change"
         if self.good == "neither":
@@ -78,7 +78,7 @@ class Pattern:
 
     @classmethod
     def of(cls, text: str) -> Pattern:
-        """From `SOURCE/OBJECT/NAME`; an object may contain slashes."""
+        """Parses `SOURCE/OBJECT/NAME`; an object may contain slashes."""
         sign = -1 if text.startswith("-") else 1
         source, _, rest = text.removeprefix("-").partition("/")
         thing, _, name = rest.rpartition("/")
@@ -87,7 +87,7 @@ class Pattern:
 
 @dataclass(frozen=True)
 class CellDefinition:
-    """One cell, or one for each disk."""
+    """The definition of one cell, or of one for each disk."""
 
     method: MethodName
     kind: Kind

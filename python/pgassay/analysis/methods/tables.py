@@ -56,7 +56,7 @@ def method_cells(
     signals: Sequence[ArmSignals],
     environment: EnvironmentFile,
 ) -> tuple[MethodCell, ...]:
-    """All three tables; none where arms alternate, because samples are known by trial."""
+    """Returns all three tables; none where arms alternate, because samples are known by trial."""
     if plan.alternates or not trials:
         return ()
     found = cell_values(plan, trials, signals, environment)

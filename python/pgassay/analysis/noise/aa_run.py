@@ -68,7 +68,8 @@ def calibrate(
     floor: NoiseFloor | None,
     summaries: Summaries,
 ) -> Calibration | None:
-    """What an A/A run says of its experiment; None where it has too few blocks, or no scatter.
+    """Returns what an A/A run says of its experiment; None where it has too few blocks, or no
+    scatter.
 
     `verdict` is the comparison of the two identical arms over whole trials.
     """
@@ -159,7 +160,7 @@ def overhead_of(plan: Plan, summaries: Summaries) -> float:
 
 
 def host_steadiness(summaries: Summaries) -> HostSteadiness:
-    """From the fingerprints around each trial (`fingerprint` in trial.json)."""
+    """Compares the fingerprints around each trial (`fingerprint` in trial.json)."""
     prints = [summary.fingerprint for summary in summaries]
     splits = [one.processors for one in prints if one.processors is not None]
     steal = _shares((split.steal_s, split.all_s) for split in splits)

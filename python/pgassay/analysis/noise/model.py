@@ -84,7 +84,7 @@ class Expected:
 
 @dataclass(frozen=True)
 class Outlook:
-    """What can be expected of one level against its baseline."""
+    """The expectation of one level against its baseline."""
 
     difference_sd: float
     """Of one block, in logarithms."""

@@ -46,7 +46,8 @@ def blocks_spreading(plan: Plan, trial_sd: float) -> Spreading:
 
 
 def outlook(rule: Rule, spread: Spreading, least: int, most: int) -> Outlook:
-    """What runs of `least` to `most` blocks can be expected to find, by their own rule."""
+    """Simulates what runs of `least` to `most` blocks can be expected to find, by their own
+    rule."""
     return Outlook(
         difference_sd=spread.sd,
         verdicts=rule.simultaneous,

@@ -64,7 +64,8 @@ def _seconds(record: Mapping[str, Any], key: str) -> float | None:
 
 
 def of_turns(record: Mapping[str, Any], plan: Plan) -> Prior | None:
-    """The same of a switchback or duet; None for another mode, metric or length of slices."""
+    """Returns the noise of a switchback or duet; None for another mode, metric or length of
+    slices."""
     try:
         turns = SwitchbackFloor(**record["turns"])
         overhead_s = float(record["overhead_s"])

@@ -107,7 +107,7 @@ def _hash(text: str) -> str:
 
 
 def runs_of(experiment: str, records: Iterable[Mapping[str, Any]]) -> int:
-    """How many records are of runs of this experiment; A/A runs ask no question."""
+    """Counts the records of runs of this experiment; A/A runs ask no question."""
     return sum(
         record.get("experiment") == experiment and not record.get("calibrates")
         for record in records

@@ -109,7 +109,8 @@ def _scatter(plan: Plan, values: Array, of_trial: Array) -> _Scatter | None:
 
 
 def switchback_floor(plan: Plan, trials: Sequence[TrialMeasures]) -> SwitchbackFloor | None:
-    """What later runs can use; None with more than two arms, or too few trials."""
+    """Returns the noise that later runs can use; None with more than two arms, or too few
+    trials."""
     if len(plan.arms) != 2 or plan.trials[0].slice_s is None:
         return None
     found = _differences(plan, trials)
@@ -138,13 +139,14 @@ def _differences(plan: Plan, trials: Sequence[TrialMeasures]) -> tuple[Array, Ar
 
 
 def expected_of_switchback(noise: SwitchbackNoise, experiment: Plan) -> Outlook:
-    """What the switchback or duet can be expected to find with such noise."""
+    """Forecasts what the switchback or duet can be expected to find with such noise."""
     spread = spreading(noise.trial_sd, noise.units, experiment, noise.start_sd or 0.0)
     return outlook(rule_of(experiment), spread, experiment.min_blocks, experiment.max_blocks)
 
 
 def advise_switchback(noise: SwitchbackNoise, experiment: Plan, overhead_s: float) -> Advice | None:
-    """How many trials decide, and of a duet how long they should be; None where too many."""
+    """Advises how many trials decide, and of a duet how long they should be; None where too
+    many."""
     now_s, rule = experiment.measured_s, rule_of(experiment)
     usual = FEWEST_BLOCKS if noise.start_sd is not None else LEAST_TRIALS
     least = usual if experiment.stops == "fixed" else max(experiment.min_blocks, usual)

@@ -99,6 +99,6 @@ def trend_over(values: Sequence[float]) -> RunTrend | None:
 
 
 def expected_of(noise: Noise, plan: Plan) -> Outlook:
-    """What this experiment can be expected to find with such noise."""
+    """Forecasts what this experiment can be expected to find with such noise."""
     spread = blocks_spreading(plan, noise.trial_sd_at(plan.measured_s))
     return outlook(rule_of(plan), spread, plan.min_blocks, plan.max_blocks)

@@ -48,7 +48,7 @@ class ClassicCourse:
         since_ns: int | None = None,
         gaps: Sequence[tuple[int, int]] = (),
     ) -> None:
-        """One segment; `since_ns` and `gaps` as of its profile."""
+        """Adds one segment; `since_ns` and `gaps` as of its profile."""
         start, end = summary.started_ns, summary.ended_ns
         seconds = max((end - start) / 1e9, 1e-9)
         starts = np.array([one["started_ns"] for one in checkpoints], np.int64)

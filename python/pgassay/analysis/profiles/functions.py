@@ -40,14 +40,14 @@ _SESSIONS = ("client backend", "parallel worker")
 
 @cache
 def limits() -> Mapping[str, Any]:
-    """How many functions are listed, and from which difference on."""
+    """Returns how many functions are listed, and from which difference on."""
     return tomllib.loads((files(__package__) / "functions.toml").read_text("utf-8"))
 
 
 def profiles_of(
     stored: StoredProfiles, plan: Plan, tps: Mapping[str, float | None]
 ) -> Profiles | None:
-    """All that the profiles say; None where the run has none and asked for none."""
+    """Returns all that the profiles say; None where the run has none and asked for none."""
     if not stored.of_arm and not stored.notes:
         return None
     arms, differences = [], []
@@ -103,7 +103,7 @@ class Counted:
 
     @property
     def us_per_tx(self) -> float:
-        """All of it."""
+        """Sums the time of all functions, in microseconds per transaction."""
         return sum(self.parts.values()) * self.us
 
 

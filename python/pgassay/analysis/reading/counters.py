@@ -35,7 +35,7 @@ class Rows(Protocol):
         ...
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """All rows with these columns, in order."""
+        """Iterates over all rows with these columns, in order."""
         ...
 
 
@@ -96,7 +96,7 @@ class CounterSeries:
             self._series[key] = times, values
 
     def keys(self) -> KeysView[Key]:
-        """Every counter that was read."""
+        """Returns the key of every counter that was read."""
         return self._series.keys()
 
     def points(self, key: Key) -> tuple[NDArray[np.int64], NDArray[np.float64]]:

@@ -47,7 +47,8 @@ class Histogram:
 
     @classmethod
     def merged(cls, rows: pa.Table, of: Of = "latency") -> Histogram:
-        """One histogram of these rows of load.parquet, of service times or response times."""
+        """Merges these rows of load.parquet into one histogram, of service times or response
+        times."""
         values = pc.list_flatten(rows[f"{of}_ns"]).to_numpy()
         counts = pc.list_flatten(rows[f"{of}_count"]).to_numpy()
         return cls(values, counts, layout_in(rows.schema.metadata))
@@ -69,7 +70,7 @@ class Histogram:
         return found
 
     def counts_between(self, edges_ns: NDArray[np.float64]) -> NDArray[np.float64]:
-        """How many latencies lie between neighbouring edges, each bucket evenly filled.
+        """Counts the latencies between neighbouring edges, each bucket evenly filled.
 
         What lies beyond the edges is counted in the first and the last place.
         """

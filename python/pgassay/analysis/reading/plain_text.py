@@ -27,6 +27,6 @@ def _is_hidden(one: str) -> bool:
 
 
 def one_line(text: str, most: int) -> str:
-    """The same in one line of at most so many characters."""
+    """Returns a text in one line of at most so many characters."""
     line = visible(" ".join(text.split()))
     return line if len(line) <= most else f"{line[: most - 1]}…"

@@ -39,7 +39,8 @@ class PlanShape:
 
 
 def shape_of(plan: Sequence[Mapping[str, Any]]) -> PlanShape:
-    """Of the list that EXPLAIN gives for one statement; a rule may have made several of it."""
+    """Returns the shape of the list that EXPLAIN gives for one statement; a rule may have made
+    several of it."""
     found = [_one(each) for each in plan if isinstance(each.get("Plan"), Mapping)]
     tree = found[0] if len(found) == 1 else {"Node Type": "Statements", "Plans": found}
     canonical = json.dumps(tree, sort_keys=True, ensure_ascii=True)

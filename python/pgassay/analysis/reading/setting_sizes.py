@@ -10,7 +10,8 @@ _UNITS = {"B": 1, "kB": 1024, "MB": 1024**2, "GB": 1024**3, "TB": 1024**4}
 
 
 def setting_bytes(value: str | None) -> int | None:
-    """Of `512MB` or, as PostgreSQL counts, `65536 × 8kB`; None if the value is no size."""
+    """Returns the bytes of `512MB` or, as PostgreSQL counts, `65536 × 8kB`; None if the value is no
+    size."""
     product = 1
     for factor in (value or "?").replace(" ", "").split("×"):
         digits = factor.rstrip("BkMGT")

@@ -103,7 +103,7 @@ class Pooled:
 
 
 def pooled(z: Array, weights: Array) -> Pooled:
-    """Over trials, the first axis; a weight is a trial's effective samples less three."""
+    """Pools over trials, the first axis; a weight is a trial's effective samples less three."""
     total = weights.sum(axis=0)
     known = total > 0.0
     mean = np.divide((weights * z).sum(axis=0), total, out=np.zeros_like(total), where=known)

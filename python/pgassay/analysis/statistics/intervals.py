@@ -26,7 +26,7 @@ def mean_with_interval(values: NDArray[np.float64], alpha: float = 0.05) -> Esti
 
 
 def student(count: int, alpha: float = 0.05) -> float:
-    """How many standard errors of a mean of `count` values Student's t interval reaches."""
+    """Returns how many standard errors of a mean of `count` values Student's t interval reaches."""
     return float(special.stdtrit(max(count - 1, 1), 1 - alpha / 2))
 
 
@@ -62,7 +62,8 @@ def never_varies(values: NDArray[np.float64]) -> bool:
 
 
 def standard_error(values: NDArray[np.float64]) -> float | None:
-    """Of the mean; None for one value or equal values, or where their squares are no numbers."""
+    """Returns the standard error of the mean; None for one value, equal values, or squares that are
+    no numbers."""
     if len(values) < 2:
         return None
     with np.errstate(over="ignore"):

@@ -48,7 +48,7 @@ def without_means(rows: Array, groups: NDArray[np.int64]) -> Array:
 
 
 def without_cycle(values: Array, at_s: Array, phase: NDArray[np.int64]) -> Array:
-    """One series without its mean course over a cycle; its mean and linear trend stay.
+    """Removes from one series its mean course over a cycle; its mean and linear trend stay.
 
     The line is fitted together with the course: the means of two cycles alone would remove half of
     a drift and leave the rest as a step from one cycle to the next.

@@ -31,7 +31,8 @@ _Spans = dict[str, tuple[int | None, int | None]]
 def checkpoints_of(
     events: Sequence[Mapping[str, Any]], first_ns: int
 ) -> tuple[TracedCheckpoint, ...]:
-    """Those of which anything was seen; one that was under way begins with the trace."""
+    """Returns the checkpoints of which anything was seen; one that was under way begins with the
+    trace."""
     found: list[tuple[_Spans, str]] = []
     spans: _Spans = {}
     cause = ""
@@ -82,7 +83,8 @@ def _seconds(span: tuple[int | None, int | None] | None) -> float | None:
 
 
 def periods_of(checkpoints: Sequence[TracedCheckpoint], traced: Traced) -> Iterator[Period]:
-    """Up to ten seconds before, the checkpoint itself, up to ten seconds after."""
+    """Yields up to ten seconds before a checkpoint, the checkpoint itself, up to ten seconds
+    after."""
     before_ns = traced.start_ns
     for number, one in enumerate(checkpoints, start=1):
         end = one.end_ns or traced.end_ns

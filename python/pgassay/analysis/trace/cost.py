@@ -19,7 +19,7 @@ from pgassay.analysis.trace.model import TraceCost, WithAgainstWithout
 
 @dataclass(frozen=True)
 class Window:
-    """What was counted in one."""
+    """The counts of one window."""
 
     tps: float
     cpu_s: float
@@ -27,7 +27,7 @@ class Window:
 
 
 def cost_of(pairs: Sequence[tuple[Window, Window]], window_s: float) -> TraceCost | None:
-    """(without, with) per pair; None where a window had no transaction."""
+    """Compares (without, with) per pair; None where a window had no transaction."""
     if not pairs or any(one.tps <= 0.0 or one.cpu_s <= 0.0 for pair in pairs for one in pair):
         return None
     return TraceCost(

@@ -82,7 +82,7 @@ class TracedRelation:
 
 @dataclass(frozen=True)
 class TraceSummary:
-    """Everything."""
+    """The figures of a whole trace."""
 
     start_ns: int
     end_ns: int

@@ -17,7 +17,7 @@ from pgassay.samples.trace_directory import TraceDirectory
 
 
 def summarise_trace(directory: TraceDirectory) -> TraceSummary:
-    """Everything that a trace shows."""
+    """Summarises everything that a trace shows."""
     described = directory.described()
     start, end = described.started_ns, described.ended_ns
     traced = Traced(directory.table("points"), directory.table("transactions"), start, end)

@@ -60,14 +60,15 @@ class Traced:
         self._counted = np.array(transactions["transactions"].to_pylist(), dtype=np.float64)
 
     def transactions(self, start_ns: float, end_ns: float) -> float | None:
-        """How many ended between two moments; None where the counters do not reach that far."""
+        """Returns how many transactions ended between two moments; None where the counters do not
+        reach that far."""
         if len(self._at) < 2:
             return None
         low, high = np.interp([start_ns, end_ns], self._at, self._counted)
         return float(high - low)
 
     def tps(self, start_ns: float, end_ns: float) -> float | None:
-        """The same per second."""
+        """Returns transactions per second between two moments; None where they are unknown."""
         found = self.transactions(start_ns, end_ns)
         return None if found is None or end_ns <= start_ns else found / (end_ns - start_ns) * 1e9
 

@@ -89,7 +89,7 @@ def compared_pairs(
     trials: Sequence[TrialMeasures],
     comparisons: Sequence[Comparison],
 ) -> list[Pair]:
-    """All pairs of levels, criterion by criterion."""
+    """Compares all pairs of levels, criterion by criterion."""
     measured = {name for trial in trials for name in trial.whole.values}
     rule, alpha = rule_of(plan), secondary_alpha(comparisons)
     found: list[Pair] = []

@@ -22,7 +22,7 @@ _STANDINGS: Mapping[int, Standing] = {1: "better", -1: "worse", 0: "no clear dif
 def trade_offs(
     plan: Plan, trials: Sequence[TrialMeasures], comparisons: Sequence[Comparison]
 ) -> tuple[TradeOff, ...]:
-    """One for each factor; none of an A/A run, or where arms alternate within trials."""
+    """Weighs each factor; none of an A/A run, or where arms alternate within trials."""
     if plan.calibrates or plan.alternates:
         return ()
     found = (_of_factor(plan, factor, trials, comparisons) for factor in plan.factors)

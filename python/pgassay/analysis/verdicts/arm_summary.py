@@ -18,7 +18,7 @@ from pgassay.plan.model import Arm
 
 
 def summarise_arms(arms: Sequence[Arm], trials: Sequence[TrialMeasures]) -> tuple[ArmSummary, ...]:
-    """One per arm, in the plan's order."""
+    """Averages each arm's trials, in the plan's order."""
     by_arm: dict[str, list[Mapping[str, float]]] = {arm.id: [] for arm in arms}
     for trial in trials:
         if trial.arm in by_arm:

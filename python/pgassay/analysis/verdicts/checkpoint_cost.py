@@ -31,7 +31,8 @@ def checkpoint_cost_caveats(
     environment: EnvironmentFile,
     asked: Sequence[ArmAsked] = (),
 ) -> Iterator[Caveat]:
-    """One for all arms that had none; it matters most where other arms had checkpoints."""
+    """Makes one caveat for all arms that had no checkpoint; it matters most where other arms had
+    some."""
     if plan.alternates or plan.calibrates:
         return
     rates = {arm.id: _wal_rate(arm, trials) for arm in plan.arms}

@@ -37,7 +37,7 @@ _NORMAL_MAD = 0.6745
 
 
 def unseen_collapses(verdicts: Sequence[Comparison]) -> Iterator[UnseenCollapses]:
-    """The limit of each verdict over whole trials that says that levels are alike."""
+    """Yields the limit of each verdict over whole trials that says that levels are alike."""
     for one in verdicts:
         if one.step is None and one.verdict in SAME and one.blocks > 0:
             effects = np.log1p(np.array(one.block_effects_pct) / 100.0)
@@ -59,7 +59,7 @@ def trials_to_exclude(share: float) -> int:
 
 
 def collapse_outlook(plan: Plan) -> CollapseOutlook | None:
-    """Of the plan's fewest and most blocks; None where nothing is compared."""
+    """Returns the limits for the plan's fewest and most blocks; None where nothing is compared."""
     if plan.calibrates or not plan.factors:
         return None
     blocks = dict.fromkeys((plan.min_blocks, plan.last_block))
@@ -70,7 +70,7 @@ def collapse_outlook(plan: Plan) -> CollapseOutlook | None:
 
 
 def collapsed(logs: NDArray[np.float64], metric: Metric) -> int:
-    """How many of these lie far on the bad side of where most of them lie."""
+    """Counts the values that lie far on the bad side of where most of them lie."""
     away = logs - np.median(logs)
     if metric.good == "lower":
         away = -away

@@ -29,7 +29,7 @@ _PATHS = re.compile(r"(_directory|_directories|_file)$")
 
 
 def drift_caveats(trials: Sequence[StoredTrial]) -> list[Caveat]:
-    """One caveat per setting, kernel setting or version; a long list is cut."""
+    """Makes one caveat per setting, kernel setting or version; a long list is cut."""
     first: dict[str, tuple[int, Mapping[str, str]]] = {}
     found: dict[str, Note] = {}
     summaries = [trial.summary() for trial in trials]
@@ -89,7 +89,7 @@ _MOST_SETTINGS = 5
 
 
 def server_caveats(found: Sequence[ByServer]) -> Iterator[Caveat]:
-    """One for each verdict whose effect depends on the server."""
+    """Makes one caveat for each verdict whose effect depends on the server."""
     for one in found:
         if one.verdict is not Dependence.DEPENDS or one.test is None:
             continue

@@ -31,7 +31,7 @@ from pgassay.trials.model.record import FailedTrial
 def idle_trials(
     plan: Plan, trials: Sequence[TrialMeasures], loads: Sequence[float | None]
 ) -> tuple[IdleTrials, ...]:
-    """Each arm with at least one idle trial, over whole trials and at each load."""
+    """Finds each arm with at least one idle trial, over whole trials and at each load."""
     if plan.alternates:
         return ()
     found = []
@@ -63,7 +63,7 @@ def levels_withdrawn(
 
 
 def idle_trial_caveats(found: Sequence[IdleTrials], step_unit: str) -> Iterator[Caveat]:
-    """One per arm; per load only where whole trials were not idle."""
+    """Makes one caveat per arm; per load only where whole trials were not idle."""
     whole = {one.arm for one in found if one.step is None}
     for one in found:
         if one.step is not None and one.arm in whole:

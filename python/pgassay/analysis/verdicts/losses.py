@@ -46,7 +46,8 @@ def losses_of(
     rules: Mapping[Subject, Rule],
     lost: LostTrials,
 ) -> tuple[Losses, ...]:
-    """Of every verdict over whole trials that is given; none where all arms share trials.
+    """Computes the losses of every given verdict over whole trials; none where all arms share
+    trials.
 
     `rules` has the rule under which each was reached.
     """

@@ -24,7 +24,7 @@ _MATTERS = 0.5
 
 
 def position_caveats(metric: Metric, table: BlockTable, smallest_effect: float) -> Iterator[Caveat]:
-    """One caveat where a trend over positions, or the first position, stands out."""
+    """Makes one caveat where a trend over positions, or the first position, stands out."""
     found = position_effects(table.complete())
     if found is None or metric.scale != "ratio":
         return

@@ -37,7 +37,7 @@ _MOST_NUMBERS = 6
 def invalid_trial_caveats(
     invalid: Sequence[TrialMeasures], trials: Sequence[TrialMeasures]
 ) -> list[Caveat]:
-    """Each invalid trial with its reasons, and whether a repeat replaced it."""
+    """Lists each invalid trial with its reasons, and whether a repeat replaced it."""
     replaced = {t.repeats: t.number for t in trials if t.repeats is not None}
     repeated = {t.repeats: t.number for t in invalid if t.repeats is not None}
     found = []
@@ -60,7 +60,8 @@ def run_caveats(
     complete: int,
     invalid: Sequence[TrialMeasures] = (),
 ) -> list[Caveat]:
-    """Those of the plan, of single trials, of unmeasured metrics and of incomplete blocks."""
+    """Makes the caveats of the plan, of single trials, of unmeasured metrics and of incomplete
+    blocks."""
     found = [Caveat.of("plan", note) for note in _risks_left(plan, trials, invalid)]
     found += _of_trials(trials)
     found += unmeasured(plan.arms, trials)
@@ -195,7 +196,7 @@ def _over_trials(arm: str, trials: Sequence[TrialMeasures]) -> float | None:
 
 
 def missing_trials(plan: Plan, finished: Sequence[TrialMeasures]) -> int:
-    """How many trials a fixed run still needs, repeats included; 0 with other stopping rules."""
+    """Counts the trials a fixed run still needs, repeats included; 0 with other stopping rules."""
     if plan.stops != "fixed" or plan.calibrates or not plan.factors:
         return 0
     planned = {trial.number for trial in plan.trials if trial.block <= plan.min_blocks}
@@ -255,7 +256,8 @@ def earlier_runs(environment: EnvironmentFile) -> int:
 def repeated_run_caveats(
     environment: EnvironmentFile, verdicts: Sequence[Comparison]
 ) -> Iterator[Caveat]:
-    """What a difference is worth that one of several runs found; a detail where none was found."""
+    """States what a difference is worth that one of several runs found; a detail where none was
+    found."""
     number = earlier_runs(environment) + 1
     if number == 1:
         return

@@ -135,7 +135,7 @@ def _bare(estimate: Estimate) -> Estimate:
 
 
 def set_by_load(trials: Sequence[TrialMeasures]) -> dict[str, tuple[str, ...]]:
-    """Setting → scenarios that set it, in whatever arm."""
+    """Returns setting → scenarios that set it, in whatever arm."""
     found: dict[str, dict[str, None]] = {}
     for trial in trials:
         for name, scenarios in trial.set_by_load:
@@ -144,7 +144,7 @@ def set_by_load(trials: Sequence[TrialMeasures]) -> dict[str, tuple[str, ...]]:
 
 
 def levels_not_in_force(plan: Plan, trials: Sequence[TrialMeasures]) -> tuple[Level, ...]:
-    """Those of factors that every scenario of some arm sets itself."""
+    """Returns the levels of factors that every scenario of some arm sets itself."""
     names = {
         name
         for trial in trials
@@ -156,7 +156,7 @@ def levels_not_in_force(plan: Plan, trials: Sequence[TrialMeasures]) -> tuple[Le
 
 
 def not_in_force_caveats(plan: Plan, trials: Sequence[TrialMeasures]) -> Iterator[Caveat]:
-    """One for each setting."""
+    """Makes one caveat for each setting that the load sets itself."""
     withdrawn = {name for name, _ in levels_not_in_force(plan, trials)}
     for name, by in set_by_load(trials).items():
         note = Note("analysis/verdicts/not-in-force", {"name": name, "scenarios": by})

@@ -158,7 +158,7 @@ class WaitProfile:
         return float(self._busy_for_ns[inside].sum() / looked_ns) if looked_ns else 0.0
 
     def by_window(self, edges_ns: NDArray[np.int64]) -> NDArray[np.float64]:
-        """The same for adjacent windows, windows × classes; NaN without a sample."""
+        """Averages classes over adjacent windows, windows × classes; NaN without a sample."""
         sessions = self._by(self.classes, len(WAIT_CLASSES), edges_ns)
         in_queue = sessions[:, _CPU] * self._queued_share(edges_ns)
         sessions[:, _CPU] -= in_queue
@@ -166,7 +166,8 @@ class WaitProfile:
         return sessions
 
     def by_event(self, edges_ns: NDArray[np.int64]) -> NDArray[np.float64]:
-        """The same by single event, windows × `events`; time on CPU is not divided."""
+        """Averages single events over adjacent windows, windows × `events`; time on CPU is not
+        divided."""
         return self._by(self.event_codes, len(self.events), edges_ns)
 
     def _by(
@@ -206,7 +207,8 @@ class WaitProfile:
         return np.asarray(waiting / np.where(on_cpu > 0.0, on_cpu, 1.0))
 
     def event_sessions(self, start_ns: int, end_ns: int) -> Mapping[str, float]:
-        """The same by event, such as `LWLock:WALWrite`; without one `CPU` or `CPU queue`."""
+        """Averages sessions by event, such as `LWLock:WALWrite`; without one `CPU` or `CPU
+        queue`."""
         (looked_ns,) = self.looked_ns(np.array([start_ns, end_ns]))
         inside = (self.busy_ns >= start_ns) & (self.busy_ns < end_ns)
         busy_for_ns = np.bincount(
@@ -242,7 +244,7 @@ UNKNOWN = frozenset({"CPU", "CPU queue", "Client:ClientRead"})
 
 
 class SampledWaits:
-    """Sums over trials or segments."""
+    """The sums of pg_wait_sampling's profile over trials or segments."""
 
     def __init__(self) -> None:
         self._waited_ms: dict[str, float] = defaultdict(float)

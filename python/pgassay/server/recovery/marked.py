@@ -211,8 +211,8 @@ class MarkedServer:
         mark only where a superuser has written that, and none that may name a program."""
         if not found.of_superuser:
             author = visible(found.author)
-            told = [_manual(found, one) for one in changes if one in _by_hand(found.mark)]
-            why = "; ".join(dict.fromkeys([*problems, *told]))
+            manual = [_manual(found, one) for one in changes if one in _by_hand(found.mark)]
+            why = "; ".join(dict.fromkeys([*problems, *manual]))
             return (
                 f"{self.parameters.label} is not as it was found ({why}); {found.source}: where"
                 f" {author} may not change that, the mark is forged, or {author} has lost rights;"
@@ -220,12 +220,12 @@ class MarkedServer:
                 f" {'; '.join(removal) or REMOVAL_OF_SCHEMA};"
             )
         in_order = [one for one in found.mark.changes if one in changes]
-        told = [_manual(found, one) for one in in_order if _may_name_a_program(one)]
+        manual = [_manual(found, one) for one in in_order if _may_name_a_program(one)]
         commands = [undo_text(one) for one in in_order if isinstance(one, KnobChange)]
         by_sql = [one for one in in_order if not isinstance(one, KnobChange)]
         by_sql = [one for one in by_sql if not _may_name_a_program(one)]
         sql_left = [*sql_to_paste(by_sql, self.parameters.dbname), *removal]
-        return not_restored(self.parameters, [*problems, *told], sql_left, commands)
+        return not_restored(self.parameters, [*problems, *manual], sql_left, commands)
 
     def _connect(self, found: FoundMark | None = None, database: str = "") -> Connection:
         """A session with no more rights than those of the role that can have written the mark."""

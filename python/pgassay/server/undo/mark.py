@@ -86,7 +86,7 @@ def with_mark(comment: str, mark: Mark) -> str:
     own = without_mark(comment)
     if not mark.changes:
         return own
-    told = {
+    fields = {
         "form": _FORM,
         "run": mark.run,
         "id": mark.id,
@@ -100,7 +100,7 @@ def with_mark(comment: str, mark: Mark) -> str:
     head = f"{_HEAD}{mark.who} has changed this server, and removes this comment at its end"
     # ASCII alone: databases of other encodings show this comment too.
     head = head.encode("ascii", "backslashreplace").decode()
-    return "\n".join([*([own] if own else []), head, json.dumps(told)])
+    return "\n".join([*([own] if own else []), head, json.dumps(fields)])
 
 
 def without_mark(comment: str) -> str:
@@ -115,18 +115,18 @@ def mark_in(comment: str) -> Mark | None:
     if found is None:
         return None
     try:
-        told = json.loads(found["json"])
-        if not isinstance(told, dict) or told.pop("form", None) != _FORM:
+        fields = json.loads(found["json"])
+        if not isinstance(fields, dict) or fields.pop("form", None) != _FORM:
             raise ValueError("it is of another form")
-        changes = tuple(bare(change_of(one)) for one in _list(told, "changes", dict))
+        changes = tuple(bare(change_of(one)) for one in _list(fields, "changes", dict))
         if not changes or not all(is_marked(one) for one in changes):
             raise ValueError("it names no change of a server")
-        order = tuple(_list(told, "order", str))
-        digests = told.pop("digests", None)
+        order = tuple(_list(fields, "order", str))
+        digests = fields.pop("digests", None)
         if not isinstance(digests, dict) or {type(one) for one in digests.values()} - {str}:
             raise ValueError("digests are missing")
-        texts = {name: told.pop(name) for name in ("run", "id", "machine", "role", "started")}
-        if told or {type(text) for text in texts.values()} != {str}:
+        texts = {name: fields.pop(name) for name in ("run", "id", "machine", "role", "started")}
+        if fields or {type(text) for text in texts.values()} != {str}:
             raise ValueError("its fields are not those of a mark")
     except KeyError as error:
         raise ValueError(f"{error} is missing") from None
@@ -135,8 +135,8 @@ def mark_in(comment: str) -> Mark | None:
     return Mark(**texts, changes=changes, order=order, digests=digests)
 
 
-def _list(told: dict[str, Any], name: str, kind: type) -> list[Any]:
-    values = told.pop(name)
+def _list(fields: dict[str, Any], name: str, kind: type) -> list[Any]:
+    values = fields.pop(name)
     if not isinstance(values, list) or not all(isinstance(one, kind) for one in values):
         raise ValueError(f"{name} is no list of them")
     return values

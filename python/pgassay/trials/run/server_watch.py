@@ -31,7 +31,7 @@ from pgassay.trials.sampling.live_view import LiveFigures, LiveReader
 from pgassay.trials.sampling.queries import extensions_in
 from pgassay.trials.sampling.samplers import SampleBuffer, open_sampler, transactions_of
 from pgassay.trials.sampling.statement_statistics import StatementWatch
-from pgassay.trials.sampling.statement_texts import texts_of
+from pgassay.trials.sampling.statement_texts import read_texts
 from pgassay.trials.server_log.reader import LogReading, ServerLog
 from pgassay.trials.server_log.server_clock import ServerClock
 
@@ -96,10 +96,10 @@ class ServerWatch:
         """Returns what the server is doing now, for the screen; None in the first second."""
         return self._live.figures()
 
-    def texts_of(self, counters: Columns, known: Collection[str]) -> dict[str, str]:
+    def read_texts(self, counters: Columns, known: Collection[str]) -> dict[str, str]:
         """Returns, by query id, the texts of the statements among these counters, but for the ids
         `known`."""
-        texts, self._no_texts = texts_of(self._connect, self._extensions, counters, known)
+        texts, self._no_texts = read_texts(self._connect, self._extensions, counters, known)
         return texts
 
     def notes_on(
@@ -181,7 +181,7 @@ class TrialWatch(ServerWatch):
         """
         statements = self.statements.counters()
         self.samples.add_counters(statements)
-        self.statement_texts = self.texts_of(statements, self._known_texts())
+        self.statement_texts = self.read_texts(statements, self._known_texts())
         results = self.invariants.results(
             conditions,
             load,

@@ -38,7 +38,7 @@ come first, because a quote within them begins nothing (PostgreSQL documentation
 Structure"; comments may be nested, here once)."""
 
 
-def texts_of(
+def read_texts(
     connect: Callable[[], Connection],
     extensions: Mapping[str, Extension],
     counters: Mapping[str, Sequence[Any]],

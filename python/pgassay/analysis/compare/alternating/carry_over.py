@@ -46,7 +46,7 @@ def carry_over(
     comparisons: Sequence[Comparison],
     earlier: Sequence[CarryOver] | None = None,
 ) -> tuple[CarryOver, ...]:
-    """All tests for every verdict of a switchback or duet.
+    """Runs all tests for every verdict of a switchback or duet.
 
     They are computed after every block at which the run could have ended, and what one look finds
     stays found; otherwise a run would go on until chance hides it. So the looks share their error.
@@ -73,12 +73,12 @@ def carry_over(
 
 
 def outweighed(tests: Sequence[CarryOver]) -> set[tuple[str, str]]:
-    """(factor, level) of the verdicts that carry-over may have caused or hidden."""
+    """Returns (factor, level) of the verdicts that carry-over may have caused or hidden."""
     return {(test.factor, test.level) for test in tests if test.outweighs}
 
 
 def suspected(tests: Sequence[CarryOver]) -> set[tuple[str, str]]:
-    """(factor, level) for which the run should go on although its verdict is reached.
+    """Returns (factor, level) for which the run should go on although its verdict is reached.
 
     The tests need not be significant: more trials are worth while where the effect is smaller
     wherever carry-over would make it smaller, by more than chance gives in one look of four.
@@ -99,7 +99,7 @@ def _dilution_score(test: CarryOver) -> float:
 
 
 def carry_over_caveats(tests: Sequence[CarryOver]) -> Iterator[Caveat]:
-    """One per test that found carry-over."""
+    """Makes one caveat per test that found carry-over."""
     for test in tests:
         if not test.found:
             continue
@@ -144,7 +144,7 @@ class Rounds:
 
     @classmethod
     def of(cls, plan: Plan, trials: Sequence[TrialMeasures]) -> Rounds:
-        """All rounds; each look uses those up to its block."""
+        """Makes the rounds of all trials; each look uses those up to its block."""
         metric = METRICS[plan.metric]
         parts = _steady(metric)
         return cls(
@@ -154,7 +154,7 @@ class Rounds:
         )
 
     def up_to(self, block: int) -> Rounds:
-        """Those of the first blocks, of trials with enough rounds to estimate their spread."""
+        """Keeps the first blocks, of trials with enough rounds to estimate their spread."""
         tables = (self.whole, self.early, self.late)
         return Rounds(*(table.up_to(block).with_enough_rounds() for table in tables))
 
@@ -190,7 +190,7 @@ class _Look:
 def at_a_look(
     plan: Plan, rounds: Rounds, verdicts: Sequence[Judged], last: int
 ) -> Iterator[CarryOver]:
-    """All tests for every verdict, of the trials up to this block."""
+    """Runs all tests for every verdict, on the trials up to this block."""
     looks = [look for look in range(1, plan.last_block + 1) if plan.may_stop_after(look)]
     shared = _LEVEL / max(1, len(CarryOverTest) * len(verdicts))
     table = rounds.whole

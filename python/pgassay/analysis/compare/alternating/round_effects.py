@@ -17,7 +17,7 @@ from pgassay.plan.model import Plan
 
 
 def round_effects(plan: Plan, trials: Sequence[TrialMeasures]) -> tuple[RoundEffects, ...]:
-    """One per level; none in other designs."""
+    """Returns the effect in every round for each level; none in designs that do not alternate."""
     if not plan.alternates:
         return ()
     table = round_table(METRICS[plan.metric], trials, plan)

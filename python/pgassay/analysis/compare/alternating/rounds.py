@@ -42,7 +42,7 @@ class Spread:
 
 
 def by_block(differences: Array, trials: NDArray[np.int64] | None) -> Array:
-    """The mean of each block's rounds; the differences themselves where they are of blocks."""
+    """Averages each block's rounds; returns the differences themselves where they are of blocks."""
     if trials is None:
         return differences
     order = np.argsort(trials, kind="stable")
@@ -50,7 +50,7 @@ def by_block(differences: Array, trials: NDArray[np.int64] | None) -> Array:
 
 
 def spread_of_rounds(differences: Array, trials: NDArray[np.int64]) -> Spread:
-    """The mean over trials of their rounds' means, trials with equal weight."""
+    """Averages the means of trials' rounds, trials with equal weight."""
     order = np.argsort(trials, kind="stable")
     differences, groups = differences[order], Groups.of(trials[order])
     means = groups.means(differences)
@@ -84,12 +84,12 @@ class Groups:
 
     @classmethod
     def of(cls, trials: NDArray[np.int64]) -> Groups:
-        """From the trial of each round, sorted by trial."""
+        """Groups rounds by their trial; `trials` has the trial of each round, sorted."""
         starts = np.concatenate([[0], np.flatnonzero(trials[1:] != trials[:-1]) + 1])
         return cls(starts, np.diff(starts, append=len(trials)))
 
     def sums(self, values: Array) -> Array:
-        """Of the last axis."""
+        """Sums each group along the last axis."""
         found: Array = np.add.reduceat(values, self.starts, axis=-1)
         return found
 
@@ -100,7 +100,7 @@ class Groups:
         return values - np.repeat(self.means(values), self.sizes)
 
     def vary(self, values: Array) -> NDArray[np.bool_]:
-        """Which trials have values that differ."""
+        """Returns which trials have values that differ."""
         found: NDArray[np.bool_] = np.maximum.reduceat(values, self.starts) > np.minimum.reduceat(
             values, self.starts
         )

@@ -43,7 +43,7 @@ class AfterOwn:
 
 
 def of_rounds(table: BlockTable, before: Vector, weights: Vector) -> AfterOwn | None:
-    """The estimate; `before` are the `products` of all trials.
+    """Estimates what is carried over; `before` are the `products` of all trials.
 
     None where no trial has enough rounds of both kinds.
     """
@@ -74,7 +74,8 @@ def of_rounds(table: BlockTable, before: Vector, weights: Vector) -> AfterOwn | 
 
 
 def dilution(plan: Plan) -> float:
-    """How far the mean contrast falls short of the effect, as a multiple of what is carried over.
+    """Returns how far the mean contrast falls short of the effect, in multiples of what is carried
+    over.
 
     This is the mean of 1 − G / w·w over all orders.
     """
@@ -82,7 +83,7 @@ def dilution(plan: Plan) -> float:
 
 
 def products(plan: Plan, trials: Sequence[TrialMeasures], weights: Vector) -> Vector:
-    """G of every round, numbered as in `all_rounds`; NaN for the first round of a trial."""
+    """Returns G of every round, numbered as in `all_rounds`; NaN for the first round of a trial."""
     size = len(plan.arms)
     found = [np.empty(0)]
     for trial in trials:

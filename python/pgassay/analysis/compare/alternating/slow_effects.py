@@ -34,7 +34,7 @@ _PASSES = 2
 def unless_slow(
     found: BlockEstimate, table: BlockTable, weights: Array, margins: Interval, rule: Rule
 ) -> BlockEstimate:
-    """The same estimate, not inside the margins where slow effects may lie outside of them.
+    """Returns the estimate, not inside the margins where slow effects may lie outside of them.
 
     Whether it differs is then left open too: it would be a difference of unknown size.
     """

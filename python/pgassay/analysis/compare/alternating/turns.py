@@ -28,7 +28,7 @@ TIMES_S = (0.0, 0.25, 0.5, 1.0, 2.0, 3.0, 4.0)
 
 
 def arms_of(plan: Plan, trial: TrialMeasures) -> NDArray[np.int64]:
-    """The number of the arm, from 0, in each slice of a trial."""
+    """Returns the number of the arm, from 0, in each slice of a trial."""
     ids = tuple(arm.id for arm in plan.arms)
     if ids not in trial.worked_out:
         number = {arm: at for at, arm in enumerate(ids)}
@@ -58,11 +58,11 @@ class Turns:
         )
 
     def lengths(self) -> Array:
-        """The length of slices in every round of all trials, in seconds."""
+        """Returns the length of slices in every round of all trials, in seconds."""
         return np.repeat(self.slice_s, [self._rounds(arms) for arms in self.arms])
 
     def shares(self, weights: Array) -> Array:
-        """The share of a contrast that every round shows: a row per time constant.
+        """Returns the share of a contrast that every round shows: a row per time constant.
 
         Where the first slice of a trial begins, all arms are felt alike.
         """

@@ -29,12 +29,12 @@ ENOUGH = 200
 
 @dataclass(frozen=True)
 class Counts:
-    """What a table of throughput was counted from: the same rows and columns."""
+    """The counts that a table of throughput was made from, in the same rows and columns."""
 
     parts: Parts
 
     def rows(self, kept: Sequence[int]) -> Counts:
-        """Those of these rows."""
+        """Returns the counts of these rows."""
         return Counts([self.parts[at] for at in kept])
 
     def are_few(self, weights: Values) -> bool:
@@ -44,7 +44,7 @@ class Counts:
         )
 
     def resolution(self, weights: Values) -> float:
-        """By how much a contrast may be off, on either side, in logarithms.
+        """Returns by how much a contrast may be off, on either side, in logarithms.
 
         Where the number of clients is unknown it is taken for one.
         """

@@ -31,7 +31,8 @@ def contrast_estimate(
     *,
     judged: bool = True,
 ) -> BlockEstimate:
-    """Of coarse counts with known durations: decided only where both decide the same.
+    """Estimates a contrast; of coarse counts with known durations, decided only where both decide
+    the same.
 
     `judged` as in `estimate`.
     """

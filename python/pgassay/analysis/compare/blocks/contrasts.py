@@ -48,12 +48,13 @@ class BlockTable:
     """What the measurement of a value cannot tell apart, in logarithms."""
 
     def of(self, weights: Vector) -> Vector:
-        """One number per row, summed in the same order, so equal rows give equal numbers."""
+        """Returns one number per row, summed in the same order, so equal rows give equal
+        numbers."""
         summed: Vector = (self.values * weights).sum(axis=1)
         return summed
 
     def known_for(self, weights: Vector) -> BlockTable:
-        """The rows in which every arm of a contrast has a value.
+        """Keeps the rows in which every arm of a contrast has a value.
 
         So an idle arm removes blocks only from its own contrasts.
         """
@@ -65,11 +66,11 @@ class BlockTable:
         return table._rows(kept.tolist())
 
     def complete(self) -> BlockTable:
-        """The rows in which every arm has a value."""
+        """Keeps the rows in which every arm has a value."""
         return self.known_for(np.ones(self.values.shape[1]))
 
     def only(self, blocks: Sequence[int]) -> BlockTable:
-        """The rows of these blocks."""
+        """Keeps the rows of these blocks."""
         wanted = set(blocks)
         kept = [at for at, block in enumerate(self.blocks) if block in wanted]
         if len(kept) == len(self.blocks):
@@ -77,7 +78,7 @@ class BlockTable:
         return self._rows(kept)
 
     def up_to(self, block: int) -> BlockTable:
-        """The rows of the first blocks."""
+        """Keeps the rows of the first blocks."""
         of_row = np.array(self.blocks, dtype=np.int64) if self.trials is None else self.trials
         return self._rows(np.flatnonzero(of_row <= block).tolist())
 
@@ -93,7 +94,7 @@ class BlockTable:
         )
 
     def by_trial(self) -> BlockTable:
-        """One row per trial: the mean of its rounds."""
+        """Averages the rounds of each trial into one row."""
         if self.trials is None:
             return self
         blocks = np.unique(self.trials).tolist()
@@ -102,7 +103,7 @@ class BlockTable:
         return BlockTable(tuple(blocks), values)
 
     def with_enough_rounds(self) -> BlockTable:
-        """Without trials that have too few rounds to estimate their spread; all if none has more.
+        """Drops trials that have too few rounds to estimate their spread; none if all have too few.
 
         Otherwise one short trial would leave all others without an interval.
         """
@@ -119,7 +120,8 @@ class BlockTable:
 def block_table(
     metric: Metric, trials: Sequence[TrialMeasures], plan: Plan, step: float | None
 ) -> BlockTable:
-    """Every block in which all its arms ran; of a switchback every round in which all have a value.
+    """Tabulates every block in which all its arms ran; of a switchback every round in which all
+    have a value.
 
     Arms that the run has dropped have no value (NaN) in later blocks.
 
@@ -166,7 +168,7 @@ Part = Literal["values", "early", "late"]
 def round_table(
     metric: Metric, trials: Sequence[TrialMeasures], plan: Plan, part: Part = "values"
 ) -> BlockTable:
-    """Every round in which all arms have a value, of trials with enough rounds.
+    """Tabulates every round in which all arms have a value, of trials with enough rounds.
 
     `part` is the whole slice, or its early or late part. `idle_rounds.py` reports what is left out.
     """
@@ -176,7 +178,7 @@ def round_table(
 def all_rounds(
     metric: Metric, trials: Sequence[TrialMeasures], plan: Plan, part: Part = "values"
 ) -> BlockTable:
-    """The same of all trials, those with few rounds included."""
+    """Tabulates rounds as `round_table` does, those of trials with few rounds included."""
     arms = tuple(arm.id for arm in plan.arms)
     # Rounds are numbered over all trials, so that two parts or metrics can be matched.
     numbers: list[int] = []
@@ -238,26 +240,27 @@ def mean_over(plan: Plan, held: Mapping[str, str]) -> Vector:
 
 
 def main_effect(plan: Plan, factor: Factor, level: str) -> Vector:
-    """A level against its factor's baseline."""
+    """Weighs a level against its factor's baseline."""
     return mean_over(plan, {factor.name: level}) - mean_over(plan, {factor.name: factor.baseline})
 
 
 def simple_effect(plan: Plan, factor: Factor, level: str, held: Mapping[str, str]) -> Vector:
-    """A level against its factor's baseline where other factors have these levels."""
+    """Weighs a level against its factor's baseline where other factors have these levels."""
     return mean_over(plan, {**held, factor.name: level}) - mean_over(
         plan, {**held, factor.name: factor.baseline}
     )
 
 
 def interaction(plan: Plan, factor: Factor, level: str, other: Factor, at: str) -> Vector:
-    """The level's effect where `other` is `at`, less that where `other` is at its baseline."""
+    """Weighs the level's effect where `other` is `at`, less that where `other` is at its
+    baseline."""
     return simple_effect(plan, factor, level, {other.name: at}) - simple_effect(
         plan, factor, level, {other.name: other.baseline}
     )
 
 
 def slope(plan: Plan, factor: Factor, scores: Sequence[float]) -> Vector:
-    """The least-squares slope of the levels' means over their scores."""
+    """Weighs the arms for the least-squares slope of the levels' means over their scores."""
     centred = np.array(scores) - np.mean(scores)
     means = [mean_over(plan, {factor.name: level}) for level in factor.levels]
     weights: Vector = centred @ np.array(means) / float(centred @ centred)
@@ -281,7 +284,8 @@ class Pairs:
 
 
 def pair_blocks(vectors: Vectors, plan: Plan, factor: Factor, level: str) -> Pairs | None:
-    """Both levels' rows; with several factors each is the mean over the arms that have the level.
+    """Pairs both levels' rows; with several factors each is the mean over the arms that have the
+    level.
 
     A block needs a vector of every arm of these means.
     """

@@ -39,7 +39,7 @@ class PositionEffects:
     """Degrees of freedom of the covariance."""
 
     def contrast(self, weights: Vector) -> tuple[float, float]:
-        """A weighted sum of the effects, and its standard error."""
+        """Returns a weighted sum of the effects, and its standard error."""
         error = math.sqrt(max(0.0, float(weights @ self.covariance @ weights)))
         return float(weights @ self.values), error
 
@@ -52,7 +52,8 @@ class Adjusted:
     fit: _Fit | None = None
 
     def differences(self, weights: Vector) -> Vector:
-        """A number per block whose mean is the contrast and whose spread gives its whole error.
+        """Returns a number per block whose mean is the contrast and whose spread gives its whole
+        error.
 
         Least squares makes residuals smaller than what is left of the noise; their distance from
         the mean is enlarged by as much. So a t statistic and flipped signs are right for them.
@@ -72,12 +73,13 @@ class Adjusted:
         return enlarged
 
     def units(self, blocks: int) -> float:
-        """How many independent values the differences of so many blocks are worth."""
+        """Returns how many independent values the differences of so many blocks are worth."""
         return blocks if self.fit is None else 1.0 + (blocks - 1) * self.fit.left
 
 
 def without_positions(table: BlockTable) -> Adjusted:
-    """The table without what each position adds; as it is where that cannot be estimated."""
+    """Returns the table without what each position adds; as it is where that cannot be
+    estimated."""
     positions = _known_positions(table)
     fit = None if positions is None else _fit(positions.tobytes(), table.values.shape)
     if fit is None or table.positions is None:
@@ -87,7 +89,7 @@ def without_positions(table: BlockTable) -> Adjusted:
 
 
 def position_effects(table: BlockTable) -> PositionEffects | None:
-    """What each position adds; None where that cannot be estimated."""
+    """Estimates what each position adds; None where that cannot be estimated."""
     positions, fit = _known_positions(table), without_positions(table).fit
     if positions is None or fit is None:
         return None

@@ -31,7 +31,7 @@ UNACCOUNTED = "unaccounted"
 
 @dataclass(frozen=True)
 class Around:
-    """One trial: sums over its checkpoints at each place of the window."""
+    """The sums over one trial's checkpoints at each place of the window."""
 
     checkpoints: int
     before: int
@@ -49,7 +49,7 @@ class Around:
         return slice(self.before - 1 if self.before > 2 else self.before)
 
     def before_per_tx(self, values: Array) -> float:
-        """Per transaction, in the seconds before."""
+        """Returns a value per transaction, in the seconds before."""
         return float(values[self.reference].sum() / self.transactions[self.reference].sum())
 
     def beyond(self, values: Array) -> Array:
@@ -66,7 +66,7 @@ class Around:
         return float(self.spent[name].mean()) / (self.step_s * self.checkpoints)
 
     def level(self, name: str, *, first_s: float | None = None) -> tuple[float, float]:
-        """Per second: (before, after), after over the first seconds or the whole window."""
+        """Returns (before, after) per second, after over the first seconds or the whole window."""
         per_s = self.sums[name] / (self.step_s * self.checkpoints)
         after = per_s[self.before :]
         if first_s is not None:
@@ -75,7 +75,7 @@ class Around:
 
 
 def around(course: TrialCourse, window: Window) -> Around | None:
-    """Sums over a trial's checkpoints; None without one that can be used, or without samples."""
+    """Sums a trial's checkpoints; None without one that can be used, or without samples."""
     places = window.before + window.after
     groups = [name for name in GROUPS if name in course.signals]
     others = [name for name in course.signals if name not in GROUPS]

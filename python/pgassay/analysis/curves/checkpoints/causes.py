@@ -36,7 +36,7 @@ _PER_CENT, _MEGABYTE, _KILOBYTE = 100.0, 1e-6, 1e-3
 
 
 def checkpoint_causes(plan: Plan, courses: Sequence[TrialCourse]) -> tuple[CheckpointCauses, ...]:
-    """Every arm with sampled sessions and enough trials that have a whole window."""
+    """Explains each arm with sampled sessions and enough trials that have a whole window."""
     found = []
     for arm in plan.arms:
         own = [course for course in courses if course.arm == arm.id]

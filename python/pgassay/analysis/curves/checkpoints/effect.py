@@ -50,7 +50,7 @@ FEWEST_RESAMPLED = 5
 def checkpoint_effects(
     plan: Plan, courses: Sequence[TrialCourse]
 ) -> tuple[tuple[CheckpointEffect, ...], tuple[CheckpointContrast, ...]]:
-    """Every arm that had a checkpoint, and levels against their factor's baseline."""
+    """Estimates each arm that had a checkpoint, and levels against their factor's baseline."""
     effects = []
     windows: dict[str, tuple[list[TrialCourse], Window]] = {}
     for arm in plan.arms:

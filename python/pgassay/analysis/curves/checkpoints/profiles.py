@@ -30,7 +30,7 @@ _LEAST_CYCLE_S = 10.0
 
 @dataclass(frozen=True)
 class Profile:
-    """One trial's mean over its checkpoints."""
+    """The mean of one trial over its checkpoints."""
 
     course: TrialCourse
     checkpoints: int
@@ -56,7 +56,8 @@ class Window:
 
 
 def window_of(courses: Sequence[TrialCourse]) -> Window | None:
-    """As long as the median cycle allows; None where checkpoints follow each other too fast."""
+    """Returns a window as long as the median cycle allows; None where checkpoints follow too
+    fast."""
     gaps = [gap for course in courses for gap in np.diff(course.checkpoints_s)]
     step_s = courses[0].interval_s
     shortest = min(s.edges_s[-1] for s in courses)
@@ -166,7 +167,7 @@ _LEAST_BEFORE, _LEAST_AFTER = 2, 3
 
 
 def checkpoint_rows(courses: Sequence[TrialCourse]) -> tuple[CheckpointRow, ...]:
-    """In order of trials and time."""
+    """Returns the rows of all checkpoints in order of trials and time."""
     return tuple(row for course in courses for row in _rows(course))
 
 

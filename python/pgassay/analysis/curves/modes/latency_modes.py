@@ -43,7 +43,8 @@ _PER_TENTH = 100.0 * float(np.log(1.1))
 def latency_modes(
     plan: Plan, trials: Sequence[TrialLatencies]
 ) -> tuple[tuple[LatencyModes, ...], tuple[ModeContrast, ...]]:
-    """Every scenario in every arm, all scenarios together last; and every level by scenario."""
+    """Finds the modes of every scenario in every arm, all together last, and compares levels by
+    scenario."""
     names = sorted({name for trial in trials for name in trial.scenarios}, key=_all_last)
     found = []
     for name in names:
@@ -218,7 +219,8 @@ def _slower(one: ScenarioLatencies, bounds: Sequence[float]) -> Array:
 
 
 def at_checkpoints(trials: Sequence[ScenarioLatencies], low: int) -> Estimate | None:
-    """Per cent beyond the place while a checkpoint ran, less that of the rest of the time."""
+    """Returns the per cent beyond the place while a checkpoint ran, less that of the rest of the
+    time."""
     least, differences = RULES["least_transactions"], []
     for one in trials:
         during, outside = one.at_checkpoints, one.counts - one.at_checkpoints
@@ -231,7 +233,8 @@ def at_checkpoints(trials: Sequence[ScenarioLatencies], low: int) -> Estimate | 
 
 
 def waits_of(trials: Sequence[Ages], low: int) -> tuple[ModeWait, ...]:
-    """Of transactions that had certainly lasted to the place, against those that may not have."""
+    """Compares the waits of transactions that had certainly lasted to the place with those of
+    others."""
     events = sorted({event for ages in trials for event in ages})
     if not events:
         return ()

@@ -51,7 +51,8 @@ class SampledCourse:
 def sampled_course(
     sources: TrialSources, begin_ns: int, zero_ns: int, end_ns: int
 ) -> SampledCourse:
-    """One trial from the beginning of its load; its measurement lasts from zero to the end."""
+    """Returns one trial's course from the beginning of its load; its measurement lasts from zero to
+    the end."""
     width_s = next(
         (w for w in _WIDTHS_S if (end_ns - begin_ns) / 1e9 / w <= _MOST_STRETCHES), _WIDTHS_S[-1]
     )
@@ -76,7 +77,7 @@ def sampled_course(
 def mean_course(
     trials: Sequence[SampledCourse], read: Callable[[SampledCourse], Course | None]
 ) -> tuple[list[float], list[float | None]]:
-    """(middle of each stretch in seconds, mean of the trials that know it).
+    """Returns (middle of each stretch in seconds, mean of the trials that know it).
 
     A trial for which `read` gives None is left out.
     """

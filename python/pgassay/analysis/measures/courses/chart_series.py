@@ -56,7 +56,7 @@ class ChartSeries:
 
 
 def mean_by_second(series: Sequence[ChartSeries], arm: str) -> list[tuple[float, float]]:
-    """(offset, mean tps over the arm's trials) per interval, up to the shortest trial."""
+    """Returns (offset, mean tps over the arm's trials) per interval, up to the shortest trial."""
     own = [trial for trial in series if trial.arm == arm]
     length = min((len(trial.tps) for trial in own), default=0)
     if not length:
@@ -67,7 +67,8 @@ def mean_by_second(series: Sequence[ChartSeries], arm: str) -> list[tuple[float,
 
 
 def p99_by_second(series: Sequence[ChartSeries], arm: str) -> list[tuple[float, float | None]]:
-    """(offset, median of the 99th percentiles of the arm's trials), up to the shortest trial."""
+    """Returns (offset, median of the 99th percentiles of the arm's trials), up to the shortest
+    trial."""
     own = [trial.latency for trial in series if trial.arm == arm and trial.latency.offset_s]
     found: list[tuple[float, float | None]] = []
     for offsets, values in zip(
@@ -85,7 +86,7 @@ Timed = tuple[Sequence[float], Sequence[float | None]]
 
 
 def range_by_second(courses: Sequence[Timed]) -> list[tuple[float, float | None, float | None]]:
-    """(offset, lowest, highest of the trials' courses), up to the shortest."""
+    """Returns (offset, lowest, highest of the trials' courses), up to the shortest."""
     found: list[tuple[float, float | None, float | None]] = []
     for points in zip(*(zip(*course, strict=True) for course in courses), strict=False):
         known = [value for _, value in points if value is not None]

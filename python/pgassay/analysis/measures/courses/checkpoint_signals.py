@@ -69,7 +69,7 @@ def checkpoints_within(table: pa.Table, zero_ns: int, end_ns: int) -> tuple[Tria
 
 
 def read_signals_around(sources: TrialSources, edges_ns: Edges) -> Mapping[str, Array]:
-    """Each signal that was read, interval by interval.
+    """Returns each signal that was read, interval by interval.
 
     Groups of waits and the checkpointer are average sessions, counters rates per second.
     """

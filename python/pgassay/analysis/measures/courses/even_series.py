@@ -59,7 +59,7 @@ class EvenSeries:
         return self.intervals * self.width_s
 
     def averaged(self, width_s: float) -> Mapping[str, Array]:
-        """The same over longer intervals; a rest that does not fill one is left out."""
+        """Averages over longer intervals; a rest that does not fill one is left out."""
         size = max(1, round(width_s / self.width_s))
         count = self.intervals // size
         if not count:
@@ -99,7 +99,8 @@ def joined(parts: Sequence[EvenSeries]) -> EvenSeries:
 
 
 def wait_type(event: str | None) -> str:
-    """Which of `WAIT_TYPES` an event such as `IO:DataFileRead` is of; empty for any other."""
+    """Returns which of `WAIT_TYPES` an event such as `IO:DataFileRead` is of; empty for any
+    other."""
     kind = (event or "").partition(":")[0]
     kind = _ALIAS.get(kind, kind)
     return kind if kind in WAIT_TYPES else ""

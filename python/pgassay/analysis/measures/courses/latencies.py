@@ -62,7 +62,7 @@ class ScenarioLatencies:
 
 @dataclass(frozen=True)
 class TrialLatencies:
-    """One trial at its greatest load."""
+    """The latencies of one trial at its greatest load."""
 
     block: int
     arm: str
