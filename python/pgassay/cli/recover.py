@@ -92,11 +92,11 @@ def _recover_server(dsn: str, *, dry_run: bool, yes: bool) -> None:
         acts = [act for found in marked.marks for act in acts_of_mark(found)]
         if dry_run:
             print_acts(acts, out)
-            _print_undone((), marked.unread, ())
+            _print_undone((), [*map(str, marked.unread)], ())
             return
         refuse_without_consent(acts, yes=yes)
         # One forged mark keeps no other from being undone.
-        failed = list(marked.unread)
+        failed = [*map(str, marked.unread)]
         if not marked.marks and not failed:
             out.print("nothing to undo")
         for found in marked.marks:

@@ -17,6 +17,7 @@ from typing import Any
 from pgassay.cluster.nodes import Cluster
 from pgassay.errors import SetupError
 from pgassay.interruption import SIGNALS
+from pgassay.refusals.refusal import SetupRefused
 
 EXTRA = "pgassay[ray]"
 _DEBUGGER = "PYTHONBREAKPOINT"
@@ -60,7 +61,7 @@ def _ray() -> Any:
     try:
         import ray
     except ImportError:
-        raise SetupError(f"this takes Ray, which is not installed: pip install '{EXTRA}'") from None
+        raise SetupRefused("no-ray") from None
     return ray
 
 

@@ -18,6 +18,7 @@ from pgassay import __version__
 from pgassay.cluster.calls import Actor, ActorLost, answers
 from pgassay.commit import commit
 from pgassay.errors import SetupError
+from pgassay.refusals.refusal import SetupRefused
 
 PLACING_S = 30.0
 """A free node takes an actor within a second or two; one that is just starting, somewhat longer."""
@@ -99,7 +100,7 @@ class Cluster:
         try:
             about = answers([(one, "about", ()) for one in actors], START_UP_S)
         except ActorLost as error:
-            raise SetupError(f"a node of the Ray cluster cannot run pgassay: {error}") from None
+            raise SetupRefused("node-cannot-run", why=error) from None
         refuse_other_versions(about)
         names = distinct([one["name"] for one in about])
         return [
@@ -150,9 +151,8 @@ def refuse_other_versions(nodes: Sequence[dict[str, Any]]) -> None:
     own = OnNode().about()
     for one in nodes:
         if _version(one) != _version(own):
-            raise SetupError(
-                f"{one['name']} has pgassay {_version(one)}, this machine {_version(own)}; install"
-                " the same on every node"
+            raise SetupRefused(
+                "node-of-another-version", name=one["name"], theirs=_version(one), own=_version(own)
             )
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from pgassay import _core
 from pgassay.doctor.host import check_files
 from pgassay.errors import PgassayError
-from pgassay.refusals.refusal import Refusal
+from pgassay.refusals.refusal import Refusal, SetupRefused
 from pgassay.server.hosts.account import server_account
 from pgassay.server.hosts.local import HERE
 from pgassay.server.hosts.memory_group import parent_group
@@ -51,9 +51,8 @@ def _check_memory_limit() -> Check:
 def _check_perf() -> Check:
     try:
         program()
-    except PgassayError as error:
-        found, _, fix = str(error).partition(": ")
-        return Check(_PERF, "note", found, fix)
+    except SetupRefused as refused:
+        return Check(_PERF, "note", refused.text, refused.fix)
     if not sees_kernel():
         return Check(_PERF, "note", "without functions of the kernel, and without waits", RIGHT)
     return Check(_PERF, "ok", "perf can profile a server on this host, by function")

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from pgassay.errors import TargetError
+from pgassay.refusals.refusal import TargetRefused
 from pgassay.server.change import Change
 from pgassay.server.undo.change_record import RecordedJournal
 
@@ -111,10 +112,7 @@ class AskingJournal(RecordedJournal):
         self._asks.put(waiting.ask)
         try:
             if not waiting.done.wait(PATIENCE_S):
-                raise TargetError(
-                    f"{self.machine} began this run and did not note within {PATIENCE_S:g} s what"
-                    " is about to be changed, so it was not changed"
-                )
+                raise TargetRefused("change-not-noted", machine=self.machine, seconds=PATIENCE_S)
             if waiting.refusal:
                 raise TargetError(waiting.refusal)
         finally:

@@ -15,6 +15,7 @@ from psycopg.conninfo import conninfo_to_dict
 
 from pgassay.cluster.nodes import distinct
 from pgassay.errors import ConnectionRefused, TargetError
+from pgassay.refusals.refusal import TargetRefused
 from pgassay.server.connection.session import (
     as_target_error,
     connect,
@@ -43,10 +44,7 @@ class FoundServer:
         """Raises TargetError where a node was led to another server by the same connection
         string."""
         if identity != self.identity and identity.isdigit() and self.identity.isdigit():
-            raise TargetError(
-                f"{self.dsn} leads to another server on that node than on this machine; make its"
-                " service file and environment say the same on every node"
-            )
+            raise TargetRefused("another-server-on-a-node", dsn=self.dsn)
 
     def refuse_killed_run(self, own: Path | None) -> None:
         """Raises TargetError where a run has changed the server and not put it back; `own` is the
@@ -111,7 +109,4 @@ def _found(dsn: str, name: str, own: Path | None) -> FoundServer:
 def _refuse_same(one: FoundServer, others: Sequence[FoundServer]) -> None:
     for other in others:
         if other.identity == one.identity:
-            raise TargetError(
-                f"target.fleet.servers: {other.dsn} and {one.dsn} lead to the same server, or to"
-                " copies of one, which have its system identifier; write one of them"
-            )
+            raise TargetRefused("one-server-twice", one=other.dsn, other=one.dsn)

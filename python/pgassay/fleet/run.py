@@ -18,7 +18,7 @@ from typing import Any, Protocol
 from pgassay.analysis.judge import answered
 from pgassay.cluster.calls import Actor, ActorLost, answers, answers_or_losses
 from pgassay.cluster.joining import joined
-from pgassay.errors import SetupError, TrialError
+from pgassay.errors import TrialError
 from pgassay.fleet.block_on import Kept, block_on, planned_number
 from pgassay.fleet.existing import spec_on
 from pgassay.fleet.member import Member, OpenedMember
@@ -29,6 +29,7 @@ from pgassay.interruption import raise_if_interrupted
 from pgassay.notes import Note, note_of
 from pgassay.plan.model import Plan, PlannedTrial
 from pgassay.readings.trial_readings import TrialReadings
+from pgassay.refusals.refusal import SetupRefused
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.spec.experiment import Spec
 from pgassay.spec.server.fleet import FleetTable
@@ -136,10 +137,7 @@ def fleet_environment(members: Mapping[str, OpenedMember]) -> dict[str, Any]:
     versions = {name: one.facts.version for name, one in members.items()}
     if len(set(versions.values())) > 1:
         named = ", ".join(f"{version} ({name})" for name, version in versions.items())
-        raise SetupError(
-            f"the servers of the fleet are of different versions: {named}; give all of them the"
-            " same"
-        )
+        raise SetupRefused("fleet-of-several-versions", named=named)
     first = next(iter(members.values())).environment
     return {
         **first,

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import LiteralString
 
-from pgassay.errors import SetupError
+from pgassay.refusals.refusal import SetupRefused
 from pgassay.server.copied.origin import ServerCopy
 from pgassay.server.existing.access import SQL_ONLY, Access
 from pgassay.server.existing.target import ExistingTarget
@@ -57,7 +57,7 @@ def make_target(
         return OwnedTarget(copy, journal, kind=COPIED, place=place, rule=rule or OWNED_RULE)
     if dsn is not None:
         if (bin is not None and access.control is None) or version is not None:
-            raise SetupError("target: dsn names an existing server; leave out bin and version")
+            raise SetupRefused("programs-beside-dsn")
         return ExistingTarget(
             dsn,
             journal,
@@ -125,8 +125,10 @@ def _installation(
         return embedded_installation(server), "embedded"
     installation = installation_at(server)
     if version is not None and installation.major != version:
-        raise SetupError(
-            f"target: {installation.bin_directory} is PostgreSQL {installation.version}, not "
-            f"{version}; leave out target.version, or give the bin directory of {version}"
+        raise SetupRefused(
+            "programs-of-another-major",
+            directory=installation.bin_directory,
+            found=installation.version,
+            version=version,
         )
     return installation, "local"

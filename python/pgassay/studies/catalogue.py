@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pydantic import Field
 
-from pgassay.errors import SpecError
+from pgassay.refusals.refusal import Refusal
 from pgassay.spec.experiment import Spec
 from pgassay.spec.parse import parse_spec
 from pgassay.spec.reading.suggest import did_you_mean
@@ -83,7 +83,7 @@ def study(name: str) -> Study:
     known = names()
     if name not in known:
         hint = did_you_mean(name, known) or "; `pgassay study list` names them"
-        raise SpecError(f"there is no study {name!r}{hint}")
+        raise Refusal("no-such-study", name=name, near=hint)
     folder = FOLDER / name
     texts = read_table(StudyFile, text_of(folder / DESCRIPTION), f"{name}/{DESCRIPTION}")
     return Study(name, folder, texts)

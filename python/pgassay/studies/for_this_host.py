@@ -13,7 +13,7 @@ import os
 
 from jinja2 import Environment, StrictUndefined, TemplateError
 
-from pgassay.errors import SetupError, SpecError
+from pgassay.refusals.refusal import Refusal, SetupRefused
 from pgassay.server.hosts.control_groups import memory_of
 from pgassay.server.hosts.local import HERE
 
@@ -26,7 +26,7 @@ def for_this_host(text: str, *, file: str) -> str:
     try:
         return environment.from_string(text).render(memory=_memory, megabytes=_megabytes)
     except TemplateError as error:
-        raise SpecError(f"a size for this host cannot be filled in: {error}", file=file) from None
+        raise Refusal("size-not-filled-in", why=error).in_file(file) from None
 
 
 def _memory(share: float) -> str:
@@ -36,8 +36,5 @@ def _memory(share: float) -> str:
 def _megabytes(share: float) -> int:
     found = memory_of(HERE, os.getpid())
     if found is None:
-        raise SetupError(
-            "this host does not say how much memory it has (/proc/meminfo); take the quick form, or"
-            " save the full one from another host with `pgassay study show NAME --file full`"
-        )
+        raise SetupRefused("memory-unknown")
     return max(int(share * found) >> 20, 1)

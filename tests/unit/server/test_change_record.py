@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from pgassay.errors import SetupError, TargetError
+from pgassay.errors import SetupError
 from pgassay.samples.journal import FileJournal, open_changes, run_of
 from pgassay.server.change import Change, SettingChange
 from pgassay.server.hosts.local import lock_run
@@ -24,6 +24,7 @@ from pgassay.server.undo.change_record import (
     write_changes,
 )
 from pgassay.server.undo.killed_run import refuse_killed_run
+from support.refusals import refused
 from support.runs import forked
 
 
@@ -89,7 +90,7 @@ def test_a_file_system_without_locks_is_an_error_and_not_taken_for_another_run(
     words = r"servers of this host: its file system has no locks \(No locks available\).*XDG_STATE"
     with pytest.raises(SetupError, match=words):
         recording(FileJournal(tmp_path / "journal.jsonl"), "lab").record(change)
-    with pytest.raises(TargetError, match=r"has no locks .* `pgassay recover .* undoes its"):
+    with refused("used-by-a-run"):
         lock_run(tmp_path)
     assert recorded("lab") == []
 
@@ -157,5 +158,5 @@ def test_a_copy_of_the_server_with_the_same_identifier_is_not_refused(
         ("/srv/b", "db1:5432"),  # it was moved
         (None, "db1:5433"),  # this user may not see the directory
     ):
-        with pytest.raises(TargetError, match="was killed while it had changed this server"):
+        with refused("killed-run", what="this server"):
             refuse_killed_run("7", data, reached)

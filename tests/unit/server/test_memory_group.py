@@ -114,7 +114,7 @@ def test_a_limit_that_was_not_put_in_force_is_reported(tmp_path: Path) -> None:
     (tmp_path / "memory.max").write_text("max")
     (tmp_path / "memory.events").write_text("")
     group = MemoryGroup(tmp_path, "", GIB)
-    with pytest.raises(TargetError, match=r"asked for 1GB, but .* has no limit"):
+    with refused("memory-limit-not-taken", asked="1GB", found="no limit"):
         group.confirmed([])
     group.limit()
     assert group.confirmed([]) == {"memory": "1GB", "memory_group": str(tmp_path)}
@@ -123,7 +123,7 @@ def test_a_limit_that_was_not_put_in_force_is_reported(tmp_path: Path) -> None:
 
 
 def test_a_process_outside_of_the_group_is_reported(tmp_path: Path) -> None:
-    with pytest.raises(TargetError, match="process 1 of the server is not in the control group"):
+    with refused("memory-group-left", task=1):
         MemoryGroup(tmp_path / "pgassay-run-x", "", GIB).confirmed([1])
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from pgassay.errors import SetupError
 from pgassay.server.owned.installation import DEFAULT_MAJOR, embedded_installation
 from pgassay.trials.trace.elf import read_executable, shift_of
+from support.refusals import refused
 
 DEBIAN = Path("/usr/lib/postgresql/15/bin/postgres")
 
@@ -38,5 +38,5 @@ def test_the_address_of_a_running_program_is_found() -> None:
 def test_what_is_no_program_is_refused_by_name(tmp_path: Path) -> None:
     file = tmp_path / "postgres"
     file.write_text("#!/bin/sh\n" + " " * 100)
-    with pytest.raises(SetupError, match="postgres: the server's program cannot be read"):
+    with refused("program-unreadable"):
         read_executable(file)

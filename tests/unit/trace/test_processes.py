@@ -6,11 +6,9 @@ import os
 import subprocess
 import sys
 
-import pytest
-
-from pgassay.errors import TargetError
 from pgassay.server.hosts.server_process import children_of
 from pgassay.trials.trace.server import is_up, processor_time_ns
+from support.refusals import refused
 
 BURNS_200_MS = "import time\nwhile time.process_time() < 0.2: pass"
 
@@ -33,5 +31,5 @@ def test_a_server_that_has_ended_is_not_up_even_as_a_zombie() -> None:
         os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
         assert not is_up(child.pid)
     assert is_up(os.getpid())
-    with pytest.raises(TargetError, match="has ended; trace again once the server is up"):
+    with refused("server-ended"):
         processor_time_ns(child.pid)

@@ -16,7 +16,7 @@ import pytest
 
 from pgassay.cli.plan.server import profile_refused
 from pgassay.doctor.machine import check_machine
-from pgassay.errors import SetupError, TrialError
+from pgassay.errors import TrialError
 from pgassay.notes import Note
 from pgassay.plan.design import make_plan
 from pgassay.spec.model import ProfileTable
@@ -40,7 +40,7 @@ def test_a_machine_without_perf_is_told_what_to_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(SetupError, match=r"perf, which is not installed: .*linux-perf"):
+    with refused("no-perf"):
         perf.program()
     (check,) = [one for one in check_machine() if one.name == "profiles"]
     assert (check.state, check.found) == ("note", "profiles take perf, which is not installed")
@@ -52,7 +52,7 @@ def test_a_perf_of_another_kernel_is_told_from_none(
 ) -> None:
     program_that(tmp_path, "echo 'WARNING: perf not found for kernel 6.1' >&2; exit 2")
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(SetupError, match=r"does not start on this kernel \(WARNING: perf not"):
+    with refused("perf-does-not-start"):
         perf.program()
 
 
@@ -69,7 +69,7 @@ def test_an_unprivileged_user_profiles_as_far_as_the_kernel_lets_it(
     if starts:
         assert perf.program()
     else:
-        with pytest.raises(SetupError, match=r"perf_event_paranoid is 3\): run pgassay as root"):
+        with refused("perf-for-root-only", paranoid=3):
             perf.program()
 
 

@@ -12,13 +12,14 @@ from typing import Any
 
 import pytest
 
-from pgassay.errors import RunDirectoryError, SetupError
+from pgassay.errors import RunDirectoryError
 from pgassay.plan.store import plan_from_json, plan_to_json, same_design
 from pgassay.samples.journal import FileJournal, open_changes
 from pgassay.samples.unfinished import clear_unfinished, locked, pending_undo
 from pgassay.server.change import SchemaChange, SettingChange
 from pgassay.trials.model.record import Validity
 from pgassay.trials.run.resumed import RunSoFar, differences
+from support.refusals import refused
 from support.synthetic.designs import plan_of_spec
 from support.synthetic.directories import SPEC, synthetic_run
 
@@ -70,7 +71,11 @@ def test_the_socket_of_an_existing_server_is_a_setting_like_any_other() -> None:
 def test_a_difference_is_refused_with_one_line_or_accepted_by_name() -> None:
     later = now(settings=BEFORE["server"]["settings"] | {"work_mem": "4096kB"})
     so_far = RunSoFar(BEFORE, {1: Validity()}, resumed=True)
-    with pytest.raises(SetupError, match=r"work_mem was 8192kB, is 4096kB.*--accept work_mem$"):
+    with refused(
+        "server-changed-meanwhile",
+        named="work_mem was 8192kB, is 4096kB",
+        names="--accept work_mem",
+    ):
         so_far.continued(later)
     accepting = RunSoFar(BEFORE, {1: Validity()}, frozenset({"work_mem"}), resumed=True)
     stored = accepting.continued(later)
@@ -81,7 +86,9 @@ def test_a_difference_is_refused_with_one_line_or_accepted_by_name() -> None:
 
 
 def test_another_version_is_refused_before_anything_is_built() -> None:
-    with pytest.raises(SetupError, match=r"version was PostgreSQL 18\.4, is PostgreSQL 16\.14"):
+    with refused(
+        "server-changed-meanwhile", named="version was PostgreSQL 18.4, is PostgreSQL 16.14"
+    ):
         RunSoFar(BEFORE, resumed=True).refuse_other_server(now(version="PostgreSQL 16.14"))
 
 

@@ -20,6 +20,7 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from pgassay.errors import ConnectionRefused, TargetError
+from pgassay.refusals.refusal import TargetRefused
 from pgassay.server.connection import libpq
 from pgassay.server.connection.bounded_session import CONNECTION_FAILURE, BoundedSession
 from pgassay.server.protocol import CONTROL_NAME, Connection, ConnectionParameters
@@ -111,10 +112,7 @@ def connect(
             session.bound(lasts_s)
         if _is_pooled(session):
             if not through_pooler:
-                raise TargetError(
-                    f"{parameters.label} is a connection pooler: locks and settings of a session"
-                    " would be left to others; give the server's own address"
-                )
+                raise TargetRefused("is-a-pooler", server=parameters.label)
             return session
         _tried_often(session, "SET statement_timeout = 0")
         session.execute(_ONLY_CATALOG, prepare=False)

@@ -17,6 +17,7 @@ from psycopg import pq
 from psycopg.conninfo import make_conninfo
 
 from pgassay.errors import TargetError
+from pgassay.refusals.refusal import TargetRefused
 from pgassay.server.connection.libpq import DEFAULT_FILES
 from pgassay.server.hosts.account import Account, clean_environment, last_line
 from pgassay.server.owned.cluster import COPY_LIMIT_S
@@ -71,10 +72,7 @@ class BaseBackup:
 
 def _take(installation: Installation, parameters: ConnectionParameters, data: Path) -> None:
     if parameters.libpq.get("sslpassword"):
-        raise TargetError(
-            "the password of the TLS key cannot be handed to pg_basebackup without a file; use a"
-            ' key without one, or take reset.level = "template"'
-        )
+        raise TargetRefused("key-password-for-a-copy")
     shutil.rmtree(data, ignore_errors=True)
     program = installation.program("pg_basebackup")
     command: list[str | Path] = [program, "-D", data, "-d", connection_words(parameters)]
@@ -94,10 +92,7 @@ def _run(command: list[str | Path], data: Path, environment: dict[str, str] | No
     result = OURSELVES.run(command, limit_s=COPY_LIMIT_S, environment=environment)
     if result.returncode != 0:
         free = free_bytes(data.parent) / 2**30
-        raise TargetError(
-            f"{last_line(result)} ({free:.1f} GB free in {data.parent}; PGASSAY_DATA names another"
-            " disk)"
-        )
+        raise TargetRefused("copy-failed", said=last_line(result), free=free, folder=data.parent)
 
 
 SECRETS = ("password", "sslpassword")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import psycopg
 
-from pgassay.errors import SpecError, TargetError
+from pgassay.refusals.refusal import Refusal, TargetRefused
 from pgassay.server.existing.requirements import is_here
 from pgassay.server.hosts.account import Account
 from pgassay.server.owned.installation import VERSION_LIMIT_S, Installation, installation_at
@@ -25,24 +25,20 @@ def programs_for(session: Connection, bin_directory: Path | None) -> Installatio
     major = session.info.server_version // 10000
     directory = bin_directory or _directory_of(session)
     if directory is None:
-        raise TargetError(
-            "the directory of this server's programs cannot be found from here; name in target.bin"
-            f" the bin directory of PostgreSQL {major} on this machine"
-        )
+        raise TargetRefused("programs-not-found", major=major)
     try:
         installation = installation_at(directory)
-    except SpecError as error:
-        raise TargetError(str(error)) from None
+    except Refusal as found:
+        raise TargetRefused(found.code, found.key, **found.values) from None
     if installation.major != major:
-        raise TargetError(
-            f"target.bin: {directory} is PostgreSQL {installation.version}, and a base backup of"
-            f" version {major} starts only with programs of {major}; name their bin directory"
+        raise TargetRefused(
+            "programs-of-another-version",
+            directory=directory,
+            version=installation.version,
+            major=major,
         )
     if not installation.program(BASE_BACKUP).is_file():
-        raise TargetError(
-            f"target.bin: {directory} holds no `{BASE_BACKUP}`; install the client programs of"
-            f" PostgreSQL {major} there, or name a directory that has them"
-        )
+        raise TargetRefused("no-base-backup-program", directory=directory, major=major)
     return installation
 
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from pgassay.errors import TargetError
+from pgassay.refusals.refusal import TargetRefused
 from pgassay.server.hosts.account import Account, server_account
-from pgassay.server.owned.workspace import DATA_VARIABLE, disk_of_workspaces, free_bytes
+from pgassay.server.owned.workspace import disk_of_workspaces, free_bytes
 
 SPARE = 1.05
 SHARES_BLOCKS = frozenset({"xfs", "btrfs", "bcachefs"})
@@ -55,9 +55,8 @@ def refuse_without_room(size: int, copies: int) -> None:
     """Raises TargetError where a base backup and its copies do not fit on the disk."""
     room = room_for(size, copies)
     if room.needed > room.free:
-        raise TargetError(
-            f"{room.folder}: {sized(room.free)} are free, and the base backup with its frozen"
-            f" copies needs {sized(room.needed)}; {DATA_VARIABLE} names another disk"
+        raise TargetRefused(
+            "no-room-for-a-copy", str(room.folder), free=sized(room.free), needed=sized(room.needed)
         )
 
 

@@ -18,7 +18,7 @@ import psycopg
 
 from pgassay.errors import ConnectionRefused, TargetError
 from pgassay.notes import Note
-from pgassay.refusals.refusal import found_by
+from pgassay.refusals.refusal import TargetRefused, found_by
 from pgassay.server.connection.session import (
     as_target_error,
     connect,
@@ -154,20 +154,11 @@ def _facts(session: Connection) -> dict[str, Any]:
 
 def _refuse_uncopied(facts: dict[str, Any]) -> None:
     if facts["tablespaces"]:
-        raise TargetError(
-            f"tablespaces outside the data directory ({facts['tablespaces']}) are not copied;"
-            ' take reset.level = "template"'
-        )
+        raise TargetRefused("tablespaces-not-copied", tablespaces=facts["tablespaces"])
     if not facts["reads_settings"]:
-        raise TargetError(
-            "the copy takes over the server's settings, and this user may not read all of them;"
-            f" as a superuser there: GRANT pg_read_all_settings TO {facts['role']}{INSTEAD}"
-        )
+        raise TargetRefused("settings-hidden-from-a-copy", role=facts["role"])
     if facts["superuser"] is None:
-        raise TargetError(
-            "no superuser of this server may log in, and the copy needs one; as a superuser there:"
-            f" ALTER ROLE postgres LOGIN{INSTEAD}"
-        )
+        raise TargetRefused("no-superuser-for-a-copy")
 
 
 def _refuse_without_replication(
@@ -176,10 +167,7 @@ def _refuse_without_replication(
     """Open the kind of session that pg_basebackup takes, and close it again."""
     row = session.execute("SELECT current_setting('max_wal_senders')::int").fetchone()
     if row is None or row[0] < LEAST_SENDERS:
-        raise TargetError(
-            f"a base backup needs max_wal_senders = {LEAST_SENDERS} or more and wal_level ="
-            f" replica; set them there, which takes a restart{INSTEAD}"
-        )
+        raise TargetRefused("no-replication", least=LEAST_SENDERS)
     attempt = psycopg.pq.PGconn.connect(replication_words(parameters).encode())
     try:
         if attempt.status == psycopg.pq.ConnStatus.OK:
@@ -191,16 +179,10 @@ def _refuse_without_replication(
     if "pg_hba.conf" in text:
         where = f"host replication {facts['role']} {facts['client']}/{_bits(facts['client'])}"
         line = where if facts["client"] else f"local replication {facts['role']}"
-        raise TargetError(
-            "pg_hba.conf of the server lets this user take no base backup; add there the line"
-            f" `{line} METHOD`, with the method of the user's other lines, and reload{INSTEAD}"
-        ) from None
+        raise TargetRefused("no-backup-by-hba", line=line) from None
     if "walsender" in text or "WAL sender" in text:
-        raise TargetError(
-            "this user may not take a base backup; as a superuser there: ALTER ROLE"
-            f" {facts['role']} REPLICATION{INSTEAD}"
-        ) from None
-    raise TargetError(f"a base backup: {refused(error, parameters.password)}{INSTEAD}") from None
+        raise TargetRefused("no-backup-by-role", role=facts["role"]) from None
+    raise TargetRefused("no-base-backup", why=refused(error, parameters.password)) from None
 
 
 def _bits(address: str | None) -> int:

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import psycopg
 from psycopg import sql
 
-from pgassay.errors import TargetError
 from pgassay.notes import Note
+from pgassay.refusals.refusal import TargetRefused
 from pgassay.server.connection.session import as_target_error, one_line, user_path
 from pgassay.server.data.schema import warnings_noted
 from pgassay.server.protocol import Connection
@@ -54,7 +54,9 @@ def refuse_missing(
                 with session.transaction():
                     found = _found(session, [table])[0]
             except psycopg.Error as error:  # such as a schema that is closed to this user
-                raise TargetError(f"workload.toml, tables: {table}: {one_line(error)}") from None
+                raise TargetRefused(
+                    "table-unreadable", f"workload.toml, tables: {table}", why=one_line(error)
+                ) from None
             if found.relation is None:
                 missing.append(table)
             elif not found.is_readable:
@@ -62,20 +64,22 @@ def refuse_missing(
             elif found.is_unlogged and copied:
                 unlogged.append(table)
     if missing:
-        raise TargetError(
-            f"workload.toml, tables: {', '.join(missing)}: not there in {where}; name the database"
-            " by dbname= in target.dsn, or change tables or schemas"
+        raise TargetRefused(
+            "tables-missing", f"workload.toml, tables: {', '.join(missing)}", where=where
         )
     if closed:
         names, user = ", ".join(closed), session.info.user
-        raise TargetError(
-            f"workload.toml, tables: {user} may not read {names} in {where}; their owner can"
-            f" GRANT SELECT ON {names} TO {sql.Identifier(user).as_string(session)}"
+        raise TargetRefused(
+            "tables-closed",
+            "workload.toml, tables",
+            user=user,
+            names=names,
+            where=where,
+            role=sql.Identifier(user).as_string(session),
         )
     if unlogged:
-        raise TargetError(
-            f"workload.toml, tables: {', '.join(unlogged)}: unlogged in {where}, so a copy of the"
-            " server has them empty; ALTER TABLE ... SET LOGGED, or reset.level = template or none"
+        raise TargetRefused(
+            "tables-unlogged", f"workload.toml, tables: {', '.join(unlogged)}", where=where
         )
 
 

@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from pgassay.errors import TargetError
 from pgassay.notes import Note
+from pgassay.refusals.refusal import TargetRefused
 from pgassay.server.connection.session import as_target_error
 from pgassay.server.data.caches import caveat, drop_from_caches, read_into_caches
 from pgassay.server.data.installed_tables import vacuum_installed
@@ -163,10 +163,7 @@ def database_directories(session: Connection, data: Path | None) -> list[Path]:
 def refuse_unreadable(session: Connection, data: Path | None) -> None:
     """Refuse cold caches where the files of an existing server cannot be reached."""
     if not database_directories(session, data):
-        raise TargetError(
-            "reset.caches = 'cold': the server's files are not on this host, or closed to this"
-            " user; run pgassay there as root or as the server's user, or take warm or as-is"
-        )
+        raise TargetRefused("cold-caches-elsewhere", "reset.caches = 'cold'")
 
 
 def data_directories(data: Path) -> list[Path]:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 import psycopg
 
 from pgassay.errors import TargetError
+from pgassay.refusals.refusal import TargetRefused
 from pgassay.server.change import VariantChange
 from pgassay.server.connection.session import (
     as_target_error,
@@ -49,7 +50,7 @@ class SchemaVariants:
     def add(self, session: Connection, variant: SchemaVariant) -> None:
         """Tries a variant and its undo, leaving nothing of either, and keeps it."""
         if len(variant.undo) != len(variant.parts):
-            raise TargetError(f"{variant.name}: an existing server needs undo beside sql")
+            raise TargetRefused("variant-without-undo", variant=variant.name)
         with session.transaction(force_rollback=True):
             _run(session, variant.parts)
             _run(session, _backwards(variant))

@@ -17,6 +17,7 @@ import psycopg
 from psycopg import sql
 
 from pgassay.errors import TargetError
+from pgassay.refusals.refusal import TargetRefused
 from pgassay.server.change import DatabaseChange
 from pgassay.server.connection.session import identity, one_line, target_failure
 from pgassay.server.data.schema import MARK
@@ -123,23 +124,19 @@ class TemplateDatabase:
             _execute(session, assignment(setting, value, alter))
 
 
+_KEY = "reset.level = 'template'"
+
+
 def refuse_uncopied(session: Connection) -> int:
     """Returns the size of the database in bytes; raises TargetError where it cannot be copied."""
     name, user = session.info.dbname, session.info.user
     may_create, may_copy, size = _row(session, "data/may_copy_database")
     if not may_create or not may_copy:
-        lacks = f"may not copy database {name}, for it does not own it"
-        if not may_create:
-            lacks = "may make no database (CREATEDB)"
-        raise TargetError(
-            f"reset.level = 'template': {user} {lacks}; grant it, or take reset.level = 'vacuum'"
-        )
+        code = "may-not-copy-database" if may_create else "may-make-no-database"
+        raise TargetRefused(code, _KEY, user=user, name=name)
     others, who = _row(session, "data/sessions_in_database")
     if others:
-        raise TargetError(
-            f"reset.level = 'template': others are connected to database {name}: {who}; PostgreSQL"
-            " copies a database only when nobody is; end them, or name another with dbname="
-        )
+        raise TargetRefused("database-in-use", _KEY, name=name, who=who)
     return int(size)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import LiteralString
 
-from pgassay.errors import SettingRejected
+from pgassay.refusals.refusal import SettingRefused
 from pgassay.server.hosts.host import Host
 from pgassay.server.hosts.local import HERE
 from pgassay.server.hosts.ssh import SshHost
@@ -78,9 +78,10 @@ def refuse_late_knobs(knobs: Iterable[str], access: Access) -> None:
     """Refuse a knob that acts only on a server started later, where this run may not restart it."""
     late = [name for name in knobs if is_read_at_start(name)]
     if late and access.why_no_restart:
-        raise SettingRejected(
+        has_way = access.control is not None
+        raise SettingRefused(
             late[0],
-            f"{late[0]}: it acts only on a server that starts later; {access.why_no_restart}",
+            "knob-without-leave-to-restart" if has_way else "knob-without-way-to-restart",
         )
 
 

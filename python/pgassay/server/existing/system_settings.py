@@ -16,6 +16,7 @@ from psycopg import sql
 
 from pgassay.errors import ConnectionRefused, SettingRejected, TargetError
 from pgassay.notes import Note
+from pgassay.refusals.refusal import SettingRefused
 from pgassay.server.change import RestartChange, SettingChange
 from pgassay.server.connection.answering import is_up, wait_while_changing
 from pgassay.server.connection.session import Work, as_target_error, connect, identity
@@ -260,7 +261,7 @@ class SystemSettings:
                 **self._for_journal(),
             )
         except ValueError as error:
-            raise SettingRejected(name, f"{name}: {error}, so it could not be journaled") from None
+            raise SettingRefused(name, "setting-not-journaled", why=error) from None
         # Known to us before it is in the journal, in the journal before it is made: whatever
         # interrupts, `restore` has it on its list.
         touched.ours = touched.line = None
@@ -326,9 +327,9 @@ class SystemSettings:
             one.ours, one.line = before.get(one.name), None
         moved = {name: value for name, value in wanted.items() if before.get(name) != value}
         culprits = blamed(error.words, moved)
-        values = ", ".join(f"{name} = {wanted[name]}" for name in culprits)
-        return SettingRejected(
-            ", ".join(culprits), f"{values}: {error}; it has been started again without"
+        values = ", ".join(wanted[name] for name in culprits)
+        return SettingRefused(
+            ", ".join(culprits), "server-started-without", value=values, why=error
         )
 
     def _for_journal(self) -> Mapping[str, str]:

@@ -19,7 +19,7 @@ import psycopg
 
 from pgassay.errors import ConnectionRefused, RestoreFailed, TargetError
 from pgassay.notes import Note
-from pgassay.refusals.refusal import found_by, refuse
+from pgassay.refusals.refusal import TargetRefused, found_by, refuse
 from pgassay.server.comparison import Comparison
 from pgassay.server.connection.session import (
     STATEMENT_LIMIT_S,
@@ -181,7 +181,7 @@ class ExistingTarget:
 
     def vary(self, variant: SchemaVariant) -> None:
         if not self._allow_changes:
-            raise TargetError(f"{variant.name}: the schema varies only with allow_changes = true")
+            raise TargetRefused("schema-without-allow-changes", variant=variant.name)
         with self._unlimited() as session:
             self._data.variants.add(session, variant)
 
@@ -189,8 +189,7 @@ class ExistingTarget:
         if not settings:
             return
         if not self._allow_changes:
-            asked = f"(asked for: {', '.join(settings)})"
-            raise TargetError(f"settings change only with target.allow_changes = true {asked}")
+            raise TargetRefused("settings-without-allow-changes", names=", ".join(settings))
         with as_target_error("checking settings"), self.connect() as session:
             self._access.refuse_unchangeable(session, settings)
             if self._access.scope(session).reloads and not self._opened()[1].left:
@@ -205,10 +204,7 @@ class ExistingTarget:
             return
         self._opened()
         if self.host() is None:
-            raise TargetError(
-                f"{next(iter(knobs))}: the server is not on this host; name its host in "
-                "target.ssh, or leave out [factors.host] and [settings.host]"
-            )
+            raise TargetRefused("knobs-elsewhere", next(iter(knobs)))
         refuse_late_knobs(knobs, self._access)
         self._host.check(knobs, self._data_directory)
 

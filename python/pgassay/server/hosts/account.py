@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from pgassay.errors import SetupError, TargetError
 from pgassay.interruption import interruptions_deferred
+from pgassay.refusals.refusal import SetupRefused, TargetRefused
 
 USER_VARIABLE = "PGASSAY_SERVER_USER"
 # What a server may legitimately take from its surroundings: an experiment with another memory
@@ -95,7 +95,7 @@ class Account:
         except subprocess.TimeoutExpired:
             end_group(started[0])
             program = Path(words[0]).name
-            raise TargetError(f"`{program}` did not end within {limit_s:g} s") from None
+            raise TargetRefused("program-does-not-end", program=program, seconds=limit_s) from None
         except BaseException:
             for process in started:
                 end_group(process)
@@ -118,7 +118,9 @@ class Account:
         """Runs a command that must succeed; returns its standard output."""
         result = self.run(command, limit_s=limit_s, text=text, libraries=libraries)
         if result.returncode != 0:
-            raise TargetError(f"`{Path(str(command[0])).name}` failed: {last_line(result)}")
+            raise TargetRefused(
+                "program-failed", name=Path(str(command[0])).name, said=last_line(result)
+            )
         return result.stdout
 
 
@@ -135,14 +137,8 @@ def server_account(environment: Mapping[str, str] = os.environ) -> Account:
                 break
             return Account(entry.pw_name, entry.pw_uid, entry.pw_gid, switches=True)
     if asked:
-        raise SetupError(
-            f"{USER_VARIABLE}={asked} is not an unprivileged user of this machine; "
-            "name one that exists and is not root"
-        )
-    raise SetupError(
-        f"root cannot run PostgreSQL and this machine has neither postgres nor nobody; "
-        f"name an unprivileged user in {USER_VARIABLE}"
-    )
+        raise SetupRefused("no-such-account", name=asked)
+    raise SetupRefused("no-account")
 
 
 def account_named(name: str) -> Account | None:

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from pgassay.errors import TargetError
+from pgassay.refusals.refusal import TargetRefused
 from pgassay.server.hosts.account import Account, account_named, last_line
 from pgassay.server.hosts.host import COMMAND_LIMIT_S, REPLACE, FileFacts, Finished, NoLocks
 
@@ -140,9 +140,7 @@ def lock_run(directory: Path) -> LocalLock | None:
     try:
         return HERE.lock(directory)
     except NoLocks as error:
-        raise TargetError(
-            f"{error}; once that run has ended, `pgassay recover {directory}` undoes its changes"
-        ) from None
+        raise TargetRefused("used-by-a-run", why=error, directory=directory) from None
 
 
 def _account(user: str | None) -> Account:
@@ -151,6 +149,6 @@ def _account(user: str | None) -> Account:
         return Account("", own, os.getegid(), switches=False)
     account = account_named(user)
     if account is None:
-        raise TargetError(f"this takes the account {user}; run pgassay as {user} or as root")
+        raise TargetRefused("takes-an-account", user=user)
     # A server under a service may read its key through a group, as Debian's does (ssl-cert).
     return replace(account, groups=tuple(os.getgrouplist(user, account.gid)))

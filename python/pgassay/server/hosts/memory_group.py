@@ -18,8 +18,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
-from pgassay.errors import SetupError, TargetError
-from pgassay.refusals.refusal import Refusal
+from pgassay.refusals.refusal import Refusal, SetupRefused, TargetRefused
 from pgassay.server.hosts.block_devices import read_mounts
 from pgassay.server.hosts.control_groups import MEMORY_LIMIT, memory_groups
 from pgassay.server.hosts.host import Host, is_there, text_of
@@ -67,9 +66,8 @@ class MemoryGroup:
         try:
             self.path.mkdir()
         except OSError as error:
-            raise SetupError(
-                f"placement.server_memory: the control group {self.path} cannot be made"
-                f" ({error.strerror}); {_BY_SYSTEMD}"
+            raise SetupRefused(
+                "memory-group-not-made", path=self.path, why=error.strerror
             ) from None
 
     def limit(self, *, lifted: bool = False) -> None:
@@ -85,17 +83,16 @@ class MemoryGroup:
         another group."""
         for task in tasks:
             if self._lacks(task):
-                raise TargetError(
-                    f"placement.server_memory: process {task} of the server is not in the control"
-                    f" group {self.path}; does a service manager of this host move it?"
-                )
+                raise TargetRefused("memory-group-left", task=task, path=self.path)
         limit = self.use().limit_bytes
         page = os.sysconf("SC_PAGESIZE")
         if limit != self.limit_bytes // page * page:
             found = "no limit" if limit is None else memory_text(limit)
-            raise TargetError(
-                f"placement.server_memory: asked for {memory_text(self.limit_bytes)}, but"
-                f" {self.path} has {found}"
+            raise TargetRefused(
+                "memory-limit-not-taken",
+                asked=memory_text(self.limit_bytes),
+                path=self.path,
+                found=found,
             )
         return {"memory": memory_text(self.limit_bytes), "memory_group": str(self.path)}
 
@@ -127,18 +124,18 @@ class MemoryGroup:
         try:
             return HERE.read(self.path / name).decode().strip()
         except OSError as error:
-            raise TargetError(
-                f"placement.server_memory: {self.path / name} cannot be read ({error.strerror})"
+            raise TargetRefused(
+                "memory-group-unreadable", file=self.path / name, why=error.strerror
             ) from None
 
     def _write(self, name: str, value: str) -> None:
         try:
             HERE.write(self.path / name, value)
         except OSError as error:
-            more = "; the server uses more already" if error.errno == errno.EBUSY else ""
-            raise TargetError(
-                f"placement.server_memory: the kernel refuses {value} in {self.path / name}"
-                f" ({error.strerror}){more}"
+            is_used = error.errno == errno.EBUSY
+            code = "memory-limit-exceeded-already" if is_used else "memory-limit-refused"
+            raise TargetRefused(
+                code, value=value, file=self.path / name, why=error.strerror
             ) from None
 
 
@@ -192,9 +189,8 @@ def remove_group(path: Path) -> None:
         except OSError as error:
             # A process that was just killed leaves its group a moment later.
             if error.errno != errno.EBUSY or time.monotonic() > end:
-                raise TargetError(
-                    f"the control group {path} could not be removed ({error.strerror}); remove it"
-                    f" with: rmdir {path}"
+                raise TargetRefused(
+                    "memory-group-left-over", path=path, why=error.strerror
                 ) from None
         time.sleep(POLL_S)
 

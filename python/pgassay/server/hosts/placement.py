@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from pgassay.errors import TargetError
-from pgassay.refusals.refusal import Refusal
+from pgassay.refusals.refusal import Refusal, TargetRefused
 from pgassay.server.protocol import NOTHING
 from pgassay.spec.server.placement import (
     PlacementTable,
@@ -147,12 +146,11 @@ def confirm_place(what: str, place: Place | None, tasks: Collection[int]) -> dic
     wanted_cpus = None if place.cpus is None else as_list(place.cpus)
     for cpus, nice in places:
         if wanted_cpus not in (None, cpus) or place.nice not in (None, nice):
-            raise TargetError(
-                f"placement.{what}: asked for {place.label}, but it runs on CPUs {cpus}, "
-                f"nice {nice}; do cgroups of this host limit it?"
+            raise TargetRefused(
+                "place-not-taken", f"placement.{what}", asked=place.label, cpus=cpus, nice=nice
             )
     if not places:
-        raise TargetError(f"placement.{what}: nothing of it is running, so it cannot be verified")
+        raise TargetRefused("place-of-nothing", f"placement.{what}")
     cpus, nice = places[0]
     return {"cpus": cpus, "nice": str(nice), "tasks": str(len(places))}
 

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from pgassay.errors import TargetError
+from pgassay.refusals.refusal import TargetRefused
 from pgassay.server.change import ServerChange
 from pgassay.server.connection.rights import own_role
 from pgassay.server.connection.session import server_row
@@ -46,25 +46,26 @@ def find_server_process(session: Connection, host: Host) -> ServerProcess:
     postmaster = postmaster_of(session, row.backend, host)
     where = f"{session.info.host}:{session.info.port}"
     if reported is None:
-        raise TargetError(
-            f"{session.info.user} may not see where the server's data directory is; "
-            f"GRANT pg_read_all_settings TO {own_role(session)}"
-        )
+        raise TargetRefused("data-directory-hidden", user=session.info.user, role=own_role(session))
     data = Path(reported)
     try:
         owner = host.facts(Path(f"/proc/{postmaster}"))
         there = host.facts(data)
     except OSError as error:
-        raise TargetError(
-            f"{data} of {host.label} cannot be seen ({error.strerror}); {account_needed(host)}"
+        raise TargetRefused(
+            "data-directory-closed",
+            data=data,
+            host_label=host.label,
+            why=error.strerror,
+            instead=account_needed(host),
         ) from None
     # A server could name any path; only its own directory says its own process.
     own = reported.startswith("/") and reported.isprintable() and there.uid == owner.uid
     if not own or not there.is_directory:
-        raise TargetError(f"{data} of {host.label} is not the data directory of {where}")
+        raise TargetRefused("data-directory-of-another", data=data, host=host.label, where=where)
     running = running_in(host, data)
     if running != postmaster:
-        raise TargetError(f"{data} of {host.label} is not the data directory of {where}")
+        raise TargetRefused("data-directory-of-another", data=data, host=host.label, where=where)
     collects = session.execute("SHOW logging_collector").fetchone() == ("on",)
     return ServerProcess(data, owner.account, postmaster, output_of(host, postmaster), collects)
 
@@ -80,12 +81,8 @@ def postmaster_of(session: Connection, backend: int, host: Host) -> int:
     postmaster = _parent(host, backend)
     if postmaster is None or _program(host, postmaster) not in SERVER_PROGRAMS:
         where = f"{session.info.host}:{session.info.port}"
-        fix = (
-            "ssh must lead to the server's own host, not to a proxy or a container's host"
-            if host.name
-            else "name its host in target.ssh, or run pgassay there"
-        )
-        raise TargetError(f"the server {where} does not run on {host.label}; {fix}")
+        code = "server-not-on-host" if host.name else "server-not-here"
+        raise TargetRefused(code, where=where, host=host.label)
     return postmaster
 
 
@@ -123,9 +120,12 @@ def _pid_in(host: Host, data: Path) -> int:
     except FileNotFoundError:
         return 0
     except OSError as error:
-        raise TargetError(
-            f"{data / PID_FILE} of {host.label} cannot be read ({error.strerror});"
-            f" {account_needed(host)}"
+        raise TargetRefused(
+            "data-directory-file-closed",
+            file=data / PID_FILE,
+            host_label=host.label,
+            why=error.strerror,
+            instead=account_needed(host),
         ) from None
     return int(first) if first.strip().isdigit() else 0
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from pgassay.errors import TargetError
+from pgassay.refusals.refusal import TargetRefused
 from pgassay.server.hosts.account import last_line
 from pgassay.server.hosts.host import COMMAND_LIMIT_S, REPLACE, FileFacts, Finished, NoLocks
 from pgassay.server.hosts.ssh_connection import SshConnection, quoted
@@ -185,8 +185,11 @@ class SshHost:
         try:
             output, errors = process.communicate(text, timeout=limit_s)
         except subprocess.TimeoutExpired:
-            raise TargetError(
-                f"`{Path(words[0]).name}` on {self.name} did not end within {limit_s:g} s"
+            raise TargetRefused(
+                "program-does-not-end-on",
+                program=Path(words[0]).name,
+                host=self.name,
+                seconds=limit_s,
             ) from None
         finally:
             if process.returncode is None:
@@ -223,10 +226,7 @@ class SshHost:
             self._sudo_checked = False
             words = done.stderr.decode("utf-8", "replace")
             said = last_line(subprocess.CompletedProcess([], done.returncode, "", words))
-            raise TargetError(
-                f"ssh {self.name}: {said}; target.sudo takes a rule there that asks for no"
-                " password (NOPASSWD in sudoers)"
-            )
+            raise TargetRefused("sudo-refused", host=self.name, said=said)
 
     def _as(self, user: str) -> list[str]:
         if self._connection.uid < 0:

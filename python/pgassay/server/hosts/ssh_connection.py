@@ -18,7 +18,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from pgassay.errors import SetupError
+from pgassay.refusals.refusal import SetupRefused
 from pgassay.server.hosts.host import HostUnreachable
 
 CONFIG_VARIABLE = "PGASSAY_SSH_CONFIG"
@@ -188,7 +188,7 @@ def quoted(words: Sequence[str | Path]) -> str:
 def _words(directory: Path, options: dict[str, str]) -> list[str]:
     program = shutil.which("ssh")
     if program is None:
-        raise SetupError("a host over ssh needs the program ssh; install openssh-client")
+        raise SetupRefused("no-ssh")
     config = os.environ.get(CONFIG_VARIABLE)
     chosen = _ALWAYS | options | {"ControlPath": str(directory / "c")}
     return [

@@ -11,8 +11,9 @@ import os
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
-from pgassay.errors import RestoreFailed, SettingRejected, TargetError
+from pgassay.errors import RestoreFailed, TargetError
 from pgassay.notes import Note
+from pgassay.refusals.refusal import SettingRefused
 from pgassay.server.change import KnobChange
 from pgassay.server.hosts.block_devices import read_mounts
 from pgassay.server.hosts.control_groups import memory_groups
@@ -71,9 +72,7 @@ class HostKnobs:
                 self._write(knob, before, value)
             shown[name] = knob.read()
             if shown[name] != normal(value):
-                raise SettingRejected(
-                    name, f"{name}: asked for {value}, the kernel has made it {shown[name]}"
-                )
+                raise SettingRefused(name, "knob-not-taken", wanted=value, shown=shown[name])
         return shown
 
     def restore(self) -> None:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pgassay.errors import SettingRejected, TargetError
+from pgassay.refusals.refusal import SettingRefused, TargetRefused
 from pgassay.server.change import BLOCK_DEVICES, HUGE_PAGES, SYSCTL, KnobChange
 from pgassay.server.hosts.block_devices import read_mounts, storage_of
 from pgassay.server.hosts.host import Host, HostLock, is_there
@@ -52,18 +53,23 @@ class Knob:
         words = self.words()
         self.read()
         if words and value not in words:
-            raise SettingRejected(
+            raise SettingRefused(
                 self.name,
-                f"{self.name} = {value}: {self.host.label} knows {', '.join(words)}",
+                "knob-not-one-of",
+                value=value,
+                host=self.host.label,
+                known=", ".join(words),
             )
         try:
             # Opened without a byte written, the kernel changes nothing.
             self.host.check_writable(self.path)
         except OSError as error:
-            raise SettingRejected(
+            raise SettingRefused(
                 self.name,
-                f"{self.name}: {self.path} may not be written ({error.strerror}); "
-                f"{_as_root(self.host)}, or leave the knob out",
+                "knob-not-writable",
+                path=self.path,
+                why=error.strerror,
+                instead=_as_root(self.host),
             ) from None
 
     def write(self, value: str) -> None:
@@ -73,18 +79,21 @@ class Knob:
         except OSError as error:
             words = self.words()
             allowed = f"; it knows {', '.join(words)}" if words else ""
-            raise SettingRejected(
+            raise SettingRefused(
                 self.name,
-                f"{self.name} = {value}: the kernel refuses it: {error.strerror}{allowed} "
-                f"({self.path})",
+                "knob-value-refused",
+                value=value,
+                why=error.strerror,
+                allowed=allowed,
+                path=self.path,
             ) from None
 
     def _text(self) -> str:
         try:
             return self.host.read(self.path).decode("ascii", errors="replace")
         except OSError as error:
-            raise SettingRejected(
-                self.name, f"{self.name}: {self.path} cannot be read ({error.strerror})"
+            raise SettingRefused(
+                self.name, "knob-unreadable", path=self.path, why=error.strerror
             ) from None
 
 
@@ -100,7 +109,7 @@ def find_knob(name: str, data_directory: Path | None, host: Host = HERE) -> Knob
         beside = name.rpartition(".")[0] + "."
     if not is_there(host, knob.path):
         near = _near(name, knob.path.parent, beside, host)
-        raise SettingRejected(name, f"{name}: {host.label} has no {knob.path}{near}")
+        raise SettingRefused(name, "no-such-knob", host=host.label, path=knob.path, near=near)
     return knob
 
 
@@ -113,10 +122,7 @@ def device_of(directory: Path, host: Host = HERE) -> Path:
     """Returns the disk that holds a directory, as its folder in /sys."""
     storage = storage_of(directory, host, read_mounts(host))
     if not storage.devices:
-        raise TargetError(
-            f"{directory} is on a file system without a block device ({storage.reason}); put the"
-            " data on a disk (PGASSAY_DATA), or leave out the knobs of block."
-        )
+        raise TargetRefused("no-block-device", directory=directory, reason=storage.reason)
     device = host.resolve(BLOCK_DEVICES / storage.devices[0].replace("/", "!"))
     return device.parent if is_there(host, device / "partition") else device
 
@@ -141,22 +147,18 @@ def refusals_on(
 
 def _queue_knob(name: str, data_directory: Path | None, host: Host) -> Knob:
     if data_directory is None:
-        raise SettingRejected(
-            name,
-            f"{name}: this user may not see where the server's data directory is; "
-            "GRANT pg_read_all_settings to it",
-        )
+        raise SettingRefused(name, "knob-of-a-hidden-disk")
     try:
         queue = device_of(data_directory, host) / "queue"
     except TargetError as error:
         raise SettingRejected(name, f"{name}: {error}") from None
     except OSError as error:
-        raise SettingRejected(name, f"{name}: {data_directory}: {error.strerror}") from None
+        raise SettingRefused(
+            name, "disk-not-found", folder=data_directory, why=error.strerror
+        ) from None
     knob = Knob(name, queue / name.removeprefix(BLOCK), host, queue.parent.name)
     if not is_there(host, knob.path):
-        raise SettingRejected(
-            name, f"{name}: {queue.parent.name}, the disk of the data, has no {knob.path}"
-        )
+        raise SettingRefused(name, "no-such-queue-knob", device=queue.parent.name, path=knob.path)
     return knob
 
 
@@ -180,9 +182,7 @@ def take_lock(host: Host = HERE) -> HostLock:
     """Locks a host's knobs for one run; raises TargetError where another run has the lock."""
     lock = host.lock(LOCKED)
     if lock is None:
-        raise TargetError(
-            f"another pgassay run is changing knobs of {host.label}; wait for it to end, or end it"
-        )
+        raise TargetRefused("knobs-in-use", host=host.label)
     return lock
 
 

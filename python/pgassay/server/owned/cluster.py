@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from pgassay.errors import TargetError
+from pgassay.refusals.refusal import TargetRefused
 from pgassay.server.hosts import page_cache
 from pgassay.server.hosts.account import last_line
 from pgassay.server.hosts.placement import Place, confirm_place, run_in
@@ -62,7 +62,7 @@ class Cluster:
         )
         if result.returncode != 0:
             reason, _ = failure(result.stderr)
-            raise TargetError(f"initdb failed: {reason or last_line(result)}")
+            raise TargetRefused("initdb-failed", why=reason or last_line(result))
         self._write(self._data / BASE_FILE, self._base_configuration() + lines(settings))
         self._append(self._data / "postgresql.conf", f"include = '{BASE_FILE}'\n")
 
@@ -175,10 +175,7 @@ class Cluster:
         result = account.run(command, limit_s=COPY_LIMIT_S)
         if result.returncode != 0:
             free = free_bytes(self.workspace.directory) / 2**30
-            raise TargetError(
-                f"{source} could not be copied: {last_line(result)} ({free:.1f} GB free; "
-                "a snapshot needs as much room as the data; PGASSAY_DATA names another disk)"
-            )
+            raise TargetRefused("snapshot-failed", source=source, said=last_line(result), free=free)
         # The copy's write-back would otherwise fall into the trial.
         # Of the whole file system: that is one journal commit, where thousands of fsync are many.
         account.require(["sync", "-f", destination], limit_s=COPY_LIMIT_S)
@@ -261,7 +258,9 @@ class Snapshots:
         directory = cluster.workspace.directory
         free = free_bytes(directory)
         if self._taken > free:
-            raise TargetError(
-                f"{directory}: {free / 2**30:.1f} GB are free, and another variant of the data"
-                f" takes {self._taken / 2**30:.1f} GB; PGASSAY_DATA names another disk"
+            raise TargetRefused(
+                "no-room-for-a-variant",
+                str(directory),
+                free=free / 2**30,
+                needed=self._taken / 2**30,
             )

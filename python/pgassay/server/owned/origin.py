@@ -15,8 +15,8 @@ from typing import Protocol
 
 from psycopg import sql
 
-from pgassay.errors import TargetError
 from pgassay.notes import Note
+from pgassay.refusals.refusal import TargetRefused
 from pgassay.server.connection.session import Work, as_target_error, connect, user_path
 from pgassay.server.owned.cluster import DATABASE, Cluster
 from pgassay.server.owned.installation import Installation
@@ -129,10 +129,7 @@ def refuse_tablespaces(session: Connection) -> None:
     """Refuse data that a copy of the data directory would share instead of freeze."""
     row = session.execute(statement("existing/tablespaces_outside")).fetchone()
     if row is not None:
-        raise TargetError(
-            f"the workload made the tablespace {row[0]} outside the data directory, which a "
-            "snapshot cannot freeze; use allow_in_place_tablespaces and LOCATION ''"
-        )
+        raise TargetRefused("tablespace-outside", place=row[0])
 
 
 SAMPLED = ("pg_buffercache",)

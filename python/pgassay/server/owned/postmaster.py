@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from pgassay.errors import TargetError
+from pgassay.refusals.refusal import TargetRefused
 from pgassay.server.hosts.account import Account, last_line
 from pgassay.server.owned.installation import Installation
 
@@ -84,9 +85,7 @@ def end_servers(data: Path, *, gentle_s: float = 0.0) -> None:
         while working_in(data) and time.monotonic() < end:
             time.sleep(POLL_S)
     if working_in(data):
-        raise TargetError(
-            f"the server in {data} cannot be ended: {working_in(data)} do not react to SIGKILL"
-        )
+        raise TargetRefused("server-not-ended", data=data, processes=working_in(data))
 
 
 def end_programs(directory: Path, uid: int) -> None:
@@ -175,7 +174,7 @@ def _signal(pid: int, number: signal.Signals) -> None:
     except ProcessLookupError:
         return
     except PermissionError:
-        raise TargetError(f"process {pid} of a server cannot be ended: not permitted") from None
+        raise TargetRefused("process-not-ended", pid=pid) from None
 
 
 def _size(path: Path) -> int:

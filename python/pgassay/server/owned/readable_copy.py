@@ -16,8 +16,8 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from pgassay.errors import SetupError
-from pgassay.server.hosts.account import USER_VARIABLE, Account, last_line
+from pgassay.refusals.refusal import SetupRefused
+from pgassay.server.hosts.account import Account, last_line
 from pgassay.server.owned.installation import PROGRAMS, VERSION_LIMIT_S, Installation
 
 CACHE = Path("/var/cache/pgassay")
@@ -32,15 +32,16 @@ def runnable_by(
     if problem is None:
         return installation
     if not account.switches:
-        raise SetupError(f"target.bin: {problem}")
+        raise SetupRefused("programs-do-not-run", problem=problem)
     _may_switch(account)
     copy = _copied(installation, cache or CACHE)
     problem = _refusal(copy, account)
     if problem is not None:
-        raise SetupError(
-            f"target.bin: {installation.bin_directory} is closed to the user {account.name} and "
-            f"a copy of it does not run ({problem}); install PostgreSQL where every user can "
-            "read it"
+        raise SetupRefused(
+            "programs-closed",
+            directory=installation.bin_directory,
+            account=account.name,
+            problem=problem,
         )
     return copy
 
@@ -59,10 +60,7 @@ def _refusal(installation: Installation, account: Account) -> str | None:
 
 def _may_switch(account: Account) -> None:
     if account.run(["true"], limit_s=VERSION_LIMIT_S).returncode != 0:
-        raise SetupError(
-            f"root may not run commands as {account.name} here (no CAP_SETUID?); "
-            f"start pgassay as an ordinary user, or name another in {USER_VARIABLE}"
-        )
+        raise SetupRefused("account-not-allowed", account=account.name)
 
 
 def _copied(installation: Installation, cache: Path) -> Installation:
@@ -78,7 +76,7 @@ def _copied(installation: Installation, cache: Path) -> Installation:
     if not final.exists():
         _copy_aside(sources, site, final)
     if final.lstat().st_uid != os.geteuid() or not final.is_dir():
-        raise SetupError(f"{final} was not made by pgassay; remove it and try again")
+        raise SetupRefused("copy-not-ours", folder=final)
     moved = final / installation.bin_directory.relative_to(site)
     return replace(installation, bin_directory=moved, libraries=moved.parent / "lib")
 
@@ -89,13 +87,10 @@ def _own(cache: Path) -> Path:
             cache.mkdir(mode=0o755, parents=True)
             cache.chmod(0o755)
         except PermissionError as error:
-            raise SetupError(
-                f"{cache} cannot be made ({error.strerror}); install PostgreSQL where every user "
-                "can read it"
-            ) from None
+            raise SetupRefused("cache-not-made", folder=cache, why=error.strerror) from None
     found = cache.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o022:
-        raise SetupError(f"{cache} can be written by others; remove it, pgassay makes its own")
+        raise SetupRefused("cache-open", folder=cache)
     return cache
 
 
@@ -123,7 +118,7 @@ def _copy_aside(sources: list[Path], site: Path, final: Path) -> None:
         if aside.exists():
             shutil.rmtree(aside, ignore_errors=True)
     if not final.exists():
-        raise SetupError(f"{final} could not be made; is {final.parent} on a full disk?")
+        raise SetupRefused("copy-of-programs-not-made", folder=final, parent=final.parent)
 
 
 def _open_to_all(root: Path) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 
 from pgassay.errors import SettingRejected
 from pgassay.notes import Note
+from pgassay.refusals.refusal import SettingRefused
 from pgassay.server.connection.session import as_target_error
 from pgassay.server.owned.cluster import Cluster
 from pgassay.server.owned.postmaster import StartError, blamed
@@ -52,8 +53,10 @@ class SettingsInForce:
             culprit = blamed(error.words, changed)
             if not culprit:
                 raise
-            values = ", ".join(f"{name} = {wanted[name]}" for name in culprit)
-            raise SettingRejected(", ".join(culprit), f"{values}: {error}") from None
+            values = ", ".join(wanted[name] for name in culprit)
+            raise SettingRefused(
+                ", ".join(culprit), "server-does-not-start", value=values, why=error
+            ) from None
         except SettingRejected:
             self._go_back_to(safe)
             raise

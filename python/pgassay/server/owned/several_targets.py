@@ -113,9 +113,8 @@ class SeveralTargets:
         except SettingRejected as error:
             if len(self._makers) == 1:
                 raise
-            raise SettingRejected(
-                error.setting, f"on the server {self._testbed.server}: {error}"
-            ) from error
+            error.args = (f"on the server {self._testbed.server}: {error}",)
+            raise
 
     def check_host(self, knobs: Mapping[str, str]) -> None:
         self._chosen.check_host(knobs)

@@ -12,8 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, LiteralString, NamedTuple
 
-from pgassay.errors import RestoreFailed, SettingRejected, TargetError
+from pgassay.errors import RestoreFailed, TargetError
 from pgassay.notes import Note
+from pgassay.refusals.refusal import SettingRefused
 from pgassay.server.change import OwnedServerChange
 from pgassay.server.connection.session import Work, as_target_error, connect, for_sql, version_text
 from pgassay.server.data.caches import caveat, drop_from_caches, outside_caveat
@@ -238,7 +239,7 @@ class OwnedTarget:
                 continue
             reason = cluster.refusal(name, value)
             if reason is not None:
-                raise SettingRejected(name, f"{name} = {value}: {reason}")
+                raise SettingRefused(name, "server-does-not-start", value=value, why=reason)
 
     def check_host(self, knobs: Mapping[str, str]) -> None:
         self._host.check(knobs, self._opened().workspace.directory)

@@ -27,7 +27,8 @@ from pathlib import Path
 
 import platformdirs
 
-from pgassay.errors import SetupError, TargetError
+from pgassay.errors import TargetError
+from pgassay.refusals.refusal import SetupRefused, TargetRefused
 from pgassay.server.hosts.account import Account
 from pgassay.server.hosts.memory_group import MemoryGroup, remove_group
 from pgassay.server.owned.owner_file import (
@@ -122,20 +123,11 @@ def base_directory(account: Account, environment: Mapping[str, str] = os.environ
             base.chmod(0o711 if account.switches else 0o700)
         mode = base.stat().st_mode
     except OSError as error:
-        raise SetupError(
-            f"{base} cannot be made ({error.strerror}); "
-            f"name a directory for the servers' data in {DATA_VARIABLE}"
-        ) from None
+        raise SetupRefused("data-folder-not-made", folder=base, why=error.strerror) from None
     if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
-        raise SetupError(
-            f"{base} can be written by everyone; "
-            f"name another directory for the servers' data in {DATA_VARIABLE}"
-        )
+        raise SetupRefused("data-folder-open", folder=base)
     if account.run(["test", "-x", base], limit_s=20).returncode != 0:
-        raise SetupError(
-            f"the server's user {account.name} cannot enter {base}; name a directory it can "
-            f"reach in {DATA_VARIABLE}"
-        )
+        raise SetupRefused("data-folder-closed", account=account.name, folder=base)
     return base
 
 
@@ -163,9 +155,8 @@ def make_workspace(
     except BaseException as error:
         workspace.remove()
         if isinstance(error, OSError):
-            raise SetupError(
-                f"{directory} cannot be made ({error.strerror}); "
-                f"name a directory for the servers' data in {DATA_VARIABLE}"
+            raise SetupRefused(
+                "data-folder-not-made", folder=directory, why=error.strerror
             ) from None
         raise
     return workspace
@@ -229,9 +220,7 @@ def _remove(account: Account, path: Path) -> None:
             if error.errno == errno.ENOTEMPTY and time.monotonic() < end:
                 time.sleep(POLL_S)
                 continue
-            raise TargetError(
-                f"{path} could not be removed ({error.strerror}); remove it with: rm -rf {path}"
-            ) from None
+            raise TargetRefused("data-folder-left-over", path=path, why=error.strerror) from None
         return
 
 
@@ -256,10 +245,7 @@ def _locked(owner_file: Path) -> int:
             return lock
         # The sweep of another run took the empty file for a leftover and is removing it.
         os.close(lock)
-    raise SetupError(
-        f"{owner_file} cannot be made ({problem}); "
-        f"name a directory for the servers' data in {DATA_VARIABLE}"
-    )
+    raise SetupRefused("data-folder-not-made", folder=owner_file, why=problem)
 
 
 def _try_lock(lock: int, path: Path) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pgassay.errors import TargetError
+from pgassay.refusals.refusal import TargetRefused
 from pgassay.server.change import Change, DatabaseChange, SchemaChange, SettingChange, VariantChange
 from pgassay.server.data.schema import is_mark, refuse_foreign
 from pgassay.server.data.schema_variants import take_back
@@ -72,7 +72,4 @@ def _refuse_foreign_database(session: Connection, name: str) -> None:
     that was killed between."""
     row = session.execute(statement("data/database_comment"), (name,)).fetchone()
     if row is not None and row[0] is not None and not is_mark(row[0]):
-        raise TargetError(
-            f"database {name} has a comment that pgassay did not write; drop it yourself, or rename"
-            " it"
-        )
+        raise TargetRefused("comment-not-ours", database=name)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from pgassay.errors import TargetError
+from pgassay.refusals.refusal import TargetRefused
 from pgassay.server.hosts.account import last_line
 from pgassay.server.hosts.host import Finished, Host
 from pgassay.server.hosts.server_process import ServerProcess
@@ -72,19 +72,13 @@ class SystemdUnit:
         done = host.run(["systemctl", "show", "--property=LoadState,MainPID", "--", self.unit])
         said = dict(line.split("=", 1) for line in done.stdout.splitlines() if "=" in line)
         if done.returncode:
-            raise TargetError(f"target.service: systemctl on {host.label}: {last_line(done)}")
+            raise TargetRefused("systemctl-failed", host=host.label, said=last_line(done))
         if said.get("LoadState") != "loaded":
-            raise TargetError(
-                f"target.service: {host.label} has no unit {self.unit}; "
-                "systemctl list-units 'postgres*' there shows what it has"
-            )
+            raise TargetRefused("no-such-unit", host=host.label, unit=self.unit)
         pid = said.get("MainPID", "0")
         if pid != str(server.postmaster):
-            what = "has no main process" if pid == "0" else f"runs process {pid}"
-            raise TargetError(
-                f"target.service: {self.unit} {what}, the server is {server.postmaster}; name the"
-                " unit of this very server (on Debian postgresql@VERSION-NAME)"
-            )
+            code = "unit-without-process" if pid == "0" else "unit-of-another-server"
+            raise TargetRefused(code, unit=self.unit, pid=pid, postmaster=server.postmaster)
 
     def restart(self, host: Host, server: ServerProcess) -> Finished:
         return self._run(host, "restart")
@@ -121,9 +115,12 @@ class DebianCluster:
         except OSError:
             same = data == server.data
         if not same:
-            raise TargetError(
-                f"target.cluster: {self.version}/{self.name} has its data in {data}, the server "
-                f"in {server.data}; name the cluster of this very server"
+            raise TargetRefused(
+                "cluster-of-another-server",
+                version=self.version,
+                name=self.name,
+                data=data,
+                own=server.data,
             )
         # Only root's pg_ctlcluster goes through systemd.
         own = f"postgresql@{self.version}-{self.name}.service" if host.uid == 0 else ""
@@ -152,11 +149,10 @@ class DebianCluster:
         if done.returncode == 0:
             return Path(done.stdout.removesuffix("\n"))
         if _NO_CLUSTER in done.stderr:
-            raise TargetError(
-                f"target.cluster: {host.label} has no cluster {self.version}/{self.name}; "
-                "pg_lsclusters there shows what it has"
+            raise TargetRefused(
+                "no-such-cluster", host=host.label, version=self.version, name=self.name
             )
-        raise TargetError(f"target.cluster: pg_conftool on {host.label}: {last_line(done)}")
+        raise TargetRefused("conftool-failed", host=host.label, said=last_line(done))
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from pgassay.errors import TargetError
+from pgassay.refusals.refusal import TargetRefused
 from pgassay.server.hosts.control_groups import parse_groups
 from pgassay.server.hosts.host import Host, is_there, text_of
 from pgassay.server.hosts.server_process import ServerProcess
@@ -49,15 +49,9 @@ def refuse_leaving_unit(host: Host, server: ServerProcess, key: str, through: st
     if unit == unit_in(text_of(host, Path("/proc/self/cgroup")) or ""):
         return
     name = unit.removesuffix(".service")
-    fix = (
-        f'write service = "{name}" instead'
-        if _OF_POSTGRESQL.search(name)
-        else f"vary what takes no restart, or take a server that {name} does not look after"
-    )
-    raise TargetError(
-        f"target.{key}: the server belongs to {unit} of {host.label}, and would run outside of it"
-        f" after a restart; {fix}"
-    )
+    is_its = _OF_POSTGRESQL.search(name)
+    code = "server-in-a-unit-of-its-own" if is_its else "server-in-a-foreign-unit"
+    raise TargetRefused(code, f"target.{key}", unit=unit, host=host.label, name=name)
 
 
 _NAME = "postgres (PostgreSQL) "

@@ -17,6 +17,7 @@ from typing import NoReturn
 import psycopg
 
 from pgassay.errors import ConnectionRefused, RestoreFailed, TargetError
+from pgassay.refusals.refusal import TargetRefused
 from pgassay.server.connection.answering import POLL_S, Attempts, is_up
 from pgassay.server.connection.session import connect, identity, resolve
 from pgassay.server.hosts.account import last_line
@@ -114,13 +115,12 @@ class Service:
         try:
             return self._host.read(self._file).decode("utf-8")
         except OSError as error:
-            raise TargetError(
-                f"{self._file} of {self._host.label} cannot be read ({error.strerror})"
+            raise TargetRefused(
+                "server-file-unreadable", file=self._file, host=self._host.label, why=error.strerror
             ) from None
         except UnicodeDecodeError:
-            raise TargetError(
-                f"{self._file} of {self._host.label} is not UTF-8, so pgassay cannot edit it while "
-                "the server is down; take the line out with ALTER SYSTEM RESET"
+            raise TargetRefused(
+                "server-file-not-utf8", file=self._file, host=self._host.label
             ) from None
 
     def start_with(self, values: Mapping[str, str | None]) -> None:
@@ -134,8 +134,11 @@ class Service:
             try:
                 self._host.replace(self._file, wanted, user=self.server.account)
             except OSError as error:
-                raise TargetError(
-                    f"{self._file} of {self._host.label} cannot be written ({error.strerror})"
+                raise TargetRefused(
+                    "server-file-not-writable",
+                    file=self._file,
+                    host=self._host.label,
+                    why=error.strerror,
                 ) from None
         self._bring_up(stopped=True)
 
@@ -154,7 +157,7 @@ class Service:
             if self._accepts_us(attempts):
                 return True
             if time.monotonic() - began > READY_LIMIT_S:
-                raise TargetError(f"the server takes no connections; see its log, {self.command}")
+                raise TargetRefused("server-not-ready", command=self.command)
             time.sleep(POLL_S)
 
     def _bring_up(self, *, stopped: bool) -> None:
@@ -177,13 +180,12 @@ class Service:
                     if self._is_new(before):
                         break
                     if done.returncode or late:
-                        raise TargetError(
-                            f"`{self.command}` did not restart the server: {last_line(done)}"
+                        raise TargetRefused(
+                            "restart-failed", command=self.command, said=last_line(done)
                         )
                 elif waited_s > READY_LIMIT_S:
-                    raise TargetError(
-                        f"the server takes no connections {READY_LIMIT_S:g} s after "
-                        f"`{self.command}`; see its log"
+                    raise TargetRefused(
+                        "restart-without-server", seconds=READY_LIMIT_S, command=self.command
                     )
             time.sleep(POLL_S)
         self._refuse_lost_log()
@@ -196,9 +198,8 @@ class Service:
             return False
         known = self._system or ("" if before is None else before.system)
         if known and now.system and now.system != known:
-            raise TargetError(
-                f"after `{self.command}` another server answers there: its system identifier is"
-                f" {now.system}, not {known}"
+            raise TargetRefused(
+                "restart-of-another-server", command=self.command, system=now.system, known=known
             )
         return before is None or now.at > before.at
 
@@ -216,7 +217,7 @@ class Service:
         try:
             return attempts.succeed()
         except ConnectionRefused as refused:
-            raise TargetError(f"the server is up, and refuses us: {refused}") from None
+            raise TargetRefused("restart-refuses-us", why=refused) from None
 
     def _wait_for_processes_left(self) -> None:
         """Processes of a killed server end within moments; a start before that would fail."""
@@ -244,10 +245,7 @@ class Service:
             return
         done = self._host.run(["readlink", f"/proc/{postmaster}/fd/2"], user=self.server.account)
         if done.stdout.rstrip("\n").endswith(" (deleted)") and not self.server.collects:
-            raise TargetError(
-                "target.restart_command: the server now writes its log to that command's output,"
-                " which is lost; redirect it in the command, as `pg_ctl -l FILE restart` does"
-            )
+            raise TargetRefused("restart-loses-the-log")
 
     def _raise_down(self, done: Finished, log: StartLog) -> NoReturn:
         reason, words = log.reason([done.stdout, done.stderr])

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from psycopg import sql
 
-from pgassay.errors import SettingRejected
+from pgassay.refusals.refusal import SettingRefused
 from pgassay.server.change import SettingChange
 from pgassay.server.connection.rights import own_role
 from pgassay.server.protocol import Connection, Setting
@@ -20,11 +20,8 @@ from pgassay.server.settings.values import check_value, find, read_settings
 from pgassay.server.undo.undo_sql import assignment, reset
 from pgassay.spec.secrets.redaction import shown_of
 
-NO_RESTART = (
-    "and the spec does not say how to restart this server: name its service, its cluster or a"
-    " restart_command in [target], or leave out dsn for a server of pgassay's own"
-)
-NOT_ALLOWED = "which ends everybody's sessions: target.allow_restart = true allows it"
+NO_RESTART = "setting-without-way-to-restart"
+NOT_ALLOWED = "setting-without-leave-to-restart"
 
 
 @dataclass
@@ -66,7 +63,7 @@ def refuse_unchangeable(
         setting = check_value(known, name, value)
         scope.refuse(name, setting)
         if setting is not None and setting.context.needs_restart and restarts:
-            raise SettingRejected(name, f"{name}: needs a restart, {restarts}")
+            raise SettingRefused(name, restarts)
         as_found(session, name, setting, scope)
         scope.refuse_without_right(session, name, setting)
 
@@ -85,22 +82,16 @@ def as_found(
     """Returns a setting as it is before it is changed, with the statement that undoes a change;
     raises SettingRejected where it could not be put back."""
     if setting is None:
-        raise SettingRejected(
-            name, f"{name}: unknown to this server; load its extension first, or check the name"
-        )
+        raise SettingRefused(name, "setting-not-loaded")
     scope.refuse(name, setting)
     visible, written = scope.written(session, name)
     if not visible and setting.source in (scope.source, "session"):
-        raise SettingRejected(
-            name,
-            f"{name}: its value comes from a file {session.info.user} may not see, so it could "
-            f"not be put back; GRANT pg_read_all_settings TO {own_role(session)}",
+        raise SettingRefused(
+            name, "setting-of-a-hidden-file", user=session.info.user, role=own_role(session)
         )
     if written and shown_of(name, written) != written:
-        raise SettingRejected(
-            name,
-            f"{name}: its value in {scope.place} may hold a password, which the journal "
-            f"would have to keep; take it out there{scope.elsewhere}, or leave this setting alone",
+        raise SettingRefused(
+            name, "setting-may-hold-password", place=scope.place, elsewhere=scope.elsewhere
         )
     undo = reset(name, scope.alter) if written is None else assignment(name, written, scope.alter)
     return Touched(name, written, setting, undo)

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from pgassay.errors import TargetError
+from pgassay.refusals.refusal import TargetRefused
 from pgassay.server.change import SettingChange
 from pgassay.server.protocol import Connection
 from pgassay.server.settings.auto_conf import value_in
@@ -86,9 +86,8 @@ def refuse_taken_over(session: Connection, scope: Scope, settings: Iterable[Touc
         line = line_now(session, scope, touched)
         touched.reported = line.author is Author.OTHERS
         if touched.reported:
-            raise TargetError(
-                "somebody else has changed a setting of this run, so it ends here:"
-                f" {line.described(touched.name, touched.undo_text)}"
+            raise TargetRefused(
+                "setting-changed-by-others", line=line.described(touched.name, touched.undo_text)
             )
 
 

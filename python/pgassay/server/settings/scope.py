@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import psycopg
 from psycopg import sql
 
-from pgassay.errors import SettingRejected
+from pgassay.refusals.refusal import SettingRefused
 from pgassay.server.connection.rights import own_role
 from pgassay.server.protocol import Connection, Context, Setting
 from pgassay.server.settings.auto_conf import NAME as AUTO_CONF
@@ -127,16 +127,13 @@ class Scope:
         if setting is None:
             return
         if self.at != "server" and setting.context in _FOR_ALL:
-            raise SettingRejected(
-                name,
-                f"{name}: it is set for the whole server, not for a {self.at}; "
-                'target.settings_at = "server"',
-            )
+            raise SettingRefused(name, "setting-of-the-server", at=self.at)
         if setting.source in self.overriding:
-            raise SettingRejected(
+            raise SettingRefused(
                 name,
-                f"{name}: sessions get it from {self.overriding[setting.source]}, which wins over "
-                f"{self.alter.as_string(None)}; remove that first",
+                "setting-overridden",
+                place=self.overriding[setting.source],
+                statement=self.alter.as_string(None),
             )
 
     def refuse_without_right(self, session: Connection, name: str, setting: Setting | None) -> None:
@@ -147,11 +144,7 @@ class Scope:
         user = session.info.user
         row = session.execute(statement("settings/may_alter_database"), (self.of,)).fetchone()
         if self.at == "database" and not (row and row[0]):
-            raise SettingRejected(
-                name,
-                f"{name}: {user} does not own database {self.of}; connect as its owner, or "
-                'target.settings_at = "role"',
-            )
+            raise SettingRefused(name, "database-of-another-owner", user=user, database=self.of)
         refuse_without_set(session, name, setting)
 
 
@@ -167,35 +160,22 @@ def refuse_without_set(session: Connection, name: str, setting: Setting | None) 
         statement("settings/may_set_15" if newer else "settings/may_set_13"), (name,)
     ).fetchone()
     if not (row and row[0]):
-        grant = f"GRANT SET ON PARAMETER {name} TO {own_role(session)}, or " if newer else ""
-        raise SettingRejected(
-            name, f"{name}: {session.info.user} may not set it; {grant}connect as a superuser"
-        )
+        code = "may-not-set-without-grant" if newer else "may-not-set"
+        user, role = session.info.user, own_role(session)
+        raise SettingRefused(name, code, user=user, name=name, role=role)
 
 
 def _refuse_alter_system(session: Connection, name: str) -> None:
     # From 17 on; without a value it is an older server, which always allows it.
     row = session.execute("SELECT current_setting('allow_alter_system', true)").fetchone()
     if row == ("off",):
-        raise SettingRejected(
-            name,
-            f"{name}: this server takes no ALTER SYSTEM (allow_alter_system = off: its files are"
-            ' managed by others); target.settings_at = "database" or "role", or have it turned on',
-        )
+        raise SettingRefused(name, "alter-system-off")
     newer = session.info.server_version >= 150000
     question = statement("settings/may_change_15" if newer else "settings/may_change_13")
     may_alter, may_reload = session.execute(question, (name,)).fetchone() or (False, False)
     user = session.info.user
     if not may_alter:
-        grant = (
-            f"GRANT ALTER SYSTEM ON PARAMETER {name} TO {own_role(session)}, or " if newer else ""
-        )
-        raise SettingRejected(
-            name, f"{name}: {user} may not ALTER SYSTEM; {grant}connect as a superuser"
-        )
+        code = "may-not-alter-system-without-grant" if newer else "may-not-alter-system"
+        raise SettingRefused(name, code, user=user, name=name, role=own_role(session))
     if not may_reload:
-        raise SettingRejected(
-            name,
-            f"{name}: {user} may not reload the configuration; "
-            f"GRANT EXECUTE ON FUNCTION pg_reload_conf() TO {own_role(session)}",
-        )
+        raise SettingRefused(name, "may-not-reload", user=user, role=own_role(session))

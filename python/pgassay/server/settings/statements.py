@@ -13,7 +13,8 @@ from contextlib import suppress
 import psycopg
 from psycopg import sql
 
-from pgassay.errors import SettingRejected, TargetError
+from pgassay.errors import TargetError
+from pgassay.refusals.refusal import SettingRefused, TargetRefused
 from pgassay.server.connection.session import one_line, target_failure
 from pgassay.server.protocol import Connection
 from pgassay.server.settings.pending_changes import read_file_lines
@@ -58,8 +59,9 @@ def execute(session: Connection, command: sql.Composed, name: str) -> None:
     except psycopg.OperationalError as error:
         raise target_failure(error, command.as_string(session)) from error
     except psycopg.Error as error:
-        raise SettingRejected(
-            name, f"{command.as_string(session)}: {one_line(error)}", sqlstate=error.sqlstate
+        made = command.as_string(session)
+        raise SettingRefused(
+            name, "statement-rejected", sqlstate=error.sqlstate, statement=made, why=one_line(error)
         ) from error
 
 
@@ -83,7 +85,7 @@ def reload(session: Connection) -> None:
     # A file that cannot be read at all says more than the settings that are missed for it.
     wrong = sorted(files.errors, key=lambda one: bool(one.setting)) if files else ()
     reason = f": {wrong[0]}" if wrong else "; see the server's log"
-    raise TargetError(f"the server did not reload its files in {RELOAD_LIMIT_S:g} s{reason}")
+    raise TargetRefused("files-not-reloaded", seconds=RELOAD_LIMIT_S, reason=reason)
 
 
 def _load_time(session: Connection) -> object:

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping
 
 from psycopg.rows import dict_row
 
-from pgassay.errors import SettingRejected
 from pgassay.notes import Note
+from pgassay.refusals.refusal import SettingRefused
 from pgassay.server.protocol import Connection, Context, Setting
 from pgassay.server.settings.scope import SERVER, Scope
 from pgassay.server.statements import statement
@@ -65,27 +65,21 @@ def check_value(settings: Mapping[str, Setting], name: str, value: str) -> Setti
     None for a setting of an extension that is not loaded yet: only the server can tell.
     """
     if name.lower() in CANNOT_VARY:
-        raise SettingRejected(
-            name, f"{name}: it cannot be varied here: {CANNOT_VARY[name.lower()]}"
-        )
+        raise SettingRefused(name, "setting-does-not-vary", why=CANNOT_VARY[name.lower()])
     if "\n" in value or "\0" in value:
-        raise SettingRejected(name, f"{name}: a setting's value is one line")
+        raise SettingRefused(name, "value-of-several-lines")
     setting = find(settings, name)
     if setting is None:
         if "." in name:
             return None
-        raise SettingRejected(
-            name, f"{name}: unknown setting of this server{did_you_mean(name, settings)}"
-        )
+        raise SettingRefused(name, "setting-not-of-this-server", near=did_you_mean(name, settings))
     if setting.context is Context.INTERNAL:
-        raise SettingRejected(
-            name, f"{name}: fixed when PostgreSQL is built or initialised; it cannot be varied"
-        )
+        raise SettingRefused(name, "setting-fixed")
     problem = misfit(
         value, setting.unit, setting.vartype, setting.min_val, setting.max_val, setting.enumvals
     )
     if problem is not None:
-        raise SettingRejected(name, f"{name} = {value}: {problem}")
+        raise SettingRefused(name, problem.code, **{**problem.values, "value": value})
     return setting
 
 
@@ -111,25 +105,23 @@ def confirm(wanted: str, setting: Setting | None, name: str, scope: Scope = SERV
     """Raises SettingRejected for a value that is not in force; returns a note where it is, but
     reads back differently."""
     if setting is None:
-        raise SettingRejected(name, f"{name}: the server has no such setting once started")
+        raise SettingRefused(name, "setting-gone")
     if setting.pending_restart:
-        raise SettingRejected(name, f"{name}: the server needs a restart to take {wanted}")
+        raise SettingRefused(name, "setting-waits-for-restart", wanted=wanted)
     if same_value(wanted, setting):
         return None
     shown = shown_of(name, f"{setting.value}{f' × {setting.unit}' if setting.unit else ''}")
     by = scope.overriding.get(setting.source)
     if by is not None:
-        raise SettingRejected(
-            name, f"{name}: sessions get {shown} from {by}, not {wanted}; remove that first"
-        )
+        raise SettingRefused(name, "setting-from-elsewhere", shown=shown, by=by, wanted=wanted)
     automatic = setting.source == "override" and wanted.strip() in ("-1", "0")
     if automatic:
         return Note.of("server/settings/automatic", name=name, wanted=wanted, shown=shown)
     if setting.source == scope.source and setting.vartype in ("string", "enum"):
         shown = shown_of(name, setting.value)
         return Note.of("server/settings/reads-back", name=name, wanted=wanted, shown=shown)
-    raise SettingRejected(
-        name, f"{name}: asked for {wanted}, the server has {shown} from {setting.source}"
+    raise SettingRefused(
+        name, "setting-not-taken", wanted=wanted, shown=shown, source=setting.source
     )
 
 

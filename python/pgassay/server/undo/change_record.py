@@ -24,6 +24,7 @@ import platformdirs
 
 from pgassay.durable import make_directory, remove_partial_files, write_atomically
 from pgassay.errors import SetupError
+from pgassay.refusals.refusal import SetupRefused
 from pgassay.server.change import Change, RestartChange, change_of, stored
 from pgassay.server.hosts.account import name_of
 from pgassay.server.hosts.host import NoLocks
@@ -93,10 +94,7 @@ def recorded(server: str) -> list[Change]:
     except FileNotFoundError:
         return []
     except (OSError, ValueError, TypeError, KeyError) as error:
-        raise SetupError(
-            f"{path} cannot be read ({error}), so it is unknown whether a killed run has changed"
-            " this server; compare its settings with what you expect, then remove that file"
-        ) from None
+        raise SetupRefused("record-unreadable", path=path, why=error) from None
 
 
 def all_recorded() -> list[tuple[str, list[Change]]]:
@@ -196,13 +194,10 @@ def _lock(folder: Path) -> LocalLock:
         make_directory(folder, parents=True, exist_ok=True)
         while (lock := HERE.lock(folder)) is None:
             if time.monotonic() - began > LOCK_LIMIT_S:
-                raise SetupError(
-                    f"another pgassay run has locked {folder} for {LOCK_LIMIT_S:g} s and seems to"
-                    " hang; end it"
-                )
+                raise SetupRefused("record-locked", folder=folder, seconds=LOCK_LIMIT_S)
             time.sleep(_PAUSE_S)
     except NoLocks as error:
-        raise SetupError(f"{error}; or name another folder with XDG_STATE_HOME") from None
+        raise SetupRefused("record-without-locks", why=error) from None
     except OSError as error:
         raise _unwritable(folder, error) from None
     return lock

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from pgassay.errors import ConnectionRefused, TargetError
+from pgassay.errors import ConnectionRefused
+from pgassay.refusals.refusal import TargetRefused
 from pgassay.server.change import Change, ServerChange
 from pgassay.server.connection.session import first_address, identity, server_row
 from pgassay.server.hosts.host import Host, host_identity
@@ -48,7 +49,7 @@ def refuse_killed_run(server: str, data: str | None, reached: str, own: Path | N
     """
     changes = [one for one in recorded(server) if not _is_elsewhere(one, data, reached)]
     if changes:
-        raise TargetError(_reason(server, changes, own=own))
+        raise _reason(server, changes, own=own)
 
 
 def refuse_killed_run_on(host: Host) -> None:
@@ -61,7 +62,7 @@ def refuse_killed_run_on(host: Host) -> None:
         if not (_has_journal(one) and _is_alive(Path(one.journal).parent))
     ]
     if killed:
-        raise TargetError(_reason(server, killed, host.label))
+        raise _reason(server, killed, host.label)
 
 
 def explained(refused: ConnectionRefused, dsn: str, own: Path | None = None) -> ConnectionRefused:
@@ -83,21 +84,17 @@ def _is_elsewhere(change: Change, data: str | None, reached: str) -> bool:
 
 def _reason(
     server: str, changes: Sequence[Change], what: str = "this server", own: Path | None = None
-) -> str:
+) -> TargetRefused:
     last = changes[-1]
     folder = Path(last.journal).parent
-    recover = f"`pgassay recover {shlex.quote(str(folder))}`"
+    values = {"folder": folder, "what": what, "run": shlex.quote(str(folder))}
     if not _has_journal(last):
-        undo = "; ".join(dict.fromkeys(undo_text(one) for one in reversed(changes)))
-        return (
-            f"a run whose directory is gone ({folder}) was killed while it had changed {what};"
-            f" undo that yourself: {undo}; then remove {record_file(server)}"
-        )
+        values["undo"] = "; ".join(dict.fromkeys(undo_text(one) for one in reversed(changes)))
+        values["record"] = record_file(server)
+        return TargetRefused("killed-run-without-journal", **values)
     if own is not None and own.resolve() == folder.resolve():
-        return f"this run has changed {what} and could not put it back; {recover} does it"
-    if _is_alive(folder):
-        return f"another pgassay run, {folder}, is using {what}; wait for it to end, or end it"
-    return f"run {folder} was killed while it had changed {what}; {recover} puts it back"
+        return TargetRefused("killed-run-is-this-one", **values)
+    return TargetRefused("killed-run-is-alive" if _is_alive(folder) else "killed-run", **values)
 
 
 def _has_journal(change: Change) -> bool:

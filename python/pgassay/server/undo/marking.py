@@ -19,6 +19,7 @@ from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
 from pgassay.errors import TargetError
+from pgassay.refusals.refusal import TargetRefused, refuse
 from pgassay.server.change import Change, KnobChange, visible
 from pgassay.server.connection.session import as_target_error, connect
 from pgassay.server.protocol import Connection, ConnectionParameters, Journal
@@ -82,12 +83,15 @@ class FoundMark:
     """The role that owns the place; this role, its members and superusers can have written it."""
     of_superuser: bool
 
-    def refusal(self, dsn: str) -> str:
+    def refusal(self, dsn: str) -> TargetRefused:
         """Why nothing is done on this server until the mark is gone."""
-        return (
-            f"{self.mark.who} was killed while it had changed this server: {self.mark.what}"
-            f" ({self.source}); `pgassay recover --server {shlex.quote(redacted(dsn))}` puts it"
-            f" back, as {visible(self.mark.role)} or a superuser"
+        return TargetRefused(
+            "killed-run-by-mark",
+            who=self.mark.who,
+            what=self.mark.what,
+            source=self.source,
+            server=shlex.quote(redacted(dsn)),
+            role=visible(self.mark.role),
         )
 
     @property
@@ -111,21 +115,18 @@ def place_for(session: Connection) -> Place:
     return Place("" if row is None else str(row[0]))
 
 
-def found_marks(session: Connection) -> tuple[list[FoundMark], list[str]]:
-    """The marks on this server that this session can see; a sentence for each that cannot be
+def found_marks(session: Connection) -> tuple[list[FoundMark], list[TargetRefused]]:
+    """The marks on this server that this session can see; a refusal for each that cannot be
     read: anyone who owns a database can write such a comment."""
-    found, unread = list[FoundMark](), list[str]()
+    found, unread = list[FoundMark](), list[TargetRefused]()
     for place, author, of_superuser, comment in _comments(session):
         try:
             mark = mark_in(comment)
         except ValueError as error:
             (removal,) = place.removal(session) or [REMOVAL_OF_SCHEMA]
-            unread.append(
-                f"the comment of {visible(str(place))} says that a run of pgassay has changed this"
-                f" server, and cannot be read ({visible(str(error))}); compare the server's"
-                f" settings with what you expect, then as {visible(author)}, who owns it, or as a"
-                f" superuser: {visible(removal)}"
-            )
+            texts = {"place": place, "why": error, "author": author, "removal": removal}
+            shown = {name: visible(str(text)) for name, text in texts.items()}
+            unread.append(TargetRefused("mark-unreadable", **shown))
             continue
         if mark is not None:
             found.append(FoundMark(mark, place, author, of_superuser))
@@ -154,7 +155,7 @@ def left_on(where: ConnectionParameters) -> str:
     with suppress(TargetError, psycopg.Error), connect(where, through_pooler=True) as session:
         refuse_other_runs(session)
         marks, unread = found_marks(session)
-        return next(iter([*(one.refusal(words_of(where)) for one in marks), *unread]), "")
+        return str(next(iter([*(one.refusal(words_of(where)) for one in marks), *unread]), ""))
     return ""
 
 
@@ -168,9 +169,7 @@ def refuse_marked(session: Connection, dsn: str, known: Collection[str] = ()) ->
     of `known` runs, by the names drawn for their journals, are recovered from these."""
     with as_target_error("looking for what killed runs have left"):
         marks, unread = found_marks(session)
-    reasons = [*(one.refusal(dsn) for one in marks if one.mark.id not in known), *unread]
-    if reasons:
-        raise TargetError(reasons[0])
+    refuse([*(one.refusal(dsn) for one in marks if one.mark.id not in known), *unread])
 
 
 class ServerMark:

@@ -99,6 +99,8 @@ def _coded(model: type[BaseModel], detail: ErrorDetails) -> tuple[str, dict[str,
             return "key-missing", {}
         case "literal_error", {"expected": known}:
             return "not-one-of", {"value": value, "known": known}
+        case "value_error", {"error": problem}:
+            return "value-not-fit", {"problem": str(problem)}
         case kind, _:
             problem = str(detail["msg"]).removeprefix("Input should be ")
             return "not-of-its-type", {"value": value, "wanted": _PLAIN.get(kind, problem)}

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from pgassay.errors import SetupError
+from pgassay.refusals.refusal import SetupRefused
 
 Limits = Mapping[str, Mapping[str, Any]]
 VARIABLE = "PGASSAY_GUARDS"
@@ -35,13 +36,15 @@ def own_limits() -> Limits:
     try:
         found = tomllib.loads(Path(named).read_text("utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise SetupError(f"{VARIABLE}: {named}: cannot be used: {error}") from None
+        raise SetupRefused("thresholds-unusable", f"{VARIABLE}: {named}", why=error) from None
     for guard, changes in found.items():
         known = shipped_limits().get(guard)
         if known is None or not isinstance(changes, dict):
-            raise SetupError(
-                f"{VARIABLE}: {named}: [{guard}] is no guard; known are "
-                + ", ".join(shipped_limits())
+            raise SetupRefused(
+                "no-such-guard",
+                f"{VARIABLE}: {named}",
+                guard=guard,
+                known=", ".join(shipped_limits()),
             )
         for key, value in changes.items():
             if not _fits(known, key, value):

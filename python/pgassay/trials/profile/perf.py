@@ -18,9 +18,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import BinaryIO, Self
 
-from pgassay.errors import SetupError, TrialError
+from pgassay.errors import TrialError
 from pgassay.interruption import interruptions_deferred
 from pgassay.notes import Note
+from pgassay.refusals.refusal import SetupRefused
 
 PARANOID = Path("/proc/sys/kernel/perf_event_paranoid")
 INSTALL = "on Debian: apt install linux-perf; on Ubuntu: linux-tools-$(uname -r); on Fedora: perf"
@@ -48,16 +49,13 @@ def program() -> str:
     """Returns the path of a perf that starts; SetupError names what is missing and the fix."""
     found = shutil.which("perf")
     if found is None:
-        raise SetupError(f"profiles take perf, which is not installed: {INSTALL}")
+        raise SetupRefused("no-perf")
     done = _run([found, "--version"], 20.0)
     if done.returncode:
         # Ubuntu's perf looks for the one of the running kernel.
-        raise SetupError(f"perf does not start on this kernel ({_last(done.stderr)}): {INSTALL}")
+        raise SetupRefused("perf-does-not-start", said=_last(done.stderr))
     if _paranoid() >= _OF_ANYONE_NOT and not _may_everything():
-        raise SetupError(
-            f"the kernel lets only root use perf (kernel.perf_event_paranoid is {_paranoid()}):"
-            f" {RIGHT}"
-        )
+        raise SetupRefused("perf-for-root-only", paranoid=_paranoid())
     return found
 
 
@@ -92,10 +90,7 @@ class Recording:
         """`pids` lists the processes as they are now."""
         self._perf, self._pids = program(), pids
         if off_cpu and not sees_kernel():
-            raise SetupError(
-                "waits cannot be profiled: the kernel shows switches of processes only to root"
-                f" (kernel.perf_event_paranoid is {_paranoid()}): {RIGHT}"
-            )
+            raise SetupRefused("switches-for-root-only", paranoid=_paranoid())
         self._data, self._text = folder / "perf.data", folder / "perf.txt"
         self._errors = folder / "perf.log"
         what = (

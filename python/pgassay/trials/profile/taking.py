@@ -17,8 +17,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from pgassay import _core
-from pgassay.errors import SetupError, TargetError, TrialError
+from pgassay.errors import SetupError, TrialError
 from pgassay.notes import Note
+from pgassay.refusals.refusal import TargetRefused
 from pgassay.server.connection.session import as_target_error
 from pgassay.server.hosts.host import Host
 from pgassay.server.hosts.server_process import children_of, postmaster_of
@@ -60,10 +61,7 @@ class Processes:
         """Returns the ids of the postmaster and of the processes that it has started."""
         found = [self.postmaster, *children_of(self.postmaster)]
         if len(found) == 1:
-            raise TargetError(
-                "the server's processes cannot be seen: run pgassay outside of the"
-                " container, or in the server's"
-            )
+            raise TargetRefused("processes-hidden")
         return sorted(found)
 
 

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from shlex import quote
 from typing import Any
 
-from pgassay.errors import SetupError
+from pgassay.refusals.refusal import SetupRefused
 from pgassay.trials.model.record import Validity
 
 _HOST = {key: f"host.{key}" for key in ("kernel", "architecture", "cpu", "cpus", "memory_bytes")}
@@ -58,10 +58,7 @@ class RunSoFar:
         if refused:
             named = "; ".join(f"{name} was {a}, is {b}" for name, (a, b) in refused.items())
             names = " ".join(f"--accept {quote(name)}" for name in refused)
-            raise SetupError(
-                f"the server changed since the run began: {named}; change it back, or resume"
-                f" anyway with {names}"
-            )
+            raise SetupRefused("server-changed-meanwhile", named=named, names=names)
 
 
 def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, tuple[str, str]]:

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pgassay.errors import SetupError
+from pgassay.refusals.refusal import SetupRefused
 
 _SYMBOL_TABLES = (2, 11)
 """SHT_SYMTAB and SHT_DYNSYM."""
@@ -52,7 +53,7 @@ def read_executable(path: Path) -> Executable:
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
             return _executable(data)
     except (OSError, ValueError, struct.error, UnicodeDecodeError) as error:
-        raise SetupError(f"{path}: the server's program cannot be read: {error}") from None
+        raise SetupRefused("program-unreadable", str(path), why=error) from None
 
 
 def _executable(data: mmap.mmap) -> Executable:

@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from pgassay.errors import TargetError
+from pgassay.refusals.refusal import TargetRefused
 from pgassay.server.connection.session import server_row
 from pgassay.server.existing.requirements import is_here
 from pgassay.server.hosts.local import HERE
@@ -80,19 +80,14 @@ def processor_time_ns(postmaster: int) -> int:
     try:
         fields = fields_of(postmaster)
     except OSError:
-        raise TargetError(
-            f"process {postmaster} of the server has ended; trace again once the server is up"
-        ) from None
+        raise TargetRefused("server-ended", postmaster=postmaster) from None
     return ran + sum(map(int, fields[13:15])) * 10**9 // os.sysconf("SC_CLK_TCK")
 
 
 def traced_server(session: Connection) -> TracedServer:
     """Returns the server of a session. Raises TargetError where it does not run on this host."""
     if not is_here(session):
-        raise TargetError(
-            f"the server {session.info.host}:{session.info.port} does not run on this host;"
-            " run pgassay trace there, outside of containers"
-        )
+        raise TargetRefused("trace-elsewhere", host=session.info.host, port=session.info.port)
     row = server_row(session)
     postmaster = postmaster_of(session, row.backend, HERE)
     executable = read_executable(Path(f"/proc/{postmaster}/exe"))
@@ -109,7 +104,7 @@ def traced_server(session: Connection) -> TracedServer:
             executable.symbols.get("my_wait_event_info", (0, 0))[0] + shift,
             tuple(_tranche_names(executable, postmaster, shift)),
         )
-    raise TargetError(f"process {postmaster} may not be looked at; run pgassay as root")
+    raise TargetRefused("server-may-not-be-looked-at", postmaster=postmaster)
 
 
 def _tranche_names(executable: Executable, process: int, shift: int) -> list[str]:

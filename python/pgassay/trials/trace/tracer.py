@@ -17,8 +17,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from pgassay.errors import SetupError
 from pgassay.interruption import interruptions_deferred
+from pgassay.refusals.refusal import SetupRefused
 from pgassay.trials.trace.output import Output, Reading
 
 MAP_KEYS = 4096
@@ -84,9 +84,9 @@ class Tracer:
             if self._process.poll() is not None:
                 for thread in self._threads:
                     thread.join(_END_LIMIT_S)
-                raise SetupError(f"bpftrace could not attach its probes: {self.complaint()}")
+                raise SetupRefused("probes-not-attached", said=self.complaint())
             if time.monotonic() > deadline:
-                raise SetupError("bpftrace did not attach its probes within a minute; try again")
+                raise SetupRefused("probes-late")
 
     def _read(self) -> None:
         assert self._process.stdout is not None  # noqa: S101 - it is a pipe

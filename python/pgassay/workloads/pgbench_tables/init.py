@@ -19,6 +19,7 @@ import psycopg
 from psycopg import sql
 
 from pgassay.errors import TargetError
+from pgassay.refusals.refusal import TargetRefused
 from pgassay.server.connection.rights import NOTHING_MADE, explained_write
 from pgassay.server.connection.session import Work, as_target_error, connect
 from pgassay.server.data.schema import MARK
@@ -104,10 +105,7 @@ def _refuse_foreign(session: Connection, request: InitRequest) -> None:
     foreign = [str(shown) for _, shown, comment, _ in found if comment != MARK]
     if foreign:
         what = "dropped" if losing[0] == "d" else "emptied"
-        raise TargetError(
-            f"{', '.join(foreign)} would be {what}, and pgassay did not make it; add --drop if its"
-            " data are not needed, or name another database"
-        )
+        raise TargetRefused("foreign-tables", foreign=", ".join(foreign), what=what)
 
 
 def _create(session: Connection, request: InitRequest) -> None:
@@ -266,10 +264,7 @@ def pgbench_scale(parameters: ConnectionParameters) -> int:
                 f"pgbench_branches cannot be read: {error.diag.message_primary}"
             ) from None
     if row is None or not row[0]:
-        raise TargetError(
-            f"{parameters.label}: pgbench's tables are missing or empty; make them with"
-            " `pgassay init`"
-        )
+        raise TargetRefused("no-pgbench-tables", server=parameters.label)
     return int(row[0])
 
 

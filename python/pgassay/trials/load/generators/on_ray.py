@@ -24,7 +24,8 @@ from pgassay import _core
 from pgassay.cluster.calls import Actor, ActorLost, answers
 from pgassay.cluster.joining import joined
 from pgassay.cluster.nodes import OnNode
-from pgassay.errors import SetupError, TargetError
+from pgassay.errors import TargetError
+from pgassay.refusals.refusal import SetupRefused
 from pgassay.server.connection.session import connect
 from pgassay.server.protocol import LOAD_NAME, ConnectionParameters
 from pgassay.server.statements import statement
@@ -167,9 +168,8 @@ def refuse_other_server(
     here = {pid for (pid,) in found}
     for name, pids in zip(names, opened, strict=True):
         if not here.issuperset(pids):
-            raise SetupError(
-                f"the load generator on {name} reached another server than this machine, whose is"
-                f" {connection.label}: give target.dsn a host that all machines know by that name"
+            raise SetupRefused(
+                "generator-reaches-another-server", name=name, server=connection.label
             )
 
 
