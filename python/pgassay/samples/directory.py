@@ -1,4 +1,4 @@
-"""A directory that pgassay has made: what runs, observations and traces share.
+"""A directory that pgassay has made: what runs, observations, traces and profiles share.
 
 Enters: a path, texts, models of JSON files. Leaves: files, whole or absent, and what they hold.
 Never: interprets what it stores.
@@ -112,8 +112,8 @@ class StoredDirectory:
         return read_text(self.path / name)
 
     def read_json(self, name: str) -> dict[str, Any]:
-        """Reads a JSON file of the top folder."""
-        return parsed_file(self.path / name)
+        """Reads a JSON file of the top folder; empty where it is not there (yet)."""
+        return parsed_file(self.path / name) if self.has(name) else {}
 
     def write_environment(self, found: Mapping[str, Any]) -> None:
         """Writes environment.json, again where a run goes on."""
@@ -147,7 +147,7 @@ class StoredDirectory:
 
     def is_empty(self) -> bool:
         """Returns whether it holds nothing that is worth keeping."""
-        return not self.finished()
+        return not (self.finished() if self.PARTS else self.is_at(self.path))
 
     def discard_if_empty(self) -> bool:
         """Removes the directory if it is empty; returns whether it was removed."""

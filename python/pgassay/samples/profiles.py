@@ -17,6 +17,7 @@ from pathlib import Path
 from pgassay.durable import make_directory
 from pgassay.errors import RunDirectoryError
 from pgassay.notes import Note
+from pgassay.samples.directory import StoredDirectory
 from pgassay.samples.forms.profiles import ProfilesFile
 from pgassay.samples.storage.files import clear_errors, write_atomically
 from pgassay.samples.storage.json_files import as_json, read_text, stored_file
@@ -38,11 +39,10 @@ class StoredProfiles:
         return next((one for one in self.of_arm.get(arm, ()) if one.kind == kind), None)
 
 
-class ProfileDirectory:
+class ProfileDirectory(StoredDirectory):
     """The folder of profiles in a run directory, or one of its own."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    KIND, MARK = "stored profile", INDEX
 
     def write_files(self, files: Mapping[str, bytes], arm: str = "") -> None:
         """Files of one arm, or of none."""
@@ -58,10 +58,9 @@ class ProfileDirectory:
 
     def read(self) -> StoredProfiles:
         """Reads all profiles; nothing where there is none."""
-        index = self.path / INDEX
-        if not index.is_file():
+        if not self.has(INDEX):
             return StoredProfiles()
-        found = stored_file(index, ProfilesFile)
+        found = stored_file(self.path / INDEX, ProfilesFile)
         of_arm: dict[str, tuple[Profile, ...]] = {}
         for one in found.profiles:
             stacks = _stacks(self.path / one.arm / f"{one.kind}.folded")
@@ -70,8 +69,7 @@ class ProfileDirectory:
 
     def text(self, name: str) -> str:
         """Reads one of the files; empty where it is not there."""
-        path = self.path / name
-        return read_text(path) if path.is_file() else ""
+        return self.read_text(name) if self.has(name) else ""
 
 
 def _stacks(path: Path) -> str:

@@ -92,10 +92,6 @@ class TraceDirectory(StoredDirectory):
         """Writes trace.json, which completes the trace."""
         write_atomically(self.path / TRACE, as_json(value.to_json()))
 
-    def is_empty(self) -> bool:
-        """Returns whether the trace is not complete."""
-        return not self.is_at(self.path)
-
 
 class TraceWriter:
     """Writes the tables as the readings come; use it as a context manager."""

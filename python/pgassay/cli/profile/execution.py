@@ -6,21 +6,16 @@ Never: changes the server.
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import typer
-
 from pgassay.analysis.profiles.functions import Counted
 from pgassay.cli.terminal.console import err, out, plain
-from pgassay.cli.terminal.stopping import first_signal_ends
-from pgassay.errors import ExitCode
+from pgassay.cli.terminal.recording import print_recording, recording
 from pgassay.notes import coded
 from pgassay.samples.directory import default_run_path
 from pgassay.samples.profiles import ProfileDirectory
-from pgassay.samples.storage.files import refuse_used
 from pgassay.trials.profile.model import COST, TITLES, Profile
 from pgassay.workflows.profiling import Request, profile_server
 
@@ -30,29 +25,31 @@ _SHOWN = 10
 
 def carry_out(dsn: str, request: Request, out_path: Path | None, *, as_json: bool) -> None:
     """Profiles the server, stores the profiles and prints them."""
-    path = out_path or default_run_path("profile")
-    refuse_used(path)
-    with first_signal_ends() as is_stopped:
+    directory = ProfileDirectory.create(out_path or default_run_path("profile"))
+    with recording(directory) as is_stopped:
         label, profiles, notes = profile_server(
-            dsn, request, ProfileDirectory(path), lambda text: err.print(plain(text)), is_stopped
+            dsn, request, directory, lambda text: err.print(plain(text)), is_stopped
         )
         was_stopped = is_stopped()
-    if as_json:
-        found = {
+
+    def print_all() -> None:
+        for one in profiles:
+            _print(one, directory.path)
+        for note in notes:
+            out.print(f"note: {plain(str(note))}")
+
+    print_recording(
+        lambda: {
             "schema": SCHEMA,
-            "path": str(path),
+            "path": str(directory.path),
             "server": label,
             "profiles": [_object(one) for one in profiles],
             **coded("notes", notes),
-        }
-        typer.echo(json.dumps(found))
-    else:
-        for one in profiles:
-            _print(one, path)
-        for note in notes:
-            out.print(f"note: {plain(str(note))}")
-    if was_stopped:
-        raise typer.Exit(ExitCode.INTERRUPTED)
+        },
+        print_all,
+        as_json=as_json,
+        is_cut_short=was_stopped,
+    )
 
 
 def _object(profile: Profile) -> dict[str, Any]:

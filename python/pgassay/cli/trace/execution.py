@@ -6,16 +6,12 @@ Never: leaves a probe behind, however it ends.
 
 from __future__ import annotations
 
-import json
 import time
 from pathlib import Path
 
-import typer
-
 from pgassay.cli.terminal.console import err, labelled, plain
-from pgassay.cli.terminal.stopping import first_signal_ends
+from pgassay.cli.terminal.recording import print_recording, recording
 from pgassay.cli.terminal.summary import print_summary
-from pgassay.errors import ExitCode
 from pgassay.quantities import clock
 from pgassay.refusals.refusal import Refusal
 from pgassay.report.objects.traced import trace_object
@@ -34,18 +30,14 @@ def carry_out(
     """Traces the server, reports and prints; with a duration asked for, a stop exits as
     interrupted."""
     directory = TraceDirectory.create(out or default_run_path("trace"))
-    try:
-        with first_signal_ends() as is_stopped:
-            outcome = trace(dsn, request, directory, TraceProgress(request), is_stopped)
-    except BaseException:
-        directory.discard_if_empty()
-        raise
-    if as_json:
-        typer.echo(json.dumps(trace_object(str(directory.path), outcome.context)))
-    else:
-        print_summary(outcome.context, outcome.report)
-    if has_duration and outcome.context.described.ended_by == "stopped":
-        raise typer.Exit(ExitCode.INTERRUPTED)
+    with recording(directory) as is_stopped:
+        outcome = trace(dsn, request, directory, TraceProgress(request), is_stopped)
+    print_recording(
+        lambda: trace_object(str(directory.path), outcome.context),
+        lambda: print_summary(outcome.context, outcome.report),
+        as_json=as_json,
+        is_cut_short=has_duration and outcome.context.described.ended_by == "stopped",
+    )
 
 
 class TraceProgress:

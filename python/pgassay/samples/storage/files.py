@@ -47,16 +47,10 @@ def append_line(path: Path, entry: Mapping[str, object]) -> None:
 
 def make_empty(path: Path) -> None:
     """Makes a new directory, or takes an empty one; refuses one that holds anything."""
-    refuse_used(path)
-    with clear_errors(path):
-        durable.make_directory(path, parents=True, exist_ok=True)
-
-
-def refuse_used(path: Path) -> None:
-    """Refuses what cannot become a new directory."""
     with clear_errors(path):
         if path.exists() and (not path.is_dir() or any(path.iterdir())):
             raise RunDirectoryError(f"{path}: exists already; name another with --out")
+        durable.make_directory(path, parents=True, exist_ok=True)
 
 
 @contextmanager
