@@ -14,7 +14,7 @@ from pgassay.analysis.reading.setting_sizes import setting_text
 from pgassay.language import Message, clauses, decimals, listed, tr
 from pgassay.notes import CODED, said_at
 from pgassay.quantities import size
-from pgassay.samples.forms.environment import EnvironmentFile, NotSeen
+from pgassay.samples.forms.environment import DataSize, EnvironmentFile, NotSeen
 
 _ABSENT = Message("not known")
 _ELSEWHERE = (
@@ -73,20 +73,16 @@ def _not_measured(one: NotSeen) -> tuple[str, str]:
     return f"{one.name or _ABSENT}{where}", text
 
 
-def _sizes(stored: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
+def _sizes(stored: Mapping[str, DataSize]) -> Iterator[tuple[str, str]]:
     """Whole databases, and the largest of their relations."""
     for data, found in stored.items():
-        if "total_bytes" in found:
-            value = _text("_bytes", found["total_bytes"])
-            yield str(data), tr("{value} in all", value=value)
-        if "reason" in found:
-            yield str(data), str(found["reason"])
-        largest = found.get("largest")
-        for one in largest[:_MOST_SIZES] if isinstance(largest, list) else ():
-            if isinstance(one, Mapping):
-                name, kind = (_text("", one.get(part)) for part in ("name", "kind"))
-                size = _text("_bytes", one.get("size_bytes"))
-                yield f"{_text('', one.get('schema'))}.{name}", f"{size} ({_words_of(kind)})"
+        if found.total_bytes is not None:
+            yield data, tr("{value} in all", value=size(found.total_bytes))
+        if found.reason:
+            yield data, found.reason
+        for one in found.largest[:_MOST_SIZES]:
+            kind = _words_of(one.kind) if one.kind else _ABSENT
+            yield f"{one.schema_}.{one.name}", f"{size(one.size_bytes)} ({kind})"
 
 
 def server_version(environment: EnvironmentFile) -> str:

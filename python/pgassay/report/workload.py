@@ -5,14 +5,12 @@ Enters: the context. Leaves: short texts. Never: relies on a key of environment.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from pgassay.analysis.reading.setting_sizes import setting_bytes
 from pgassay.errors import SpecError
 from pgassay.language import clauses, tr
 from pgassay.quantities import size
 from pgassay.report.context import ReportContext
+from pgassay.samples.forms.environment import DataSize
 from pgassay.spec.reading.tables import parsed_toml
 
 
@@ -26,11 +24,11 @@ def workload_words(context: ReportContext) -> str:
     return clauses(words)
 
 
-def _data(sizes: Any, context: ReportContext) -> str:
-    total = sizes.get("total_bytes") if isinstance(sizes, Mapping) else None
-    if not isinstance(total, int | float):
+def _data(sizes: DataSize | None, context: ReportContext) -> str:
+    if sizes is None or sizes.total_bytes is None:
         return ""
-    return tr(", {size} of data{fit}", size=size(float(total)), fit=_fit(total, context))
+    total = sizes.total_bytes
+    return tr(", {size} of data{fit}", size=size(total), fit=_fit(total, context))
 
 
 def _fit(total: float, context: ReportContext) -> str:

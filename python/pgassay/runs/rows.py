@@ -13,11 +13,10 @@ from typing import Any
 from pgassay.notes import CODED
 from pgassay.samples.directory import StoredDirectory
 from pgassay.samples.forms.environment import Setting
-from pgassay.samples.layout import ANALYSIS, OBSERVATION, PLAN
+from pgassay.samples.layout import ANALYSIS
 from pgassay.samples.observation_directory import ObservationDirectory
 from pgassay.samples.overview import overview_of
 from pgassay.samples.run_directory import RunDirectory
-from pgassay.samples.storage.json_files import parsed_file
 from pgassay.samples.stored_parts import StoredTrial
 from pgassay.stores.address import shown
 
@@ -31,17 +30,18 @@ def directory(path: Path) -> StoredDirectory:
 
 def runs(path: Path) -> Iterator[Row]:
     """Makes the row of a run."""
-    found, environment = overview_of(path), directory(path).environment()
+    found, run = overview_of(path), directory(path)
+    environment = run.environment()
     host = environment.host
     yield {
         "path": shown(path),
-        "kind": "observation" if ObservationDirectory.is_at(path) else "run",
+        "kind": "run" if isinstance(run, RunDirectory) else "observation",
         "state": found.state.value,
         "question": found.question,
         "verdict": found.verdict,
         "badge": found.badge,
         "effect_pct": found.effect_pct,
-        "trials": len(directory(path).finished()),
+        "trials": len(run.finished()),
         "started": found.started,
         "pgassay": environment.pgassay,
         "server_version": environment.server.version,
@@ -55,12 +55,12 @@ def runs(path: Path) -> Iterator[Row]:
 
 def comparisons(path: Path) -> Iterator[Row]:
     """Makes a row per comparison of a metric."""
-    return _comparisons(_json(path, ANALYSIS))
+    return _comparisons(directory(path).read_json(ANALYSIS))
 
 
 def verdicts(path: Path) -> Iterator[Row]:
     """Makes the rows of the primary metric's comparisons, which are the verdicts."""
-    analysis = _json(path, ANALYSIS)
+    analysis = directory(path).read_json(ANALYSIS)
     return (one for one in _comparisons(analysis) if one["metric"] == analysis["metric"])
 
 
@@ -79,9 +79,8 @@ def _comparisons(analysis: Row) -> Iterator[Row]:
 
 def trials(path: Path) -> Iterator[Row]:
     """Makes the rows of finished trials, invalid ones too; none of an observation."""
-    if ObservationDirectory.is_at(path):
-        return
-    for stored in RunDirectory.open(path).trials():
+    run = directory(path)
+    for stored in run.trials() if isinstance(run, RunDirectory) else ():
         yield _trial(stored)
 
 
@@ -108,10 +107,8 @@ def _trial(stored: StoredTrial) -> Row:
 
 def metrics(path: Path) -> Iterator[Row]:
     """Makes a row per estimate of every trial that counts; `step` is null for the whole trial."""
-    analysis = _json(path, ANALYSIS)
-    if ObservationDirectory.is_at(path):
-        return
-    for trial in analysis.get("trials", ()):
+    run = directory(path)
+    for trial in run.read_json(ANALYSIS).get("trials", ()) if isinstance(run, RunDirectory) else ():
         of = {"trial": trial["number"], "block": trial["block"], "arm": trial["arm"]}
         for part in (trial["whole"], *trial["steps"]):
             for name, value in part["values"].items():
@@ -120,23 +117,26 @@ def metrics(path: Path) -> Iterator[Row]:
 
 def arms(path: Path) -> Iterator[Row]:
     """Makes a row per arm and factor."""
-    plan = _json(path, PLAN)
-    first = {one["name"]: one["levels"][0] for one in plan.get("factors", ()) if one["levels"]}
-    for arm in plan.get("arms", ()):
-        for factor, level in arm["levels"].items():
+    run = directory(path)
+    if not isinstance(run, RunDirectory):
+        return
+    plan = run.plan()
+    first = {one.name: one.baseline for one in plan.factors if one.levels}
+    for arm in plan.arms:
+        for factor, level in arm.levels.items():
             baseline = first.get(factor) == level
-            yield {"arm": arm["id"], "factor": factor, "level": level, "baseline": baseline}
+            yield {"arm": arm.id, "factor": factor, "level": level, "baseline": baseline}
 
 
 def statements(path: Path) -> Iterator[Row]:
     """Makes a row per statement and arm; without an arm where only the text is known."""
-    told = set()
-    for use in _json(path, ANALYSIS).get("statement_use") or ():
-        told.add(use["queryid"])
+    run, known = directory(path), set()
+    for use in run.read_json(ANALYSIS).get("statement_use") or ():
+        known.add(use["queryid"])
         for arm in use["by_arm"]:
             yield {**arm, "queryid": use["queryid"], "text": use.get("text")}
-    for queryid, text in directory(path).statements().items():
-        if queryid not in told:
+    for queryid, text in run.statements().items():
+        if queryid not in known:
             yield {"queryid": queryid, "text": text}
 
 
@@ -177,13 +177,3 @@ def _text(value: Any) -> str | None:
 
 def _label(levels: Mapping[str, Any]) -> str:
     return ", ".join(f"{factor} = {level}" for factor, level in levels.items())
-
-
-def _json(path: Path, name: str) -> dict[str, Any]:
-    """One of the run's JSON files; empty where it is not there (yet)."""
-    return parsed_file(path / name) if (path / name).is_file() else {}
-
-
-def described(path: Path) -> dict[str, Any]:
-    """Reads plan.json, or observation.json."""
-    return parsed_file(path / (OBSERVATION if ObservationDirectory.is_at(path) else PLAN))

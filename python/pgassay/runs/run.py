@@ -70,7 +70,8 @@ class Run:
     @property
     def plan(self) -> dict[str, Any]:
         """plan.json; of an observation, observation.json."""
-        return rows.described(self._with(Wanted((PLAN, OBSERVATION))))
+        run = rows.directory(self._with(Wanted((PLAN, OBSERVATION))))
+        return run.read_json(run.MARK)
 
     @property
     def environment(self) -> dict[str, Any]:

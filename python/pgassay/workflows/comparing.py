@@ -108,7 +108,7 @@ def _read_run(run: RunDirectory, has_charts: bool) -> ApartRun:
         plan=plan,
         trials=tuple(sorted(valid, key=lambda trial: trial.number)),
         invalid=invalid,
-        workload=run.read_json(WORKLOAD_COPY) if run.has(WORKLOAD_COPY) else {},
+        workload=run.read_json(WORKLOAD_COPY),
         spec=_spec_of(run),
         environment=run.environment(),
         session=_session(run),

@@ -140,7 +140,7 @@ def _as_reported(readings: TrialReadings, listener: ProgressListener) -> Outcome
     """A finished run as it stands; writes the report where the run was killed before it."""
     run = readings.run
     context = analyse_run(run, readings)
-    stored = run.read_json(ANALYSIS) if run.has(ANALYSIS) else {}
+    stored = run.read_json(ANALYSIS)
     reported = len(stored.get("trials", ())) + len(stored.get("invalid_trials", ()))
     if run.has(REPORT) and reported == len(run.finished()):
         listener.warned(f"{run.path}: this run is finished; there is nothing to resume")

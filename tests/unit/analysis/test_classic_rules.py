@@ -101,7 +101,7 @@ def test_a_disk_limits_by_what_speed_is_correlated_with(
         correlation("sda/iops", iops, 0.4, clear=True),
         correlation("sda/MB", moved, 0.4, clear=False),
     ]
-    (found,) = disk_types(pairs, STORAGE, ["sda"])
+    (found,) = disk_types(pairs, environment_of(host={"storage": STORAGE}).host.storage, ["sda"])
     assert (found.load, found.limit) == (load, limit)
     assert found.honest_limit == "IOPS", "the tested limit asks which of the two is clear"
     assert [str(one) for one in found.roles] == ["data on /srv", "log on /srv"]

@@ -156,7 +156,8 @@ def test_shared_buffers_used(tmp_path: Path) -> None:
 
 def test_where_the_data_fit(recorded: Recorded) -> None:
     context = recorded.context
-    (size,) = [one["total_bytes"] for one in context.environment.sizes.values()]
+    (size,) = [one.total_bytes for one in context.environment.sizes.values()]
+    assert size is not None
     assert size > 16 * 2**20
     for limit, words in ((f"{size // 2}B", "more than memory"), (f"{2 * size}B", "fit in memory")):
         text = f'{context.spec_text}\n[placement]\nserver_memory = "{limit}"\n'

@@ -183,8 +183,8 @@ _MORE = ("arrivals", "think_time")
 
 
 def _sizes(run: ApartRun) -> dict[str, float]:
-    sizes = {data: one.get("total_bytes") for data, one in run.environment.sizes.items()}
-    return {data: float(size) for data, size in sizes.items() if isinstance(size, int | float)}
+    sizes = {data: one.total_bytes for data, one in run.environment.sizes.items()}
+    return {data: size for data, size in sizes.items() if size is not None}
 
 
 def _sizes_are_alike(sides: Sequence[Side], name: str) -> bool:

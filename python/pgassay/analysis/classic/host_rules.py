@@ -20,6 +20,7 @@ from pgassay.analysis.classic.model import (
     RuleShare,
 )
 from pgassay.notes import Note, Term
+from pgassay.samples.forms.environment import Place
 
 _ROLES = {"data": Term("data"), "wal": Term("WAL"), "log": Term("log")}
 
@@ -66,7 +67,7 @@ def _band(share: float) -> str:
 
 
 def disk_types(
-    correlations: Sequence[ClassicCorrelation], storage: Mapping[str, Any], disks: Sequence[str]
+    correlations: Sequence[ClassicCorrelation], storage: Mapping[str, Place], disks: Sequence[str]
 ) -> tuple[DiskType, ...]:
     """Returns what bounds each disk, with what lies on it."""
     by_series = {one.second: one for one in correlations if one.first == "speed"}
@@ -109,16 +110,15 @@ def _tested(iops: ClassicCorrelation | None, moved: ClassicCorrelation | None) -
     return "unclear" if kind is None else rules[kind][1]
 
 
-def _roles(storage: Mapping[str, Any], disk: str) -> tuple[Note, ...]:
+def _roles(storage: Mapping[str, Place], disk: str) -> tuple[Note, ...]:
     """Such as `data on /srv`."""
     return tuple(
         Note(
             "analysis/classic/on-mount",
-            {"role": _ROLES.get(role, role), "mount": str(one.get("mount", "?"))},
+            {"role": _ROLES.get(role, role), "mount": one.mount},
         )
         for role, one in storage.items()
-        if isinstance(one, Mapping)
-        and disk in (*(one.get("devices") or ()), *(one.get("disks") or ()))
+        if disk in (*one.devices, *one.disks)
     )
 
 

@@ -7,7 +7,6 @@ Never: compares arms; the verdicts do.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -34,7 +33,7 @@ from pgassay.analysis.classic.wait_events import (
 )
 from pgassay.analysis.measures.courses.even_series import WAIT_TYPES, EvenSeries
 from pgassay.analysis.measures.signals import ArmSignals
-from pgassay.samples.forms.environment import EnvironmentFile
+from pgassay.samples.forms.environment import EnvironmentFile, Host
 
 _SPREADS = (
     ("speed", "per minute"),
@@ -68,7 +67,7 @@ def classic_view(
     found = correlations(trials, by_arm)
     disks = sorted({disk for own in by_arm.values() for one in own for disk in one.disks})
     known = {one.arm: one for one in signals}
-    host = environment.host.given
+    host = environment.host
     return ClassicView(
         interval_s=width_s,
         intervals=min(int(one.seconds // width_s) for own in by_arm.values() for one in own),
@@ -80,7 +79,7 @@ def classic_view(
                 known.get(arm, ArmSignals(arm, ())),
                 found[arm],
                 trends(trials[arm], by_arm[arm], disks, has_load=has_load),
-                {**host, "vm": {**(host.get("vm") or {}), **(knobs or {}).get(arm, {})}},
+                host.model_copy(update={"vm": {**host.vm, **(knobs or {}).get(arm, {})}}),
             )
             for arm in by_arm
         ),
@@ -95,10 +94,8 @@ def _arm(
     signals: ArmSignals,
     found: tuple[ClassicCorrelation, ...],
     lines: tuple[ClassicTrend, ...],
-    host: Mapping[str, Any],
+    host: Host,
 ) -> ClassicArm:
-    cores = host.get("cpus")
-    cores = cores if isinstance(cores, int) else None
     return ClassicArm(
         arm=arm,
         trials=len(trials),
@@ -110,11 +107,11 @@ def _arm(
         correlations=found,
         weighted=weighted_waits(trials),
         pareto=pareto(signals),
-        rules=rule_shares(trials, cores, disks),
-        disks=disk_types(found, host.get("storage") or {}, disks),
+        rules=rule_shares(trials, host.cpus, disks),
+        disks=disk_types(found, host.storage, disks),
         buffers=_buffers(trials, signals),
-        dirty=dirty_pages(trials, host["vm"]),
-        cores=cores,
+        dirty=dirty_pages(trials, host.vm),
+        cores=host.cpus,
         events=events_met(signals),
     )
 

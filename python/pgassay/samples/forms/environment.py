@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from pgassay.stored_model import Items, Part, SaidNote, Scalar, Stored, StoredFile
+from pgassay.stored_model import Items, Number, Part, SaidNote, Scalar, Stored, StoredFile
 
 
 class Setting(Stored):
@@ -39,6 +39,16 @@ class Server(Part):
         return None if found is None or found.value is None else str(found.value)
 
 
+class Place(Part):
+    """Where one of the server's directories lies."""
+
+    mount: str = "?"
+    file_system: str | None = None
+    devices: Items[str] = ()
+    disks: Items[str] = ()
+    """Below the devices, where those are made of others."""
+
+
 class Host(Part):
     """The host of the server."""
 
@@ -47,8 +57,10 @@ class Host(Part):
     kernel: str | None = None
     cpu: str | None = None
     """Its model."""
-    storage: dict[str, dict[str, Any]] = Field({})
-    """Role, such as `data` or `wal` → file system and devices."""
+    storage: dict[str, Place] = Field({})
+    """By role, such as `data` or `wal`."""
+    vm: dict[str, Scalar] = Field({})
+    """Settings of the kernel's memory, by their names for sysctl."""
 
 
 class NotSeen(Part):
@@ -59,6 +71,31 @@ class NotSeen(Part):
     fix: SaidNote = None
     servers: Items[str] = ()
     """Those that lack it, where not all do."""
+
+
+class Relation(Stored):
+    """A table or an index."""
+
+    schema_: str = Field(alias="schema")
+    name: str
+    kind: str | None = None
+    size_bytes: Number
+
+
+class DataSize(Part):
+    """How large a database was at the start."""
+
+    total_bytes: Number | None = None
+    reason: str | None = None
+    """Why its size is not known."""
+    largest: Items[Relation] = ()
+
+
+class TableContent(Stored):
+    """What a table of the workload held on one of several servers."""
+
+    rows: Number = 0
+    checksum: Scalar | None = None
 
 
 class EnvironmentFile(Part, StoredFile):
@@ -74,13 +111,17 @@ class EnvironmentFile(Part, StoredFile):
     """Of a fleet or a duet: the servers by name."""
     settings_that_differ: dict[str, dict[str, Any]] = Field({})
     """Of several servers: setting → server → value."""
+    settings_of_some: dict[str, Items[str]] = Field({})
+    """Server → settings that another lacks."""
+    data: dict[str, dict[str, dict[str, TableContent]]] = Field({})
+    """Of several servers: dataset → server → table."""
     fleet: dict[str, Any] = Field({})
     host: Host = Host()
     standby: bool = False
     reset: dict[str, Any] = Field({})
     placement: dict[str, Any] = Field({})
-    sizes: dict[str, dict[str, Any]] = Field({})
-    """Workload or database → its size, and the largest of its relations."""
+    sizes: dict[str, DataSize] = Field({})
+    """By workload or database."""
     not_seen: Items[NotSeen] = ()
     earlier_runs: int = 0
     """Of the same file on the same machine."""

@@ -7,7 +7,6 @@ Never: attributes load to a process.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from pgassay.language import Message, colon, listed, tr
 from pgassay.report.charts.over_time.host import host_chart
@@ -17,6 +16,7 @@ from pgassay.report.document.blocks import Chart
 from pgassay.report.document.captions import arm_key
 from pgassay.report.document.section import Blocks, section
 from pgassay.report.document.text import joined, texts_of
+from pgassay.samples.forms.environment import Place
 
 sentence = texts_of(__name__)
 
@@ -47,24 +47,24 @@ def host(context: ReportContext) -> Blocks:
     yield Chart("host", chart, tr("Processors and disks of the host over time"), caption)
 
 
-def _holds(storage: Mapping[str, Any]) -> dict[str, str]:
+def _holds(storage: Mapping[str, Place]) -> dict[str, str]:
     """Maps each device to what lies on it, such as `data, WAL`."""
     found: dict[str, list[str]] = {}
     for role, place in storage.items():
-        for device in dict.fromkeys((*place.get("devices", ()), *place.get("disks", ()))):
+        for device in dict.fromkeys((*place.devices, *place.disks)):
             found.setdefault(device, []).append(_ROLES.get(role, role))
     return {device: listed(roles) for device, roles in found.items()}
 
 
-def _places(storage: Mapping[str, Any]) -> list[str]:
+def _places(storage: Mapping[str, Place]) -> list[str]:
     """Lists file systems with what lies on them, such as `data, WAL: ext4 at / on vda`."""
     found: dict[str, list[str]] = {}
     for role, place in storage.items():
-        devices = listed(place.get("devices", ())) or tr("a device that was not found")
+        devices = listed(place.devices) or tr("a device that was not found")
         words = tr(
             "{file_system} at {mount} on {devices}",
-            file_system=place.get("file_system") or tr("a file system"),
-            mount=place.get("mount", "?"),
+            file_system=place.file_system or tr("a file system"),
+            mount=place.mount,
             devices=devices,
         )
         found.setdefault(words, []).append(_ROLES.get(role, role))
