@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections import defaultdict
 from pathlib import PurePosixPath
@@ -9,12 +10,19 @@ from pathlib import PurePosixPath
 import pytest
 from hypothesis import settings
 
+from support.memory import memory_folder
+
 # A noisy machine must not fail a property; hypothesis' own health checks stay on.
 settings.register_profile("pgassay", deadline=None, print_blob=True)
 settings.load_profile("pgassay")
 
 # In the background, as under nohup, Ctrl-C is ignored, which every program of a test would inherit.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+# Where pytest makes its `tmp_path`.
+if (_memory := memory_folder()) is not None:
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(_memory))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

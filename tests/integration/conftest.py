@@ -7,7 +7,6 @@ Never: touches /var/lib/pgassay or a server it did not start.
 from __future__ import annotations
 
 import fcntl
-import os
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -18,6 +17,7 @@ import pytest
 from pgassay.server.hosts.account import Account, server_account
 from pgassay.server.owned.installation import Installation
 from support.hosts.sshd import Sshd, loopback_sshd
+from support.memory import memory_folder
 from support.servers.debian import CONF_ROOT, DebianServer
 from support.servers.lab import (
     LabServer,
@@ -66,14 +66,18 @@ def server_installation(request: pytest.FixtureRequest) -> Installation:
 @pytest.fixture(scope="session")
 def servers_base() -> Iterator[Path]:
     """A directory the server's account can pass through, unlike pytest's own."""
-    # In memory where possible: these tests copy and sync, but measure no speed.
-    memory = Path("/dev/shm")  # noqa: S108 (mkdtemp makes the name)
-    base = Path(
-        tempfile.mkdtemp(prefix="pgassay-test-", dir=memory if os.access(memory, os.W_OK) else None)
-    )
+    base = Path(tempfile.mkdtemp(prefix="pgassay-test-", dir=memory_folder()))
     base.chmod(0o711)
     yield base
     shutil.rmtree(base)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def servers_of_runs(servers_base: Path) -> Iterator[None]:
+    """Runs make their servers there too, where a test does not say otherwise."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PGASSAY_DATA", str(servers_base))
+        yield
 
 
 @pytest.fixture
