@@ -6,6 +6,7 @@ digests of the files on disk. Never: sleeps for luck.
 
 from __future__ import annotations
 
+import codecs
 import hashlib
 import os
 import pty
@@ -47,12 +48,14 @@ DEFAULTS: dict[str, Any] = {
 }  # fmt: skip
 TOOL = ("-m", "pgassay")
 LIMIT_S = 90.0
-POLL_S = 0.0005
+POLL_S = 0.002
 # Of a later trial, in one frame of the progress: the frames of the one before may come late.
 RESET = r"(?s)trial [2-9] (?:(?!trial).)*\breset "
 WARM_UP = r"(?s)trial [2-9] (?:(?!trial).)*warm-up, 2 clients"
 LOAD = r"(?s)trial [2-9] (?:(?!trial|warm-up).)*\b2 clients "
 _STEERING = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+_BEGUN = re.compile(r"\x1b(\[[0-9;?]*)?\Z")
+"""A sequence of which the end is still to come."""
 
 
 def spec_file(folder: Path, **changes: Any) -> Path:
@@ -72,8 +75,11 @@ class WatchedRun:
         **environment: str,
     ) -> None:
         self.run = run
-        self._text = ""
+        self.text = ""
+        """Everything it has printed, as plain text."""
         self._seen = 0
+        self._unsaid: dict[str, tuple[int, int]] = {}
+        """Where each pattern was searched for in vain, so that only what is new is searched."""
         master, slave = pty.openpty()
         with Path(os.devnull).open("r+b") as nothing:
             self.process = start(
@@ -87,6 +93,7 @@ class WatchedRun:
         self._reader.start()
 
     def _read(self, master: int) -> None:
+        decoder, rest = codecs.getincrementaldecoder("utf-8")("replace"), ""
         with os.fdopen(master, "rb", buffering=0) as terminal:
             while True:
                 try:
@@ -95,19 +102,24 @@ class WatchedRun:
                     return  # the last writer is gone
                 if not piece:
                     return
-                self._text += piece.decode("utf-8", "replace")
-
-    @property
-    def text(self) -> str:
-        """Everything it has printed, as plain text."""
-        return _STEERING.sub("", self._text)
+                printed = rest + decoder.decode(piece)
+                begun = _BEGUN.search(printed)
+                rest = begun[0] if begun else ""
+                self.text += _STEERING.sub("", printed.removesuffix(rest))
 
     def forget(self) -> None:
         """Let `says` search only what is printed from now on."""
-        self._seen = len(self._text)
+        self._seen = len(self.text)
 
     def says(self, pattern: str) -> bool:
-        return re.search(pattern, _STEERING.sub("", self._text[self._seen :])) is not None
+        """Whether what was printed since `forget` matches."""
+        searched = (self._seen, len(self.text))
+        if self._unsaid.get(pattern) == searched:
+            return False
+        if re.search(pattern, self.text[slice(*searched)]):
+            return True
+        self._unsaid[pattern] = searched
+        return False
 
     def finished(self) -> list[str]:
         return sorted(path.name for path in (self.run / "trials").glob("[0-9]*"))
