@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,6 +22,7 @@ from pgassay.server.undo.undo_sql import undo_text
 from support.runs import forked
 from support.runs.changes import knobs_in
 from support.runs.command import pgassay
+from support.runs.forked import begin
 from support.servers.lab import SECRET, LabServer, RecordingJournal, wait_until
 
 SWAP, PRESSURE = "vm.swappiness", "vm.vfs_cache_pressure"
@@ -244,13 +243,8 @@ max_blocks = {blocks}
 @contextmanager
 def running(spec: Path, run: Path) -> Iterator[None]:
     """Meanwhile `pgassay run` is at work; afterwards it is killed."""
-    words = [sys.executable, "-m", "pgassay", "run", str(spec), "--out", str(run)]
-    process = subprocess.Popen(
-        words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
-    )
-    try:
+    with begin(["-m", "pgassay", "run", str(spec), "--out", str(run)], session=True) as process:
         yield
-    finally:
         process.kill()
         process.wait(20)
 

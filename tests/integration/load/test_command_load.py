@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import stat
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ import pytest
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.server.owned.installation import embedded_installation
 from support.runs.command import pgassay
+from support.runs.forked import begin
 from support.servers.lab import SECRET, LabServer, wait_until
 
 SPEC = """
@@ -70,14 +70,15 @@ def test_pgbench_as_the_command_is_counted_by_the_server_and_timed_by_its_own_lo
     load = "\n".join(
         [
             command(
-                pgbench, "-n", "-c", "$PGASSAY_CLIENTS", "-T", "${PGASSAY_DURATION}", "-S", "-l",
-                "--log-prefix=$PGASSAY_OUTPUT/log$PGASSAY_STEP", "--random-seed=$PGASSAY_SEED",
+                pgbench, "-n", "-S", "-R", "2000", "-c", "$PGASSAY_CLIENTS",
+                "-T", "${PGASSAY_DURATION}", "-l", "--log-prefix=$PGASSAY_OUTPUT/log$PGASSAY_STEP",
+                "--random-seed=$PGASSAY_SEED",
             ),
             'latency = { pgbench_log = "log$PGASSAY_STEP" }',
             f'warmup = "1s"\nwarmup_command = ["{pgbench}", "-n", "-S", "-T", "1"]',
         ]
     )  # fmt: skip
-    factors = '[factors.postgres]\nsynchronous_commit = ["on", "off"]'
+    factors = '[reset]\nlevel = "none"\n[factors.postgres]\nsynchronous_commit = ["on", "off"]'
     spec = spec_file(tmp_path, load, clients="[1, 2]", factors=factors)
     run = tmp_path / "run"
     done = pgassay("run", spec, "--out", run, "--json")
@@ -178,23 +179,15 @@ def test_a_command_that_cannot_run_is_refused_before_anything_is_changed(
 def test_ctrl_c_ends_the_command_and_its_children(tmp_path: Path) -> None:
     script = "trap '' TERM; sleep 1000 & echo $! > children; wait"
     spec = spec_file(tmp_path, command("sh", "-c", script))
-    process = subprocess.Popen(
-        [sys.executable, "-m", "pgassay", "run", str(spec), "--out", str(tmp_path / "run")],
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
     children = tmp_path / "children"
-    try:
+    words = ["-m", "pgassay", "run", str(spec), "--out", str(tmp_path / "run")]
+    with begin(words, session=True) as process:
         wait_until(
             lambda: process.poll() is not None or bool(children.exists() and children.read_text()),
             "the command has begun",
         )
         os.killpg(process.pid, signal.SIGINT)
         _, errors = process.communicate(timeout=60)
-    except BaseException:
-        process.kill()
-        raise
     assert process.returncode == 130, errors
     child = int(children.read_text())
     wait_until(lambda: not _runs(child), "the command's child has ended")

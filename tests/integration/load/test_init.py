@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import pytest
 from psycopg import sql
 
 from support.runs.command import pgassay
+from support.runs.forked import begin
 from support.servers.lab import LabServer, installation_named, wait_until
 from support.servers.pool import on_every_version
 
@@ -152,16 +152,11 @@ def test_a_load_on_these_tables_vacuums_first_as_pgbench_does(lab_server: LabSer
 def test_a_session_that_the_server_ends_while_rows_are_copied_is_one_line(
     lab_server: LabServer,
 ) -> None:
-    command = [sys.executable, "-m", "pgassay", "init", "-q", "-s", "500"]
-    with subprocess.Popen(
-        command, stderr=subprocess.PIPE, text=True, env=os.environ | lab_server.variables()
-    ) as process:
-        try:
-            with lab_server.admin() as session:
-                wait_until(lambda: session.execute(END_OF_COPY).rowcount > 0, "rows are copied")
-            _, said = process.communicate(timeout=60)
-        finally:
-            process.kill()
+    command = ["-m", "pgassay", "init", "-q", "-s", "500"]
+    with begin(command, os.environ | lab_server.variables()) as process:
+        with lab_server.admin() as session:
+            wait_until(lambda: session.execute(END_OF_COPY).rowcount > 0, "rows are copied")
+        _, said = process.communicate(timeout=60)
     assert process.returncode == 1
     *steps, last = said.splitlines()
     assert all(line.endswith("...") for line in steps), said

@@ -14,6 +14,7 @@ import pytest
 
 from support.hosts import without_io_uring
 from support.runs.command import pgassay
+from support.runs.forked import begin
 from support.servers.lab import LabServer, wait_until
 
 PEAK = """
@@ -22,7 +23,7 @@ done = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL)
 print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
 sys.exit(done.returncode)
 """
-LOAD = [sys.executable, "-m", "pgassay", "load", "-n"]
+LOAD = ["-m", "pgassay", "load", "-n"]
 MILLION = "SELECT g, repeat('x', 100) FROM generate_series(1, 1000000) AS g;\n"
 BYTES_PER_KB = 1024
 FLAT_BYTES = 16 * 1024 * 1024
@@ -48,7 +49,8 @@ def run(command: list[str]) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.usefixtures("environment")
 def test_a_load_uses_epoll_and_says_so_where_io_uring_is_forbidden(script: Path) -> None:
-    forbidden = [sys.executable, without_io_uring.__file__, *LOAD, "-f", str(script), "-t", "3"]
+    forbidden = [sys.executable, without_io_uring.__file__, sys.executable, *LOAD]
+    forbidden += ["-f", str(script), "-t", "3"]
     done = run([*forbidden, "--json"])
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
@@ -67,7 +69,7 @@ def test_a_result_of_a_million_rows_is_not_kept_in_memory(tmp_path: Path, protoc
         path = tmp_path / name
         path.write_text(text)
         arguments = ["-f", str(path), "-t", "2", "-M", protocol]
-        done = run([sys.executable, "-c", PEAK, *LOAD, *arguments])
+        done = run([sys.executable, "-c", PEAK, sys.executable, *LOAD, *arguments])
         assert done.returncode == 0, done.stderr
         return int(done.stdout) * BYTES_PER_KB
 
@@ -98,15 +100,12 @@ def test_a_load_ends_in_time_though_its_backends_hang(
     lab_server: LabServer, script: Path, to_be_continued: list[int]
 ) -> None:
     command = [*LOAD, "-f", str(script), "-c", "2", "-T", "2", "--json"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        try:
-            wait_until(lambda: len(backends(lab_server)) == 2, "the load runs")
-            for pid in backends(lab_server):
-                os.kill(pid, signal.SIGSTOP)
-                to_be_continued.append(pid)
-            printed, _ = process.communicate(timeout=60)
-        finally:
-            process.kill()
+    with begin(command) as process:
+        wait_until(lambda: len(backends(lab_server)) == 2, "the load runs")
+        for pid in backends(lab_server):
+            os.kill(pid, signal.SIGSTOP)
+            to_be_continued.append(pid)
+        printed, _ = process.communicate(timeout=60)
     found = json.loads(printed)
     assert found["duration_s"] == pytest.approx(2.0)
     assert sum(one["transactions"] for one in found["intervals"]) == found["transactions"]
@@ -119,17 +118,12 @@ def test_lost_connections_are_reported_with_their_number_and_time(
     lab_server: LabServer, script: Path
 ) -> None:
     shape = ["-f", str(script), "-c", "4", "-T", "2", "--reconnect", "on-loss"]
-    with subprocess.Popen(
-        [*LOAD, *shape], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
-        try:
-            wait_until(lambda: len(backends(lab_server)) == 4, "the load runs")
-            with lab_server.admin() as session:
-                for pid in backends(lab_server)[:2]:
-                    session.execute("SELECT pg_terminate_backend(%s)", [pid])
-            printed, warned = process.communicate(timeout=60)
-        finally:
-            process.kill()
+    with begin([*LOAD, *shape]) as process:
+        wait_until(lambda: len(backends(lab_server)) == 4, "the load runs")
+        with lab_server.admin() as session:
+            for pid in backends(lab_server)[:2]:
+                session.execute("SELECT pg_terminate_backend(%s)", [pid])
+        printed, warned = process.communicate(timeout=60)
     assert "outages" in printed
     assert " away at " in printed
     assert "2 connections were lost" in warned
@@ -156,27 +150,22 @@ def test_the_reason_of_sessions_that_are_ended_between_transactions_is_reported(
     """Here none has begun a transaction yet, and one would in a quarter of an hour."""
     for more in (["--json"], []):
         rare = ["-f", str(script), "-c", "3", "-T", "2", "-R", "0.001", "--random-seed", "1"]
-        with subprocess.Popen(
-            [*LOAD, *rare, *more], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-        ) as process:
-            try:
-                with lab_server.admin() as session:
-                    ended = 0
+        with begin([*LOAD, *rare, *more]) as process:
+            with lab_server.admin() as session:
+                ended = 0
 
-                    def end_all() -> bool:
-                        nonlocal ended
-                        found = session.execute(
-                            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-                            " WHERE application_name = 'pgassay' AND pid <> pg_backend_pid()"
-                            " AND backend_start < clock_timestamp() - interval '0.3 s'"
-                        )
-                        ended += len(found.fetchall())
-                        return ended == 3
+                def end_all() -> bool:
+                    nonlocal ended
+                    found = session.execute(
+                        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                        " WHERE application_name = 'pgassay' AND pid <> pg_backend_pid()"
+                        " AND backend_start < clock_timestamp() - interval '0.3 s'"
+                    )
+                    ended += len(found.fetchall())
+                    return ended == 3
 
-                    wait_until(end_all, "every session was ended")
-                printed, warned = process.communicate(timeout=60)
-            finally:
-                process.kill()
+                wait_until(end_all, "every session was ended")
+            printed, warned = process.communicate(timeout=60)
         reason = "FATAL 57P01: terminating connection due to administrator command"
         assert process.returncode == 2
         if more:
@@ -205,12 +194,9 @@ def test_ctrl_c_cancels_running_statements_at_once(lab_server: LabServer, tmp_pa
             return len(found.fetchall())
 
     command = [*LOAD, "-f", str(path), "-c", "4", "-T", "600"]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
-        try:
-            wait_until(lambda: sleeping() == 4, "every client sleeps")
-            process.send_signal(signal.SIGINT)
-            process.communicate(timeout=4)
-        finally:
-            process.kill()
+    with begin(command) as process:
+        wait_until(lambda: sleeping() == 4, "every client sleeps")
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=4)
     assert process.returncode == 130
     wait_until(lambda: sleeping() == 0, "nothing runs at the server")

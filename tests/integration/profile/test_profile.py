@@ -7,8 +7,6 @@ import json
 import os
 import shutil
 import signal
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,6 +17,7 @@ import pytest
 from pgassay.errors import ExitCode
 from support.runs.broken import assert_no_server_left
 from support.runs.command import last_line, pgassay
+from support.runs.forked import begin
 from support.runs.json_page import documented
 from support.runs.observing import busy_sessions
 from support.servers.lab import LabServer, wait_until
@@ -128,22 +127,14 @@ def test_ctrl_c_ends_a_profile_and_keeps_what_was_recorded(
     temporary = tmp_path / "temporary"
     temporary.mkdir()
     with busy_sessions(lab_server.dsn(), WORK):
-        process = subprocess.Popen(
-            [sys.executable, "-m", "pgassay", "profile", *words],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env=os.environ | lab_server.variables() | {"TMPDIR": str(temporary)},
-        )
-        try:
+        there = os.environ | lab_server.variables() | {"TMPDIR": str(temporary)}
+        with begin(["-m", "pgassay", "profile", *words], there) as process:
             wait_until(
                 lambda: any(one.stat().st_size > 2**20 for one in temporary.glob("*/perf.data")),
                 "perf has recorded a part",
             )
             process.send_signal(signal.SIGINT)
             printed, errors = process.communicate(timeout=60)
-        finally:
-            process.kill()
     assert process.returncode == ExitCode.INTERRUPTED, errors
     found = json.loads(printed)
     assert [one["kind"] for one in found["profiles"]] == ["cpu"]

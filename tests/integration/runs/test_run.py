@@ -21,8 +21,10 @@ from pgassay.analysis.measures.trial import measure_trial
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.samples.stored_parts import StoredTrial
 from support.hosts.small_disk import small_disk
+from support.runs import forked
 from support.runs.broken import assert_no_server_left, servers_below, spec_file
 from support.runs.command import pgassay, shop_workload
+from support.runs.forked import Forked, begin
 from support.servers.lab import LabServer, wait_until
 
 OTHER_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
@@ -49,9 +51,9 @@ def clients_below(base: Path) -> int:
 
 @pytest.mark.usefixtures("no_server_left")
 def test_a_question_is_answered_and_explained_and_everything_is_on_disk(tmp_path: Path) -> None:
-    # Longer than the samples stay in the sampler.
+    # With its two steps a trial is longer than the samples stay in the sampler.
     how = {"rate": "", "clients": "[1, 4]", "factor": 'max_wal_size = ["32MB", "1GB"]'}
-    spec, run = spec_file(tmp_path, step="3s", **how), tmp_path / "run"
+    spec, run = spec_file(tmp_path, step="2.4s", **how), tmp_path / "run"
     with spec.open("a") as file:
         file.write('[settings.postgres]\ntrack_io_timing = "off"\n')
     done = pgassay("run", spec, "--out", run, "--json", "--quiet")
@@ -170,28 +172,17 @@ def samples_explain(trials: list[StoredTrial]) -> None:
     assert any(t.table("checkpoints").num_rows for t in small)
 
 
-def begun(run: Path, trials: int) -> subprocess.Popen[str]:
-    """A run in a separate process group, as a terminal would start it."""
+@contextlib.contextmanager
+def begun(run: Path) -> Iterator[Forked]:
+    """A run in a separate process group, as a terminal would start it, after its first trial."""
     spec = spec_file(run.parent, blocks=6)
-    process = subprocess.Popen(
-        [sys.executable, "-m", "pgassay", "run", str(spec), "--out", str(run)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-    try:
+    with begin(["-m", "pgassay", "run", str(spec), "--out", str(run)], session=True) as process:
         wait_until(
-            lambda: (
-                process.poll() is not None or len(list((run / "trials").glob("[0-9]*"))) >= trials
-            ),
-            f"{trials} finished trials",
+            lambda: process.poll() is not None or any((run / "trials").glob("[0-9]*")),
+            "a finished trial",
         )
         assert process.poll() is None, process.communicate()[1]
-    except BaseException:
-        process.kill()
-        raise
-    return process
+        yield process
 
 
 @pytest.mark.usefixtures("no_server_left")
@@ -202,9 +193,9 @@ def test_an_interruption_restores_keeps_finished_trials_and_says_so(
     tmp_path: Path, number: signal.Signals
 ) -> None:
     run = tmp_path / "run"
-    process = begun(run, 1)
-    os.killpg(process.pid, number)
-    _, errors = process.communicate(timeout=60)
+    with begun(run) as process:
+        os.killpg(process.pid, number)
+        _, errors = process.communicate(timeout=60)
     assert process.returncode == 130, errors
     kept = len(list((run / "trials").glob("[0-9]*")))
     assert kept >= 1
@@ -263,8 +254,7 @@ main()
 def test_an_interruption_that_python_discards_ends_the_run_too(tmp_path: Path) -> None:
     run = tmp_path / "run"
     spec = spec_file(tmp_path, blocks=6)
-    words = [sys.executable, "-c", SWALLOWED, "run", str(spec), "--out", str(run)]
-    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=120)
+    done = forked.run(["-c", SWALLOWED, "run", str(spec), "--out", str(run)], timeout=120)
     assert "the exception was discarded" in done.stderr
     assert "Exception ignored in" not in done.stderr
     assert done.returncode == 130, done.stderr
@@ -275,12 +265,12 @@ def test_a_server_that_dies_in_a_trial_ends_the_run_and_its_trial_does_not_count
     tmp_path: Path, no_server_left: Path
 ) -> None:
     run = tmp_path / "run"
-    process = begun(run, 1)
-    wait_until(lambda: clients_below(no_server_left) > 0, "a load")
-    for pid in servers_below(no_server_left):
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
-    _, errors = process.communicate(timeout=90)
+    with begun(run) as process:
+        wait_until(lambda: clients_below(no_server_left) > 0, "a load")
+        for pid in servers_below(no_server_left):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        _, errors = process.communicate(timeout=90)
     assert process.returncode == 2
     last = errors.strip().splitlines()[-1]
     assert last.startswith("pgassay: trial ")

@@ -15,14 +15,14 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from functools import cache
 from multiprocessing import get_context, reduction
 from multiprocessing.context import ForkServerContext, ForkServerProcess
 from pathlib import Path
 from types import ModuleType
-from typing import Any, TextIO
+from typing import IO, Any, TextIO
 from unittest.mock import patch
 
 import pgassay
@@ -41,6 +41,8 @@ class Forked:
         self._process = process
         assert process.pid is not None
         self.pid = process.pid
+        self.printed: Sequence[IO[bytes]] = ()
+        """What `begin` keeps of its output and errors."""
 
     @property
     def returncode(self) -> int | None:
@@ -61,6 +63,15 @@ class Forked:
     def kill(self) -> None:
         self._process.kill()
 
+    def send_signal(self, number: int) -> None:
+        os.kill(self.pid, number)
+
+    def communicate(self, timeout: float | None = None) -> tuple[str, str]:
+        """Wait for the end; returns what a program from `begin` has printed, and its errors."""
+        self.wait(timeout)
+        output, errors = (_text(file) for file in self.printed)
+        return output, errors
+
 
 def start(
     words: Sequence[str], streams: Sequence[int], env: Mapping[str, str], *, session: bool = False
@@ -77,23 +88,35 @@ def start(
     return Forked(words, process)
 
 
+@contextmanager
+def begin(
+    words: Sequence[str], env: Mapping[str, str] = os.environ, *, session: bool = False
+) -> Iterator[Forked]:
+    """`python WORDS` without input, whose output is kept; killed at the end of the context."""
+    with ExitStack() as files:
+        nothing = files.enter_context(Path(os.devnull).open("rb"))
+        printed = [files.enter_context(tempfile.TemporaryFile()) for _ in range(2)]
+        streams = [nothing.fileno(), *(file.fileno() for file in printed)]
+        process = start(words, streams, env, session=session)
+        process.printed = printed
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
 def run(
     words: Sequence[str], env: Mapping[str, str] = os.environ, timeout: float | None = None
 ) -> subprocess.CompletedProcess[str]:
     """`python WORDS`, run to its end without input, with its output."""
-    with ExitStack() as files:
-        nothing = files.enter_context(Path(os.devnull).open("rb"))
-        out, errors = (files.enter_context(tempfile.TemporaryFile()) for _ in range(2))
-        process = start(words, [nothing.fileno(), out.fileno(), errors.fileno()], env)
-        try:
-            status = process.wait(timeout)
-        finally:
-            process.kill()
-        printed = []
-        for file in (out, errors):
-            file.seek(0)
-            printed.append(file.read().decode().replace("\r\n", "\n"))
-    return subprocess.CompletedProcess(process.args, status, *printed)
+    with begin(words, env) as process:
+        printed = process.communicate(timeout)
+    return subprocess.CompletedProcess(process.args, process.wait(), *printed)
+
+
+def _text(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read().decode().replace("\r\n", "\n")
 
 
 class _Streams:

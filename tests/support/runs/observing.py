@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,6 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from support.runs.forked import Forked, begin
 from support.servers.debian import DebianServer
 from support.servers.lab import SECRET, LabServer, wait_until
 
@@ -53,26 +52,16 @@ def busy_sessions(dsn: str, *statements: str) -> Iterator[None]:
 @contextmanager
 def observing(
     server: LabServer | DebianServer, out: Path, *options: str, user: str = "lab"
-) -> Iterator[subprocess.Popen[str]]:
+) -> Iterator[Forked]:
     """A running `pgassay observe --json`, once its samplers have started."""
     where = server.place(user) if isinstance(server, LabServer) else server.dsn()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "pgassay", "observe", where, "--json", "--out", out, *options],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=os.environ | {"PGPASSWORD": SECRET},
-    )
-    try:
+    words = ["-m", "pgassay", "observe", where, "--json", "--out", str(out), *options]
+    with begin(words, os.environ | {"PGPASSWORD": SECRET}) as process:
         wait_until(
             lambda: (out / "observation.json").exists() or process.poll() is not None,
             "an observation has begun",
         )
         yield process
-    finally:
-        if process.poll() is None:
-            process.kill()
-        process.communicate()
 
 
 def last_reading_ns(run: Path, source: str) -> int:
@@ -85,7 +74,7 @@ def last_reading_ns(run: Path, source: str) -> int:
     return max(times)
 
 
-def ended(process: subprocess.Popen[str], status: int = 0) -> dict[str, Any]:
+def ended(process: Forked, status: int = 0) -> dict[str, Any]:
     """The printed object, once the process has ended by itself."""
     out, errors = process.communicate(timeout=120)
     assert process.returncode == status, errors
