@@ -11,7 +11,7 @@ export CARGO_TERM_COLOR := never
 # Compiled Python is kept: every worker of pytest and every command under test imports all of it.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: build demo check test test-all lint docs messages where pictures studies bench validate validate-real dist format requirements clean
+.PHONY: build demo check test test-all ready rust-tests lint lint-python lint-rust docs messages where pictures studies bench validate validate-real dist format requirements clean
 
 build: $(VENV)/.built
 
@@ -33,37 +33,51 @@ $(VENV)/.built: $(VENV)/.packages pyproject.toml $(NATIVE)
 demo: build
 	@$(BIN)/pgassay demo
 
-define LINT
-$(BIN)/ruff check .
-$(BIN)/ruff format --check .
-$(BIN)/mypy
-$(BIN)/lint-imports
-cargo fmt --all --check
-cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
-endef
+# Steps of which one waits for a disk or one processor while the other computes; each shows its
+# output when it ends.
+TWO := --no-print-directory --jobs=2 --output-sync=target
 
 # While you work: lint and the quick tests without a server. They need processors, not time, so no
 # more run at a time than there are. The native module is as `make build` left it.
 check:
 	@test -e $(VENV)/.built || { echo 'run make build once'; exit 1; }
-	$(LINT)
+	@$(MAKE) $(TWO) lint
 	$(BIN)/pytest -n logical --maxprocesses 4 --dist worksteal -m "not slow" tests/unit
 
 # Most of a test is waiting for servers and clocks, so more run at a time than there are processors.
-WORKERS ?= 6
+# A file runs in one process, in the order of tests/conftest.py.
+WORKERS ?= 8
+PYTEST := $(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 export RUST_TEST_THREADS := $(WORKERS)
 
 test: build
 	cargo test --workspace --locked --quiet
-	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not heavy"
+	$(PYTEST) -m "not heavy"
 
 # With the heavy matrices: every version (npm installs 13, 14 and 17 into target), every fault.
 test-all: build
 	cargo test --workspace --locked --quiet
-	$(BIN)/pytest -n $(WORKERS) --dist worksteal
+	$(PYTEST)
 
-lint: build
-	$(LINT)
+# What `.ci/run` does before the tests: all that is compiled, and the lint beside it.
+ready:
+	@$(MAKE) $(TWO) build lint rust-tests
+
+# After clippy, which holds the same folder meanwhile.
+rust-tests: lint-rust
+	cargo test --workspace --locked --quiet --no-run
+
+lint: lint-python lint-rust
+
+lint-python: $(VENV)/.packages
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	PYTHONPATH=python $(BIN)/lint-imports
+
+lint-rust:
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
 
 # The documentation site, which opens from its folder: target/site/index.html.
 docs: build

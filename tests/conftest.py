@@ -25,6 +25,17 @@ if (_memory := memory_folder()) is not None:
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(_memory))
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest first, so that processes end together: with servers, then those marked slow."""
+
+    def rank(item: pytest.Item) -> int:
+        if not item.nodeid.startswith("tests/unit/"):
+            return 0
+        return 1 if item.get_closest_marker("slow") else 2
+
+    items.sort(key=rank)
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Show how many seconds the tests of each folder took."""
     seconds: defaultdict[str, float] = defaultdict(float)
