@@ -32,7 +32,8 @@ def test_an_aa_run_calibrates_and_its_noise_is_there_for_the_next_plan(
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     spec, run = tmp_path / "spec.toml", tmp_path / "run"
-    spec.write_text(SPEC.replace('step = "1s"', 'rate = 100\nstep = "0.5s"'))
+    text = SPEC.replace('step = "1s"', 'rate = 100\nstep = "0.3s"')
+    spec.write_text(f'{text}[reset]\nlevel = "none"\n')
     done = pgassay("run", spec, "--aa", "--out", run, "--json")
     assert done.returncode == 0, done.stderr
     reported = json.loads(done.stdout)

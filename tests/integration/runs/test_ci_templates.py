@@ -16,6 +16,8 @@ reconnect = ["never", "each_transaction"]
 clients = 2
 step = "0.4s"
 warmup = "0.2s"
+[reset]
+level = "none"
 [design]
 seed = 3
 min_blocks = 4

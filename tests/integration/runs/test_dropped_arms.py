@@ -19,6 +19,8 @@ think_time = ["5ms", "80ms", "5.1ms"]
 clients = 2
 step = "0.6s"
 warmup = "0.2s"
+[reset]
+level = "none"
 [design]
 seed = {seed}
 min_blocks = 4

@@ -16,7 +16,7 @@ from pgassay.workflows.reporting import analyse_run
 from support.runs.broken import assert_no_server_left, assert_nothing_open, prints_of, watched
 from support.runs.command import pgassay, shop_workload
 
-LOAD = '[load]\nclients = 2\nstep = "0.6s"\nwarmup = "0.2s"\n'
+LOAD = '[load]\nclients = 2\nrate = 300\nstep = "0.6s"\nwarmup = "0.2s"\n'
 DESIGN = "[design]\nseed = 3\nmin_blocks = 2\nmax_blocks = 2\n"
 # Each condition fails one transaction in ten, with an SQLSTATE of its own.
 SCRIPT = """

@@ -18,6 +18,8 @@ use = "./shop"
 clients = 8
 step = "2s"
 warmup = "0.3s"
+[reset]
+level = "none"
 [design]
 seed = 3
 min_blocks = 3

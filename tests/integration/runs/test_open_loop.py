@@ -15,8 +15,10 @@ synchronous_commit = ["on", "off"]
 [load]
 clients = 4
 rate = [40, 80]
-step = "0.8s"
-warmup = "0.3s"
+step = "0.6s"
+warmup = "0.2s"
+[reset]
+level = "none"
 [design]
 seed = 3
 smallest_effect = "10%"

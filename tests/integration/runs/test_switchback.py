@@ -66,8 +66,8 @@ def with_an_empty_table(server: LabServer) -> Path:
 
 
 def test_a_slower_script_is_found(tmp_path: Path) -> None:
-    workload = shop_workload(tmp_path, "SELECT 1;")
-    (tmp_path / "slow.sql").write_text("SELECT pg_sleep(0.004);")
+    workload = shop_workload(tmp_path, "SELECT pg_sleep(0.005);")
+    (tmp_path / "slow.sql").write_text("SELECT pg_sleep(0.02);")
     spec, run = tmp_path / "x.toml", tmp_path / "run"
     factors = '[factors.scenarios]\nbuy = ["", "slow.sql"]'
     spec = written(tmp_path, factors, workload, mode="auto")
@@ -240,7 +240,7 @@ def test_a_setting_that_the_user_may_not_set_stops_plan_and_run_before_data_are_
 
 WORK_MEM = "[factors.postgres]\nwork_mem = ['2MB', '64MB']\n"
 SLOWER_WITH_MORE = (
-    "SELECT pg_sleep(CASE current_setting('work_mem') WHEN '64MB' THEN 0.004 ELSE 0.001 END);"
+    "SELECT pg_sleep(CASE current_setting('work_mem') WHEN '64MB' THEN 0.02 ELSE 0.005 END);"
 )
 
 
@@ -291,7 +291,7 @@ def others_values(server: LabServer, name: str) -> Iterator[set[str]]:
 
 
 def reloading_spec(folder: Path, server: LabServer, factors: str = "", step: str = "8s") -> Path:
-    return written(
+    spec = written(
         folder,
         factors + '[factors.postgres]\nwal_sync_method = ["fdatasync", "fsync"]',
         shop_workload(folder, RECORDS_ITS_SETTINGS),
@@ -299,3 +299,6 @@ def reloading_spec(folder: Path, server: LabServer, factors: str = "", step: str
         step=step,
         mode="switchback",
     )
+    # At full speed the load would take the processor that a reload in time needs.
+    spec.write_text(spec.read_text().replace("[load]\n", "[load]\nrate = 200\n"))
+    return spec
