@@ -19,6 +19,12 @@ from support.servers.lab import LabServer, wait_until
 
 ENDS_WITHIN_S = 45.0
 """A login and a log are given ten seconds each, a query of the samplers six."""
+IMPATIENT = (
+    "-c",
+    "from pgassay.trials import observing; observing._ANSWERS_WITHIN_S = 1.0\n"
+    "from pgassay.entry import main; main()",
+)
+"""The command with a second instead of ten for a query at the end of a segment."""
 
 
 @contextmanager
@@ -47,10 +53,11 @@ def samples(run: Path) -> list[int]:
 
 
 def test_an_observation_outlives_a_hung_server_and_ends_in_time_when_stopped(
-    lab_server: LabServer, tmp_path: Path
+    lab_server: LabServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = tmp_path / "run"
-    with observing(lab_server, run, "--segment", "2s", "--duration", "1h") as process:
+    monkeypatch.setenv("PGCONNECT_TIMEOUT", "2")
+    run, options = tmp_path / "run", ("--segment", "2s", "--duration", "1h")
+    with observing(lab_server, run, *options, program=IMPATIENT) as process:
         wait_until(lambda: len(samples(run)) >= 1, "a segment")
         with hung(lab_server):
             before = len(samples(run))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from support.runs.broken import TOOL
 from support.runs.forked import Forked, begin
 from support.servers.debian import DebianServer
 from support.servers.lab import SECRET, LabServer, wait_until
@@ -51,11 +52,15 @@ def busy_sessions(dsn: str, *statements: str) -> Iterator[None]:
 
 @contextmanager
 def observing(
-    server: LabServer | DebianServer, out: Path, *options: str, user: str = "lab"
+    server: LabServer | DebianServer,
+    out: Path,
+    *options: str,
+    user: str = "lab",
+    program: Sequence[str] = TOOL,
 ) -> Iterator[Forked]:
     """A running `pgassay observe --json`, once its samplers have started."""
     where = server.place(user) if isinstance(server, LabServer) else server.dsn()
-    words = ["-m", "pgassay", "observe", where, "--json", "--out", str(out), *options]
+    words = [*program, "observe", where, "--json", "--out", str(out), *options]
     with begin(words, os.environ | {"PGPASSWORD": SECRET}) as process:
         wait_until(
             lambda: (out / "observation.json").exists() or process.poll() is not None,
