@@ -20,6 +20,10 @@ settings.load_profile("pgassay")
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+# A second thread of numpy's algebra spins while it waits for a processor that others have. Read
+# when numpy is loaded, in the processes of tests too.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 # Where pytest makes its `tmp_path`.
 if (_memory := memory_folder()) is not None:
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(_memory))

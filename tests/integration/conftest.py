@@ -142,11 +142,17 @@ def ssh_config(sshd: Sshd, monkeypatch: pytest.MonkeyPatch) -> Sshd:
 
 
 @pytest.fixture
-def disk_base(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def disk_path() -> Iterator[Path]:
+    """A folder as `tmp_path`, on a disk."""
+    folder = Path(tempfile.mkdtemp(prefix="pgassay-test-", dir="/var/tmp"))
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def disk_base(disk_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Owned servers lie below it, on a disk: a file system in memory is never cold, keeps its pages
     whatever the limit, and truncates and syncs in no time."""
-    base = Path(tempfile.mkdtemp(prefix="pgassay-test-", dir="/var/tmp"))
-    base.chmod(0o711)
-    monkeypatch.setenv("PGASSAY_DATA", str(base))
-    yield base
-    shutil.rmtree(base)
+    disk_path.chmod(0o711)
+    monkeypatch.setenv("PGASSAY_DATA", str(disk_path))
+    return disk_path

@@ -106,8 +106,8 @@ def is_among(
 
 
 @pytest.mark.skipif(not installed("vmstat"), reason="no vmstat (procps)")
-def test_our_vmstat_agrees_with_the_real_one(tmp_path: Path) -> None:
-    stamped, ours = beside(["vmstat", "-n", "1", str(SECONDS + 1)], tmp_path)
+def test_our_vmstat_agrees_with_the_real_one(disk_path: Path) -> None:
+    stamped, ours = beside(["vmstat", "-n", "1", str(SECONDS + 1)], disk_path)
     names = stamped[1][1].split()
     lines = lines_of(stamped)
     # The first line holds rates since the machine started.
@@ -129,7 +129,7 @@ def test_our_vmstat_agrees_with_the_real_one(tmp_path: Path) -> None:
         ]
         if not differing:
             break
-        stamped, ours = beside(["vmstat", "-n", "1", str(SECONDS + 1)], tmp_path)
+        stamped, ours = beside(["vmstat", "-n", "1", str(SECONDS + 1)], disk_path)
         lines = lines_of(stamped)
     assert not differing
 
@@ -160,12 +160,12 @@ def levels(ours: HostColumns, at: int, name: str) -> list[float | None]:
 
 
 @pytest.mark.skipif(not installed("iostat"), reason="no iostat (sysstat)")
-def test_our_iostat_agrees_with_the_real_one(tmp_path: Path) -> None:
-    disks = storage_of(tmp_path, HERE, read_mounts(HERE)).disks
+def test_our_iostat_agrees_with_the_real_one(disk_path: Path) -> None:
+    disks = storage_of(disk_path, HERE, read_mounts(HERE)).disks
     assert disks, "the temporary folder lies on no disk that is known"
     disk = disks[0]
     words = ["iostat", "-x", "-d", "-k", "-y", str(SECONDS), "1", disk]
-    stamped, ours = beside(words, tmp_path)
+    stamped, ours = beside(words, disk_path)
     lines, start, end = [line for _, line in stamped], stamped[0][0], stamped[-1][0]
     header = next(line.split() for line in lines if line.startswith("Device"))
     figures = next(line.split() for line in lines if line.startswith(f"{disk} "))

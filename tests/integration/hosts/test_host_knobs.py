@@ -187,22 +187,22 @@ def test_a_knob_that_was_written_after_a_killed_run_is_left(tmp_path: Path) -> N
     find_knob(SWAP, None).write(before)
 
 
-def test_the_queue_of_the_data_disk_is_set_and_put_back(tmp_path: Path) -> None:
+def test_the_queue_of_the_data_disk_is_set_and_put_back(disk_path: Path) -> None:
     name = "block.read_ahead_kb"
     knobs = HostKnobs(RecordingJournal())
     try:
-        before = find_knob(name, tmp_path).read()
+        before = find_knob(name, disk_path).read()
         wanted = {name: "64" if before != "64" else "128"}
-        knobs.check(wanted, tmp_path)
+        knobs.check(wanted, disk_path)
     except TargetError as error:
         pytest.skip(f"the tests' disk has no queue to set: {error}")
     try:
-        assert knobs.apply(wanted, tmp_path) == wanted
+        assert knobs.apply(wanted, disk_path) == wanted
         with pytest.raises(SettingRejected, match=r"block\.scheduler = fastest: this host knows"):
-            knobs.check({"block.scheduler": "fastest"}, tmp_path)
+            knobs.check({"block.scheduler": "fastest"}, disk_path)
     finally:
         knobs.restore()
-    assert find_knob(name, tmp_path).read() == before
+    assert find_knob(name, disk_path).read() == before
 
 
 def test_recover_puts_back_what_the_journal_of_a_killed_run_lists(

@@ -124,11 +124,11 @@ def test_the_reading_program_ends_with_its_sampler(
 
 
 @pytest.fixture
-def writer(tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
+def writer(disk_path: Path) -> Iterator[subprocess.Popen[bytes]]:
     """A process in its own control group of version 1 that has written directly to the disk."""
     if not is_root() or not os.access(BLKIO, os.W_OK):
         pytest.skip("this host has no control groups of version 1 for I/O, or we are not root")
-    device = tmp_path.stat().st_dev
+    device = disk_path.stat().st_dev
     if not os.major(device):
         pytest.skip("temporary files of this host lie on no block device")
     group = BLKIO / f"pgassay-test-{os.getpid()}"
@@ -138,7 +138,9 @@ def writer(tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
         # Recent kernels count only where there is a limit.
         (group / "blkio.throttle.write_bps_device").write_text(f"{number} {10**12}")
         dd = "dd if=/dev/zero bs=64k count=10 oflag=direct status=none"
-        script = f"echo $$ > {group}/cgroup.procs && {dd} of={tmp_path}/file && echo done && read _"
+        script = (
+            f"echo $$ > {group}/cgroup.procs && {dd} of={disk_path}/file && echo done && read _"
+        )
         words = ["sh", "-c", script]
         pipe = subprocess.PIPE
         with subprocess.Popen(words, stdin=pipe, stdout=pipe) as process:
@@ -150,13 +152,13 @@ def writer(tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def test_io_of_a_control_group_of_version_1_is_counted_by_device(
-    writer: subprocess.Popen[bytes], lab_server: LabServer, session: Connection, tmp_path: Path
+    writer: subprocess.Popen[bytes], lab_server: LabServer, session: Connection, disk_path: Path
 ) -> None:
     here = host_sources(HERE, session, facts(session))
     files = control_group_files(HERE, writer.pid, read_mounts(HERE))
     found, warnings = sampled(lab_server, replace(here, files=tuple(files)))
     assert warnings == []
-    device = tmp_path.stat().st_dev
+    device = disk_path.stat().st_dev
     assert ("cgroup", f"{os.major(device)}:{os.minor(device)}") in found
 
 

@@ -16,7 +16,9 @@ scale = 1
 {tables}
 [load]
 clients = {clients}
-step = "1s"
+rate = 100
+step = "0.3s"
+warmup = "0.1s"
 [design]
 max_blocks = 2
 min_blocks = 2

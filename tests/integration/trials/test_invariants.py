@@ -38,6 +38,7 @@ scale = 1
 synchronous_commit = ["on", "off"]
 [load]
 clients = 2
+rate = 500
 step = "{step}"
 warmup = "0.5s"
 [design]
@@ -126,7 +127,7 @@ def test_a_disturbed_trial_does_not_count_and_is_run_once_more(
     acts = {1: change_a_setting, 2: force_a_checkpoint, 3: use_the_server, 7: use_the_server}
     listener = Meddler(acts)
     try:
-        outcome, trials = experiment(tmp_path, listener, step="3s")
+        outcome, trials = experiment(tmp_path, listener, step="2s")
     finally:
         for thread in burning:
             thread.join(timeout=30)
