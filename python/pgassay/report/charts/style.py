@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from pgassay.analysis.model import Verdict
+from pgassay.analysis.compare.model import Dependence, Verdict
 from pgassay.analysis.statistics.values import Interval
 from pgassay.language import tr
 from pgassay.plan.model import Arm
@@ -50,6 +50,12 @@ TONES = {
     Verdict.CALIBRATION: "measured",
 }
 """Verdict → the class name that style.css colours."""
+DEPENDENCE_TONES = {
+    Dependence.DEPENDS: "undecided",
+    Dependence.NEGLIGIBLE: "same",
+    Dependence.INDEPENDENT: "same",
+    Dependence.UNDECIDED: "undecided",
+}
 TONE_COLOURS = {
     "better": "#14905F",
     "worse": "#C8401F",

@@ -64,8 +64,9 @@ class Column:
     def cell(self, fact: Any) -> Cell:
         """What the column shows of a fact, with the raw value."""
         shown = self.show(fact)
-        value = reduce(_part, self.name.split("."), fact)
-        return replace(shown if isinstance(shown, Cell) else Cell(shown), value=value)
+        return replace(
+            shown if isinstance(shown, Cell) else Cell(shown), value=raw(fact, self.name)
+        )
 
 
 @dataclass(frozen=True)
@@ -171,8 +172,9 @@ def column(
     merges: bool = False,
     full_title: str = "",
 ) -> Column:
-    """Makes a column of facts; its title is a message."""
-    return Column(_message(title), form, merges, full_title, name, show=show)
+    """Makes a column of facts; its titles are messages."""
+    full = _message(full_title) if full_title else ""
+    return Column(_message(title), form, merges, full, name, show=show)
 
 
 def _message(title: str) -> str:
@@ -204,6 +206,11 @@ def row_of(cells: Sequence[str | Cell], style: str = "") -> Row:
 def data_column(name: str, unit: str, meaning: str) -> Column:
     """A column of a table of data."""
     return Column(name, name=name, unit=unit, meaning=meaning)
+
+
+def raw(fact: Any, name: str) -> Any:
+    """The attribute or key of a fact, or of a part of it, such as `estimate.effect_pct`."""
+    return reduce(_part, name.split("."), fact)
 
 
 def _part(of: Any, name: str) -> Any:

@@ -7,10 +7,9 @@ Never: computes an estimate.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
-from operator import attrgetter
 from typing import Any
 
 from pgassay.analysis.compare.model import Estimate
@@ -21,7 +20,7 @@ from pgassay.findings.wording import quantity
 from pgassay.language import Message, decimals, tr
 from pgassay.quantities import load, plain_number, signed_percent, spaced
 from pgassay.report.charts.style import TONES
-from pgassay.report.document.table import Cell, Column, column
+from pgassay.report.document.table import Cell, Column, Form, column, raw
 
 ABSENT = "–"
 NO_BREAK = "\u00a0"
@@ -150,14 +149,32 @@ def whole(value: float) -> str:
     return spaced(value, 0)
 
 
+def written(
+    name: str,
+    title: str,
+    write: Callable[[Any], str | Cell] = str,
+    form: Form = "number",
+    *,
+    merges: bool = False,
+    full_title: str = "",
+) -> Column:
+    """A column of a value of facts, as a format writes it; a dash where there is none."""
+
+    def show(one: Any) -> str | Cell:
+        value = raw(one, name)
+        return ABSENT if value is None else write(value)
+
+    return column(name, title, show, form, merges=merges, full_title=full_title)
+
+
 def percent_column(name: str, title: str = "Change") -> Column:
     """A column of the change that an attribute of facts is, in per cent."""
-    return column(name, title, lambda one: signed_percent(attrgetter(name)(one)))
+    return column(name, title, lambda one: signed_percent(raw(one, name)))
 
 
 def interval_column(name: str, title: str = INTERVAL) -> Column:
     """A column of the interval that an attribute of facts is, in per cent."""
-    return column(name, title, lambda one: interval(attrgetter(name)(one)))
+    return written(name, title, interval)
 
 
 def verdict_column(tones: Mapping[Any, str], title: str = "Verdict") -> Column:
@@ -171,9 +188,7 @@ def inside(part: str, columns: Iterable[Column]) -> tuple[Column, ...]:
     """Columns of a part of facts, such as their estimate."""
 
     def of_part(one: Column) -> Column:
-        return replace(
-            one, name=f"{part}.{one.name}", show=lambda fact: one.show(getattr(fact, part))
-        )
+        return replace(one, name=f"{part}.{one.name}", show=lambda fact: one.show(raw(fact, part)))
 
     return tuple(map(of_part, columns))
 
@@ -184,7 +199,7 @@ MEANS = (
     column("level_mean", "Level", lambda c: quantity(c.level_mean, METRICS[c.metric])),
 )
 CHANGE = (column("effect_pct", "Change", change), column("ci95_pct", INTERVAL, interval_of))
-BLOCKS = column("blocks", "Blocks", lambda one: str(one.blocks))
+BLOCKS = written("blocks", "Blocks")
 P = column("p_sign_flip", EVIDENCE, evidence)
 RESULT = column("verdict", "Result", result, "text")
 ESTIMATE = inside("estimate", (percent_column("effect_pct"), interval_column("ci95_pct"), P))

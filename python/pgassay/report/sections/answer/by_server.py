@@ -5,32 +5,35 @@ Enters: the context. Leaves: sentences and a table. Never: computes an estimate.
 
 from __future__ import annotations
 
-from pgassay.analysis.compare.model import ByServer, Dependence
+from pgassay.analysis.compare.model import ByServer
 from pgassay.findings.answer.servers import RULE
 from pgassay.language import Message, clauses, decimals, tr
-from pgassay.quantities import signed_percent
+from pgassay.quantities import load
 from pgassay.report.charts.effects.by_server import by_server_chart
+from pgassay.report.charts.style import DEPENDENCE_TONES
 from pgassay.report.context import ReportContext
 from pgassay.report.document.blocks import Chart, Paragraph, note
 from pgassay.report.document.captions import cut
 from pgassay.report.document.section import Blocks, section
-from pgassay.report.document.table import Cell, Column, Table, numbers, table
+from pgassay.report.document.table import Table, column, view
 from pgassay.report.document.text import joined, texts_of, word
-from pgassay.report.tables.cells import INTERVAL, interval, probability
+from pgassay.report.tables.cells import (
+    BLOCKS,
+    interval_column,
+    percent_column,
+    probability,
+    written,
+)
 
 sentence = texts_of(__name__)
 
 _COLUMNS = (
-    Column(Message("Level compared"), "group"),
-    Column(Message("Server"), "heading"),
-    *numbers("Blocks", "Change", INTERVAL),
+    column("of", "Level compared", lambda row: _subject(row["of"]), "group"),
+    written("server", "Server", str, "heading"),
+    BLOCKS,
+    percent_column("effect_pct"),
+    interval_column("ci95_pct"),
 )
-_TONES = {
-    Dependence.DEPENDS: "undecided",
-    Dependence.NEGLIGIBLE: "same",
-    Dependence.INDEPENDENT: "same",
-    Dependence.UNDECIDED: "undecided",
-}
 
 
 @section("answer/by_server", "By server")
@@ -41,7 +44,7 @@ def by_server(context: ReportContext) -> Blocks:
         return
     texts = context.sentences(RULE)
     for one, text in zip(found, texts, strict=True):
-        yield Paragraph(text, lead=(word(one.verdict.value, _TONES[one.verdict]),))
+        yield Paragraph(text, lead=(word(one.verdict.value, DEPENDENCE_TONES[one.verdict]),))
     if chart := by_server_chart(context.analysis):
         caption = sentence("the_effect_on_each", margin=context.margin)
         yield Chart("by_server", chart, " ".join(texts), joined(caption, *cut(chart)))
@@ -57,22 +60,14 @@ def by_server(context: ReportContext) -> Blocks:
 
 def effect_table(context: ReportContext) -> Table:
     """The effect on each server, with its blocks."""
-    rows: list[tuple[str | Cell, ...]] = [
-        (
-            _subject(one),
-            effect.server,
-            str(effect.blocks),
-            signed_percent(effect.effect_pct),
-            interval(effect.ci95_pct),
-        )
-        for one in context.analysis.answer.by_server
-        for effect in one.servers
-    ]
-    return table(_COLUMNS, rows)
+    found = context.analysis.answer.by_server
+    return view(_COLUMNS, ({"of": one, **vars(each)} for one in found for each in one.servers))
 
 
 def _subject(one: ByServer) -> str:
-    return f"{one.factor} = {one.level}" + ("" if one.step is None else f", {one.load}")
+    return f"{one.factor} = {one.level}" + (
+        "" if one.step is None else f", {load(one.step, one.step_unit)}"
+    )
 
 
 def _test(one: ByServer) -> str:

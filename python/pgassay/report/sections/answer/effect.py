@@ -27,13 +27,14 @@ from pgassay.report.tables.cells import (
     looks_decided,
     subject,
     tone_cell,
+    written,
 )
 
 sentence = texts_of(__name__)
 
 _COLUMNS = (
     column("level", "Level compared", subject, "heading", merges=True),
-    column("metric", "Endpoint", lambda one: endpoint_title(one.metric), "text"),
+    written("metric", "Endpoint", endpoint_title, "text"),
     LOAD,
     column("verdict", "Verdict", lambda c: tone_cell(c.verdict.value, TONES[c.verdict]), "text"),
     *CHANGE,

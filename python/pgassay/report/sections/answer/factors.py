@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from pgassay.analysis.compare.model import Dependence, Interaction, SimpleEffect, Trend
+from pgassay.analysis.compare.model import Interaction, SimpleEffect, Trend
 from pgassay.findings.answer.factors import simple_effects_of
 from pgassay.findings.model import FindingKind
 from pgassay.language import colon, ntr, tr
 from pgassay.plan.description import aliases
 from pgassay.quantities import signed_percent
 from pgassay.report.charts.effects.interactions import interaction_chart, pairs_left_out
-from pgassay.report.charts.style import TONES
+from pgassay.report.charts.style import DEPENDENCE_TONES, TONES
 from pgassay.report.context import ReportContext
 from pgassay.report.document.blocks import Chart, Fold, Heading, Items, Paragraph, note
 from pgassay.report.document.captions import cut
@@ -29,20 +29,15 @@ from pgassay.report.tables.cells import (
     percent_column,
     subject,
     verdict_column,
+    written,
 )
 
 sentence = texts_of(__name__)
 
-_TONES = {
-    Dependence.DEPENDS: "undecided",
-    Dependence.NEGLIGIBLE: "same",
-    Dependence.INDEPENDENT: "same",
-    Dependence.UNDECIDED: "undecided",
-}
 _EFFECT_OF = column("level", "Effect of", subject, "heading", merges=True)
 _SIMPLE = (_EFFECT_OF, column("at", "At", lambda c: f"{c.other} = {c.at}", "text"), *ESTIMATE)
 _TRENDS = (
-    column("factor", "Factor", lambda trend: trend.factor, "heading"),
+    written("factor", "Factor", str, "heading"),
     column("highest", "From, to", lambda t: tr("{lowest} to {highest}", **vars(t)), "text"),
     percent_column("estimate.effect_pct", "Change along the line"),
     column("per_doubling_pct", "Per doubling", lambda trend: _per_doubling(trend)),
@@ -100,7 +95,7 @@ def _interaction_table(context: ReportContext) -> Table:
         column("high", "At another level", at(1)),
         percent_column("estimate.effect_pct", "Difference"),
         *ESTIMATE[1:],
-        verdict_column(_TONES),
+        verdict_column(DEPENDENCE_TONES),
     )
     return view(columns, context.analysis.answer.interactions)
 

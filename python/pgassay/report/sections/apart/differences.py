@@ -31,6 +31,7 @@ from pgassay.report.tables.cells import (
     interval,
     interval_of,
     verdict_column,
+    written,
 )
 
 sentence = texts_of(__name__)
@@ -38,8 +39,8 @@ sentence = texts_of(__name__)
 
 def _columns(result: Column) -> tuple[Column, ...]:
     return (
-        column("side", "Run", lambda one: one.side, "heading", merges=True),
-        column("arm", "Arm", lambda one: one.arm, "text", merges=True),
+        written("side", "Run", str, "heading", merges=True),
+        written("arm", "Arm", str, "text", merges=True),
         *inside("comparison", (_ENDPOINT, LOAD, MEANS[0], _MEAN, CHANGE[0])),
         column("comparison.ci95_pct", INTERVAL, _interval),
         column("trials", "Trials", lambda one: f"{one.trials[0]} / {one.trials[1]}"),
@@ -48,7 +49,7 @@ def _columns(result: Column) -> tuple[Column, ...]:
     )
 
 
-_ENDPOINT = column("metric", "Endpoint", lambda one: endpoint_title(one.metric), "text")
+_ENDPOINT = written("metric", "Endpoint", endpoint_title, "text")
 _MEAN = replace(MEANS[1], title=Message("This run"))
 _NOT_RANDOMISED = Message("Not randomised")
 

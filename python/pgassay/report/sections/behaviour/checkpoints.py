@@ -19,9 +19,9 @@ from pgassay.report.context import ReportContext
 from pgassay.report.document.blocks import Block, Chart, Fold, Heading, Paragraph, note, observed
 from pgassay.report.document.captions import arm_key, cut
 from pgassay.report.document.section import Blocks, section
-from pgassay.report.document.table import Column, Table, numbers, table
+from pgassay.report.document.table import Column, Table, numbers, table, view
 from pgassay.report.document.text import joined, texts_of
-from pgassay.report.tables.cells import ABSENT, between
+from pgassay.report.tables.cells import ABSENT, between, inside, written
 
 sentence = texts_of(__name__)
 
@@ -45,22 +45,6 @@ _CAUSE_COLUMNS = (
     Column(Message("After")),
     Column(Message("Lost by each checkpoint")),
     Column(Message("Share")),
-)
-_EVERY_COLUMNS = (
-    Column(Message("Trial")),
-    Column(Message("Arm"), "text"),
-    *numbers(
-        "Began at",
-        "Cause",
-        "Buffers",
-        "Write",
-        "Flush",
-        "Longest flush",
-        "Distance",
-        "Lowest",
-        "Transactions lost",
-        "Recovered after",
-    ),
 )
 _MOST_LISTED = 100
 
@@ -174,31 +158,20 @@ def _every_checkpoint(context: ReportContext) -> Fold | None:
     found = context.analysis.behaviour.checkpoint_rows
     if not found:
         return None
-    rows = [
-        (
-            f"{one.trial}",
-            context.labels[one.arm],
-            tr("{value} s", value=decimals(one.checkpoint.started_s, ".1f")),
-            one.checkpoint.cause,
-            ABSENT if one.checkpoint.buffers is None else count(one.checkpoint.buffers),
-            _seconds(one.checkpoint.write_s),
-            _seconds(one.checkpoint.sync_s),
-            _seconds(one.checkpoint.sync_longest_s),
-            ABSENT
-            if one.checkpoint.distance_kb is None
-            else size(1024.0 * one.checkpoint.distance_kb),
-            ABSENT if one.depth_pct is None else f"{plain_number(one.depth_pct)} %",
-            ABSENT if one.lost_transactions is None else count(one.lost_transactions),
-            _seconds(one.recovered_s),
-        )
-        for one in found[:_MOST_LISTED]
-    ]
-    not_listed = len(found) - len(rows)
+    columns = (
+        written("trial", "Trial"),
+        written("arm", "Arm", context.labels.__getitem__, "text"),
+        *inside("checkpoint", _CHECKPOINT),
+        written("depth_pct", "Lowest", lambda value: f"{plain_number(value)} %"),
+        written("lost_transactions", "Transactions lost", count),
+        written("recovered_s", "Recovered after", _seconds),
+    )
+    not_listed = len(found[_MOST_LISTED:])
     what = note(
         sentence("a_description_not_a"),
         not_listed and tr("{not_listed} more are in analysis.json.", not_listed=not_listed),
     )
-    return Fold(tr("Every checkpoint"), [table(_EVERY_COLUMNS, rows), what])
+    return Fold(tr("Every checkpoint"), [view(columns, found[:_MOST_LISTED]), what])
 
 
 def _share(part: TimeShare) -> str:
@@ -224,8 +197,8 @@ def _tidy(value: float, digits: int = 0) -> float:
     return round(value, digits) + 0.0
 
 
-def _seconds(value: float | None) -> str:
-    return ABSENT if value is None else tr("{value} s", value=plain_number(value))
+def _seconds(value: float) -> str:
+    return tr("{value} s", value=plain_number(value))
 
 
 def _with_unit(estimate: Estimate | None, unit: str) -> str:
@@ -247,3 +220,14 @@ def _counted(estimate: Estimate | None) -> str:
         low=count(estimate.low),
         high=count(estimate.high),
     )
+
+
+_CHECKPOINT = (
+    written("started_s", "Began at", lambda s: tr("{value} s", value=decimals(s, ".1f"))),
+    written("cause", "Cause", str),
+    written("buffers", "Buffers", count),
+    written("write_s", "Write", _seconds),
+    written("sync_s", "Flush", _seconds),
+    written("sync_longest_s", "Longest flush", _seconds),
+    written("distance_kb", "Distance", lambda kb: size(1024.0 * kb)),
+)

@@ -12,7 +12,7 @@ from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.statistics.values import Estimate
 from pgassay.language import Message, decimals, listed, tr
 from pgassay.notes import Note
-from pgassay.quantities import plain_number, signed_percent
+from pgassay.quantities import load, plain_number
 from pgassay.report.charts.effects.load_curve import by_load_chart, load_curve_chart
 from pgassay.report.charts.latency.curve import latency_curve_chart
 from pgassay.report.charts.latency.quantiles import quantiles_chart, without_band
@@ -21,18 +21,19 @@ from pgassay.report.context import ReportContext
 from pgassay.report.document.blocks import Chart, Fold, Heading, PageOnly, note, observed
 from pgassay.report.document.captions import arm_key, cut, quantile_curve
 from pgassay.report.document.section import Blocks, section
-from pgassay.report.document.table import Column, Table, numbers, table
+from pgassay.report.document.table import Column, Table, column, numbers, table, view
 from pgassay.report.document.text import Text, joined, texts_of
-from pgassay.report.tables.cells import ABSENT, between, interval
+from pgassay.report.tables.cells import ABSENT, between, interval_column, percent_column, subject
 from pgassay.report.tables.latencies import latency_table
 
 sentence = texts_of(__name__)
 
 _LOADS = (
-    Column(Message("Measured"), "text"),
-    Column(Message("Level compared"), "text"),
-    Column(Message("Load"), "line"),
-    *numbers("Change", "95\xa0% band"),
+    column("metric", "Measured", lambda row: METRICS[row["metric"]].title, "text"),
+    column("of", "Level compared", lambda row: subject(row["of"]), "text"),
+    column("load", "Load", lambda row: load(row["load"], row["step_unit"]), "line"),
+    percent_column("effect_pct"),
+    interval_column("band95_pct", "95\xa0% band"),
 )
 _KNEES = (
     Column(Message("Arm"), "heading"),
@@ -98,21 +99,13 @@ _DECIDES = Message(
 
 
 def _load_table(context: ReportContext) -> Table:
-    return table(
+    return view(
         _LOADS,
-        [
-            (
-                METRICS[effect.metric].title,
-                f"{effect.factor} = {effect.level}",
-                f"{decimals(load, 'g')} {effect.step_unit}",
-                signed_percent(value),
-                interval(band),
-            )
-            for effect in context.analysis.behaviour.by_load
-            for load, value, band in zip(
-                effect.loads, effect.effect_pct, effect.band95_pct, strict=True
-            )
-        ],
+        (
+            {**vars(one), "of": one, "load": at, "effect_pct": value, "band95_pct": band}
+            for one in context.analysis.behaviour.by_load
+            for at, value, band in zip(one.loads, one.effect_pct, one.band95_pct, strict=True)
+        ),
     )
 
 

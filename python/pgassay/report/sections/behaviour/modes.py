@@ -18,7 +18,7 @@ from pgassay.report.document.captions import arm_key
 from pgassay.report.document.section import Blocks, section
 from pgassay.report.document.table import Column, Table, column, numbers, table, view
 from pgassay.report.document.text import Text, joined, texts_of
-from pgassay.report.tables.cells import ABSENT, INTERVAL, between, subject
+from pgassay.report.tables.cells import ABSENT, INTERVAL, between, subject, written
 
 sentence = texts_of(__name__)
 
@@ -38,8 +38,8 @@ _MIXTURE = (
 )
 _CONTRASTS = (
     column("level", "Level compared", subject, "text"),
-    column("scenario", "Scenario", lambda one: one.scenario, "text"),
-    column("slower_than_ms", "Slower than", lambda one: latency(one.slower_than_ms)),
+    written("scenario", "Scenario", str, "text"),
+    written("slower_than_ms", "Slower than", latency),
     column("baseline_pct", "Baseline", lambda one: f"{plain_number(one.baseline_pct)} %"),
     column("level_pct", "Level", lambda one: f"{plain_number(one.level_pct)} %"),
     column(

@@ -6,10 +6,11 @@ anything but text.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
 
 from pgassay.analysis.reading.plain_text import one_line, visible
-from pgassay.analysis.statements.model import StatementCosts, StatementUse
+from pgassay.analysis.statements.model import StatementUse
 from pgassay.language import Message, decimals, listed, ntr, tr
 from pgassay.plan.model import ALL_ARMS
 from pgassay.quantities import milliseconds, signed_milliseconds, size
@@ -17,9 +18,16 @@ from pgassay.report.charts.style import arm_styles
 from pgassay.report.context import ReportContext
 from pgassay.report.document.blocks import Code, Fold, Paragraph, note
 from pgassay.report.document.section import Blocks, section
-from pgassay.report.document.table import Cell, Column, Table, table
+from pgassay.report.document.table import Cell, Column, Table, column, table, view
 from pgassay.report.document.text import texts_of
-from pgassay.report.tables.cells import ABSENT, probability, tone_cell, whole
+from pgassay.report.tables.cells import (
+    inside,
+    probability,
+    subject,
+    tone_cell,
+    whole,
+    written,
+)
 
 sentence = texts_of(__name__)
 
@@ -96,88 +104,71 @@ def _times(context: ReportContext) -> Table:
     )
 
 
-def _differences(context: ReportContext, *, only_clear: bool = False) -> Table:
-    columns = (
-        tr("Statement"),
-        tr("Level"),
-        tr("Baseline"),
-        tr("Of the level"),
-        tr("Difference"),
-        tr("95 % interval"),
-    )
-    found = []
+def _named(
+    context: ReportContext, part: Callable[[StatementUse], Iterable[Any]]
+) -> Iterator[Mapping[str, Any]]:
+    """Parts of each statement with its name."""
     for one in context.analysis.explanation.statement_use:
-        for effect in one.effects:
-            if only_clear and not effect.clear:
-                continue
-            ends = effect.ci95_ms
-            found.append(
-                (
-                    Cell(statement_name(one), style="code"),
-                    f"{effect.factor} = {effect.level}",
-                    milliseconds(effect.baseline_ms),
-                    milliseconds(effect.level_ms),
-                    signed_milliseconds(effect.difference_ms),
-                    ABSENT if ends is None else tr(" to ").join(map(signed_milliseconds, ends)),
-                    probability(effect.p_by),
-                    tone_cell(tr("different"), "measured")
-                    if effect.clear
-                    else tone_cell(tr("no clear difference"), "undecided"),
-                )
-            )
-    forms = [Column(columns[0], "group"), Column(columns[1], "heading")]
-    forms += [*map(Column, columns[2:]), Column(Message("BY p")), Column(Message("Result"), "line")]
-    return table(forms, found)
+        for each in part(one):
+            yield {"statement": statement_name(one), "of": each}
 
 
-_COST_COLUMNS = (
-    Column(Message("Statement"), "group"),
-    Column(Message("Arm"), "heading"),
-    Column(Message("Calls per tx"), full_title=Message("Calls per transaction")),
-    Column(Message("Per call"), full_title=Message("Execution time per call")),
-    Column(Message("Rows"), full_title=Message("Rows per call")),
-    Column(Message("Hit"), full_title=Message("Blocks per call found in shared buffers")),
-    Column(Message("Read"), full_title=Message("Blocks per call read into shared buffers")),
-    Column(
-        Message("Dirtied"), full_title=Message("Blocks per call that the statement changed first")
-    ),
-    Column(Message("Written"), full_title=Message("Blocks per call written by the session itself")),
-    Column(Message("Temp"), full_title=Message("Temporary blocks per call, read and written")),
-    Column(Message("WAL"), full_title=Message("WAL per call")),
-    Column(
-        Message("Sessions"),
-        "text",
-        full_title=Message("Average sessions that ran it, by wait event"),
-    ),
+_STATEMENT = column("statement", "Statement", lambda row: Cell(row["statement"], "code"), "group")
+_DIFFERENCES = (
+    column("level", "Level", subject, "heading"),
+    written("baseline_ms", "Baseline", milliseconds),
+    written("level_ms", "Of the level", milliseconds),
+    written("difference_ms", "Difference", signed_milliseconds),
+    written("ci95_ms", "95 % interval", lambda e: tr(" to ").join(map(signed_milliseconds, e))),
+    written("p_by", "BY p", probability),
+    written("clear", "Result", lambda clear: _result(clear), "line"),
 )
+
+
+def _differences(context: ReportContext, *, only_clear: bool = False) -> Table:
+    found = _named(context, lambda one: [e for e in one.effects if e.clear or not only_clear])
+    return view((_STATEMENT, *inside("of", _DIFFERENCES)), found)
+
+
+def _result(is_clear: bool) -> Cell:
+    if is_clear:
+        return tone_cell(tr("different"), "measured")
+    return tone_cell(tr("no clear difference"), "undecided")
+
+
+def _per_call(name: str, title: str, full_title: str) -> Column:
+    return written(name, title, _number, full_title=full_title)
 
 
 def _costs(context: ReportContext) -> Table:
     names = _arms(context)
-    rows: list[tuple[str | Cell, ...]] = [
-        (Cell(statement_name(one), style="code"), names.get(costs.arm, costs.arm), *_figures(costs))
-        for one in context.analysis.explanation.statement_use
-        for costs in one.by_arm
-    ]
-    return table(_COST_COLUMNS, rows)
-
-
-def _figures(costs: StatementCosts) -> Iterator[str]:
-    yield _number(costs.calls_per_tx)
-    yield ABSENT if costs.mean_ms is None else milliseconds(costs.mean_ms)
-    for value in (
-        costs.rows_per_call,
-        costs.hit_per_call,
-        costs.read_per_call,
-        costs.dirtied_per_call,
-        costs.written_per_call,
-        costs.temp_blocks_per_call,
-    ):
-        yield _number(value)
-    yield size(costs.wal_bytes_per_call)
-    yield listed(
-        f"{event} {decimals(value, '.2f')}" for event, value in costs.waits if value >= _FEW
+    columns = (
+        written("arm", "Arm", lambda arm: names.get(arm, arm), "heading"),
+        _per_call("calls_per_tx", "Calls per tx", "Calls per transaction"),
+        written("mean_ms", "Per call", milliseconds, full_title="Execution time per call"),
+        _per_call("rows_per_call", "Rows", "Rows per call"),
+        _per_call("hit_per_call", "Hit", "Blocks per call found in shared buffers"),
+        _per_call("read_per_call", "Read", "Blocks per call read into shared buffers"),
+        _per_call(
+            "dirtied_per_call", "Dirtied", "Blocks per call that the statement changed first"
+        ),
+        _per_call("written_per_call", "Written", "Blocks per call written by the session itself"),
+        _per_call("temp_blocks_per_call", "Temp", "Temporary blocks per call, read and written"),
+        written("wal_bytes_per_call", "WAL", size, full_title="WAL per call"),
+        written(
+            "waits",
+            "Sessions",
+            _waits,
+            "text",
+            full_title="Average sessions that ran it, by wait event",
+        ),
     )
+    found = _named(context, lambda one: one.by_arm)
+    return view((_STATEMENT, *inside("of", columns)), found)
+
+
+def _waits(waits: Iterable[tuple[str, float]]) -> str:
+    return listed(f"{event} {decimals(value, '.2f')}" for event, value in waits if value >= _FEW)
 
 
 def _number(value: float) -> str:

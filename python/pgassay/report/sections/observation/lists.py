@@ -18,7 +18,7 @@ from pgassay.report.document.section import Blocks, section
 from pgassay.report.document.table import Cell, Column, column, table, view
 from pgassay.report.document.text import texts_of
 from pgassay.report.log_events import event_words
-from pgassay.report.tables.cells import ABSENT, moment
+from pgassay.report.tables.cells import ABSENT, moment, whole, written
 
 sentence = texts_of(__name__)
 
@@ -27,21 +27,21 @@ _MOST_STATEMENTS = 20
 _WIDTH = 120
 """Characters of a statement's text."""
 _CHECKPOINTS = (
-    column("started_ns", "Started (UTC)", lambda row: moment(row["started_ns"]), "text"),
+    written("started_ns", "Started (UTC)", moment, "text"),
     column("cause", "Cause", lambda row: _cause(row), "text"),
-    column("total_s", "Total", lambda row: _number(row["total_s"], 1, tr(" s"))),
-    column("write_s", "Write", lambda row: _number(row["write_s"], 1, tr(" s"))),
-    column("sync_s", "Sync", lambda row: _number(row["sync_s"], 1, tr(" s"))),
-    column("buffers", "Buffers", lambda row: _number(row["buffers"])),
-    column("distance_kb", "WAL distance", lambda row: _distance(row["distance_kb"])),
+    written("total_s", "Total", lambda seconds: _seconds(seconds)),
+    written("write_s", "Write", lambda seconds: _seconds(seconds)),
+    written("sync_s", "Sync", lambda seconds: _seconds(seconds)),
+    written("buffers", "Buffers", whole),
+    written("distance_kb", "WAL distance", lambda kb: size(kb * 1024.0)),
 )
 _STATEMENTS = (
-    column("exec_time_ms", "Time", lambda one: _number(one.exec_time_ms / 1000.0, 1, tr(" s"))),
-    column("calls", "Calls", lambda one: spaced(one.calls, 0)),
-    column("mean_ms", "Mean", lambda one: tr("{value} ms", value=spaced(one.mean_ms, 3))),
+    written("exec_time_ms", "Time", lambda ms: _seconds(ms / 1000.0)),
+    written("calls", "Calls", whole),
+    written("mean_ms", "Mean", lambda ms: tr("{value} ms", value=spaced(ms, 3))),
     column("rows", "Rows per call", lambda one: spaced(one.rows / max(one.calls, 1), 1)),
-    column("blocks_read", "Blocks read", lambda one: spaced(one.blocks_read, 0)),
-    column("wal_bytes", "WAL", lambda one: size(one.wal_bytes)),
+    written("blocks_read", "Blocks read", whole),
+    written("wal_bytes", "WAL", size),
 )
 
 
@@ -58,12 +58,8 @@ def _cause(row: Mapping[str, Any]) -> str:
     return f"{tr('restartpoint, ') if row['restartpoint'] else ''}{row['cause']}"
 
 
-def _distance(value_kb: float | None) -> str:
-    return ABSENT if value_kb is None else size(value_kb * 1024.0)
-
-
-def _number(value: float | None, digits: int = 0, unit: str = "") -> str:
-    return ABSENT if value is None else f"{spaced(value, digits)}{unit}"
+def _seconds(value: float) -> str:
+    return tr("{value} s", value=spaced(value, 1))
 
 
 @section("observation/statements", "Statements that took most time")
@@ -74,7 +70,7 @@ def statements(context: ObservationContext) -> Blocks:
         return
     every = sum(one.exec_time_ms for one in found) or 1.0
     columns = (
-        column("queryid", "Query id", lambda one: one.queryid, "text"),
+        written("queryid", "Query id", str, "text"),
         column(
             "share_pct", "Share", lambda o: f"{decimals(100 * o.exec_time_ms / every, '.1f')} %"
         ),
@@ -101,8 +97,7 @@ def log(context: ObservationContext) -> Blocks:
 def gaps(context: ObservationContext) -> Blocks:
     """Lists the times in which nothing was sampled."""
     rows = [
-        (moment(start), tr("{value} s", value=spaced((end - start) / 1000000000.0, 1)))
-        for start, end in context.observed.gaps_ns
+        (moment(start), _seconds((end - start) / 1e9)) for start, end in context.observed.gaps_ns
     ]
     columns = (Column(Message("From (UTC)"), "text"), Column(Message("Duration")))
     if rows:

@@ -22,6 +22,7 @@ from pgassay.report.tables.cells import (
     percent_column,
     subject,
     whole,
+    written,
 )
 
 sentence = texts_of(__name__)
@@ -66,16 +67,16 @@ def variants(context: ReportContext) -> Blocks:
     found = sorted(context.analysis.answer.variants, key=lambda one: order.index(one.arm))
     columns = (
         column("arm", "Arm", lambda one: names[one.arm], "line", merges=True),
-        column("variant", "Variant", lambda one: one.variant, "heading"),
+        written("variant", "Variant", str, "heading"),
         column("tps", "Throughput", lambda one: measured(one.tps, METRICS["tps"])),
         column(
             "latency_mean_ms",
             "Mean latency",
             lambda one: measured(one.latency_mean_ms, METRICS["latency_mean"]),
         ),
-        column("transactions", "Transactions", lambda one: whole(one.transactions)),
-        column("crossing", "Crossing a slice edge", lambda one: whole(one.crossing)),
-        column("slices", "Slices", lambda one: str(one.slices)),
+        written("transactions", "Transactions", whole),
+        written("crossing", "Crossing a slice edge", whole),
+        written("slices", "Slices"),
     )
     if found:
         yield view(columns, found).only_if(arm=len(context.analysis.answer.arms) > 1)

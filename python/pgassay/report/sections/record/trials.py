@@ -25,7 +25,7 @@ from pgassay.report.document.section import Blocks, section
 from pgassay.report.document.table import Cell, Column, Table, column, view
 from pgassay.report.document.text import Span, joined, texts_of
 from pgassay.report.svg.draw import shows_zero
-from pgassay.report.tables.cells import ABSENT, measured, subject, tone_cell, with_interval
+from pgassay.report.tables.cells import ABSENT, measured, subject, tone_cell, with_interval, written
 
 sentence = texts_of(__name__)
 
@@ -34,7 +34,7 @@ _BY_HALF = (
     column("first.effect_pct", "First half", lambda one: _half(one.first)),
     column("second.effect_pct", "Second half", lambda one: _half(one.second)),
     column("change_pct", "Second against first", lambda one: _change(one)),
-    column("verdict", "Result", lambda one: _result(one.verdict), "text"),
+    written("verdict", "Result", lambda verdict: _result(verdict), "text"),
 )
 _HALVES = {
     Dependence.DEPENDS: Message("changes"),
@@ -93,10 +93,10 @@ def trial_table(context: ReportContext) -> Table:
         return Cell(names.get(trial.arm, trial.arm), "arm", colour)
 
     columns = (
-        column("number", "Trial", lambda trial: str(trial.number)),
-        column("block", "Block", lambda trial: str(trial.block)),
-        column("position", "Position", lambda trial: str(trial.position)),
-        column("server", "Server", lambda trial: trial.server, "text"),
+        written("number", "Trial"),
+        written("block", "Block"),
+        written("position", "Position"),
+        written("server", "Server", str, "text"),
         column("arm", "Arm", arm, "text"),
         *map(_figure, metrics),
         column("checkpoints", "Checkpoints", _checkpoints),
@@ -153,10 +153,10 @@ def _result(verdict: Dependence) -> Cell:
 def steadiness(context: ReportContext) -> Blocks:
     """Steps that still warmed up or changed."""
     columns = (
-        column("trial", "Trial", lambda one: str(one.trial), "text"),
+        written("trial", "Trial", str, "text"),
         column("step", "Load", lambda one: load(one.step, context.plan.step_unit), "line"),
         column("course", "Course", lambda one: str(_WORDS[one.course]), "text"),
-        column("why", "Reason", lambda one: one.why, "text"),
+        written("why", "Reason", str, "text"),
     )
     if found := [one for one in context.analysis.behaviour.courses if one.course in _WORDS]:
         summary = ntr("{n} step of a trial", "{n} steps of a trial", len(found))

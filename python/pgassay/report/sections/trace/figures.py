@@ -17,7 +17,7 @@ from pgassay.report.document.section import Blocks, section
 from pgassay.report.document.table import Column, Table, column, table, view
 from pgassay.report.document.text import texts_of
 from pgassay.report.summaries.trace import microseconds, point_name
-from pgassay.report.tables.cells import ABSENT, moment
+from pgassay.report.tables.cells import ABSENT, moment, whole, written
 
 sentence = texts_of(__name__)
 
@@ -27,30 +27,30 @@ _AROUND = 5
 _MOST_RELATIONS = 20
 _POINTS = (
     column("point", "Point", lambda one: point_name(one.point, one.key), "heading"),
-    column("per_s", "Per second", lambda one: plain_number(one.per_s)),
-    column("in_it", "In it", lambda p: decimals(p.in_it, ".2f") if p.in_it >= 0.01 else "< 0.01"),
-    column("per_tx_us", "Per transaction", lambda one: microseconds(one.per_tx_us)),
-    column("mean_us", "Mean", lambda one: microseconds(one.mean_us)),
-    column("p50_us", "Median", lambda one: microseconds(one.p50_us)),
-    column("p99_us", "p99", lambda one: microseconds(one.p99_us)),
-    column("longest_us", "At most", lambda one: microseconds(one.longest_us)),
-    column("count", "Times", lambda one: spaced(one.count, 0)),
-    column("total_s", "Total", lambda p: tr("{value} s", value=plain_number(p.total_s))),
+    written("per_s", "Per second", plain_number),
+    written("in_it", "In it", lambda n: decimals(n, ".2f") if n >= 0.01 else "< 0.01"),
+    written("per_tx_us", "Per transaction", microseconds),
+    written("mean_us", "Mean", microseconds),
+    written("p50_us", "Median", microseconds),
+    written("p99_us", "p99", microseconds),
+    written("longest_us", "At most", microseconds),
+    written("count", "Times", whole),
+    written("total_s", "Total", lambda s: tr("{value} s", value=plain_number(s))),
 )
 _RELATIONS = (
-    column("name", "Relation", lambda one: one.name, "heading"),
-    column("kind", "Kind", lambda one: one.kind or ABSENT, "text"),
+    written("name", "Relation", str, "heading"),
+    written("kind", "Kind", lambda kind: kind or ABSENT, "text"),
     column("point", "What", lambda one: point_name(one.point, ""), "text"),
-    column("count", "Times", lambda one: spaced(one.count, 0)),
-    column("total_s", "Time", lambda one: _seconds(one.total_s)),
-    column("mean_us", "Mean", lambda one: microseconds(one.mean_us)),
+    written("count", "Times", whole),
+    written("total_s", "Time", lambda seconds: _seconds(seconds)),
+    written("mean_us", "Mean", microseconds),
 )
 _CHECKPOINTS = (
-    column("start_ns", "Started (UTC)", lambda one: moment(one.start_ns), "text"),
-    column("cause", "Cause", lambda one: one.cause or ABSENT, "text"),
+    written("start_ns", "Started (UTC)", moment, "text"),
+    written("cause", "Cause", lambda cause: cause or ABSENT, "text"),
     column("end_ns", "Total", lambda one: _total(one)),
-    column("write_s", "Write", lambda one: _seconds(one.write_s)),
-    column("sync_s", "Sync", lambda one: _seconds(one.sync_s)),
+    written("write_s", "Write", lambda seconds: _seconds(seconds)),
+    written("sync_s", "Sync", lambda seconds: _seconds(seconds)),
 )
 
 
