@@ -17,8 +17,8 @@ from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from pgassay.errors import SetupError
 from pgassay.findings.model import Confidence
+from pgassay.refusals.refusal import SetupRefused, UnfitValue
 from pgassay.spec.reading.tables import read_table
 from pgassay.spec.reading.values import Table
 
@@ -74,7 +74,7 @@ class Sign(Table):
     def _are_signals(cls, given: list[str]) -> list[str]:
         for one in given:
             if one.count("/") < 2:
-                raise ValueError(f"{one!r} is not SOURCE/OBJECT/NAME; an empty object is a//c")
+                raise UnfitValue("signal-form", given=one)
         return given
 
     @field_validator("script", "plan")
@@ -83,21 +83,21 @@ class Sign(Table):
         try:
             re.compile(given or "")
         except re.error as error:
-            raise ValueError(f"{given!r} is no regular expression: {error}") from None
+            raise UnfitValue("no-expression", given=given, reason=str(error)) from None
         return given
 
     @model_validator(mode="after")
     def _has_one_quantity(self) -> Sign:
         kinds = [self.signals, self.setting, self.script, self.plan]
         if sum(bool(one) for one in kinds) != 1:
-            raise ValueError("a sign has one of signals, setting, script, plan")
+            raise UnfitValue("one-quantity-of-a-sign")
         has_limit = self.least is not None or self.most is not None
         if self.signals and not has_limit:
-            raise ValueError("signals need a limit; write least or most")
+            raise UnfitValue("signals-without-limit")
         if self.setting and has_limit == bool(self.one_of):
-            raise ValueError("a setting needs either one_of, or least or most")
+            raise UnfitValue("setting-without-limit")
         if (self.script or self.plan) and (has_limit or self.compared):
-            raise ValueError("a script or plan matches or not; leave out least, most, compared")
+            raise UnfitValue("match-with-limit")
         return self
 
 
@@ -130,10 +130,10 @@ class Rule(Table):
     @model_validator(mode="after")
     def _has_a_leading_sign(self) -> Rule:
         if not any(sign.role == "leading" for sign in self.sign):
-            raise ValueError('no sign is leading; write role = "leading" in one [[sign]]')
+            raise UnfitValue("no-leading-sign")
         known = sum(sign.role == "supporting" for sign in self.sign)
         if not 0 <= self.supporting <= known:
-            raise ValueError(f"supporting is {self.supporting}, of {known} supporting signs")
+            raise UnfitValue("too-many-supporting", supporting=self.supporting, known=known)
         return self
 
     @property
@@ -162,14 +162,14 @@ def _own() -> list[Rule]:
     if not named:
         return []
     if not Path(named).is_dir():
-        raise SetupError(f"{VARIABLE}: {named}: is not a folder; name one with rules (*.toml)")
+        raise SetupRefused("rules-no-folder", path=named)
     rules: dict[str, Rule] = {}
     for file in sorted(Path(named).glob("*.toml")):
         try:
             rule = read_table(Rule, file.read_text("utf-8"), str(file))
         except (OSError, UnicodeDecodeError) as error:
-            raise SetupError(f"{VARIABLE}: {file}: cannot be read: {error}") from None
+            raise SetupRefused("rule-unreadable", path=file, reason=str(error)) from None
         if rule.name in rules:
-            raise SetupError(f"{VARIABLE}: {file}: name: another file has {rule.name} too")
+            raise SetupRefused("rule-name-twice", path=file, name=rule.name)
         rules[rule.name] = rule
     return list(rules.values())
