@@ -6,8 +6,9 @@ force. Never: compares, cuts or matches a sentence.
 The code `plan/no-checkpoints` is the entry `[no-checkpoints]` in notes.toml of the package
 `pgassay.plan`: its `text` with places for the values; `one`, the singular, where the value that
 `counted` names decides; its `importance` where that is not "size"; `disturbs` where chance can
-bring it to any trial. The code `findings/answer/limits/losses.none` is the text `none` of the table
-`losses` in limits.toml, the file beside a module that is one of `RULES`.
+bring it to any trial; `mark` where a piece of a sentence looks different, such as an interval. The
+code `findings/answer/limits/losses.none` is the text `none` of the table `losses` in limits.toml,
+the file beside a module that is one of `RULES`.
 
 A place has a format: of Python; of `FORMATS` for numbers; of `_JOINED` for several values, which
 `{names}` lists; `{name:lower}` shows a `Term` in lower case, `{name:capital}` a note with a capital
@@ -18,6 +19,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
@@ -159,7 +161,19 @@ class Note:
         if "counted" in entry:
             forms = entry["one"], entry["text"], int(shown[entry["counted"]])
             return translations().ngettext(*forms).format(**shown)
-        return Message(entry["text"]).format(**shown)
+        said = Message(entry["text"]).format(**shown)
+        return said.join(_EDGES) if "mark" in entry and _marking.get() else said
+
+    @property
+    def pieces(self) -> Iterator[tuple[str, bool]]:
+        """Each piece of the sentence, and whether it is one that has a mark."""
+        before = _marking.set(True)
+        try:
+            said = str(self)
+        finally:
+            _marking.reset(before)
+        for at, piece in enumerate(said.replace(_EDGES[1], _EDGES[0]).split(_EDGES[0])):
+            yield piece, at % 2 == 1
 
     def __format__(self, spec: str) -> str:
         """The sentence; with a capital letter first by the format `capital`."""
@@ -167,6 +181,9 @@ class Note:
         return said[:1].upper() + said[1:] if spec == "capital" else format(said, spec)
 
 
+_marking: ContextVar[bool] = ContextVar("marking", default=False)
+_EDGES = ("\ufdd0", "\ufdd1")
+"""Around a marked piece while a sentence is made; no text has them, they are no characters."""
 Single = str | int | float | Note
 Value = Single | tuple[Single, ...]
 

@@ -18,7 +18,7 @@ from bench.validate import looks
 from bench.validate.parallel import spread
 from bench.validate.whole_trials.false_positives import Rule, plan_of
 from pgassay.analysis.model import Analysis, StepMeasures, TrialMeasures, Verdict
-from pgassay.findings.answer.endpoints import badge
+from pgassay.findings.answer.endpoints import badge, plain_badge
 from pgassay.plan.model import Plan
 
 PART = 100
@@ -74,7 +74,7 @@ def do(task: tuple[int, int, int]) -> Counter[str]:
             blocks=block,
             different=verdict.verdict in _DIFFERENT,
             tail=tail.verdict in _DIFFERENT,
-            hidden=badge(verdict, Analysis(analysis)) == "better"
+            hidden=badge(verdict, Analysis(analysis)) == plain_badge(Verdict.BETTER)
             and tail.verdict is not Verdict.WORSE,
         )
     return found

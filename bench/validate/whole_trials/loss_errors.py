@@ -27,7 +27,7 @@ from pgassay.analysis.judge import judge
 from pgassay.analysis.model import Analysis, Answer, StepMeasures, TrialMeasures, Verdict
 from pgassay.analysis.verdicts.collapses import most_unseen, unseen_collapses
 from pgassay.analysis.verdicts.losses import losses_of
-from pgassay.findings.answer.endpoints import badge
+from pgassay.findings.answer.endpoints import badge, plain_badge
 from pgassay.notes import legacy
 from pgassay.plan.model import Plan
 from pgassay.trials.model.record import FailedTrial
@@ -97,7 +97,7 @@ def do_losing(task: tuple[Losing, int]) -> Counter[str]:
         found.update(
             runs=1,
             none_lost=not failed,
-            plain=better and badge(verdict, Analysis(analysis)) == "better",
+            plain=better and badge(verdict, Analysis(analysis)) == plain_badge(Verdict.BETTER),
             reported=better and lost is not None,
             reached=better and reached,
             withdrawn=verdict.withdrawn is not None,

@@ -26,7 +26,7 @@ from bench.validate.within_trials.courses import Array, course_of, inert_noise
 from pgassay.analysis.compare.model import Dependence
 from pgassay.analysis.curves.halves import effects_by_half
 from pgassay.analysis.model import Analysis, Behaviour, StepMeasures, TrialMeasures, Verdict
-from pgassay.findings.answer.endpoints import badge
+from pgassay.findings.answer.endpoints import badge, plain_badge
 from pgassay.plan.model import Plan
 
 OUTPUT = MEASURED / "validation-halves.md"
@@ -38,7 +38,9 @@ SPREAD, MEMORY = 0.03, 0.8
 START = 0.0095
 """What a trial's seconds share; with them a trial's mean scatters by 1.5 %."""
 RULES = (Rule("8 blocks", 8, 8), Rule("6 to 24, any block", 6, 24))
-_UNIFORM = ("better", "worse", "equivalent", "negligible")
+_UNIFORM = tuple(
+    map(plain_badge, (Verdict.BETTER, Verdict.WORSE, Verdict.EQUIVALENT, Verdict.NEGLIGIBLE))
+)
 
 
 @dataclass(frozen=True)

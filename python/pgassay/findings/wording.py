@@ -57,6 +57,11 @@ def interval(estimate: Estimated, margin: float = 0.0, *, unsigned: bool = False
     return Note.of("findings/interval-of-blocks", low=low, high=high, blocks=blocks)
 
 
+def aside(interval: Note) -> Note:
+    """An interval in brackets."""
+    return Note.of("findings/aside", interval=interval)
+
+
 def bare_interval(
     comparison: Comparison, margin: float, *, in_points: bool, unsigned: bool = False
 ) -> Note:

@@ -129,6 +129,6 @@ def test_every_code_in_the_sources_has_a_sentence_and_every_sentence_a_use() -> 
     assert known == used - {*ROOMS, *RULES}
     for room in ROOMS:
         for entry in catalogue(room).values():
-            assert set(entry) <= {"text", "one", "counted", "importance", "disturbs"}
+            assert set(entry) <= {"text", "one", "counted", "importance", "disturbs", "mark"}
             assert ("one" in entry) == ("counted" in entry)
             assert all(name != "" for _, name, _, _ in Formatter().parse(entry["text"]))

@@ -52,7 +52,13 @@ TABLE = table(
     ),
 )
 BLOCKS: tuple[Block, ...] = (
-    Answer("better", "better", "A (95 % CI 1 to 2 %) <b>.", "But (95 % of runs).", 2),
+    Answer(
+        "better",
+        "better",
+        (Span("A "), Span("(95 % CI 1 to 2 %)", "interval"), Span(" <b>.")),
+        "But (95 % of runs).",
+        2,
+    ),
     Paragraph(said("<b>Could change the verdict:</b> {doubt}", doubt=HOSTILE), "doubt"),
     Facts([("Load", "8 clients"), ("Measurement", (Span("1 caveat", link="#caveats"),))], "facts"),
     Heading("A title", "title"),

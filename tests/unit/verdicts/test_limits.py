@@ -16,7 +16,7 @@ from pgassay.analysis.compare.model import Dependence
 from pgassay.analysis.measures.courses.trial_course import TrialCourse
 from pgassay.analysis.model import Analysis, RunFacts, TrialMeasures, Verdict
 from pgassay.analysis.verdicts.collapses import collapse_outlook, most_unseen, trials_to_exclude
-from pgassay.findings.answer.endpoints import badge
+from pgassay.findings.answer.endpoints import badge, plain_badge
 from pgassay.findings.answer.limits import collapse_line, limits
 from pgassay.findings.registry import find
 from pgassay.notes import Importance, legacy
@@ -235,7 +235,7 @@ def test_equivalence_says_how_often_a_collapse_could_have_stayed_unseen() -> Non
     assert limit.most_pct == pytest.approx(39.3, abs=0.05)
     assert "In 6 blocks, a collapse that hits up to 39 % of trials" in said(analysis)[1]
     (verdict,) = analysis.answer.verdicts()
-    assert badge(verdict, analysis) == "equivalent"
+    assert badge(verdict, analysis) == plain_badge(Verdict.EQUIVALENT)
     better = Analysis(answer_of("?", plan, trials_of(plan, {"a2": 0.05}, ())))
     assert better.answer.collapses == ()
 

@@ -14,30 +14,41 @@ from pgassay.analysis.compare.rule import rule_of
 from pgassay.analysis.model import Analysis, Comparison, Verdict
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.answer.limits import lost_words, on_average
-from pgassay.findings.wording import bare_interval, percent, texts_of
-from pgassay.language import Message, colon, decimals, listed, tr
+from pgassay.findings.wording import aside, bare_interval, percent, texts_of
+from pgassay.language import colon, decimals, listed, tr
 from pgassay.notes import Note, Term
 from pgassay.plan.model import Endpoint, Plan
 
 _TEXTS = texts_of(__name__)
 _RULE = "findings/answer/endpoints"
+MEASURED = Note(f"{_RULE}/badges.measured")
+"""The badge of an arm that is compared with none."""
 _NINE_OF_TEN = 1.28
 """Standard errors above the bound at which nine of ten runs find an effect."""
 _DECIDED = (Verdict.BETTER, Verdict.WORSE, Verdict.NEGLIGIBLE, Verdict.EQUIVALENT)
 
 
-def badge(verdict: Comparison, analysis: Analysis) -> str:
+def badge(verdict: Comparison, analysis: Analysis) -> Note:
     """Such as `better`, `better on average`, `better, p99 worse` or `better if normal`."""
-    text: str = on_average(verdict, analysis, Message(verdict.verdict.value))
+    said = on_average(verdict, analysis, plain_badge(verdict.verdict))
     if rests_on_normality(verdict):
-        text = str(_TEXTS["few"]["badge"]).format(verdict=text)
+        said = Note.of(f"{_RULE}/few.badge", verdict=said)
     contrary = [
-        f"{_TEXTS['short'][one.metric]} {tr(one.verdict.value)}"
+        Note.of(
+            f"{_RULE}/badges.contrary",
+            metric=Term(_TEXTS["short"][one.metric]),
+            verdict=Term(one.verdict.value),
+        )
         for one, _ in analysis.answer.beside(verdict)
         if contradicts(one, verdict)
     ]
-    more = [*contrary, *lost_words(verdict, analysis)]
-    return listed([str(text), *more]) if more else text
+    more = (*contrary, *lost_words(verdict, analysis))
+    return Note.of(f"{_RULE}/badges.but", parts=(said, *more)) if more else said
+
+
+def plain_badge(verdict: Verdict) -> Note:
+    """The badge of a verdict that nothing weakens: its own word."""
+    return Note.of(f"{_RULE}/badges.plain", verdict=Term(verdict.value))
 
 
 def contradicts(endpoint: Comparison, verdict: Comparison) -> bool:
@@ -76,10 +87,9 @@ def endpoints_beside(verdict: Comparison, analysis: Analysis) -> Note | str:
     return Note.of("findings/answer/endpoints-too", clauses=("", *said))
 
 
-def endpoint_sentence(one: Comparison, endpoint: Endpoint) -> str:
+def endpoint_sentence(one: Comparison, endpoint: Endpoint) -> Note:
     """Such as `P99 latency is 62.7 % lower (95 % CI −65.5 to −59.7 %).`"""
-    clause = str(_clause(one, endpoint))
-    return f"{clause[:1].upper()}{clause[1:]}."
+    return Note.of("findings/sentence", clause=_clause(one, endpoint))
 
 
 def endpoint_title(metric: str) -> str:
@@ -119,6 +129,9 @@ def _clause(one: Comparison, endpoint: Endpoint) -> Note:
         form = "none"
     in_points = one.effect_pct is None or one.metric == "failed_share"
     effect = one.effect_pct or 0.0
+    interval = bare_interval(
+        one, endpoint.margin, in_points=in_points, unsigned=form in ("lower", "higher")
+    )
     return Note.of(
         f"{_RULE}/clauses.{form}",
         name=Term(_TEXTS["names"][one.metric]),
@@ -129,9 +142,7 @@ def _clause(one: Comparison, endpoint: Endpoint) -> Note:
         if in_points
         else percent(effect),
         margin=_margin(endpoint),
-        interval=bare_interval(
-            one, endpoint.margin, in_points=in_points, unsigned=form in ("lower", "higher")
-        ),
+        interval=interval if form == "calibration" else aside(interval),
     )
 
 

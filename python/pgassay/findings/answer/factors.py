@@ -14,7 +14,7 @@ from pgassay.analysis.compare.model import (
 from pgassay.analysis.model import Analysis, RunFacts, Verdict
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.model import Finding, FindingKind
-from pgassay.findings.wording import as_sentences, interval, more_blocks, outlook, percent
+from pgassay.findings.wording import as_sentences, aside, interval, more_blocks, outlook, percent
 from pgassay.notes import Note, Term
 
 _RULE = "findings/answer/factors"
@@ -91,6 +91,6 @@ def trend_sentence(trend: Trend, analysis: Analysis) -> Note:
         doubling=""
         if each is None
         else Note.of("findings/answer/with-each-doubling", change=percent(each)),
-        interval=interval(trend.estimate),
+        interval=aside(interval(trend.estimate)),
         margin=100.0 * analysis.answer.smallest_effect,
     )

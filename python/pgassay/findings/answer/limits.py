@@ -15,10 +15,9 @@ from pgassay.analysis.curves.model import EffectByHalf
 from pgassay.analysis.model import Analysis, Comparison
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.verdicts.model import CollapseOutlook, Losses, UnseenCollapses
-from pgassay.findings.wording import percent, percent_interval, texts_of
+from pgassay.findings.wording import aside, percent, percent_interval
 from pgassay.notes import Note, Term
 
-_TEXTS = texts_of(__name__)
 _RULE = "findings/answer/limits"
 _Limit = TypeVar("_Limit", EffectByHalf, Losses, UnseenCollapses)
 
@@ -53,21 +52,21 @@ def _of(verdict: Comparison, found: Iterable[_Limit]) -> _Limit | None:
     return next((one for one in found if (one.factor, one.level) == at), None)
 
 
-def on_average(verdict: Comparison, analysis: Analysis, badge: str) -> str:
+def on_average(verdict: Comparison, analysis: Analysis, badge: Note) -> Note:
     """The badge; it says so where the verdict does not hold in each half of trials."""
     found = by_half(verdict, analysis)
     if found is None or found.verdict is not Dependence.DEPENDS or found.holds_in_both:
         return badge
-    return str(_TEXTS["halves"]["badge"]).format(verdict=badge)
+    return Note.of(f"{_RULE}/halves.badge", verdict=badge)
 
 
-def lost_words(verdict: Comparison, analysis: Analysis) -> list[str]:
+def lost_words(verdict: Comparison, analysis: Analysis) -> list[Note]:
     """Such as `2 of its 14 trials lost`, for the badge."""
     found = losses(verdict, analysis)
     if found is None:
         return []
     form = "level" if found.of_level == found.level else "baseline"
-    return [str(_TEXTS["losses"][form]).format(lost=found.lost, planned=found.planned)]
+    return [Note.of(f"{_RULE}/losses.{form}", lost=found.lost, planned=found.planned)]
 
 
 def limits(verdict: Comparison, analysis: Analysis) -> list[Note]:
@@ -115,9 +114,9 @@ def _of_halves(found: EffectByHalf, margin: float) -> Note:
     return Note.of(
         f"{_RULE}/halves.sentence",
         first=percent(found.first.effect_pct),
-        first_interval=percent_interval(found.first.ci95_pct, margin),
+        first_interval=aside(percent_interval(found.first.ci95_pct, margin)),
         second=percent(found.second.effect_pct),
-        second_interval=percent_interval(found.second.ci95_pct, margin),
+        second_interval=aside(percent_interval(found.second.ci95_pct, margin)),
     )
 
 

@@ -8,11 +8,18 @@ from __future__ import annotations
 from pgassay.analysis.model import Analysis, ArmSummary, Comparison, RunFacts, Verdict
 from pgassay.analysis.reading.metrics import METRICS, Metric
 from pgassay.analysis.verdicts.left_out_trials import describe_idle
-from pgassay.findings.answer.endpoints import badge, endpoints_beside, few_blocks
+from pgassay.findings.answer.endpoints import (
+    MEASURED,
+    badge,
+    endpoints_beside,
+    few_blocks,
+    plain_badge,
+)
 from pgassay.findings.answer.limits import limits
 from pgassay.findings.model import Finding, FindingKind
 from pgassay.findings.wording import (
     as_sentences,
+    aside,
     interval,
     measured,
     more_blocks,
@@ -20,30 +27,33 @@ from pgassay.findings.wording import (
     percent,
     slow_range,
 )
-from pgassay.language import Message
 from pgassay.notes import Note, Term
 
 _RULE = "findings/answer/verdicts"
 
 
 def find(analysis: Analysis, _facts: RunFacts) -> list[Finding]:
-    """Every verdict, every level without one, or the figures of a single arm."""
+    """Every verdict, every level without one, or the figures of a single arm.
+
+    The first sentence of a verdict answers the question; the others say what limits it.
+    """
     found = [
         Finding(
             FindingKind.VERDICT,
             badge(verdict, analysis),
-            as_sentences(claim(verdict, analysis), *limits(verdict, analysis)),
+            as_sentences(_answer(verdict, analysis), *limits(verdict, analysis)),
             verdict,
         )
         for verdict in analysis.answer.verdicts()
     ]
     found += [
-        Finding(FindingKind.VERDICT, Verdict.UNDECIDED.value, text) for text in unanswered(analysis)
+        Finding(FindingKind.VERDICT, plain_badge(Verdict.UNDECIDED), claim)
+        for claim in unanswered(analysis)
     ]
     return found if analysis.answer.verdicts() else [*found, *_single_arm(analysis)]
 
 
-def claim(verdict: Comparison, analysis: Analysis) -> Note:
+def _answer(verdict: Comparison, analysis: Analysis) -> Note:
     """The answer with the endpoints beside it, without what limits it."""
     sentence = verdict_sentence(verdict, analysis, endpoints_beside(verdict, analysis))
     return as_sentences(sentence, few_blocks(verdict), early_end(verdict))
@@ -63,7 +73,7 @@ def verdict_sentence(comparison: Comparison, analysis: Analysis, beside: Note | 
         of="" if metric.name == "tps" else Note.of("findings/answer/in-metric", metric=title),
         size=abs(effect),
         signed=percent(effect),
-        interval=interval(comparison, margin, unsigned=family in ("faster", "slower")),
+        interval=aside(interval(comparison, margin, unsigned=family in ("faster", "slower"))),
         margin=100.0 * margin,
         more=more_blocks(comparison.blocks_to_decide),
         idle=_idle(comparison, analysis),
@@ -136,7 +146,7 @@ def _single_arm(analysis: Analysis) -> list[Finding]:
     return [
         Finding(
             FindingKind.VERDICT,
-            Message("measured"),
+            MEASURED,
             _measured(arm, metric, tail if tail.name in arm.means else None, alone=len(arms) == 1),
         )
         for arm in arms
@@ -166,7 +176,12 @@ def _mean_of(metric: Metric, arm: ArmSummary) -> Note:
     return Note.of(
         "findings/answer/value-with-interval",
         value=value,
-        low=ends[0],
-        high=ends[1],
-        digits=metric.digits,
+        interval=aside(
+            Note.of(
+                "findings/answer/interval-of-mean",
+                low=ends[0],
+                high=ends[1],
+                digits=metric.digits,
+            )
+        ),
     )

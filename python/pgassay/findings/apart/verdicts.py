@@ -9,8 +9,8 @@ from pgassay.analysis.apart.model import ApartAnalysis, RunDifference, RunSpread
 from pgassay.analysis.gates.judge import why_withdrawn
 from pgassay.analysis.model import Comparison
 from pgassay.analysis.reading.metrics import METRICS
-from pgassay.findings.wording import as_sentences, percent, texts_of
-from pgassay.language import decimals, tr
+from pgassay.findings.wording import as_sentences, aside, percent, texts_of
+from pgassay.language import decimals
 from pgassay.notes import Note, Term, Value
 from pgassay.quantities import beyond
 
@@ -18,14 +18,14 @@ _TEXTS = texts_of(__name__)
 _RULE = "findings/apart/verdicts"
 
 
-def badge_of(found: RunDifference, *, forced: bool) -> str:
+def badge_of(found: RunDifference, *, forced: bool) -> Note:
     """Such as `worse, not randomised`; of a comparison that was forced `worse, not comparable`."""
-    badge = _TEXTS["forced_badge" if forced else "badge"]
-    return str(badge).format(verdict=tr(found.comparison.verdict.value))
+    verdict = Term(found.comparison.verdict.value)
+    return Note.of(f"{_RULE}/{'forced_badge' if forced else 'badge'}", verdict=verdict)
 
 
-def sentence_of(found: RunDifference, analysis: ApartAnalysis) -> tuple[Note, Note | None]:
-    """The claim, and its interval."""
+def sentence_of(found: RunDifference, analysis: ApartAnalysis) -> Note:
+    """The claim, with its interval where there is one."""
     one = found.comparison
     sides: dict[str, Value] = {
         "metric": Term(METRICS[one.metric].title),
@@ -35,7 +35,7 @@ def sentence_of(found: RunDifference, analysis: ApartAnalysis) -> tuple[Note, No
     if one.withdrawn is not None:
         reason = why_withdrawn(one.withdrawn)
         claim = Note(f"{_RULE}/sentence.withdrawn", {**sides, "reason": reason})
-        return _with_arm(claim, found), None
+        return Note.of("findings/sentence", clause=_with_arm(claim, found))
     values: dict[str, Value] = {
         **sides,
         "size": abs(one.effect_pct or 0.0),
@@ -44,7 +44,8 @@ def sentence_of(found: RunDifference, analysis: ApartAnalysis) -> tuple[Note, No
         "margin": 100.0 * analysis.smallest_effect,
     }
     claim = Note(f"{_RULE}/sentence.{one.verdict.value}", values)
-    return _with_arm(claim, found), interval_words(found, analysis.smallest_effect)
+    interval = aside(interval_words(found, analysis.smallest_effect))
+    return Note.of(f"{_RULE}/answer", claim=_with_arm(claim, found), interval=interval)
 
 
 def _with_arm(claim: Note, found: RunDifference) -> Note:

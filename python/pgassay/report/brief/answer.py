@@ -17,7 +17,7 @@ from pgassay.quantities import plain_number
 from pgassay.report.brief.fitting import texts
 from pgassay.report.brief.plain import Part
 from pgassay.report.context import ReportContext
-from pgassay.report.document.blocks import Answer, Paragraph
+from pgassay.report.document.blocks import Paragraph
 from pgassay.report.document.table import Table
 from pgassay.report.document.text import Span, texts_of
 from pgassay.report.sections.answer.by_server import effect_table
@@ -54,12 +54,7 @@ def answer_parts(context: ReportContext) -> dict[str, Part]:
 
 
 def _answers(context: ReportContext) -> Part:
-    found = context.of_kind(FindingKind.VERDICT)
-    if not found:
-        yield from headline.answers(context)
-    for one in found:
-        if one.comparison is None or one.comparison.step is None:
-            yield Answer(one.heading, "", one.text)
+    yield from headline.verdicts(context)
     for kind, name in _KINDS.items():
         for one in context.of_kind(kind):
             yield Paragraph(one.text, lead=(Span(str(name)),))

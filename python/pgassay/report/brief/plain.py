@@ -51,7 +51,7 @@ def plain_lines(part: Part) -> list[str]:
 def _lines(block: Block) -> Iterator[str]:
     match block:
         case Answer():
-            yield f"{block.badge}{colon()}{block.whole}"
+            yield f"{block.badge}{colon()}{plain_text(block.whole)}"
         case Paragraph() if block.role != "note":
             lead = "".join(f"{span.text.rstrip('.。')}{colon()}" for span in block.lead)
             is_item = lead or block.role in ("observed", "pattern")

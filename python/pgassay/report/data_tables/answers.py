@@ -62,7 +62,7 @@ def _verdicts(context: ReportContext) -> Iterator[dict[str, Any]]:
         yield {
             **_comparison(verdict),
             "endpoint": "primary",
-            "badge": badge(verdict, analysis),
+            "badge": str(badge(verdict, analysis)),
             "sentence": sentences.get(verdict),
             "margin_pct": 100.0 * analysis.answer.smallest_effect,
             **_limits(verdict, analysis),

@@ -38,16 +38,16 @@ class Answer:
     badge: str
     tone: str
     """A class of style.css: better, worse, same, undecided, measured."""
-    text: str
-    limits: str = ""
+    text: Inline
+    limits: Inline = ""
     """Sentences on what limits the verdict, in smaller type."""
     one_of: int = 1
     """How many answers the page has."""
 
     @property
-    def whole(self) -> str:
+    def whole(self) -> Text:
         """The text and its limits."""
-        return f"{self.text} {self.limits}".rstrip()
+        return joined(self.text, self.limits)
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from importlib.resources import files
 from typing import Any, Literal
 
 from pgassay.language import tr
+from pgassay.notes import Note
 
 _MARK = re.compile(r'<(?:b|code|a href="(#[\w-]+)")>(.*?)</(b|code|a)>')
 
@@ -35,8 +36,8 @@ class Span:
 
 
 Text = tuple[Span, ...]
-Inline = str | Text
-"""A text is one plain span."""
+Inline = str | Text | Note
+"""A text is one plain span; a note has its intervals marked."""
 
 
 def said(message: str, /, **values: Any) -> Text:
@@ -95,6 +96,9 @@ def word(verdict: str, tone: str) -> Span:
 
 def spans_of(text: Inline) -> Text:
     """The spans of a text; of a plain one the only one, translated if it is a `Message`."""
+    if isinstance(text, Note):
+        pieces = (one for one in text.pieces if one[0])
+        return tuple(Span(said, "interval" if marked else "plain") for said, marked in pieces)
     return (Span(str(text)),) if isinstance(text, str) else text
 
 

@@ -19,7 +19,7 @@ from markupsafe import Markup
 from pgassay.language import Message, html_code, tr
 from pgassay.report.context import AnyContext
 from pgassay.report.document.section import Blocks, shown
-from pgassay.report.document.text import Span, Text, spans_of
+from pgassay.report.document.text import spans_of
 from pgassay.report.inert import shown_lines
 from pgassay.report.page import page_of
 from pgassay.report.svg.draw import NARROW_PX, WIDE_PX, draw
@@ -29,8 +29,6 @@ from pgassay.trials.environment.description import commit_words
 
 _NO_BREAK = re.compile(r" (?=%)|(?<=±) ")
 """Spaces between a number and its sign, at which no line breaks."""
-_INTERVAL = re.compile(r"(\(95 % (?!of )[^()]*\))")
-"""What an answer has in lighter type."""
 _WORDS = {
     "show_all": Message("Show all"),
     "show_or_hide": Message("Show or hide"),
@@ -68,12 +66,6 @@ def html_of(blocks: Blocks) -> Markup:
     """Renders blocks by the macros of blocks.html.j2, which have the names of their classes."""
     macros = _templates().get_template("blocks.html.j2").module
     return Markup("").join(getattr(macros, type(one).__name__)(one) for one in shown(blocks))
-
-
-def with_intervals(text: str) -> Text:
-    """Marks the intervals of an answer."""
-    pieces = enumerate(_INTERVAL.split(text))
-    return tuple(Span(piece, "interval" if at % 2 else "plain") for at, piece in pieces if piece)
 
 
 def _unbroken(text: str) -> str:
@@ -114,7 +106,6 @@ def _templates() -> Environment:
         "drawing": _drawing,
         "numbers": chart_data,
         "html": html_of,
-        "intervals": with_intervals,
         "spans": spans_of,
         "unbroken": _unbroken,
     }

@@ -22,6 +22,7 @@ from pgassay.notes import Note
 from pgassay.report.context import ReportContext
 from pgassay.report.data_tables.model import moment
 from pgassay.report.data_tables.trials import every_trial
+from pgassay.report.document.text import plain_text
 from pgassay.report.summaries import headline
 
 Outcome = Literal["passed", "failed", "skipped", "error"]
@@ -98,11 +99,11 @@ def _cases(context: ReportContext) -> Iterator[Case]:
             continue
         yield Case("verdict", _name(one), _outcome(one), finding.text)
         for beside, endpoint in analysis.answer.beside(one):
-            sentence = endpoint_sentence(beside, endpoint)
+            sentence = str(endpoint_sentence(beside, endpoint))
             yield Case("endpoint", _name(beside), _outcome(beside), sentence)
     if not found:
         (nothing,) = headline.answers(context)
-        yield Case("run", "result", "error", nothing.whole)
+        yield Case("run", "result", "error", plain_text(nothing.whole))
 
 
 def _not_compared(finding: Finding, metric: str) -> Case:

@@ -107,7 +107,7 @@ class _Writer:
             match block:
                 case Answer():
                     badge = markdown_line(block.badge.upper())
-                    yield f"**{badge}** {markdown_line(block.whole)}"
+                    yield f"**{badge}** {_inline(block.whole)}"
                 case Paragraph():
                     yield _paragraph(block)
                 case Heading():

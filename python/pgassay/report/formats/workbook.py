@@ -89,7 +89,7 @@ def _found(context: StoredContext) -> Iterator[tuple[str, str]]:
     for block in (*top_of(context), *(block for one in caveats for block in one.blocks(context))):
         match block:
             case Answer():
-                yield block.badge, block.whole
+                yield block.badge, plain_text(block.whole)
             case Paragraph():
                 yield "", plain_text(block.text)
             case Items():

@@ -49,7 +49,7 @@ def render_apart_json(context: ApartContext) -> str:
         "verdicts": [
             {
                 **_difference(one),
-                "badge": badge_of(one, forced=bool(analysis.forced)),
+                "badge": str(badge_of(one, forced=bool(analysis.forced))),
                 "collapses": None if one.collapses is None else asdict(one.collapses),
                 "endpoints": [
                     {**_difference(found), "margin_pct": 100.0 * endpoint.margin}

@@ -97,7 +97,7 @@ def _verdict(one: Comparison, analysis: Analysis) -> dict[str, Any]:
     return {
         **fields(one, *VERDICT_FIELDS),
         **_NO_EVIDENCE,
-        "badge": badge(one, analysis),
+        "badge": str(badge(one, analysis)),
         "endpoints": [
             {**fields(beside, *ENDPOINT_FIELDS), "margin_pct": 100.0 * endpoint.margin}
             for beside, endpoint in analysis.answer.beside(one)

@@ -21,11 +21,10 @@ def answers(context: ApartContext) -> tuple[Answer, ...]:
     found = []
     for one in context.analysis.verdicts():
         if one.comparison.step is None:
-            claim, interval = sentence_of(one, context.analysis)
-            text = tr("{text}.", text=claim if interval is None else f"{claim} ({interval})")
-            badge = badge_of(one, forced=bool(warned))
+            badge = str(badge_of(one, forced=bool(warned)))
             tone = TONES[Verdict.UNDECIDED if warned else one.comparison.verdict]
-            found.append(Answer(badge, tone, text, str(limit_of(one) or "")))
+            text = sentence_of(one, context.analysis)
+            found.append(Answer(badge, tone, text, limit_of(one) or ""))
     nothing = tr("The runs share no figure of the primary metric, so there is no result.")
     return (*warned, *(found or [Answer(tr("no result"), TONES[Verdict.UNDECIDED], nothing)]))
 

@@ -9,17 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pgassay.analysis.compare.model import Dependence
-from pgassay.analysis.model import Analysis, IntervalKind, Verdict
+from pgassay.analysis.model import IntervalKind
 from pgassay.analysis.reading.metrics import METRICS
-from pgassay.findings.answer.limits import limits
-from pgassay.findings.answer.verdicts import claim
+from pgassay.findings.answer.endpoints import MEASURED, plain_badge
+from pgassay.findings.answer.factors import interaction_sentence
 from pgassay.findings.model import Finding, FindingKind
 from pgassay.findings.wording import quantity
-from pgassay.language import Message, colon, decimals, listed, sentences, tr
+from pgassay.language import Message, colon, decimals, listed, tr
 from pgassay.plan.model import Plan
 from pgassay.report.charts.style import TONES
 from pgassay.report.context import ReportContext
 from pgassay.report.document.blocks import Answer
+from pgassay.report.document.text import joined
 from pgassay.report.workload import workload_words
 
 _INTERVALS = {
@@ -33,17 +34,23 @@ _MOST_DEPENDING = 3
 
 
 def answers(context: ReportContext) -> tuple[Answer, ...]:
+    """The answers over whole trials, then the interactions that qualify an average above them."""
+    analysis = context.analysis
+    depending = [
+        Answer(tr("depends"), "undecided", interaction_sentence(one, analysis))
+        for one in analysis.answer.interactions
+        if one.verdict is Dependence.DEPENDS
+    ]
+    return (*verdicts(context), *depending[:_MOST_DEPENDING])
+
+
+def verdicts(context: ReportContext) -> tuple[Answer, ...]:
     """The answers over whole trials; answers by step are in the table of verdicts."""
-    verdicts = context.of_kind(FindingKind.VERDICT)
-    whole = [v for v in verdicts if v.comparison is None or v.comparison.step is None]
+    found = context.of_kind(FindingKind.VERDICT)
+    whole = [v for v in found if v.comparison is None or v.comparison.step is None]
     if not whole:
         return (Answer(tr("no result"), "same", _nothing(context)),)
-    depending = [
-        Answer(Message("depends"), "undecided", finding.text)
-        for finding in context.of_kind(FindingKind.INTERACTION)
-        if finding.title == Dependence.DEPENDS
-    ]
-    return (*(_answer(one, context.analysis) for one in whole), *depending[:_MOST_DEPENDING])
+    return tuple(map(_answer, whole))
 
 
 def facts(context: ReportContext) -> tuple[tuple[str, str], ...]:
@@ -132,15 +139,17 @@ def interval_words(context: ReportContext) -> str:
     return name
 
 
-def _answer(finding: Finding, analysis: Analysis) -> Answer:
-    comparison = finding.comparison
-    if comparison is None:
-        tone = "undecided" if finding.title == Verdict.UNDECIDED else "measured"
-        return Answer(finding.heading, tone, finding.text)
-    is_plain = finding.title == comparison.verdict.value
-    tone = TONES[comparison.verdict] if is_plain else "undecided"
-    limit = sentences(map(str, limits(comparison, analysis)))
-    return Answer(finding.heading, tone, str(claim(comparison, analysis)), limit)
+def _answer(finding: Finding) -> Answer:
+    said, *limits = finding.sentences
+    return Answer(finding.heading, _tone(finding), said, joined(*limits))
+
+
+def _tone(finding: Finding) -> str:
+    """That of the verdict, unless its badge weakens it."""
+    if finding.comparison is None:
+        return "measured" if finding.title == MEASURED else "undecided"
+    verdict = finding.comparison.verdict
+    return TONES[verdict] if finding.title == plain_badge(verdict) else "undecided"
 
 
 def _nothing(context: ReportContext) -> str:
