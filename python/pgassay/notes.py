@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
@@ -162,18 +162,15 @@ class Note:
             forms = entry["one"], entry["text"], int(shown[entry["counted"]])
             return translations().ngettext(*forms).format(**shown)
         said = Message(entry["text"]).format(**shown)
-        return said.join(_EDGES) if "mark" in entry and _marking.get() else said
+        return f"{_EDGE}{said}{_EDGE}" if "mark" in entry and _marking.get() else said
 
     @property
-    def pieces(self) -> Iterator[tuple[str, bool]]:
+    def pieces(self) -> list[tuple[str, bool]]:
         """Each piece of the sentence, and whether it is one that has a mark."""
-        before = _marking.set(True)
-        try:
-            said = str(self)
-        finally:
-            _marking.reset(before)
-        for at, piece in enumerate(said.replace(_EDGES[1], _EDGES[0]).split(_EDGES[0])):
-            yield piece, at % 2 == 1
+        marking = copy_context()
+        marking.run(_marking.set, True)
+        said = marking.run(str, self).split(_EDGE)
+        return [(one, at % 2 == 1) for at, one in enumerate(said)]
 
     def __format__(self, spec: str) -> str:
         """The sentence; with a capital letter first by the format `capital`."""
@@ -182,8 +179,7 @@ class Note:
 
 
 _marking: ContextVar[bool] = ContextVar("marking", default=False)
-_EDGES = ("\ufdd0", "\ufdd1")
-"""Around a marked piece while a sentence is made; no text has them, they are no characters."""
+_EDGE = "\ufdd0"  # no character, so no text has it: it stands around a marked piece
 Single = str | int | float | Note
 Value = Single | tuple[Single, ...]
 
