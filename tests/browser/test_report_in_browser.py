@@ -13,8 +13,7 @@ import axe_core_python
 import pytest
 
 from browser.chromium import Browser, Tab, running_chromium
-from pgassay.analysis.measures.courses.chart_series import mean_by_second
-from pgassay.analysis.measures.courses.chart_spans import Event, Span
+from pgassay.analysis.measures.courses.chart_series import Event, Span, mean_by_second
 from pgassay.findings.model import FindingKind
 from pgassay.report.context import ReportContext
 from pgassay.report.formats.html import render_html

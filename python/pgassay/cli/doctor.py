@@ -37,7 +37,7 @@ def doctor(
     as_json: Json = False,
 ) -> None:
     """Check this machine, and a server if one is named."""
-    from pgassay.doctor.machine import check_machine
+    from pgassay.doctor.host import check_machine
 
     checks = check_machine()
     server_options = (database, host, port, user, ssh, service, cluster)

@@ -14,7 +14,7 @@ from typing import Any
 
 from pgassay.errors import SpecError
 from pgassay.refusals.refusal import found_by, refuse
-from pgassay.spec.factors.level_names import file_names, named_levels, plain_names
+from pgassay.spec.factors.tables import file_names, named_levels, plain_names
 from pgassay.spec.model import ExperimentFile
 from pgassay.spec.reading.tables import parsed_toml, read_table
 from pgassay.spec.reading.toml_text import toml_key, toml_literal

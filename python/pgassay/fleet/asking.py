@@ -1,8 +1,8 @@
-"""The journal of a run, as a member of a fleet on another machine writes it.
+"""The journal of a run, as a member of a fleet on another machine writes it, and who notes it here.
 
-Enters: changes that the member is about to make. Leaves: each in the journal of the run, on the
-machine that began it, before it is made. Never: keeps a change on its own machine, or lets one be
-made that is not in that journal.
+Enters: changes that the member is about to make. Leaves: each in the journal of the run, and in the
+change record, on the machine that began it, before it is made. Never: keeps a change on its own
+machine, or lets one be made that is not in that journal.
 
 The machine that began the run asks for what is to be noted (`next_ask`) and says when it is; so it
 alone writes the run directory, and what undoes a member's changes is where `recover` is run.
@@ -13,14 +13,18 @@ from __future__ import annotations
 import itertools
 import queue
 import threading
-from contextlib import suppress
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from pgassay.errors import TargetError
+from pgassay.cluster.calls import Actor, answers
+from pgassay.errors import PgassayError, TargetError
+from pgassay.fleet.existing import FoundServer
 from pgassay.refusals.refusal import TargetRefused
 from pgassay.server.change import Change
-from pgassay.server.undo.change_record import RecordedJournal
+from pgassay.server.protocol import Journal
+from pgassay.server.undo.change_record import RecordedJournal, this_machine
 
 PATIENCE_S = 60.0
 """The journal is written in milliseconds, on a busy disk in seconds."""
@@ -117,3 +121,61 @@ class AskingJournal(RecordedJournal):
                 raise TargetError(waiting.refusal)
         finally:
             del self._open[number]
+
+
+def place_of(journal: Journal) -> Place:
+    """Returns the place where the members' changes are noted."""
+    return Place(journal.place, journal.run, this_machine())
+
+
+@contextmanager
+def changes_noted(
+    actors: Sequence[Actor], servers: Sequence[FoundServer], journal: Journal
+) -> Iterator[None]:
+    """Notes what these members change on these servers, one each, until the block ends."""
+    ended = threading.Event()
+    threads = [
+        threading.Thread(target=_note, args=(actor, Notes(server, journal), ended), daemon=True)
+        for actor, server in zip(actors, servers, strict=True)
+    ]
+    for thread in threads:
+        thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        for thread in threads:
+            thread.join(PATIENCE_S)
+
+
+class Notes:
+    """Notes in the journal of the run what one member changes on its server."""
+
+    def __init__(self, server: FoundServer, journal: Journal) -> None:
+        self._server = server
+        self._journal = RecordedJournal(journal)
+        self._journal.begin(server.identity, server.address)
+
+    def answer(self, ask: Ask) -> Answer:
+        try:
+            match ask.what:
+                case "begin":
+                    self._server.refuse_other(str(ask.value))
+                case "record":
+                    self._journal.record(replace(ask.value, dsn=self._server.dsn))
+                case "undone":
+                    self._journal.undone(str(ask.value))
+        except PgassayError as error:
+            return Answer(ask.number, str(error))
+        return Answer(ask.number)
+
+
+def _note(actor: Actor, notes: Notes, ended: threading.Event) -> None:
+    """In a thread of the member's own, until it is gone: then it changes nothing any more."""
+    answer: Answer | None = None
+    while not ended.is_set():
+        try:
+            ask: Ask | None = answers([(actor, "next_ask", (answer,))], PATIENCE_S + WAIT_S)[0]
+        except PgassayError:
+            return
+        answer = None if ask is None else notes.answer(ask)

@@ -13,9 +13,8 @@ from pgassay.errors import RestoreFailed, SettingRejected, TargetError
 from pgassay.samples.journal import FileJournal, open_changes
 from pgassay.server.hosts.host import host_identity
 from pgassay.server.hosts.local import HERE, lock_run
-from pgassay.server.knobs.host_knobs import HostKnobs
+from pgassay.server.knobs.host_knobs import HostKnobs, recover_host
 from pgassay.server.knobs.knob_files import find_knob, locked
-from pgassay.server.knobs.put_back import recover_host
 from pgassay.server.undo.change_record import recorded
 from pgassay.server.undo.killed_run import refuse_killed_run_on
 from pgassay.server.undo.undo_sql import undo_text

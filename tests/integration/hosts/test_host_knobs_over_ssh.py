@@ -9,9 +9,8 @@ import pytest
 from pgassay.errors import RestoreFailed, TargetError
 from pgassay.server.hosts.host import host_identity
 from pgassay.server.hosts.ssh import SshHost
-from pgassay.server.knobs.host_knobs import HostKnobs
+from pgassay.server.knobs.host_knobs import HostKnobs, recover_host
 from pgassay.server.knobs.knob_files import find_knob, locked
-from pgassay.server.knobs.put_back import recover_host
 from pgassay.server.undo.change_record import recorded
 from support.hosts.sshd import HOST, Sshd
 from support.runs.changes import knobs_in

@@ -8,7 +8,7 @@ from typing import Any
 
 from pgassay.server.connection.session import resolve
 from pgassay.spec.workload.folder import Workload, load_workload
-from pgassay.trials.guards.consistency import check_data
+from pgassay.trials.guards.invariants import check_data
 from support.runs.command import pgassay
 from support.servers.lab import LabServer, scalar
 from support.servers.pool import on_every_version

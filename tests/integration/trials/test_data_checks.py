@@ -12,7 +12,7 @@ import pytest
 from pgassay.notes import Note
 from pgassay.server.connection.session import resolve
 from pgassay.spec.workload.folder import DataCheck
-from pgassay.trials.guards.consistency import Consistency, check_data
+from pgassay.trials.guards.invariants import Consistency, check_data
 from support.runs.command import pgassay, shop_workload
 from support.servers.lab import LabServer, scalar
 

@@ -15,8 +15,13 @@ from pgassay.analysis.measures.courses.chart_samples import (
     mean_course,
     sampled_course,
 )
-from pgassay.analysis.measures.courses.chart_series import chart_series, p99_by_second
-from pgassay.analysis.measures.courses.chart_spans import FAILED, events_by_second, sampling_pauses
+from pgassay.analysis.measures.courses.chart_series import (
+    FAILED,
+    chart_series,
+    events_by_second,
+    p99_by_second,
+    sampling_pauses,
+)
 from pgassay.analysis.measures.courses.latencies import latency_course
 from pgassay.analysis.measures.sources import TrialSources
 from pgassay.analysis.reading.counters import CounterSeries

@@ -64,7 +64,7 @@ def test_list_reads_runs_and_load_sends_transactions_without_numpy() -> None:
 
 
 def test_doctor_checks_a_machine_and_a_mistake_in_a_file_is_refused_without_numpy() -> None:
-    assert loaded_by("import pgassay.doctor.machine") & HEAVY == {"psycopg"}
+    assert loaded_by("import pgassay.doctor.host") & HEAVY == {"psycopg"}
     for command in ("run", "plan"):
         code = f"""
 from pgassay.cli.main import app

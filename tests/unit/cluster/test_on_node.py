@@ -6,7 +6,7 @@ import pytest
 
 from pgassay.cluster.nodes import OnNode, distinct, refuse_other_versions
 from pgassay.errors import SetupError
-from pgassay.spec.load.generators import GeneratorsTable
+from pgassay.spec.load.table import GeneratorsTable
 
 
 def test_nodes_of_one_machine_have_names_of_their_own() -> None:

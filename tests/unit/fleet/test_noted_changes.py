@@ -12,10 +12,9 @@ import pytest
 
 from pgassay.errors import TargetError
 from pgassay.fleet import asking
-from pgassay.fleet.asking import AskingJournal
+from pgassay.fleet.asking import AskingJournal, Notes, place_of
 from pgassay.fleet.existing import FoundServer, names_of
 from pgassay.fleet.member import shown_facts
-from pgassay.fleet.noting import Notes, place_of
 from pgassay.samples.journal import FileJournal, open_changes
 from pgassay.server.change import SettingChange
 from pgassay.server.protocol import ServerFacts, Setting

@@ -9,7 +9,7 @@ from string import Formatter
 import pytest
 
 from pgassay.analysis.compare.model import Withdrawn
-from pgassay.analysis.curves.checkpoints.signs import TESTS
+from pgassay.analysis.curves.checkpoints.causes import TESTS
 from pgassay.language import in_language
 from pgassay.notes import (
     LEGACY,

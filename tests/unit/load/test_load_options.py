@@ -16,7 +16,7 @@ from pgassay.cli.commands import load_command
 from pgassay.cli.load.command import replacements
 from pgassay.cli.load.options import OUR_PANELS, LoadOptions
 from pgassay.cli.load.request import request_of, scenarios_of
-from pgassay.cli.load.search_choices import probe_options, search_choices
+from pgassay.cli.load.search import probe_options, search_choices
 from pgassay.errors import SpecError
 from pgassay.server.owned.installation import embedded_installation
 from pgassay.server.protocol import ConnectionParameters

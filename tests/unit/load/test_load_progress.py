@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pgassay.cli.load.progress import reporter
+from pgassay.cli.load.execution import reporter
 from pgassay.plan.steps import Step
 from pgassay.trials.load.engine import LoadRequest
 

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from pgassay.analysis.measures.courses.chart_samples import SampledCourse
-from pgassay.analysis.measures.courses.chart_series import ChartSeries
-from pgassay.analysis.measures.courses.chart_spans import Event, Span
+from pgassay.analysis.measures.courses.chart_series import ChartSeries, Event, Span
 from pgassay.analysis.measures.courses.latencies import LatencyCourse
 from pgassay.analysis.measures.signals import ArmSignals, TrialSignals
 from pgassay.plan.model import Arm

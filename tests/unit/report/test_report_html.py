@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from pgassay.analysis.analyse import answer_of
-from pgassay.analysis.measures.courses.chart_spans import Event, Span
+from pgassay.analysis.measures.courses.chart_series import Event, Span
 from pgassay.analysis.model import Analysis, Caveat
 from pgassay.findings.model import FindingKind
 from pgassay.findings.registry import find

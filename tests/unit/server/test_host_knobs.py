@@ -14,8 +14,8 @@ from pgassay.server.change import KnobChange
 from pgassay.server.hosts.host import host_identity
 from pgassay.server.hosts.local import HERE
 from pgassay.server.knobs import knob_files
+from pgassay.server.knobs.host_knobs import recover_host
 from pgassay.server.knobs.knob_files import Knob, device_of, find_knob
-from pgassay.server.knobs.put_back import recover_host
 from pgassay.spec.experiment import Spec
 from pgassay.spec.parse import parse_spec
 from support.refusals import refused

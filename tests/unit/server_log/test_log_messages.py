@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from pgassay.trials.server_log.entry import Entry, words
-from pgassay.trials.server_log.events import EventTally
-from pgassay.trials.server_log.messages import Recognised, recognise
+from pgassay.trials.server_log.events import EventTally, Recognised, recognise
 from pgassay.trials.server_log.reader import LogReading
 
 CATALOGUE = Path("/usr/share/locale/ru/LC_MESSAGES/postgres-15.mo")

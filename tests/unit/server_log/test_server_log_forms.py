@@ -12,9 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pgassay.trials.server_log.entry import LONGEST_LINE, Entry
-from pgassay.trials.server_log.events import EventTally, LogEvent
+from pgassay.trials.server_log.events import EventTally, LogEvent, recognise
 from pgassay.trials.server_log.forms import StderrForm
-from pgassay.trials.server_log.messages import recognise
 from support.servers.logs import CLOCK, LOGS, contents, entries_in, form_for, pattern_for
 
 EXPECTED = {

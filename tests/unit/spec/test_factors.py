@@ -13,7 +13,7 @@ from pgassay.plan.store import plan_from_json, plan_to_json
 from pgassay.refusals.refusal import Refusal
 from pgassay.spec.arms import schema_of_arm, spec_of_arm
 from pgassay.spec.experiment import Spec
-from pgassay.spec.factors.level_names import file_names
+from pgassay.spec.factors.tables import file_names
 from pgassay.spec.parse import load_spec, parse_spec
 from pgassay.spec.stored import materials_to_json
 from pgassay.trials.load.engine import as_the_client

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from pgassay.analysis.trace.checkpoints import checkpoints_of
 from pgassay.analysis.trace.cost import Window, cost_of
 from pgassay.analysis.trace.model import TraceSummary
-from pgassay.analysis.trace.summary import summarise_trace
+from pgassay.analysis.trace.summary import checkpoints_of, summarise_trace
 from pgassay.report.formats.markdown import render_markdown
 from pgassay.workflows.reporting import trace_context
 from support.runs.command import pgassay

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from pgassay.cli.plan.server import profile_refused
-from pgassay.doctor.machine import check_machine
+from pgassay.doctor.host import check_machine
 from pgassay.errors import TrialError
 from pgassay.notes import Note
 from pgassay.plan.design import make_plan

@@ -1,21 +1,26 @@
 """Sums over the segments of an observation.
 
-Enters: stored segments in order of time. Leaves: courses, averages, sessions and gaps.
-Never: holds the samples of more than one segment at a time, or fills a gap.
+Enters: stored segments in order of time. Leaves: courses, averages, sessions and gaps; a
+`ClassicView` of one arm. Never: holds the samples of more than one segment at a time, or more than
+a value a second of each series, or fills a gap.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pgassay.analysis.classic.model import ClassicView
+from pgassay.analysis.classic.view import classic_view
 from pgassay.analysis.host.windows import HostCourse
-from pgassay.analysis.observation.classic_course import IO, SOURCES, ClassicCourse
+from pgassay.analysis.measures.courses.even_series import EvenSeries, even_series, joined
+from pgassay.analysis.measures.signals import ArmSignals, TrialSignals, sessions_by_event
 from pgassay.analysis.observation.model import BinnedSeries
 from pgassay.analysis.observation.standby_lag import SOURCE as STANDBY
 from pgassay.analysis.observation.standby_lag import StandbyLag
@@ -25,6 +30,7 @@ from pgassay.analysis.reading.counters import CounterSeries, Key
 from pgassay.analysis.reading.logged import logged_in
 from pgassay.analysis.reading.metrics import WAIT_CLASSES
 from pgassay.analysis.waits.wait_profile import SampledWaits, WaitProfile, looks_in, usual_ns
+from pgassay.samples.forms.environment import EnvironmentFile
 from pgassay.samples.forms.observation import SegmentFile
 from pgassay.samples.stored_parts import StoredSegment
 from pgassay.trials.host.disk_names import whole_disks
@@ -217,3 +223,67 @@ def _needed(postgres: pa.Table) -> pa.ChunkedArray:
     whole = pa.array([*sorted(_SERVER | SOURCES), WAITS.source, STANDBY])
     of_sessions = pc.and_(pc.equal(source, "io"), pc.starts_with(thing, IO))
     return pc.or_(pc.is_in(source, whole), of_sessions)
+
+
+OBSERVED = "observed"
+SOURCES = frozenset({"database", "bgwriter"})
+"""Sources of the server that it needs, beside `IO`."""
+IO = "client backend/relation/"
+"""The beginning of the objects of pg_stat_io that it needs."""
+
+
+class ClassicCourse:
+    """Series and signals of the segments so far."""
+
+    def __init__(self) -> None:
+        self._series: list[EvenSeries] = []
+        self._signals: list[TrialSignals] = []
+
+    def add(
+        self,
+        summary: SegmentFile,
+        server: CounterSeries,
+        host: CounterSeries,
+        profile: WaitProfile,
+        waits: pa.Table,
+        checkpoints: list[dict[str, Any]],
+        *,
+        since_ns: int | None = None,
+        gaps: Sequence[tuple[int, int]] = (),
+    ) -> None:
+        """Adds one segment; `since_ns` and `gaps` as of its profile."""
+        start, end = summary.started_ns, summary.ended_ns
+        seconds = max((end - start) / 1e9, 1e-9)
+        starts = np.array([one["started_ns"] for one in checkpoints], np.int64)
+        number = len(self._series) + 1
+        series = even_series(
+            server,
+            host,
+            profile,
+            spans_ns=[(start, end)],
+            checkpoints_ns=np.sort(starts[(starts >= start) & (starts < end)]),
+            trial=(number, number, OBSERVED),
+            own_commits_per_s=summary.sampler_cost.get("transactions", 0.0) / seconds,
+            width_s=self._series[0].width_s if self._series else None,
+        )
+        # The first and the last interval of a segment are read in part only.
+        inner = tuple((first + 1, last - 1) for first, last in series.steps)
+        self._series.append(replace(series, steps=inner))
+        values = dict(sessions_by_event(waits, start, end, since_ns=since_ns, gaps=gaps))
+        self._signals.append(TrialSignals(number, number, OBSERVED, seconds, 0, values))
+
+    def view(
+        self, statements: Mapping[str, float], environment: EnvironmentFile
+    ) -> ClassicView | None:
+        """`statements`: growth of pg_stat_statements a second, by column."""
+        if not self._series:
+            return None
+        every = {("statements", "", name): value for name, value in statements.items()}
+        signals = tuple(replace(one, values={**one.values, **every}) for one in self._signals)
+        return classic_view(
+            [OBSERVED],
+            [joined(self._series)],
+            [ArmSignals(OBSERVED, signals)],
+            environment,
+            has_load=False,
+        )

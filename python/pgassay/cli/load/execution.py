@@ -1,31 +1,34 @@
 """Carry out one `pgassay load`, from its options to its result.
 
-Enters: the options. Leaves: the load's result on stdout.
+Enters: the options. Leaves: the load's result on stdout, pgbench's lines of progress on stderr.
 Never: is imported for the help, which needs none of its modules.
 """
 
 from __future__ import annotations
 
 import json
+import math
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Any
 
 import typer
 
 from pgassay.cli.connection import connection_string, warn_of_killed_runs
 from pgassay.cli.load.intervals import check_intervals_file, write_intervals
 from pgassay.cli.load.options import LoadOptions
-from pgassay.cli.load.progress import print_opening, reporter
 from pgassay.cli.load.request import request_of, scenarios_of
 from pgassay.cli.load.result import failures_by_kind, load_object, server_object
 from pgassay.cli.load.summary import print_load
-from pgassay.cli.terminal.console import warn
+from pgassay.cli.terminal.console import err, warn
 from pgassay.commit import version_line
 from pgassay.errors import ExitCode
 from pgassay.server.connection.session import resolve
 from pgassay.server.protocol import ConnectionParameters
 from pgassay.spec.secrets.redaction import redacted_value
 from pgassay.spec.workload.scripts import BUILTINS, builtin_script
-from pgassay.trials.load.engine import LoadRequest, parse_scripts
+from pgassay.trials.load.engine import COUNTS, LoadRequest, parse_scripts
 from pgassay.trials.load.engine_load import EngineLoad
 from pgassay.trials.load.group import OnThisMachine
 from pgassay.workloads.pgbench_tables.init import pgbench_scale, vacuum_pgbench_tables
@@ -41,7 +44,7 @@ def carry_out(options: LoadOptions) -> None:
         return
     choices = None
     if options.search is not None:
-        from pgassay.cli.load.search_choices import probe_options, search_choices  # start-up time
+        from pgassay.cli.load.search import probe_options, search_choices  # start-up time
 
         choices = search_choices(options)
         options = probe_options(options, choices)
@@ -107,3 +110,60 @@ def _scaled(
             f" {scale}"
         )
     return replace(request, variables={**request.variables, "scale": scale})
+
+
+_COUNTS = ("elapsed_s", *COUNTS)
+
+
+def print_opening(connections: int, since_s: float) -> None:
+    """Prints a line while slow connections are being opened."""
+    err.print(f"opening {connections} connections: {since_s:.0f} s so far", markup=False)
+
+
+def reporter(
+    request: LoadRequest, every_s: float | None, *, with_timestamp: bool
+) -> Callable[[Mapping[str, Any]], None]:
+    """A function that prints a line each `every_s` seconds, of what has happened since the last
+    one. With a rate, latency counts from the intended start, as in pgbench."""
+    due = every_s or 0.0
+    before: Mapping[str, Any] = dict.fromkeys(_COUNTS, 0)
+
+    def report(progress: Mapping[str, Any]) -> None:
+        nonlocal due, before
+        if every_s is None or progress["elapsed_s"] < due:
+            return
+        while due <= progress["elapsed_s"]:
+            due += every_s
+        since = {name: progress[name] - before[name] for name in _COUNTS}
+        before = progress
+        at = f"{time.time():.3f}" if with_timestamp else f"{progress['elapsed_s']:.1f}"
+        parts = [f"progress: {at} s", *_figures(since)]
+        step = request.steps[progress["step"]]
+        if step.rate is not None:
+            parts.append(f"lag {_mean(since, 'lag_ms'):.3f} ms")
+            if request.latency_limit_ms is not None:
+                parts.append(f"{since['skipped']} skipped")
+        if request.max_tries not in (None, 1):
+            parts.append(f"{since['retried']} retried, {since['retries']} retries")
+        if len(request.steps) > 1:
+            parts.append(f"{progress['clients']} clients")
+        if not progress["measured"]:
+            parts.append("warm-up")
+        err.print(", ".join(parts), markup=False)
+
+    return report
+
+
+def _figures(since: Mapping[str, Any]) -> list[str]:
+    mean = _mean(since, "latency_ms")
+    # Rounding may bring equal latencies below 0.
+    spread = math.sqrt(max(_mean(since, "latency_ms2") - mean * mean, 0.0))
+    return [
+        f"{since['transactions'] / since['elapsed_s']:.1f} tps",
+        f"lat {mean:.3f} ms stddev {spread:.3f}",
+        f"{since['failed']} failed",
+    ]
+
+
+def _mean(since: Mapping[str, Any], name: str) -> float:
+    return since[name] / since["transactions"] if since["transactions"] else 0.0

@@ -27,8 +27,7 @@ from pgassay.server.connection.session import (
 )
 from pgassay.server.copied.base_backup import replication_words
 from pgassay.server.copied.carried_settings import Carried, carry
-from pgassay.server.copied.programs import has_library, programs_for
-from pgassay.server.copied.room import refuse_without_room
+from pgassay.server.copied.requirements import has_library, programs_for, refuse_without_room
 from pgassay.server.existing.refusals import UNUSED, Found, old_version
 from pgassay.server.existing.requirements import is_here, refusals_of
 from pgassay.server.existing.signs import Sign, look_for_signs, refuse_signs

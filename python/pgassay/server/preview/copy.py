@@ -13,7 +13,7 @@ from pathlib import Path
 
 from pgassay.errors import TargetError
 from pgassay.plan.demands import Demand
-from pgassay.server.copied.room import room_for, sized
+from pgassay.server.copied.requirements import room_for, sized
 from pgassay.server.copied.source import look, problems, signs_of_users, source_of
 from pgassay.server.data.installed_tables import refuse_missing
 from pgassay.server.existing.capacity import Capacity, lacking, own_sessions

@@ -38,7 +38,7 @@ from pgassay.server.existing.requirements import not_restored
 from pgassay.server.existing.snapshot import compared_with_digests
 from pgassay.server.hosts.account import server_account
 from pgassay.server.hosts.host import Host
-from pgassay.server.knobs.put_back import recover_host
+from pgassay.server.knobs.host_knobs import recover_host
 from pgassay.server.owned.workspace import DATA_VARIABLE, base_of, sweep_one
 from pgassay.server.protocol import Connection, Journal
 from pgassay.server.recovery.restarting import OwedRestart, bring_up

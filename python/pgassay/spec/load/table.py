@@ -14,10 +14,41 @@ from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 from pgassay.refusals.refusal import UnfitValue
 from pgassay.spec.load.amounts import Stage, ThinkTime, amounts, is_stages, stages
 from pgassay.spec.load.amounts import think_time as _think_time
-from pgassay.spec.load.generators import GeneratorsTable
 from pgassay.spec.load.slices import SlicesTable
-from pgassay.spec.reading.values import Duration, SettingValue, Table, busy_poll_s
+from pgassay.spec.reading.values import ClusterOrLocal, Duration, SettingValue, Table, busy_poll_s
 from pgassay.spec.settings.catalogue import SettingNames
+
+
+class GeneratorsTable(Table):
+    """The `[load.generators]` table: load generators on nodes of a Ray cluster; left out, the load
+    comes from this machine."""
+
+    ray: ClusterOrLocal = Field(
+        "auto",
+        description="the cluster: auto (this machine is a node of it), HOST:PORT, or local (a"
+        " cluster of this machine alone)",
+    )
+    count: Annotated[int, Field(ge=1, le=10_000)] | None = Field(
+        None, description="number of generators, one a node; left out, every node that fits"
+    )
+    resource: str | None = Field(
+        None,
+        description="custom resource of Ray's that the nodes meant for load have, so that the"
+        " server's own machine gets none",
+    )
+    lost: Literal["stop", "continue"] = Field(
+        "stop",
+        description="when a generator is lost: stop the run, or run the trial again with those"
+        " that remain",
+    )
+
+    @property
+    def described(self) -> str:
+        """Returns a line for people that says where the load comes from."""
+        count = "every node" if self.count is None else f"{self.count} nodes"
+        meant = f" with the resource {self.resource}" if self.resource else ""
+        return f"from {count} of the Ray cluster at {self.ray}{meant}"
+
 
 Clients = Annotated[int, Field(ge=1, le=100_000)]
 Rate = Annotated[float, Field(gt=0, le=1e9, allow_inf_nan=False, strict=False)]

@@ -29,6 +29,9 @@ from pgassay.trials.load.slices import engine_slices
 _REPORT_EVERY_S = 5.0
 LAST_S = 8.0
 """Transactions in flight are cut 5 s after a load is stopped, then cancelled."""
+_OF_TRANSACTIONS = ("transactions", "failed", "skipped", "retried", "retries")
+COUNTS = (*_OF_TRANSACTIONS, "latency_ms", "latency_ms2", "lag_ms")
+"""Figures of an engine's progress that grow while the load runs; latencies and lags are sums."""
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from pgassay import _core
 from pgassay.errors import TrialError
 from pgassay.server.hosts.placement import Place
 from pgassay.server.protocol import ConnectionParameters
-from pgassay.trials.load.engine import LAST_S, LoadRequest
+from pgassay.trials.load.engine import COUNTS, LAST_S, LoadRequest
 from pgassay.trials.load.generator import OF_THE_SESSION, ServerByName
 from pgassay.trials.load.group import ClockOffset, GeneratorLost, Generators
 from pgassay.trials.load.slices import with_variants
@@ -34,17 +34,6 @@ REPORTS_AT_A_TIME = 8
 """So that no more of them are in memory; many merge faster than one after the other."""
 _LEAD_S = 0.25
 """From saying when to begin until then; also the slowest message must have arrived."""
-_SUMS = (
-    "transactions",
-    "failed",
-    "skipped",
-    "retried",
-    "retries",
-    "latency_ms",
-    "latency_ms2",
-    "lag_ms",
-    "tps",
-)
 Tell = Callable[[int, float], None]
 Watch = Callable[[Mapping[str, Any]], None]
 
@@ -197,4 +186,4 @@ def whole_progress(found: list[dict[str, Any]]) -> dict[str, Any]:
     """Combines the progress of several generators: sums, and the step of the one that is
     furthest."""
     furthest = max(found, key=lambda one: one["elapsed_s"])
-    return {**furthest, **{name: sum(one[name] for one in found) for name in _SUMS}}
+    return {**furthest, **{name: sum(one[name] for one in found) for name in (*COUNTS, "tps")}}

@@ -20,12 +20,11 @@ from pgassay.server.hosts.host import Host
 from pgassay.server.protocol import Connection
 from pgassay.server.statements import statement
 from pgassay.trials.server_log.entry import Form, LogClock, knows_language
-from pgassay.trials.server_log.events import EventTally, LogEvent
+from pgassay.trials.server_log.events import EventTally, LogEvent, server_kinds
 from pgassay.trials.server_log.follow import LogFollower
 from pgassay.trials.server_log.forms import CsvForm, JsonForm, StderrForm
 from pgassay.trials.server_log.line_prefix import line_pattern
 from pgassay.trials.server_log.log_files import LogUnreadable
-from pgassay.trials.server_log.messages import server_kinds
 from pgassay.trials.server_log.place import Missing, Place, find_place
 from pgassay.trials.server_log.server_clock import ServerClock
 

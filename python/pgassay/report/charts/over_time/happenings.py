@@ -12,8 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from pgassay.analysis.measures.courses.chart_series import ChartSeries
-from pgassay.analysis.measures.courses.chart_spans import FAILED, Span
+from pgassay.analysis.measures.courses.chart_series import FAILED, ChartSeries, Span
 from pgassay.language import Message, colon, decimals, listed, tr
 from pgassay.quantities import spaced
 from pgassay.report.charts.style import ArmStyle, arm_line

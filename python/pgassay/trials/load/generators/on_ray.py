@@ -29,7 +29,7 @@ from pgassay.refusals.refusal import SetupRefused
 from pgassay.server.connection.session import connect
 from pgassay.server.protocol import LOAD_NAME, ConnectionParameters
 from pgassay.server.statements import statement
-from pgassay.spec.load.generators import GeneratorsTable
+from pgassay.spec.load.table import GeneratorsTable
 from pgassay.trials.load.generator import LoadGenerator
 from pgassay.trials.load.group import ClockOffset, GeneratorLost
 
