@@ -42,8 +42,8 @@ def doctor(
     checks = check_machine()
     server_options = (database, host, port, user, ssh, service, cluster)
     if any(option is not None for option in server_options):
-        from pgassay.doctor.access import check_access, target_table
         from pgassay.doctor.checks import check_server  # start-up time
+        from pgassay.doctor.host import check_access, target_table
         from pgassay.server.existing.access import access_of
 
         dsn = connection_string(database, host, port, user)

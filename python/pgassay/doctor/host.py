@@ -6,24 +6,30 @@ Never: changes anything, starts a server, or raises for what it finds.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from pgassay import _core
 from pgassay.errors import PgassayError
 from pgassay.refusals.refusal import Refusal, SetupRefused
 from pgassay.server.connection.rights import own_role
-from pgassay.server.connection.session import server_row
+from pgassay.server.connection.session import as_target_error, connect, resolve, server_row
+from pgassay.server.existing.access import Access
 from pgassay.server.existing.requirements import facts_of, is_here
 from pgassay.server.hosts.account import server_account
 from pgassay.server.hosts.control_groups import SOURCE as CONTROL_GROUP
 from pgassay.server.hosts.host import Host, is_there
 from pgassay.server.hosts.local import HERE
 from pgassay.server.hosts.memory_group import parent_group
+from pgassay.server.hosts.server_process import ServerProcess, find_server_process
+from pgassay.server.knobs.knob_files import find_knob
 from pgassay.server.owned.installation import DEFAULT_MAJOR, WHEELS, embedded_installation
 from pgassay.server.owned.readable_copy import runnable_by
 from pgassay.server.protocol import Connection, ServerFacts
+from pgassay.spec.model import TargetTable
+from pgassay.spec.reading.tables import check_table
 from pgassay.trials.guards.thresholds import unwatched
 from pgassay.trials.host.host_sources import (
     describe_storage,
@@ -34,6 +40,7 @@ from pgassay.trials.host.host_sources import (
 )
 from pgassay.trials.model.check import Check
 from pgassay.trials.profile.perf import RIGHT, program, sees_kernel
+from pgassay.trials.sampling.not_measured import check_log
 from pgassay.trials.trace.requirements import missing
 
 
@@ -170,3 +177,67 @@ def _check_tracing() -> Check:
     if lack is None:
         return Check("tracing", "ok", "pgassay trace works here, with bpftrace")
     return Check("tracing", "note", f"pgassay trace: {lack.what}", lack.fix)
+
+
+KNOB = "vm.swappiness"
+
+
+def target_table(given: Mapping[str, Any]) -> TargetTable:
+    """Returns a command's options as a checked `[target]` table."""
+    present = {name: value for name, value in given.items() if value not in (None, False)}
+    try:
+        return check_table(TargetTable, present, "")
+    except Refusal as refusal:
+        raise refusal.at(None) from None  # an option was given, no key
+
+
+def check_access(dsn: str, access: Access) -> list[Check]:
+    """Checks the host, the service, the log and the knobs, one check each."""
+    host = access.host()
+    of_host: list[Check] = []
+    log: list[Check] = []
+    try:
+        parameters = resolve(dsn)
+        with connect(parameters) as session, as_target_error("looking at the server"):
+            server = find_server_process(session, host)
+            if host.name:
+                of_host = check_server_host(session, host)
+                log = check_log(session, parameters, host)
+    except PgassayError as error:
+        host.close()
+        return [Check("server's host", "fail", str(error))]
+    try:
+        who = "root" if host.uid == 0 else f"user {host.uid}"
+        where = Check("server's host", "ok", f"{host.label}, as {who}; data in {server.data}")
+        files = check_files(host) if host.name else []
+        service, knobs = _check_service(access, host, server), _check_knobs(host)
+        return [where, *files, *of_host, *service, knobs, *log]
+    finally:
+        host.close()
+
+
+def _check_service(access: Access, host: Host, server: ServerProcess) -> list[Check]:
+    if access.control is None:
+        return [
+            Check(
+                "restarts",
+                "note",
+                "no service was named: settings that need one are refused",
+                "name it with --service or --cluster, and in target.service or target.cluster;"
+                " where neither runs the server, give target.restart_command",
+            )
+        ]
+    try:
+        access.control.refuse_other(host, server)
+    except PgassayError as error:
+        return [Check("restarts", "fail", str(error))]
+    return [Check("restarts", "ok", f"`{access.control.label}` is this server's")]
+
+
+def _check_knobs(host: Host) -> Check:
+    try:
+        knob = find_knob(KNOB, None, host)
+        knob.check(knob.read())
+    except PgassayError as error:
+        return Check("knobs of the host", "note", str(error))
+    return Check("knobs of the host", "ok", f"{KNOB} can be written")

@@ -32,8 +32,7 @@ from pgassay.trials.run.preparing import prepare
 from pgassay.trials.run.progress import ProgressListener
 from pgassay.trials.run.refusals.before_servers import refuse_experiment, refuse_plan
 from pgassay.trials.run.refusals.of_servers import refuse_arms
-from pgassay.trials.run.target import target_of
-from pgassay.trials.run.testbeds import testbeds_of
+from pgassay.trials.run.testbeds import target_of, testbeds_of
 from pgassay.trials.run.trial import TrialContext, run_trial
 
 _LOST = ("08", "57P01", "57P02", "57P03")

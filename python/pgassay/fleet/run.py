@@ -20,10 +20,9 @@ from pgassay.cluster.calls import Actor, ActorLost, answers, answers_or_losses
 from pgassay.cluster.joining import joined
 from pgassay.errors import TrialError
 from pgassay.fleet.asking import changes_noted, place_of
-from pgassay.fleet.block_on import Kept, block_on, planned_number
 from pgassay.fleet.existing import spec_on
 from pgassay.fleet.member import Member, OpenedMember
-from pgassay.fleet.schedule import Schedule
+from pgassay.fleet.schedule import Kept, Schedule, block_on, planned_number
 from pgassay.fleet.servers import existing_servers, left_at_the_end
 from pgassay.interruption import raise_if_interrupted
 from pgassay.notes import Note, note_of

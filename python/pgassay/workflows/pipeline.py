@@ -30,8 +30,7 @@ from pgassay.samples.unfinished import pending_undo
 from pgassay.server.hosts.placement import Placement
 from pgassay.server.protocol import ServerFacts
 from pgassay.spec.experiment import Spec
-from pgassay.trials.environment.description import describe_environment
-from pgassay.trials.environment.sameness import measured_by
+from pgassay.trials.environment.description import describe_environment, measured_by
 from pgassay.trials.load.group import load_generators
 from pgassay.trials.profile.files import difference_files, files_of, pairs
 from pgassay.trials.profile.model import Profile, difference_stem
@@ -43,8 +42,7 @@ from pgassay.trials.run.refusals.before_servers import refuse_experiment, refuse
 from pgassay.trials.run.refusals.of_servers import refuse_arms
 from pgassay.trials.run.restoring import opened
 from pgassay.trials.run.resumed import RunSoFar
-from pgassay.trials.run.target import target_of
-from pgassay.trials.run.testbeds import testbeds_of
+from pgassay.trials.run.testbeds import target_of, testbeds_of
 from pgassay.trials.run.trial import TrialContext
 from pgassay.workflows.reporting import Outcome, report_run
 

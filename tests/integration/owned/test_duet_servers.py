@@ -19,8 +19,7 @@ from pgassay.trials.run.preparing import Prepared, prepare
 from pgassay.trials.run.progress import ProgressListener
 from pgassay.trials.run.refusals.of_servers import refuse_arms
 from pgassay.trials.run.reset_servers import TrialServer, describe_resets, reset_servers
-from pgassay.trials.run.target import target_of
-from pgassay.trials.run.testbeds import Testbeds, testbeds_of
+from pgassay.trials.run.testbeds import Testbeds, target_of, testbeds_of
 from support.runs.broken import assert_no_server_left, postmasters_below
 from support.servers.lab import DEBIAN, RecordingJournal, installation_named, scalar
 

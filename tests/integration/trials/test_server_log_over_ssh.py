@@ -9,13 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from pgassay.doctor.access import check_access
+from pgassay.doctor.host import check_access
 from pgassay.server.connection.session import resolve
 from pgassay.server.hosts.host import Host
 from pgassay.server.hosts.local import HERE
 from pgassay.server.hosts.ssh import SshHost
-from pgassay.trials.server_log.host_files import HostFiles, backend_process
-from pgassay.trials.server_log.log_files import LogUnreadable
+from pgassay.trials.server_log.log_files import HostFiles, LogUnreadable, backend_process
 from pgassay.trials.server_log.place import Place, find_place, log_settings
 from pgassay.trials.server_log.reader import LogReading, ServerLog
 from support.hosts.sshd import HOST, Sshd

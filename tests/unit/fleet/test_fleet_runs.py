@@ -10,10 +10,9 @@ import pytest
 from pgassay.analysis.measures.within_run import RUN_AGAIN
 from pgassay.cluster.calls import ActorLost
 from pgassay.errors import LimitPassed, TrialError
-from pgassay.fleet.block_on import Kept, block_on, is_finished
 from pgassay.fleet.member import OpenedMember
 from pgassay.fleet.run import is_over, kept_trials, opened_members, run_blocks
-from pgassay.fleet.schedule import Schedule
+from pgassay.fleet.schedule import Kept, Schedule, block_on, is_finished
 from pgassay.notes import legacy
 from pgassay.server.hosts.placement import Placement
 from pgassay.server.protocol import ServerFacts

@@ -43,7 +43,7 @@ from pgassay.samples.noise_history import (
 )
 from pgassay.spec.experiment import Spec
 from pgassay.spec.parse import parse_spec
-from pgassay.trials.environment.sameness import measured_by
+from pgassay.trials.environment.description import measured_by
 from pgassay.workflows.reporting import report_run
 from support.notes import codes_in
 from support.runs.command import pgassay

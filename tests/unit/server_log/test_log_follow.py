@@ -10,8 +10,7 @@ import pytest
 
 from pgassay.server.hosts.local import HERE
 from pgassay.trials.server_log.follow import LogFollower, file_name_pattern
-from pgassay.trials.server_log.host_files import HostFiles
-from pgassay.trials.server_log.log_files import LogUnreadable
+from pgassay.trials.server_log.log_files import HostFiles, LogUnreadable
 
 WEEKDAYS = file_name_pattern("postgresql-%a.log", ".log")
 

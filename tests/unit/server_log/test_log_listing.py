@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from pgassay.server.hosts.local import HERE
-from pgassay.trials.server_log.host_files import BackendProcess, HostFiles
-from pgassay.trials.server_log.log_files import LogUnreadable
+from pgassay.trials.server_log.log_files import BackendProcess, HostFiles, LogUnreadable
 
 
 def listing_of(directory: Path) -> HostFiles:

@@ -16,10 +16,15 @@ from typing import Any
 import typer
 
 from pgassay.cli.connection import connection_string, warn_of_killed_runs
-from pgassay.cli.load.intervals import check_intervals_file, write_intervals
 from pgassay.cli.load.options import LoadOptions
 from pgassay.cli.load.request import request_of, scenarios_of
-from pgassay.cli.load.result import failures_by_kind, load_object, server_object
+from pgassay.cli.load.result import (
+    check_intervals_file,
+    failures_by_kind,
+    load_object,
+    server_object,
+    write_intervals,
+)
 from pgassay.cli.load.summary import print_load
 from pgassay.cli.terminal.console import err, warn
 from pgassay.commit import version_line

@@ -52,7 +52,7 @@ def observe(
     dsn = connection_string(database, host, port, user, dbname)
     from pgassay.cli.observe.execution import bytes_of, carry_out
     from pgassay.cli.terminal.options import seconds_of
-    from pgassay.doctor.access import target_table
+    from pgassay.doctor.host import target_table
     from pgassay.workflows.observation import Request
 
     if ssh is not None or sudo:

@@ -40,8 +40,7 @@ from pgassay.server.existing.snapshot import compared_with_digests
 from pgassay.server.hosts.local import HERE
 from pgassay.server.protocol import Connection, ConnectionParameters
 from pgassay.server.recovery.acts import Act, acts_of
-from pgassay.server.recovery.restarting import OwedRestart
-from pgassay.server.recovery.undo_changes import Place, undo_newest
+from pgassay.server.recovery.undo_changes import OwedRestart, Place, undo_newest
 from pgassay.server.settings.statements import put_in_order
 from pgassay.server.undo import run_lock
 from pgassay.server.undo.change_record import forget_equal, recorded_of

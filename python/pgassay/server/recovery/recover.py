@@ -41,8 +41,7 @@ from pgassay.server.hosts.host import Host
 from pgassay.server.knobs.host_knobs import recover_host
 from pgassay.server.owned.workspace import DATA_VARIABLE, base_of, sweep_one
 from pgassay.server.protocol import Connection, Journal
-from pgassay.server.recovery.restarting import OwedRestart, bring_up
-from pgassay.server.recovery.undo_changes import Place, undo_newest
+from pgassay.server.recovery.undo_changes import OwedRestart, Place, bring_up, undo_newest
 from pgassay.server.settings.statements import put_in_order
 from pgassay.server.undo import run_lock
 from pgassay.server.undo.change_record import RecordedJournal

@@ -1,14 +1,19 @@
 """Where a run took place: the host, the server, and every setting with its source.
 
 Enters: the server's facts, a session. Leaves: the object of environment.json, with the sizes of the
-database and of its largest relations. Never: records a secret (settings that can hold one are shown
+database and of its largest relations; a hash of what a run measures, of which another run with the
+same hash is a repetition. Never: records a secret (settings that can hold one are shown
 as "(set)"), or fails where it lacks a privilege: then the reason is stored.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -23,6 +28,8 @@ from pgassay.server.hosts.host import Host, text_of
 from pgassay.server.hosts.placement import NOWHERE, Placement
 from pgassay.server.protocol import NOTHING, Connection, ServerFacts, Setting
 from pgassay.server.statements import statement
+from pgassay.spec.experiment import Spec
+from pgassay.spec.reading.texts import path_from
 from pgassay.spec.secrets.redaction import redacted, shown_of
 from pgassay.spec.server.placement import cpus_in
 from pgassay.trials.host.host_sources import describe_storage
@@ -165,3 +172,23 @@ def _relations(session: Connection, query: str) -> dict[str, Any]:
     rows = session.execute(statement(query), (MOST_RELATIONS,), prepare=False)
     names = ("schema", "name", "kind", "size_bytes")
     return {"largest": [dict(zip(names, row, strict=True)) for row in rows]}
+
+
+def measured_by(spec: Spec, environment: Mapping[str, Any]) -> str:
+    """Returns a hash of the file, the contents of the scripts and SQL it names, and the servers'
+    builds."""
+    servers = [environment.get("server"), *(environment.get("servers") or {}).values()]
+    builds = [one.get("build") or one.get("version") for one in servers if one]
+    parts = [spec.text, asdict(spec.workload), spec.variants.to_json(), builds, _programs(spec)]
+    return hashlib.sha256(json.dumps(parts, default=str).encode()).hexdigest()[:16]
+
+
+def _programs(spec: Spec) -> list[tuple[int, int]]:
+    """Size and time of each server's program that the file names: a new build keeps its version."""
+    held, varied = spec.file.target.bin, spec.file.factors.target.bin or {}
+    found = []
+    for directory in (*varied.values(), *([] if held is None else [held])):
+        with suppress(OSError):
+            state = (path_from(str(directory), spec.folder) / "postgres").stat()
+            found.append((state.st_size, state.st_mtime_ns))
+    return found

@@ -1,18 +1,26 @@
-"""The testbed of each arm: server, data and schema variant.
+"""The testbed of each arm (server, data and schema variant), and the target that has them all.
 
-Enters: a spec and its plan. Leaves: the `Testbed` of every arm, and what each is built from.
-Never: builds anything.
+Enters: a spec and its plan; the `[target]` table. Leaves: the `Testbed` of every arm, what each is
+built from, and a `Target` that is not open yet: one server, or several where the arms need more
+than one. Never: builds anything, or starts or reaches a server.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from pgassay.plan.model import ALL_ARMS, Arm, Plan
-from pgassay.server.protocol import SchemaVariant, Testbed
+from pgassay.server.copied.origin import ServerCopy
+from pgassay.server.existing.access import access_of
+from pgassay.server.hosts.placement import Place
+from pgassay.server.open import make_several, make_target
+from pgassay.server.protocol import Journal, SchemaVariant, Target, Testbed
 from pgassay.spec.arms import schema_of_arm, spec_of_arm
 from pgassay.spec.experiment import Spec
+from pgassay.spec.model import ExperimentFile
+from pgassay.spec.reading.texts import path_from
 from pgassay.spec.workload.folder import InstalledTables
 
 
@@ -99,4 +107,66 @@ def _variant(spec: Spec, arm: Arm) -> SchemaVariant | None:
             for name, one in found.items()
             if one.undo is not None
         },
+    )
+
+
+def target_of(
+    file: ExperimentFile,
+    folder: Path,
+    testbeds: Testbeds,
+    journal: Journal,
+    place: Place | None,
+    *,
+    limited: bool = False,
+) -> Target:
+    """Returns the target that a `[target]` table names. `folder` is that of the experiment file:
+    relative paths begin there. `limited`: the SQL of the workload runs as a role without rights
+    outside of its database."""
+    table, servers = file.target, file.factors.target.servers()
+    installed = next(iter(testbeds.datasets.values())).installed
+    path = None if table.bin is None else path_from(table.bin, folder)
+    copy = None
+    if file.copies_existing:
+        copy = ServerCopy(
+            table.dsn or "",
+            bin_directory=path,
+            accept=table.accept,
+            servers=len(testbeds.datasets),
+            schema_variants=len(testbeds.schema_variants),
+            side_by_side=testbeds.side_by_side,
+            installed=installed,
+            overrides={
+                **file.settings.postgres,
+                **{name: levels[0] for name, levels in file.factors.postgres.items()},
+            },
+        )
+    if testbeds.are_several or servers or testbeds.side_by_side:
+        only = {"": copy or (table.bin if table.bin is not None else table.version)}
+        made_from = {
+            name: path_from(server, folder) if isinstance(server, str) else server
+            for name, server in (servers or only).items()
+            if name in {testbed.server for testbed in testbeds.datasets}
+        }
+        return make_several(
+            made_from,
+            journal=journal,
+            place=place,
+            rule=file.reset_rule(),
+            first=next(iter(testbeds.datasets)),
+            side_by_side=testbeds.side_by_side,
+            limited=limited,
+        )
+    return make_target(
+        version=table.version,
+        bin=path,
+        dsn=table.dsn,
+        copy=copy,
+        allow_changes=table.allow_changes,
+        accept=table.accept,
+        journal=journal,
+        place=place,
+        access=access_of(table),
+        installed=installed,
+        rule=file.reset_rule(),
+        limited=limited,
     )

@@ -21,12 +21,14 @@ from pgassay.server.hosts.local import HERE
 from pgassay.server.protocol import Connection
 from pgassay.server.statements import statement
 from pgassay.trials.server_log.follow import LogFollower, file_name_pattern
-from pgassay.trials.server_log.host_files import BackendProcess, HostFiles, backend_process
 from pgassay.trials.server_log.line_prefix import line_pattern
 from pgassay.trials.server_log.log_files import (
+    BackendProcess,
     FilesOverSql,
+    HostFiles,
     LogFiles,
     LogUnreadable,
+    backend_process,
     current_file,
 )
 
