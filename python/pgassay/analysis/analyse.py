@@ -13,9 +13,7 @@ from typing import TypeVar
 from pgassay.analysis.classic.model import ClassicView
 from pgassay.analysis.classic.view import classic_view
 from pgassay.analysis.compare.accounting import account
-from pgassay.analysis.compare.alternating.carry_over import (
-    carry_over_caveats,
-)
+from pgassay.analysis.compare.alternating.carry_over import carry_over_caveats
 from pgassay.analysis.compare.alternating.round_effects import round_effects
 from pgassay.analysis.compare.by_server import effects_by_server
 from pgassay.analysis.compare.factorial import factorial_effects
@@ -39,14 +37,7 @@ from pgassay.analysis.measures.signals import TrialSignals, buffer_caches, by_ar
 from pgassay.analysis.measures.statements import SeenPlan, TrialStatements
 from pgassay.analysis.measures.variants import summarise_variants
 from pgassay.analysis.methods.tables import method_cells
-from pgassay.analysis.model import (
-    Analysis,
-    Answer,
-    Behaviour,
-    Explanation,
-    RunFacts,
-    RunNoise,
-)
+from pgassay.analysis.model import Analysis, Answer, Behaviour, Explanation, RunFacts, RunNoise
 from pgassay.analysis.noise.aa_run import calibrate, noise_floor
 from pgassay.analysis.profiles.functions import profiles_of
 from pgassay.analysis.reading.metrics import METRICS
@@ -57,10 +48,7 @@ from pgassay.analysis.verdicts.checkpoint_cost import checkpoint_cost_caveats
 from pgassay.analysis.verdicts.collapses import unseen_collapses
 from pgassay.analysis.verdicts.drift import drift_caveats, server_caveats, unlike_server_caveats
 from pgassay.analysis.verdicts.idle_rounds import round_caveats
-from pgassay.analysis.verdicts.left_out_trials import (
-    idle_trial_caveats,
-    lost_trial_caveats,
-)
+from pgassay.analysis.verdicts.left_out_trials import idle_trial_caveats, lost_trial_caveats
 from pgassay.analysis.verdicts.losses import losses_of
 from pgassay.analysis.verdicts.position import position_caveats
 from pgassay.analysis.verdicts.run_caveats import (
@@ -70,10 +58,7 @@ from pgassay.analysis.verdicts.run_caveats import (
     run_caveats,
     unfinished_caveats,
 )
-from pgassay.analysis.verdicts.withdrawal import (
-    not_in_force_caveats,
-    withdraw_effects,
-)
+from pgassay.analysis.verdicts.withdrawal import not_in_force_caveats, withdraw_effects
 from pgassay.notes import Note
 from pgassay.plan.model import Plan
 from pgassay.samples.forms.trial import TrialFile
@@ -251,10 +236,7 @@ def classic_of(
 
 
 def noise_of(
-    plan: Plan,
-    answer: Answer,
-    courses: Sequence[TrialCourse],
-    summaries: Sequence[TrialFile],
+    plan: Plan, answer: Answer, courses: Sequence[TrialCourse], summaries: Sequence[TrialFile]
 ) -> RunNoise:
     """Return the run's noise, and the calibration of an A/A run.
 

@@ -10,11 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from pgassay.analysis.compare.alternating.carry_over import (
-    carry_over,
-    outweighed,
-    suspected,
-)
+from pgassay.analysis.compare.alternating.carry_over import carry_over, outweighed, suspected
 from pgassay.analysis.compare.blocks.contrasts import block_table
 from pgassay.analysis.compare.early_end import adjusted_for_early_end
 from pgassay.analysis.compare.levels import Tables, compare_levels, judge_levels, with_typical_trial
@@ -36,9 +32,7 @@ from pgassay.analysis.verdicts.left_out_trials import (
     levels_withdrawn,
     lost_trials,
 )
-from pgassay.analysis.verdicts.run_caveats import (
-    missing_trials,
-)
+from pgassay.analysis.verdicts.run_caveats import missing_trials
 from pgassay.analysis.verdicts.withdrawal import (
     Level,
     Withdrawal,
@@ -199,11 +193,7 @@ def _looks(
 
 
 def _withdrawn(
-    plan: Plan,
-    missing: int,
-    lost: LostTrials,
-    rounds: IdleRounds,
-    carried: Sequence[CarryOver],
+    plan: Plan, missing: int, lost: LostTrials, rounds: IdleRounds, carried: Sequence[CarryOver]
 ) -> dict[Level, Withdrawal]:
     """Levels whose verdicts are not given on any metric; of several reasons the last one counts."""
     if plan.calibrates:

@@ -13,11 +13,7 @@ from pgassay.doctor.host import check_guards, check_server_host
 from pgassay.errors import ConnectionRefused, PgassayError
 from pgassay.refusals.refusal import found_by
 from pgassay.server.connection.rights import may_checkpoint, own_role
-from pgassay.server.connection.session import (
-    as_target_error,
-    connect,
-    resolve,
-)
+from pgassay.server.connection.session import as_target_error, connect, resolve
 from pgassay.server.existing.refusals import UNUSED, Found
 from pgassay.server.existing.signs import look_for_signs
 from pgassay.server.protocol import Connection, ConnectionParameters

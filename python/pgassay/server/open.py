@@ -17,11 +17,7 @@ from pgassay.server.existing.access import SQL_ONLY, Access
 from pgassay.server.existing.target import ExistingTarget
 from pgassay.server.hosts.placement import Place
 from pgassay.server.knobs.host_knobs import HostKnobs
-from pgassay.server.owned.installation import (
-    Installation,
-    embedded_installation,
-    installation_at,
-)
+from pgassay.server.owned.installation import Installation, embedded_installation, installation_at
 from pgassay.server.owned.origin import DataOrigin, NewCluster, has_statements
 from pgassay.server.owned.several_targets import SeveralTargets
 from pgassay.server.owned.target import OwnedTarget

@@ -51,10 +51,7 @@ def spec_of_arm(spec: Spec, levels: Levels) -> Spec:
     if WORKLOAD in chosen:
         workload = spec.variants.workloads[chosen[WORKLOAD]]
     file = spec.file.model_copy(
-        update={
-            "workload": table.model_copy(update={"scale": scale}),
-            "load": _load(spec, levels),
-        }
+        update={"workload": table.model_copy(update={"scale": scale}), "load": _load(spec, levels)}
     )
     return replace(spec, file=file, workload=_with_levels(spec, workload, levels))
 

@@ -79,10 +79,7 @@ def checked_names(margins: Mapping[str, float | None]) -> None:
 
 
 def endpoint_metrics(
-    named: Mapping[str, float | None] | None,
-    primary: str,
-    smallest_effect: float,
-    load: LoadTable,
+    named: Mapping[str, float | None] | None, primary: str, smallest_effect: float, load: LoadTable
 ) -> dict[str, float]:
     """Returns the margin of each endpoint by its metric, in the order of the file.
 

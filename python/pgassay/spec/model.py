@@ -109,8 +109,7 @@ class SamplingTable(Table):
         0.1, description="interval between samples of wait events, 20ms to 1s"
     )
     plans: bool = Field(
-        True,
-        description="whether the plans of the scenarios' statements are read after each load",
+        True, description="whether the plans of the scenarios' statements are read after each load"
     )
 
 
@@ -288,7 +287,5 @@ class ExperimentFile(Table):
         """Returns what the reset before every trial does: as the table says, or by default for this
         kind of server."""
         return rule_for(
-            self.reset,
-            existing=self.target.is_existing,
-            may_change=self.target.allow_changes,
+            self.reset, existing=self.target.is_existing, may_change=self.target.allow_changes
         )

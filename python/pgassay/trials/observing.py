@@ -22,10 +22,7 @@ from pgassay.trials.model.columns import COUNTERS
 from pgassay.trials.model.record import Columns, Piece, SegmentEnd
 from pgassay.trials.run.server_watch import ServerWatch
 from pgassay.trials.sampling.live_view import LiveFigures
-from pgassay.trials.sampling.samplers import (
-    WAITS_EVERY_S,
-    host_every_s,
-)
+from pgassay.trials.sampling.samplers import WAITS_EVERY_S, host_every_s
 
 BUSY_SHARE = 0.1
 """The most of its time that a sampler may spend in one query; a slower one runs less often."""

@@ -17,13 +17,7 @@ from scipy import special
 
 from pgassay.analysis.apart.model import RunDifference, RunSpread, SpreadSource
 from pgassay.analysis.apart.spread import Sides, Within, run_spread, within
-from pgassay.analysis.compare.estimate import (
-    BlockEstimate,
-    both,
-    bounded,
-    lies_inside,
-    relative,
-)
+from pgassay.analysis.compare.estimate import BlockEstimate, both, bounded, lies_inside, relative
 from pgassay.analysis.compare.levels import margins_of, verdict_of
 from pgassay.analysis.compare.model import Comparison, Verdict
 from pgassay.analysis.compare.rule import Rule

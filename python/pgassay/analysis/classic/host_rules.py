@@ -113,10 +113,7 @@ def _tested(iops: ClassicCorrelation | None, moved: ClassicCorrelation | None) -
 def _roles(storage: Mapping[str, Place], disk: str) -> tuple[Note, ...]:
     """Such as `data on /srv`."""
     return tuple(
-        Note(
-            "analysis/classic/on-mount",
-            {"role": _ROLES.get(role, role), "mount": one.mount},
-        )
+        Note("analysis/classic/on-mount", {"role": _ROLES.get(role, role), "mount": one.mount})
         for role, one in storage.items()
         if disk in (*one.devices, *one.disks)
     )

@@ -160,12 +160,7 @@ def _column(pairs: Pairs, at: int) -> Pairs:
 
 
 def _part(
-    name: str,
-    title: str,
-    pairs: Pairs,
-    sums: Pairs,
-    critical: float,
-    of: TimePart | None = None,
+    name: str, title: str, pairs: Pairs, sums: Pairs, critical: float, of: TimePart | None = None
 ) -> TimePart:
     baseline, level = (round(float(one.mean()), _DIGITS) for one in (pairs.baseline, pairs.level))
     share, interval = None, None

@@ -26,12 +26,7 @@ from pgassay.analysis.compare.blocks.contrasts import (
     slope,
 )
 from pgassay.analysis.compare.blocks.positions import without_positions
-from pgassay.analysis.compare.estimate import (
-    BlockEstimate,
-    both,
-    bounded,
-    relative,
-)
+from pgassay.analysis.compare.estimate import BlockEstimate, both, bounded, relative
 from pgassay.analysis.compare.levels import verdict_of
 from pgassay.analysis.compare.model import (
     ArmEffect,

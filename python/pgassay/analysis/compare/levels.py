@@ -26,26 +26,10 @@ import numpy as np
 from pgassay.analysis.compare.alternating.rounds import by_block
 from pgassay.analysis.compare.alternating.slow_effects import unless_slow
 from pgassay.analysis.compare.blocks.contrast_estimate import contrast_estimate
-from pgassay.analysis.compare.blocks.contrasts import (
-    BlockTable,
-    Vector,
-    block_table,
-    mean_over,
-)
+from pgassay.analysis.compare.blocks.contrasts import BlockTable, Vector, block_table, mean_over
 from pgassay.analysis.compare.blocks.positions import without_positions
-from pgassay.analysis.compare.estimate import (
-    BlockEstimate,
-    both,
-    bounded,
-    relative,
-)
-from pgassay.analysis.compare.model import (
-    ByDuration,
-    Comparison,
-    Subject,
-    Verdict,
-    Withdrawn,
-)
+from pgassay.analysis.compare.estimate import BlockEstimate, both, bounded, relative
+from pgassay.analysis.compare.model import ByDuration, Comparison, Subject, Verdict, Withdrawn
 from pgassay.analysis.compare.rule import Rule
 from pgassay.analysis.compare.secondary import SECONDARY
 from pgassay.analysis.compare.step_down import Reached, step_down

@@ -12,12 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from pgassay.analysis.compare.model import Comparison
-from pgassay.analysis.curves.model import (
-    CheckpointContrast,
-    EffectByLoad,
-    LoadCurve,
-    QuantileShift,
-)
+from pgassay.analysis.curves.model import CheckpointContrast, EffectByLoad, LoadCurve, QuantileShift
 from pgassay.analysis.curves.modes.model import ModeContrast
 from pgassay.analysis.verdicts.model import IdleTrials
 from pgassay.analysis.verdicts.withdrawal import Level, LevelAt

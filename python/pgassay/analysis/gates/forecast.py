@@ -14,12 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from pgassay.analysis.compare.rule import Rule, loads_compared, rule_of
-from pgassay.analysis.compare.simulated_runs import (
-    Limit,
-    SimulatedRuns,
-    Spreading,
-    simulated_runs,
-)
+from pgassay.analysis.compare.simulated_runs import Limit, SimulatedRuns, Spreading, simulated_runs
 from pgassay.analysis.gates.model import GateCheck, GateOutcome, GateResult
 from pgassay.analysis.noise.power import POWER, blocks_spreading
 from pgassay.analysis.noise.prior_runs import Conditions, expect

@@ -27,11 +27,7 @@ class Caveat:
 
     @classmethod
     def of(
-        cls,
-        kind: str,
-        note: Note,
-        importance: Importance | None = None,
-        trials: Sequence[int] = (),
+        cls, kind: str, note: Note, importance: Importance | None = None, trials: Sequence[int] = ()
     ) -> Caveat:
         """A caveat that is as important as its note, unless that is computed."""
         return cls(kind, note, importance or note.importance, tuple(trials))

@@ -82,12 +82,7 @@ def _relations(stored: Sequence[RelationFigures]) -> Iterator[TracedRelation]:
 _BESIDE_NS = 10_000_000_000
 """How far before and after is looked: short against the time between checkpoints, long enough for
 ten readings."""
-_CAUSES = (
-    (0x0001, "shutdown"),
-    (0x0002, "end of recovery"),
-    (0x0080, "wal"),
-    (0x0100, "time"),
-)
+_CAUSES = ((0x0001, "shutdown"), (0x0002, "end of recovery"), (0x0080, "wal"), (0x0100, "time"))
 """Flags of a checkpoint (src/include/access/xlog.h)."""
 _ASKED = "requested"
 

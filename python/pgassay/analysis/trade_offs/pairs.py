@@ -84,10 +84,7 @@ def metric_of(criterion: dict[str, Any], plan: Plan, measured: set[str]) -> Metr
 
 
 def compared_pairs(
-    plan: Plan,
-    factor: Factor,
-    trials: Sequence[TrialMeasures],
-    comparisons: Sequence[Comparison],
+    plan: Plan, factor: Factor, trials: Sequence[TrialMeasures], comparisons: Sequence[Comparison]
 ) -> list[Pair]:
     """Compares all pairs of levels, criterion by criterion."""
     measured = {name for trial in trials for name in trial.whole.values}

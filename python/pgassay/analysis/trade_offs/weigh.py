@@ -30,10 +30,7 @@ def trade_offs(
 
 
 def _of_factor(
-    plan: Plan,
-    factor: Factor,
-    trials: Sequence[TrialMeasures],
-    comparisons: Sequence[Comparison],
+    plan: Plan, factor: Factor, trials: Sequence[TrialMeasures], comparisons: Sequence[Comparison]
 ) -> TradeOff:
     pairs = compared_pairs(plan, factor, trials, comparisons)
     by_criterion = {

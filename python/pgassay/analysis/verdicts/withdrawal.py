@@ -126,12 +126,7 @@ def _undecided(estimate: Estimate) -> Estimate:
 
 def _bare(estimate: Estimate) -> Estimate:
     """The point estimate alone."""
-    return replace(
-        _undecided(estimate),
-        ci95_pct=None,
-        p_sign_flip=None,
-        p_looks=None,
-    )
+    return replace(_undecided(estimate), ci95_pct=None, p_sign_flip=None, p_looks=None)
 
 
 def set_by_load(trials: Sequence[TrialMeasures]) -> dict[str, tuple[str, ...]]:

@@ -115,8 +115,7 @@ class LoadOptions:
         bool, option("--progress-timestamp", "Print Unix time in the lines of -P.")
     ] = False
     report_per_command: Annotated[
-        bool,
-        option("-r --report-per-command", "Print latency, failures, retries of each command."),
+        bool, option("-r --report-per-command", "Print latency, failures, retries of each command.")
     ] = False
     failures_detailed: Annotated[
         bool, option("--failures-detailed", "Count failures by their kind.")
@@ -128,8 +127,7 @@ class LoadOptions:
         bool, option("--continue-on-error", "Keep exit status 0 after failures of any kind.")
     ] = False
     verbose_errors: Annotated[
-        bool,
-        option("--verbose-errors --debug", "Print a line for each failure and each retry."),
+        bool, option("--verbose-errors --debug", "Print a line for each failure and each retry.")
     ] = False
     as_json: Json = False
 

@@ -32,10 +32,7 @@ _KINDS = {"40001": "serialization", "40P01": "deadlock"}
 
 
 def load_object(
-    result: Mapping[str, Any],
-    request: LoadRequest,
-    columns: Columns,
-    server: Mapping[str, Any],
+    result: Mapping[str, Any], request: LoadRequest, columns: Columns, server: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Returns the object of `pgassay load --json`."""
     found = {name: value for name, value in result.items() if name not in ("steps", "slices")}

@@ -92,11 +92,7 @@ DISAGREE = (
 
 
 def run_search(
-    choices: SearchChoices,
-    request: LoadRequest,
-    parameters: ConnectionParameters,
-    *,
-    as_json: bool,
+    choices: SearchChoices, request: LoadRequest, parameters: ConnectionParameters, *, as_json: bool
 ) -> None:
     """Probes loads until one level is shown to hold and one to break, and prints them."""
     probed: list[dict[str, Any]] = []

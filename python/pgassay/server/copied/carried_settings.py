@@ -20,11 +20,7 @@ from pgassay.server.protocol import Context, Setting
 
 OF_THE_SERVER = frozenset({"configuration file", "command line", "environment variable"})
 """Values of pg_settings.source that hold for every session."""
-LIBRARIES = (
-    "shared_preload_libraries",
-    "session_preload_libraries",
-    "local_preload_libraries",
-)
+LIBRARIES = ("shared_preload_libraries", "session_preload_libraries", "local_preload_libraries")
 
 
 @dataclass(frozen=True)

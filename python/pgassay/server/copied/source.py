@@ -19,12 +19,7 @@ import psycopg
 from pgassay.errors import ConnectionRefused, TargetError
 from pgassay.notes import Note
 from pgassay.refusals.refusal import TargetRefused, found_by
-from pgassay.server.connection.session import (
-    as_target_error,
-    connect,
-    refused,
-    resolve,
-)
+from pgassay.server.connection.session import as_target_error, connect, refused, resolve
 from pgassay.server.copied.base_backup import replication_words
 from pgassay.server.copied.carried_settings import Carried, carry
 from pgassay.server.copied.requirements import has_library, programs_for, refuse_without_room

@@ -13,12 +13,7 @@ import psycopg
 from pgassay.errors import TargetError
 from pgassay.refusals.refusal import TargetRefused
 from pgassay.server.change import VariantChange
-from pgassay.server.connection.session import (
-    as_target_error,
-    identity,
-    target_failure,
-    user_path,
-)
+from pgassay.server.connection.session import as_target_error, identity, target_failure, user_path
 from pgassay.server.protocol import Connection, Journal, SchemaVariant
 from pgassay.server.undo.undo_sql import PATH, undo_text
 

@@ -80,8 +80,7 @@ def refuse_late_knobs(knobs: Iterable[str], access: Access) -> None:
     if late and access.why_no_restart:
         has_way = access.control is not None
         raise SettingRefused(
-            late[0],
-            "knob-without-leave-to-restart" if has_way else "knob-without-way-to-restart",
+            late[0], "knob-without-leave-to-restart" if has_way else "knob-without-way-to-restart"
         )
 
 

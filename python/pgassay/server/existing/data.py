@@ -17,12 +17,7 @@ from pgassay.server.data.reset import Phases
 from pgassay.server.data.schema import WorkloadSchema, make_schema, settle
 from pgassay.server.data.schema_variants import SchemaVariants
 from pgassay.server.data.template_database import TemplateDatabase
-from pgassay.server.protocol import (
-    Connection,
-    ConnectionParameters,
-    Journal,
-    ResetLevel,
-)
+from pgassay.server.protocol import Connection, ConnectionParameters, Journal, ResetLevel
 from pgassay.spec.server.reset import ResetRule
 
 Open = Callable[[], Connection]

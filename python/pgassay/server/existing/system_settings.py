@@ -21,12 +21,7 @@ from pgassay.server.change import RestartChange, SettingChange
 from pgassay.server.connection.answering import is_up, wait_while_changing
 from pgassay.server.connection.session import Work, as_target_error, connect, identity
 from pgassay.server.owned.postmaster import StartError, blamed
-from pgassay.server.protocol import (
-    Connection,
-    ConnectionParameters,
-    Journal,
-    Setting,
-)
+from pgassay.server.protocol import Connection, ConnectionParameters, Journal, Setting
 from pgassay.server.service.service import READY_LIMIT_S, Service, put_back_stopped
 from pgassay.server.settings.auto_conf import value_in
 from pgassay.server.settings.changeable import Touched, as_found
@@ -290,9 +285,7 @@ class SystemSettings:
         if self._restart is not None or any(one.changes for one in self._touched.values()):
             return
         self._restart = RestartChange(
-            command=service.command,
-            server=identity(session),
-            **self._for_journal(),
+            command=service.command, server=identity(session), **self._for_journal()
         )
         self._journal.record(self._restart)
 
@@ -307,11 +300,7 @@ class SystemSettings:
             if (
                 touched.ours is not None
                 or not now
-                or (now.value, now.source)
-                != (
-                    was.value,
-                    was.source,
-                )
+                or (now.value, now.source) != (was.value, was.source)
             ):
                 return True
         return False
@@ -337,11 +326,7 @@ class SystemSettings:
         return {} if self._service is None else self._service.for_journal()
 
     def _confirm_restored(
-        self,
-        session: Connection,
-        touched: Touched,
-        found: Mapping[str, Setting],
-        held_up: str = "",
+        self, session: Connection, touched: Touched, found: Mapping[str, Setting], held_up: str = ""
     ) -> None:
         now = find(found, touched.name)
         value_is_back = now is not None and same_value(touched.in_force.value, now)

@@ -37,10 +37,7 @@ from pgassay.server.data.schema import SEARCH_PATH
 from pgassay.server.existing.access import SQL_ONLY, Access, refuse_late_knobs
 from pgassay.server.existing.data import ExistingData
 from pgassay.server.existing.refusals import FIT, UNUSED, Found
-from pgassay.server.existing.requirements import (
-    facts_of,
-    not_restored,
-)
+from pgassay.server.existing.requirements import facts_of, not_restored
 from pgassay.server.existing.signs import look_for_signs, refuse_signs
 from pgassay.server.existing.snapshot import AsFound, begin_mark
 from pgassay.server.existing.system_settings import SystemSettings
@@ -64,10 +61,7 @@ from pgassay.server.settings.pending_changes import refuse_reload
 from pgassay.server.settings.values import show
 from pgassay.server.undo import run_lock
 from pgassay.server.undo.change_record import RecordedJournal
-from pgassay.server.undo.killed_run import (
-    explained,
-    refuse_killed_run_on,
-)
+from pgassay.server.undo.killed_run import explained, refuse_killed_run_on
 from pgassay.server.undo.marking import MarkedJournal, ServerMark
 from pgassay.server.undo.undoing import undo_each
 from pgassay.spec.server.reset import EXISTING_RULE, Caches, ResetRule
@@ -230,10 +224,7 @@ class ExistingTarget:
             notes = self._apply(wanted, restart=restarts)
             self._control_session()
         copied = self._data.put_back(self._control_session, phases)
-        with (
-            as_target_error("settling the server before a trial"),
-            self._unlimited() as session,
-        ):
+        with as_target_error("settling the server before a trial"), self._unlimited() as session:
             self._data.variants.bring(session, self._data.variant)
             said, caches = settle_existing(
                 session, self._rule, self._data_here, phases, self._installed

@@ -15,13 +15,7 @@ from typing import TypeVar
 
 from pgassay.refusals.refusal import Refusal, TargetRefused
 from pgassay.server.protocol import NOTHING
-from pgassay.spec.server.placement import (
-    PlacementTable,
-    as_list,
-    cpus_in,
-    memory_text,
-    node_in,
-)
+from pgassay.spec.server.placement import PlacementTable, as_list, cpus_in, memory_text, node_in
 
 ONLINE = Path("/sys/devices/system/cpu/online")
 NODES = Path("/sys/devices/system/node")

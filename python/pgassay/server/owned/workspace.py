@@ -31,13 +31,7 @@ from pgassay.errors import TargetError
 from pgassay.refusals.refusal import SetupRefused, TargetRefused
 from pgassay.server.hosts.account import Account
 from pgassay.server.hosts.memory_group import MemoryGroup, remove_group
-from pgassay.server.owned.owner_file import (
-    SOCKET_PREFIX,
-    SOCKETS,
-    Owner,
-    read_owner,
-    write_owner,
-)
+from pgassay.server.owned.owner_file import SOCKET_PREFIX, SOCKETS, Owner, read_owner, write_owner
 from pgassay.server.owned.postmaster import POLL_S, end_programs, end_servers
 
 DATA_VARIABLE = "PGASSAY_DATA"

@@ -16,11 +16,7 @@ from pgassay.errors import ConnectionRefused
 from pgassay.plan.demands import Demand
 from pgassay.refusals.refusal import found_by
 from pgassay.server.connection.rights import may_checkpoint
-from pgassay.server.connection.session import (
-    as_target_error,
-    connect,
-    resolve,
-)
+from pgassay.server.connection.session import as_target_error, connect, resolve
 from pgassay.server.data.installed_tables import refuse_missing
 from pgassay.server.data.reset import refuse_unreadable
 from pgassay.server.data.template_database import refuse_uncopied
@@ -31,12 +27,7 @@ from pgassay.server.existing.requirements import directory_here, is_here, refusa
 from pgassay.server.existing.signs import look_for_signs
 from pgassay.server.preview.host import look_at_host
 from pgassay.server.preview.model import PlannedChange, Preview
-from pgassay.server.protocol import (
-    NOTHING,
-    Connection,
-    Context,
-    ResetLevel,
-)
+from pgassay.server.protocol import NOTHING, Connection, Context, ResetLevel
 from pgassay.server.settings.changeable import needs_restart, refuse_in_sessions
 from pgassay.server.settings.pending_changes import refuse_reload, refuse_restart
 from pgassay.server.settings.scope import Scope
@@ -132,11 +123,7 @@ def preview_existing(
 
 
 def _restarts(
-    session: Connection,
-    settings: Mapping[str, Sequence[str]],
-    access: Access,
-    *,
-    for_knobs: bool,
+    session: Connection, settings: Mapping[str, Sequence[str]], access: Access, *, for_knobs: bool
 ) -> Iterator[PlannedChange]:
     control = access.control
     needing = {name: values for name, values in settings.items() if needs_restart(session, name)}

@@ -27,13 +27,7 @@ from pgassay.server.change import (
     visible,
 )
 from pgassay.server.comparison import Comparison
-from pgassay.server.connection.session import (
-    Work,
-    as_target_error,
-    connect,
-    identity,
-    one_line,
-)
+from pgassay.server.connection.session import Work, as_target_error, connect, identity, one_line
 from pgassay.server.existing.access import SQL_ONLY
 from pgassay.server.existing.requirements import not_restored
 from pgassay.server.existing.snapshot import compared_with_digests

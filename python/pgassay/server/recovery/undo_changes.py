@@ -92,11 +92,7 @@ def _refuse_foreign_database(session: Connection, name: str) -> None:
 
 
 def bring_up(
-    dsn: str,
-    changes: Sequence[Change],
-    access: Access,
-    host: Host,
-    refused: ConnectionRefused,
+    dsn: str, changes: Sequence[Change], access: Access, host: Host, refused: ConnectionRefused
 ) -> None:
     """Wait for a server that is starting; start one that is down, without the run's settings."""
     restartable = [one for one in changes if isinstance(one, ServerChange) and one.data]

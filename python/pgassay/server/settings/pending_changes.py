@@ -78,10 +78,7 @@ def _pending(session: Connection) -> set[str]:
 
 
 def _refuse_broken(
-    session: Connection,
-    files: FileLines | None,
-    waiting: set[str],
-    what: str,
+    session: Connection, files: FileLines | None, waiting: set[str], what: str
 ) -> None:
     found = [
         str(one)

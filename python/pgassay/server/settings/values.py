@@ -32,11 +32,7 @@ def read_settings(session: Connection) -> dict[str, Setting]:
         cursor.execute(statement("settings/settings"), prepare=False)
         return {
             row["name"]: Setting(
-                **{
-                    **row,
-                    "context": Context(row["context"]),
-                    "enumvals": tuple(row["enumvals"]),
-                }
+                **{**row, "context": Context(row["context"]), "enumvals": tuple(row["enumvals"])}
             )
             for row in cursor
         }

@@ -116,23 +116,12 @@ class TargetFactors(Table):
         Annotated[
             dict[str, Literal[16, 18]],
             BeforeValidator(_plain),
-            WithJsonSchema(
-                {
-                    "type": "array",
-                    "items": {"enum": list(EMBEDDED)},
-                    "minItems": 2,
-                }
-            ),
+            WithJsonSchema({"type": "array", "items": {"enum": list(EMBEDDED)}, "minItems": 2}),
         ]
         | None
     ) = Field(None, description="major versions of the embedded server")
     bin: (
-        Annotated[
-            dict[str, str | Literal[16, 18]],
-            _FILES,
-            WithJsonSchema(_LIST_OR_TABLE),
-        ]
-        | None
+        Annotated[dict[str, str | Literal[16, 18]], _FILES, WithJsonSchema(_LIST_OR_TABLE)] | None
     ) = Field(None, description="bin directories, or 16 and 18 for the embedded servers")
 
     @model_validator(mode="after")
@@ -214,9 +203,7 @@ SchemaLevels = Annotated[
     WithJsonSchema(_LIST_OR_TABLE),
 ]
 WeightLevels = Annotated[
-    dict[str, Annotated[float, Field(strict=False)]],
-    _NUMBERS,
-    WithJsonSchema(_LIST_OR_TABLE),
+    dict[str, Annotated[float, Field(strict=False)]], _NUMBERS, WithJsonSchema(_LIST_OR_TABLE)
 ]
 
 

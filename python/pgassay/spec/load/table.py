@@ -200,9 +200,7 @@ class LoadTable(Table):
     )
     think_time: (
         Annotated[
-            ThinkTime,
-            BeforeValidator(_think_time),
-            WithJsonSchema({"type": ["string", "number"]}),
+            ThinkTime, BeforeValidator(_think_time), WithJsonSchema({"type": ["string", "number"]})
         ]
         | None
     ) = Field(None, description="pause between a client's transactions: '10ms' or '10ms:exp'")

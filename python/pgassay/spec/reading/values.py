@@ -80,9 +80,7 @@ Share = Annotated[
     WithJsonSchema({"type": ["string", "number"], "description": "'2%' or 0.02"}),
 ]
 SettingValue = Annotated[
-    str,
-    BeforeValidator(_setting),
-    WithJsonSchema({"type": ["string", "number", "boolean"]}),
+    str, BeforeValidator(_setting), WithJsonSchema({"type": ["string", "number", "boolean"]})
 ]
 
 

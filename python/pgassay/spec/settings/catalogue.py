@@ -148,12 +148,7 @@ def _refusal(key: str, value: str, entry: Mapping[str, Any]) -> Refusal | None:
 
 
 def misfit(
-    value: str,
-    unit: str | None,
-    vartype: str,
-    least: Any,
-    most: Any,
-    words: Collection[str],
+    value: str, unit: str | None, vartype: str, least: Any, most: Any, words: Collection[str]
 ) -> Refusal | None:
     """Returns why a value cannot be one of a setting with this unit, type, range and list of words;
     None where it can."""

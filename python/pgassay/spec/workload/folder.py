@@ -186,12 +186,7 @@ def workload_folder(use: str, beside: Path) -> Path:
 
 
 def load_workload(
-    use: str,
-    beside: Path,
-    *,
-    file: str,
-    key: str = "workload.use",
-    roots: Roots = (),
+    use: str, beside: Path, *, file: str, key: str = "workload.use", roots: Roots = ()
 ) -> Workload:
     """Reads the workload that `use` names: a ready one, or a folder relative to `beside`. `file` is
     the experiment file and `key` the place in it, for error messages.

@@ -102,11 +102,7 @@ class CommandLoad:
         return interval_rows(self._steps)
 
     def _run_step(
-        self,
-        index: int,
-        step: Step,
-        commits: _Commits,
-        watch: Callable[[Mapping[str, Any]], None],
+        self, index: int, step: Step, commits: _Commits, watch: Callable[[Mapping[str, Any]], None]
     ) -> CommandStep:
         load = self._request.load
         key = "command" if step.measured else "warmup_command"

@@ -206,10 +206,7 @@ def _start(
 
 
 def _supervised(
-    process: subprocess.Popen[bytes],
-    limit_s: float,
-    watch: Callable[[float], None],
-    named: str,
+    process: subprocess.Popen[bytes], limit_s: float, watch: Callable[[float], None], named: str
 ) -> int:
     began = time.monotonic()
     while True:

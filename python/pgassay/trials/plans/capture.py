@@ -70,10 +70,7 @@ def _plans_of_arm(arm: Arm, spec: Spec, server: ConnectionParameters) -> dict[st
     client = as_the_client(server, spec.file.load)
     try:
         with connect(
-            client,
-            statement_limit_s=_STATEMENT_LIMIT_S,
-            lasts_s=_ALL_LIMIT_S,
-            keeps_path=True,
+            client, statement_limit_s=_STATEMENT_LIMIT_S, lasts_s=_ALL_LIMIT_S, keeps_path=True
         ) as session:
             session.execute(statement("plans/generic_plans"), prepare=False)
             given = client.startup.get("client_encoding") or client.client_encoding

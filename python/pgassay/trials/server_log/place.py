@@ -112,8 +112,7 @@ def find_place(
     here = process is not None and not process.host.name
     if not settings["may_ask"]:
         return Missing(
-            Note("trials/server_log/may-not-ask"),
-            _grants(session, settings, reading=not here),
+            Note("trials/server_log/may-not-ask"), _grants(session, settings, reading=not here)
         )
     for form in forms:
         found = _collected(session, connect, settings, form, process)
@@ -121,8 +120,7 @@ def find_place(
             return found
     if not (settings["may_read"] and settings["may_list"]):
         return Missing(
-            Note("trials/server_log/may-not-read"),
-            _grants(session, settings, reading=True),
+            Note("trials/server_log/may-not-read"), _grants(session, settings, reading=True)
         )
     return Missing(
         Note("trials/server_log/outside-data"),

@@ -127,10 +127,7 @@ def kept_found(now: CarryOver, before: CarryOver | None) -> CarryOver:
     if before is None or not before.found:
         return now
     return replace(
-        now,
-        found=True,
-        outweighs=now.outweighs or before.outweighs,
-        found_after=before.found_after,
+        now, found=True, outweighs=now.outweighs or before.outweighs, found_after=before.found_after
     )
 
 

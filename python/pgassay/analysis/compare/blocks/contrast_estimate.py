@@ -24,12 +24,7 @@ _NONE = 1e-12
 
 
 def contrast_estimate(
-    adjusted: Adjusted,
-    contrast: Vector,
-    margins: Interval,
-    rule: Rule,
-    *,
-    judged: bool = True,
+    adjusted: Adjusted, contrast: Vector, margins: Interval, rule: Rule, *, judged: bool = True
 ) -> BlockEstimate:
     """Estimates a contrast; of coarse counts with known durations, decided only where both decide
     the same.

@@ -65,9 +65,7 @@ def checkpoint_effects(
     return tuple(effects), _contrasts(plan, _alike(windows))
 
 
-def _alike(
-    windows: dict[str, tuple[list[TrialCourse], Window]],
-) -> dict[tuple[int, str], Array]:
+def _alike(windows: dict[str, tuple[list[TrialCourse], Window]]) -> dict[tuple[int, str], Array]:
     """Depth and loss of every arm over the shortest window of all.
 
     What happens later in a longer window is no difference between arms.

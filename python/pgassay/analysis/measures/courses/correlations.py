@@ -17,12 +17,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from pgassay.analysis.measures.courses.trial_course import (
-    IMAGES,
-    RULES,
-    Correlations,
-    TrialCourse,
-)
+from pgassay.analysis.measures.courses.trial_course import IMAGES, RULES, Correlations, TrialCourse
 from pgassay.analysis.statistics.correlation import at_lags, fisher_z, inertia_of, residuals
 from pgassay.analysis.statistics.prewhitening import cycle_phase
 
