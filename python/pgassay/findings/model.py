@@ -54,9 +54,9 @@ class Confidence(StrEnum):
 class Evidence:
     """One figure that a finding rests on."""
 
-    metric: Note | str
+    metric: Note
     """What was measured."""
-    figure: Note | str
+    figure: Note
     """The value with its unit, and interval where there is one."""
     arm: Note | str = ""
     """The label of the arm, or two that are compared; empty where it is of all."""
@@ -69,8 +69,8 @@ class Finding:
 
     kind: FindingKind
     title: Note | str
-    claim: Note | str
-    """The sentence as a code with its values; as text where its rule has none yet."""
+    claim: Note
+    """The sentence as a code with its values."""
     comparison: Comparison | None = None
     """The comparison of arms that is the claim, where it is one."""
     rule: str = ""
@@ -81,9 +81,9 @@ class Finding:
     evidence: tuple[Evidence, ...] = ()
     not_for_it: tuple[Evidence, ...] = ()
     """Figures that were looked at and do not speak for the claim."""
-    confirm: Note | str | None = None
+    confirm: Note | None = None
     """What to do, and what would then be seen, if the claim is true."""
-    refute: Note | str | None = None
+    refute: Note | None = None
     """What would show that it is false."""
     next_spec: str = ""
     """An experiment file that tests the claim, ready for `pgassay run`."""
@@ -99,13 +99,9 @@ class Finding:
         return str(self.claim)
 
     @property
-    def sentences(self) -> tuple[Note | str, ...]:
+    def sentences(self) -> tuple[Note, ...]:
         """What is claimed, sentence by sentence where the claim has several."""
-        if isinstance(self.claim, Note) and self.claim.code == SENTENCES:
-            said = self.claim.values["said"]
-            return (
-                tuple(one for one in said if isinstance(one, Note))
-                if isinstance(said, tuple)
-                else ()
-            )
-        return (self.claim,)
+        said = self.claim.values["said"] if self.claim.code == SENTENCES else (self.claim,)
+        return (
+            tuple(one for one in said if isinstance(one, Note)) if isinstance(said, tuple) else ()
+        )

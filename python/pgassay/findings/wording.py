@@ -16,7 +16,7 @@ from pgassay.analysis.compare import model
 from pgassay.analysis.compare.accounting import TimePart
 from pgassay.analysis.compare.estimate import FEW_BLOCKS
 from pgassay.analysis.compare.model import Comparison
-from pgassay.analysis.reading.metrics import Metric
+from pgassay.analysis.reading.metrics import METRICS, Metric
 from pgassay.analysis.statistics.values import Estimate, Interval
 from pgassay.analysis.verdicts.model import ArmSummary
 from pgassay.language import messages_of
@@ -150,6 +150,11 @@ def where(arm: ArmSummary, arms: Sequence[ArmSummary]) -> Note:
     if len(arms) > 1:
         return Note.of("findings/with-arm", arm=arm.label)
     return Note("findings/in-this-run")
+
+
+def metric_note(name: str) -> Note:
+    """The title of a metric."""
+    return Note.of("findings/metric", name=name, title=Term(METRICS[name].title))
 
 
 def more_blocks(number: int | None) -> Note:

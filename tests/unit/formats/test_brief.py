@@ -81,11 +81,11 @@ def test_findings_say_how_sure_they_are_and_what_would_test_them(context: Report
     found = Finding(
         FindingKind.DIAGNOSIS,
         "Lock queue",
-        "Sessions wait for one another.",
+        legacy("Sessions wait for one another."),
         confidence=Confidence.HYPOTHESIS,
-        evidence=(Evidence("waits", "3.1 sessions", "a1"),),
-        confirm="Look at pg_locks.",
-        refute="No waits there.",
+        evidence=(Evidence(legacy("waits"), legacy("3.1 sessions"), "a1"),),
+        confirm=legacy("Look at pg_locks."),
+        refute=legacy("No waits there."),
     )
     text = render_brief(replace(context, findings=(*context.findings, found)))
     assert "- [hypothesis] Lock queue: Sessions wait for one another." in text

@@ -11,7 +11,7 @@ from pgassay.analysis.model import Analysis, RunFacts
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.model import Finding, FindingKind
 from pgassay.findings.registry import find
-from pgassay.findings.wording import quantity
+from pgassay.findings.wording import metric_note, quantity
 from pgassay.notes import Note
 from pgassay.quantities import milliseconds, signed_percent
 from support.synthetic.directories import SPEC, synthetic_run
@@ -35,11 +35,11 @@ def test_a_clear_effect_is_told_with_size_interval_and_cause(tmp_path: Path) -> 
     assert "faster than 32MB (95 % CI" in verdict.text
     assert "6 blocks); p99 latency is 11.3 % lower (95 % CI" in verdict.text
     titles = [finding.title for finding in found[FindingKind.EXPLANATION]]
-    assert titles[:2] == ["Time per transaction", "Full-page images"]
-    assert "WAL per transaction" in titles
-    pattern = found[FindingKind.EXPLANATION][1]
-    rule = "findings/answer/explanations/pattern.full_page_images.text"
-    assert pattern.claim == Note(rule, {"slower": "max_wal_size = 32MB"})
+    pattern = "findings/answer/explanations/pattern.full_page_images"
+    assert titles[:2] == [Note("findings/answer/time_parts/title"), Note(f"{pattern}.title")]
+    assert metric_note("wal_bytes_per_tx") in titles
+    claim = Note.of(f"{pattern}.text", slower="max_wal_size = 32MB")
+    assert found[FindingKind.EXPLANATION][1].claim == claim
 
 
 def test_a_slower_level_is_the_one_blamed(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from pgassay.analysis.model import Caveat, VariantSummary
 from pgassay.findings.model import Evidence, Finding, FindingKind
 from pgassay.findings.registry import find
 from pgassay.language import in_language
-from pgassay.notes import legacy
+from pgassay.notes import UNSAID, legacy
 from pgassay.report.context import ReportContext
 from pgassay.report.formats.html import render_html
 from pgassay.report.formats.markdown import render_markdown
@@ -107,9 +107,11 @@ def test_markdown_lists_caveats(better: ReportContext) -> None:
 
 
 def test_what_does_not_speak_for_a_diagnosis_is_one_line(better: ReportContext) -> None:
-    shown, first, second = (Evidence(name, "9 %", "<b>") for name in ("Held", "Low", "Lower"))
+    shown, first, second = (
+        Evidence(legacy(name), legacy("9 %"), "<b>") for name in ("Held", "Low", "Lower")
+    )
     finding = Finding(
-        FindingKind.DIAGNOSIS, "Spills", "", evidence=(shown,), not_for_it=(first, second)
+        FindingKind.DIAGNOSIS, "Spills", UNSAID, evidence=(shown,), not_for_it=(first, second)
     )
     context = replace(better, findings=(*better.findings, finding))
 

@@ -18,7 +18,7 @@ from pgassay.analysis.statistics.intervals import mean_with_interval, ratio_of_m
 from pgassay.analysis.statistics.multiple_testing import selected_alpha, yekutieli
 from pgassay.findings.model import FindingKind
 from pgassay.findings.registry import find
-from pgassay.notes import Value
+from pgassay.notes import Note, Value
 from pgassay.report.document.blocks import Group
 from pgassay.report.document.table import Table
 from pgassay.report.sections.behaviour.waits import waits
@@ -60,7 +60,9 @@ RULE = "findings/answer/time_parts/texts."
 def explained(analysis: Analysis) -> list[dict[str, Mapping[str, Value]]]:
     """Of each claim: the code of every note in it, with its values."""
     found = find(analysis, RunFacts())
-    return [values_in(f.claim) for f in found if f.title == "Time per transaction"]
+    return [
+        values_in(f.claim) for f in found if f.title == Note("findings/answer/time_parts/title")
+    ]
 
 
 @pytest.mark.parametrize("noise", [0.01, 0.3])

@@ -12,6 +12,7 @@ from pgassay.analysis.analyse import answer_of
 from pgassay.analysis.compare.model import Withdrawn
 from pgassay.analysis.judge import answered
 from pgassay.analysis.model import Analysis, RunFacts, StepMeasures, TrialMeasures, Verdict
+from pgassay.findings.answer.endpoints import plain_badge
 from pgassay.findings.model import FindingKind
 from pgassay.findings.registry import find
 from pgassay.plan.design import make_plan
@@ -103,7 +104,7 @@ def test_a_run_with_an_arm_that_is_always_idle_ends_at_the_first_opportunity(
     analysis = Analysis(answer_of("?", plan, first))
     assert analysis.answer.verdicts() == ()
     verdicts = [f for f in find(analysis, RunFacts()) if f.kind is FindingKind.VERDICT]
-    assert verdicts[0].title == "undecided"
+    assert verdicts[0].title == plain_badge(Verdict.UNDECIDED)
     assert "has no verdict: not one transaction succeeded in 6 of 6 trials" in verdicts[0].text
     assert len(warnings_of(analysis, "standstill")) == len(arms)
 

@@ -15,6 +15,7 @@ from pgassay.analysis.model import Analysis, RunFacts, StepMeasures, TrialMeasur
 from pgassay.analysis.trade_offs.model import Criterion, LevelFigure, TradeOff
 from pgassay.analysis.trade_offs.pairs import compared_pairs
 from pgassay.findings.registry import find
+from pgassay.notes import Note
 from pgassay.plan.model import Plan
 from pgassay.report.sections.answer.trade_offs import trade_off_table
 from support.synthetic.analyses import changed
@@ -78,7 +79,11 @@ def weighed(analysis: Analysis) -> TradeOff:
 
 
 def sentences(analysis: Analysis) -> list[str]:
-    return [f.text for f in find(analysis, RunFacts()) if f.title == "Trade-offs"]
+    return [
+        f.text
+        for f in find(analysis, RunFacts())
+        if f.title == Note("findings/answer/trade_offs/title")
+    ]
 
 
 def test_a_level_that_is_faster_with_a_worse_tail_is_a_choice() -> None:

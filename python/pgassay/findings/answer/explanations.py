@@ -16,8 +16,7 @@ from pgassay.analysis.statistics.values import USELESS_PCT
 from pgassay.findings.answer.time_parts import named_parts
 from pgassay.findings.model import Confidence, Evidence, Finding, FindingKind
 from pgassay.findings.next_spec import next_spec, varies_itself
-from pgassay.findings.wording import measured, percent, texts_of
-from pgassay.language import tr
+from pgassay.findings.wording import measured, metric_note, percent, texts_of
 from pgassay.notes import Note
 
 _RULE = "findings/answer/explanations"
@@ -76,23 +75,29 @@ def _patterns(
     directions = {
         c.metric: "up" if (c.difference > 0) == level_is_slower else "down" for c in different
     }
-    own = facts.spec_text
     return [
         Finding(
             FindingKind.EXPLANATION,
-            pattern["title"],
+            Note(f"{_RULE}/pattern.{name}.title"),
             Note.of(f"{_RULE}/pattern.{name}.text", slower=f"{verdict.factor} = {slower}"),
             confidence=Confidence.CONFIRMED,
             evidence=tuple(_evidence(by_metric[metric]) for metric in pattern["when"]),
-            # This run may vary already what would confirm it.
-            confirm="" if varies_itself(own, pattern.get("varied", {})) else pattern["confirm"],
-            refute="" if varies_itself(own, pattern.get("varied", {})) else pattern["refute"],
+            confirm=_test(name, "confirm", facts),
+            refute=_test(name, "refute", facts),
             next_spec=_next(pattern, verdict.factor, slower, analysis, facts),
         )
         for name, pattern in _RULES["pattern"].items()
         if all(directions.get(metric) == way for metric, way in pattern["when"].items())
         and not pattern["when"].keys() <= named
     ]
+
+
+def _test(name: str, part: str, facts: RunFacts) -> Note | None:
+    """None where this run varies already what would confirm the pattern."""
+    varied = _RULES["pattern"][name].get("varied", {})
+    return (
+        None if varies_itself(facts.spec_text, varied) else Note(f"{_RULE}/pattern.{name}.{part}")
+    )
 
 
 def _next(
@@ -108,13 +113,12 @@ def _next(
 
 def _evidence(comparison: Comparison) -> Evidence:
     before, after = _means(comparison)
-    arms = tr(
-        "{factor} = {baseline} against {level}",
-        factor=comparison.factor,
-        baseline=comparison.baseline,
-        level=comparison.level,
+    arm = f"{comparison.factor} = {comparison.baseline}"
+    return Evidence(
+        metric_note(comparison.metric),
+        Note.of(f"{_RULE}/difference.share_unknown", before=before, after=after),
+        Note.of("findings/versus", arm=arm, other=comparison.level),
     )
-    return Evidence(METRICS[comparison.metric].title, f"{before} → {after}", arms)
 
 
 def _differences(different: Sequence[Comparison]) -> list[Finding]:
@@ -142,7 +146,7 @@ def _difference(comparison: Comparison) -> Finding:
     else:
         values = {"before": before, "after": after, "change": percent(change)}
         claim = Note(f"{_RULE}/difference.share_known", values)
-    return Finding(FindingKind.EXPLANATION, metric.title, claim, comparison)
+    return Finding(FindingKind.EXPLANATION, metric_note(metric.name), claim, comparison)
 
 
 def _means(comparison: Comparison) -> tuple[Note, Note]:

@@ -18,7 +18,6 @@ from pgassay.quantities import milliseconds
 
 _RULE = "findings/answer/time_parts"
 _RULES = texts_of(__name__)
-_TITLE: str = _RULES["title"]
 _LIMITS = _RULES["thresholds"]
 _MOST_SHARE: float = _LIMITS["most_share"]
 
@@ -37,7 +36,7 @@ def find(analysis: Analysis, _facts: RunFacts) -> list[Finding]:
     ]
     found += _queued(analysis)
     found += [note for one in analysis.answer.accounting for note in _too_much(one)]
-    return [Finding(FindingKind.EXPLANATION, _TITLE, note) for note in found]
+    return [Finding(FindingKind.EXPLANATION, Note(f"{_RULE}/title"), note) for note in found]
 
 
 def _shares(one: Accounting) -> Note:

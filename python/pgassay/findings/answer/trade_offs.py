@@ -15,14 +15,18 @@ from pgassay.findings.wording import texts_of
 from pgassay.notes import Note, Single, Term
 
 _RULES = texts_of(__name__)
-_TITLE: str = _RULES["title"]
 _RULE: str = _RULES["rule"]
 
 
 def find(analysis: Analysis, _facts: RunFacts) -> list[Finding]:
     """Sentences of each factor that has something to weigh."""
     return [
-        Finding(FindingKind.OBSERVATION, _TITLE, text, rule=rule_of(one))
+        Finding(
+            FindingKind.OBSERVATION,
+            Note("findings/answer/trade_offs/title"),
+            text,
+            rule=rule_of(one),
+        )
         for one in analysis.answer.trade_offs
         if one.matters
         for text in _sentences(one)

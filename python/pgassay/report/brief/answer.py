@@ -86,7 +86,7 @@ def _why(context: ReportContext) -> Part:
 
 
 def _findings(context: ReportContext) -> Iterator[str]:
-    said: set[Note | str] = set()
+    said: set[Note] = set()
     for one in context.of_kind(FindingKind.DIAGNOSIS):
         text = _not_yet(one, said)
         yield f"- [{tr(one.confidence or 'not rated')}] {one.heading}{colon()}{text}"
@@ -96,7 +96,7 @@ def _findings(context: ReportContext) -> Iterator[str]:
             yield tr("- [described] {one}", one=text)
 
 
-def _not_yet(finding: Finding, said: set[Note | str]) -> str:
+def _not_yet(finding: Finding, said: set[Note]) -> str:
     """Its sentences that no finding before has; they are added to those said."""
     found = [one for one in finding.sentences if one not in said]
     said.update(found)

@@ -18,7 +18,6 @@ from pgassay.analysis.reading.plain_text import visible
 from pgassay.findings.answer.endpoints import endpoint_sentence
 from pgassay.findings.answer.gates import gate_lines
 from pgassay.findings.model import Finding, FindingKind
-from pgassay.notes import Note
 from pgassay.report.context import ReportContext
 from pgassay.report.data_tables.model import moment
 from pgassay.report.data_tables.trials import every_trial
@@ -108,7 +107,7 @@ def _cases(context: ReportContext) -> Iterator[Case]:
 
 def _not_compared(finding: Finding, metric: str) -> Case:
     """The mean of an arm where nothing is compared, or a level without a figure."""
-    values = finding.claim.values if isinstance(finding.claim, Note) else {}
+    values = finding.claim.values
     of = values.get("subject") or values.get("arm")
     title = METRICS[metric].title
     outcome: Outcome = "error" if "subject" in values else "passed"

@@ -98,8 +98,7 @@ def _is_note(value: object) -> bool:
 def _finding(finding: Finding) -> dict[str, Any]:
     """A finding; its comparison names one of the `comparisons`."""
     found: dict[str, Any] = _plain(dataclasses.replace(finding, comparison=None))
-    claim = found.pop("claim")
-    found["note"] = claim if isinstance(finding.claim, Note) else None
+    found["note"] = found.pop("claim")
     found |= coded("confirm", finding.confirm) | coded("refute", finding.refute)
     if finding.comparison is not None:
         found["comparison"] = fields(

@@ -35,7 +35,7 @@ def why(context: ReportContext) -> Blocks:
     if not context.analysis.answer.verdicts() or context.of_kind(FindingKind.CALIBRATION):
         return
     found = context.of_kind(FindingKind.EXPLANATION)
-    for one in {(one.title, one.claim): one for one in found if one.comparison is None}.values():
+    for one in (one for one in found if one.comparison is None):
         yield Paragraph(one.text, "pattern", (Span(tr("{text}.", text=one.title), "bold"),))
         yield from evidence(one)
     accounting, differences = accounting_table(context), difference_table(context)
