@@ -11,10 +11,10 @@ the experiment.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from functools import cache
 from importlib.resources import files
-from typing import Any, ParamSpec
+from typing import Any, ParamSpec, TypeVar
 
 from pgassay.errors import (
     PgassayError,
@@ -26,6 +26,7 @@ from pgassay.errors import (
 )
 
 Given = ParamSpec("Given")
+Error = TypeVar("Error", bound=PgassayError)
 
 
 class Refusal(SpecError):
@@ -114,7 +115,18 @@ def found_by(
             raise
         except (SpecError, SetupError, TargetError) as error:
             found.append(error)
-    return list({str(error): error for error in found}.values())
+    return distinct(found)
+
+
+def distinct(found: Iterable[Error]) -> list[Error]:
+    """Returns those that differ in what they refuse."""
+    return list({what(error): error for error in found}.values())
+
+
+def what(error: PgassayError) -> Hashable:
+    """Returns the code, key and values of a refusal; of an error without a code itself."""
+    code, values = getattr(error, "code", None), getattr(error, "values", None)
+    return error if code is None else (code, getattr(error, "key", None), repr(values))
 
 
 def refuse(found: Iterable[PgassayError], file: str | None = None) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from pgassay.language import ntr, tr
-from pgassay.notes import Importance
+from pgassay.notes import Importance, Note
 from pgassay.report.context import (
     AnyContext,
     ApartContext,
@@ -112,16 +112,16 @@ def top_of(context: AnyContext) -> tuple[Block, ...]:
             return (_facts(trace_summary.facts(context), len(trace_summary.caveats(context))),)
         case ApartContext():
             found = apart_summary.caveats(context)
-            doubts = found[len(apart_summary.forced(context)) :]
             facts = _facts(apart_summary.facts(context), len(found))
-            return (*_answers(apart_summary.answers(context)), *_doubts(doubts), facts)
+            sure = len(apart_summary.forced(context))
+            return (*_answers(apart_summary.answers(context)), *_doubts(found[sure:]), facts)
 
 
 def _answers(found: Sequence[Answer]) -> Iterator[Answer]:
     return (replace(one, one_of=len(found)) for one in found)
 
 
-def _doubts(caveats: Sequence[str]) -> Iterator[Paragraph]:
+def _doubts(caveats: Sequence[Note | str]) -> Iterator[Paragraph]:
     for caveat in caveats[:_MOST_DOUBTS]:
         yield Paragraph(said("<b>Could change the verdict:</b> {doubt}", doubt=caveat), "doubt")
 

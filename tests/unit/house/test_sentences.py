@@ -14,6 +14,7 @@ MADE_OF_NOTES = frozenset(
 READS = frozenset(
     {"split", "rsplit", "partition", "rpartition", "startswith", "endswith", "removeprefix"}
     | {"removesuffix", "find", "index", "count", "match", "search", "fullmatch", "sub", "findall"}
+    | {"fromkeys", "replace", "setdefault"}
 )
 
 
@@ -32,6 +33,13 @@ def test_what_reads_a_sentence_is_found() -> None:
         "'checkpoint' in str(note)",
         "str(finding.note).partition(': ')",
         "re.search('[0-9]', caveat.text)",
+        "finding.text.replace(' %', ' points')",
+        "{str(error): error for error in found}",
+        "groups[warning.text]",
+        "known.setdefault(str(reason), reason)",
+        "dict.fromkeys(str(note) for note in notes)",
+        "_COLOURS[answer.badge]",
+        "finding.heading == 'undecided'",
     ):
         assert list(reading_of_sentences(ast.parse(bad))), bad
     for good in (
@@ -39,28 +47,42 @@ def test_what_reads_a_sentence_is_found() -> None:
         "note in notes",
         "', '.join(map(str, notes))",
         "a.text == 'x'",
+        "{note: 1 for note in notes}",
+        "{'text': str(note)}",
+        "dict.fromkeys(one.claim for one in found)",
+        "_COLOURS[answer.tone]",
     ):
         assert not list(reading_of_sentences(ast.parse(good))), good
 
 
 def reading_of_sentences(module: ast.Module) -> Iterator[ast.expr]:
-    """The comparisons of sentences, and the calls that cut or match one."""
+    """Yields comparisons of sentences, calls that cut or match one, and keys that are sentences."""
     for node in ast.walk(module):
-        if isinstance(node, ast.Compare):
-            if any(map(_is_sentence, (node.left, *node.comparators))):
-                yield node
-            continue
         match node:
-            case ast.Call(func=ast.Attribute(value=on, attr=called), args=given):
-                if called in READS and any(map(_is_sentence, (on, *given))):
-                    yield node
+            case ast.Compare():
+                read = [node.left, *node.comparators]
+            case ast.Call(func=ast.Attribute(value=on, attr=called), args=given) if called in READS:
+                read = [
+                    on,
+                    *(one.elt if isinstance(one, ast.GeneratorExp) else one for one in given),
+                ]
+            case ast.DictComp(key=key) | ast.Subscript(slice=key):
+                read = [key]
+            case _:
+                continue
+        errors = isinstance(node, ast.DictComp) and ast.unparse(read[0]) == "str(error)"
+        if errors or any(map(_is_sentence, read)):
+            yield node
 
 
 def _is_sentence(node: ast.expr) -> bool:
-    """Whether it is `str(note)` or `note.text` of something that has a sentence by its name."""
+    """Whether it is `str(note)` or `note.text` of something that has a sentence by its name, or a
+    badge or heading."""
     match node:
         case ast.Call(func=ast.Name(id="str"), args=[inner]):
             return _named(inner) in MADE_OF_NOTES
+        case ast.Attribute(attr="badge" | "heading"):
+            return True
         case ast.Attribute(value=inner, attr="text" | "sentence"):
             return _named(inner) in MADE_OF_NOTES
     return False

@@ -9,17 +9,17 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pgassay.analysis.reading.metrics import METRICS
-from pgassay.findings.model import Evidence, Finding, FindingKind
-from pgassay.notes import CODED, Importance
+from pgassay.findings.model import Evidence, Finding
+from pgassay.notes import CODED
 from pgassay.report.context import ReportContext
 from pgassay.report.data_tables.model import ends, table_of
 from pgassay.report.data_tables.trials import every_trial
 from pgassay.report.document.table import Table
 from pgassay.report.environment import created_at, server_version
+from pgassay.report.summaries.caveats import caveats_of
 from pgassay.samples.forms.environment import EnvironmentFile
 from pgassay.spec.secrets.redaction import shown_of
 
-_CAVEAT = FindingKind.WARNING
 _EXPERIMENT = "experiment"
 _ELSEWHERE = ("schema", "every_setting", "settings", "settings_that_differ")
 
@@ -142,10 +142,8 @@ def _evidence(one: Evidence) -> str:
 
 
 def _caveats(context: ReportContext) -> Iterator[dict[str, Any]]:
-    found = {one.text: one.importance or Importance.SIZE for one in context.of_kind(_CAVEAT)}
-    ranks = list(Importance)
-    for text, importance in sorted(found.items(), key=lambda item: ranks.index(item[1])):
-        yield {"importance": importance, "text": text}
+    for importance, notes in caveats_of(context).items():
+        yield from ({"importance": importance, "text": str(note)} for note in notes)
 
 
 def _noise(context: ReportContext) -> Iterator[dict[str, Any]]:

@@ -75,7 +75,7 @@ def run_object(run: str, context: ReportContext) -> dict[str, Any]:
             for one in analysis.answer.trends
         ],
         "by_server": [asdict(one) for one in analysis.answer.by_server],
-        "warnings": list(dict.fromkeys(one.text for one in context.of_kind(FindingKind.WARNING))),
+        "warnings": _warnings(context),
         "not_seen": [dict(one.given) for one in context.environment.not_seen],
         "invalid_trials": [
             {
@@ -88,6 +88,11 @@ def run_object(run: str, context: ReportContext) -> dict[str, Any]:
         "variants": [asdict(variant) for variant in analysis.answer.variants],
         "gates": gates_object(context.gates),
     }
+
+
+def _warnings(context: ReportContext) -> list[str]:
+    claims = (one.claim for one in context.of_kind(FindingKind.WARNING))
+    return list(map(str, dict.fromkeys(claims)))
 
 
 def _verdict(one: Comparison, analysis: Analysis) -> dict[str, Any]:

@@ -50,7 +50,7 @@ def facts(context: ApartContext) -> tuple[tuple[str, str], ...]:
 def spreads(context: ApartContext) -> tuple[str, ...]:
     """How much runs of the same thing differ, once for each way in which that is known."""
     found = (spread_sentence(one) for one in context.analysis.verdicts())
-    return tuple(dict.fromkeys(str(words) for words in found if words))
+    return tuple(map(str, dict.fromkeys(note for note in found if note)))
 
 
 def forced(context: ApartContext) -> tuple[str, ...]:

@@ -1,20 +1,20 @@
 """The caveats of a run by what they could change.
 
-Enters: the context. Leaves: texts by importance. Never: judges a caveat.
+Enters: the context. Leaves: notes by importance. Never: judges a caveat.
 """
 
 from __future__ import annotations
 
 from pgassay.findings.model import FindingKind
-from pgassay.notes import Importance
+from pgassay.notes import Importance, Note
 from pgassay.report.context import ReportContext
 
 
-def caveats_of(context: ReportContext) -> dict[Importance, tuple[str, ...]]:
-    """What a caveat could change → the texts, each once, the most important first."""
-    groups: dict[Importance, dict[str, None]] = {}
+def caveats_of(context: ReportContext) -> dict[Importance, tuple[Note, ...]]:
+    """What a caveat could change → the caveats, each once, the most important first."""
+    groups: dict[Importance, dict[Note, None]] = {}
     for warning in context.of_kind(FindingKind.WARNING):
-        groups.setdefault(warning.importance or Importance.SIZE, {})[warning.text] = None
+        groups.setdefault(warning.importance or Importance.SIZE, {})[warning.claim] = None
     return {one: tuple(groups[one]) for one in Importance if one in groups}
 
 

@@ -12,12 +12,12 @@ touched: together they would run into swap or the OOM killer.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from pgassay.plan.demands import Demand
-from pgassay.refusals.refusal import Refusal
+from pgassay.refusals.refusal import Refusal, what
 from pgassay.server.protocol import Connection, Context, Setting
 from pgassay.server.statements import statement
 from pgassay.spec.reading.units import to_base
@@ -117,14 +117,14 @@ def capacity_of_a_new_server(memory: int | None, limit: int | None = None) -> Ca
 def lacking(arms: Sequence[tuple[Demand, Capacity]], *, side_by_side: bool) -> Iterator[Refusal]:
     """Yields what keeps arms from running as they are asked for; `side_by_side` says that all
     servers run at once."""
-    problems: dict[str, tuple[Refusal, list[str]]] = {}
+    problems: dict[Hashable, tuple[Refusal, list[str]]] = {}
     for demand, capacity in arms:
         for refusal in (
             *_lacking_connections(demand, capacity),
             *_lacking_memory(demand, capacity),
             *contradictions(demand, capacity.settings),
         ):
-            problems.setdefault(str(refusal), (refusal, []))[1].append(demand.arm)
+            problems.setdefault(what(refusal), (refusal, []))[1].append(demand.arm)
     for refusal, labels in problems.values():
         of = "" if len(labels) == len(arms) else f"{', '.join(labels)}: "
         yield Refusal(refusal.code, refusal.key, **{**refusal.values, "of": of})

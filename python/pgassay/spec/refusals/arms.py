@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from pgassay.refusals.refusal import Refusal
+from pgassay.refusals.refusal import Refusal, distinct
 from pgassay.spec.arms import specs_of_arms
 from pgassay.spec.experiment import Spec
 from pgassay.spec.load.slices import AT_ITS_BEGIN, FIXED, OF_A_SESSION, SlicesTable, why_fixed
@@ -32,15 +32,14 @@ def unfit_slices(spec: Spec) -> Iterator[Refusal]:
     """Refuses slices that do not fit the workload or the settings of an arm."""
     file = spec.file
     held = {*file.factors.postgres, *file.settings.postgres, *file.load.settings}
-    found: dict[str, Refusal] = {}
+    found: list[Refusal] = []
     for arm in specs_of_arms(spec):
         slices = arm.file.load.slices
         if slices is None:
             continue
         for major in file.majors:
-            for one in misfits_of_slices(slices, arm.workload, held, major):
-                found.setdefault(str(one), one)
-    yield from found.values()
+            found += misfits_of_slices(slices, arm.workload, held, major)
+    yield from distinct(found)
 
 
 def misfits_of_slices(

@@ -86,7 +86,7 @@ def by_load(context: ReportContext) -> Blocks:
 
 def _no_band(refused: Iterable[Note | None]) -> list[str]:
     """Says why a difference is drawn without a band, each reason once."""
-    reasons = dict.fromkeys(str(reason) for reason in refused if reason)
+    reasons = dict.fromkeys(reason for reason in refused if reason)
     return [tr("There is no band: {reason}.", reason=reason) for reason in reasons]
 
 
