@@ -15,7 +15,7 @@ import typer
 
 from pgassay.cli.terminal.console import err, one_line, out
 from pgassay.cli.terminal.options import Json, option
-from pgassay.errors import RunDirectoryError
+from pgassay.refusals.refusal import DirectoryRefused
 from pgassay.samples.address import local_path, url_of
 from pgassay.samples.layout import RUNS_FOLDER
 from pgassay.samples.overview import RunOverview, State, runs_in
@@ -80,9 +80,7 @@ def list_runs(
         folder = fetched(folder, OVERVIEW)
     folder = local_path(folder)
     if not folder.is_dir():
-        raise RunDirectoryError(
-            f"{folder}: there is no such folder; name the folder that holds your runs"
-        )
+        raise DirectoryRefused("no-such-folder", folder)
     every = runs_in(folder)
     runs = [run for run in every if _is_asked_for(run, state, verdict, question)]
     runs = runs[-last:] if last else runs

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from pgassay.cli.terminal.options import GateTexts, GateUndecided, Lang, Quiet, option
-from pgassay.refusals.refusal import SetupRefused
+from pgassay.refusals.refusal import DirectoryRefused, SetupRefused
 
 if TYPE_CHECKING:
     from pgassay.analysis.gates.model import GateResult
@@ -50,13 +50,12 @@ def report(
     from pgassay.cli.terminal import console
     from pgassay.cli.terminal.gates import gates_of, settle
     from pgassay.cli.terminal.options import require_words
-    from pgassay.errors import RunDirectoryError
     from pgassay.stores.fetching import written_back
     from pgassay.stores.wanted import TO_ANALYSE
 
     require_words(lang, output_format)
     if out is not None and output_format != "csv" and not out.parent.is_dir():
-        raise RunDirectoryError(f"{out.parent}: there is no such folder; make it first")
+        raise DirectoryRefused("folder-to-be-made", out.parent)
     if pictures and (output_format != "md" or out is None):
         raise SetupRefused("pictures-without-text")
     gates = gates_of(gate)
@@ -149,14 +148,11 @@ def _write_csv_files(context: StoredContext, folder: Path) -> None:
     """Every table as a file of the folder, which may hold an earlier export."""
     from pgassay.cli.terminal.console import err
     from pgassay.durable import make_directory
-    from pgassay.errors import RunDirectoryError
     from pgassay.report.data_tables.csv_files import csv_files
     from pgassay.samples.storage.files import clear_errors, write_atomically
 
     if folder.is_file():
-        raise RunDirectoryError(
-            f"{folder}: is a file; name a folder for all tables, or FILE.csv for the trials"
-        )
+        raise DirectoryRefused("file-for-a-folder", folder)
     with clear_errors(folder):
         make_directory(folder, parents=True, exist_ok=True)
     files = csv_files(context)

@@ -19,6 +19,7 @@ from typing import Any, ParamSpec, TypeVar
 from pgassay.errors import (
     PgassayError,
     RestoreFailed,
+    RunDirectoryError,
     SettingRejected,
     SetupError,
     SpecError,
@@ -59,6 +60,13 @@ class TargetRefused(_Refused, TargetError):
 
 class SetupRefused(_Refused, SetupError):
     """The refusal of a command or of this machine, which lacks something, with its code."""
+
+
+class DirectoryRefused(_Refused, RunDirectoryError):
+    """The refusal of a run directory, or of a file of it, with its code."""
+
+    def __init__(self, code: str, place: object = None, /, **values: Any) -> None:
+        super().__init__(code, None if place is None else str(place), **values)
 
 
 class SettingRefused(SettingRejected):

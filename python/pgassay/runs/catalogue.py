@@ -19,7 +19,8 @@ from typing import TypeAlias
 import pyarrow as pa
 import pyarrow.dataset as ds
 
-from pgassay.errors import PgassayError, RunDirectoryError
+from pgassay.errors import PgassayError
+from pgassay.refusals.refusal import DirectoryRefused
 from pgassay.runs import columns, rows
 from pgassay.runs.rows import Row
 from pgassay.runs.samples import check_files, dataset
@@ -80,10 +81,9 @@ def _read(read: Callable[[Path], Iterator[Row]], path: Path) -> Iterator[Row]:
     try:
         yield from read(path)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise RunDirectoryError(
-            f"{path}: one of its JSON files is damaged, or of another version of pgassay:"
-            f" {type(error).__name__}: {error}; `pgassay report {quote(str(path))}` makes its"
-            " analysis anew"
+        kind, run = type(error).__name__, quote(str(path))
+        raise DirectoryRefused(
+            "json-of-another-version", path, kind=kind, why=error, run=run
         ) from None
 
 

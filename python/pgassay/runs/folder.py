@@ -7,20 +7,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pgassay.errors import RunDirectoryError
+from pgassay.refusals.refusal import DirectoryRefused
 from pgassay.samples.layout import OBSERVATION, PLAN
 
 
 def run_paths(folder: Path) -> list[Path]:
     """Lists the runs and observations directly in a folder, by name; a run alone is its own."""
     if not folder.is_dir():
-        raise RunDirectoryError(
-            f"{folder}: there is no such folder; name the folder that holds your runs"
-        )
+        raise DirectoryRefused("no-such-folder", folder)
     marks = (PLAN, OBSERVATION)
     if any((folder / mark).is_file() for mark in marks):
         return [folder.resolve()]
     found = sorted({path.parent for mark in marks for path in folder.glob(f"*/{mark}")})
     if not found:
-        raise RunDirectoryError(f"{folder}: holds no runs; name the folder that holds your runs")
+        raise DirectoryRefused("holds-no-runs", folder)
     return found

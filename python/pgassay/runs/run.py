@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.dataset as ds
 
-from pgassay.errors import RunDirectoryError
+from pgassay.refusals.refusal import DirectoryRefused
 from pgassay.runs import rows
 from pgassay.runs.catalogue import TABLES
 from pgassay.samples.address import url_of
@@ -83,10 +83,8 @@ class Run:
         """analysis.json: `pgassay.analysis/1`, of an observation `pgassay.observed/1`."""
         run = rows.directory(self._with(Wanted((ANALYSIS,))))
         if not run.has(ANALYSIS):
-            raise RunDirectoryError(
-                f"{shown(self.path)}: has no {ANALYSIS}; `pgassay report {quote(shown(self.path))}`"
-                " makes it"
-            )
+            place = shown(self.path)
+            raise DirectoryRefused("not-analysed", place, file=ANALYSIS, run=quote(place))
         return run.read_json(ANALYSIS)
 
     @property
@@ -157,7 +155,7 @@ class Run:
     def table(self, name: str) -> pa.Table:
         """Returns one of the tables of `pgassay sql`, by its name."""
         if name not in TABLES:
-            raise RunDirectoryError(f"{name!r} is no table of a run; known are {', '.join(TABLES)}")
+            raise DirectoryRefused("no-such-table", repr(name), known=", ".join(TABLES))
         found = TABLES[name]
         path = self._with(found.reads)
         found.check(path)

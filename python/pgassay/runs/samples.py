@@ -13,7 +13,7 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 from pyarrow import fs
 
-from pgassay.errors import RunDirectoryError
+from pgassay.refusals.refusal import DirectoryRefused
 from pgassay.runs.columns import sampled
 from pgassay.runs.rows import directory
 from pgassay.samples.storage.tables import TABLES
@@ -54,13 +54,16 @@ def check_files(name: str, path: Path) -> None:
             for field in TABLES[name]:
                 at = found.get_field_index(field.name)
                 if at >= 0 and _kind(found.field(at).type) != _kind(field.type):
-                    raise RunDirectoryError(
-                        f"{file}: column {field.name!r} is {found.field(at).type},"
-                        f" where {field.type} belongs"
+                    raise DirectoryRefused(
+                        "column-of-another-type",
+                        file,
+                        column=field.name,
+                        found=found.field(at).type,
+                        wanted=field.type,
                     )
         except (OSError, pa.ArrowException) as error:
             reason = (str(error).splitlines() or [type(error).__name__])[0]
-            raise RunDirectoryError(f"{file}: cannot be read: {reason}") from None
+            raise DirectoryRefused("cannot-be-read", file, why=reason) from None
 
 
 def _kind(one: pa.DataType) -> str:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from pgassay.durable import make_directory
-from pgassay.errors import RunDirectoryError
+from pgassay.refusals.refusal import DirectoryRefused
 from pgassay.samples.forms.environment import EnvironmentFile
 from pgassay.samples.forms.statements import StatementsFile
 from pgassay.samples.layout import ENVIRONMENT, RUNS_FOLDER, STATEMENTS
@@ -68,9 +68,9 @@ class StoredDirectory:
     def open(cls, path: Path) -> Self:
         """Opens an existing directory; refuses a folder that is not of this kind."""
         if not path.exists():
-            raise RunDirectoryError(f"{path}: does not exist; `pgassay list` shows stored runs")
+            raise DirectoryRefused("does-not-exist", path)
         if not cls.is_at(path):
-            raise RunDirectoryError(f"{path}: is not a {cls.KIND} (it has no {cls.MARK})")
+            raise DirectoryRefused("is-another-kind", path, kind=cls.KIND, mark=cls.MARK)
         return cls(path)
 
     @classmethod

@@ -13,7 +13,8 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from pgassay.errors import PgassayError, RunDirectoryError
+from pgassay.errors import PgassayError
+from pgassay.refusals.refusal import DirectoryRefused
 from pgassay.samples.storage.files import append_line
 from pgassay.samples.storage.journal_lines import Entry, journal_entries, open_entries
 from pgassay.server.change import Change, change_of, stored, visible
@@ -71,18 +72,12 @@ def _change_in(path: Path, entry: Entry) -> Change:
     given = {name: value for name, value in entry.items() if name not in ("at", "event")}
     where = f"{path}, line {entry.line}"
     if "kind" not in given and "undo" in given:
-        raise RunDirectoryError(
-            f"{where}: a change that an older pgassay made, which this version does not undo;"
-            " recover it with that version, or undo it yourself; the line says:"
-            f" {visible(str(given.get('what')))}, undone by: {visible(str(given['undo']))}"
-        )
+        what, undo = (visible(str(given.get(name))) for name in ("what", "undo"))
+        raise DirectoryRefused("change-of-an-older-version", where, what=what, undo=undo)
     try:
         return change_of(given)
     except ValueError as error:
-        raise RunDirectoryError(
-            f"{where}: is no change that pgassay wrote ({error}); if you know what the run changed,"
-            " undo it yourself, then remove that line"
-        ) from None
+        raise DirectoryRefused("no-change-of-pgassay", where, why=error) from None
 
 
 def run_of(path: Path) -> str:

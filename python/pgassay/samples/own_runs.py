@@ -19,7 +19,7 @@ from pathlib import Path
 import platformdirs
 
 from pgassay.durable import make_directory, write_atomically
-from pgassay.errors import RunDirectoryError
+from pgassay.refusals.refusal import DirectoryRefused
 from pgassay.samples.layout import ENVIRONMENT, FAILED, JOURNAL, PLAN, SPEC, STATEMENTS, TRIALS
 from pgassay.server.hosts.account import name_of
 from pgassay.spec.stored import WORKLOAD_COPY
@@ -73,23 +73,17 @@ def _refuse(path: Path) -> None:
     try:
         found = path.lstat()
     except OSError as error:
-        raise RunDirectoryError(f"{path}: {error.strerror}") from None
+        raise DirectoryRefused("cannot-be-opened", path, why=error.strerror) from None
     if stat.S_ISLNK(found.st_mode):
-        raise RunDirectoryError(f"{path}: is a symbolic link; name the directory it leads to")
+        raise DirectoryRefused("is-a-link", path)
     if not (stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)):
-        raise RunDirectoryError(f"{path}: is neither a file nor a directory; remove it")
+        raise DirectoryRefused("neither-file-nor-directory", path)
     us = os.geteuid()
     if found.st_uid != us:
-        owner = name_of(found.st_uid)
-        raise RunDirectoryError(
-            f"{path}: belongs to {owner}, not to {name_of(us)}, and a run directory is code: run"
-            f" this as {owner}, or read its files and then make them your own (chown -R)"
-        )
+        owner, user = name_of(found.st_uid), name_of(us)
+        raise DirectoryRefused("belongs-to-another", path, owner=owner, user=user)
     if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        raise RunDirectoryError(
-            f"{path}: others may write it (mode {stat.S_IMODE(found.st_mode):04o}), and a run"
-            " directory is code: read its files, then close them (chmod -R go-w)"
-        )
+        raise DirectoryRefused("others-may-write", path, mode=stat.S_IMODE(found.st_mode))
 
 
 def _digest(path: Path) -> str:

@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pgassay.durable import make_directory
-from pgassay.errors import RunDirectoryError
 from pgassay.notes import Note
+from pgassay.refusals.refusal import DirectoryRefused
 from pgassay.samples.directory import StoredDirectory
 from pgassay.samples.forms.profiles import ProfilesFile
 from pgassay.samples.storage.files import clear_errors, write_atomically
@@ -75,5 +75,5 @@ class ProfileDirectory(StoredDirectory):
 def _stacks(path: Path) -> str:
     stacks = read_text(path)
     if not all(_STACK.search(line) for line in stacks.splitlines()):
-        raise RunDirectoryError(f"{path}: is damaged: a line is no stack with a count")
+        raise DirectoryRefused("not-a-stack", path)
     return stacks

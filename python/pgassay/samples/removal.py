@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
 
-from pgassay.errors import RunDirectoryError
+from pgassay.refusals.refusal import DirectoryRefused
 from pgassay.samples.layout import JOURNAL, MARKS, OBSERVATION, PLAN, TRACE
 from pgassay.samples.storage.files import clear_errors
 from pgassay.samples.storage.journal_lines import open_entries
@@ -34,16 +34,13 @@ class Removable:
 def removable(path: Path) -> Removable:
     """Checks a directory that is to be removed; refuses what must stay."""
     if path.is_symlink():
-        raise RunDirectoryError(f"{path}: is a symbolic link; name the directory it leads to")
+        raise DirectoryRefused("is-a-link", path)
     if not path.is_dir():
-        raise RunDirectoryError(f"{path}: is not a directory; `pgassay list` shows stored runs")
+        raise DirectoryRefused("not-a-directory", path)
     path = path.resolve()
     mark = mark_in(path)
     if mark is None:
-        raise RunDirectoryError(
-            f"{path}: is not a run, observation or trace of pgassay (it has no {PLAN},"
-            f" {OBSERVATION} or {TRACE}); name a directory that `pgassay list` shows"
-        )
+        raise DirectoryRefused("not-of-pgassay", path, marks=f"{PLAN}, {OBSERVATION} or {TRACE}")
     with locked(path):
         refuse_changes_left(path)
     return Removable(path, mark, _bytes_in(path))
@@ -61,9 +58,8 @@ def remove(found: Removable) -> None:
                     Path(entry.path).unlink()
             shutil.rmtree(found.path)
         except OSError as error:
-            raise RunDirectoryError(
-                f"{error.filename or found.path}: cannot be removed: {error.strerror}"
-            ) from None
+            place = error.filename or found.path
+            raise DirectoryRefused("cannot-be-removed", place, why=error.strerror) from None
 
 
 def mark_in(path: Path) -> Path | None:
@@ -81,10 +77,7 @@ def _is_ours(mark: Path) -> bool:
 def refuse_changes_left(path: Path) -> None:
     """Refuses a directory whose run has changes that are not undone."""
     if open_entries(path / JOURNAL):
-        raise RunDirectoryError(
-            f"{path}: its run left changes on a server or host, which only this directory can undo;"
-            f" run `pgassay recover {quote(str(path))}` first"
-        )
+        raise DirectoryRefused("changes-left", path, run=quote(str(path)))
 
 
 def _bytes_in(path: Path) -> int:

@@ -22,10 +22,11 @@ from pathlib import Path
 import pyarrow as pa
 
 from pgassay.durable import make_directory, sync_directory
-from pgassay.errors import PgassayError, RunDirectoryError
+from pgassay.errors import PgassayError
 from pgassay.json_text import decoded
 from pgassay.plan.model import Plan
 from pgassay.plan.store import plan_from_json, plan_to_json
+from pgassay.refusals.refusal import DirectoryRefused
 from pgassay.samples.directory import StoredDirectory
 from pgassay.samples.forms.statements import PlansFile
 from pgassay.samples.forms.trial import FailedLine, TrialFile
@@ -73,7 +74,9 @@ class RunDirectory(StoredDirectory):
         try:
             return plan_from_json(self.read_json(PLAN))
         except ValueError as error:
-            raise RunDirectoryError(f"{self.path / PLAN}: {error}") from None
+            raise DirectoryRefused(
+                "not-as-this-version-writes", self.path / PLAN, why=error
+            ) from None
 
     def finish(self) -> str:
         """Ends the writing of a run, whether it succeeded or not; returns where a store has it, or

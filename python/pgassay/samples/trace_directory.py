@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pgassay.durable import OWNER_ONLY
-from pgassay.errors import RunDirectoryError
+from pgassay.refusals.refusal import DirectoryRefused
 from pgassay.samples.directory import StoredDirectory
 from pgassay.samples.forms.trace import TraceFile
 from pgassay.samples.layout import TRACE
@@ -86,7 +86,7 @@ class TraceDirectory(StoredDirectory):
             return found
         except (OSError, ValueError, pa.ArrowException) as error:
             reason = (str(error).splitlines() or [type(error).__name__])[0]
-            raise RunDirectoryError(f"{path}: cannot be read: {reason}") from None
+            raise DirectoryRefused("cannot-be-read", path, why=reason) from None
 
     def write_described(self, value: TraceFile) -> None:
         """Writes trace.json, which completes the trace."""

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from shlex import quote
 
-from pgassay.errors import RunDirectoryError
+from pgassay.refusals.refusal import DirectoryRefused
 from pgassay.samples.journal import open_changes
 from pgassay.samples.layout import JOURNAL, TRIALS
 from pgassay.samples.storage.files import clear_errors
@@ -30,9 +30,7 @@ def locked(path: Path) -> Iterator[None]:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise RunDirectoryError(
-                f"{path}: its run is alive; wait for it to end, or stop it"
-            ) from None
+            raise DirectoryRefused("is-alive", path) from None
         except OSError:
             pass  # a file system without locks; the target is locked too
         yield

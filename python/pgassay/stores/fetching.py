@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pgassay.durable import make_directory
-from pgassay.errors import RunDirectoryError
+from pgassay.refusals.refusal import DirectoryRefused
 from pgassay.samples.address import local_path, url_of
 from pgassay.samples.overview import HEAD_KEYS
 from pgassay.samples.storage.json_head import HEAD_BYTES, first_values_of
@@ -68,9 +68,7 @@ def _fetched(url: str, wanted: Wanted) -> Path:
     system, root = opened(url)
     copy, top = copy_of(url), entries(system, root)
     if not top:
-        raise RunDirectoryError(
-            f"{url}: there is nothing; name a run, or the folder that holds your runs"
-        )
+        raise DirectoryRefused("nothing-in-store", url)
     make_directory(copy, parents=True, exist_ok=True)
     if is_run(top):
         _Copy(system, root, copy).agree(top, wanted)

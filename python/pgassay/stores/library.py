@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from pgassay.errors import PgassayError, RunDirectoryError, SetupError
+from pgassay.errors import PgassayError, SetupError
+from pgassay.refusals.refusal import DirectoryRefused
 from pgassay.spec.secrets.redaction import redacted
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def clear_errors(url: str, what: str = "cannot be read") -> Iterator[None]:
     except PgassayError:
         raise
     except Exception as error:
-        raise RunDirectoryError(f"{url}: {what}: {_line(error)}") from None
+        raise DirectoryRefused("store-failed", url, what=what, why=_line(error)) from None
 
 
 def version_of(found: Mapping[str, Any]) -> str:

@@ -18,7 +18,8 @@ from shlex import quote
 from typing import Self
 
 from pgassay.durable import make_directory
-from pgassay.errors import PgassayError, RunDirectoryError
+from pgassay.errors import PgassayError
+from pgassay.refusals.refusal import DirectoryRefused
 from pgassay.samples.journal import open_changes
 from pgassay.samples.layout import ANALYSIS, JOURNAL, PLAN, SPEC
 from pgassay.samples.profiles import INDEX
@@ -55,11 +56,10 @@ class MirroredRun(RunDirectory):
             system, root = opened(url)
             found = entries(system, root)
         if found:
-            raise RunDirectoryError(f"{url}: exists already; name another with --out")
+            raise DirectoryRefused("already-exists", url)
         if path.exists():
-            raise RunDirectoryError(
-                f"{url}: a run was begun here that is not stored whole; `pgassay run --resume"
-                f" {quote(url)}` goes on with it, `rm -r {quote(str(path))}` gives it up"
+            raise DirectoryRefused(
+                "begun-and-not-stored", url, run=quote(url), copy=quote(str(path))
             )
         make_directory(path.parent, parents=True, exist_ok=True)
         run = cls.create(path)
@@ -84,10 +84,7 @@ class MirroredRun(RunDirectory):
         if not path.exists():
             _bring_here(url, path)
         elif any(not (path / part).exists() for part in stored.parts):
-            raise RunDirectoryError(
-                f"{url}: has trials that its copy on this machine lacks, so it was continued"
-                f" elsewhere; `rm -r {quote(str(path))}` lets this machine go on from the store"
-            )
+            raise DirectoryRefused("continued-elsewhere", url, copy=quote(str(path)))
         run = cls.open(path)
         run.warn = warn
         for name, size in ((name, one["size"]) for name, one in stored.files.items()):
@@ -101,10 +98,7 @@ class MirroredRun(RunDirectory):
     def of_this_machine(cls, url: str, warn: Callable[[str], None]) -> Self:
         """Opens a run that was carried out here and is not stored whole; refuses any other."""
         if not working_copy_of(url).exists():
-            raise RunDirectoryError(
-                f"{url}: was not carried out on this machine, or is whole in the store: changes to"
-                " a server can only be undone where they were made"
-            )
+            raise DirectoryRefused("carried-out-elsewhere", url)
         return cls.again(url, warn)
 
     @property
@@ -168,12 +162,9 @@ class MirroredRun(RunDirectory):
 def _bring_here(url: str, path: Path) -> None:
     copy = fetched(Path(url), EVERYTHING)
     if not (copy / PLAN).is_file():
-        raise RunDirectoryError(f"{url}: is not a run directory (it has no {PLAN})")
+        raise DirectoryRefused("is-another-kind", url, kind=RunDirectory.KIND, mark=PLAN)
     if open_changes(copy / JOURNAL):
-        raise RunDirectoryError(
-            f"{url}: its run left changes on a server or host; run `pgassay recover` on the machine"
-            " that carried it out first"
-        )
+        raise DirectoryRefused("changes-left-elsewhere", url)
     make_directory(path.parent, parents=True, exist_ok=True)
     aside = path.with_name(f".{path.name}.part")
     shutil.rmtree(aside, ignore_errors=True)

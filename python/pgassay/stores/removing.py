@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from pgassay.errors import RunDirectoryError
+from pgassay.refusals.refusal import DirectoryRefused
 from pgassay.samples.layout import TRACE
 from pgassay.samples.removal import Removable, mark_in, refuse_changes_left, removable, remove
 from pgassay.stores.address import working_copy_of
@@ -36,7 +36,7 @@ def removable_of(url: str) -> StoredRemovable:
     copy = fetched(Path(url), OVERVIEW | Wanted(whole=(TRACE,)))
     mark = mark_in(copy)
     if mark is None:
-        raise RunDirectoryError(f"{url}: is not a run, observation or trace of pgassay")
+        raise DirectoryRefused("of-no-kind", url)
     refuse_changes_left(copy)
     here = working_copy_of(url)
     working_copy = removable(here) if here.exists() else None

@@ -20,7 +20,8 @@ from pgassay.analysis.measures.courses.chart_series import chart_series
 from pgassay.analysis.measures.courses.latencies import read_latencies
 from pgassay.analysis.measures.sources import TrialSources
 from pgassay.analysis.measures.trial import measure_trial
-from pgassay.errors import PgassayError, RunDirectoryError
+from pgassay.errors import PgassayError
+from pgassay.refusals.refusal import DirectoryRefused
 from pgassay.report.context import ApartContext
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.spec.reading.tables import parsed_toml
@@ -33,7 +34,7 @@ def compare_stored(
     """Compares stored runs, the first of which is the baseline; without charts it reads less of
     each."""
     if len(paths) < 2:
-        raise RunDirectoryError("name two runs or more; the first is the baseline")
+        raise DirectoryRefused("one-run-alone")
     _refuse_twice(paths)
     names = _names(paths)
     sides = [
@@ -47,7 +48,7 @@ def _refuse_twice(paths: Sequence[Path]) -> None:
     seen = set[Path]()
     for path in (run for given in paths for run in _runs_of(given)):
         if path.resolve() in seen:
-            raise RunDirectoryError(f"{path}: is named twice; a run cannot be compared with itself")
+            raise DirectoryRefused("named-twice", path)
         seen.add(path.resolve())
 
 
@@ -58,9 +59,7 @@ def _refuse_copies(sides: Sequence[Side]) -> None:
         first = run.trials[0].whole
         same = (run.plan.seed, first.start_ns, first.values.get("tps"))
         if same in seen:
-            raise RunDirectoryError(
-                f"{run.name}: is a copy of {seen[same]}; a run cannot be compared with itself"
-            )
+            raise DirectoryRefused("copy-of-another", run.name, other=seen[same])
         seen[same] = run.name
 
 
@@ -102,7 +101,7 @@ def _read_run(run: RunDirectory, has_charts: bool) -> ApartRun:
             series.append(chart_series(trial, sources))
             latencies.append(read_latencies(trial, sources))
     if not valid:
-        raise RunDirectoryError(f"{run.path}: holds no finished trial that counts")
+        raise DirectoryRefused("no-trial-counts", run.path)
     return ApartRun(
         name=run.path.resolve().name,
         plan=plan,

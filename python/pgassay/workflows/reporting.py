@@ -18,10 +18,10 @@ from pgassay.analysis.gates.judge import judge_gates
 from pgassay.analysis.measures.asked import asked_of
 from pgassay.analysis.model import RunFacts
 from pgassay.analysis.observation.summary import summarise_observation
-from pgassay.errors import RunDirectoryError
 from pgassay.findings.registry import find
 from pgassay.plan.model import Gate
 from pgassay.readings.trial_readings import TrialReadings
+from pgassay.refusals.refusal import DirectoryRefused
 from pgassay.report.context import (
     ObservationContext,
     ReportContext,
@@ -109,7 +109,7 @@ def observation_context(directory: ObservationDirectory) -> ObservationContext:
     """Summarises a stored observation, finished or not."""
     segments = list(directory.segments())
     if not segments:
-        raise RunDirectoryError(f"{directory.path}: holds no finished segment; nothing to report")
+        raise DirectoryRefused("no-finished-segment", directory.path)
     described, environment = directory.described(), directory.environment()
     texts = directory.statements()
     return ObservationContext(
@@ -137,7 +137,7 @@ def analyse_run(
     readings = readings or TrialReadings(run, run.plan())
     plan, trials = readings.plan, readings.every()
     if not trials:
-        raise RunDirectoryError(f"{run.path}: holds no finished trial; there is nothing to report")
+        raise DirectoryRefused("no-finished-trial", run.path)
     folder = run.profiles()
     facts = RunFacts(
         environment=readings.environment(),

@@ -12,12 +12,13 @@ from pathlib import Path
 from shlex import quote
 
 from pgassay.analysis.judge import after_block
-from pgassay.errors import RunDirectoryError, TargetError
+from pgassay.errors import TargetError
 from pgassay.plan.design import make_plan
 from pgassay.plan.model import Plan
 from pgassay.plan.store import same_design
 from pgassay.readings.trial_readings import TrialReadings
 from pgassay.recovery import left_changed, undo_what_is_left
+from pgassay.refusals.refusal import DirectoryRefused
 from pgassay.samples.layout import ANALYSIS, REPORT, SPEC
 from pgassay.samples.own_runs import was_begun_here
 from pgassay.samples.run_directory import RunDirectory
@@ -95,20 +96,15 @@ def _same_spec(run: RunDirectory, plan: Plan, spec_path: Path | None) -> Spec:
     """The run's spec; refuses one that is not what the plan was drawn from."""
     spec = load_spec(run.path / SPEC, plan.seed, plan.mode, plan.metric)
     if not same_design(make_plan(spec, calibrates=plan.calibrates), plan):
-        raise RunDirectoryError(
-            f"{run.path / 'spec.toml'}: was changed after the plan was made; put it back, or"
-            " start a new run with another --out"
-        )
+        raise DirectoryRefused("spec-was-changed", run.path / SPEC)
     if spec_path is None or _is_stored(run, spec_path):
         return spec
     given = load_spec(spec_path, plan.seed, plan.mode, plan.metric)
     materials = (spec.workload, spec.variants)
     if given.text != spec.text or (given.workload, given.variants) != materials:
         what = "workload" if given.text == spec.text else "experiment file"
-        raise RunDirectoryError(
-            f"{run.path}: was begun with another {what} than {spec_path} now has; go on with its"
-            f" own by pgassay run --resume {quote(run.place)}, or start a new run with another"
-            " --out"
+        raise DirectoryRefused(
+            "begun-with-another", run.path, what=what, given=spec_path, run=quote(run.place)
         )
     return given
 

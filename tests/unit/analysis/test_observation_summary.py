@@ -12,7 +12,6 @@ from pgassay.analysis.observation.standby_lag import StandbyLag, Unknown
 from pgassay.analysis.observation.summary import summarise_observation
 from pgassay.analysis.reading.binned import MOST_BINS, CounterTrack, LevelTrack, bin_edges
 from pgassay.analysis.reading.counters import CounterSeries
-from pgassay.errors import RunDirectoryError
 from pgassay.notes import Note
 from pgassay.samples.observation_directory import ObservationDirectory
 from pgassay.samples.storage.tables import TABLES, as_table
@@ -20,6 +19,7 @@ from pgassay.trials.checkpoints.combined import CheckpointFollower
 from pgassay.trials.model.record import Checkpoint, Piece
 from pgassay.trials.server_log.events import LogEvent
 from pgassay.trials.server_log.reader import LogReading
+from support.refusals import refused
 from support.synthetic.segments import NOTHING, S, end_of, waits, write
 
 ONCE = Note("trials/server_log/no-time-zone")
@@ -248,7 +248,7 @@ def test_a_segment_that_breaks_off_leaves_nothing(tmp_path: Path) -> None:
         raise KeyboardInterrupt
     assert directory.finished() == []
     assert directory.discard_if_empty()
-    with pytest.raises(RunDirectoryError, match="does not exist"):
+    with refused("does-not-exist"):
         ObservationDirectory.open(tmp_path / "run")
 
 

@@ -10,6 +10,7 @@ import pytest
 import pgassay
 from pgassay.refusals.refusal import Refusal, catalogue, found_by, refuse
 
+CLASSES = "Refusal|UnfitValue|TargetRefused|SetupRefused|DirectoryRefused"
 PACKAGE = Path(pgassay.__file__).parent
 
 
@@ -17,7 +18,7 @@ def test_every_code_is_in_the_catalogue_and_every_entry_is_used() -> None:
     text = "\n".join(path.read_text("utf-8") for path in PACKAGE.rglob("*.py"))
     assert {code for code in catalogue() if f'"{code}"' not in text} == set()
     assert (
-        set(re.findall(r'(?:Refusal|UnfitValue|TargetRefused|SetupRefused)\(\s*"([^"]+)"', text))
+        set(re.findall(rf'(?:{CLASSES})\(\s*"([^"]+)"', text))
         | set(re.findall(r'SettingRefused\(\s*[^,"]+,\s*"([^"]+)"', text))
         <= catalogue().keys()
     )

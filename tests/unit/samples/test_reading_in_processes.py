@@ -10,10 +10,10 @@ from pathlib import Path
 import psutil
 import pytest
 
-from pgassay.errors import RunDirectoryError
 from pgassay.language import in_language
 from pgassay.readings import trial_readings
 from pgassay.readings.trial_readings import in_processes, processes_for
+from support.refusals import refused
 from support.synthetic.directories import synthetic_run
 
 MB = 1_000_000
@@ -34,8 +34,9 @@ def test_trials_read_elsewhere_are_the_same_whatever_the_language(tmp_path: Path
 def test_what_one_raises_is_raised(tmp_path: Path) -> None:
     run, _, plan = synthetic_run(tmp_path / "run", blocks=3)
     last = run.finished()[-1]
-    (run.path / "trials" / f"{last:04d}" / "load.parquet").write_bytes(b"no table")
-    with pytest.raises(RunDirectoryError, match=r"load\.parquet: cannot be read"):
+    table = run.trial(last).folder / "load.parquet"
+    table.write_bytes(b"no table")
+    with refused("cannot-be-read", str(table)):
         in_processes(1, run.path, run.finished(), plan)
 
 

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from fsspec.implementations.memory import MemoryFileSystem
 
-from pgassay.errors import RunDirectoryError
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.server.change import SettingChange
 from pgassay.stores.address import working_copy_of
 from pgassay.stores.mirrored_run import MirroredRun
 from pgassay.workflows.reporting import report_run
+from support.refusals import refused
 from support.synthetic.directories import SPEC, synthetic_run
 
 URL = "memory://lab/runs/one"
@@ -104,7 +104,7 @@ def test_a_store_that_fails_costs_a_warning_and_no_result(
     assert str(begun.path) in said
     assert warned == [f"{URL}: could not be stored: no route to host; nothing is lost"]
     here = contents(begun.path)
-    with pytest.raises(RunDirectoryError, match="exists already"):
+    with refused("already-exists", URL):
         MirroredRun.begin(URL, SPEC, warned.append)
     assert MirroredRun.again(URL, warned.append).finish() == f"stored in {URL}"
     assert objects(store) == here
@@ -114,7 +114,7 @@ def test_a_store_that_takes_nothing_is_refused_before_the_run(
     store: MemoryFileSystem, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(MemoryFileSystem, "put_file", fail)
-    with pytest.raises(RunDirectoryError, match="cannot be written: no route to host"):
+    with refused("store-failed", URL):
         MirroredRun.begin(URL, SPEC, print)
     assert not working_copy_of(URL).exists()
 
@@ -136,14 +136,14 @@ def test_a_run_is_continued_here_or_from_the_store_on_another_machine(
     assert elsewhere.path != begun.path
     assert contents(elsewhere.path) == contents(begun.path)
     monkeypatch.setenv("XDG_DATA_HOME", str(home / "third"))
-    with pytest.raises(RunDirectoryError, match="not carried out on this machine"):
+    with refused("carried-out-elsewhere", URL):
         MirroredRun.of_this_machine(URL, print)
 
 
 def test_a_run_that_went_on_elsewhere_is_not_continued_from_here(begun: MirroredRun) -> None:
     begun.finish()
     shutil.rmtree(begun.path / "trials" / "0004")
-    with pytest.raises(RunDirectoryError, match="continued elsewhere"):
+    with refused("continued-elsewhere", URL):
         MirroredRun.again(URL, print)
 
 
@@ -156,5 +156,5 @@ def test_changes_left_are_undone_on_the_machine_that_made_them(
     assert begun.path.exists()
     assert MirroredRun.of_this_machine(URL, print).path == begun.path
     monkeypatch.setenv("XDG_DATA_HOME", str(home / "other"))
-    with pytest.raises(RunDirectoryError, match="pgassay recover"):
+    with refused("changes-left-elsewhere", URL):
         MirroredRun.again(URL, print)

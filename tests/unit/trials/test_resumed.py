@@ -10,9 +10,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from pgassay.errors import RunDirectoryError
 from pgassay.plan.store import plan_from_json, plan_to_json, same_design
 from pgassay.samples.journal import FileJournal, open_changes
 from pgassay.samples.unfinished import clear_unfinished, locked, pending_undo
@@ -130,7 +127,7 @@ def test_a_run_directory_is_locked_by_one_process_until_it_ends(tmp_path: Path) 
     ) as other:
         assert other.stdout is not None
         assert other.stdout.readline() == "held\n"
-        with pytest.raises(RunDirectoryError, match="its run is alive"), locked(tmp_path):
+        with refused("is-alive"), locked(tmp_path):
             pass
         other.kill()
     with locked(tmp_path):
@@ -142,7 +139,7 @@ def test_a_journal_that_cannot_be_written_stops_a_change_but_not_its_undoing(
 ) -> None:
     folder = tmp_path / "gone"
     journal = FileJournal(folder / "journal.jsonl")
-    with pytest.raises(RunDirectoryError, match="cannot be written"):
+    with refused("cannot-be-written"):
         journal.record(SettingChange(id="1", name="work_mem", value="8MB", found=None))
     journal.undone("1")
     assert open_changes(folder / "journal.jsonl") == []

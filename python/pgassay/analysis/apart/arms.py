@@ -18,8 +18,8 @@ from pgassay.analysis.apart.spread import Values, within
 from pgassay.analysis.curves.latency_curve import curves_of_groups
 from pgassay.analysis.measures.model import TrialMeasures
 from pgassay.analysis.reading.metrics import METRICS, Metric
-from pgassay.errors import RunDirectoryError
 from pgassay.notes import Term
+from pgassay.refusals.refusal import DirectoryRefused
 
 Levels = frozenset[tuple[str, str]]
 
@@ -74,10 +74,7 @@ def _arms_of(run: ApartRun) -> dict[Levels, frozenset[str]]:
     """Levels → ids; an A/A run has one arm, by two names."""
     plan = run.plan
     if plan.alternates:
-        raise RunDirectoryError(
-            f"{run.name}: is a {plan.mode}, whose trials are of all arms at once; runs are compared"
-            ' by trials of one arm: run both with design.mode = "blocks"'
-        )
+        raise DirectoryRefused("all-arms-at-once", run.name, mode=plan.mode)
     if plan.calibrates:
         levels = frozenset((factor.name, factor.baseline) for factor in plan.held)
         return {levels: frozenset(arm.id for arm in plan.arms)}

@@ -37,9 +37,9 @@ from pgassay.analysis.reading.metrics import METRICS, Metric
 from pgassay.analysis.verdicts.collapses import collapsed, most_unseen
 from pgassay.analysis.verdicts.losses import SAME
 from pgassay.analysis.verdicts.withdrawal import withdraw_set_by_load
-from pgassay.errors import RunDirectoryError
 from pgassay.notes import Note
 from pgassay.plan.model import Gate
+from pgassay.refusals.refusal import DirectoryRefused
 
 _OF_A_RUN = ("tps_deviation",)
 """Metrics that compare a trial with its own run."""
@@ -64,10 +64,7 @@ def compare_runs(sides: Sequence[Side], question: Question) -> ApartAnalysis:
         forced.append(Note("analysis/apart/no-common-arm", {"left_out": left_out}))
         matched = first_arms(sides)
     if forced and not question.force:
-        said = "; ".join(map(str, forced))
-        raise RunDirectoryError(
-            f"these runs cannot be compared: {said}; --force does it all the same"
-        )
+        raise DirectoryRefused("not-comparable", why="; ".join(map(str, forced)))
     plan = sides[0].runs[0].plan
     loads = _loads(sides)
     rule = Rule(

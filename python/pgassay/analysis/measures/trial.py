@@ -32,9 +32,9 @@ from pgassay.analysis.measures.variants import measure_variants
 from pgassay.analysis.measures.within_run import throughput_variation
 from pgassay.analysis.reading.histograms import CURVE_SHARES, QUANTILES, Histogram, Of
 from pgassay.analysis.reading.metrics import PARALLEL, TO_BEGIN, UNACCOUNTED, WAIT_CLASSES
-from pgassay.errors import RunDirectoryError
 from pgassay.notes import Note, Value
 from pgassay.plan.model import ALL_ARMS, Plan
+from pgassay.refusals.refusal import DirectoryRefused
 from pgassay.samples.forms.trial import Step, TrialFile
 from pgassay.samples.stored_parts import StoredTrial
 
@@ -66,10 +66,8 @@ def other_steps(summary: TrialFile, plan: Plan) -> tuple[Note, ...]:
 def _refuse_unplanned(trial: StoredTrial, summary: TrialFile, plan: Plan) -> None:
     arms = [*([ALL_ARMS] if plan.alternates else []), *(arm.id for arm in plan.arms)]
     if summary.arm not in arms:
-        raise RunDirectoryError(
-            f"{trial.folder / 'trial.json'}: is damaged: 'arm' is none of plan.json"
-            f" ({', '.join(arms)})"
-        )
+        place = trial.folder / "trial.json"
+        raise DirectoryRefused("arm-of-no-plan", place, arms=", ".join(arms))
 
 
 def _alike(stored: Level, planned: Level, *, timed: bool) -> bool:

@@ -26,7 +26,7 @@ from pgassay.analysis.trace.model import (
     longest_us,
     quantile_us,
 )
-from pgassay.errors import RunDirectoryError
+from pgassay.refusals.refusal import DirectoryRefused
 from pgassay.samples.forms.trace import RelationFigures
 from pgassay.samples.trace_directory import TraceDirectory
 
@@ -43,9 +43,8 @@ def summarise_trace(directory: TraceDirectory) -> TraceSummary:
     costs_ns = described.pair_cost_ns
     unknown = sorted({point.point for point in points} - costs_ns.keys())
     if unknown:
-        raise RunDirectoryError(
-            f"{directory.path / 'trace.json'}: is damaged: 'pair_cost_ns.{unknown[0]}' is missing"
-        )
+        place = directory.path / "trace.json"
+        raise DirectoryRefused("pair-cost-missing", place, point=unknown[0])
     cost_ns = sum(point.count * costs_ns[point.point] for point in points)
     ended = traced.transactions(start, end)
     return TraceSummary(

@@ -24,6 +24,7 @@ from pgassay.cli.terminal.summary import print_summary
 from pgassay.errors import PgassayError, RunDirectoryError, SetupError, SpecError
 from pgassay.plan.design import make_plan
 from pgassay.plan.model import Gate
+from pgassay.refusals.refusal import DirectoryRefused
 from pgassay.report.objects.run import run_object
 from pgassay.samples.address import local_path, url_of
 from pgassay.samples.journal import open_changes
@@ -127,9 +128,7 @@ def _begun(path: Path) -> RunDirectory:
     if not path.is_dir() and (path.parent / "plan.json").is_file():
         path = path.parent  # the run's own spec.toml
     elif not path.is_dir():
-        raise RunDirectoryError(
-            f"{path}: is not a run directory; give --resume the folder that holds plan.json"
-        )
+        raise DirectoryRefused("no-run-to-resume", path)
     return RunDirectory.open(path)
 
 

@@ -19,7 +19,7 @@ from pgassay.analysis.host.windows import finest_windows
 from pgassay.analysis.model import Figures, HostWindow
 from pgassay.cli.show import Program
 from pgassay.cli.terminal.console import print_table
-from pgassay.errors import RunDirectoryError
+from pgassay.refusals.refusal import DirectoryRefused
 from pgassay.samples.observation_directory import ObservationDirectory
 from pgassay.samples.run_directory import RunDirectory
 
@@ -36,9 +36,7 @@ def show_host(run: Path, program: Program, trial: int | None, *, as_json: bool) 
     else:
         shown = _windows_of_trials(RunDirectory.open(run), program, trial)
     if not any(shown.values()):
-        raise RunDirectoryError(
-            f"{run}: has no figures of the server's host; `pgassay doctor` says how to record them"
-        )
+        raise DirectoryRefused("no-host-figures", run)
     if as_json:
         objects = {n: [_object(one, program) for one in found] for n, found in shown.items()}
         found = (
@@ -62,7 +60,7 @@ def _windows_of_trials(
     numbers = run.finished()
     if trial is not None and trial not in numbers:
         known = ", ".join(map(str, numbers)) or "none"
-        raise RunDirectoryError(f"{run.path}: has no finished trial {trial}; it has {known}")
+        raise DirectoryRefused("no-such-trial", run.path, trial=trial, known=known)
     chosen = [run.trial(number) for number in numbers if trial in (None, number)]
     return {int(s.folder.name): finest_windows([s], program) for s in chosen}
 

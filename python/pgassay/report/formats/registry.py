@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from pgassay.errors import RunDirectoryError
+from pgassay.refusals.refusal import DirectoryRefused
 from pgassay.report.brief.render import render_brief
 from pgassay.report.context import AnyContext, ApartContext, ObservationContext, ReportContext
 from pgassay.report.data_tables.csv_files import render_csv
@@ -27,9 +27,9 @@ def rendered(context: AnyContext, output_format: str) -> bytes:
     """The report; a text in UTF-8."""
     if output_format in _OF_RUNS and not isinstance(context, ReportContext):
         kind = "an observation" if isinstance(context, ObservationContext) else "a trace"
-        raise RunDirectoryError(
-            f"{context.run_name}: {output_format} is made of verdicts, which"
-            f" {kind} has none of; take {', '.join((*_OF_ALL, 'json'))}"
+        known = ", ".join((*_OF_ALL, "json"))
+        raise DirectoryRefused(
+            "no-verdicts-for-format", context.run_name, format=output_format, kind=kind, known=known
         )
     found = (_OF_ALL | _OF_RUNS | {"json": _json})[output_format](context)
     return found.encode() if isinstance(found, str) else found

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from pgassay import durable
 from pgassay.errors import RunDirectoryError, StorageFull, TrialError
+from pgassay.refusals.refusal import DirectoryRefused
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
@@ -49,7 +50,7 @@ def make_empty(path: Path) -> None:
     """Makes a new directory, or takes an empty one; refuses one that holds anything."""
     with clear_errors(path):
         if path.exists() and (not path.is_dir() or any(path.iterdir())):
-            raise RunDirectoryError(f"{path}: exists already; name another with --out")
+            raise DirectoryRefused("already-exists", path)
         durable.make_directory(path, parents=True, exist_ok=True)
 
 
@@ -64,7 +65,7 @@ def clear_errors(path: Path) -> Iterator[None]:
                 f"{path}: the disk is full; free some space or put the run elsewhere with --out;"
                 " finished trials are kept"
             ) from error
-        raise RunDirectoryError(f"{path}: cannot be written: {error.strerror}") from error
+        raise DirectoryRefused("cannot-be-written", path, why=error.strerror) from error
 
 
 @contextmanager

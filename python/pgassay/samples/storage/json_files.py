@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pgassay.errors import RunDirectoryError
 from pgassay.json_text import decoded
+from pgassay.refusals.refusal import DirectoryRefused
 from pgassay.spec.secrets.redaction import redacted_value
 from pgassay.stored_model import StoredFile
 
@@ -33,9 +33,9 @@ def read_text(path: Path) -> str:
     try:
         return path.read_text("utf-8")
     except OSError as error:
-        raise RunDirectoryError(f"{path}: {error.strerror}") from None
+        raise DirectoryRefused("cannot-be-opened", path, why=error.strerror) from None
     except UnicodeDecodeError:
-        raise RunDirectoryError(f"{path}: is damaged: not UTF-8 text") from None
+        raise DirectoryRefused("file-not-utf8", path) from None
 
 
 def parsed_file(path: Path) -> dict[str, Any]:
@@ -45,11 +45,11 @@ def parsed_file(path: Path) -> dict[str, Any]:
         if "\\u" in text:
             json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError:
-        raise RunDirectoryError(f"{path}: is damaged: half a character in a text") from None
+        raise DirectoryRefused("half-a-character", path) from None
     except ValueError as error:
-        raise RunDirectoryError(f"{path}: is damaged: {error}") from None
+        raise DirectoryRefused("damaged", path, why=error) from None
     if not isinstance(value, dict):
-        raise RunDirectoryError(f"{path}: is damaged: not a JSON object")
+        raise DirectoryRefused("not-an-object", path)
     return value
 
 
@@ -59,4 +59,4 @@ def stored_file(path: Path, model: type[_File]) -> _File:
     try:
         return model.read(found)
     except ValueError as error:
-        raise RunDirectoryError(f"{path}: {error}") from None
+        raise DirectoryRefused("not-as-this-version-writes", path, why=error) from None

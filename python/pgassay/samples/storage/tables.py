@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow.dataset import dataset
 
-from pgassay.errors import RunDirectoryError
+from pgassay.refusals.refusal import DirectoryRefused
 from pgassay.trials.model.columns import CHECKPOINTS, COUNTERS, EVENTS, LOAD, WAITS
 from pgassay.trials.model.record import Checkpoint, Columns
 from pgassay.trials.server_log.events import LogEvent
@@ -127,7 +127,7 @@ def _refuse_lacking(path: Path, name: str) -> None:
     needed = {field.name for field in TABLES[name] if not field.nullable}
     missing = needed - set(pq.read_schema(path).names)
     if missing:
-        raise RunDirectoryError(f"{path}: column {min(missing)!r} is missing")
+        raise DirectoryRefused("column-missing", path, column=min(missing))
 
 
 @contextmanager
@@ -136,4 +136,4 @@ def _clear_errors(path: Path) -> Iterator[None]:
         yield
     except (OSError, ValueError, pa.ArrowException) as error:  # a name that is no UTF-8
         reason = (str(error).splitlines() or [type(error).__name__])[0]
-        raise RunDirectoryError(f"{path}: cannot be read: {reason}") from None
+        raise DirectoryRefused("cannot-be-read", path, why=reason) from None
