@@ -41,7 +41,7 @@ def server(
             parts = sql.SQL(", ").join(sql.Literal(part.strip('"')) for part in values)
             session.execute(sql.SQL("ALTER SYSTEM SET {} = {}").format(sql.Identifier(name), parts))
         session.execute("ALTER DATABASE lab SET temp_buffers = '5MB'")
-        session.execute("ALTER DATABASE lab SET enable_sort = off")
+        session.execute("ALTER DATABASE lab SET geqo = off")
         session.execute("SELECT pg_reload_conf()")
     yield lab_server
     with lab_server.admin() as session:
