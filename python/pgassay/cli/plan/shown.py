@@ -121,7 +121,7 @@ def _print(spec: Spec, drawn: Plan, placement: Placement, knobs: list[str]) -> N
     share = f"{100 * drawn.smallest_effect:g} %"
     labelled("metric    ", f"{drawn.metric}; an effect below {share} does not matter")
     if endpoints := price(drawn):
-        labelled("endpoints ", endpoints)
+        labelled("endpoints ", str(endpoints))
     for limit in [] if spec.file.guard is None else spec.file.guard.described():
         labelled("limit     ", limit)
     _print_settings(spec)

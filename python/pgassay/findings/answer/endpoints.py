@@ -15,7 +15,6 @@ from pgassay.analysis.model import Analysis, Comparison, Verdict
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.answer.limits import lost_words, on_average
 from pgassay.findings.wording import aside, bare_interval, percent, texts_of
-from pgassay.language import colon, decimals, listed, tr
 from pgassay.notes import Note, Term
 from pgassay.plan.model import Endpoint, Plan
 
@@ -98,21 +97,20 @@ def endpoint_title(metric: str) -> str:
     return name or METRICS[metric].title
 
 
-def price(plan: Plan) -> str:
-    """What the endpoints of a plan cost each other in power; empty where there are none."""
+def price(plan: Plan) -> Note | None:
+    """What the endpoints of a plan cost each other in power; None where there are none."""
     if not plan.endpoints or not plan.factors:
-        return ""
-    named = listed(
-        tr("{value} (margin {margin})", value=_TEXTS["names"][one.metric], margin=_margin(one))
+        return None
+    named = tuple(
+        Note.of(f"{_RULE}/price.name", value=Term(_TEXTS["names"][one.metric]), margin=_margin(one))
         for one in plan.endpoints
     )
     count, rule, blocks = len(plan.endpoints), rule_of(plan), plan.last_block
     if count == 1:
-        return f"{named}{colon()}{_TEXTS['price']['one']}"
+        return Note.of(f"{_RULE}/price.one", named=named)
     together = rule.of_endpoint(plan.endpoints[0], of=count)
     needed = [each.critical(blocks, blocks, 0.05) + _NINE_OF_TEN for each in (together, rule)]
-    text: str = _TEXTS["price"]["several"]
-    return f"{named}{colon()}{text.format(times=decimals(needed[0] / needed[1], '.2f'))}"
+    return Note.of(f"{_RULE}/price.several", named=named, times=needed[0] / needed[1])
 
 
 def _margin(endpoint: Endpoint) -> Note:

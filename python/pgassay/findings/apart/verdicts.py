@@ -10,7 +10,6 @@ from pgassay.analysis.gates.judge import why_withdrawn
 from pgassay.analysis.model import Comparison
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.wording import as_sentences, aside, percent, texts_of
-from pgassay.language import decimals
 from pgassay.notes import Note, Term, Value
 from pgassay.quantities import beyond
 
@@ -88,7 +87,7 @@ def spread_sentence(found: RunDifference) -> Note | None:
     spread = found.spread
     sentence = Note.of(
         f"{_RULE}/spread.{spread.source.value.replace(' ', '-')}",
-        sd=spread_text(spread, found.comparison),
+        sd=spread_of(spread, found.comparison),
         degrees=float(spread.degrees),
     )
     if found.sessions is None:
@@ -96,17 +95,13 @@ def spread_sentence(found: RunDifference) -> Note | None:
     return as_sentences(Note(f"{_RULE}/sessions.unit"), sentence)
 
 
-def spread_text(spread: RunSpread, of: Comparison) -> str:
+def spread_of(spread: RunSpread, of: Comparison) -> Note:
     """The standard deviation as a share of the baseline; in its unit where that is zero."""
-    metric = METRICS[of.metric]
-    if metric.scale == "ratio":
-        return f"{decimals(100.0 * spread.sd, '.3g')} %"
-    mean = max(abs(of.baseline_mean), abs(of.level_mean))
-    return (
-        f"{decimals(100.0 * spread.sd / mean, '.3g')} %"
-        if mean
-        else f"{decimals(spread.sd, '.3g')} {metric.unit}"
-    )
+    metric, mean = METRICS[of.metric], max(abs(of.baseline_mean), abs(of.level_mean))
+    if metric.scale != "ratio" and not mean:
+        return Note.of(f"{_RULE}/sd.amount", sd=spread.sd, unit=metric.unit)
+    whole = 1.0 if metric.scale == "ratio" else mean
+    return Note.of(f"{_RULE}/sd.share", pct=100.0 * spread.sd / whole)
 
 
 def limits() -> tuple[str, ...]:

@@ -14,7 +14,6 @@ from pgassay.findings.model import Finding, FindingKind
 from pgassay.findings.noise.fitness import Fitness, checks
 from pgassay.findings.noise.forecast import detectable_sentence, expected_sentence, title_of
 from pgassay.findings.wording import texts_of
-from pgassay.language import tr
 from pgassay.notes import Note, Term
 
 _RULE = "findings/noise/aa_run"
@@ -43,12 +42,12 @@ def calibration_findings(found: Calibration, smallest_effect: float) -> list[Fin
         (title_of("expected"), expected_sentence(found.outlook, found.most_blocks, found.block_s)),
         (_TEXTS["advice"]["title"], _advice(found, 100.0 * smallest_effect)),
         (
-            tr("Fitness: {worst}", worst=tr(worst)),
+            Note.of(f"{_RULE}/titles.fitness", worst=Term(worst)),
             Note.of(f"{_RULE}/fitness.{worst}", reasons=reasons),
         ),
         *(
             (
-                tr("{title}: {state}", title=title, state=tr(state)),
+                Note.of(f"{_RULE}/titles.check", title=Term(title), state=Term(state)),
                 Note.of("findings/sentence", clause=clause),
             )
             for state, title, clause in checked

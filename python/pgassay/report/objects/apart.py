@@ -10,7 +10,7 @@ from dataclasses import asdict
 from typing import Any
 
 from pgassay.analysis.apart.model import ApartAnalysis, RunDifference
-from pgassay.findings.apart.verdicts import badge_of, limits, spread_text
+from pgassay.findings.apart.verdicts import badge_of, limits, spread_of
 from pgassay.report.context import ApartContext
 from pgassay.report.environment import created_at, server_version
 from pgassay.report.objects.analysis import fields, finite
@@ -103,7 +103,7 @@ def _difference(one: RunDifference) -> dict[str, Any]:
         if spread is None
         else {
             "sd": spread.sd,
-            "text": spread_text(spread, one.comparison),
+            "text": str(spread_of(spread, one.comparison)),
             "from": spread.source,
             "degrees": spread.degrees,
         },

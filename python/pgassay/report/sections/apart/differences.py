@@ -11,7 +11,7 @@ from dataclasses import replace
 from pgassay.analysis.apart.model import RunDifference
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.answer.endpoints import endpoint_title
-from pgassay.findings.apart.verdicts import spread_text
+from pgassay.findings.apart.verdicts import spread_of
 from pgassay.language import Message, decimals, tr
 from pgassay.report.charts.effects.apart import differences_chart
 from pgassay.report.charts.style import TONES
@@ -93,7 +93,7 @@ def _interval(one: RunDifference) -> Cell:
 
 
 def _spread(one: RunDifference) -> str:
-    return ABSENT if one.spread is None else spread_text(one.spread, one.comparison)
+    return ABSENT if one.spread is None else str(spread_of(one.spread, one.comparison))
 
 
 def _within(one: RunDifference) -> str:
