@@ -14,14 +14,13 @@ from pgassay.analysis.classic.model import ClassicView
 from pgassay.analysis.classic.view import classic_view
 from pgassay.analysis.compare.accounting import account
 from pgassay.analysis.compare.alternating.carry_over import carry_over_caveats
-from pgassay.analysis.compare.alternating.round_effects import round_effects
 from pgassay.analysis.compare.by_server import effects_by_server
 from pgassay.analysis.compare.factorial import factorial_effects
 from pgassay.analysis.curves.association import associations
 from pgassay.analysis.curves.checkpoints.causes import checkpoint_causes
 from pgassay.analysis.curves.checkpoints.effect import checkpoint_effects
 from pgassay.analysis.curves.checkpoints.profiles import checkpoint_rows
-from pgassay.analysis.curves.effect_curves import effects_by_load, quantile_shifts
+from pgassay.analysis.curves.effect_curves import effects_by_load, quantile_shifts, round_effects
 from pgassay.analysis.curves.halves import effects_by_half, half_caveats
 from pgassay.analysis.curves.latency_curve import latency_curves
 from pgassay.analysis.curves.load_curve import load_curves

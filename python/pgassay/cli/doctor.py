@@ -16,7 +16,7 @@ from pgassay.cli.terminal.options import Json, option
 from pgassay.errors import ExitCode
 
 if TYPE_CHECKING:
-    from pgassay.trials.model.check import Check
+    from pgassay.trials.sampling.not_measured import Check
 
 _MARKS = {"ok": ("ok", "green"), "note": ("note", "yellow"), "fail": ("FAIL", "red")}
 

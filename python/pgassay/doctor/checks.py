@@ -20,8 +20,8 @@ from pgassay.server.protocol import Connection, ConnectionParameters
 from pgassay.server.statements import statement
 from pgassay.server.undo.killed_run import explained
 from pgassay.server.undo.marking import words_of
-from pgassay.trials.model.check import Check
 from pgassay.trials.sampling.not_measured import (
+    Check,
     check_extensions,
     check_log,
     check_settings,

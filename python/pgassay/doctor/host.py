@@ -38,9 +38,8 @@ from pgassay.trials.host.host_sources import (
     host_sources,
     sources_over_sql,
 )
-from pgassay.trials.model.check import Check
 from pgassay.trials.profile.perf import RIGHT, program, sees_kernel
-from pgassay.trials.sampling.not_measured import check_log
+from pgassay.trials.sampling.not_measured import Check, check_log
 from pgassay.trials.trace.requirements import missing
 
 

@@ -16,8 +16,7 @@ from pgassay.errors import SpecError
 from pgassay.refusals.refusal import found_by, refuse
 from pgassay.spec.factors.tables import file_names, named_levels, plain_names
 from pgassay.spec.model import ExperimentFile
-from pgassay.spec.reading.tables import parsed_toml, read_table
-from pgassay.spec.reading.toml_text import toml_key, toml_literal
+from pgassay.spec.reading.tables import parsed_toml, read_table, toml_key, toml_literal
 from pgassay.spec.refusals.tables import OF_TABLES
 
 _BESIDE = "# Paths are relative to the experiment file of this run: save this one beside it.\n"

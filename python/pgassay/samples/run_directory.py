@@ -41,7 +41,7 @@ from pgassay.samples.storage.tables import TABLES, as_table, logged_tables, parq
 from pgassay.samples.stored_parts import StoredTrial
 from pgassay.spec.experiment import Spec
 from pgassay.spec.stored import WORKLOAD_COPY, materials_to_json
-from pgassay.trials.model.packed import PackedTables
+from pgassay.trials.model.columns import PackedTables
 from pgassay.trials.model.record import Columns, FailedTrial, TrialRecord
 
 

@@ -16,7 +16,7 @@ from pgassay.cli.new.file_text import file_text
 from pgassay.cli.new.offered import Offer, usual_levels
 from pgassay.cli.new.terminal import questions
 from pgassay.errors import ExitCode
-from pgassay.spec.reading.toml_text import toml_key, toml_literal
+from pgassay.spec.reading.tables import toml_key, toml_literal
 from pgassay.spec.settings.catalogue import CATALOGUED, check_setting, names
 from support.runs.command import pgassay, shop_workload
 from support.runs.terminal import END, talk

@@ -24,7 +24,7 @@ from pgassay.notes import (
 )
 from pgassay.plan.duet import background
 from pgassay.plan.modes import carries_over
-from pgassay.server.copied.carried_settings import left_out
+from pgassay.server.copied.source import left_out
 from pgassay.spec.server.reset import ResetLevel
 from pgassay.trials.guards.thresholds import shipped_limits
 from pgassay.trials.sampling.not_measured import codes_of, hidden_settings

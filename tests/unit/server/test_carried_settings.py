@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pgassay.server.copied.base_backup import connection_words
-from pgassay.server.copied.carried_settings import carry
+from pgassay.server.copied.source import carry
 from pgassay.server.protocol import ConnectionParameters, Context, Setting
 
 

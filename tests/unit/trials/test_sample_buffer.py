@@ -10,7 +10,7 @@ import pytest
 
 from pgassay.samples.storage.tables import as_table, parquet, parquet_of
 from pgassay.trials.guards.foreign_sessions import foreign_load
-from pgassay.trials.model import packed
+from pgassay.trials.model import columns
 from pgassay.trials.model.columns import COUNTERS, WAITS
 from pgassay.trials.model.record import Columns
 from pgassay.trials.sampling.samplers import EVERY_S, SampleBuffer
@@ -76,7 +76,7 @@ def drained(
 ) -> tuple[Pieces, SampleBuffer]:
     """Looked at each second for half a minute; each piece is packed by itself, two or three
     together, or none."""
-    monkeypatch.setattr(packed, "ROWS_AT_ONCE", request.param)
+    monkeypatch.setattr(columns, "ROWS_AT_ONCE", request.param)
     now = [0.0]
     pieces = Pieces()
     drained = SampleBuffer(pieces, lambda: now[0])

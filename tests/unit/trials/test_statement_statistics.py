@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pgassay.trials.model.check import Check
-from pgassay.trials.sampling.not_measured import check_extensions
+from pgassay.trials.sampling.not_measured import Check, check_extensions
 from pgassay.trials.sampling.queries import Extension, all_queries, queries_for
 from pgassay.trials.sampling.statement_statistics import OTHERS, SINCE, changed
 

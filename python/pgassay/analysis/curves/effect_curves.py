@@ -1,8 +1,9 @@
-"""The effect along a curve: at each quantile of latency, and at each load.
+"""The effect along a curve: at each quantile of latency, at each load, in each round.
 
-Enters: trial measures. Leaves: a `QuantileShift` per level and step, an `EffectByLoad` per level.
-Never: tests requests (a quantile is one number per trial), or reports a crossing from noise: on
-both sides the band over all steps must exclude zero.
+Enters: trial measures. Leaves: a `QuantileShift` per level and step, an `EffectByLoad` per level;
+of a switchback or duet a `RoundEffects` per level, for a chart. Never: tests requests (a quantile
+is one number per trial), or reports a crossing from noise: on both sides the band over all steps
+must exclude zero.
 
 Sources: Doksum (Annals of Statistics 2, 1974) and Rousselet, Pernet and Wilcox (European Journal of
 Neuroscience 46, 2017) for the shift function; simultaneous.py for the band over the logarithms.
@@ -23,13 +24,15 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from pgassay.analysis.compare.blocks.contrasts import pair_blocks
+from pgassay.analysis.compare.blocks.contrasts import main_effect, pair_blocks, round_table
+from pgassay.analysis.compare.model import RoundEffects
 from pgassay.analysis.compare.rule import loads_compared
 from pgassay.analysis.curves.model import Crossing, EffectByLoad, QuantileShift
 from pgassay.analysis.measures.model import TrialMeasures
 from pgassay.analysis.reading.histograms import CURVE_SHARES
 from pgassay.analysis.reading.metrics import METRICS, Metric
 from pgassay.analysis.statistics.simultaneous import Band, ratio_curve
+from pgassay.analysis.statistics.values import ratio_pct
 from pgassay.plan.model import Factor, Plan
 
 
@@ -200,3 +203,24 @@ def _last_zero(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
 
 def _zero_between(x: NDArray[np.float64], y: NDArray[np.float64], at: int) -> float:
     return float(x[at] - y[at] * (x[at + 1] - x[at]) / (y[at + 1] - y[at]))
+
+
+def round_effects(plan: Plan, trials: Sequence[TrialMeasures]) -> tuple[RoundEffects, ...]:
+    """Returns the effect in every round for each level; none in designs that do not alternate."""
+    if not plan.alternates:
+        return ()
+    table = round_table(METRICS[plan.metric], trials, plan)
+    if table.trials is None or not table.blocks:
+        return ()
+    return tuple(
+        RoundEffects(
+            factor=factor.name,
+            level=level,
+            blocks=tuple(int(block) for block in table.trials),
+            effects_pct=tuple(
+                ratio_pct(float(d)) for d in table.of(main_effect(plan, factor, level))
+            ),
+        )
+        for factor in plan.factors
+        for level in factor.levels[1:]
+    )

@@ -23,7 +23,7 @@ from pgassay.plan.model import Plan
 from pgassay.plan.modes import SWITCHBACK
 from pgassay.refusals.refusal import Refusal
 from pgassay.spec.parse import parse_spec
-from pgassay.spec.reading.toml_text import toml_key, toml_literal
+from pgassay.spec.reading.tables import toml_key, toml_literal
 
 
 def file_text(answers: Answers, offers: Mapping[str, Offer], commands: str) -> str:

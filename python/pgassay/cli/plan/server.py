@@ -22,7 +22,7 @@ from pgassay.server.knobs.host_knobs import without_effect
 from pgassay.server.knobs.knob_files import refusals_on
 from pgassay.server.owned.workspace import disk_of_workspaces
 from pgassay.server.preview.copy import preview_copy
-from pgassay.server.preview.model import Preview
+from pgassay.server.preview.host import Preview
 from pgassay.server.preview.preview import preview_existing
 from pgassay.spec.experiment import Spec
 from pgassay.spec.model import ExperimentFile

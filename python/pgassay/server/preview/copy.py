@@ -22,7 +22,7 @@ from pgassay.server.hosts.account import server_account
 from pgassay.server.hosts.control_groups import memory_of
 from pgassay.server.hosts.local import HERE
 from pgassay.server.owned.workspace import disk_of_workspaces
-from pgassay.server.preview.model import PlannedChange, Preview
+from pgassay.server.preview.host import PlannedChange, Preview
 from pgassay.server.protocol import Connection, ConnectionParameters
 from pgassay.server.settings.values import read_settings
 from pgassay.spec.workload.folder import InstalledTables

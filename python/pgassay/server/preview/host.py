@@ -1,7 +1,8 @@
-"""What a run would find on the host of an existing server.
+"""What a run would find on an existing server, as values, and on its host.
 
-Enters: a read-only session, the way to the host. Leaves: why the host or the service cannot be used
-as the spec asks, where the data are, how much memory there is. Never: changes anything there.
+Enters: a read-only session, the way to the host. Leaves: `Preview`, `PlannedChange`; why the host
+or the service cannot be used as the spec asks, where the data are, how much memory there is. Never:
+changes anything there.
 """
 
 from __future__ import annotations
@@ -11,11 +12,41 @@ from pathlib import Path
 
 from pgassay.errors import TargetError
 from pgassay.server.existing.access import Access
+from pgassay.server.existing.signs import Sign
 from pgassay.server.hosts.control_groups import memory_of
 from pgassay.server.hosts.host import Host
 from pgassay.server.hosts.server_process import find_server_process
 from pgassay.server.protocol import Connection
 from pgassay.server.service.restartable import refuse_other_program
+
+
+@dataclass(frozen=True)
+class PlannedChange:
+    """One change that a run would make and take back at its end."""
+
+    where: str
+    """Such as "server" or "host"."""
+    what: str
+    takes: str
+    """What it takes to be in force: such as "reload"."""
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What a run would find and do on an existing server."""
+
+    server: str
+    version: str
+    signs: tuple[Sign, ...]
+    accepted: tuple[str, ...]
+    """Names of those among the signs that do not stop the run."""
+    refusals: tuple[str, ...]
+    """What else would stop it."""
+    changes: tuple[PlannedChange, ...]
+    data_directory: str | None = None
+    """On the server's host, where that can be looked at."""
+    sees_host: bool = True
+    """Whether more than SQL reaches the server."""
 
 
 @dataclass(frozen=True)

@@ -25,8 +25,7 @@ from pgassay.server.existing.capacity import capacity_of, lacking, own_sessions
 from pgassay.server.existing.refusals import FIT, UNUSED, Found
 from pgassay.server.existing.requirements import directory_here, is_here, refusals_of
 from pgassay.server.existing.signs import look_for_signs
-from pgassay.server.preview.host import look_at_host
-from pgassay.server.preview.model import PlannedChange, Preview
+from pgassay.server.preview.host import PlannedChange, Preview, look_at_host
 from pgassay.server.protocol import NOTHING, Connection, Context, ResetLevel
 from pgassay.server.settings.changeable import needs_restart, refuse_in_sessions
 from pgassay.server.settings.pending_changes import refuse_reload, refuse_restart

@@ -1,12 +1,13 @@
-"""Check TOML text against a table's model; every error becomes one clear line.
+"""Checks TOML text against a table's model, with one clear line per error; writes values as TOML.
 
-Enters: TOML text, the file it came from, the pydantic model it must fit.
-Leaves: the model, or a SpecError naming file, key and fix.
-Never: reads a file or interprets the table.
+Enters: TOML text, the file it came from, the pydantic model it must fit; names and values, also
+hostile ones. Leaves: the model, or a SpecError naming file, key and fix; text that tomllib reads
+back as the same. Never: reads a file or interprets the table.
 """
 
 from __future__ import annotations
 
+import json
 import tomllib
 from collections.abc import Sequence
 from typing import Any, TypeVar, get_args
@@ -131,3 +132,33 @@ def shortened(value: Any, most: int = 60) -> str:
     """Returns a value of a file in quotes, cut to what a line can show."""
     text = repr(value)
     return text if len(text) <= most else text[: most - 3] + "..."
+
+
+def toml_key(name: str) -> str:
+    """Returns a name as a key of TOML, quoted where TOML wants that."""
+    is_bare = name.isascii() and name.replace("_", "").replace("-", "").isalnum()
+    return name if is_bare else toml_literal(name)
+
+
+def toml_literal(value: Any) -> str:
+    """Returns the TOML text of a value, with tables inline."""
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case str():
+            return "".join(map(_visible, json.dumps(value, ensure_ascii=False)))
+        case list() | tuple():
+            return f"[{', '.join(toml_literal(one) for one in value)}]"
+        case dict():
+            inner = ", ".join(f"{toml_key(n)} = {toml_literal(v)}" for n, v in value.items())
+            return f"{{ {inner} }}" if inner else "{}"
+        case _:
+            return str(value)
+
+
+def _visible(character: str) -> str:
+    """A character as it is, or its escape: TOML refuses DEL, and marks of direction or of no
+    width would make the file look like another one."""
+    if character.isprintable():
+        return character
+    return f"\\u{ord(character):04x}" if ord(character) < 0x10000 else f"\\U{ord(character):08x}"

@@ -15,7 +15,7 @@ from pgassay.notes import Note
 from pgassay.trials.server_log.events import LogEvent
 
 if TYPE_CHECKING:  # `pgassay load` is not to wait for it
-    from pgassay.trials.model.packed import PackedTables
+    from pgassay.trials.model.columns import PackedTables
 
 Columns = Mapping[str, list[Any]]
 """Column name → values, all of one length; the columns are those of pgassay._core."""

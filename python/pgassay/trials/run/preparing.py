@@ -31,11 +31,10 @@ from pgassay.trials.environment.server_differences import (
     describe_servers,
     unlike,
 )
-from pgassay.trials.model.check import Check
 from pgassay.trials.run.progress import ProgressListener
 from pgassay.trials.run.refusals.of_servers import refuse_clients
 from pgassay.trials.run.testbeds import Dataset, Testbeds
-from pgassay.trials.sampling.not_measured import described, not_measured
+from pgassay.trials.sampling.not_measured import Check, described, not_measured
 
 
 @dataclass

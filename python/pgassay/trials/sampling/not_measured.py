@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, Literal, Self
 
 import psycopg
 
@@ -20,7 +21,6 @@ from pgassay.server.connection.session import connect
 from pgassay.server.hosts.host import Host
 from pgassay.server.protocol import Connection, ConnectionParameters
 from pgassay.server.statements import statement
-from pgassay.trials.model.check import Check
 from pgassay.trials.sampling.queries import (
     STATEMENTS,
     WAITS,
@@ -31,6 +31,35 @@ from pgassay.trials.sampling.queries import (
 )
 from pgassay.trials.server_log.entry import knows_language
 from pgassay.trials.server_log.place import Missing, find_place, log_settings
+
+
+@dataclass(frozen=True)
+class Check:
+    """What a check of the server found, and how to fix it."""
+
+    name: str
+    state: Literal["ok", "note", "fail"]
+    found: str
+    fix: str = ""
+    notes: tuple[tuple[str, Note], ...] = ()
+    """Name of a field above → the note that its sentence was made of; for reports."""
+
+    @classmethod
+    def noted(cls, name: Note | str, found: Note, fix: Note | str = "") -> Self:
+        """Makes a check that says what is not measured."""
+        parts = {"name": name, "found": found, "fix": fix}
+        notes = tuple((part, one) for part, one in parts.items() if isinstance(one, Note))
+        return cls(str(name), "note", str(found), str(fix), notes)
+
+    def fixed_by(self, fix: Note) -> Self:
+        """Returns the same check with another fix."""
+        others = tuple((part, one) for part, one in self.notes if part != "fix")
+        return replace(self, fix=str(fix), notes=(*others, ("fix", fix)))
+
+    def plain(self) -> dict[str, str]:
+        """Returns the texts of the check by name."""
+        return {"name": self.name, "state": self.state, "found": self.found, "fix": self.fix}
+
 
 _RESETS = (STATEMENTS.resets, WAITS.resets)
 """Asked along with what they are about."""

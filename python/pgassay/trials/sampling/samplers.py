@@ -20,8 +20,7 @@ from pgassay.errors import ConnectionRefused
 from pgassay.server.hosts.placement import Place, confirm_place, run_in, threads
 from pgassay.server.protocol import SAMPLER_NAME, ConnectionParameters
 from pgassay.trials.host.host_sources import NO_HOST, HostSources
-from pgassay.trials.model.columns import COUNTERS, WAITS
-from pgassay.trials.model.packed import PackedTables
+from pgassay.trials.model.columns import COUNTERS, WAITS, PackedTables
 from pgassay.trials.model.record import Columns
 from pgassay.trials.sampling.queries import (
     COUNTERS_EVERY_S,
