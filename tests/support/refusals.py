@@ -7,6 +7,7 @@ the sentence.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from types import TracebackType
 from typing import Any, Self
 
@@ -48,3 +49,8 @@ class refused:  # noqa: N801 - it stands where `pytest.raises` would
         of_error = getattr(found, "values", {})
         assert {name: of_error.get(name) for name in self.values} == self.values
         return True
+
+
+def codes_of(found: Iterable[PgassayError]) -> list[str]:
+    """Returns the codes of what was refused, in order; of an error without one its class."""
+    return [getattr(one, "code", type(one).__name__) for one in found]

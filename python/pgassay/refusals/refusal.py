@@ -11,7 +11,7 @@ the experiment.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from functools import cache
 from importlib.resources import files
 from typing import Any, ParamSpec, TypeVar
@@ -109,16 +109,17 @@ def _line(text: str, fix: str) -> str:
 
 
 def found_by(
-    checks: Iterable[Callable[Given, Iterable[PgassayError] | None]],
+    checks: Iterable[Callable[Given, object]],
     *given: Given.args,
     **named: Given.kwargs,
 ) -> list[PgassayError]:
     """Returns everything that these checks refuse, in their order; a check may raise as well as
-    yield."""
+    yield. What else it returns is left alone."""
     found: list[PgassayError] = []
     for check in checks:
         try:
-            found.extend(check(*given, **named) or ())
+            made = check(*given, **named)
+            found.extend(made if isinstance(made, Iterator | list) else ())
         except RestoreFailed:
             raise
         except (SpecError, SetupError, TargetError) as error:

@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from pgassay.errors import RestoreFailed, TargetError
+from pgassay.errors import RestoreFailed
 from pgassay.fleet.existing import found_servers
 from pgassay.plan.model import PlannedTrial
 from pgassay.recovery import undo_what_is_left
@@ -22,6 +22,7 @@ from pgassay.spec.parse import parse_spec
 from pgassay.workflows.pipeline import run_experiment
 from pgassay.workflows.resume import resume
 from support.cluster.ray_nodes import RayNodes
+from support.refusals import refused
 from support.runs.broken import assert_nothing_open, watched
 from support.runs.command import last_line, pgassay
 from support.servers.existing import auto_conf
@@ -200,5 +201,5 @@ def test_two_strings_that_lead_to_one_server_are_refused(
     lab_server: LabServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PGPASSWORD", SECRET)
-    with pytest.raises(TargetError, match=r"servers: .* lead to the same server, or to copies"):
+    with refused("one-server-twice"):
         found_servers([lab_server.place(), lab_server.place(dbname="other")])

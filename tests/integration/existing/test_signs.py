@@ -13,11 +13,12 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from pgassay.errors import ExitCode, SignsOfProduction, TargetError
+from pgassay.errors import ExitCode, SignsOfProduction
 from pgassay.server.existing.target import ExistingTarget
 from pgassay.server.hosts.account import Account
 from pgassay.server.owned.installation import Installation
 from pgassay.spec.server.signs import SIGNS
+from support.refusals import refused
 from support.runs.command import pgassay
 from support.servers.lab import (
     SECRET,
@@ -215,7 +216,7 @@ def untouched(server: LabServer) -> bool:
     )
 
 
-def refused(dsn: str) -> SignsOfProduction:
+def refusal_of(dsn: str) -> SignsOfProduction:
     target = ExistingTarget(dsn, RecordingJournal())
     try:
         with pytest.raises(SignsOfProduction) as caught:
@@ -235,7 +236,7 @@ def test_a_sign_stops_the_run_until_it_is_accepted_by_name(
 ) -> None:
     with ExitStack() as provoked:
         provoked.enter_context(PROVOKED[name](server, tmp_path / "stream"))  # type: ignore[arg-type]
-        stopped = refused(server.dsn())
+        stopped = refusal_of(server.dsn())
         assert f'target.accept = ["{name}"]' in str(stopped)
         (line,) = stopped.excerpt.splitlines()
         assert line.strip().startswith(f"{name}: ")
@@ -251,7 +252,7 @@ def test_a_sign_stops_the_run_until_it_is_accepted_by_name(
 
 def test_the_signs_stop_a_user_without_pg_monitor_too(server: LabServer, tmp_path: Path) -> None:
     with replicas(server, tmp_path / "stream"), sessions(server, tmp_path):
-        stopped = refused(server.dsn(user="plain"))
+        stopped = refusal_of(server.dsn(user="plain"))
         assert 'target.accept = ["replicas", "sessions"]' in str(stopped)
 
 
@@ -355,8 +356,8 @@ def test_a_real_standby_is_a_sign_on_its_primary_and_no_target_itself(
     server: LabServer, account: Account, servers_base: Path
 ) -> None:
     with running_standby(server, account, servers_base) as standby:
-        assert "replicas: 1 attached: pgassay, streaming" in refused(server.dsn()).excerpt
+        assert "replicas: 1 attached: pgassay, streaming" in refusal_of(server.dsn()).excerpt
         on_standby = ExistingTarget(standby.dsn(), RecordingJournal())
-        with pytest.raises(TargetError, match="is a standby"):
+        with refused("server-is-standby"):
             on_standby.open()
         on_standby.close()

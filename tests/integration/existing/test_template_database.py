@@ -10,11 +10,12 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from pgassay.errors import ConnectionRefused, TargetError
+from pgassay.errors import ConnectionRefused
 from pgassay.server.connection.session import user_path
 from pgassay.server.existing.target import ExistingTarget
 from pgassay.server.recovery.recover import recover
 from pgassay.spec.server.reset import Caches, ResetLevel, ResetRule
+from support.refusals import refused
 from support.runs.broken import spec_file
 from support.runs.command import pgassay
 from support.servers.accounts import build_accounts
@@ -108,7 +109,7 @@ def test_a_database_in_use_is_not_copied_and_plan_says_so(
         with server.admin() as session:
             session.execute("SET application_name = 'psql'")
             target.open()
-            with pytest.raises(TargetError, match=r"connected to database lab: postgres \(psql\)"):
+            with refused("database-in-use", name="lab", who="postgres (psql)"):
                 target.prepare(build_accounts, {})
             shown = pgassay("plan", spec, PGPASSWORD=SECRET).stdout
             assert "stops: reset.level = 'template': others are connected" in shown
@@ -123,7 +124,7 @@ def test_a_user_who_may_make_no_database_is_refused_before_anything_is_made(
 ) -> None:
     with closing(template_target(server, journal, user="plain")) as target:
         target.open()
-        with pytest.raises(TargetError, match=r"plain may make no database \(CREATEDB\)"):
+        with refused("may-make-no-database", user="plain"):
             target.prepare(build_accounts, {})
     assert journal.changes == []
 

@@ -13,6 +13,7 @@ from pgassay.server.knobs.host_knobs import HostKnobs, recover_host
 from pgassay.server.knobs.knob_files import find_knob, locked
 from pgassay.server.undo.change_record import recorded
 from support.hosts.sshd import HOST, Sshd
+from support.refusals import refused
 from support.runs.changes import knobs_in
 from support.servers.lab import RecordingJournal, wait_until
 
@@ -60,7 +61,7 @@ def test_a_knob_is_journalled_with_its_host_written_read_back_and_put_back(host:
     assert now() == wanted
     (change,) = knobs_in(journal.changes)
     assert (change.host, change.what) == (HOST, f"{SWAP} of {HOST}")
-    with pytest.raises(TargetError, match="another pgassay run is changing knobs of this host"):
+    with refused("knobs-in-use", host="this host"):
         HostKnobs(RecordingJournal()).check({SWAP: wanted}, None)
     knobs.restore()
     assert now() == before

@@ -17,6 +17,7 @@ from pgassay.server.hosts.local import HERE
 from pgassay.server.hosts.server_process import ServerProcess
 from pgassay.server.service.control import DebianCluster
 from pgassay.server.service.restartable import refuse_leaving_unit
+from support.refusals import refused
 from support.runs.targets import CLUSTER, existing
 from support.servers.debian import DebianServer
 from support.servers.lab import RecordingJournal, is_root, wait_until
@@ -121,7 +122,7 @@ def test_a_server_in_our_own_unit_may_be_restarted(
     debian: DebianServer, in_unit: Callable[[str], int]
 ) -> None:
     server = ServerProcess(debian.data, debian.account, in_unit("runner.service"), None, True)
-    with pytest.raises(TargetError, match=r"runner\.service"):
+    with refused("server-in-a-foreign-unit", unit="runner.service", name="runner"):
         refuse_leaving_unit(HERE, server, "cluster")
     (group,) = (one for tree in TREES for one in tree.glob(f"{os.getpid()}-{SLICE}/*.service"))
     child = os.fork()

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from pgassay.errors import RestoreFailed, SettingRejected, TargetError
+from pgassay.errors import RestoreFailed, TargetError
 from pgassay.server.connection import answering
 from pgassay.server.connection.session import user_path
 from pgassay.server.existing.access import Access
@@ -22,6 +22,7 @@ from pgassay.server.service import service as service_module
 from pgassay.server.service.control import DebianCluster, RestartCommand, SystemdUnit
 from pgassay.server.service.service import Service
 from support.hosts.sshd import HOST, Sshd
+from support.refusals import refused
 from support.runs import forked
 from support.runs.broken import assert_nothing_open, in_the_second_trial, spec_file, watched
 from support.runs.command import pgassay
@@ -67,10 +68,18 @@ def commanded(server: DebianServer, journal: RecordingJournal, command: str) -> 
 
 
 @pytest.mark.parametrize(
-    ("kind", "control", "words"),
+    ("kind", "control", "expected"),
     [
-        ("systemd", SystemdUnit("postgresql@15-main"), "has no unit postgresql@15-main"),
-        ("pg_ctlcluster", DebianCluster("15", "main"), "has no cluster 15/main"),
+        (
+            "systemd",
+            SystemdUnit("postgresql@15-main"),
+            refused("no-such-unit", unit="postgresql@15-main"),
+        ),
+        (
+            "pg_ctlcluster",
+            DebianCluster("15", "main"),
+            refused("no-such-cluster", version="15", name="main"),
+        ),
     ],
 )
 def test_a_service_that_does_not_exist_is_refused_at_once(
@@ -79,12 +88,12 @@ def test_a_service_that_does_not_exist_is_refused_at_once(
     request: pytest.FixtureRequest,
     kind: str,
     control: SystemdUnit | DebianCluster,
-    words: str,
+    expected: refused,
 ) -> None:
     existing(kind, debian, journal, request)
     access = replace(ACCESS[kind], control=control)
     target = ExistingTarget(debian.dsn(), journal, accept=["commits"], access=access)
-    with closing(target), pytest.raises(TargetError, match=words):
+    with closing(target), expected:
         target.open()
 
 
@@ -123,15 +132,15 @@ def test_a_restart_needs_allow_restart(debian: DebianServer, journal: RecordingJ
     )  # fmt: skip
     with closing(target):
         target.open()
-        with pytest.raises(SettingRejected, match=r"target\.allow_restart = true allows it"):
+        with refused("setting-without-leave-to-restart"):
             target.check_settings({"shared_buffers": "24MB"})
 
 
 @pytest.mark.parametrize(
-    ("command", "words"),
+    ("command", "expected"),
     [
-        ("echo no leave >&2; exit 4", "did not restart the server: no leave"),
-        ("true", "did not restart the server: exit status 0"),
+        ("echo no leave >&2; exit 4", refused("restart-failed", said="no leave")),
+        ("true", refused("restart-failed")),
     ],
 )
 def test_a_command_that_restarts_nothing_is_an_error(
@@ -139,12 +148,12 @@ def test_a_command_that_restarts_nothing_is_an_error(
     journal: RecordingJournal,
     monkeypatch: pytest.MonkeyPatch,
     command: str,
-    words: str,
+    expected: refused,
 ) -> None:
     monkeypatch.setattr(service_module, "APPEAR_LIMIT_S", 0.3)
     target = commanded(debian, journal, command)
     target.open()
-    with pytest.raises(TargetError, match=words):
+    with expected:
         target.prepare(nothing, {"shared_buffers": "24MB"})
     target.close()
     assert journal.open == []
@@ -157,7 +166,7 @@ def test_a_command_that_starts_another_cluster_in_the_servers_place_is_an_error(
     target.open()
     with monkeypatch.context() as patch:
         patch.setattr(service_module, "identity", lambda _: "7")
-        with pytest.raises(TargetError, match="another server answers there: its system identif"):
+        with refused("restart-of-another-server"):
             target.prepare(nothing, {"shared_buffers": "24MB"})
     target.close()
     assert journal.open == []
@@ -172,7 +181,7 @@ def test_a_command_that_loses_the_servers_log_is_an_error(
     )
     target = commanded(debian, journal, start.format(""))
     target.open()
-    with pytest.raises(TargetError, match="writes its log to that command's output, which is lost"):
+    with refused("restart-loses-the-log"):
         target.prepare(nothing, {"shared_buffers": "24MB"})
     debian.ctl("restart")
     target.close()

@@ -14,6 +14,7 @@ from pgassay.notes import Note
 from pgassay.plan.demands import demands_of
 from pgassay.plan.model import Plan
 from pgassay.plan.server_settings import server_settings, session_settings
+from pgassay.refusals.refusal import Refusal
 from pgassay.server.connection.session import as_target_error, connect, resolve
 from pgassay.server.copied.origin import copies_of
 from pgassay.server.existing.access import access_of
@@ -83,19 +84,18 @@ def preview_server(spec: Spec, plan: Plan) -> Preview | None:
     return replace(preview, refusals=(*preview.refusals, *_limits_refused(spec.file, preview)))
 
 
-def _limits_refused(file: ExperimentFile, preview: Preview) -> list[str]:
-    """Limits of `[guard]` on what cannot be seen of the server; a line each."""
+def _limits_refused(file: ExperimentFile, preview: Preview) -> list[Refusal]:
+    """Limits of `[guard]` on what cannot be seen of the server."""
     if file.guard is None or file.target.dsn is None:
         return []
     host = access_of(file.target).host() if preview.sees_host else None
     try:
         parameters = resolve(file.target.dsn)
         with as_target_error("looking at the server"), connect(parameters) as session:
-            found = list(unseen(file.guard, session, host, preview.data_directory))
+            return list(unseen(file.guard, session, host, preview.data_directory))
     finally:
         if host is not None:
             host.close()
-    return [str(refusal) for refusal in found]
 
 
 def knobs_refused(spec: Spec, preview: Preview | None) -> list[str]:
@@ -149,7 +149,7 @@ def print_preview(preview: Preview | None) -> None:
                 "sign: ", f'{sign}; stops the run unless target.accept has "{sign.name}"', "red"
             )
     for refusal in preview.refusals:
-        labelled("stops: ", refusal, "red")
+        labelled("stops: ", str(refusal), "red")
     if not preview.sees_host:
         labelled("risk: ", f"{unwatched()}; target.ssh lets them see it", "yellow")
     for change in preview.changes:

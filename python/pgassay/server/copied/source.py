@@ -21,14 +21,14 @@ from typing import Any
 
 import psycopg
 
-from pgassay.errors import ConnectionRefused, TargetError
+from pgassay.errors import ConnectionRefused, PgassayError, TargetError
 from pgassay.notes import Note
-from pgassay.refusals.refusal import TargetRefused, found_by
+from pgassay.refusals.refusal import TargetRefused, found_by, refuse
 from pgassay.server.connection.session import as_target_error, connect, refused, resolve
 from pgassay.server.copied.base_backup import replication_words
 from pgassay.server.copied.requirements import has_library, programs_for, refuse_without_room
 from pgassay.server.existing.refusals import UNUSED, Found, old_version
-from pgassay.server.existing.requirements import is_here, refusals_of
+from pgassay.server.existing.requirements import is_here
 from pgassay.server.existing.signs import Sign, look_for_signs, refuse_signs
 from pgassay.server.owned.installation import Installation
 from pgassay.server.protocol import Connection, ConnectionParameters, Context, Setting
@@ -73,14 +73,10 @@ class Source:
 def find_source(
     dsn: str, *, accept: Collection[str], bin_directory: Path | None, copies: int
 ) -> Source:
-    """Looks at the server; raises TargetError with the first thing that keeps it from being
-    copied."""
+    """Looks at the server; raises TargetError with the things that keep it from being copied."""
     with look(dsn) as (session, parameters):
         refuse_signs(signs_of_users(session, accept), parameters.label)
-        for problem in problems(
-            session, parameters, dsn, bin_directory=bin_directory, copies=copies
-        ):
-            raise TargetError(problem)
+        refuse(problems(session, parameters, dsn, bin_directory=bin_directory, copies=copies))
         return source_of(session, parameters, bin_directory)
 
 
@@ -124,14 +120,14 @@ def problems(
     *,
     bin_directory: Path | None,
     copies: int,
-) -> Iterator[str]:
-    """Yields a line for each thing that keeps the server from being copied."""
+) -> Iterator[PgassayError]:
+    """Yields a refusal for each thing that keeps the server from being copied."""
     as_found = Found(session, parameters, dsn, makes=False)
     if unfit := found_by([old_version], as_found):
-        yield from map(str, unfit)
+        yield from unfit
         return
     # What a killed run has changed would be carried over as the server's own.
-    yield from map(str, found_by(UNUSED, as_found))
+    yield from found_by(UNUSED, as_found)
     facts = _facts(session)
     checks: list[Callable[[], object]] = [
         lambda: _refuse_uncopied(facts),
@@ -139,7 +135,7 @@ def problems(
         lambda: programs_for(session, bin_directory),
         lambda: refuse_without_room(facts["size"], copies),
     ]
-    yield from refusals_of(checks)
+    yield from found_by(checks)
 
 
 def _facts(session: Connection) -> dict[str, Any]:

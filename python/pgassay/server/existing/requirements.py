@@ -7,10 +7,9 @@ Never: changes anything.
 from __future__ import annotations
 
 import stat
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
-from pgassay.errors import TargetError
 from pgassay.server.connection.session import server_row, version_text
 from pgassay.server.protocol import Connection, ConnectionParameters, ServerFacts
 from pgassay.server.settings.values import read_settings
@@ -54,15 +53,6 @@ def facts_of(session: Connection) -> ServerFacts:
         settings=read_settings(session),
         build=version_text(session),
     )
-
-
-def refusals_of(checks: Iterable[Callable[[], object]]) -> Iterator[str]:
-    """Yields the reason of each check that fails with a TargetError."""
-    for check in checks:
-        try:
-            check()
-        except TargetError as error:
-            yield str(error)
 
 
 def not_restored(

@@ -13,11 +13,11 @@ from pathlib import Path
 
 from pgassay.errors import TargetError
 from pgassay.plan.demands import Demand
+from pgassay.refusals.refusal import found_by
 from pgassay.server.copied.requirements import room_for, sized
 from pgassay.server.copied.source import look, problems, signs_of_users, source_of
 from pgassay.server.data.installed_tables import refuse_missing
 from pgassay.server.existing.capacity import Capacity, lacking, own_sessions
-from pgassay.server.existing.requirements import refusals_of
 from pgassay.server.hosts.account import server_account
 from pgassay.server.hosts.control_groups import memory_of
 from pgassay.server.hosts.local import HERE
@@ -52,13 +52,13 @@ def preview_copy(
         asked = [(demand, capacity) for demand in demands]
         found = [*problems(session, parameters, dsn, bin_directory=bin_directory, copies=copies)]
         if installed is not None:
-            found += refusals_of([lambda: refuse_missing(session, installed, copied=True)])
+            found += found_by([refuse_missing], session, installed, copied=True)
         return Preview(
             server=parameters.label,
             version=session.info.parameter_status("server_version") or "?",
             signs=signs,
             accepted=tuple(sign.name for sign in signs if sign.name in accept),
-            refusals=(*found, *map(str, lacking(asked, side_by_side=side_by_side))),
+            refusals=(*found, *lacking(asked, side_by_side=side_by_side)),
             data_directory=str(disk_of_workspaces(server_account())),
             changes=() if found else (*_changes(session, parameters, bin_directory, copies),),
         )

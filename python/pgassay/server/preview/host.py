@@ -7,10 +7,11 @@ changes anything there.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
-from pgassay.errors import TargetError
+from pgassay.errors import PgassayError, TargetError
 from pgassay.server.existing.access import Access
 from pgassay.server.existing.signs import Sign
 from pgassay.server.hosts.control_groups import memory_of
@@ -40,7 +41,7 @@ class Preview:
     signs: tuple[Sign, ...]
     accepted: tuple[str, ...]
     """Names of those among the signs that do not stop the run."""
-    refusals: tuple[str, ...]
+    refusals: tuple[PgassayError, ...]
     """What else would stop it."""
     changes: tuple[PlannedChange, ...]
     data_directory: str | None = None
@@ -48,12 +49,16 @@ class Preview:
     sees_host: bool = True
     """Whether more than SQL reaches the server."""
 
+    def described(self) -> dict[str, Any]:
+        """Returns an object for JSON, with the sentences of refusals."""
+        return {**asdict(self), "refusals": [str(one) for one in self.refusals]}
+
 
 @dataclass(frozen=True)
 class OnHost:
     """What one look at the host of an existing server has found."""
 
-    refusals: tuple[str, ...] = ()
+    refusals: tuple[TargetError, ...] = ()
     data: Path | None = None
     """The server's data directory there."""
     memory: int | None = None
@@ -68,7 +73,7 @@ def look_at_host(session: Connection, access: Access, *, restarts: bool = False)
     try:
         return _look(session, access, host, restarts=restarts)
     except TargetError as error:
-        return OnHost((str(error),))
+        return OnHost((error,))
     finally:
         host.close()
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from functools import partial
 from pathlib import Path
 
-from pgassay.errors import ConnectionRefused
+from pgassay.errors import ConnectionRefused, PgassayError
 from pgassay.plan.demands import Demand
 from pgassay.refusals.refusal import found_by
 from pgassay.server.connection.rights import may_checkpoint
@@ -23,7 +23,7 @@ from pgassay.server.data.template_database import refuse_uncopied
 from pgassay.server.existing.access import SQL_ONLY, Access
 from pgassay.server.existing.capacity import capacity_of, lacking, own_sessions
 from pgassay.server.existing.refusals import FIT, UNUSED, Found
-from pgassay.server.existing.requirements import directory_here, is_here, refusals_of
+from pgassay.server.existing.requirements import directory_here, is_here
 from pgassay.server.existing.signs import look_for_signs
 from pgassay.server.preview.host import PlannedChange, Preview, look_at_host
 from pgassay.server.protocol import NOTHING, Connection, Context, ResetLevel
@@ -96,7 +96,8 @@ def preview_existing(
             signs=signs,
             accepted=tuple(sign.name for sign in signs if sign.name in accept),
             refusals=(
-                *map(str, [*unfit, *found_by(UNUSED, as_found)]),
+                *unfit,
+                *found_by(UNUSED, as_found),
                 *_refusals(
                     session,
                     settings,
@@ -108,7 +109,7 @@ def preview_existing(
                     installed=installed,
                 ),
                 *on_host.refusals,
-                *map(str, lacking(asked, side_by_side=False)),
+                *lacking(asked, side_by_side=False),
             ),
             changes=(
                 *_setting_changes(session, settings, access.scope(session)),
@@ -146,8 +147,8 @@ def _refusals(
     allow_changes: bool,
     restarts: bool,
     installed: InstalledTables | None,
-) -> Iterator[str]:
-    """Yields what would stop a run beside the state of the server, its signs, its host and its
+) -> list[PgassayError]:
+    """Returns what would stop a run beside the state of the server, its signs, its host and its
     demands."""
     checks: list[Callable[[], object]] = []
     if rule.level is ResetLevel.TEMPLATE:
@@ -156,24 +157,17 @@ def _refusals(
         checks.append(lambda: refuse_missing(session, installed))
     if rule.caches is Caches.COLD:
         checks.append(lambda: refuse_unreadable(session, _data_here(session, access)))
-    for name, values in settings.items():
-        checks.append(
-            partial(_refuse_values, partial(access.refuse_unchangeable, session), name, values)
-        )
-    for name, values in in_sessions.items():
-        checks.append(partial(_refuse_values, partial(refuse_in_sessions, session), name, values))
+    for refuse, asked in (
+        (access.refuse_unchangeable, settings),
+        (refuse_in_sessions, in_sessions),
+    ):
+        pairs = [{name: value} for name, values in asked.items() for value in values]
+        checks += [partial(refuse, session, pair) for pair in pairs]
     if settings and access.scope(session).reloads:
         checks.append(lambda: refuse_reload(session))
     if restarts:
         checks.append(lambda: refuse_restart(session))
-    return refusals_of(checks)
-
-
-def _refuse_values(
-    refuse: Callable[[Mapping[str, str]], None], name: str, values: Sequence[str]
-) -> None:
-    for value in values:
-        refuse({name: value})
+    return found_by(checks)
 
 
 def _data_here(session: Connection, access: Access) -> Path | None:

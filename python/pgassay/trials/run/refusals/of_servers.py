@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from pgassay.errors import ConnectionRefused
+from pgassay.errors import ConnectionRefused, PgassayError
 from pgassay.plan.demands import demands_of
 from pgassay.plan.model import Arm, Plan
 from pgassay.refusals.refusal import Refusal, found_by, refuse
@@ -45,24 +45,24 @@ def refuse_arms(spec: Spec, plan: Plan, target: Target, testbeds: Testbeds) -> N
     arms_on: dict[Testbed, list[Arm]] = {}
     for arm in plan.arms:
         arms_on.setdefault(replace(testbeds.of_arm[arm.id], schema=""), []).append(arm)
+    found: list[PgassayError] = []
     demands, asked = demands_of(spec, plan), []
     for arms in arms_on.values():
         facts = target.choose(testbeds.of_arm[arms[0].id])
         capacity = _capacity(spec.file, target, facts)
-        server = OpenedServer(spec.file, target, testbeds, tuple(arms))
-        refuse(found_by(OF_A_SERVER, server), spec.source)
+        found += found_by(OF_A_SERVER, OpenedServer(spec.file, target, testbeds, tuple(arms)))
         asked += [(demands[arm.id], capacity) for arm in arms]
-    refuse(lacking(asked, side_by_side=plan.side_by_side), spec.source)
+    refuse([*found, *lacking(asked, side_by_side=plan.side_by_side)], spec.source)
 
 
-def session_settings(server: OpenedServer) -> None:
+def session_settings(server: OpenedServer) -> Iterator[PgassayError]:
     """Settings that no session of this user can set for itself."""
-    wanted = {tuple(arm.session_settings.items()) for arm in server.arms} - {()}
+    wanted = [pair for arm in server.arms for pair in arm.session_settings.items()]
     if not wanted:
         return
     with as_target_error("checking settings"), connect(server.target.parameters()) as session:
-        for settings in wanted:
-            refuse_in_sessions(session, dict(settings))
+        for name, value in dict.fromkeys(wanted):
+            yield from found_by([refuse_in_sessions], session, {name: value})
 
 
 def installed_tables(server: OpenedServer) -> None:
@@ -76,16 +76,18 @@ def installed_tables(server: OpenedServer) -> None:
                 refuse_missing(session, installed, copied=server.file.copies_existing)
 
 
-def server_settings(server: OpenedServer) -> None:
+def server_settings(server: OpenedServer) -> Iterator[PgassayError]:
     """Settings that the server would not take, or may not be changed there."""
     for arm in server.arms:
-        server.target.check_settings({**server.file.settings.postgres, **arm.settings})
+        wanted = {**server.file.settings.postgres, **arm.settings}
+        yield from found_by([server.target.check_settings], wanted)
 
 
-def host_knobs(server: OpenedServer) -> None:
+def host_knobs(server: OpenedServer) -> Iterator[PgassayError]:
     """Knobs that the server's host would not take, or that may not be changed there."""
     for arm in server.arms:
-        server.target.check_host({**server.file.settings.host, **arm.knobs})
+        wanted = {**server.file.settings.host, **arm.knobs}
+        yield from found_by([server.target.check_host], wanted)
 
 
 def unseen_limits(server: OpenedServer) -> Iterator[Refusal]:
