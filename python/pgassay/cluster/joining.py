@@ -15,7 +15,6 @@ from contextlib import contextmanager
 from typing import Any
 
 from pgassay.cluster.nodes import Cluster
-from pgassay.errors import SetupError
 from pgassay.interruption import SIGNALS
 from pgassay.refusals.refusal import SetupRefused
 
@@ -45,7 +44,7 @@ def joined(address: str) -> Iterator[Cluster]:
                 **({"include_dashboard": False} if address == LOCAL else {}),
             )
         except (ray.exceptions.RayError, RuntimeError, ValueError, OSError) as error:
-            raise SetupError(_refusal(address, error)) from None
+            raise _refusal(address, error) from None
     try:
         with _nothing_printed(ray):
             yield Cluster(ray)
@@ -65,19 +64,11 @@ def _ray() -> Any:
     return ray
 
 
-def _refusal(address: str, error: Exception) -> str:
-    why = next(
-        (line.strip() for line in str(error).splitlines() if line.strip()), "no reason given"
-    )
-    if address == "auto":
-        return (
-            f"no Ray cluster has this machine as a node ({why}); join one with"
-            " `ray start --address=HEAD:6379`, or begin one with `ray start --head`"
-        )
-    return (
-        f"the Ray cluster at {address} cannot be joined ({why}); this machine must be a node of it:"
-        f" `ray start --address={address}`"
-    )
+def _refusal(address: str, error: Exception) -> SetupRefused:
+    lines = (line.strip() for line in str(error).splitlines())
+    why = next(filter(None, lines), "no reason given")
+    code = "no-cluster-here" if address == "auto" else "no-such-cluster-of-ray"
+    return SetupRefused(code, address=address, why=why)
 
 
 @contextmanager

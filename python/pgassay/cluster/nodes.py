@@ -17,7 +17,6 @@ from typing import Any
 from pgassay import __version__
 from pgassay.cluster.calls import Actor, ActorLost, answers
 from pgassay.commit import commit
-from pgassay.errors import SetupError
 from pgassay.refusals.refusal import SetupRefused
 
 PLACING_S = 30.0
@@ -69,7 +68,7 @@ class Cluster:
         wanted = {"CPU": float(cpus)} | ({resource: 1.0} if resource else {})
         fitting = self._fitting(wanted)
         if not fitting or (count is not None and count > len(fitting)):
-            raise SetupError(self._too_few(count, wanted, len(fitting)))
+            raise self._too_few(count, wanted, len(fitting))
         from ray.util.placement_group import placement_group, remove_placement_group
         from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
 
@@ -77,7 +76,7 @@ class Cluster:
         actors: list[Actor] = []
         try:
             if not group.wait(PLACING_S):
-                raise SetupError(self._too_few(count, wanted, None))
+                raise self._too_few(count, wanted, None)
             made = self._ray.remote(kind)
             for place in range(group.bundle_count):
                 handle = made.options(
@@ -116,18 +115,15 @@ class Cluster:
             and all(one["Resources"].get(name, 0.0) >= amount for name, amount in wanted.items())
         ]
 
-    def _too_few(self, count: int | None, wanted: dict[str, float], fitting: int | None) -> str:
-        needs = " and ".join(f"{amount:g} {name}" for name, amount in wanted.items())
-        asked = "every node" if count is None else f"{count} nodes"
-        there = len(self.nodes())
-        if fitting is None:
-            return (
-                f"{asked} of the Ray cluster should give {needs} each, and something else holds"
-                " them; `ray status` shows what"
-            )
-        return (
-            f"{asked} of the Ray cluster should give {needs} each, and only {fitting} of its"
-            f" {there} nodes can; start more with `ray start --address=…`"
+    def _too_few(
+        self, count: int | None, wanted: dict[str, float], fitting: int | None
+    ) -> SetupRefused:
+        return SetupRefused(
+            "nodes-held" if fitting is None else "too-few-nodes",
+            asked="every node" if count is None else f"{count} nodes",
+            needs=" and ".join(f"{amount:g} {name}" for name, amount in wanted.items()),
+            fitting=fitting,
+            there=len(self.nodes()),
         )
 
 

@@ -58,7 +58,7 @@ def check_server(dsn: str, *, log_elsewhere: bool = False) -> list[Check]:
             role, checkpoints = own_role(session), may_checkpoint(session)
             left = _check_earlier_runs(session, parameters)
     except PgassayError as error:
-        return [Check("connection", "fail", str(error))]
+        return [Check.refused("connection", error)]
     if row is None:
         return [Check("connection", "fail", f"{parameters.label}: no answer")]
     version_num, version, monitor, superuser, standby = row
@@ -117,7 +117,7 @@ def _check_earlier_runs(session: Connection, parameters: ConnectionParameters) -
     """Checks for runs that use this server, or have changed it and not put it back, and for a
     schema of the name of ours."""
     found = found_by(UNUSED, Found(session, parameters, words_of(parameters)))
-    return [Check("earlier runs", "fail", str(error)) for error in found]
+    return [Check.refused("earlier runs", error) for error in found]
 
 
 def _check_version(version_num: int) -> Check:
@@ -134,7 +134,7 @@ def _check_sampling(
         statements = StatementWatch(lambda: connect(parameters), version_num, extensions)
         sampler, _ = open_sampler(parameters, version_num, load=None, extensions=extensions)
     except PgassayError as error:
-        return Check("sampling", "fail", str(error))
+        return Check.refused("sampling", error)
     end = time.monotonic() + _SAMPLING_LIMIT_S
     while not (each := has_read_each(sampler, version_num, extensions)):
         if time.monotonic() > end:

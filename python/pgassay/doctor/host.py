@@ -13,7 +13,7 @@ from typing import Any
 
 from pgassay import _core
 from pgassay.errors import PgassayError
-from pgassay.refusals.refusal import Refusal, SetupRefused
+from pgassay.refusals.refusal import Refusal
 from pgassay.server.connection.rights import own_role
 from pgassay.server.connection.session import as_target_error, connect, resolve, server_row
 from pgassay.server.existing.access import Access
@@ -142,8 +142,8 @@ def _check_memory_limit() -> Check:
     name = "memory limit"
     try:
         parent, controller = parent_group()
-    except Refusal as refusal:
-        return Check(name, "note", f"{refusal.key}: {refusal.text}", refusal.fix)
+    except Refusal as error:
+        return Check.refused(name, error, "note")
     version = 1 if controller else 2
     return Check(
         name, "ok", f"placement.server_memory: control groups version {version}, below {parent}"
@@ -153,8 +153,8 @@ def _check_memory_limit() -> Check:
 def _check_perf() -> Check:
     try:
         program()
-    except SetupRefused as refused:
-        return Check(_PERF, "note", refused.text, refused.fix)
+    except PgassayError as error:
+        return Check.refused(_PERF, error, "note")
     if not sees_kernel():
         return Check(_PERF, "note", "without functions of the kernel, and without waits", RIGHT)
     return Check(_PERF, "ok", "perf can profile a server on this host, by function")
@@ -167,7 +167,7 @@ def _check_embedded(major: int) -> Check:
         installation = runnable_by(embedded_installation(major), account)
     except PgassayError as error:
         # Only the default one belongs to every installation of pgassay.
-        return Check(name, "fail" if major == DEFAULT_MAJOR else "note", str(error))
+        return Check.refused(name, error, "fail" if major == DEFAULT_MAJOR else "note")
     return Check(name, "ok", f"{installation.version}, run as {account.name}")
 
 
@@ -175,7 +175,7 @@ def _check_tracing() -> Check:
     lack = missing()
     if lack is None:
         return Check("tracing", "ok", "pgassay trace works here, with bpftrace")
-    return Check("tracing", "note", f"pgassay trace: {lack.what}", lack.fix)
+    return Check.refused("tracing", lack, "note")
 
 
 KNOB = "vm.swappiness"
@@ -204,7 +204,7 @@ def check_access(dsn: str, access: Access) -> list[Check]:
                 log = check_log(session, parameters, host)
     except PgassayError as error:
         host.close()
-        return [Check("server's host", "fail", str(error))]
+        return [Check.refused("server's host", error)]
     try:
         who = "root" if host.uid == 0 else f"user {host.uid}"
         where = Check("server's host", "ok", f"{host.label}, as {who}; data in {server.data}")
@@ -229,7 +229,7 @@ def _check_service(access: Access, host: Host, server: ServerProcess) -> list[Ch
     try:
         access.control.refuse_other(host, server)
     except PgassayError as error:
-        return [Check("restarts", "fail", str(error))]
+        return [Check.refused("restarts", error)]
     return [Check("restarts", "ok", f"`{access.control.label}` is this server's")]
 
 
@@ -238,5 +238,5 @@ def _check_knobs(host: Host) -> Check:
         knob = find_knob(KNOB, None, host)
         knob.check(knob.read())
     except PgassayError as error:
-        return Check("knobs of the host", "note", str(error))
+        return Check.refused("knobs of the host", error, "note")
     return Check("knobs of the host", "ok", f"{KNOB} can be written")

@@ -17,6 +17,7 @@ from importlib.resources import files
 from typing import Any, ParamSpec, TypeVar
 
 from pgassay.errors import (
+    ConnectionRefused,
     PgassayError,
     RestoreFailed,
     RunDirectoryError,
@@ -56,6 +57,10 @@ class _Refused(PgassayError):
 
 class TargetRefused(_Refused, TargetError):
     """The refusal of a server, or of what it was asked for, with its code."""
+
+
+class NotConnected(_Refused, ConnectionRefused):
+    """The refusal of a connection, with its code."""
 
 
 class SetupRefused(_Refused, SetupError):
@@ -133,9 +138,10 @@ def distinct(found: Iterable[Error]) -> list[Error]:
 
 
 def what(error: PgassayError) -> Hashable:
-    """Returns the code, key and values of a refusal; of an error without a code itself."""
+    """Returns the code, key, setting and values of a refusal; of an error without a code itself."""
     code, values = getattr(error, "code", None), getattr(error, "values", None)
-    return error if code is None else (code, getattr(error, "key", None), repr(values))
+    of = getattr(error, "key", None), getattr(error, "setting", None)
+    return error if code is None else (code, *of, repr(values))
 
 
 def refuse(found: Iterable[PgassayError], file: str | None = None) -> None:

@@ -360,7 +360,7 @@ def test_a_workload_with_a_missing_script_names_the_script(tmp_path: Path) -> No
 def test_a_mistake_says_how_many_others_there_are() -> None:
     with refused("unknown-key") as caught:
         parsed("[load]\nclints = 3\nthread = 1\nrat = 2")
-    assert caught.value.excerpt == "pgassay: 2 more errors in the file"
+    assert " 2 more errors " in caught.value.excerpt
 
 
 def test_a_check_whose_file_is_missing_is_one_line_with_file_and_key(tmp_path: Path) -> None:

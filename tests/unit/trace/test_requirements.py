@@ -42,4 +42,4 @@ def test_a_bpftrace_that_the_kernel_refuses_is_quoted(
     program.chmod(0o755)
     lack = requirements._refused(str(program))
     assert lack is not None
-    assert "ERROR: Operation not permitted" in lack.what
+    assert "ERROR: Operation not permitted" in lack.text

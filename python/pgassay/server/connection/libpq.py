@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pgassay.errors import ConnectionRefused
+from pgassay.refusals.refusal import NotConnected
 
 TLS = (
     "sslmode",
@@ -80,7 +80,7 @@ def refuse_missing(options: Mapping[str, str]) -> None:
     for name, pattern, instead in MISSING:
         value = options.get(name, "")
         if value and re.search(pattern, value, re.IGNORECASE):
-            raise ConnectionRefused(f"{name} is not supported by the load engine; {instead}")
+            raise NotConnected("parameter-not-supported", name=name, instead=instead)
 
 
 def kept(options: Mapping[str, str], home: Path | None = None) -> dict[str, str]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import psycopg
 from psycopg import sql
 
-from pgassay.errors import TargetError
+from pgassay.refusals.refusal import TargetRefused
 from pgassay.server.connection.session import one_line
 from pgassay.server.protocol import Connection
 from pgassay.server.statements import statement
@@ -37,40 +37,35 @@ _ALTER = {
     "database": "ALTER DATABASE {database} RESET {name}",
     "database user": "ALTER ROLE {role} IN DATABASE {database} RESET {name}",
 }
-_ELSEWHERE = {
-    "client": "take it out of PGOPTIONS, or of the options of this connection",
-    "command line": "start the server without it",
-}
+_ELSEWHERE = {"client": "read-only-by-client", "command line": "read-only-by-start"}
 
 
-def why_read_only(session: Connection, so: str = NOTHING_MADE) -> str:
-    """The setting, what follows and the fix, in a line; empty where transactions may write."""
+def why_read_only(session: Connection, so: str = NOTHING_MADE) -> TargetRefused | None:
+    """The setting, what follows and the fix; None where transactions may write."""
     row = session.execute(statement("connection/read_only"), prepare=False).fetchone()
     if row is None:
-        return ""
+        return None
     source, file, role, database = row
+    values = {"setting": SETTING, "role": role, "database": database, "so": so}
     if source in _ALTER:
         names = {"role": role, "database": database, "name": SETTING}
         parts = {key: sql.Identifier(name) for key, name in names.items()}
-        fix = f"run {sql.SQL(_ALTER[source]).format(**parts).as_string(session)}"
-    else:
-        of_file = f"set it to off in {file or 'the configuration of the server'} and reload"
-        fix = _ELSEWHERE.get(source, of_file)
-    return (
-        f"{SETTING} is on for role {role} in database {database}, so {so}; {fix}, or connect as a"
-        " role that may write"
-    )
+        made = sql.SQL(_ALTER[source]).format(**parts).as_string(session)
+        return TargetRefused("read-only", **values, sql=made)
+    file = file or "the configuration of the server"
+    return TargetRefused(_ELSEWHERE.get(source, "read-only-by-file"), **values, file=file)
 
 
 def refuse_read_only(session: Connection) -> None:
-    """Raises TargetError where transactions of this session may write nothing."""
-    reason = why_read_only(session)
-    if reason:
-        raise TargetError(reason)
+    """Raises TargetRefused where transactions of this session may write nothing."""
+    if (refusal := why_read_only(session)) is not None:
+        raise refusal
 
 
-def explained_write(session: Connection, error: psycopg.Error, doing: str, so: str) -> str:
-    """What failed in doing this, in a line; only the guard and its fix where that stopped it."""
+def explained_write(
+    session: Connection, error: psycopg.Error, doing: str, so: str
+) -> TargetRefused:
+    """What failed in doing this; only the guard and its fix where that stopped it."""
     of_guard = isinstance(error, psycopg.errors.ReadOnlySqlTransaction)
-    reason = why_read_only(session, so) if of_guard else ""
-    return reason or f"{doing}: {one_line(error)}"
+    refusal = why_read_only(session, so) if of_guard else None
+    return refusal or TargetRefused("write-failed", doing=doing, why=one_line(error))

@@ -20,7 +20,7 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from pgassay.errors import ConnectionRefused, TargetError
-from pgassay.refusals.refusal import TargetRefused
+from pgassay.refusals.refusal import NotConnected, TargetRefused
 from pgassay.server.connection import libpq
 from pgassay.server.connection.bounded_session import CONNECTION_FAILURE, BoundedSession
 from pgassay.server.protocol import CONTROL_NAME, Connection, ConnectionParameters
@@ -177,10 +177,7 @@ def resolve(dsn: str) -> ConnectionParameters:
         given = conninfo_to_dict(dsn)
     except psycopg.Error:
         # libpq quotes what it could not read, and that may be a piece of the password.
-        raise ConnectionRefused(
-            "target.dsn is not a connection string libpq reads; write key=value pairs such as "
-            '"service=lab" or "host=db1 dbname=bench", or postgresql://user@host/dbname'
-        ) from None
+        raise NotConnected("dsn-unreadable") from None
     arguments: dict[str, Any] = {
         "conninfo": dsn,
         "application_name": CONTROL_NAME,
@@ -202,10 +199,7 @@ def resolve(dsn: str) -> ConnectionParameters:
         try:
             return replace(_as_connected(session), chose_timeout=chose_timeout or said)
         except UnicodeDecodeError as error:
-            raise ConnectionRefused(
-                f"{shown(error.object)} is not UTF-8, which pgassay needs of the names it connects"
-                " with; rename it, or name another database or user"
-            ) from None
+            raise NotConnected("name-not-utf8", name=shown(error.object)) from None
 
 
 def first_address(dsn: str) -> str:
@@ -331,8 +325,7 @@ def refused(error: psycopg.Error, password: str | None = None) -> ConnectionRefu
     line = one_line(error)
     if "invalid integer value" in line:
         # A password with an unescaped @ or : in a URI ends up here as the "port".
-        line = "the port of target.dsn is not a number (in a URI write @ : / of a password as %40)"
-        return ConnectionRefused(line, sqlstate=error.sqlstate)
+        return NotConnected("dsn-port-not-a-number")
     if password:
         line = line.replace(password, "***")
     hint = next((hint for pattern, hint in HINTS if re.search(pattern, line)), None)

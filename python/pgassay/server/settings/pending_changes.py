@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import psycopg
 
-from pgassay.errors import TargetError
+from pgassay.refusals.refusal import TargetRefused
 from pgassay.server.protocol import Connection, Setting
 from pgassay.server.settings.values import same_value, show
 from pgassay.server.statements import statement
@@ -26,7 +26,7 @@ _NOT_WITHOUT_RESTART = "setting could not be applied"
 _FROM_FILES = "configuration file"
 
 
-class PendingChanges(TargetError):
+class PendingChanges(TargetRefused):
     """A restart or a reload would bring more into force than this run's own settings."""
 
 
@@ -38,18 +38,14 @@ def refuse_restart(session: Connection, ours: Mapping[str, Setting | None] | Non
     """
     files = read_file_lines(session)
     names = _pending(session)
-    _refuse_broken(session, files, names, "a restart would fail")
+    _refuse_broken(session, files, names, "restart-would-fail")
     pending = [
         _described(session, name, files.lines.get(name) if files else None, known=files is not None)
         for name in sorted(names)
         if not _is_ours(name, files, ours or {})
     ]
     if pending:
-        raise PendingChanges(
-            "a restart would bring pending changes of others into force:"
-            f" {', '.join(pending)}; restart the server first, or take them back (ALTER SYSTEM"
-            " RESET, or the line in the file, then a reload)"
-        )
+        raise PendingChanges("restart-brings-changes-of-others", pending=", ".join(pending))
 
 
 def refuse_reload(session: Connection) -> None:
@@ -58,18 +54,15 @@ def refuse_reload(session: Connection) -> None:
     files = read_file_lines(session)
     if files is None:
         return
-    _refuse_broken(session, files, _pending(session), "the server cannot load its files")
+    _refuse_broken(session, files, _pending(session), "files-would-not-load")
     paths = sorted({line.file for line in files.lines.values()})
     try:
         rows = session.execute(statement("settings/edited_since"), (paths,)).fetchall()
     except psycopg.errors.InsufficientPrivilege:
         return
     if rows:
-        raise PendingChanges(
-            "a reload would bring edits of others into force that nobody has loaded yet:"
-            f" {', '.join(sorted(row[0] for row in rows))} edited since the last load;"
-            " SELECT pg_reload_conf() first, or take the edits back"
-        )
+        edited = ", ".join(sorted(row[0] for row in rows))
+        raise PendingChanges("reload-brings-edits-of-others", files=edited)
 
 
 def _pending(session: Connection) -> set[str]:
@@ -78,7 +71,7 @@ def _pending(session: Connection) -> set[str]:
 
 
 def _refuse_broken(
-    session: Connection, files: FileLines | None, waiting: set[str], what: str
+    session: Connection, files: FileLines | None, waiting: set[str], code: str
 ) -> None:
     found = [
         str(one)
@@ -92,7 +85,7 @@ def _refuse_broken(
     if row is not None:
         found.append(f"{row[0]} line {row[1]}: {row[2]}")
     if found:
-        raise PendingChanges(f"{what}: {found[0]}; correct that first")
+        raise PendingChanges(code, line=found[0])
 
 
 def _is_ours(name: str, files: FileLines | None, ours: Mapping[str, Setting | None]) -> bool:

@@ -14,7 +14,6 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from pgassay.errors import SetupError
 from pgassay.refusals.refusal import SetupRefused
 
 Limits = Mapping[str, Mapping[str, Any]]
@@ -48,7 +47,8 @@ def own_limits() -> Limits:
             )
         for key, value in changes.items():
             if not _fits(known, key, value):
-                raise SetupError(f"{VARIABLE}: {named}: {guard}.{key}: {_wanted(known)}")
+                code = "guard-of-words" if "is" in known else "guard-of-numbers"
+                raise SetupRefused(code, f"{VARIABLE}: {named}: {guard}.{key}")
     return found
 
 
@@ -72,9 +72,3 @@ def _fits(known: Mapping[str, Any], key: str, value: object) -> bool:
         return key == "is" and value in _GRADES
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return key in _GRADES and is_number
-
-
-def _wanted(known: Mapping[str, Any]) -> str:
-    if "is" in known:
-        return 'only is = "doubt" or is = "invalid" can be set'
-    return "only doubt and invalid can be set, each a number"

@@ -15,7 +15,7 @@ from typing import Any, Literal, Self
 
 import psycopg
 
-from pgassay.errors import TargetError
+from pgassay.errors import PgassayError, TargetError
 from pgassay.notes import Note, coded
 from pgassay.server.connection.session import connect
 from pgassay.server.hosts.host import Host
@@ -50,6 +50,14 @@ class Check:
         parts = {"name": name, "found": found, "fix": fix}
         notes = tuple((part, one) for part, one in parts.items() if isinstance(one, Note))
         return cls(str(name), "note", str(found), str(fix), notes)
+
+    @classmethod
+    def refused(
+        cls, name: str, error: PgassayError, state: Literal["note", "fail"] = "fail"
+    ) -> Self:
+        """Makes a check of what an error says, with its fix apart where it has one."""
+        key, text = getattr(error, "key", None), getattr(error, "text", str(error))
+        return cls(name, state, f"{key}: {text}" if key else text, getattr(error, "fix", ""))
 
     def fixed_by(self, fix: Note) -> Self:
         """Returns the same check with another fix."""

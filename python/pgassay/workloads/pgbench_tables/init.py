@@ -18,10 +18,9 @@ from typing import LiteralString
 import psycopg
 from psycopg import sql
 
-from pgassay.errors import TargetError
 from pgassay.refusals.refusal import TargetRefused
 from pgassay.server.connection.rights import NOTHING_MADE, explained_write
-from pgassay.server.connection.session import Work, as_target_error, connect
+from pgassay.server.connection.session import Work, as_target_error, connect, one_line
 from pgassay.server.data.schema import MARK
 from pgassay.server.protocol import Connection, ConnectionParameters
 from pgassay.server.statements import statement
@@ -91,9 +90,7 @@ def make_pgbench_tables(session: Connection, request: InitRequest, progress: Ini
         try:
             work[letter]()
         except psycopg.Error as error:
-            raise TargetError(
-                explained_write(session, error, _STEP_TEXTS[letter], NOTHING_MADE)
-            ) from error
+            raise explained_write(session, error, _STEP_TEXTS[letter], NOTHING_MADE) from error
 
 
 def _refuse_foreign(session: Connection, request: InitRequest) -> None:
@@ -260,9 +257,8 @@ def pgbench_scale(parameters: ConnectionParameters) -> int:
         except psycopg.errors.UndefinedTable:
             row = None
         except psycopg.Error as error:
-            raise TargetError(
-                f"pgbench_branches cannot be read: {error.diag.message_primary}"
-            ) from None
+            doing = "reading pgbench_branches"
+            raise TargetRefused("write-failed", doing=doing, why=one_line(error)) from None
     if row is None or not row[0]:
         raise TargetRefused("no-pgbench-tables", server=parameters.label)
     return int(row[0])
@@ -286,5 +282,5 @@ def vacuum_pgbench_tables(parameters: ConnectionParameters, *, everything: bool)
                     continue
                 except psycopg.Error as error:
                     doing = line.rstrip(";")
-                    refused.append(explained_write(session, error, doing, f"{doing} failed"))
+                    refused.append(str(explained_write(session, error, doing, f"{doing} failed")))
     return refused
