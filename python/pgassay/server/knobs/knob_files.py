@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from pgassay.errors import SettingRejected, TargetError
+from pgassay.errors import TargetError
 from pgassay.refusals.refusal import SettingRefused, TargetRefused
 from pgassay.server.change import BLOCK_DEVICES, HUGE_PAGES, SYSCTL, KnobChange
 from pgassay.server.hosts.block_devices import read_mounts, storage_of
@@ -150,8 +150,8 @@ def _queue_knob(name: str, data_directory: Path | None, host: Host) -> Knob:
         raise SettingRefused(name, "knob-of-a-hidden-disk")
     try:
         queue = device_of(data_directory, host) / "queue"
-    except TargetError as error:
-        raise SettingRejected(name, f"{name}: {error}") from None
+    except TargetRefused as refused:
+        raise SettingRefused(name, refused.code, **refused.values) from None
     except OSError as error:
         raise SettingRefused(
             name, "disk-not-found", folder=data_directory, why=error.strerror
