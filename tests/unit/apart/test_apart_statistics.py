@@ -153,10 +153,10 @@ def test_sides_that_are_alike_say_how_often_trials_may_collapse() -> None:
     assert found.comparison.verdict is Verdict.EQUIVALENT
     assert found.trials == (12, 12)
     assert found.collapses == SideCollapses(12, 0, 100.0 * most_unseen(12))
-    assert str(limit_of(found)) == (
-        "In 12 trials of one side, a collapse that hits up to 22 % of its trials could have stayed"
-        " unseen."
-    )
+    unseen = limit_of(found)
+    assert unseen is not None
+    assert unseen.code == "findings/apart/verdicts/collapses.unseen"
+    assert unseen.values["most"] == pytest.approx(22.1, abs=0.05)
     first, second = sides_of(0.0, 0.0, world=quiet)
     (few,) = compare_runs([first, replace(second, runs=second.runs[:1])], known).verdicts()
     assert few.collapses is not None
@@ -175,9 +175,15 @@ def test_a_trial_that_collapsed_in_a_run_that_is_alike_is_counted() -> None:
     asked = Question(stated_spread=0.003)
     (found,) = compare_runs([first, replace(second, runs=runs)], asked).verdicts()
     assert found.comparison.verdict in (Verdict.EQUIVALENT, Verdict.NEGLIGIBLE)
-    assert str(limit_of(found)) == (
-        "side-1 collapsed in 1 of 48 trials; up to 9.5 % of its trials may do so."
-    )
+    limit = limit_of(found)
+    assert limit is not None
+    assert limit.code == "findings/apart/verdicts/collapses.seen"
+    assert limit.values == {
+        "side": "side-1",
+        "trials": 48,
+        "seen": 1,
+        "most": pytest.approx(9.5, abs=0.05),
+    }
 
 
 def test_one_new_run_is_held_against_several_of_the_baseline() -> None:

@@ -87,8 +87,8 @@ def test_one_block_a_server_is_not_tested() -> None:
     assert all(one.ci95_pct is None for one in found.servers)
     plan = plan_with(2)
     trials = fleet_trials(plan, {"north": 0.1, "south": 0.0}, by_turns("north", "south"))
-    texts = [one.text for one in find(Analysis(answer_of("?", plan, trials)), RunFacts())]
-    assert any("cannot be tested before a server has two blocks" in text for text in texts)
+    claims = [one.claim for one in find(Analysis(answer_of("?", plan, trials)), RunFacts())]
+    assert "findings/answer/untested-by-server" in [one.code for one in claims]
 
 
 def test_where_effects_agree_one_run_in_twenty_at_most_says_that_they_differ() -> None:

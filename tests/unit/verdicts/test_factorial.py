@@ -34,9 +34,11 @@ from pgassay.notes import legacy
 from pgassay.plan.factorial.numeric_levels import scores_of
 from pgassay.plan.model import Factor, Plan, PlannedTrial
 from pgassay.report.objects.run import run_object
+from support.notes import codes_in, values_in
 from support.synthetic.designs import plan_of_spec
 from support.synthetic.report_contexts import synthetic_context
 
+RULE = "findings/answer/factors/"
 BLOCKS = 8
 FULL = {"shared_buffers": ["64MB", "256MB"], "work_mem": ["4MB", "8MB"]}
 
@@ -130,9 +132,15 @@ def test_an_interaction_is_the_difference_of_two_effects_and_is_reported_with_bo
     assert at["8MB"] == pytest.approx(100 * math.expm1(0.03), abs=0.2)
     ratio = (1 + at["8MB"] / 100) / (1 + at["4MB"] / 100)
     assert interaction.estimate.effect_pct == pytest.approx(100 * (ratio - 1))
-    (told,) = [f.text for f in find(found, RunFacts()) if f.kind is FindingKind.INTERACTION]
-    assert "The effect of shared_buffers = 256MB depends on work_mem: +12." in told
-    assert "at 4MB, +3." in told
+    (claim,) = [f.claim for f in find(found, RunFacts()) if f.kind is FindingKind.INTERACTION]
+    assert claim.code == f"{RULE}depends.any"
+    assert (claim.values["subject"], claim.values["other"]) == (
+        "shared_buffers = 256MB",
+        "work_mem",
+    )
+    assert (claim.values["base"], claim.values["at"]) == ("4MB", "8MB")
+    low, high = (values_in(claim.values[end])["findings/percent"] for end in ("low", "high"))
+    assert (low["pct"], high["pct"]) == (at["4MB"], at["8MB"])
 
 
 def test_factors_that_only_add_up_are_independent_within_the_margin() -> None:
@@ -185,13 +193,13 @@ def test_a_verdict_of_resolution_three_names_the_pair_that_it_cannot_be_told_apa
     plan = plan_of(two, 'combinations = "fraction"\nresolution = 3')
     values = noise(plan)
     found = analysis_of(plan, lambda block, arm: values[block, arm])
-    texts = [f.text for f in find_verdicts(found, RunFacts())]
+    said = [values_in(f.claim) for f in find_verdicts(found, RunFacts())]
     pairs = [v.aliases[0].strip("−").split(" × ") for v in found.answer.verdicts()]
     assert [set(pair) for pair in pairs] == [set(two) - {v.factor} for v in found.answer.verdicts()]
-    assert all(
-        f"cannot tell the effect of {v.factor} from the interaction {' × '.join(pair)}." in text
-        for v, pair, text in zip(found.answer.verdicts(), pairs, texts, strict=True)
-    )
+    assert [one["findings/answer/aliased"] for one in said] == [
+        {"factor": v.factor, "list": (" × ".join(pair),)}
+        for v, pair in zip(found.answer.verdicts(), pairs, strict=True)
+    ]
     full = plan_of(two)
     assert not any(v.aliases for v in analysis_of(full, lambda *_: 9.0).answer.verdicts())
 
@@ -201,9 +209,9 @@ def test_an_interaction_is_reported_with_its_aliases() -> None:
     plan = plan_of(two, 'combinations = "fraction"')
     values = noise(plan)
     found = analysis_of(plan, lambda block, arm: values[block, arm])
-    texts = [f.text for f in find(found, RunFacts()) if f.kind is FindingKind.INTERACTION]
-    assert len(texts) == 3
-    assert all("This fractional design cannot tell this interaction from" in text for text in texts)
+    claims = [f.claim for f in find(found, RunFacts()) if f.kind is FindingKind.INTERACTION]
+    assert len(claims) == 3
+    assert all("findings/answer/aliased-interaction" in codes_in(one) for one in claims)
 
 
 def test_a_trend_over_doublings_is_the_slope_of_a_line() -> None:
@@ -217,9 +225,12 @@ def test_a_trend_over_doublings_is_the_slope_of_a_line() -> None:
     slope = stats.linregress([2, 6, 4], means).slope
     assert trend.per_doubling_pct == pytest.approx(100 * math.expm1(slope))
     assert trend.estimate.effect_pct == pytest.approx(100 * math.expm1(4 * slope))
-    (told,) = [f.text for f in find(found, RunFacts()) if f.kind is FindingKind.TREND]
-    assert told.startswith("Throughput rises with work_mem: +8.")
-    assert "with each doubling" in told
+    (claim,) = [f.claim for f in find(found, RunFacts()) if f.kind is FindingKind.TREND]
+    assert claim.code == f"{RULE}trend.moves"
+    assert (claim.values["moves"], claim.values["factor"]) == ("rises", "work_mem")
+    signed = values_in(claim.values["signed"])["findings/percent"]
+    assert signed["pct"] == trend.estimate.effect_pct
+    assert "findings/answer/with-each-doubling" in codes_in(claim)
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from pgassay.findings.model import FindingKind
 from pgassay.findings.registry import find
 from pgassay.plan.design import make_plan
 from pgassay.spec.parse import parse_spec
+from support.notes import values_in
 from support.synthetic.designs import plan_of_spec
 from support.synthetic.failed_trials import FIVE, plan_of, trials_of, warnings_of
 
@@ -34,9 +35,11 @@ def test_an_arm_that_is_idle_in_three_of_nine_blocks_is_not_judged_by_the_other_
     assert "3 of 9 trials of max_wal_size = 2GB" in text
     assert "no verdict of max_wal_size = 2GB" in text
     assert not warnings_of(analysis, "missing-values")
-    (sentence,) = [f.text for f in find(analysis, RunFacts()) if f.kind is FindingKind.VERDICT]
-    assert "is undecided" in sentence
-    assert "not one transaction succeeded in 3 of 9 trials of max_wal_size = 2GB" in sentence
+    (claim,) = [f.claim for f in find(analysis, RunFacts()) if f.kind is FindingKind.VERDICT]
+    said = values_in(claim)
+    assert "findings/answer/verdicts/withdrawn.standstill" in said
+    idle = {"trials": 3, "of": 9, "arm": "max_wal_size = 2GB", "at": ""}
+    assert said["analysis/verdicts/idle-trials"] == idle
     a2 = analysis.answer.arms[1]
     assert a2.means["tps"] == pytest.approx(1030.0 * 6 / 9, rel=0.01), "a failed trial has 0 tps"
 
@@ -105,7 +108,10 @@ def test_a_run_with_an_arm_that_is_always_idle_ends_at_the_first_opportunity(
     assert analysis.answer.verdicts() == ()
     verdicts = [f for f in find(analysis, RunFacts()) if f.kind is FindingKind.VERDICT]
     assert verdicts[0].title == plain_badge(Verdict.UNDECIDED)
-    assert "has no verdict: not one transaction succeeded in 6 of 6 trials" in verdicts[0].text
+    said = values_in(verdicts[0].claim)
+    assert "findings/answer/verdicts/withdrawn.never" in said
+    idle = said["analysis/verdicts/idle-trials"]
+    assert (idle["trials"], idle["of"]) == (6, 6)
     assert len(warnings_of(analysis, "standstill")) == len(arms)
 
 

@@ -3,8 +3,7 @@ the typical trial where the mean is another one."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -19,9 +18,10 @@ from pgassay.analysis.verdicts.collapses import collapse_outlook, most_unseen, t
 from pgassay.findings.answer.endpoints import badge, plain_badge
 from pgassay.findings.answer.limits import collapse_line, limits
 from pgassay.findings.registry import find
-from pgassay.notes import Importance, legacy
+from pgassay.notes import Importance, Value, legacy
 from pgassay.plan.model import Plan
 from pgassay.trials.model.record import FailedTrial
+from support.notes import notes_of, values_in
 from support.synthetic.failed_trials import FIVE, plan_of, trials_of
 
 
@@ -46,10 +46,26 @@ def with_halves(
     return Analysis(answer, behaviour_of(plan, answer, courses))
 
 
-def said(analysis: Analysis) -> tuple[str, str]:
-    """Badge and sentence of the first verdict."""
+RULE = "findings/answer/limits/"
+
+
+def said(analysis: Analysis) -> tuple[str, dict[str, Mapping[str, Value]]]:
+    """Badge of the first verdict; code → values of all that it claims."""
     found = find(analysis, RunFacts())[0]
-    return found.heading, found.text
+    return found.heading, values_in(found.claim)
+
+
+def halves(analysis: Analysis) -> tuple[str, object, object]:
+    """Badge of the first verdict; its effects (%) in both halves of the measured time."""
+    title, claimed = said(analysis)
+    both = claimed[f"{RULE}halves.sentence"]
+    first, second = (values_in(both[half])["findings/percent"] for half in ("first", "second"))
+    return title, first["pct"], second["pct"]
+
+
+def badges(analysis: Analysis) -> dict[str, Mapping[str, Value]]:
+    """Code → values of all that the badge of the first verdict says."""
+    return values_in(find(analysis, RunFacts())[0].title)
 
 
 def test_an_effect_in_one_half_of_trials_is_better_on_average_only() -> None:
@@ -59,34 +75,32 @@ def test_an_effect_in_one_half_of_trials_is_better_on_average_only() -> None:
     assert found.first.effect_pct == pytest.approx(6.2, abs=0.5)
     assert found.second.effect_pct == pytest.approx(0.0, abs=0.5)
     assert found.change_pct == pytest.approx(-5.8, abs=0.5)
-    title, text = said(analysis)
-    assert title == "better on average"
-    assert re.search(r"is not constant: \+6\.\d % in the first half .* in the second", text)
+    shown = ("better on average", pytest.approx(6.2, abs=0.5), pytest.approx(0.0, abs=0.5))
+    assert halves(analysis) == shown
     caveats = {one.kind: one.importance for one in analysis.warnings}
     assert caveats["difference-changes"] is Importance.VERDICT
 
 
 def test_an_effect_that_is_clear_in_both_halves_keeps_its_badge_and_tells_both_sizes() -> None:
     analysis = with_halves(plan_of(), 0.12, 0.05)
-    title, text = said(analysis)
-    assert title == "better"
-    assert re.search(r"\+12\.\d % in the first half .*, \+5\.\d % in the second", text)
+    shown = ("better", pytest.approx(12.5, abs=0.5), pytest.approx(5.5, abs=0.5))
+    assert halves(analysis) == shown
     caveats = {one.kind: one.importance for one in analysis.warnings}
     assert caveats["difference-changes"] is Importance.SIZE
 
 
 def test_halves_that_cancel_are_equivalent_on_average_only() -> None:
-    title, text = said(with_halves(plan_of(), 0.03, -0.03))
+    title, first, second = halves(with_halves(plan_of(), 0.03, -0.03))
     assert title == "equivalent on average"
-    assert re.search(r"\+[23]\.\d % in the first half .*, −[23]\.\d % in the second", text)
+    assert (first, second) == (pytest.approx(3.0, abs=1.0), pytest.approx(-3.0, abs=1.0))
 
 
 def test_an_effect_that_lasts_says_nothing_of_halves() -> None:
     analysis = with_halves(plan_of(), 0.05, 0.05)
     assert analysis.behaviour.by_half[0].verdict in (Dependence.INDEPENDENT, Dependence.NEGLIGIBLE)
-    title, text = said(analysis)
+    title, claimed = said(analysis)
     assert title == "better"
-    assert "Within trials" not in text
+    assert f"{RULE}halves.sentence" not in claimed
 
 
 def test_halves_of_a_latency_are_those_of_the_latency() -> None:
@@ -117,11 +131,14 @@ def test_losses_of_the_better_level_stand_in_badge_and_sentence() -> None:
     analysis = Analysis(answer_of("?", plan, trials, failed=failed))
     (lost,) = analysis.answer.losses
     assert (lost.of_level, lost.lost, lost.planned) == ("2GB", 2, 9)
-    title, text = said(analysis)
-    assert title == "better, 2 of its 9 trials lost"
-    size = f"{abs(lost.tips_at_pct or 0.0):.0f} % slower"
-    assert "Of 9 trials of max_wal_size = 2GB, 2 gave no figure" in text
-    assert size in text
+    assert badges(analysis)[f"{RULE}losses.level"] == {"lost": 2, "planned": 9}
+    assert said(analysis)[1][f"{RULE}losses.faster"] == {
+        "lost": 2,
+        "planned": 9,
+        "subject": "max_wal_size = 2GB",
+        "metric": "Throughput",
+        "size": abs(lost.tips_at_pct or 0.0),
+    }
     (caveat,) = [one for one in analysis.warnings if one.kind == "failed-trials"]
     assert caveat.importance is Importance.VERDICT
 
@@ -129,8 +146,8 @@ def test_losses_of_the_better_level_stand_in_badge_and_sentence() -> None:
 def test_one_lost_trial_is_told_in_the_singular() -> None:
     plan = plan_of()
     trials = trials_of(plan, {"a2": 0.03}, ())
-    _, text = said(Analysis(answer_of("?", plan, trials, failed=broken(plan, "a2", (2,)))))
-    assert "One of 9 trials of max_wal_size = 2GB gave no figure; the verdict would" in text
+    _, claimed = said(Analysis(answer_of("?", plan, trials, failed=broken(plan, "a2", (2,)))))
+    assert claimed[f"{RULE}losses.faster_one"]["planned"] == 9
 
 
 def test_the_tipping_point_is_where_the_verdict_falls() -> None:
@@ -164,7 +181,7 @@ def test_losses_of_the_worse_level_limit_nothing() -> None:
     assert caveat.importance is Importance.SIZE
     slower = Analysis(answer_of("?", plan, trials_of(plan, {"a2": -0.03}, ()),
                      failed=broken(plan, "a1", (2, 5))))  # fmt: skip
-    assert said(slower)[0] == "worse, 2 of the baseline's 9 trials lost"
+    assert badges(slower)[f"{RULE}losses.baseline"] == {"lost": 2, "planned": 9}
 
 
 def test_a_lost_trial_that_was_not_run_again_has_a_tipping_point_too() -> None:
@@ -189,23 +206,22 @@ def slowed(plan: Plan, arm: str, blocks: Sequence[int], times: float) -> Analysi
 @pytest.mark.parametrize(
     ("arm", "times", "mean", "moved_by"),
     [
-        ("a2", 0.7, r"−[34]\.\d %", "lower"),
-        ("a1", 0.7, r"\+1[01]\.\d %", "higher"),
-        ("a2", 1.4, r"\+1[01]\.\d %", "higher"),
-        ("a1", 1.4, r"−[34]\.\d %", "lower"),
+        ("a2", 0.7, -4.0, "lower"),
+        ("a1", 0.7, 11.0, "higher"),
+        ("a2", 1.4, 11.0, "higher"),
+        ("a1", 1.4, -4.0, "lower"),
     ],
 )
 def test_the_typical_trial_stands_beside_a_mean_that_few_trials_move(
-    arm: str, times: float, mean: str, moved_by: str
+    arm: str, times: float, mean: float, moved_by: str
 ) -> None:
     analysis = slowed(plan_of(blocks=10), arm, (3, 8), times)
     (verdict,) = analysis.answer.verdicts()
     assert verdict.typical_pct == pytest.approx(3.0, abs=1.5)
-    said_of_it = (
-        r"The typical trial \(20 % trimmed mean\): \+[234]\.\d %; a few blocks in which the"
-    )
-    moved = rf"difference is {moved_by} bring the mean to {mean}"
-    assert re.search(f"{said_of_it} {moved}", said(analysis)[1])
+    assert said(analysis)[1][f"{RULE}typical.{moved_by}"] == {
+        "typical": verdict.typical_pct,
+        "mean": pytest.approx(mean, abs=1.0),
+    }
 
 
 def test_the_typical_trial_is_known_and_not_told_where_the_mean_is_the_same() -> None:
@@ -213,7 +229,7 @@ def test_the_typical_trial_is_known_and_not_told_where_the_mean_is_the_same() ->
     analysis = Analysis(answer_of("?", plan, trials_of(plan, {"a2": 0.03}, ())))
     (verdict,) = analysis.answer.verdicts()
     assert verdict.typical_pct == pytest.approx(verdict.effect_pct, abs=0.3)
-    assert "typical" not in said(analysis)[1]
+    assert not any("typical" in code for code in said(analysis)[1])
     assert {c.typical_pct for c in analysis.answer.comparisons if c.metric != "tps"} == {None}
 
 
@@ -233,7 +249,7 @@ def test_equivalence_says_how_often_a_collapse_could_have_stayed_unseen() -> Non
     (limit,) = analysis.answer.collapses
     assert (limit.blocks, limit.seen) == (6, 0)
     assert limit.most_pct == pytest.approx(39.3, abs=0.05)
-    assert "In 6 blocks, a collapse that hits up to 39 % of trials" in said(analysis)[1]
+    assert said(analysis)[1][f"{RULE}collapses.unseen"]["blocks"] == 6
     (verdict,) = analysis.answer.verdicts()
     assert badge(verdict, analysis) == plain_badge(Verdict.EQUIVALENT)
     better = Analysis(answer_of("?", plan, trials_of(plan, {"a2": 0.05}, ())))
@@ -266,9 +282,10 @@ def test_the_exact_limit_and_the_trials_that_reach_it() -> None:
 def test_a_plan_says_how_many_trials_exclude_a_collapse() -> None:
     outlook = collapse_outlook(plan_of(blocks=24))
     assert outlook is not None
-    line = str(collapse_line(outlook))
-    assert line == (
-        "A level without a collapse in 6 blocks may still collapse in up to 39 % of trials"
-        " (24 blocks: 12 %). 29 trials of each level without one exclude more than 10 %,"
-        " 59 more than 5 %, 299 more than 1 %."
-    )
+    line = collapse_line(outlook)
+    assert (line.values["blocks"], line.values["most"]) == (6, pytest.approx(39.3, abs=0.05))
+    last = {"blocks": 24, "most": pytest.approx(11.7, abs=0.05)}
+    assert values_in(line)[f"{RULE}outlook.last"] == last
+    needed = [one.values for one in notes_of(line.values["needed"])]
+    assert [one["trials"] for one in needed] == [29, 59, 299]
+    assert [one["most"] for one in needed] == pytest.approx([10.0, 5.0, 1.0])

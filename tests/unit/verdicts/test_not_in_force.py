@@ -13,6 +13,7 @@ from pgassay.analysis.model import Analysis, RunFacts, Verdict
 from pgassay.findings.registry import find
 from pgassay.notes import Importance, Note
 from pgassay.plan.risks import SET_BY_LOAD
+from support.notes import codes_in
 from support.synthetic.failed_trials import plan_of, trials_of
 
 
@@ -47,7 +48,8 @@ def test_a_factor_that_every_scenario_sets_has_no_verdict(by: tuple[str, ...]) -
     if len(by) == 2:
         assert verdict.withdrawn is Withdrawn.SET_BY_LOAD_ITSELF
         assert caveats[0].importance is Importance.VERDICT
-        assert "its levels were not in force" in find(analysis, RunFacts())[0].text
+        said = codes_in(find(analysis, RunFacts())[0].claim)
+        assert "findings/answer/verdicts/withdrawn.not-in-force" in said
     else:
         assert (verdict.verdict, verdict.withdrawn) == (Verdict.BETTER, None)
         assert caveats[0].importance is Importance.SIZE

@@ -15,7 +15,7 @@ from pgassay.analysis.model import Analysis, RunFacts, StepMeasures, TrialMeasur
 from pgassay.analysis.trade_offs.model import Criterion, LevelFigure, TradeOff
 from pgassay.analysis.trade_offs.pairs import compared_pairs
 from pgassay.findings.registry import find
-from pgassay.notes import Note
+from pgassay.notes import Note, Value
 from pgassay.plan.model import Plan
 from pgassay.report.sections.answer.trade_offs import trade_off_table
 from support.synthetic.analyses import changed
@@ -78,12 +78,23 @@ def weighed(analysis: Analysis) -> TradeOff:
     return one
 
 
-def sentences(analysis: Analysis) -> list[str]:
+FACTOR = "vm.vfs_cache_pressure"
+
+
+def claims(analysis: Analysis) -> list[Note]:
     return [
-        f.text
+        f.claim
         for f in find(analysis, RunFacts())
         if f.title == Note("findings/answer/trade_offs/title")
     ]
+
+
+def claim(form: str, **values: Value) -> Note:
+    return Note(f"findings/answer/trade_offs/texts.{form}", values)
+
+
+def choice(form: str, aim: str, *levels: str) -> Note:
+    return claim(form, aims=(aim,), factor=FACTOR, levels=levels)
 
 
 def test_a_level_that_is_faster_with_a_worse_tail_is_a_choice() -> None:
@@ -92,10 +103,10 @@ def test_a_level_that_is_faster_with_a_worse_tail_is_a_choice() -> None:
     assert one.disagree
     assert one.unbeaten == ("100", "150")
     assert one.beaten == ()
-    said = sentences(analysis)
-    assert "For throughput, choose vm.vfs_cache_pressure = 150." in said
-    assert "For a short tail of latency, choose vm.vfs_cache_pressure = 100." in said
-    assert any("depends on what matters" in text for text in said)
+    said = claims(analysis)
+    assert choice("choose", "throughput", "150") in said
+    assert choice("choose", "a short tail of latency", "100") in said
+    assert claim("unbeaten") in said
     table = trade_off_table(one)
     best = dict(zip(table.column("criterion"), table.column("best"), strict=True))
     assert best["Throughput"] == "150"
@@ -119,13 +130,10 @@ def test_the_seeds_choice_between_steadiness_and_the_disk() -> None:
     assert best["disk_time"] == ("150",)
     assert best["speed"] == ("100", "150")
     assert one.disagree
-    said = sentences(analysis)
-    assert "For steady throughput within a trial, choose vm.vfs_cache_pressure = 100." in said
-    assert "For short disk requests, choose vm.vfs_cache_pressure = 150." in said
-    assert (
-        "For throughput, choose vm.vfs_cache_pressure = 100 or 150;"
-        " between these there is no clear difference." in said
-    )
+    said = claims(analysis)
+    assert choice("choose", "steady throughput within a trial", "100") in said
+    assert choice("choose", "short disk requests", "150") in said
+    assert choice("choose_some", "throughput", "100", "150") in said
 
 
 def test_a_dominated_level_is_beaten_and_no_other_is() -> None:
@@ -134,9 +142,10 @@ def test_a_dominated_level_is_beaten_and_no_other_is() -> None:
     assert one.unbeaten == ("50", "150")
     assert {each.level for each in one.beaten} == {"100"}
     assert all(not each.open_in for each in one.beaten)
-    (said,) = (text for text in sentences(analysis) if "is beaten by" in text)
-    assert said.startswith("vm.vfs_cache_pressure = 100 is beaten by 50: it is worse in throughput")
-    assert "tail latency" in said
+    (said,) = (one.values for one in claims(analysis) if one.code == claim("beaten").code)
+    assert (said["level"], said["other"]) == (f"{FACTOR} = 100", "50")
+    assert isinstance(said["worse"], tuple)
+    assert {"throughput", "tail latency"} <= set(said["worse"])
 
 
 def test_a_level_is_not_called_beaten_where_a_noisy_criterion_may_favour_it() -> None:
@@ -147,7 +156,7 @@ def test_a_level_is_not_called_beaten_where_a_noisy_criterion_may_favour_it() ->
     assert "disk_time" in each.open_in
     assert one.matters is False
     assert one.unbeaten == ("100", "150")
-    assert sentences(analysis) == [], "two levels of which one is better are no trade-off"
+    assert claims(analysis) == [], "two levels of which one is better are no trade-off"
 
 
 def test_a_level_that_only_looks_worst_is_not_advised() -> None:
@@ -159,12 +168,12 @@ def test_a_level_that_only_looks_worst_is_not_advised() -> None:
     one = replace(own, best=("50", "150"))
     trade_off = TradeOff("vm.vfs_cache_pressure", THREE, (one,), (), THREE, False)
     analysis = changed(analysis_of({level: {} for level in THREE}), trade_offs=(trade_off,))
-    assert "For little WAL, avoid vm.vfs_cache_pressure = 100;" in sentences(analysis)[0]
+    assert claims(analysis)[0] == choice("avoid", "little WAL", "100")
     assert trade_off_table(trade_off).column("best") == ("not 100",)
 
 
 def test_two_levels_that_no_criterion_sets_apart_have_nothing_to_weigh() -> None:
-    assert sentences(analysis_of({"100": {}, "150": {"tps": 1.1}})) == []
+    assert claims(analysis_of({"100": {}, "150": {"tps": 1.1}})) == []
 
 
 def test_noise_alone_makes_hardly_a_claim() -> None:
@@ -180,9 +189,7 @@ def test_noise_alone_makes_hardly_a_claim() -> None:
         assert not one.disagree
     assert claims <= 0.1 * runs
     analysis = analysis_of({level: {} for level in THREE}, noise=0.03, seed=3)
-    assert sentences(analysis) == [
-        "The levels of vm.vfs_cache_pressure differ clearly by no criterion."
-    ]
+    assert claims(analysis) == [claim("nothing", factor=FACTOR)]
 
 
 def test_a_level_with_less_spread_from_trial_to_trial_is_found() -> None:
