@@ -9,7 +9,7 @@ from __future__ import annotations
 from pgassay.analysis.compare.model import ByServer, ServerEffect
 from pgassay.analysis.model import Analysis
 from pgassay.analysis.reading.metrics import METRICS
-from pgassay.language import tr
+from pgassay.language import ntr, tr
 from pgassay.quantities import signed_percent
 from pgassay.report.charts.style import BAND_OPACITY, BLUE, INK, SHADE, limits
 from pgassay.report.svg.model import Axis, Box, Figure, Line, Panel, Points, Rule, Text
@@ -59,10 +59,11 @@ def _panel(found: ByServer, margin: float) -> Panel:
 
 
 def _tip(one: ServerEffect) -> str:
-    tip = tr(
-        "{server}, {blocks} blocks: {change}",
+    tip = ntr(
+        "{server}, {n} block: {change}",
+        "{server}, {n} blocks: {change}",
+        one.blocks,
         server=one.server,
-        blocks=one.blocks,
         change=signed_percent(one.effect_pct),
     )
     if one.ci95_pct is None:

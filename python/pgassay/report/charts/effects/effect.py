@@ -12,7 +12,7 @@ from pgassay.analysis.model import Analysis, Comparison
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.wording import interval
 from pgassay.language import tr
-from pgassay.quantities import signed_percent
+from pgassay.quantities import load, signed_percent
 from pgassay.report.charts.style import (
     BAND_OPACITY,
     INK,
@@ -111,7 +111,8 @@ def _as_measured(effect: float, raw: float) -> str:
 def _label(comparison: Comparison, rows: Sequence[Comparison]) -> str:
     label = f"{comparison.factor} = {comparison.level}"
     if any(row.step is not None for row in rows):
-        label += tr(", all steps") if comparison.step is None else f", {comparison.load}"
+        at = load(comparison.step, comparison.step_unit)
+        label += tr(", all steps") if comparison.step is None else f", {at}"
     return label
 
 

@@ -11,8 +11,8 @@ from pgassay.analysis.curves.model import LoadCurve
 from pgassay.analysis.model import Analysis
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.wording import quantity
-from pgassay.language import colon, decimals, tr
-from pgassay.quantities import signed_percent
+from pgassay.language import colon, decimals, listed, tr
+from pgassay.quantities import load, signed_percent
 from pgassay.report.charts.latency.quantiles import key_of_levels
 from pgassay.report.charts.style import (
     ArmStyle,
@@ -51,12 +51,8 @@ def load_curve_chart(analysis: Analysis, styles: Mapping[str, ArmStyle]) -> Figu
                 curve.tps,
                 style.colour,
                 [
-                    tr(
-                        "{style}, {clients} clients:\n{value}",
-                        style=style.label,
-                        clients=decimals(clients, "g"),
-                        value=quantity(tps, METRICS["tps"]),
-                    )
+                    f"{listed((style.label, load(clients, 'clients')))}{colon().rstrip()}\n"
+                    + quantity(tps, METRICS["tps"])
                     + ("" if ends else "\n" + tr("no interval yet"))
                     for clients, tps, ends in zip(
                         curve.clients, curve.tps, curve.interval95, strict=True
@@ -126,10 +122,10 @@ def by_load_chart(analysis: Analysis) -> Figure | None:
                 effect.band95_pct,
                 colour,
                 [
-                    f"{effect.factor} = {effect.level}, {decimals(load, 'g')} {effect.step_unit}"
+                    f"{effect.factor} = {effect.level}, {load(at, effect.step_unit)}"
                     + colon()
                     + signed_percent(value)
-                    for load, value in zip(effect.loads, effect.effect_pct, strict=True)
+                    for at, value in zip(effect.loads, effect.effect_pct, strict=True)
                 ],
             )
         )
@@ -149,5 +145,5 @@ def _throughputs(curves: Sequence[LoadCurve]) -> Iterator[float]:
 
 def loads_axis(loads: Sequence[float], unit: str) -> Axis:
     """Makes the axis of the steps' loads, each named."""
-    ticks = [(load, decimals(load, "g")) for load in loads]
+    ticks = [(at, decimals(at, "g")) for at in loads]
     return Axis(unit, kind="log" if min(loads) > 0 else "linear", ticks=ticks)

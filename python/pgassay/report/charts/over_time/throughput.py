@@ -18,6 +18,7 @@ from pgassay.analysis.measures.courses.chart_series import (
 )
 from pgassay.language import decimals, tr
 from pgassay.plan.model import Plan
+from pgassay.quantities import load
 from pgassay.report.charts.over_time.happenings import happenings
 from pgassay.report.charts.style import ArmStyle, arm_line, dotted, shade
 from pgassay.report.svg.model import Axis, Band, Figure, Line, Mark, Panel, Text
@@ -85,11 +86,8 @@ def background(
         yield dotted(begin)
         if labelled_px is not None:
             few = len(measured) <= _LABELLED_STEPS or index == 0
-            text = (
-                f"{decimals(levels[index], 'g')} {plan.step_unit}"
-                if few
-                else decimals(levels[index], "g")
-            )
+            level = levels[index]
+            text = load(level, plan.step_unit) if few else decimals(level, "g")
             yield Text(text, x=begin, dx=4, dy=12)
         begin += step.duration_s
 

@@ -12,6 +12,7 @@ from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.answer.gates import NOT_MEASURED, change_of, interval_of, reason_of
 from pgassay.language import Message, tr
 from pgassay.notes import Note
+from pgassay.quantities import load
 from pgassay.report.context import ApartContext, ReportContext
 from pgassay.report.document.blocks import Paragraph
 from pgassay.report.document.section import Blocks, section
@@ -61,7 +62,7 @@ def gate_table(results: tuple[GateResult, ...]) -> Table:
                 text,
                 METRICS[one.comparison.metric].title,
                 subject(one.comparison),
-                one.comparison.load,
+                load(one.comparison.step, one.comparison.step_unit),
                 str(change_of(one, limit)),
                 str(interval_of(one, limit)),
                 _outcome(one.outcome, reason_of(one)),

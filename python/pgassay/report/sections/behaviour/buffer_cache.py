@@ -5,14 +5,15 @@ Enters: the context. Leaves: a table. Never: says what a relation has in it.
 
 from __future__ import annotations
 
-from pgassay.language import Message, decimals, tr
+from pgassay.analysis.measures.signals import BufferCache
+from pgassay.language import decimals, tr
 from pgassay.report.charts.style import arm_styles
 from pgassay.report.context import ReportContext
 from pgassay.report.document.blocks import note
 from pgassay.report.document.section import Blocks, section
-from pgassay.report.document.table import Column, table
+from pgassay.report.document.table import column, view
 from pgassay.report.document.text import texts_of
-from pgassay.report.tables.cells import ABSENT, whole
+from pgassay.report.tables.cells import whole, written
 
 sentence = texts_of(__name__)
 
@@ -23,24 +24,25 @@ def buffer_cache(context: ReportContext) -> Blocks:
     found, names = context.analysis.explanation.buffer_cache, arm_styles(context.plan.arms)
     if not found:
         return
-    columns = (tr("Used"), tr("Unused"), tr("Dirty"), tr("Pinned"), tr("Mean usage count"))
-    rows = [
-        (
-            names[one.arm].short,
-            f"{whole(one.used)} ({_percent(one.used, one.used + one.unused)})",
-            whole(one.unused),
-            tr(
-                "{value} ({share} of the used)",
-                value=whole(one.dirty),
-                share=_percent(one.dirty, one.used),
-            ),
-            decimals(one.pinned, ".1f"),
-            ABSENT if one.usage_count is None else decimals(one.usage_count, ".1f"),
-        )
-        for one in found
-    ]
-    yield table([Column(Message("Buffers of 8 kB"), "heading"), *map(Column, columns)], rows)
+    columns = (
+        written("arm", "Buffers of 8 kB", lambda arm: names[arm].short, "heading"),
+        column("used", "Used", _used),
+        written("unused", "Unused", whole),
+        column("dirty", "Dirty", _dirty),
+        written("pinned", "Pinned", lambda buffers: decimals(buffers, ".1f")),
+        written("usage_count", "Mean usage count", lambda mean: decimals(mean, ".1f")),
+    )
+    yield view(columns, found)
     yield note(sentence("means_of_the_measured"))
+
+
+def _used(one: BufferCache) -> str:
+    return f"{whole(one.used)} ({_percent(one.used, one.used + one.unused)})"
+
+
+def _dirty(one: BufferCache) -> str:
+    share = _percent(one.dirty, one.used)
+    return tr("{value} ({share} of the used)", value=whole(one.dirty), share=share)
 
 
 def _percent(part: float, of: float) -> str:

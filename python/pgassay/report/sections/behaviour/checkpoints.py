@@ -6,11 +6,13 @@ Enters: the context. Leaves: sentences, charts, tables. Never: computes an estim
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from pgassay.analysis.curves.checkpoints.model import TimeShare
+from pgassay.analysis.curves.model import CheckpointEffect
 from pgassay.analysis.statistics.values import Estimate
-from pgassay.language import Message, decimals, listed, tr
+from pgassay.language import decimals, listed, ntr, tr
 from pgassay.quantities import count, milliseconds, plain_number, size
 from pgassay.report.charts.checkpoints.signals import signals_chart
 from pgassay.report.charts.checkpoints.throughput import checkpoints_chart
@@ -19,33 +21,12 @@ from pgassay.report.context import ReportContext
 from pgassay.report.document.blocks import Block, Chart, Fold, Heading, Paragraph, note, observed
 from pgassay.report.document.captions import arm_key, cut
 from pgassay.report.document.section import Blocks, section
-from pgassay.report.document.table import Column, Table, numbers, table, view
+from pgassay.report.document.table import Table, column, view
 from pgassay.report.document.text import joined, texts_of
 from pgassay.report.tables.cells import ABSENT, between, inside, written
 
 sentence = texts_of(__name__)
 
-_COLUMNS = (
-    Column(Message("Arm"), "heading"),
-    Column(Message("Checkpoints"), "text"),
-    *numbers(
-        "Depth",
-        "Recovered after",
-        "Below half depth for",
-        "Transactions lost by each",
-        "Full-page images after each",
-    ),
-)
-
-_CAUSE_COLUMNS = (
-    Column(Message("Arm"), "group"),
-    Column(Message("Part"), "heading"),
-    Column(Message("Split by"), "text"),
-    Column(Message("Per transaction before")),
-    Column(Message("After")),
-    Column(Message("Lost by each checkpoint")),
-    Column(Message("Share")),
-)
 _MOST_LISTED = 100
 
 
@@ -86,28 +67,19 @@ def _causes(context: ReportContext) -> Iterator[Block]:
 
 def checkpoint_table(context: ReportContext) -> Table:
     """Makes a table of what a checkpoint costs, a row for each arm that had one."""
-    names = context.labels
-    rows = []
-    for effect in context.analysis.behaviour.checkpoint_effects:
-        if effect.refused:
-            rows.append((names[effect.arm], str(effect.refused), *[ABSENT] * 5))
-            continue
-        rows.append(
-            (
-                names[effect.arm],
-                tr(
-                    "{checkpoints} in {trials} trials",
-                    checkpoints=effect.checkpoints,
-                    trials=effect.trials,
-                ),
-                _with_unit(effect.depth_pct, "%"),
-                _with_unit(effect.recovery_s, tr("s")),
-                _with_unit(effect.duration_s, tr("s")),
-                _counted(effect.lost_transactions),
-                _counted(effect.full_page_images),
-            )
-        )
-    return table(_COLUMNS, rows)
+    arm = written("arm", "Arm", context.labels.__getitem__, "heading")
+    return view((arm, *_COSTS), context.analysis.behaviour.checkpoint_effects)
+
+
+def _how_many(effect: CheckpointEffect) -> str:
+    if effect.refused:
+        return str(effect.refused)
+    return ntr(
+        "{checkpoints} in {n} trial",
+        "{checkpoints} in {n} trials",
+        effect.trials,
+        checkpoints=effect.checkpoints,
+    )
 
 
 def _refusals(context: ReportContext) -> tuple[str, ...]:
@@ -125,27 +97,18 @@ def _refusals(context: ReportContext) -> tuple[str, ...]:
 
 def causes_table(context: ReportContext) -> Table:
     """Makes a table of the time lost after a checkpoint, by cause and by wait class."""
-    rows = []
+    rows: list[Mapping[str, Any]] = []
     for one in context.analysis.behaviour.checkpoint_causes:
         name = tr(
             "{value}: time of sessions lost by each checkpoint", value=context.labels[one.arm]
         )
-        parts = [part for part in (*one.causes, *one.groups) if _matters(part)]
-        for part in (one.whole, *parts):
-            seconds = tr(
-                "{value} s{interval}",
-                value=plain_number(_tidy(part.extra_s.value, 1)),
-                interval=between(part.extra_s),
-            )
-            is_whole = part is one.whole
-            kind = "" if is_whole else "cause" if part in one.causes else "waits"
-            before, after = (
-                ABSENT if value is None else milliseconds(value)
-                for value in (part.before_ms, part.after_ms)
-            )
-            share = ABSENT if is_whole else _share(part)
-            rows.append((name, part.title, kind, before, after, seconds, share))
-    return table(_CAUSE_COLUMNS, rows)
+        for kind, parts in {"": [one.whole], "cause": one.causes, "waits": one.groups}.items():
+            rows += [
+                {**vars(part), "of": name, "kind": kind, "share": _share(part) if kind else ABSENT}
+                for part in parts
+                if not kind or _matters(part)
+            ]
+    return view(_CAUSES, rows)
 
 
 def _matters(part: TimeShare) -> bool:
@@ -201,17 +164,18 @@ def _seconds(value: float) -> str:
     return tr("{value} s", value=plain_number(value))
 
 
-def _with_unit(estimate: Estimate | None, unit: str) -> str:
-    if estimate is None:
-        return ABSENT
+def _extra(lost: Estimate) -> str:
+    seconds = plain_number(_tidy(lost.value, 1))
+    return tr("{value} s{interval}", value=seconds, interval=between(lost))
+
+
+def _with_unit(estimate: Estimate, unit: str) -> str:
     if not math.isfinite(estimate.value):
         return tr("not within the window")
     return f"{plain_number(estimate.value)} {unit}{between(estimate)}"
 
 
-def _counted(estimate: Estimate | None) -> str:
-    if estimate is None:
-        return ABSENT
+def _counted(estimate: Estimate) -> str:
     if estimate.low is None or estimate.high is None:
         return count(estimate.value)
     return tr(
@@ -230,4 +194,21 @@ _CHECKPOINT = (
     written("sync_s", "Flush", _seconds),
     written("sync_longest_s", "Longest flush", _seconds),
     written("distance_kb", "Distance", lambda kb: size(1024.0 * kb)),
+)
+_COSTS = (
+    column("checkpoints", "Checkpoints", _how_many, "text"),
+    written("depth_pct", "Depth", lambda depth: _with_unit(depth, "%")),
+    written("recovery_s", "Recovered after", lambda time: _with_unit(time, tr("s"))),
+    written("duration_s", "Below half depth for", lambda time: _with_unit(time, tr("s"))),
+    written("lost_transactions", "Transactions lost by each", _counted),
+    written("full_page_images", "Full-page images after each", _counted),
+)
+_CAUSES = (
+    written("of", "Arm", str, "group"),
+    written("title", "Part", str, "heading"),
+    written("kind", "Split by", str, "text"),
+    written("before_ms", "Per transaction before", milliseconds),
+    written("after_ms", "After", milliseconds),
+    written("extra_s", "Lost by each checkpoint", _extra),
+    written("share", "Share"),
 )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from pgassay.analysis.curves.model import QuantileShift
+from pgassay.analysis.curves.model import LoadCurve, QuantileShift
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.statistics.values import Estimate
 from pgassay.language import Message, decimals, listed, tr
@@ -21,9 +21,9 @@ from pgassay.report.context import ReportContext
 from pgassay.report.document.blocks import Chart, Fold, Heading, PageOnly, note, observed
 from pgassay.report.document.captions import arm_key, cut, quantile_curve
 from pgassay.report.document.section import Blocks, section
-from pgassay.report.document.table import Column, Table, column, numbers, table, view
+from pgassay.report.document.table import Column, Table, column, view
 from pgassay.report.document.text import Text, joined, texts_of
-from pgassay.report.tables.cells import ABSENT, between, interval_column, percent_column, subject
+from pgassay.report.tables.cells import between, interval_column, percent_column, subject, written
 from pgassay.report.tables.latencies import latency_table
 
 sentence = texts_of(__name__)
@@ -34,11 +34,6 @@ _LOADS = (
     column("load", "Load", lambda row: load(row["load"], row["step_unit"]), "line"),
     percent_column("effect_pct"),
     interval_column("band95_pct", "95\xa0% band"),
-)
-_KNEES = (
-    Column(Message("Arm"), "heading"),
-    Column(Message("Knee (95\xa0% interval)"), "text"),
-    *numbers("Contention σ", "Coherence κ", "Misfit"),
 )
 
 
@@ -111,22 +106,22 @@ def _load_table(context: ReportContext) -> Table:
 
 def knee_table(context: ReportContext) -> Table:
     """Makes a table of each arm's fit of the scaling law, or why there is none."""
-    names = context.labels
-    rows = []
-    for curve in context.analysis.behaviour.load_curves:
-        fit = curve.fit
-        if fit is None:
-            rows.append((names[curve.arm], str(curve.refused or ""), ABSENT, ABSENT, ABSENT))
-            continue
-        at = fit.knee_clients
-        knee = (
-            tr("{value} clients{interval}", value=plain_number(at.value), interval=between(at))
-            if at
-            else str(fit.knee_refused or "")
-        )
-        parameters = _parameter(fit.contention), _parameter(fit.coherence)
-        rows.append((names[curve.arm], knee, *parameters, f"{decimals(fit.misfit_pct, '.1f')} %"))
-    return table(_KNEES, rows)
+    columns = (
+        written("arm", "Arm", context.labels.__getitem__, "heading"),
+        column("fit.knee_clients.value", "Knee (95\xa0% interval)", _knee, "text"),
+        written("fit.contention", "Contention σ", _parameter),
+        written("fit.coherence", "Coherence κ", _parameter),
+        written("fit.misfit_pct", "Misfit", lambda misfit: f"{decimals(misfit, '.1f')} %"),
+    )
+    return view(columns, context.analysis.behaviour.load_curves)
+
+
+def _knee(curve: LoadCurve) -> str:
+    if curve.fit is None:
+        return str(curve.refused or "")
+    if at := curve.fit.knee_clients:
+        return tr("{value} clients{interval}", value=plain_number(at.value), interval=between(at))
+    return str(curve.fit.knee_refused or "")
 
 
 def _parameter(estimate: Estimate) -> str:

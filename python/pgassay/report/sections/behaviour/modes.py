@@ -5,10 +5,13 @@ Enters: the context. Leaves: sentences, a chart, tables. Never: searches for a m
 
 from __future__ import annotations
 
-from pgassay.analysis.curves.modes.model import LatencyMode, LatencyModes
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from pgassay.analysis.curves.modes.model import LatencyModes, ModeWait
 from pgassay.analysis.measures.courses.latencies import ALL
 from pgassay.analysis.statistics.values import Estimate
-from pgassay.language import Message, listed, ntr, tr
+from pgassay.language import listed, ntr, tr
 from pgassay.quantities import latency, plain_number, significant
 from pgassay.report.charts.latency.modes import modes_chart, panels_of
 from pgassay.report.charts.style import arm_styles
@@ -16,32 +19,18 @@ from pgassay.report.context import ReportContext
 from pgassay.report.document.blocks import Chart, Fold, note, observed
 from pgassay.report.document.captions import arm_key
 from pgassay.report.document.section import Blocks, section
-from pgassay.report.document.table import Column, Table, column, numbers, table, view
+from pgassay.report.document.table import Table, column, view
 from pgassay.report.document.text import Text, joined, texts_of
 from pgassay.report.tables.cells import ABSENT, INTERVAL, between, subject, written
 
 sentence = texts_of(__name__)
 
-_COLUMNS = (
-    Column(Message("Scenario"), "group"),
-    Column(Message("Arm"), "heading", merges=True),
-    *numbers("Around", "From", "Transactions", "Of their time"),
-    Column(Message("More of them at checkpoints"), name="at_checkpoints_points"),
-    Column(Message("Sampled in, once so old"), "text", name="waits"),
-    Column(Message("Mean"), merges=True),
-    Column(Message("Near the mean"), merges=True),
-)
-_MIXTURE = (
-    Column(Message("Arm"), "heading", merges=True),
-    *numbers("Around", "From", "Transactions", "Of their time"),
-    Column(Message("Scenarios"), "text"),
-)
 _CONTRASTS = (
     column("level", "Level compared", subject, "text"),
     written("scenario", "Scenario", str, "text"),
     written("slower_than_ms", "Slower than", latency),
-    column("baseline_pct", "Baseline", lambda one: f"{plain_number(one.baseline_pct)} %"),
-    column("level_pct", "Level", lambda one: f"{plain_number(one.level_pct)} %"),
+    written("baseline_pct", "Baseline", lambda value: _percent(value)),
+    written("level_pct", "Level", lambda value: _percent(value)),
     column(
         "points.value",
         "Difference",
@@ -99,38 +88,30 @@ def _caption(single: list[LatencyModes], *, at_one_step: bool) -> Text:
 
 def mode_table(context: ReportContext, found: list[LatencyModes]) -> Table:
     """Makes a table with a row for each mode of each scenario in each arm."""
-    names = _short_names(context)
-    rows = [
-        (
-            one.scenario,
-            names[one.arm],
-            *_figures(mode),
-            _points(mode.at_checkpoints_points),
-            listed(f"{w.event} {plain_number(w.share_pct.value)} %" for w in mode.waits) or ABSENT,
-            latency(one.mean_ms.value),
-            f"{plain_number(one.near_mean_pct.value)} %",
-        )
-        for one in found
-        for mode in one.modes
-    ]
-    return table(_COLUMNS, rows).filled(ABSENT, "at_checkpoints_points", "waits")
+    columns = (
+        written("of.scenario", "Scenario", str, "group"),
+        written("of.arm", "Arm", _short_names(context).__getitem__, "heading", merges=True),
+        *_MODE,
+        written("at_checkpoints_points", "More of them at checkpoints", _points),
+        written("waits", "Sampled in, once so old", _waits, "text"),
+        written("of.mean_ms.value", "Mean", latency, merges=True),
+        written("of.near_mean_pct.value", "Near the mean", _percent, merges=True),
+    )
+    return view(columns, _modes(found)).filled(ABSENT, "at_checkpoints_points", "waits")
 
 
 def mixture_table(context: ReportContext, found: list[LatencyModes]) -> Table:
     """Makes a table of the modes of all scenarios together, with the scenarios that each is of."""
-    names = _short_names(context)
-    rows = [
-        (
-            names[one.arm],
-            *_figures(mode),
-            listed(
-                f"{name} {plain_number(share)} %" for name, share in mode.scenarios if share >= 1
-            ),
-        )
-        for one in found
-        for mode in one.modes
-    ]
-    return table(_MIXTURE, rows)
+    columns = (
+        written("of.arm", "Arm", _short_names(context).__getitem__, "heading", merges=True),
+        *_MODE,
+        written("scenarios", "Scenarios", _scenarios, "text"),
+    )
+    return view(columns, _modes(found))
+
+
+def _modes(found: list[LatencyModes]) -> Iterator[Mapping[str, Any]]:
+    return ({"of": one, **vars(mode)} for one in found for mode in one.modes)
 
 
 def contrast_table(context: ReportContext) -> Table:
@@ -143,13 +124,20 @@ def _short_names(context: ReportContext) -> dict[str, str]:
     return {style.id: style.short for style in arm_styles(context.plan.arms).values()}
 
 
-def _figures(mode: LatencyMode) -> tuple[str, str, str, str]:
-    return (
-        _latency(mode.peak_ms),
-        ABSENT if mode.above_ms is None else _latency(mode.above_ms),
-        f"{plain_number(mode.share_pct.value)} %{between(mode.share_pct)}",
-        f"{plain_number(mode.time_pct.value)} %",
-    )
+def _percent(value: float) -> str:
+    return f"{plain_number(value)} %"
+
+
+def _share(estimate: Estimate) -> str:
+    return f"{_percent(estimate.value)}{between(estimate)}"
+
+
+def _waits(waits: Iterable[ModeWait]) -> str:
+    return listed(f"{one.event} {_percent(one.share_pct.value)}" for one in waits) or ABSENT
+
+
+def _scenarios(shares: Iterable[tuple[str, float]]) -> str:
+    return listed(f"{name} {_percent(share)}" for name, share in shares if share >= 1)
 
 
 def _latency(estimate: Estimate) -> str:
@@ -159,9 +147,15 @@ def _latency(estimate: Estimate) -> str:
     return tr("{value} ({low} to {high})", value=latency(estimate.value), low=low, high=high)
 
 
-def _points(estimate: Estimate | None) -> str:
-    if estimate is None:
-        return ABSENT
+def _points(estimate: Estimate) -> str:
     return tr(
         "{value} points{interval}", value=plain_number(estimate.value), interval=between(estimate)
     )
+
+
+_MODE = (
+    written("peak_ms", "Around", _latency),
+    written("above_ms", "From", _latency),
+    written("share_pct", "Transactions", _share),
+    written("time_pct.value", "Of their time", _percent),
+)

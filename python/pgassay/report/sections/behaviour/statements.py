@@ -59,7 +59,8 @@ def statements(context: ReportContext) -> Blocks:
         yield Paragraph(tr("The execution time of no statement differs clearly between levels."))
     if differences:
         how = sentence("the_unit_is_the")
-        yield Fold(tr("All {n} differences", n=len(differences)), [differences, note(how)])
+        summary = ntr("{n} difference", "All {n} differences", len(differences))
+        yield Fold(summary, [differences, note(how)])
     what = sentence("blocks_are_pages_of")
     summary = tr("Calls, blocks, WAL and wait events of each statement")
     yield Fold(summary, [_costs(context), note(what)], in_text=True)

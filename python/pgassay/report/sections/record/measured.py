@@ -69,7 +69,7 @@ def everything(context: ReportContext) -> Blocks:
         columns = sentence.marked("means_of_the_trials")
         yield Fold(tr("The server’s host"), (*hosts, note(columns)))
     if comparisons:
-        summary = tr("{n} comparisons", n=len(comparisons))
+        summary = ntr("{n} comparison", "{n} comparisons", len(comparisons))
         yield Fold(summary, (comparisons, _what_p_is(context)))
 
 

@@ -73,7 +73,7 @@ def trials(context: ReportContext) -> Blocks:
     )
     rows = sentence("one_row_for_each")
     yield PageOnly([note((link, Span(colon()), Span(rows)))])
-    yield Fold(tr("All {n} trials", n=len(found)), [found])
+    yield Fold(ntr("{n} trial", "All {n} trials", len(found)), [found])
 
 
 def _as_link(csv: str) -> str:
