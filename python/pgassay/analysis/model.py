@@ -164,6 +164,10 @@ class Answer:
             (by_metric[one.metric], one) for one in self.endpoints if one.metric in by_metric
         )
 
+    def judged(self) -> tuple[tuple[Comparison, Endpoint | None], ...]:
+        """Every verdict, and beneath it the endpoints beside it with their margins."""
+        return tuple(pair for one in self.verdicts() for pair in ((one, None), *self.beside(one)))
+
     def decided(self) -> bool:
         """Whether every verdict over whole trials has been reached."""
         whole = [c for c in self.verdicts() if c.step is None]

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import chain
 from typing import Any, NamedTuple
 
 from pgassay.analysis.compare.model import Comparison
@@ -193,3 +194,8 @@ class ApartAnalysis:
             == (verdict.side, verdict.arm, verdict.comparison.step)
         }
         return tuple((of[one.metric], one) for one in self.endpoints if one.metric in of)
+
+    def judged(self) -> tuple[RunDifference, ...]:
+        """Returns every verdict, and beneath it the endpoints beside it."""
+        beside = ((one, *(found for found, _ in self.beside(one))) for one in self.verdicts())
+        return tuple(chain.from_iterable(beside))

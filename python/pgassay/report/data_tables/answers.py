@@ -58,24 +58,16 @@ def verdict_table(context: ReportContext) -> Table:
 def _verdicts(context: ReportContext) -> Iterator[dict[str, Any]]:
     analysis = context.analysis
     sentences = {one.comparison: one.text for one in context.findings if one.comparison is not None}
-    for verdict in analysis.answer.verdicts():
+    for one, beside in analysis.answer.judged():
+        margin = analysis.answer.smallest_effect if beside is None else beside.margin
         yield {
-            **_comparison(verdict),
-            "endpoint": "primary",
-            "badge": str(badge(verdict, analysis)),
-            "sentence": sentences.get(verdict),
-            "margin_pct": 100.0 * analysis.answer.smallest_effect,
-            **_limits(verdict, analysis),
+            **_comparison(one),
+            "endpoint": "primary" if beside is None else "beside",
+            "badge": str(badge(one, analysis)) if beside is None else None,
+            "sentence": sentences.get(one) if beside is None else None,
+            "margin_pct": 100.0 * margin,
+            **(_limits(one, analysis) if beside is None else dict.fromkeys(_LIMITS)),
         }
-        for one, endpoint in analysis.answer.beside(verdict):
-            yield {
-                **_comparison(one),
-                "endpoint": "beside",
-                "badge": None,
-                "sentence": None,
-                "margin_pct": 100.0 * endpoint.margin,
-                **dict.fromkeys(_LIMITS),
-            }
 
 
 _LIMITS = ("lost_trials", "lost_of", "lost_tip_pct", "collapses_seen", "collapses_most_pct")

@@ -87,12 +87,7 @@ def _of_run(context: ReportContext) -> Iterator[GaugeMetricFamily]:
 
 def _of_verdicts(context: ReportContext) -> Iterator[GaugeMetricFamily]:
     analysis = context.analysis
-    judged = [
-        one
-        for verdict in analysis.answer.verdicts()
-        for one in (verdict, *(endpoint for endpoint, _ in analysis.answer.beside(verdict)))
-    ]
-    labels = [(_compared(context, one), one) for one in judged]
+    labels = [(_compared(context, one), one) for one, _ in analysis.answer.judged()]
     yield _family(
         "pgassay_effect_ratio",
         "Change of the level from the baseline: 0.05 is 5 % more.",

@@ -25,12 +25,7 @@ _WIDEST, _FURTHEST_PCT = 3.0, 100.0
 
 def differences_chart(analysis: ApartAnalysis) -> Figure | None:
     """Draws the verdicts and the endpoints beside them; returns None where no change is known."""
-    judged = [
-        one
-        for verdict in analysis.verdicts()
-        for one in (verdict, *(beside for beside, _ in analysis.beside(verdict)))
-        if one.comparison.effect_pct is not None
-    ]
+    judged = [one for one in analysis.judged() if one.comparison.effect_pct is not None]
     if not judged:
         return None
     margin = 100 * analysis.smallest_effect

@@ -76,17 +76,11 @@ def _caption(context: ReportContext, effects: tuple[str, ...]) -> Text:
 
 def p_alone(context: ReportContext) -> str:
     """What p says, where a small one stands beside an undecided verdict."""
-    return sentence("p_is_of_each") if any(map(looks_decided, judged(context))) else ""
+    return sentence("p_is_of_each") if any(map(looks_decided, _judged(context))) else ""
 
 
-def judged(context: ReportContext) -> list[Comparison]:
-    """The verdicts, each with the endpoints beside it."""
-    analysis = context.analysis
-    return [
-        one
-        for verdict in analysis.answer.verdicts()
-        for one in (verdict, *(endpoint for endpoint, _ in analysis.answer.beside(verdict)))
-    ]
+def _judged(context: ReportContext) -> list[Comparison]:
+    return [one for one, _ in context.analysis.answer.judged()]
 
 
 def verdict_table(context: ReportContext, *, is_whole: bool = False) -> Table:
@@ -97,7 +91,7 @@ def verdict_table(context: ReportContext, *, is_whole: bool = False) -> Table:
     """
     against = column("level", "Level compared", _against, "group")
     columns = (against, *_COLUMNS[1:]) if is_whole else _COLUMNS
-    return view(columns, judged(context)).only_if(
+    return view(columns, _judged(context)).only_if(
         metric=context.analysis.answer.endpoints,
         step=context.has_several_steps,
         difference=is_whole,

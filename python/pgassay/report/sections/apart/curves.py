@@ -36,7 +36,7 @@ from pgassay.report.tables.latencies import latency_table
 sentence = texts_of(__name__)
 
 _ARM = Column(Message("Arm"), "text", merges=True, name="arm")
-_RUN = Column(Message("Run"), "heading")
+_RUN = Column(Message("Run"), "heading", name="side")
 DESCRIBES = Message(
     "The runs were made apart: this describes them; whether they differ is said by the verdicts."
 )
@@ -80,9 +80,9 @@ def load_table(analysis: ApartAnalysis) -> Table:
                 rows.append((one.arm, of, side.name, *cells))
     columns = (
         _ARM,
-        Column(Message("Load"), "line", merges=True),
+        Column(Message("Load"), "line", merges=True, name="load"),
         _RUN,
-        *(Column(METRICS[metric].title) for metric in metrics),
+        *(Column(METRICS[metric].title, name=metric) for metric in metrics),
     )
     return _fitted(table(columns, rows), analysis)
 

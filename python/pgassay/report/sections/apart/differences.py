@@ -67,12 +67,7 @@ def verdicts(context: ApartContext) -> Blocks:
 
 def verdict_table(context: ApartContext) -> Table:
     """By side, arm and load."""
-    analysis = context.analysis
-    judged = [
-        one
-        for verdict in analysis.verdicts()
-        for one in (verdict, *(endpoint for endpoint, _ in analysis.beside(verdict)))
-    ]
+    judged = context.analysis.judged()
     found = _table(tr("The difference"), judged, verdict_column(TONES, _NOT_RANDOMISED))
     return found.only_if(trials=False, spread=False)
 

@@ -5,8 +5,9 @@ Enters: the classic view. Leaves: tables. Never: computes a figure.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from pgassay.analysis.classic.model import (
     ClassicArm,
@@ -14,9 +15,9 @@ from pgassay.analysis.classic.model import (
     ClassicTrend,
     Spread,
 )
-from pgassay.language import Message, colon, decimals, tr
+from pgassay.language import colon, decimals, tr
 from pgassay.quantities import plain_number, signed_percent
-from pgassay.report.document.table import Cell, Column, Table, table
+from pgassay.report.document.table import Table, column, view
 from pgassay.report.sections.classic.cells import (
     NOT_MEASURED,
     WORDS,
@@ -27,30 +28,11 @@ from pgassay.report.sections.classic.cells import (
     r_text,
     series_name,
 )
-from pgassay.report.tables.cells import ABSENT, interval
+from pgassay.report.tables.cells import ABSENT, INTERVAL, interval, written
 
 _THOUSAND = 1000.0
 _OF_THE_HOST = ("wa", "b")
 _ELSEWHERE = ("r", "swap_kb", "changed")
-_PAIR = (
-    Column(Message("Pair"), "heading", merges=True, name="pair"),
-    Column(Message("Arm"), "line"),
-    Column(Message("Classic r")),
-    Column(Message("Classic label"), "line"),
-    Column(Message("Tested r")),
-    Column(Message("95\xa0% interval")),
-    Column(Message("Do they agree?"), "text"),
-)
-_TREND = (
-    Column(Message("Series"), "heading", merges=True),
-    Column(Message("Arm"), "line"),
-    Column(Message("R²")),
-    Column(Message("Classic label"), "line"),
-    Column(Message("Angle")),
-    Column(Message("Change, beginning to end")),
-    Column(Message("95\xa0% interval")),
-    Column(Message("Do they agree?"), "text"),
-)
 
 
 def figure_table(shown: Shown) -> Table:
@@ -119,24 +101,25 @@ def _used(arm: ClassicArm) -> str:
 
 def correlation_table(shown: Shown, *groups: str, disk: str = "") -> Table:
     """Makes a table of pairs of series, without pairs of which one never varied."""
-    rows = [
-        _pair(arm, one)
-        for arm, one in _correlations(shown)
-        if one.group in groups and disk_of(one.second) == disk
-    ]
-    return _correlation_table(rows)
+    return _correlation_table(
+        [
+            {"arm": arm, "of": one, "disk": ""}
+            for arm, one in _correlations(shown)
+            if one.group in groups and disk_of(one.second) == disk
+        ]
+    )
 
 
 def claimed_correlations(shown: Shown) -> tuple[Table, int]:
     """Makes a table of the correlations that are claimed or missed; counts the others."""
     rows = list(_correlations(shown))
     claimed = [(arm, one) for arm, one in rows if one.claims or one.agreement is not None]
-    pairs = [_pair(arm, one, disk_of(one.second)) for arm, one in claimed]
+    pairs = [{"arm": arm, "of": one, "disk": disk_of(one.second)} for arm, one in claimed]
     return _correlation_table(pairs), len(rows) - len(claimed)
 
 
-def _correlation_table(rows: Sequence[Sequence[str | Cell]]) -> Table:
-    return replace(table(_PAIR, rows), style="host", label=tr("Classic correlations"))
+def _correlation_table(rows: Sequence[Mapping[str, Any]]) -> Table:
+    return replace(view(_PAIR, rows, tr("Classic correlations")), style="host")
 
 
 def _correlations(shown: Shown) -> Iterator[tuple[str, ClassicCorrelation]]:
@@ -148,29 +131,20 @@ def _correlations(shown: Shown) -> Iterator[tuple[str, ClassicCorrelation]]:
             yield shown.short(arm.arm), row
 
 
-def _pair(arm: str, one: ClassicCorrelation, disk: str = "") -> tuple[str | Cell, ...]:
-    ends = ABSENT if one.ci95 is None else tr(" to ").join(map(r_text, one.ci95))
-    return (
-        tr(
-            "{disk}{colon}{first} and {second}",
-            disk=disk,
-            colon=colon() if disk else "",
-            first=series_name(one.first),
-            second=series_name(one.second),
-        ),
-        arm,
-        r_text(one.r),
-        one.label or ABSENT,
-        ABSENT if one.honest_r is None else r_text(one.honest_r),
-        ends,
-        agreement(one.agreement, one.label),
+def _pair(row: Mapping[str, Any]) -> str:
+    return tr(
+        "{disk}{colon}{first} and {second}",
+        disk=row["disk"],
+        colon=colon() if row["disk"] else "",
+        first=series_name(row["of"].first),
+        second=series_name(row["of"].second),
     )
 
 
 def trend_table(shown: Shown, disk: str = "", *, host: bool = False) -> Table:
     """Makes a table of the trends of the database, of the host, or of a disk."""
     rows = [
-        _trend(arm, one)
+        {"arm": arm, "of": one, "disk": ""}
         for arm, one in _trends(shown)
         if disk_of(one.series) == disk and (disk or host == (one.series in _OF_THE_HOST))
     ]
@@ -180,12 +154,14 @@ def trend_table(shown: Shown, disk: str = "", *, host: bool = False) -> Table:
 def claimed_trends(shown: Shown) -> tuple[Table, int]:
     """Makes a table of the trends that are claimed; counts the others."""
     rows = list(_trends(shown))
-    claimed = [_trend(arm, one, disk_of(one.series)) for arm, one in rows if one.claims]
+    claimed = [
+        {"arm": arm, "of": one, "disk": disk_of(one.series)} for arm, one in rows if one.claims
+    ]
     return _table_of_trends(claimed), len(rows) - len(claimed)
 
 
-def _table_of_trends(rows: Sequence[Sequence[str | Cell]]) -> Table:
-    return replace(table(_TREND, rows), style="host", label=tr("Classic trends"))
+def _table_of_trends(rows: Sequence[Mapping[str, Any]]) -> Table:
+    return replace(view(_TREND, rows, tr("Classic trends")), style="host")
 
 
 def _trends(shown: Shown) -> Iterator[tuple[str, ClassicTrend]]:
@@ -197,14 +173,34 @@ def _trends(shown: Shown) -> Iterator[tuple[str, ClassicTrend]]:
             yield shown.short(arm.arm), one
 
 
-def _trend(arm: str, one: ClassicTrend, disk: str = "") -> tuple[str | Cell, ...]:
-    return (
-        f"{disk}{colon() if disk else ''}{series_name(one.series)}",
-        arm,
-        NOT_MEASURED if one.r2 is None else decimals(one.r2, ".2f"),
-        one.label or ABSENT,
-        ABSENT if one.angle_deg is None else f"{decimals(one.angle_deg, '+.1f')}°",
-        ABSENT if one.change_pct is None else signed_percent(one.change_pct),
-        interval(one.ci95_pct),
-        agreement(one.agreement, one.label),
-    )
+def _series(row: Mapping[str, Any]) -> str:
+    return f"{row['disk']}{colon() if row['disk'] else ''}{series_name(row['of'].series)}"
+
+
+_ARM = written("arm", "Arm", str, "line")
+_LABEL = column("of.label", "Classic label", lambda row: row["of"].label or ABSENT, "line")
+_AGREE = column(
+    "of.agreement",
+    "Do they agree?",
+    lambda row: agreement(row["of"].agreement, row["of"].label),
+    "text",
+)
+_PAIR = (
+    column("pair", "Pair", _pair, "heading", merges=True),
+    _ARM,
+    column("of.r", "Classic r", lambda row: r_text(row["of"].r)),
+    _LABEL,
+    written("of.honest_r", "Tested r", r_text),
+    written("of.ci95", INTERVAL, lambda ends: tr(" to ").join(map(r_text, ends))),
+    _AGREE,
+)
+_TREND = (
+    column("series", "Series", _series, "heading", merges=True),
+    _ARM,
+    column("of.r2", "R²", lambda row: labelled(row["of"].r2, "{:.2f}", "")),
+    _LABEL,
+    written("of.angle_deg", "Angle", lambda angle: f"{decimals(angle, '+.1f')}°"),
+    written("of.change_pct", "Change, beginning to end", signed_percent),
+    written("of.ci95_pct", INTERVAL, interval),
+    _AGREE,
+)

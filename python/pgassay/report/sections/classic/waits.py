@@ -8,24 +8,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from pgassay.analysis.classic.model import Pareto, Part
-from pgassay.language import Message, decimals, tr
-from pgassay.report.document.table import Cell, Column, Table, numbers, table
+from pgassay.analysis.classic.model import OnlyInOneArm, Pareto, Part
+from pgassay.language import decimals, tr
+from pgassay.report.document.table import Cell, Table, column, view
 from pgassay.report.sections.classic.cells import Shown, labelled
-from pgassay.report.tables.cells import probability
+from pgassay.report.tables.cells import probability, written
 
 _SHARES = (
-    Column(Message("Wait type"), "heading", merges=True),
-    Column(Message("Arm"), "line"),
-    Column(Message("Name"), "text"),
-    *numbers("Sessions", "Share", "Cumulative"),
-)
-_ONLY = (
-    Column(Message("Wait event"), "heading"),
-    Column(Message("Only in"), "line"),
-    Column(Message("Trials with it")),
-    Column(Message("BY\xa0p")),
-    Column(Message("By chance?"), "text"),
+    written("kind", "Wait type", str, "heading", merges=True),
+    written("arm", "Arm", str, "line"),
+    column("name", "Name", lambda row: Cell(row["text"], "code"), "text"),
+    written("sessions", "Sessions", lambda sessions: decimals(sessions, ".3f")),
+    written("share_pct", "Share", lambda share: f"{decimals(share, '.1f')} %"),
+    written("cumulative_pct", "Cumulative", lambda share: f"{decimals(share, '.1f')} %"),
 )
 
 
@@ -68,14 +63,12 @@ def pareto_table(shown: Shown, part: Callable[[Pareto], tuple[Part, ...]], *, id
         ),
     )
     rows = [
-        (
-            kind,
-            shown.short(arm.arm),
-            Cell(shown.statement(each.name) if ids else each.name, "code"),
-            decimals(each.sessions, ".3f"),
-            f"{decimals(each.share_pct, '.1f')} %",
-            f"{decimals(each.cumulative_pct, '.1f')} %",
-        )
+        {
+            **vars(each),
+            "kind": kind,
+            "arm": shown.short(arm.arm),
+            "text": shown.statement(each.name) if ids else each.name,
+        }
         for kind in kinds
         for arm in shown.view.arms
         for one in arm.pareto
@@ -83,7 +76,7 @@ def pareto_table(shown: Shown, part: Callable[[Pareto], tuple[Part, ...]], *, id
         for each in part(one)
     ]
     label = tr("Queries by wait type") if ids else tr("Wait events by type")
-    return replace(table(_SHARES, rows), style="host", label=label)
+    return replace(view(_SHARES, rows, label), style="host")
 
 
 def event_table(shown: Shown) -> Table:
@@ -118,21 +111,24 @@ def event_table(shown: Shown) -> Table:
 
 def only_table(shown: Shown) -> Table:
     """Makes a table of the wait events that one arm alone has."""
-    return table(
-        _ONLY,
-        [
-            (
-                one.event,
-                shown.short(one.arm),
-                tr(
-                    "{trials} of {of_trials}, none of {other_trials}",
-                    trials=one.trials,
-                    of_trials=one.of_trials,
-                    other_trials=one.other_trials,
-                ),
-                probability(one.p_adjusted),
-                Cell(tr("clearly not") if one.clear else tr("may be chance")),
-            )
-            for one in shown.view.only_in_one
-        ],
+    columns = (
+        written("event", "Wait event", str, "heading"),
+        written("arm", "Only in", shown.short, "line"),
+        column("trials", "Trials with it", _how_many),
+        column("p_adjusted", "BY\xa0p", lambda one: probability(one.p_adjusted)),
+        column("clear", "By chance?", _chance, "text"),
     )
+    return view(columns, shown.view.only_in_one)
+
+
+def _how_many(one: OnlyInOneArm) -> str:
+    return tr(
+        "{trials} of {of_trials}, none of {other_trials}",
+        trials=one.trials,
+        of_trials=one.of_trials,
+        other_trials=one.other_trials,
+    )
+
+
+def _chance(one: OnlyInOneArm) -> str:
+    return tr("clearly not") if one.clear else tr("may be chance")
