@@ -178,16 +178,16 @@ def test_two_levels_that_no_criterion_sets_apart_have_nothing_to_weigh() -> None
 
 def test_noise_alone_makes_hardly_a_claim() -> None:
     """Of three equal levels: one family of comparisons with the baseline, another of the rest."""
-    claims = 0
+    made = 0
     runs = 100
     for seed in range(runs):
         one = weighed(analysis_of({level: {} for level in THREE}, noise=0.03, seed=seed))
-        claims += any(
+        made += any(
             criterion.name not in ("speed", "tail_latency") and len(criterion.best) < 3
             for criterion in one.criteria
         )
         assert not one.disagree
-    assert claims <= 0.1 * runs
+    assert made <= 0.1 * runs
     analysis = analysis_of({level: {} for level in THREE}, noise=0.03, seed=3)
     assert claims(analysis) == [claim("nothing", factor=FACTOR)]
 
