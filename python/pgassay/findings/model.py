@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from pgassay.analysis.model import Comparison
-from pgassay.language import tr
 from pgassay.notes import Importance, Note
 
 SENTENCES = "findings/sentences"
@@ -68,7 +67,7 @@ class Finding:
     """A claim in one sentence, with what it rests on."""
 
     kind: FindingKind
-    title: Note | str
+    title: Note
     claim: Note
     """The sentence as a code with its values."""
     comparison: Comparison | None = None
@@ -91,7 +90,7 @@ class Finding:
     @property
     def heading(self) -> str:
         """The title, in the language in force."""
-        return str(self.title) if isinstance(self.title, Note) else tr(self.title)
+        return str(self.title)
 
     @property
     def text(self) -> str:

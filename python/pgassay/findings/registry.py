@@ -61,7 +61,7 @@ def find(analysis: Analysis, facts: RunFacts) -> tuple[Finding, ...]:
 
 def _once(findings: Sequence[Finding]) -> list[Finding]:
     """Without repeated claims: a pattern may hold against several levels."""
-    known: set[tuple[Note | str, Note]] = set()
+    known: set[tuple[Note, Note]] = set()
     kept = []
     for finding in findings:
         key = (finding.title, finding.claim)

@@ -80,7 +80,7 @@ def test_it_answers_with_figures_in_both_units_and_says_what_the_words_mean(
 def test_findings_say_how_sure_they_are_and_what_would_test_them(context: ReportContext) -> None:
     found = Finding(
         FindingKind.DIAGNOSIS,
-        "Lock queue",
+        legacy("Lock queue"),
         legacy("Sessions wait for one another."),
         confidence=Confidence.HYPOTHESIS,
         evidence=(Evidence(legacy("waits"), legacy("3.1 sessions"), "a1"),),
@@ -149,8 +149,8 @@ def test_a_sentence_that_two_findings_share_is_there_once(context: ReportContext
     first = as_sentences(legacy("It has 2.5 ms."), queues)
     second = as_sentences(queues, legacy("It waits."))
     both = (
-        Finding(FindingKind.DIAGNOSIS, "t", first, confidence=None),
-        Finding(FindingKind.OBSERVATION, "t", second, rule="modes"),
+        Finding(FindingKind.DIAGNOSIS, legacy("t"), first, confidence=None),
+        Finding(FindingKind.OBSERVATION, legacy("t"), second, rule="modes"),
     )
     found = parts_of(render_brief(replace(context, findings=both)))["FINDINGS"]
     assert found == "- [not rated] t: It has 2.5 ms. It queues.\n- [described] It waits."

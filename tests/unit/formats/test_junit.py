@@ -14,7 +14,7 @@ from pgassay.analysis.gates.judge import judge_gates
 from pgassay.analysis.model import Verdict
 from pgassay.findings.model import Finding, FindingKind
 from pgassay.findings.registry import find
-from pgassay.notes import Note
+from pgassay.notes import Note, legacy
 from pgassay.report.context import ReportContext
 from pgassay.report.formats import junit
 from pgassay.report.formats.junit import Case, junit_xml, render_junit
@@ -94,14 +94,14 @@ def test_levels_without_a_figure_and_arms_that_are_not_compared_have_names_of_th
     made = [
         Finding(
             FindingKind.VERDICT,
-            "undecided",
+            legacy("undecided"),
             Note.of("findings/answer/verdicts/withdrawn.never", subject=f"b = {at}", idle=()),
         )
         for at in (1, 2)
     ] + [
         Finding(
             FindingKind.VERDICT,
-            "measured",
+            legacy("measured"),
             Note.of("findings/answer/arm-measured", arm=f"b = {at}", text=""),
         )
         for at in (1, 2)

@@ -270,7 +270,11 @@ def test_advice_that_there_is_none_says_within_how_many_and_of_which_lengths() -
     assert many is not None
     for found, within, form in ((few, 200, "none_of_this"), (many, 24, "none")):
         none = replace(found, advice_in_turns=None, advised_within=within)
-        (advice,) = (f.claim for f in calibration_findings(none, 0.02) if f.title == "Advice")
+        (advice,) = (
+            f.claim
+            for f in calibration_findings(none, 0.02)
+            if f.title == Note(f"{RULE}advice.title")
+        )
         values = {"margin": 2.0, "most": within, "length": 32.0, "enough": 12}
         assert advice == Note(f"{RULE}advice_of_duet.{form}", values)
 

@@ -111,7 +111,11 @@ def test_what_does_not_speak_for_a_diagnosis_is_one_line(better: ReportContext) 
         Evidence(legacy(name), legacy("9 %"), "<b>") for name in ("Held", "Low", "Lower")
     )
     finding = Finding(
-        FindingKind.DIAGNOSIS, "Spills", UNSAID, evidence=(shown,), not_for_it=(first, second)
+        FindingKind.DIAGNOSIS,
+        legacy("Spills"),
+        UNSAID,
+        evidence=(shown,),
+        not_for_it=(first, second),
     )
     context = replace(better, findings=(*better.findings, finding))
 

@@ -155,7 +155,7 @@ def test_those_that_could_change_the_verdict_come_first() -> None:
     )
     found = find(analysis, RunFacts())
     assert [one.importance for one in found] == list(Importance)
-    assert found[0].title == "failures"
+    assert found[0].claim.code == "analysis/verdicts/failures"
 
 
 def with_checkpoints(plan: Plan, per_minute: dict[str, float]) -> list[TrialMeasures]:

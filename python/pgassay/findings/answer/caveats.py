@@ -26,10 +26,11 @@ def find(analysis: Analysis, _facts: RunFacts) -> list[Finding]:
 
 def _finding(caveat: Caveat, analysis: Analysis) -> Finding:
     note, importance = caveat.note, caveat.importance
+    title = Note.of("findings/caveat", kind=caveat.kind)
     if note.disturbs and (by_arm := _unequal(caveat, analysis)):
         note = Note("findings/answer/unequal", {"caveat": note, "by_arm": by_arm})
         importance = note.importance
-    return Finding(FindingKind.WARNING, caveat.kind, note, importance=importance)
+    return Finding(FindingKind.WARNING, title, note, importance=importance)
 
 
 def _unequal(caveat: Caveat, analysis: Analysis) -> tuple[Note, ...]:

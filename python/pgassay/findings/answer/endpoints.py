@@ -10,6 +10,8 @@ so few blocks decided that the verdict rests on normality: below six no sign-fli
 
 from __future__ import annotations
 
+from enum import StrEnum
+
 from pgassay.analysis.compare.rule import rule_of
 from pgassay.analysis.model import Analysis, Comparison, Verdict
 from pgassay.analysis.reading.metrics import METRICS
@@ -45,7 +47,7 @@ def badge(verdict: Comparison, analysis: Analysis) -> Note:
     return Note.of(f"{_RULE}/badges.but", parts=(said, *more)) if more else said
 
 
-def plain_badge(verdict: Verdict) -> Note:
+def plain_badge(verdict: StrEnum) -> Note:
     """The badge of a verdict that nothing weakens: its own word."""
     return Note.of(f"{_RULE}/badges.plain", verdict=Term(verdict.value))
 

@@ -13,6 +13,7 @@ from pgassay.analysis.compare.model import (
 )
 from pgassay.analysis.model import Analysis, RunFacts, Verdict
 from pgassay.analysis.reading.metrics import METRICS
+from pgassay.findings.answer.endpoints import plain_badge
 from pgassay.findings.model import Finding, FindingKind
 from pgassay.findings.wording import as_sentences, aside, interval, more_blocks, outlook, percent
 from pgassay.notes import Note, Term
@@ -29,11 +30,11 @@ _FAMILIES = {
 def find(analysis: Analysis, _facts: RunFacts) -> list[Finding]:
     """Interactions, then trends."""
     found = [
-        Finding(FindingKind.INTERACTION, i.verdict.value, interaction_sentence(i, analysis))
+        Finding(FindingKind.INTERACTION, plain_badge(i.verdict), interaction_sentence(i, analysis))
         for i in analysis.answer.interactions
     ]
     found += [
-        Finding(FindingKind.TREND, trend.verdict.value, trend_sentence(trend, analysis))
+        Finding(FindingKind.TREND, plain_badge(trend.verdict), trend_sentence(trend, analysis))
         for trend in analysis.answer.trends
     ]
     return found

@@ -22,8 +22,9 @@ _CODES = {
 
 def find(analysis: Analysis, _facts: RunFacts) -> list[Finding]:
     """One for each verdict of a run on several servers."""
+    title = Note("findings/answer/by-server")
     return [
-        Finding(FindingKind.OBSERVATION, "by server", _claim(one, analysis), rule=RULE)
+        Finding(FindingKind.OBSERVATION, title, _claim(one, analysis), rule=RULE)
         for one in analysis.answer.by_server
     ]
 

@@ -12,12 +12,10 @@ from pgassay.analysis.noise.model import LENGTHS_FROM, Advice, Calibration
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.model import Finding, FindingKind
 from pgassay.findings.noise.fitness import Fitness, checks
-from pgassay.findings.noise.forecast import detectable_sentence, expected_sentence, title_of
-from pgassay.findings.wording import texts_of
+from pgassay.findings.noise.forecast import detectable_sentence, expected_sentence
 from pgassay.notes import Note, Term
 
 _RULE = "findings/noise/aa_run"
-_TEXTS = texts_of(__name__)
 
 
 def find(analysis: Analysis, _facts: RunFacts) -> list[Finding]:
@@ -34,20 +32,23 @@ def calibration_findings(found: Calibration, smallest_effect: float) -> list[Fin
     reasons = tuple(clause for state, _, clause in checked if state is worst)
     form = "instead" if found.in_blocks_instead else "own"
     claims = [
-        (_TEXTS["noise"]["title"], _noise(found)),
+        (Note(f"{_RULE}/noise.title"), _noise(found)),
         (
-            title_of("detectable"),
+            Note("findings/noise/forecast/detectable.title"),
             detectable_sentence(found.outlook, found.least_blocks, found.most_blocks, form),
         ),
-        (title_of("expected"), expected_sentence(found.outlook, found.most_blocks, found.block_s)),
-        (_TEXTS["advice"]["title"], _advice(found, 100.0 * smallest_effect)),
+        (
+            Note("findings/noise/forecast/expected.title"),
+            expected_sentence(found.outlook, found.most_blocks, found.block_s),
+        ),
+        (Note(f"{_RULE}/advice.title"), _advice(found, 100.0 * smallest_effect)),
         (
             Note.of(f"{_RULE}/titles.fitness", worst=Term(worst)),
             Note.of(f"{_RULE}/fitness.{worst}", reasons=reasons),
         ),
         *(
             (
-                Note.of(f"{_RULE}/titles.check", title=Term(title), state=Term(state)),
+                Note.of(f"{_RULE}/titles.check", title=title, state=Term(state)),
                 Note.of("findings/sentence", clause=clause),
             )
             for state, title, clause in checked

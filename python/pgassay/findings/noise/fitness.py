@@ -31,7 +31,7 @@ def fitness_of(found: Calibration, smallest_effect: float) -> Fitness:
     return max(states, key=list(Fitness).index, default=Fitness.FIT)
 
 
-def checks(found: Calibration, smallest_effect: float) -> list[tuple[Fitness, str, Note]]:
+def checks(found: Calibration, smallest_effect: float) -> list[tuple[Fitness, Note, Note]]:
     """(state, title, clause) of each check that could be made."""
     host, effect = found.host, 100.0 * smallest_effect
     reach = None if found.ci95_pct is None else max(abs(end) for end in found.ci95_pct) / effect
@@ -51,8 +51,9 @@ def checks(found: Calibration, smallest_effect: float) -> list[tuple[Fitness, st
     for name in _TEXTS["order"]:
         value, rule = values[name], _TEXTS["check"][name]
         code = f"{_RULE}/check.{name}"
+        title = Note(f"{code}.title")
         if value is None and "none" in rule:
-            checked.append((Fitness.UNFIT, rule["title"], Note(f"{code}.none")))
+            checked.append((Fitness.UNFIT, title, Note(f"{code}.none")))
         elif value is not None:
             state = _state(value, rule["doubtful"], rule["unfit"])
             # Drift that the noise of trials explains is no fault of the host.
@@ -60,7 +61,7 @@ def checks(found: Calibration, smallest_effect: float) -> list[tuple[Fitness, st
                 state = Fitness.FIT
             figure = _figure(value, rule.get("most", math.inf))
             clause = Note.of(f"{code}.text", value=figure, interval=_interval(name, found.trend))
-            checked.append((state, rule["title"], clause))
+            checked.append((state, title, clause))
     return checked
 
 

@@ -18,11 +18,6 @@ _RULE = "findings/noise/forecast"
 _TEXTS = texts_of(__name__)
 
 
-def title_of(part: str) -> str:
-    """The title of a finding with this sentence."""
-    return str(_TEXTS[part]["title"])
-
-
 def detectable_sentence(outlook: Outlook, least: int, most: int, form: str = "own") -> Note:
     """The least effect that is found in nine of ten runs; `form` says of which design."""
     found, realistic = outlook.detectable, _TEXTS["detectable"]["most"]
