@@ -83,7 +83,7 @@ def make_several(
     side_by_side: bool = False,
     limited: bool = False,
 ) -> Target:
-    """One owned server for each name: an embedded version, a bin directory, or a copy.
+    """Makes one owned server for each name: an embedded version, a bin directory, or a copy.
 
     `first` is the testbed that is opened first; `side_by_side` leaves all servers up. Statements
     are counted on all of them or on none, for what that costs must not differ between them. Of

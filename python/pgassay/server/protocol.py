@@ -349,7 +349,7 @@ class Target(Protocol):
         ...
 
     def memory_use(self) -> MemoryUse | None:
-        """What the server's control group counts; None where pgassay has not made one."""
+        """Returns what the server's control group counts; None where pgassay has not made one."""
         ...
 
     def parameters(self) -> ConnectionParameters:

@@ -4,8 +4,8 @@ Enters: the courses of trials. Leaves: `Associations`. Never: tests raw series, 
 cycles and autocorrelation make unrelated ones look correlated.
 
 The correlations within each trial (measures/courses/correlations.py) are pooled
-(pooled_correlation.py). p values are corrected over all series and lags (Benjamini and Yekutieli
-2001).
+(statistics/correlation.py). p values are corrected over all series and lags (Benjamini and
+Yekutieli 2001).
 """
 
 from __future__ import annotations

@@ -103,7 +103,7 @@ def connect_timeout_s(options: Mapping[str, str], default_s: float) -> float:
 
 
 def settings_of_environment(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """What libpq sends of PGTZ and its like when a session starts: setting → value."""
+    """Returns what libpq sends of PGTZ and its like when a session starts: setting → value."""
     return {
         setting: environment[variable]
         for variable, setting in SETTING_VARIABLES.items()

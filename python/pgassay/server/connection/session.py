@@ -264,7 +264,7 @@ def _as_connected(session: Connection) -> ConnectionParameters:
 
 
 def identity(session: Connection) -> str:
-    """Which cluster this is, whatever name led here; empty where this user may not know."""
+    """Returns which cluster this is, whatever name led here; empty where this user may not know."""
     try:
         row = session.execute(statement("connection/identity")).fetchone()
     except psycopg.errors.InsufficientPrivilege:
@@ -273,8 +273,7 @@ def identity(session: Connection) -> str:
 
 
 class ServerRow(NamedTuple):
-    """What a server says of itself: version, data directory, whether it is a standby, the session's
-    process."""
+    """The version, data directory, standby state and session process that a server reports."""
 
     version_num: int
     version: str

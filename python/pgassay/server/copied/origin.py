@@ -29,8 +29,8 @@ from pgassay.spec.workload.folder import InstalledTables
 
 
 def copies_of(servers: int, schema_variants: int, *, side_by_side: bool = False) -> int:
-    """How many copies of the data the disk must hold: data directories and what they are put back
-    from, which servers side by side share; several servers share a backup as well."""
+    """Returns how many copies of the data the disk must hold: data directories and what they are
+    put back from, which servers side by side share; several servers share a backup as well."""
     frozen = 1 if side_by_side else servers
     return servers + frozen + schema_variants + (servers > 1)
 

@@ -32,7 +32,8 @@ class _Found(NamedTuple):
 
 
 def search_path(installed: InstalledTables) -> dict[str, str]:
-    """What a session that finds the tables starts with; empty for the user's own search path."""
+    """Returns the settings with which a session finds the tables; empty for the user's own search
+    path."""
     return {"search_path": _path(installed)} if installed.schemas else {}
 
 

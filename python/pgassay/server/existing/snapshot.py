@@ -39,13 +39,13 @@ class Snapshot:
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """What this user may not read of the server."""
+        """Returns what this user may not read of the server."""
         return () if self.auto_conf is not None else (AUTO_CONF,)
 
 
 def snapshot(parameters: ConnectionParameters) -> Snapshot:
-    """What the server is like now, in a session of its own: one that has set something would see
-    its own values."""
+    """Reads what the server is like now, in a session of its own: one that has set something would
+    see its own values."""
     with as_target_error("looking at the server"), connect(parameters) as session:
         rows = session.execute(statement("existing/snapshot"), prepare=False).fetchall()
         things = {Thing(Kind(kind), name): like for kind, name, like in rows}
@@ -89,7 +89,7 @@ def digests_of(found: Snapshot) -> dict[str, str]:
 def compared_with_digests(
     parameters: ConnectionParameters, before: Mapping[str, str]
 ) -> Comparison:
-    """How the server differs now from what a mark says of it: of which kinds something does."""
+    """Compares the server with what a mark says of it: of which kinds something differs."""
     try:
         after = snapshot(parameters)
     except TargetError as error:

@@ -37,7 +37,7 @@ _BY_SYSTEMD = "run pgassay as root, or by `systemd-run --user --scope pgassay ..
 
 @dataclass(frozen=True)
 class MemoryUse:
-    """What the kernel says of a group."""
+    """The kernel's figures of a control group."""
 
     limit_bytes: int | None
     """None where there is none."""
@@ -108,7 +108,7 @@ class MemoryGroup:
             time.sleep(POLL_S)
 
     def use(self) -> MemoryUse:
-        """What the kernel counts now."""
+        """Reads what the kernel counts now."""
         limit = self._read(MEMORY_LIMIT[self.controller])
         known = limit.isdigit() and int(limit) < 2**62  # version 1 writes none as a huge number
         events = _pairs(self._read("memory.oom_control" if self.controller else "memory.events"))

@@ -41,8 +41,8 @@ def write_owner(lock: int, owner: Owner) -> None:
 
 
 def read_owner(lock: int, path: Path) -> Owner | None:
-    """What the file says; None where its run was killed before it wrote it; TargetError where it
-    names what is not of that name."""
+    """Reads an owner file; None where its run was killed before it wrote it; raises TargetError
+    where it names what is not of that name."""
     directory = path.with_suffix("")
     try:
         said = json.loads(os.pread(lock, 65536, 0) or b"{}")

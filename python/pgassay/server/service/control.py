@@ -49,12 +49,14 @@ class Control(Protocol):
         ...
 
     def journal(self, host: Host, since_s: int) -> str:
-        """What the host's journal says of it since a Unix time; empty where it has no journal."""
+        """Returns what the host's journal says of it since a Unix time; empty where it has no
+        journal."""
         ...
 
 
 def command_on(control: Control, host: str) -> str:
-    """What a person would type to restart a server; `host` as ssh knows it, empty for this one."""
+    """Returns what a person would type to restart a server; `host` as ssh knows it, empty for this
+    one."""
     return f"{control.label} (on {host})" if host else control.label
 
 

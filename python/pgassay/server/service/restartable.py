@@ -28,7 +28,7 @@ _OF_POSTGRESQL = re.compile("postgres|pgsql", re.IGNORECASE)
 
 
 def unit_in(text: str) -> str:
-    """The system's service in /proc/PID/cgroup, empty where there is none: a session or a
+    """Returns the system's service in /proc/PID/cgroup, empty where there is none: a session or a
     container is a scope, and what a user's own systemd starts is the user's."""
     groups = dict(parse_groups(text))
     for tree in _TREES:

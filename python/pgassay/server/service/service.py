@@ -89,7 +89,7 @@ class Service:
         self._bring_up(stopped=False)
 
     def left_down(self) -> str:
-        """What a person reads who breaks off a restart; empty where the server is up."""
+        """Returns what a person reads who breaks off a restart; empty where the server is up."""
         if is_up(self._reached):
             return ""
         return f"the server is down; start it with `{self.command}`"

@@ -33,7 +33,8 @@ def value_in(text: str, name: str) -> str | None:
 
 
 def with_values(text: str, wanted: Mapping[str, str | None]) -> str:
-    """The file with these values; None removes the line. Lines with the right value stay."""
+    """Returns the file with these values; None removes the line. Lines with the right value stay.
+    Lines with the right value stay."""
     changed = {
         name.lower(): (name, value)
         for name, value in wanted.items()

@@ -47,7 +47,7 @@ def show(session: Connection, names: Iterable[str]) -> dict[str, str]:
 
 
 def find(settings: Mapping[str, Setting], name: str) -> Setting | None:
-    """A setting by name; PostgreSQL's names know no case."""
+    """Finds a setting by name; PostgreSQL's names know no case."""
     return (
         settings.get(name)
         or settings.get(name.lower())

@@ -71,7 +71,7 @@ class Mark:
 
 
 def with_changes(mark: Mark, changes: Iterable[Change]) -> Mark:
-    """The same run with these open changes, as they may be read by everybody."""
+    """Returns a mark of the same run with these open changes, as they may be read by everybody."""
     kept = dict.fromkeys(bare(one) for one in changes if is_marked(one))
     return replace(mark, changes=tuple(kept))
 
@@ -82,7 +82,7 @@ def is_marked(change: Change) -> bool:
 
 
 def with_mark(comment: str, mark: Mark) -> str:
-    """The user's own comment with the mark below it; without changes, the comment alone."""
+    """Returns the user's own comment with the mark below it; without changes, the comment alone."""
     own = without_mark(comment)
     if not mark.changes:
         return own
@@ -104,13 +104,13 @@ def with_mark(comment: str, mark: Mark) -> str:
 
 
 def without_mark(comment: str) -> str:
-    """The user's own comment."""
+    """Returns the user's own comment."""
     found = _AT_THE_END.search(comment)
     return comment if found is None else comment[: found.start()]
 
 
 def mark_in(comment: str) -> Mark | None:
-    """The mark in a comment; ValueError where it is not as a run writes it."""
+    """Reads the mark in a comment; raises ValueError where it is not as a run writes it."""
     found = _AT_THE_END.search(comment)
     if found is None:
         return None

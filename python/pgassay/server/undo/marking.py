@@ -102,7 +102,7 @@ class FoundMark:
 
 
 def begun(journal: Journal, role: str, order: Sequence[str], digests: Mapping[str, str]) -> Mark:
-    """The mark of a run that begins now, before its first change."""
+    """Makes the mark of a run that begins now, before its first change."""
     place = str(Path(journal.place).parent) if journal.place else ""
     now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
     machine = journal.machine or this_machine()
@@ -134,7 +134,7 @@ def found_marks(session: Connection) -> tuple[list[FoundMark], list[TargetRefuse
 
 
 def own_mark(session: Connection, run: str) -> FoundMark | None:
-    """The mark of a run of this role, by the name drawn for its journal."""
+    """Returns the mark of a run of this role, by the name drawn for its journal."""
     own = place_for(session)
     for place, author, of_superuser, comment in _comments(session):
         with suppress(ValueError):
@@ -160,7 +160,7 @@ def left_on(where: ConnectionParameters) -> str:
 
 
 def words_of(where: ConnectionParameters) -> str:
-    """A connection string for a person, without a password."""
+    """Returns a connection string for a person, without a password."""
     return make_conninfo(host=where.host, port=where.port, user=where.user, dbname=where.dbname)
 
 

@@ -44,7 +44,7 @@ LIST_OF_NAMES = frozenset(
 
 
 def undo_text(change: Change) -> str:
-    """What a person would run in psql, or in a shell, to undo a change."""
+    """Returns what a person would run in psql, or in a shell, to undo a change."""
     match change:
         case SettingChange():
             return undo_of_setting(change).as_string(None)
@@ -65,8 +65,8 @@ def undo_text(change: Change) -> str:
 
 
 def sql_to_paste(changes: Sequence[Change], database: str) -> list[str]:
-    """What a person would run in psql, connected to this database, to undo changes on a server;
-    they are given oldest first."""
+    """Returns what a person would run in psql, connected to this database, to undo changes on a
+    server, given oldest first."""
     return [*_to_paste(changes, database), RELOAD]
 
 
@@ -92,7 +92,7 @@ def _for_psql(database: str) -> str:
 
 
 def undo_of_setting(change: SettingChange) -> sql.Composed:
-    """The statement that writes what was found."""
+    """Returns the statement that writes what was found."""
     alter = alter_of(change.scope, change.of)
     if change.found is None:
         return reset(change.name, alter)
@@ -100,7 +100,7 @@ def undo_of_setting(change: SettingChange) -> sql.Composed:
 
 
 def alter_of(scope: SettingsAt, of: str) -> sql.Composable:
-    """The statement up to SET or RESET."""
+    """Returns the statement up to SET or RESET."""
     if scope == "server":
         return sql.SQL("ALTER SYSTEM")
     return sql.SQL(f"ALTER {scope.upper()} {{}}").format(sql.Identifier(of))
@@ -129,7 +129,7 @@ def drop_database(name: str) -> sql.Composed:
 
 
 def split_names(value: str) -> list[str]:
-    """The elements of a list setting: `"$user", public` → `$user`, `public`."""
+    """Splits a list setting into its elements: `"$user", public` → `$user`, `public`."""
     parts: list[str] = []
     current, quoted = "", False
     for character in value:

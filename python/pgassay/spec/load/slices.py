@@ -124,7 +124,7 @@ class _Experiment(Table):
 
 
 def read_slices(named: str) -> SlicesTable:
-    """The table in the file of `pgassay load --slices`, checked without a workload.
+    """Reads the table in the file of `pgassay load --slices`, checked without a workload.
 
     The file is an experiment file with `[load.slices]`, or has only the keys of that table.
     """

@@ -35,12 +35,12 @@ class ResetLevel(StrEnum):
 
     @property
     def does(self) -> Note:
-        """What a reset of this level does, in a few words."""
+        """Returns what a reset of this level does, in a few words."""
         return Note(f"spec/server/{self.value}-does")
 
     @property
     def differs(self) -> tuple[Note, ...]:
-        """What may still differ between trials after a reset of this level, a line each."""
+        """Returns what may still differ between trials after a reset of this level, a line each."""
         return tuple(Note(f"spec/server/{code}") for code in _LEVELS[self]["differs"])
 
     @property

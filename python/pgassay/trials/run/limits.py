@@ -34,7 +34,7 @@ _ANSWER_S = 5.0
 def unseen(
     table: GuardTable, session: Connection, host: Host | None, directory: str | None
 ) -> Iterator[Refusal]:
-    """Each limit on what cannot be seen of this server; `directory` has its data."""
+    """Refuses each limit on what cannot be seen of this server; `directory` has its data."""
     if table.replication_lag is not None:
         row = session.execute(statement("trials/may_see_lag"), prepare=False).fetchone()
         standby = session.execute(statement("trials/standbys"), prepare=False).fetchone()

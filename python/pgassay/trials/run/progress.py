@@ -21,7 +21,7 @@ class ProgressListener:
         """The plan is drawn; nothing has been touched."""
 
     def replanned(self, plan: Plan) -> None:
-        """Some arms have no trials in later blocks."""
+        """Reports that some arms have no trials in later blocks."""
 
     def preparing(self, what: str) -> None:
         """A stretch of work outside the trials has begun."""
@@ -47,4 +47,4 @@ class ProgressListener:
         """An existing server was left, after everything was undone that could be."""
 
     def warned(self, text: str) -> None:
-        """Something worth a line."""
+        """Reports something worth a line."""

@@ -105,7 +105,7 @@ class _Readings:
         return tuple(self._notes)
 
     def counters(self) -> Columns:
-        """One more reading, set against the one before it."""
+        """Reads once more, and returns the growth since the reading before."""
         began, ended = self._last, self._read()
         self._last = ended
         if began is None or ended is None:

@@ -85,8 +85,8 @@ class ServerClock:
 
     @property
     def drift_ns(self) -> int:
-        """How much further ahead the server's clock is at the last reading than at the first, in
-        nanoseconds."""
+        """Returns how much further ahead the server's clock is at the last reading than at the
+        first, in nanoseconds."""
         if not self._readings:
             return 0
         return self._readings[-1].offset_ns - self._readings[0].offset_ns

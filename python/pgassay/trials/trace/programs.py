@@ -60,7 +60,7 @@ class Program:
 
 @dataclass(frozen=True)
 class Chosen:
-    """What is traced, and what is not."""
+    """The points that are traced, and those that are not."""
 
     programs: tuple[Program, ...]
     missing: tuple[Note, ...]
