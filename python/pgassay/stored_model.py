@@ -28,6 +28,7 @@ from pydantic import (
 from pydantic_core import ErrorDetails, core_schema
 
 from pgassay.notes import CODED, Note, coded, legacy, said_at
+from pgassay.refusals.refusal import UnfitValue
 
 _T = TypeVar("_T")
 Items = Annotated[tuple[_T, ...], Strict(False)]
@@ -164,27 +165,27 @@ class StoredFile(Stored):
 
     @classmethod
     def read(cls, value: Mapping[str, Any]) -> Self:
-        """Reads the object of a file. Raises ValueError with what is wrong."""
+        """Reads the object of a file. Raises UnfitValue with what is wrong."""
         said, wanted = value.get("schema"), cls.schema_name()
         if isinstance(said, str) and said != wanted:
-            raise ValueError(f"its schema is {said!r}, and this pgassay reads {wanted!r}")
+            raise UnfitValue("of-another-schema", found=said, wanted=wanted)
         if said is None:
-            raise ValueError("is damaged: 'schema' is missing")
+            raise UnfitValue("stored-key-missing", place="schema")
         try:
             return cls.model_validate(value)
         except ValidationError as error:
-            raise ValueError(f"is damaged: {misfit_of(error)}") from None
+            raise _misfit_of(error) from None
 
 
 def dataclass_of(kind: type[_T], value: Any) -> _T:
     """Makes a dataclass of the value that `dataclasses.asdict` made of one and JSON has stored.
-    Raises ValueError with what is wrong."""
+    Raises UnfitValue with what is wrong."""
     try:
         adapter = _adapter(cast(Hashable, kind))
         found: _T = adapter.validate_json(json.dumps(value), strict=True)
         return found
     except ValidationError as error:
-        raise ValueError(misfit_of(error)) from None
+        raise _misfit_of(error) from None
 
 
 @cache
@@ -216,19 +217,22 @@ _WANTED = {
 """Pydantic's name of an error → the type that belongs there."""
 
 
-def misfit_of(error: ValidationError) -> str:
-    """Says what is wrong with a value: its first misfit, by its place."""
+def _misfit_of(error: ValidationError) -> UnfitValue:
+    """What is wrong with a value: its first misfit, by its place."""
     first = error.errors(include_url=False)[0]
     place = _place(first)
     if first["type"] == "missing":
-        return f"'{place}' is missing"
+        return UnfitValue("stored-key-missing", place=place)
     wanted = _WANTED.get(first["type"])
     if wanted is not None:
         kind = _KINDS.get(type(first["input"]), "something else")
-        return f"'{place}' is {kind}, where {_KINDS[wanted]} belongs"
-    if first["type"] == "value_error":
-        return str(first["ctx"]["error"])
-    return f"'{place}': {first['msg']}"
+        return UnfitValue("key-of-another-type", place=place, found=kind, wanted=_KINDS[wanted])
+    cause = first.get("ctx", {}).get("error")
+    if isinstance(cause, UnfitValue):
+        return cause
+    if cause is not None:
+        return UnfitValue("damaged", why=cause)
+    return UnfitValue("key-unfit", place=place, why=first["msg"])
 
 
 def _place(error: ErrorDetails) -> str:

@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from pgassay.plan.model import ALL_ARMS, Arm, Plan
+from pgassay.refusals.refusal import UnfitValue
 from pgassay.spec.endpoints import PRIMARY_METRICS
 from pgassay.stored_model import (
     Codes,
@@ -59,25 +60,20 @@ def plan_to_json(plan: Plan) -> dict[str, Any]:
 
 
 def plan_from_json(stored: Mapping[str, Any]) -> Plan:
-    """Returns the plan of a plan.json; raises ValueError if the object is not one."""
+    """Returns the plan of a plan.json; raises UnfitValue if the object is not one."""
     file = PlanFile.read(stored)
     named = {name: value for name, value in file if name != "schema_"}
-    try:
-        plan = dataclass_of(Plan, {**stored, **_WITHOUT})
-    except ValueError as error:
-        raise ValueError(f"is damaged: {error}") from None
+    plan = dataclass_of(Plan, {**stored, **_WITHOUT})
     # Old plans also have some of the kinds with each arm.
     kinds = {factor.name: factor.kind for factor in (*plan.held, *plan.factors)}
     held_kinds = {factor.name: factor.kind for factor in plan.held}
     if any(set(arm.levels) != set(kinds) for arm in file.arms):
-        raise ValueError("is damaged: an arm has other factors than the plan")
+        raise UnfitValue("arm-with-other-factors")
     known = {ALL_ARMS} if plan.alternates else {arm.id for arm in file.arms}
     if any(trial.arm not in known for trial in plan.trials):
-        raise ValueError("is damaged: a trial names an unknown arm")
+        raise UnfitValue("trial-of-unknown-arm")
     if plan.metric not in PRIMARY_METRICS:
-        raise ValueError(
-            f"cannot be used: its metric is {plan.metric!r}, which this pgassay does not measure"
-        )
+        raise UnfitValue("metric-of-another-version", metric=plan.metric)
     named["arms"] = tuple(Arm(arm.id, arm.levels, kinds) for arm in file.arms)
     named["held_arms"] = tuple(Arm(arm.id, arm.levels, held_kinds) for arm in file.held_arms)
     return replace(plan, **named)

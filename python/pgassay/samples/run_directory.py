@@ -26,7 +26,6 @@ from pgassay.errors import PgassayError
 from pgassay.json_text import decoded
 from pgassay.plan.model import Plan
 from pgassay.plan.store import plan_from_json, plan_to_json
-from pgassay.refusals.refusal import DirectoryRefused
 from pgassay.samples.directory import StoredDirectory
 from pgassay.samples.forms.statements import PlansFile
 from pgassay.samples.forms.trial import FailedLine, TrialFile
@@ -36,7 +35,7 @@ from pgassay.samples.own_runs import remember_begun
 from pgassay.samples.profiles import PROFILES, ProfileDirectory
 from pgassay.samples.storage.files import append_line, clear_errors, write_atomically
 from pgassay.samples.storage.histogram_layout import with_layout
-from pgassay.samples.storage.json_files import without_secrets
+from pgassay.samples.storage.json_files import misfits_of, without_secrets
 from pgassay.samples.storage.tables import TABLES, as_table, logged_tables, parquet_of
 from pgassay.samples.stored_parts import StoredTrial
 from pgassay.spec.experiment import Spec
@@ -71,12 +70,8 @@ class RunDirectory(StoredDirectory):
 
     def plan(self) -> Plan:
         """Reads the plan that the run was made with."""
-        try:
+        with misfits_of(self.path / PLAN):
             return plan_from_json(self.read_json(PLAN))
-        except ValueError as error:
-            raise DirectoryRefused(
-                "not-as-this-version-writes", self.path / PLAN, why=error
-            ) from None
 
     def finish(self) -> str:
         """Ends the writing of a run, whether it succeeded or not; returns where a store has it, or

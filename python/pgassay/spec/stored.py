@@ -10,9 +10,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from pgassay.errors import SpecError
 from pgassay.json_text import decoded
-from pgassay.refusals.refusal import Refusal
+from pgassay.refusals.refusal import Refusal, UnfitValue
 from pgassay.spec.experiment import Spec
 from pgassay.spec.factors.variants import Variants
 from pgassay.spec.reading.texts import text_of
@@ -50,7 +49,7 @@ def stored_materials(path: Path) -> Materials:
     try:
         stored = decoded(text_of(path))
         if "schema" not in stored:
-            raise ValueError("'schema' is missing")
+            raise UnfitValue("stored-key-missing", place="schema")
         if stored["schema"] != _SCHEMA:
             raise Refusal("workload-of-another-schema").in_file(str(path))
         folder = stored.get("folder")
@@ -60,5 +59,7 @@ def stored_materials(path: Path) -> Materials:
             Path(folder) if isinstance(folder, str) else None,
             bool(stored.get("untrusted", False)),
         )
+    except UnfitValue as error:
+        raise error.refusal.in_file(str(path)) from None
     except (ValueError, TypeError, AttributeError) as error:
-        raise SpecError(f"is damaged: {error}", file=str(path)) from None
+        raise Refusal("damaged", why=error).in_file(str(path)) from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,8 @@ def test_every_code_is_in_the_catalogue_and_every_entry_is_used() -> None:
 
 
 def test_an_entry_is_a_text_with_a_fix_and_a_key() -> None:
+    of_files = (tomllib.loads(one.read_text("utf-8")) for one in PACKAGE.glob("refusals/*.toml"))
+    assert sum(map(len, of_files)) == len(catalogue()), "a code is in two files"
     for code, entry in catalogue().items():
         assert entry.keys() <= {"text", "fix", "key"}, code
         assert not entry["text"].endswith((".", ";")), code

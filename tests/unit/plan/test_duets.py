@@ -69,7 +69,8 @@ def test_auto_chooses_a_duet_for_factors_that_take_a_restart_and_says_why(factor
     assert {trial.arm for trial in plan.trials} == {ALL_ARMS}
     assert (plan.min_blocks, plan.max_blocks) == (6, 24)
     lines = mode_lines(plan)
-    assert lines[0].startswith("duet: a factor takes a restart")
+    assert codes_in(plan.mode_reason) == ["plan/takes-restart"]
+    assert lines[0] == f"duet: {plan.mode_reason}"
     assert "each on its own server" in lines[1]
     assert lines[3].startswith("not switchback: ")
     assert "every trial starts all servers" in restarts_line(plan, every_trial=True)

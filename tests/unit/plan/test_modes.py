@@ -52,13 +52,15 @@ def test_auto_chooses_a_switchback_for_a_session_setting() -> None:
     assert plan.mode == "switchback"
     assert {trial.arm for trial in plan.trials} == {ALL_ARMS}
     assert (plan.min_blocks, plan.max_blocks) == (4, 24)
-    assert "switchback: every factor can change within a session" in mode_lines(plan)[0]
+    assert codes_in(plan.mode_reason) == ["plan/easy"]
+    assert mode_lines(plan)[0] == f"switchback: {plan.mode_reason}"
 
 
 def test_the_default_mode_is_blocks_and_the_plan_names_a_quicker_one() -> None:
     plan = planned(design="")
     assert plan.mode == "blocks"
-    assert 'switchback is valid too, and quicker: mode = "auto"' in mode_lines(plan)[0]
+    assert codes_in(plan.mode_reason) == ["plan/blocks-or-switchback"]
+    assert mode_lines(plan)[0] == f"blocks: {plan.mode_reason}"
 
 
 def test_mode_on_the_command_line_overrules_the_file() -> None:

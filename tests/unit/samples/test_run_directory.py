@@ -160,7 +160,7 @@ def test_a_damaged_trial_is_named_and_the_list_survives_it(tmp_path: Path) -> No
     with refused("cannot-be-opened", str(trial)):
         run.trial(2).summary()
     trial.write_text('{"number": 2}')
-    with refused("not-as-this-version-writes", str(trial)):
+    with refused("stored-key-missing", str(trial)):
         run.trial(2).summary()
     (run.path / "plan.json").write_bytes(b"\xff")
     listed = pgassay("list", tmp_path)

@@ -12,6 +12,7 @@ from pydantic import Field, model_validator
 
 from pgassay.notes import UNSAID
 from pgassay.plan.model import ALL_ARMS
+from pgassay.refusals.refusal import UnfitValue
 from pgassay.stored_model import Codes, Items, Number, Part, SaidNote, SaidNotes, Stored, StoredFile
 
 
@@ -173,13 +174,14 @@ class TrialFile(StoredFile):
     def _fits_together(self) -> Self:
         steps = self.load.steps
         if self.arm == ALL_ARMS and not self.load.slices:
-            raise ValueError("'load.slices' is missing, and the arms took turns")
+            raise UnfitValue("slices-missing")
         for place, step in enumerate(steps):
             if min(step.transactions, step.failed, step.end_ns - step.start_ns) < 0:
-                raise ValueError(f"'load.steps[{place}]' counts or lasts less than nothing")
+                raise UnfitValue("step-below-nothing", place=f"load.steps[{place}]")
         if not self.load.measured:
-            raise ValueError("no step in 'load.steps' was measured")
+            raise UnfitValue("no-measured-step")
         without = [step for step in self.load.measured if step.rate is None]
         if without and len(without) < len(self.load.measured):
-            raise ValueError(f"'load.steps[{steps.index(without[0])}].rate' is missing")
+            lacking = f"load.steps[{steps.index(without[0])}].rate"
+            raise UnfitValue("stored-key-missing", place=lacking)
         return self

@@ -6,12 +6,13 @@ Enters: objects, paths. Leaves: bytes, objects, one line that names the file. Ne
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
 from pgassay.json_text import decoded
-from pgassay.refusals.refusal import DirectoryRefused
+from pgassay.refusals.refusal import DirectoryRefused, UnfitValue
 from pgassay.spec.secrets.redaction import redacted_value
 from pgassay.stored_model import StoredFile
 
@@ -55,8 +56,14 @@ def parsed_file(path: Path) -> dict[str, Any]:
 
 def stored_file(path: Path, model: type[_File]) -> _File:
     """Reads a JSON file as its model; refuses one that is not of this form."""
-    found = parsed_file(path)
+    with misfits_of(path):
+        return model.read(parsed_file(path))
+
+
+@contextmanager
+def misfits_of(path: Path) -> Iterator[None]:
+    """Names the file of which a value does not fit."""
     try:
-        return model.read(found)
-    except ValueError as error:
-        raise DirectoryRefused("not-as-this-version-writes", path, why=error) from None
+        yield
+    except UnfitValue as error:
+        raise DirectoryRefused(error.refusal.code, path, **error.refusal.values) from None
