@@ -11,6 +11,7 @@ from pgassay.analysis.reading.plain_text import one_line, visible
 from pgassay.analysis.statements.model import StatementPlan, StatementPlans
 from pgassay.findings.behaviour.plans import arms_of
 from pgassay.language import listed, ntr, tr
+from pgassay.notes import Note
 from pgassay.report.context import ReportContext
 from pgassay.report.document.blocks import Code, Fold, Group, Paragraph, note
 from pgassay.report.document.section import Blocks, section
@@ -68,8 +69,8 @@ def _text(plan: StatementPlan) -> str:
 
 def _without_plan(found: Sequence[StatementPlans]) -> list[tuple[str, str]]:
     """Lists reasons, each with the statements that have no plan for it."""
-    by_reason: dict[str, dict[str, None]] = {}
+    by_reason: dict[Note, dict[str, None]] = {}
     for one in found:
         if not one.plans:
-            by_reason.setdefault(visible(str(one.reason)), {})[one_line(one.sql, 60)] = None
-    return [(reason, listed(texts)) for reason, texts in by_reason.items()]
+            by_reason.setdefault(one.reason, {})[one_line(one.sql, 60)] = None
+    return [(visible(str(reason)), listed(texts)) for reason, texts in by_reason.items()]
