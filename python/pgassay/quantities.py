@@ -38,11 +38,6 @@ def signed(value: float) -> str:
     return f"{'+' if value > 0 else ''}{spaced(value, 1 if abs(value) < 1000 else 0)}"
 
 
-def margin_percent(share: float) -> str:
-    """Writes a share (0 to 1) as per cent, such as `2 %`."""
-    return f"{decimals(100 * share, 'g')} %"
-
-
 def short(value: float) -> str:
     """Writes a number to two significant digits."""
     return decimals(float(f"{value:.2g}"), "g")
@@ -162,12 +157,6 @@ def signed_rounded(value: float) -> str:
     if math.isinf(value):
         return "∞" if value > 0 else "−∞"
     return f"{'+' if value > 0 else ''}{as_rounded(value)}"
-
-
-def signed_bound(value: float, edge: float) -> str:
-    """Such as `+1.2 %`, to as many decimals as keep it on its side of zero and of ± `edge`."""
-    text = signed_rounded(beyond(value, abs(edge)))
-    return text if math.isinf(value) else f"{text} %"
 
 
 def spaced(value: float, digits: int) -> str:

@@ -16,7 +16,7 @@ from pgassay.report.document.blocks import (
     Paragraph,
 )
 from pgassay.report.document.section import shown
-from pgassay.report.document.text import Inline, spans_of
+from pgassay.report.document.text import plain_text
 
 B = TypeVar("B", bound=Block)
 
@@ -32,19 +32,14 @@ def texts(blocks: Iterable[Block | None]) -> list[str]:
     for block in _flat(blocks):
         match block:
             case Paragraph() | Heading():
-                found.append(plain(block.text))
+                found.append(plain_text(block.text))
             case Items():
-                found += map(plain, block.texts)
+                found += map(plain_text, block.texts)
             case Chart():
-                found.append(plain(block.caption))
+                found.append(plain_text(block.caption))
             case Fold():
-                found.append(plain(block.summary))
+                found.append(plain_text(block.summary))
     return found
-
-
-def plain(text: Inline) -> str:
-    """A text without its marks."""
-    return "".join(span.text for span in spans_of(text))
 
 
 def _flat(blocks: Iterable[Block | None]) -> Iterator[Block]:

@@ -16,11 +16,11 @@ from pgassay.language import in_language
 from pgassay.report.context import ReportContext
 from pgassay.report.document.blocks import Fold, Heading, Paragraph
 from pgassay.report.document.table import Row, Table
-from pgassay.report.document.text import Text, spans_of, texts_of
+from pgassay.report.document.text import Text, plain_text, spans_of, texts_of
 from pgassay.report.formats.html import render_html
 from pgassay.report.formats.markdown import render_markdown
 from pgassay.report.sections.classic import classic
-from support.blocks import every, plain, texts
+from support.blocks import every, texts
 from support.synthetic.environments import environment_of
 from support.synthetic.even import even
 from support.synthetic.report_contexts import synthetic_context
@@ -96,7 +96,7 @@ def test_arms_are_side_by_side_and_a_claim_that_does_not_stand_says_so(
     # Of the claims, those that do not hold and those without data are counted.
     bold = [int(one.text) for one in _first(context) if one.kind == "bold"]
     assert bold[0] >= bold[1] + bold[2] >= 2
-    titles = [plain(one.text) for one in every(classic.blocks(context), Heading)]
+    titles = [plain_text(one.text) for one in every(classic.blocks(context), Heading)]
     assert titles == ["sda: data on /srv"]
 
 

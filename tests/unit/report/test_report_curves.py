@@ -32,13 +32,14 @@ from pgassay.report.context import ReportContext
 from pgassay.report.document.blocks import Chart
 from pgassay.report.document.captions import cut
 from pgassay.report.document.table import Table
+from pgassay.report.document.text import plain_text
 from pgassay.report.formats.html import render_html
 from pgassay.report.formats.markdown import render_markdown
 from pgassay.report.sections import RUN_SECTIONS
 from pgassay.report.sections.behaviour import checkpoints, curves
 from pgassay.report.svg.draw import WIDE_PX, draw
 from pgassay.report.svg.model import Line
-from support.blocks import every, plain, texts
+from support.blocks import every, texts
 from support.synthetic.analyses import changed
 from support.synthetic.report_contexts import STEPS, synthetic_context
 
@@ -169,7 +170,7 @@ def test_the_stored_files_of_a_run_with_steps_give_the_effect_at_each_load(tmp_p
 def captions(context: ReportContext) -> list[str]:
     """Of all charts of the report."""
     return [
-        plain(chart.caption)
+        plain_text(chart.caption)
         for section in RUN_SECTIONS
         for chart in every(section.blocks(context), Chart)
     ]

@@ -10,11 +10,12 @@ from pgassay.analysis.analyse import answer_of
 from pgassay.analysis.model import Analysis
 from pgassay.report.document.blocks import Fold, Paragraph
 from pgassay.report.document.table import Table
+from pgassay.report.document.text import plain_text
 from pgassay.report.formats.html import render_html
 from pgassay.report.formats.markdown import render_markdown
 from pgassay.report.sections.record.servers import servers
 from pgassay.workflows.reporting import analyse_run
-from support.blocks import every, plain
+from support.blocks import every
 from support.synthetic.directories import synthetic_run
 from support.synthetic.report_contexts import with_facts
 
@@ -51,8 +52,8 @@ def test_each_server_has_a_column_and_rows_that_differ_show_checksums(tmp_path: 
         ("data_checksums", "off", "on"),
     ]
     (lacking,) = every(shown, Fold)
-    assert HOSTILE in plain(lacking.summary)
-    assert [plain(one.text) for one in every(lacking.blocks, Paragraph)] == ["io_method"]
+    assert HOSTILE in plain_text(lacking.summary)
+    assert [plain_text(one.text) for one in every(lacking.blocks, Paragraph)] == ["io_method"]
     assert not servers.blocks(with_facts(context, environment={"server": {}}))
     page = render_html(context)
     assert "PostgreSQL 16.14 · PostgreSQL 18.4" in page
