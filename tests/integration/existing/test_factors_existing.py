@@ -29,6 +29,7 @@ none = ""
 "b-tree" = {{ sql = "CREATE INDEX one ON item (id)"{undo} }}
 [load]
 clients = 2
+rate = 200
 step = "0.6s"
 warmup = "0.2s"
 [design]

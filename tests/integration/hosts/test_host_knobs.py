@@ -228,6 +228,8 @@ use = "payments-write"
 "vm.swappiness" = [61, 41]
 [settings.host]
 "vm.vfs_cache_pressure" = 91
+[reset]
+level = "none"
 [load]
 clients = 2
 rate = 100
