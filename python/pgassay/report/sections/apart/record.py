@@ -13,11 +13,11 @@ from pgassay.language import Message, clauses, tr
 from pgassay.report.context import ApartContext
 from pgassay.report.document.blocks import Items, Paragraph
 from pgassay.report.document.section import Blocks, section
-from pgassay.report.document.table import Column, Table, table
+from pgassay.report.document.table import Column, Table, column, table, view
 from pgassay.report.document.text import texts_of
 from pgassay.report.environment import created_at, server_version
 from pgassay.report.summaries.apart import caveats
-from pgassay.report.tables.cells import ABSENT
+from pgassay.report.tables.cells import ABSENT, inside, written
 
 sentence = texts_of(__name__)
 
@@ -55,31 +55,23 @@ def condition_table(context: ApartContext) -> Table:
 @section("apart/runs", "The runs")
 def runs(context: ApartContext) -> Blocks:
     """Each run with its time, server, arms and trials."""
-    columns = (
-        Column(Message("Side"), "heading", merges=True),
-        *(
-            Column(title, "text")
-            for title in (tr("Run"), tr("Begun"), tr("Server"), tr("Question"), tr("Arms"))
-        ),
-        Column(Message("Trials")),
-    )
-    rows = [
-        (
-            side.name,
-            run.name,
-            created_at(run.environment) or ABSENT,
-            server_version(run.environment) or ABSENT,
-            run.plan.question or ABSENT,
-            _arms(run),
-            str(len(run.trials)),
-        )
-        for side in context.analysis.sides
-        for run in side.runs
-    ]
-    yield replace(table(columns, rows), label=tr("The runs"))
+    sides = context.analysis.sides
+    found = ({"side": side.name, "run": run} for side in sides for run in side.runs)
+    yield view((_SIDE, *inside("run", _RUNS)), found, tr("The runs"))
 
 
 def _arms(run: ApartRun) -> str:
     if run.plan.calibrates:
         return tr("one arm by two names (A/A)")
     return clauses(arm.label for arm in run.plan.arms)
+
+
+_SIDE = written("side", "Side", str, "heading", merges=True)
+_RUNS = (
+    written("name", "Run", str, "text"),
+    written("environment", "Begun", lambda env: created_at(env) or ABSENT, "text"),
+    written("environment", "Server", lambda env: server_version(env) or ABSENT, "text"),
+    written("plan.question", "Question", lambda question: question or ABSENT, "text"),
+    column("plan.arms", "Arms", _arms, "text"),
+    written("trials", "Trials", lambda trials: str(len(trials))),
+)
