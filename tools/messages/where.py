@@ -96,7 +96,8 @@ def _of_table(path: Path) -> Iterator[Place]:
             key = named[1]
         value = line.partition("=")[2] if key and _KEY.match(line) else line
         if " " in value.strip() and not line.startswith("#"):
-            yield Place(value.strip(" \"',[]"), path, number, f"[{table}] {key}".strip())
+            code = f"[{table}] {key}".strip() if table else key
+            yield Place(value.strip(" \"',[]"), path, number, code)
 
 
 @cache
