@@ -16,7 +16,7 @@ from pyarrow import fs
 from pgassay.refusals.refusal import DirectoryRefused
 from pgassay.runs.columns import sampled
 from pgassay.runs.rows import directory
-from pgassay.samples.storage.tables import TABLES
+from pgassay.samples.storage.tables import TABLES, clear_read_errors
 
 _FORMAT = ds.ParquetFileFormat()
 _HERE = fs.LocalFileSystem()
@@ -49,7 +49,7 @@ def files_of(name: str, path: Path) -> Iterator[tuple[int, Path]]:
 def check_files(name: str, path: Path) -> None:
     """Refuses a run of which a file cannot be read, or holds other types than it should."""
     for _, file in files_of(name, path):
-        try:
+        with clear_read_errors(file):
             found = pq.read_schema(file)
             for field in TABLES[name]:
                 at = found.get_field_index(field.name)
@@ -61,9 +61,6 @@ def check_files(name: str, path: Path) -> None:
                         found=found.field(at).type,
                         wanted=field.type,
                     )
-        except (OSError, pa.ArrowException) as error:
-            reason = (str(error).splitlines() or [type(error).__name__])[0]
-            raise DirectoryRefused("cannot-be-read", file, why=reason) from None
 
 
 def _kind(one: pa.DataType) -> str:

@@ -21,13 +21,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pgassay.durable import OWNER_ONLY
-from pgassay.refusals.refusal import DirectoryRefused
 from pgassay.samples.directory import StoredDirectory
 from pgassay.samples.forms.trace import TraceFile
 from pgassay.samples.layout import TRACE
 from pgassay.samples.storage.files import clear_errors, write_atomically
 from pgassay.samples.storage.json_files import as_json, stored_file
-from pgassay.samples.storage.tables import packing
+from pgassay.samples.storage.tables import clear_read_errors, packing
 from pgassay.trials.model.columns import WORD
 from pgassay.trials.trace.output import PhaseEvent, PointReading
 
@@ -80,13 +79,10 @@ class TraceDirectory(StoredDirectory):
     def table(self, name: str) -> pa.Table:
         """Reads one of the Parquet files."""
         path = self.path / f"{name}.parquet"
-        try:
+        with clear_read_errors(path):
             found = pq.read_table(path, schema=_FILES[name])
             found.validate(full=True)
             return found
-        except (OSError, ValueError, pa.ArrowException) as error:
-            reason = (str(error).splitlines() or [type(error).__name__])[0]
-            raise DirectoryRefused("cannot-be-read", path, why=reason) from None
 
     def write_described(self, value: TraceFile) -> None:
         """Writes trace.json, which completes the trace."""

@@ -97,7 +97,7 @@ def read_table(path: Path, name: str) -> pa.Table:
     """Reads a whole table."""
     if name == _ADDED_LATER and not path.exists():
         return TABLES[name].empty_table()
-    with _clear_errors(path):
+    with clear_read_errors(path):
         _refuse_lacking(path, name)
         found = pq.read_table(path, schema=TABLES[name])
         found.validate(full=True)  # texts that are no UTF-8
@@ -110,13 +110,13 @@ class Batched:
 
     def __init__(self, path: Path, name: str) -> None:
         self._path, self._name = path, name
-        with _clear_errors(path):
+        with clear_read_errors(path):
             _refuse_lacking(path, name)
             self.num_rows: int = pq.read_metadata(path).num_rows
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """Reads all rows with these columns; some are read ahead."""
-        with _clear_errors(self._path):
+        with clear_read_errors(self._path):
             found = dataset(self._path, TABLES[self._name], format="parquet")
             for batch in found.to_batches(columns=list(columns), batch_readahead=_AHEAD):
                 batch.validate(full=True)
@@ -131,7 +131,8 @@ def _refuse_lacking(path: Path, name: str) -> None:
 
 
 @contextmanager
-def _clear_errors(path: Path) -> Iterator[None]:
+def clear_read_errors(path: Path) -> Iterator[None]:
+    """Turns errors of reading a Parquet file into one line that names the file."""
     try:
         yield
     except (OSError, ValueError, pa.ArrowException) as error:  # a name that is no UTF-8
