@@ -83,7 +83,8 @@ def test_the_next_run_plan_and_doctor_name_the_command_that_restores_the_server(
         tool.wait_for(lambda: len(tool.finished()) >= 1, "a finished trial")
         tool.kill()
     changed = auto_conf(server)
-    words = f"run {run} was killed while it had changed this server; `pgassay recover {run}`"
+    what, fix = f"run {run} was killed while it had changed this server", f"`pgassay recover {run}`"
+    words = f"{what}; {fix}"
     following: list[str | Path] = ["run", spec, "--out", tmp_path / "next"]
     done = pgassay(*following, **server.variables(), COLUMNS="500")
     assert done.returncode == 1
@@ -91,7 +92,7 @@ def test_the_next_run_plan_and_doctor_name_the_command_that_restores_the_server(
     shown = pgassay("plan", spec, **server.variables(), COLUMNS="500").stdout
     assert shown.count(words) == 1
     doctor = pgassay("doctor", "-h", "127.0.0.1", **server.variables(), COLUMNS="500")
-    assert f"FAIL  earlier runs: {words}" in doctor.stdout
+    assert f"FAIL  earlier runs: {what}\n      {fix}" in doctor.stdout
     assert auto_conf(server) == changed, "none of them changes anything"
     recovered = pgassay("recover", run, **server.variables())
     assert recovered.returncode == 0, recovered.stderr
