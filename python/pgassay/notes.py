@@ -1,14 +1,9 @@
 """What a reader should know of a plan or a trial: a code with typed values, never a sentence.
 
-Enters: a code and its values. Leaves: a `Note`, its JSON form, its sentence in the language in
-force. Never: compares, cuts or matches a sentence.
+Enters: a code and its values. Leaves: a `Note`, its sentence in the language in force.
+Never: compares, cuts or matches a sentence.
 
-The code `plan/no-checkpoints` is the entry `[no-checkpoints]` in notes.toml of the package
-`pgassay.plan`: its `text` with places for the values; `one`, the singular, where the value that
-`counted` names decides; its `importance` where that is not "size"; `disturbs` where chance can
-bring it to any trial; `mark` where a piece of a sentence looks different, such as an interval. The
-code `findings/answer/limits/losses.none` is the text `none` of the table `losses` in limits.toml,
-the file beside a module that is one of `RULES`.
+`note_catalogues.py` says where the sentence of a code lies, `stored_notes.py` how a note is stored.
 
 A place has a format: of Python; of `FORMATS` for numbers; of `_JOINED` for several values, which
 `{names}` lists; `{name:lower}` shows a `Term` in lower case, `{name:capital}` a note with a capital
@@ -17,13 +12,10 @@ letter first, `{name:message}` the translation of a text that is a message itsel
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from contextvars import ContextVar, copy_context
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import cache
-from importlib.resources import files
 from typing import Any, Self
 
 from pgassay.language import (
@@ -40,69 +32,8 @@ from pgassay.language import (
     tr,
 )
 from pgassay.language import catalogue as translations
+from pgassay.note_catalogues import LEGACY, entry_of
 from pgassay.quantities import FORMATS
-
-ROOMS = (
-    "analysis/apart",
-    "analysis/classic",
-    "analysis/compare",
-    "analysis/curves",
-    "analysis/gates",
-    "analysis/measures",
-    "analysis/methods",
-    "analysis/noise",
-    "analysis/statistics",
-    "analysis/verdicts",
-    "findings",
-    "findings/answer",
-    "plan",
-    "server/copied",
-    "server/data",
-    "server/knobs",
-    "server/settings",
-    "spec/factors",
-    "spec/load",
-    "spec/server",
-    "trials/checkpoints",
-    "trials/environment",
-    "trials/guards",
-    "trials/host",
-    "trials/load",
-    "trials/plans",
-    "trials/profile",
-    "trials/run",
-    "trials/sampling",
-    "trials/server_log",
-    "trials/trace",
-)
-"""Packages that have a notes.toml."""
-RULES = (
-    "findings/answer/endpoints",
-    "findings/answer/explanations",
-    "findings/answer/factors",
-    "findings/answer/gates",
-    "findings/answer/limits",
-    "findings/answer/time_parts",
-    "findings/answer/trade_offs",
-    "findings/answer/verdicts",
-    "findings/apart/verdicts",
-    "findings/behaviour/associations",
-    "findings/behaviour/checkpoint_causes",
-    "findings/behaviour/checkpoints",
-    "findings/behaviour/curves",
-    "findings/behaviour/mode_queues",
-    "findings/behaviour/modes",
-    "findings/behaviour/plans",
-    "findings/behaviour/wal_locks",
-    "findings/diagnosis/recognised",
-    "findings/noise/aa_run",
-    "findings/noise/fitness",
-    "findings/noise/forecast",
-)
-"""Modules whose sentences stand in the TOML file beside them."""
-LEGACY = "legacy"
-"""The code of a note of which only the sentence is known: in runs of older versions, and where the
-code that makes it has no notes yet."""
 
 
 class Importance(StrEnum):
@@ -142,7 +73,7 @@ class Note:
     def _about(self) -> Mapping[str, Any]:
         """The entry of its catalogue, or of the note that it only says of whom it is."""
         inner = self.values.get("note")
-        return inner._about if isinstance(inner, Note) else _entry(self.code)
+        return inner._about if isinstance(inner, Note) else entry_of(self.code)
 
     @property
     def without_figures(self) -> Hashable:
@@ -156,7 +87,7 @@ class Note:
         """The sentence, in the language in force."""
         if self.code == LEGACY:
             return str(self.values["text"])
-        entry = _entry(self.code)
+        entry = entry_of(self.code)
         shown: dict[str, Any] = {name: _shown(value) for name, value in self.values.items()}
         if "counted" in entry:
             forms = entry["one"], entry["text"], int(shown[entry["counted"]])
@@ -274,32 +205,6 @@ def _shown(value: object) -> object:
     return _Several(value) if isinstance(value, tuple) else value
 
 
-@cache
-def _entry(code: str) -> Mapping[str, Any]:
-    """Of the catalogue of its room; nothing for legacy notes. Raises KeyError where none has it."""
-    room, _, name = code.rpartition("/")
-    return {} if code == LEGACY else catalogue(room)[name]
-
-
-@cache
-def catalogue(room: str) -> Mapping[str, Mapping[str, Any]]:
-    """Code without its room, or rule, → entry."""
-    if room not in (*ROOMS, *RULES):
-        raise KeyError(room)
-    path = f"{room}/notes.toml" if room in ROOMS else f"{room}.toml"
-    table = tomllib.loads(files("pgassay").joinpath(*path.split("/")).read_text("utf-8"))
-    return table if room in ROOMS else {key: {"text": said} for key, said in _texts(table)}
-
-
-def _texts(table: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
-    """The texts in a table by their dotted keys."""
-    for key, value in table.items():
-        if isinstance(value, str):
-            yield f"{before}{key}", value
-        elif isinstance(value, Mapping):
-            yield from _texts(value, f"{before}{key}.")
-
-
 def legacy(sentence: str) -> Note:
     """Makes a note of which only the sentence is known."""
     return Note(LEGACY, {"text": sentence})
@@ -313,88 +218,3 @@ def note_of(error: BaseException | None) -> Note:
     """Returns the note that an error was raised with, else its message as a note."""
     said = error.args[0] if error is not None and error.args else None
     return said if isinstance(said, Note) else legacy(str(error))
-
-
-def note_to_json(note: Note) -> dict[str, Any]:
-    """Returns a note as it is stored."""
-    return {"code": note.code, "values": {name: _stored(one) for name, one in note.values.items()}}
-
-
-def _stored(value: object) -> object:
-    if isinstance(value, tuple):
-        return [_stored(one) for one in value]
-    return note_to_json(value) if isinstance(value, Note) else value
-
-
-CODED = "_coded"
-"""The ending of a stored key that has the note of the sentence under the key without it."""
-Said = Note | str | Sequence[Note] | Mapping[str, Note] | None
-
-
-def coded(key: str, said: Said, codes: str = "") -> dict[str, Any]:
-    """Returns the sentence of a note under `key` of a stored object, and the note under
-    `codes`, by default `KEY_coded`.
-
-    The same of a list of notes, or of notes by name; a text that is no note, or none, is alone.
-    """
-    codes = codes or f"{key}{CODED}"
-    if said is None or isinstance(said, str):
-        return {key: said or ""}
-    if isinstance(said, Note):
-        return {key: str(said), codes: note_to_json(said)}
-    if isinstance(said, Mapping):
-        sentences = {name: str(one) for name, one in said.items()}
-        return {key: sentences, codes: {name: note_to_json(one) for name, one in said.items()}}
-    return {key: list(map(str, said)), codes: list(map(note_to_json, said))}
-
-
-def said_at(stored: Mapping[str, Any], key: str, codes: str = "") -> Any:
-    """Returns the note, the tuple of notes or the notes by name that `coded` has stored under a
-    key; None where there is no text.
-
-    A sentence without a note that this version knows (an older version has no notes, a newer one
-    has others) makes a legacy note; what is no sentence is returned as it is.
-    """
-    said, known = stored.get(key), stored.get(codes or f"{key}{CODED}")
-    if isinstance(said, Mapping):
-        known = known if isinstance(known, Mapping) else {}
-        return {name: _known(known.get(name), one) for name, one in said.items()}
-    if isinstance(said, list | tuple):
-        if not isinstance(known, list) or len(known) != len(said):
-            known = [None] * len(said)
-        return tuple(map(_known, known, said))
-    return _known(known, said) if said else None
-
-
-def _known(stored: Any, sentence: Any) -> Any:
-    try:
-        found = _note(stored, _DEEPEST)
-        str(found)
-    except (KeyError, ValueError, TypeError, AttributeError, ArithmeticError):
-        return legacy(sentence) if isinstance(sentence, str) else sentence
-    return found
-
-
-_DEEPEST = 6
-"""Notes in notes: a file may come from anybody."""
-
-
-def _note(stored: Mapping[str, Any], levels: int) -> Note:
-    values = {name: _value(one, levels - 1) for name, one in stored["values"].items()}
-    return Note(stored["code"], values)
-
-
-def _value(stored: Any, levels: int) -> Value:
-    if isinstance(stored, Mapping) and levels:
-        return _note(stored, levels)
-    if isinstance(stored, list) and not any(isinstance(one, list) for one in stored):
-        return tuple(_single(one, levels) for one in stored)
-    return _single(stored, levels)
-
-
-def _single(stored: Any, levels: int) -> Single:
-    if isinstance(stored, Mapping) and levels:
-        return _note(stored, levels)
-    if not isinstance(stored, str | int | float):
-        raise TypeError(f"{type(stored)} is no value of a note")
-    return stored

@@ -27,8 +27,9 @@ from pydantic import (
 )
 from pydantic_core import ErrorDetails, core_schema
 
-from pgassay.notes import CODED, Note, coded, legacy, said_at
+from pgassay.notes import Note, legacy
 from pgassay.refusals.refusal import UnfitValue
+from pgassay.stored_notes import CODED, coded, said_at
 
 _T = TypeVar("_T")
 Items = Annotated[tuple[_T, ...], Strict(False)]

@@ -12,9 +12,9 @@ from typing import Any, Literal
 
 from pgassay.analysis.reading.setting_sizes import setting_text
 from pgassay.language import Message, clauses, decimals, listed, tr
-from pgassay.notes import CODED, said_at
 from pgassay.quantities import size
 from pgassay.samples.forms.environment import DataSize, EnvironmentFile, NotSeen
+from pgassay.stored_notes import CODED, said_at
 
 _ABSENT = Message("not known")
 _ELSEWHERE = (

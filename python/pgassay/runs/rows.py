@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from pgassay.notes import CODED
 from pgassay.samples.directory import StoredDirectory
 from pgassay.samples.forms.environment import Setting
 from pgassay.samples.layout import ANALYSIS
@@ -18,6 +17,7 @@ from pgassay.samples.observation_directory import ObservationDirectory
 from pgassay.samples.overview import overview_of
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.samples.stored_parts import StoredTrial
+from pgassay.stored_notes import CODED
 from pgassay.stores.address import shown
 
 Row = Mapping[str, Any]

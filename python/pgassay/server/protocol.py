@@ -13,7 +13,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, LiteralString, Protocol
 
-from pgassay.notes import Note, coded
+from pgassay.notes import Note
 from pgassay.server.change import Change
 from pgassay.server.comparison import Comparison
 from pgassay.server.connection.libpq import as_options, for_engine
@@ -21,6 +21,7 @@ from pgassay.server.hosts.host import Host
 from pgassay.server.hosts.memory_group import MemoryUse
 from pgassay.spec.server.reset import Caches
 from pgassay.spec.server.reset import ResetLevel as ResetLevel
+from pgassay.stored_notes import coded
 
 if TYPE_CHECKING:
     import psycopg

@@ -11,21 +11,13 @@ import pytest
 from pgassay.analysis.compare.model import Withdrawn
 from pgassay.analysis.curves.checkpoints.causes import TESTS
 from pgassay.language import in_language
-from pgassay.notes import (
-    LEGACY,
-    ROOMS,
-    RULES,
-    Importance,
-    Note,
-    catalogue,
-    coded,
-    legacy,
-    said_at,
-)
+from pgassay.note_catalogues import LEGACY, ROOMS, RULES, catalogue
+from pgassay.notes import Importance, Note, legacy
 from pgassay.plan.duet import background
 from pgassay.plan.modes import carries_over
 from pgassay.server.copied.source import left_out
 from pgassay.spec.server.reset import ResetLevel
+from pgassay.stored_notes import coded, said_at
 from pgassay.trials.guards.thresholds import shipped_limits
 from pgassay.trials.sampling.not_measured import codes_of, hidden_settings
 from support.docs.pages import ROOT

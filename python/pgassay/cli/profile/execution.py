@@ -13,9 +13,9 @@ from typing import Any
 from pgassay.analysis.profiles.functions import Counted
 from pgassay.cli.terminal.console import err, out, plain
 from pgassay.cli.terminal.recording import print_recording, recording
-from pgassay.notes import coded
 from pgassay.samples.directory import default_run_path
 from pgassay.samples.profiles import ProfileDirectory
+from pgassay.stored_notes import coded
 from pgassay.trials.profile.model import COST, TITLES, Profile
 from pgassay.workflows.profiling import Request, profile_server
 

@@ -10,7 +10,6 @@ from typing import Any
 
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.model import Evidence, Finding
-from pgassay.notes import CODED
 from pgassay.report.context import ReportContext
 from pgassay.report.data_tables.model import ends, table_of
 from pgassay.report.data_tables.trials import every_trial
@@ -19,6 +18,7 @@ from pgassay.report.environment import created_at, server_version
 from pgassay.report.summaries.caveats import caveats_of
 from pgassay.samples.forms.environment import EnvironmentFile
 from pgassay.spec.secrets.redaction import shown_of
+from pgassay.stored_notes import CODED
 
 _EXPERIMENT = "experiment"
 _ELSEWHERE = ("schema", "every_setting", "settings", "settings_that_differ")

@@ -16,10 +16,11 @@ from pgassay.analysis.curves.model import StepSteadiness
 from pgassay.analysis.model import SCHEMA, Answer, Behaviour, Caveat, Explanation, not_stored
 from pgassay.analysis.verdicts.run_caveats import earlier_runs
 from pgassay.findings.model import Finding
-from pgassay.notes import Note, coded, note_to_json
+from pgassay.notes import Note
 from pgassay.report.context import ReportContext
 from pgassay.report.objects.gates import gates_object
 from pgassay.samples.overview import SUMMARY, summary_of
+from pgassay.stored_notes import coded, note_to_json
 
 
 def render_json(context: ReportContext) -> str:

@@ -10,10 +10,10 @@ import json
 from dataclasses import asdict
 from typing import Any
 
-from pgassay.notes import note_to_json
 from pgassay.report.context import ObservationContext
 from pgassay.report.objects.analysis import fields, finite
 from pgassay.report.summaries.observation import caveats
+from pgassay.stored_notes import note_to_json
 
 SCHEMA = "pgassay.observed/1"
 

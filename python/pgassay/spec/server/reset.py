@@ -14,9 +14,10 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from pgassay.notes import Note, coded
+from pgassay.notes import Note
 from pgassay.refusals.refusal import UnfitValue
 from pgassay.spec.reading.values import Table
+from pgassay.stored_notes import coded
 
 _LEVELS: dict[str, dict[str, Any]] = tomllib.loads(
     (files(__package__) / "reset.toml").read_text("utf-8")

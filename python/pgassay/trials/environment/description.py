@@ -23,7 +23,7 @@ import psycopg
 
 from pgassay import __version__
 from pgassay.commit import commit, commit_and_changes
-from pgassay.notes import Note, coded
+from pgassay.notes import Note
 from pgassay.server.hosts.host import Host, text_of
 from pgassay.server.hosts.placement import NOWHERE, Placement
 from pgassay.server.protocol import NOTHING, Connection, ServerFacts, Setting
@@ -32,6 +32,7 @@ from pgassay.spec.experiment import Spec
 from pgassay.spec.reading.texts import path_from
 from pgassay.spec.secrets.redaction import redacted, shown_of
 from pgassay.spec.server.placement import cpus_in
+from pgassay.stored_notes import coded
 from pgassay.trials.host.host_sources import describe_storage
 
 SCHEMA = "pgassay.environment/1"

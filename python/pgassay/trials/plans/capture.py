@@ -16,7 +16,7 @@ from psycopg import sql
 
 from pgassay import _core
 from pgassay.errors import ConnectionRefused, TargetError
-from pgassay.notes import Note, coded, said_at
+from pgassay.notes import Note
 from pgassay.plan.model import ALL_ARMS, Arm, Plan
 from pgassay.server.connection.session import connect, one_line
 from pgassay.server.protocol import Connection, ConnectionParameters
@@ -24,6 +24,7 @@ from pgassay.server.statements import statement
 from pgassay.spec.arms import spec_of_arm
 from pgassay.spec.experiment import Spec
 from pgassay.spec.reading.texts import shown
+from pgassay.stored_notes import coded, said_at
 from pgassay.trials.load.engine import as_the_client
 
 _STATEMENT_LIMIT_S = 5.0

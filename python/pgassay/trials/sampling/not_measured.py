@@ -16,11 +16,12 @@ from typing import Any, Literal, Self
 import psycopg
 
 from pgassay.errors import PgassayError, TargetError
-from pgassay.notes import Note, coded
+from pgassay.notes import Note
 from pgassay.server.connection.session import connect
 from pgassay.server.hosts.host import Host
 from pgassay.server.protocol import Connection, ConnectionParameters
 from pgassay.server.statements import statement
+from pgassay.stored_notes import coded
 from pgassay.trials.sampling.queries import (
     STATEMENTS,
     WAITS,

@@ -1,0 +1,110 @@
+"""Where the sentences of notes lie, and what else is known of each code.
+
+Enters: TOML files of the package. Leaves: their entries by code. Never: makes a sentence.
+
+The code `plan/no-checkpoints` is the entry `[no-checkpoints]` in notes.toml of the package
+`pgassay.plan`: its `text` with places for the values; `one`, the singular, where the value that
+`counted` names decides; its `importance` where that is not "size"; `disturbs` where chance can
+bring it to any trial; `mark` where a piece of a sentence looks different, such as an interval. The
+code `findings/answer/limits/losses.none` is the text `none` of the table `losses` in limits.toml,
+the file beside a module that is one of `RULES`.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+ROOMS = (
+    "analysis/apart",
+    "analysis/classic",
+    "analysis/compare",
+    "analysis/curves",
+    "analysis/gates",
+    "analysis/measures",
+    "analysis/methods",
+    "analysis/noise",
+    "analysis/statistics",
+    "analysis/verdicts",
+    "findings",
+    "findings/answer",
+    "plan",
+    "server/copied",
+    "server/data",
+    "server/knobs",
+    "server/settings",
+    "spec/factors",
+    "spec/load",
+    "spec/server",
+    "trials/checkpoints",
+    "trials/environment",
+    "trials/guards",
+    "trials/host",
+    "trials/load",
+    "trials/plans",
+    "trials/profile",
+    "trials/run",
+    "trials/sampling",
+    "trials/server_log",
+    "trials/trace",
+)
+"""Packages that have a notes.toml."""
+RULES = (
+    "findings/answer/endpoints",
+    "findings/answer/explanations",
+    "findings/answer/factors",
+    "findings/answer/gates",
+    "findings/answer/limits",
+    "findings/answer/time_parts",
+    "findings/answer/trade_offs",
+    "findings/answer/verdicts",
+    "findings/apart/verdicts",
+    "findings/behaviour/associations",
+    "findings/behaviour/checkpoint_causes",
+    "findings/behaviour/checkpoints",
+    "findings/behaviour/curves",
+    "findings/behaviour/mode_queues",
+    "findings/behaviour/modes",
+    "findings/behaviour/plans",
+    "findings/behaviour/wal_locks",
+    "findings/diagnosis/recognised",
+    "findings/noise/aa_run",
+    "findings/noise/fitness",
+    "findings/noise/forecast",
+)
+"""Modules whose sentences stand in the TOML file beside them."""
+LEGACY = "legacy"
+"""The code of a note of which only the sentence is known: in runs of older versions, and where the
+code that makes it has no notes yet."""
+
+
+@cache
+def entry_of(code: str) -> Mapping[str, Any]:
+    """Returns what the catalogue says of a code; nothing for legacy notes.
+
+    Raises KeyError where no catalogue has it.
+    """
+    room, _, name = code.rpartition("/")
+    return {} if code == LEGACY else catalogue(room)[name]
+
+
+@cache
+def catalogue(room: str) -> Mapping[str, Mapping[str, Any]]:
+    """Returns the entries of a room or of a rule, by the code without it."""
+    if room not in (*ROOMS, *RULES):
+        raise KeyError(room)
+    path = f"{room}/notes.toml" if room in ROOMS else f"{room}.toml"
+    table = tomllib.loads(files("pgassay").joinpath(*path.split("/")).read_text("utf-8"))
+    return table if room in ROOMS else {key: {"text": said} for key, said in _texts(table)}
+
+
+def _texts(table: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
+    """Yields the texts in a table with their dotted keys."""
+    for key, value in table.items():
+        if isinstance(value, str):
+            yield f"{before}{key}", value
+        elif isinstance(value, Mapping):
+            yield from _texts(value, f"{before}{key}.")
