@@ -21,6 +21,8 @@ def test_every_code_is_in_the_catalogue_and_every_entry_is_used() -> None:
     codes = re.findall(rf'(?:{CLASSES})\(\s*"([\w-]+)"', text)
     codes += re.findall(r'SettingRefused\(\s*[^,"]+,\s*"([^"]+)"', text)
     assert set(codes) <= catalogue().keys()
+    sentences = re.findall(rf'\b(?!Connection)(?:{CLASSES})\(\s*(f?"[^"]*[a-z] [a-z][^"]*")', text)
+    assert sentences == [], "a code, not a sentence"
 
 
 def test_an_entry_is_a_text_with_a_fix_and_a_key() -> None:

@@ -67,20 +67,15 @@ def refuse_other_program(session: Connection, host: Host, account: str, postmast
         return
     runs = session.info.parameter_status("server_version") or ""
     if not is_there(host, path):
-        raise PendingChanges(
-            f"a restart would fail: {path} of {host.label}, from which the server was started, no"
-            " longer exists; install it again, or restart the server yourself first"
-        )
+        raise PendingChanges("restart-without-program", path=path, host=host.label)
     done = host.run([path, "--version"], user=account)
     said = done.stdout.strip()
     if done.returncode or not said.startswith(_NAME):
         return
     starts = said.removeprefix(_NAME)
     if starts != runs:
-        raise PendingChanges(
-            f"a restart would be an upgrade: the server runs {runs}, and {path} of {host.label} is"
-            f" now {starts}; restart the server yourself first"
-        )
+        values = {"runs": runs, "path": path, "host": host.label, "starts": starts}
+        raise PendingChanges("restart-is-an-upgrade", **values)
 
 
 def _running_program(host: Host, account: str, postmaster: int) -> Path | None:
