@@ -64,6 +64,8 @@ def tr(text: str, /, context: str = "", **values: Any) -> str:
     meanings."""
     said = catalogue()
     raw = str.__str__(text)
+    if not raw:
+        return raw  # gettext gives the head of the catalogue for an empty text
     found = said.pgettext(context, raw) if context else said.gettext(raw)
     return found.format(**values) if values else found
 

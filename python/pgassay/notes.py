@@ -192,7 +192,7 @@ class _Text(str):
 
     def __format__(self, spec: str) -> str:
         """The text; its translation, if it has one, by the format `message`."""
-        return tr(self) if spec == "message" and self else super().__format__(spec)
+        return tr(self) if spec == "message" else super().__format__(spec)
 
 
 def _shown(value: object) -> object:

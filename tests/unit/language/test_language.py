@@ -26,6 +26,12 @@ def test_a_message_without_a_translation_is_english() -> None:
         assert ntr("{n} such", "{n} of such", 2) == "2 of such"
 
 
+def test_an_empty_text_stays_empty_in_every_language() -> None:
+    for spoken in ("en", "ru", "zh"):
+        with in_language(spoken):
+            assert tr("") == ""
+
+
 def test_the_language_before_is_in_force_again_after_an_error() -> None:
     with pytest.raises(ZeroDivisionError), in_language("zh"):
         raise ZeroDivisionError

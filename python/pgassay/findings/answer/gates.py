@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from pgassay.analysis.gates.model import GateCheck, GateOutcome, GateResult
 from pgassay.analysis.statistics.values import Interval
-from pgassay.findings.wording import change
+from pgassay.findings.wording import at_load, change
 from pgassay.notes import Note
 
 _RULE = "findings/answer/gates"
@@ -46,8 +46,7 @@ def gate_lines(results: Sequence[GateResult]) -> Iterator[GateLine]:
 def _subject(check: GateCheck) -> Note:
     """The level, and the load where there are several."""
     one = check.comparison
-    at = "" if one.step is None else Note("findings/answer/at-load", {"load": one.load})
-    return Note.of(f"{_RULE}/subject", factor=one.factor, level=one.level, at=at)
+    return Note.of(f"{_RULE}/subject", factor=one.factor, level=one.level, at=at_load(one))
 
 
 def _claim(check: GateCheck, limit: float) -> Note:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pgassay.analysis.compare.model import ByServer, Dependence, ServerEffect
 from pgassay.analysis.model import Analysis, RunFacts
 from pgassay.findings.model import Finding, FindingKind
-from pgassay.findings.wording import percent
+from pgassay.findings.wording import at_load, percent
 from pgassay.notes import Note, Value
 
 RULE = "by_server"
@@ -30,11 +30,10 @@ def find(analysis: Analysis, _facts: RunFacts) -> list[Finding]:
 
 
 def _claim(one: ByServer, analysis: Analysis) -> Note:
-    at = "" if one.step is None else Note("findings/answer/at-load", {"load": one.load})
     values: dict[str, Value] = {
         "factor": one.factor,
         "level": one.level,
-        "at": at,
+        "at": at_load(one),
         "effects": tuple(map(_effect, one.servers)),
     }
     if one.test is None:

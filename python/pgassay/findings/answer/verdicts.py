@@ -21,6 +21,7 @@ from pgassay.findings.wording import (
     as_sentences,
     aside,
     interval,
+    load_of,
     measured,
     more_blocks,
     outlook,
@@ -86,7 +87,8 @@ def verdict_sentence(comparison: Comparison, analysis: Analysis, beside: Note | 
         sentence = as_sentences(sentence, aliased)
     if comparison.step is None:
         return sentence
-    return Note.of("findings/answer/sentence-at-load", load=comparison.load, sentence=sentence)
+    load = load_of(comparison.step, comparison.step_unit)
+    return Note.of("findings/answer/sentence-at-load", load=load, sentence=sentence)
 
 
 def early_end(comparison: Comparison) -> Note | None:

@@ -10,7 +10,7 @@ from pgassay.analysis.compare.model import ByServer, ServerEffect
 from pgassay.analysis.model import Analysis
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.language import ntr, tr
-from pgassay.quantities import signed_percent
+from pgassay.quantities import load, signed_percent
 from pgassay.report.charts.style import BAND_OPACITY, BLUE, INK, SHADE, limits
 from pgassay.report.svg.model import Axis, Box, Figure, Line, Panel, Points, Rule, Text
 
@@ -40,7 +40,7 @@ def _panel(found: ByServer, margin: float) -> Panel:
         ),
         y=Axis(low=len(servers) - 0.5, high=-0.6, hidden=True),
         height=len(servers) * _ROW_PX,
-        title=f"{found.factor} = {found.level}, {found.load}",
+        title=f"{found.factor} = {found.level}, {load(found.step, found.step_unit)}",
     )
     panel.add(Box(-margin, margin, None, None, SHADE, BAND_OPACITY), Rule(INK, x=0.0, width=1.2))
     for at, one in enumerate(servers):
