@@ -25,6 +25,7 @@ from pgassay.errors import (
     SetupError,
     SpecError,
     TargetError,
+    TrialError,
 )
 
 Given = ParamSpec("Given")
@@ -65,6 +66,14 @@ class NotConnected(_Refused, ConnectionRefused):
 
 class SetupRefused(_Refused, SetupError):
     """The refusal of a command or of this machine, which lacks something, with its code."""
+
+
+class TrialRefused(_Refused, TrialError):
+    """What a trial could not have, or could not read, with its code."""
+
+
+class RestoreRefused(_Refused, RestoreFailed):
+    """What was not put back, with its code."""
 
 
 class DirectoryRefused(_Refused, RunDirectoryError):

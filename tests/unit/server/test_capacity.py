@@ -68,7 +68,9 @@ def test_reserved_and_open_connections_are_not_available() -> None:
     server = Capacity(SETTINGS, superuser=False, uses_reserved=False, others=10)
     assert problems(asked(85 - OWN), server) == []
     (problem,) = problems(asked(86 - OWN), server)
-    assert problem.values["beside"] == ", with 5 kept for others and 10 open now,"
+    assert (problem.values["kept"], problem.values["open"]) == (5, 10)
+    assert "5 kept" in problem.text
+    assert "10 open" in problem.text
     assert problem.values["most"] == 100
     roomy = Capacity(SETTINGS, superuser=False, uses_reserved=True, others=10)
     assert problems(asked(87 - OWN), roomy) == []
@@ -98,7 +100,8 @@ def test_limits_of_a_role_and_a_database_are_named() -> None:
     assert (of_role.code, of_role.values["name"]) == ("lacks-connections-of-a-role", "lab")
     assert of_database.code == "lacks-connections-of-a-database"
     assert (of_database.values["name"], of_database.values["most"]) == ("shop", 12)
-    assert of_database.values["beside"] == ", with 3 open now,"
+    assert of_database.values["open"] == 3
+    assert "3 open" in of_database.text
     assert problems(asked(5), Capacity(SETTINGS, limits=limits)) == []
 
 

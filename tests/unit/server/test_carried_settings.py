@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from pgassay.notes import Note
 from pgassay.server.copied.base_backup import connection_words
 from pgassay.server.copied.source import carry
 from pgassay.server.protocol import ConnectionParameters, Context, Setting
@@ -15,9 +16,9 @@ def setting(name: str, value: str, source: str = "configuration file", boot: str
     )
 
 
-def carried(*settings: Setting, has: tuple[str, ...] = ()) -> tuple[dict[str, str], str]:
+def carried(*settings: Setting, has: tuple[str, ...] = ()) -> tuple[dict[str, str], list[Note]]:
     found = carry({one.name: one for one in settings}, lambda library: library in has)
-    return dict(found.settings), "; ".join(map(str, found.caveats))
+    return dict(found.settings), list(found.caveats)
 
 
 def test_what_the_servers_files_and_command_line_set_is_carried_and_defaults_are_not() -> None:
@@ -30,7 +31,7 @@ def test_what_the_servers_files_and_command_line_set_is_carried_and_defaults_are
         setting("lock_timeout", "0", "session", boot="0"),
     )
     assert settings == {"work_mem": "7168", "max_connections": "300", "statement_timeout": "30000"}
-    assert caveats == ""
+    assert caveats == []
 
 
 @pytest.mark.parametrize(
@@ -56,8 +57,10 @@ def test_libraries_are_kept_where_the_programs_have_them_and_they_reach_no_other
     )
     kept = '"pg_stat_statements", "$libdir/auto_explain"'
     assert settings == {"shared_preload_libraries": kept}
-    assert "pg_cron is left out of the copy; it would run the original's jobs" in caveats
-    assert "lost is left out of the copy; the copy's programs do not have it" in caveats
+    assert {(one.values["library"], one.values["reason"]) for one in caveats} == {
+        ("pg_cron", Note("server/copied/runs-jobs")),
+        ("lost", Note("server/copied/no-such-library")),
+    }
 
 
 def test_a_command_line_has_no_password_and_no_option_that_old_programs_lack() -> None:

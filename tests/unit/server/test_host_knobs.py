@@ -173,10 +173,13 @@ def test_a_plan_reports_a_knob_that_this_host_lacks(tmp_path: Path) -> None:
     file.write_text(
         "[workload]\nuse = 'payments-write'\n" + ALLOWED + "[settings.host]\n'vm.no_such_knob' = 7"
     )
-    shown = pgassay("plan", file)
+    shown = pgassay("plan", file, "--json")
     assert shown.returncode == 0, shown.stderr
-    words = " ".join(shown.stdout.split())
-    assert "risk: a run here would be refused: vm.no_such_knob: this host has no" in words
+    (found,) = json.loads(shown.stdout)["knobs_refused"]
+    with refused("no-such-knob", host="this host") as lacking:
+        find_knob("vm.no_such_knob", None)
+    assert found.endswith(str(lacking.value))
+    assert found in " ".join(pgassay("plan", file).stdout.split())
 
 
 def test_a_knob_this_host_lacks_is_named_with_its_neighbour() -> None:
@@ -223,8 +226,9 @@ def test_the_disk_of_a_directory_is_found_where_there_is_one(tmp_path: Path) -> 
 
 def test_a_run_of_another_host_is_not_recovered_here() -> None:
     change = KnobChange(server="elsewhere 1234", name="vm.swappiness", value="1", found="60")
-    with pytest.raises(RestoreFailed, match="changed knobs of elsewhere; recover it on that host"):
+    with refused("knobs-of-another-host", host="elsewhere") as found:
         recover_host([change], RecordingJournal())
+    assert isinstance(found.value, RestoreFailed)
 
 
 def test_values_of_an_earlier_boot_have_nothing_to_undo() -> None:

@@ -13,6 +13,7 @@ from pgassay.server.hosts.local import HERE, LocalHost
 from pgassay.server.knobs.knob_files import device_of
 from pgassay.trials.host.host_reading import HostReading, host_state, lines_of, read_host
 from pgassay.trials.host.processor_times import processor_times, split_between
+from support.refusals import refused
 
 SAID = """\
 ==> clock 1 <==
@@ -127,5 +128,5 @@ class Mute(LocalHost):
 
 
 def test_a_host_without_a_shell_is_an_error() -> None:
-    with pytest.raises(TargetError, match="mute did not report its state: sh: not found"):
+    with refused("host-without-state", host="mute", why="sh: not found"):
         read_host(Mute(), None)

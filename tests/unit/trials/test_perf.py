@@ -16,8 +16,7 @@ import pytest
 
 from pgassay.cli.plan.server import profile_refused
 from pgassay.doctor.host import check_machine
-from pgassay.errors import TrialError
-from pgassay.notes import Note
+from pgassay.notes import Note, note_of
 from pgassay.plan.design import make_plan
 from pgassay.spec.model import ProfileTable
 from pgassay.spec.parse import parse_spec
@@ -25,6 +24,7 @@ from pgassay.trials.profile import perf, taking
 from pgassay.trials.run import profiled
 from pgassay.trials.run.profiled import profile_arms
 from pgassay.trials.run.trial import TrialContext
+from pgassay.trials.sampling.not_measured import Check
 from support.notes import codes_in
 from support.refusals import refused
 from support.synthetic.directories import SPEC
@@ -40,10 +40,10 @@ def test_a_machine_without_perf_is_told_what_to_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    with refused("no-perf"):
+    with refused("no-perf") as missing:
         perf.program()
     (check,) = [one for one in check_machine() if one.name == "profiles"]
-    assert (check.state, check.found) == ("note", "profiles take perf, which is not installed")
+    assert check == Check.refused("profiles", missing.value, "note")
     assert "apt install linux-perf" in check.fix
 
 
@@ -80,8 +80,9 @@ def test_arms_are_passed_over_with_one_line_where_perf_is_missing(
     notes: list[Note] = []
     assert list(profile_arms(ProfileTable(), context, notes.append)) == []
     (note,) = notes
-    assert note.code == "trials/profile/no-profiles"
-    assert str(note.values["why"]).startswith("profiles take perf, which is not installed")
+    with refused("no-perf") as missing:
+        perf.program()
+    assert note == Note.of("trials/profile/no-profiles", why=note_of(missing.value))
 
 
 @pytest.fixture
@@ -134,7 +135,7 @@ def test_perf_starts_with_a_new_list_where_a_listed_session_has_ended(
         assert len(recording.notes) == (tries > 5)
         assert recording.is_over() == (failures > tries)
     if failures > tries:
-        with pytest.raises(TrialError, match="again and again a session ended while perf started"):
+        with refused("sessions-end-as-perf-starts"):
             recording.text()
 
 
@@ -158,7 +159,7 @@ def test_what_perf_could_read_of_a_recording_is_kept_with_a_note(
     assert (note.code, note.values["why"]) == ("trials/profile/partly-read", said)
     program_that(tmp_path, script.replace("echo line; ", ""))
     (tmp_path / "perf.data").write_text("data")
-    with pytest.raises(TrialError, match=f"cannot read what it recorded: {said}"):
+    with refused("recording-unreadable", why=said):
         recording.text()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from pgassay.notes import Note
 from pgassay.trials.sampling.not_measured import Check, check_extensions
 from pgassay.trials.sampling.queries import Extension, all_queries, queries_for
 from pgassay.trials.sampling.statement_statistics import OTHERS, SINCE, changed
@@ -93,9 +94,13 @@ def test_an_extension_that_was_not_updated_is_noted_with_the_line_that_updates_i
         return next(check for check in found if check.name == "pg_stat_statements")
 
     assert reported("1.12").state == "ok"
-    assert reported("1.10").found == "version 1.10: statements lack what 1.12 has"
-    assert reported("1.10").fix == "ALTER EXTENSION pg_stat_statements UPDATE;"
-    assert reported("1.7").found == "version 1.7 is too old: 1.8 is needed"
+    lacks = {"version": "1.10", "name": "statements", "floor": "1.12"}
+    update = "ALTER EXTENSION pg_stat_statements UPDATE;"
+    assert reported("1.10") == Check.noted(
+        "pg_stat_statements", Note("trials/sampling/lacks-columns", lacks), update
+    )
+    too_old = Note.of("trials/sampling/extension-too-old", version="1.7", floor="1.8")
+    assert reported("1.7") == Check.noted("pg_stat_statements", too_old, update)
 
 
 def test_an_extension_whose_library_is_loaded_already_needs_no_restart() -> None:

@@ -163,12 +163,16 @@ def _lacking_connections(demand: Demand, capacity: Capacity) -> Iterator[Refusal
         those = [f"{kept} kept for others"] if kept else []
         those += [f"{capacity.others} open now"] if capacity.others else []
         beside = f", with {' and '.join(those)}," if those else ""
-        yield Refusal("lacks-connections", **asked, beside=beside, most=most, wanted=wanted)
+        others = {"kept": kept, "open": capacity.others}
+        yield Refusal(
+            "lacks-connections", **asked, **others, beside=beside, most=most, wanted=wanted
+        )
     for limit in capacity.limits:
         if needed + limit.others > limit.most:
             beside = f", with {limit.others} open now," if limit.others else ""
             code = _OF_LIMITS[limit.of]
-            yield Refusal(code, **asked, beside=beside, name=limit.name, most=limit.most)
+            of_limit = {"name": limit.name, "most": limit.most, "open": limit.others}
+            yield Refusal(code, **asked, **of_limit, beside=beside)
 
 
 _OF_LIMITS: Mapping[str, str] = {

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from pgassay.errors import RestoreFailed, TargetError
 from pgassay.notes import Note
-from pgassay.refusals.refusal import SettingRefused
+from pgassay.refusals.refusal import RestoreRefused, SettingRefused
 from pgassay.server.change import KnobChange
 from pgassay.server.hosts.block_devices import read_mounts
 from pgassay.server.hosts.control_groups import memory_groups
@@ -91,9 +91,7 @@ def recover_host(changes: Sequence[KnobChange], journal: Journal, host: Host = H
     is."""
     here = host_identity(host)
     if any(change.server.split()[0] != here.split()[0] for change in changes):
-        raise RestoreFailed(
-            f"this run changed knobs of {changes[0].server.split()[0]}; recover it on that host"
-        )
+        raise RestoreRefused("knobs-of-another-host", host=changes[0].server.split()[0])
     with locked(host):
         # The kernel's values do not outlive a boot.
         outcome = put_back([change for change in changes if change.server == here], host)

@@ -14,7 +14,7 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
-from pgassay.errors import TargetError
+from pgassay.refusals.refusal import TargetRefused
 from pgassay.server.hosts.account import last_line
 from pgassay.server.hosts.host import Host
 from pgassay.server.hosts.local import HERE
@@ -90,7 +90,7 @@ def read_host(
     done = host.run(["sh", "-c", _script(), "sh", *found, *_SHOWN], limit_s=LIMIT_S)
     lines = lines_of(done.stdout)
     if "clock 1" not in lines:
-        raise TargetError(f"{host.label} did not report its state: {last_line(done)}")
+        raise TargetRefused("host-without-state", host=host.label, why=last_line(done))
     return HostReading(lines, is_ours=not host.name or lines.get(BOOT) == _own_boot())
 
 

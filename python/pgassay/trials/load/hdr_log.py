@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgassay.errors import TrialError
+from pgassay.refusals.refusal import TrialRefused
 from pgassay.trials.load.interval_rows import Latencies
 
 _UNIT_NS = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
@@ -48,7 +49,8 @@ def read_hdr_log(path: Path, unit: str) -> tuple[Latencies, ...]:
         try:
             found.append(_interval(line, times, _UNIT_NS[unit]))
         except (ValueError, IndexError, struct.error, zlib.error, binascii.Error) as error:
-            raise TrialError(f"{path}:{number}: is not a line of an HDR log: {error}") from None
+            place = f"{path}:{number}"
+            raise TrialRefused("not-a-line-of-an-hdr-log", place, why=error) from None
     return tuple(interval for interval in found if len(interval.counts))
 
 

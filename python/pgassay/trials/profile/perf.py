@@ -21,7 +21,7 @@ from typing import BinaryIO, Self
 from pgassay.errors import TrialError
 from pgassay.interruption import interruptions_deferred
 from pgassay.notes import Note
-from pgassay.refusals.refusal import SetupRefused
+from pgassay.refusals.refusal import SetupRefused, TrialRefused
 
 PARANOID = Path("/proc/sys/kernel/perf_event_paranoid")
 INSTALL = "on Debian: apt install linux-perf; on Ubuntu: linux-tools-$(uname -r); on Fedora: perf"
@@ -193,7 +193,7 @@ class Recording:
         self.stop()
         log = self._log()
         if not self._has_data():
-            raise TrialError(f"perf recorded nothing: {_reason(log)}")
+            raise _nothing(log)
         words = [
             self._perf,
             "script",
@@ -208,7 +208,7 @@ class Recording:
         with self._text.open("wb") as out:
             done = _run(words, _SCRIPT_S, out)
         if done.returncode and not self._text.stat().st_size:
-            raise TrialError(f"perf cannot read what it recorded: {_reason_of(done)}")
+            raise TrialRefused("recording-unreadable", why=_reason_of(done))
         if done.returncode:
             self.notes.append(Note("trials/profile/partly-read", {"why": _reason_of(done)}))
         self._data.unlink(missing_ok=True)
@@ -258,12 +258,12 @@ def _children_cpu_s() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def _reason(log: str) -> str:
+def _nothing(log: str) -> TrialRefused:
     if "Permission" in log or "not permitted" in log or "Access to performance" in log:
-        return f"the kernel does not let this user follow the server's processes: {RIGHT}"
+        return TrialRefused("perf-stopped-by-kernel", right=RIGHT)
     if _ENDED in log:
-        return "again and again a session ended while perf started; try again, or pool sessions"
-    return _last(log)
+        return TrialRefused("sessions-end-as-perf-starts")
+    return TrialRefused("perf-recorded-nothing", why=_last(log))
 
 
 def _reason_of(ended: subprocess.CompletedProcess[str]) -> str:
