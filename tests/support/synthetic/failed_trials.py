@@ -11,6 +11,7 @@ from collections.abc import Collection
 import numpy as np
 
 from pgassay.analysis.model import Analysis, StepMeasures, TrialMeasures
+from pgassay.notes import Note
 from pgassay.plan.model import Plan
 from support.synthetic.designs import plan_of_levels
 
@@ -37,5 +38,5 @@ def trials_of(
     return found
 
 
-def warnings_of(analysis: Analysis, kind: str) -> list[str]:
-    return [doubt.text for doubt in analysis.warnings if doubt.kind == kind]
+def warnings_of(analysis: Analysis, kind: str) -> list[Note]:
+    return [doubt.note for doubt in analysis.warnings if doubt.kind == kind]

@@ -14,7 +14,9 @@ from pgassay.analysis.measures.within_run import RUN_AGAIN, of_one_server
 from pgassay.analysis.model import Analysis, RunFacts, TrialMeasures
 from pgassay.analysis.verdicts.drift import unlike_server_caveats
 from pgassay.findings.registry import find
+from pgassay.notes import Note
 from pgassay.plan.model import Plan
+from support.notes import values_in
 from support.synthetic.designs import plan_of_spec
 from support.synthetic.directories import SPEC
 from support.synthetic.environments import environment_of
@@ -129,7 +131,9 @@ def test_of_a_block_that_was_run_again_elsewhere_only_the_whole_one_counts() -> 
     assert (left.block, left.server, left.invalid) == (2, "south", (RUN_AGAIN,))
     assert {one.server for one in found.answer.trials if one.block == 2} == {"other"}
     (caveat,) = [one for one in found.warnings if one.kind == "invalid-trial"]
-    assert "run again on another server; trial" in caveat.text
+    said = values_in(caveat.note)
+    assert said["analysis/verdicts/invalid"] == {"number": 3, "items": (RUN_AGAIN,)}
+    assert said["analysis/verdicts/invalid-replaced"]["value"] == 15
     assert not [one for one in found.warnings if one.kind in ("lost-trials", "unfinished")]
     assert answered(plan, 6, rerun(trials, plan, block=2, ran=1))
 
@@ -168,7 +172,14 @@ def test_settings_in_which_servers_of_a_fleet_differ_are_a_caveat() -> None:
     (caveat,) = unlike_server_caveats(
         environment_of(fleet={"north": {}}, settings_that_differ=differing)
     )
-    assert "shared_buffers (128MB on north, 1GB on south)" in caveat.text
+    assert caveat.note.values["n"] == 1
+    assert values_in(caveat.note)["analysis/verdicts/setting-by-server"] == {
+        "name": "shared_buffers",
+        "values": (
+            Note.of("analysis/verdicts/value-on", value="128MB", server="north"),
+            Note.of("analysis/verdicts/value-on", value="1GB", server="south"),
+        ),
+    }
     # Where servers are a factor, what they differ in is part of the answer.
     assert not list(unlike_server_caveats(environment_of(settings_that_differ=differing)))
 

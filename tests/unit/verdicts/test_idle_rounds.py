@@ -15,7 +15,10 @@ from pgassay.analysis.compare.model import Withdrawn
 from pgassay.analysis.model import Analysis, SliceMeasures, TrialMeasures, Verdict
 from pgassay.analysis.verdicts.idle_rounds import IdleRounds
 from pgassay.findings.answer.verdicts import verdict_sentence
+from pgassay.notes import Note
+from support.synthetic.failed_trials import warnings_of
 
+RULE = "analysis/verdicts/"
 PLAN = make_design(4, 4, 32, 1)
 
 
@@ -29,10 +32,6 @@ def idle(turn: SliceMeasures) -> SliceMeasures:
     return replace(turn, values={}, early={}, late={})
 
 
-def told(analysis: Analysis, kind: str) -> list[str]:
-    return [doubt.text for doubt in analysis.warnings if doubt.kind == kind]
-
-
 def test_the_first_round_left_out_is_reported_with_its_arm() -> None:
     analysis = Analysis(
         answer_of(
@@ -41,18 +40,21 @@ def test_the_first_round_left_out_is_reported_with_its_arm() -> None:
             changed(lambda t, u: idle(u) if (t.number, u.round, u.arm) == (1, 3, "a2") else u),
         )
     )
-    (text,) = told(analysis, "idle-rounds")
-    assert text.startswith("1 of 96 rounds are left out")
-    assert "0 of synchronous_commit = on, 1 of synchronous_commit = off" in text
-    assert "no verdict" not in text, "one is what chance brings where one in a hundred is allowed"
+    (note,) = warnings_of(analysis, "idle-rounds")
+    # Nothing is withdrawn: one is what chance brings where one in a hundred is allowed.
+    by_arm = tuple(
+        Note.of(f"{RULE}of-arm", count=count, label=f"synchronous_commit = {level}")
+        for level, count in (("on", 0), ("off", 1))
+    )
+    assert note == Note.of(f"{RULE}idle-rounds", lost=1, rounds=96, by_arm=by_arm)
     assert analysis.answer.verdicts()[0].verdict is Verdict.BETTER
 
 
 def test_an_arm_that_is_idle_in_a_third_of_its_slices_is_not_called_better() -> None:
     dead = changed(lambda _, u: idle(u) if u.arm == "a2" and u.round % 3 == 0 else u)
     analysis = Analysis(answer_of("?", PLAN, dead))
-    (text,) = told(analysis, "idle-rounds")
-    assert "no verdict is given" in text
+    (note,) = warnings_of(analysis, "idle-rounds")
+    assert note.code == f"{RULE}idle-rounds-withdrawn"
     (verdict,) = analysis.answer.verdicts()
     assert verdict.verdict is Verdict.UNDECIDED
     assert (verdict.effect_pct or 0.0) > 3.0, "which is what it would say"
@@ -112,28 +114,29 @@ def test_a_trial_of_few_rounds_is_left_out_and_the_others_keep_their_interval() 
     (verdict,) = analysis.answer.verdicts()
     assert verdict.ci95_pct is not None
     assert verdict.blocks == 3
-    assert told(analysis, "few-rounds") == [
-        "trial 2 is left out: 2 of its rounds count, fewer than 4"
-    ]
-    assert not told(analysis, "constant")
-    assert not told(analysis, "missing-values")
+    (note,) = warnings_of(analysis, "few-rounds")
+    assert note == Note.of(f"{RULE}few-rounds", number=2, n=2, fewest=4)
+    assert not warnings_of(analysis, "constant")
+    assert not warnings_of(analysis, "missing-values")
 
 
 def test_trials_that_all_have_few_rounds_are_not_said_not_to_vary() -> None:
     trials = [replace(t, turns=t.turns[: 2 * 3]) for t in changed(lambda _, u: u)]
     analysis = Analysis(answer_of("?", PLAN, trials))
-    (text,) = told(analysis, "few-rounds")
-    assert "no trial has 4 rounds" in text
-    assert "make load.step longer" in text
-    assert not told(analysis, "constant")
+    (note,) = warnings_of(analysis, "few-rounds")
+    assert note == Note.of(f"{RULE}few-rounds-in-all", fewest=4)
+    assert not warnings_of(analysis, "constant")
 
 
 def test_arms_that_fail_differently_are_reported_with_their_shares() -> None:
     failing = changed(lambda _, u: replace(u, transactions=90, failed=10 * (u.arm == "a2")))
-    (text,) = told(Analysis(answer_of("?", PLAN, failing)), "failures")
-    assert "0.0 % of synchronous_commit = on, 10.0 % of synchronous_commit = off" in text
+    (note,) = warnings_of(Analysis(answer_of("?", PLAN, failing)), "failures")
+    assert note.values["by_arm"] == (
+        Note.of(f"{RULE}share-of-arm", share=0.0, label="synchronous_commit = on"),
+        Note.of(f"{RULE}share-of-arm", share=10.0, label="synchronous_commit = off"),
+    )
 
 
 def test_arms_that_fail_equally_often_are_not_reported() -> None:
     failing = changed(lambda _, u: replace(u, transactions=90, failed=10))
-    assert not told(Analysis(answer_of("?", PLAN, failing)), "failures")
+    assert not warnings_of(Analysis(answer_of("?", PLAN, failing)), "failures")

@@ -15,9 +15,10 @@ from pgassay.analysis.model import Analysis, RunFacts, StepMeasures, TrialMeasur
 from pgassay.findings.answer.endpoints import plain_badge
 from pgassay.findings.model import FindingKind
 from pgassay.findings.registry import find
+from pgassay.notes import Note
 from pgassay.plan.design import make_plan
 from pgassay.spec.parse import parse_spec
-from support.notes import values_in
+from support.notes import notes_of, values_in
 from support.synthetic.designs import plan_of_spec
 from support.synthetic.failed_trials import FIVE, plan_of, trials_of, warnings_of
 
@@ -31,14 +32,15 @@ def test_an_arm_that_is_idle_in_three_of_nine_blocks_is_not_judged_by_the_other_
     (verdict,) = analysis.answer.verdicts()
     assert (verdict.verdict, verdict.withdrawn) == (Verdict.UNDECIDED, Withdrawn.STANDSTILL)
     assert verdict.blocks_to_decide is None
-    (text,) = warnings_of(analysis, "standstill")
-    assert "3 of 9 trials of max_wal_size = 2GB" in text
-    assert "no verdict of max_wal_size = 2GB" in text
+    idle = {"trials": 3, "of": 9, "arm": "max_wal_size = 2GB", "at": ""}
+    (note,) = warnings_of(analysis, "standstill")
+    assert values_in(note)["analysis/verdicts/idle-trials"] == idle
+    assert note.code == "analysis/verdicts/standstill-withdrawn"
+    assert note.values["named"] == ("max_wal_size = 2GB",)
     assert not warnings_of(analysis, "missing-values")
     (claim,) = [f.claim for f in find(analysis, RunFacts()) if f.kind is FindingKind.VERDICT]
     said = values_in(claim)
     assert "findings/answer/verdicts/withdrawn.standstill" in said
-    idle = {"trials": 3, "of": 9, "arm": "max_wal_size = 2GB", "at": ""}
     assert said["analysis/verdicts/idle-trials"] == idle
     a2 = analysis.answer.arms[1]
     assert a2.means["tps"] == pytest.approx(1030.0 * 6 / 9, rel=0.01), "a failed trial has 0 tps"
@@ -149,8 +151,13 @@ def test_an_idle_step_has_no_verdict_and_whole_trials_keep_theirs() -> None:
     withdrawn = {c.step: c.withdrawn for c in analysis.answer.verdicts()}
     assert withdrawn == {None: None, 2.0: None, 4.0: Withdrawn.STANDSTILL}
     assert analysis.answer.may_end()
-    (doubt,) = warnings_of(analysis, "standstill")
-    assert "1 of 6 trials of max_wal_size = 2GB at 4 clients" in doubt
+    (note,) = warnings_of(analysis, "standstill")
+    assert values_in(note)["analysis/verdicts/idle-trials"] == {
+        "trials": 1,
+        "of": 6,
+        "arm": "max_wal_size = 2GB",
+        "at": Note.of("analysis/verdicts/at-load", step=4.0, unit="clients"),
+    }
 
 
 def test_an_aa_run_has_no_verdict_to_withdraw() -> None:
@@ -162,8 +169,8 @@ def test_an_aa_run_has_no_verdict_to_withdraw() -> None:
     plan = make_plan(spec, calibrates=True)
     analysis = Analysis(answer_of("?", plan, trials_of(plan, {}, [(plan.arms[1].id, 2)])))
     assert {c.verdict for c in analysis.answer.verdicts()} == {Verdict.CALIBRATION}
-    (doubt,) = warnings_of(analysis, "standstill")
-    assert "no verdict" not in doubt
+    (note,) = warnings_of(analysis, "standstill")
+    assert note.code == "analysis/verdicts/standstill", "and withdraws nothing"
 
 
 @pytest.mark.parametrize(
@@ -184,7 +191,8 @@ def test_arms_in_blocks_that_fail_differently_are_reported_as_in_a_switchback(
         for t in trials_of(plan, {}, ())
         for share in [failed * (t.arm == "a2")]
     ]
-    texts = warnings_of(Analysis(answer_of("?", plan, trials)), "failures")
-    assert bool(texts) is is_told
+    notes = warnings_of(Analysis(answer_of("?", plan, trials)), "failures")
+    assert bool(notes) is is_told
     if is_told:
-        assert f"{failed:.1f} % of max_wal_size = 2GB" in texts[0]
+        last = notes_of(notes[0].values["by_arm"])[-1]
+        assert last.values == {"share": pytest.approx(failed), "label": "max_wal_size = 2GB"}

@@ -17,9 +17,12 @@ from pgassay.notes import Note, legacy
 from pgassay.plan.model import Plan
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.trials.model.record import FailedTrial
-from support.notes import codes_in
+from support.notes import codes_in, values_in
 from support.synthetic.courses import plan_with, trials_with
 from support.synthetic.failed_trials import FIVE, plan_of, trials_of, warnings_of
+
+RULE = "analysis/verdicts/"
+LOST = legacy("trial 3: 8 of 8 connections were lost; is the server still up?")
 
 
 def invalidated(
@@ -41,8 +44,15 @@ def invalidated(
 
 def broken(arm: str, count: int) -> list[FailedTrial]:
     """So many planned trials of an arm, once each."""
-    reason = "trial 3: 8 of 8 connections were lost; is the server still up?"
-    return [FailedTrial(100 + at, 2, arm, legacy(reason)) for at in range(count)]
+    return [FailedTrial(100 + at, 2, arm, LOST) for at in range(count)]
+
+
+def by_arm(*counts: int) -> tuple[Note, ...]:
+    """How many of each level, as caveats count them."""
+    return tuple(
+        Note.of(f"{RULE}of-arm", count=count, label=f"max_wal_size = {level}")
+        for count, level in zip(counts, FIVE, strict=False)
+    )
 
 
 def test_an_arm_that_loses_six_trials_while_the_other_loses_none_has_no_verdict() -> None:
@@ -56,9 +66,10 @@ def test_an_arm_that_loses_six_trials_while_the_other_loses_none_has_no_verdict(
         analysis = Analysis(answer_of("?", plan, lost, failed=failed))
         (verdict,) = analysis.answer.verdicts()
         assert (verdict.verdict, verdict.withdrawn) == (Verdict.UNDECIDED, Withdrawn.LOST_TRIALS)
-        (text,) = warnings_of(analysis, "lost-trials")
-        assert "(0 of max_wal_size = 1GB, 6 of max_wal_size = 2GB)" in text
-        assert "no verdict of max_wal_size = 2GB" in text
+        (note,) = warnings_of(analysis, "lost-trials")
+        assert values_in(note)[f"{RULE}lost-trials"] == {"counts": by_arm(0, 6)}
+        assert note.code == f"{RULE}lost-trials-withdrawn"
+        assert note.values["named"] == ("max_wal_size = 2GB",)
         said = codes_in(find(analysis, RunFacts())[0].claim)
         assert "findings/answer/verdicts/withdrawn.lost-trials" in said
 
@@ -68,11 +79,10 @@ def test_trials_lost_by_chance_are_reported_and_withdraw_nothing() -> None:
     trials = trials_of(plan, {"a2": 0.03}, ())
     analysis = Analysis(answer_of("?", plan, trials, failed=[*broken("a2", 3), *broken("a1", 1)]))
     assert analysis.answer.verdicts()[0].verdict is Verdict.BETTER
-    (text,) = warnings_of(analysis, "failed-trials")
-    assert text.startswith(
-        "4 trials ended with an error and gave no figures (1 of max_wal_size = 1GB,"
-        " 3 of max_wal_size = 2GB): trial 3: 8 of 8 connections were lost"
-    )
+    (note,) = warnings_of(analysis, "failed-trials")
+    assert (note.code, note.values["n"]) == (f"{RULE}failed-trials", 4)
+    assert note.values["items"] == (LOST,)
+    assert values_in(note)[f"{RULE}in-brackets"] == {"items": by_arm(1, 3)}
     assert not warnings_of(analysis, "lost-trials")
 
 
@@ -139,8 +149,7 @@ def test_a_fixed_number_that_has_not_all_run_has_no_verdict_and_a_sequence_has()
     analysis = Analysis(answer_of("?", plan, trials[:14]))
     (verdict,) = analysis.answer.verdicts()
     assert (verdict.verdict, verdict.withdrawn) == (Verdict.UNDECIDED, Withdrawn.UNFINISHED)
-    (text,) = warnings_of(analysis, "unfinished")
-    assert text.startswith("4 trials are missing of a number that was fixed beforehand")
+    assert warnings_of(analysis, "unfinished") == [Note.of(f"{RULE}unfinished", n=4)]
     whole = Analysis(answer_of("?", plan, trials))
     assert whole.answer.verdicts()[0].verdict is Verdict.BETTER
     assert not warnings_of(whole, "unfinished")
@@ -149,8 +158,8 @@ def test_a_fixed_number_that_has_not_all_run_has_no_verdict_and_a_sequence_has()
     assert not warnings_of(Analysis(answer_of("?", plan, lost)), "unfinished")
     # One that the run repeats, and has not yet.
     lost = [replace(trial, is_repeated=bool(trial.invalid)) for trial in lost]
-    (text,) = warnings_of(Analysis(answer_of("?", plan, lost)), "unfinished")
-    assert text.startswith("1 trial is missing")
+    found = warnings_of(Analysis(answer_of("?", plan, lost)), "unfinished")
+    assert found == [Note.of(f"{RULE}unfinished", n=1)]
     repeat = replace(whole_trial(trials, 18), number=19, repeats=18)
     assert not warnings_of(Analysis(answer_of("?", plan, [*lost, repeat])), "unfinished")
 

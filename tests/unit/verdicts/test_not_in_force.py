@@ -13,8 +13,8 @@ from pgassay.analysis.model import Analysis, RunFacts, Verdict
 from pgassay.findings.registry import find
 from pgassay.notes import Importance, Note
 from pgassay.plan.risks import SET_BY_LOAD
-from support.notes import codes_in
-from support.synthetic.failed_trials import plan_of, trials_of
+from support.notes import codes_in, values_in
+from support.synthetic.failed_trials import plan_of, trials_of, warnings_of
 
 
 def scenario(name: str) -> ScenarioMeasures:
@@ -43,8 +43,9 @@ def test_a_factor_that_every_scenario_sets_has_no_verdict(by: tuple[str, ...]) -
     (verdict,) = analysis.answer.verdicts()
     caveats = [one for one in analysis.warnings if one.kind == "not-in-force"]
     assert len(caveats) == 2
-    assert [one.text for one in analysis.warnings if one.kind == "plan"] == [str(unseen)]
-    assert f"{factor.name} is set by the load itself, in the script of report" in caveats[0].text
+    assert warnings_of(analysis, "plan") == [unseen]
+    set_here = values_in(caveats[0].note)["analysis/verdicts/not-in-force"]
+    assert set_here == {"name": factor.name, "scenarios": by}
     if len(by) == 2:
         assert verdict.withdrawn is Withdrawn.SET_BY_LOAD_ITSELF
         assert caveats[0].importance is Importance.VERDICT

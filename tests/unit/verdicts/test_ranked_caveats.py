@@ -22,6 +22,7 @@ from pgassay.plan.model import Plan
 from pgassay.server.hosts.local import LocalHost
 from pgassay.server.knobs.host_knobs import without_effect
 from pgassay.trials.load.caveats import CLIENT_LIMITED, generator_notes, load_notes
+from support.notes import codes_in, values_in
 from support.synthetic.analyses import changed
 from support.synthetic.designs import plan_of_levels, plan_of_spec
 from support.synthetic.environments import environment_of
@@ -47,7 +48,7 @@ def disturbed(plan: Plan, *arms: str) -> Analysis:
 def test_a_disturbance_that_hits_all_arms_alike_cannot_change_the_result() -> None:
     (found,) = find(disturbed(plan_of(), "a1", "a2"), RunFacts())
     assert found.importance is Importance.DETAIL
-    assert "unequally" not in found.text
+    assert "findings/answer/unequal" not in codes_in(found.claim)
 
 
 def test_caveats_of_trials_that_differ_only_in_figures_are_one_in_every_language() -> None:
@@ -65,7 +66,11 @@ def test_caveats_of_trials_that_differ_only_in_figures_are_one_in_every_language
         for trial in trials_of(plan)
     ]
     (found,) = find(Analysis(answer_of("?", plan, trials)), RunFacts())
-    assert found.text == f"trials 2, 5 (figures of the first): {unfinished(2)}"
+    whose = Note.of("analysis/verdicts/trials", n=2, numbers=(2, 5))
+    of_first = Note.of("analysis/verdicts/figures-of-the-first", trials=whose)
+    assert found.claim == Note.of(
+        "analysis/verdicts/of-trials", trials=of_first, note=unfinished(2)
+    )
     assert found.importance is Importance.DETAIL
     with in_language("zh"):
         assert "transactions" not in found.text
@@ -74,7 +79,10 @@ def test_caveats_of_trials_that_differ_only_in_figures_are_one_in_every_language
 def test_a_disturbance_of_one_arm_alone_could_change_the_verdict() -> None:
     (found,) = find(disturbed(plan_of(), "a2"), RunFacts())
     assert found.importance is Importance.VERDICT
-    assert "0 of 8 trials of max_wal_size = 32MB, 8 of 8 trials of max_wal_size = 4GB" in found.text
+    assert values_in(found.claim)["findings/answer/unequal"]["by_arm"] == tuple(
+        Note.of("findings/answer/trials-of-arm", count=hit, of=8, label=f"max_wal_size = {level}")
+        for level, hit in (("32MB", 0), ("4GB", 8))
+    )
 
 
 def test_two_disturbed_trials_may_be_of_one_arm_by_chance() -> None:
