@@ -16,7 +16,7 @@ from pgassay.analysis.gates.model import GateOutcome
 from pgassay.analysis.judge import judge
 from pgassay.analysis.noise.prior_runs import conditions_of
 from pgassay.findings.answer.gates import gate_lines
-from pgassay.findings.noise.forecast import gate_sentences
+from pgassay.findings.noise.forecast import gate_columns, gate_sentences
 from pgassay.notes import Note
 from pgassay.plan.design import make_plan
 from pgassay.plan.model import Plan
@@ -108,15 +108,18 @@ def test_plan_foresees_gates_and_names_what_it_cannot_foresee(tmp_path: Path) ->
     spec.write_text(LONG + "[workload]\nuse = 'payments-write'\n")
     gates = ("--gate", "throughput>-2%", "--gate", "p99<+5%", "--gate", "wal_fpi_per_tx<1%")
     here = {"XDG_STATE_HOME": str(tmp_path / "state")}
-    printed = " ".join(pgassay("plan", spec, *gates, **here).stdout.split())
-    assert "throughput>-2%, where trials scatter by 2.5 %: a change of −" in printed
-    assert "true change fails holds undecided blocks none 0 % " in printed
-    assert "p99<+5%: not foreseen, because the noise of this metric is not known" in printed
-    assert "wal_fpi_per_tx<1%: not foreseen, because this metric has no verdict" in printed
+    printed = pgassay("plan", spec, *gates, **here).stdout
+    first, *others = gate_columns()
+    table = printed.split(first)[1].split()
+    assert table[: len(others)] == others
+    assert table[len(others) :][:3] == ["none", "0", "%"]
+    assert all(gate in printed for gate in gates[1::2])
     told = json.loads(pgassay("plan", spec, *gates, "--json", **here).stdout)["gates_foreseen"]
     assert [one["unknown"] for one in told] == ["", "noise", "metric"]
     assert [len(one["forecasts"]) for one in told] == [2, 0, 0]
+    assert [one["trial_sd"] for one in told[0]["forecasts"]] == pytest.approx([0.005, 0.025])
+    assert told[0]["forecasts"][1]["caught_pct"] < 0.0
     turning = spec.read_text().replace('max_wal_size = ["32MB", "4GB"]', "jit = [true, false]")
     spec.write_text(turning.replace('step = "10s"', 'step = "30s"'))
-    turns = pgassay("plan", spec, "--mode", "switchback", *gates[:2]).stdout
-    assert "not foreseen where arms alternate" in " ".join(turns.split())
+    turns = pgassay("plan", spec, "--mode", "switchback", *gates[:2], "--json").stdout
+    assert [one["unknown"] for one in json.loads(turns)["gates_foreseen"]] == ["mode"]

@@ -20,9 +20,11 @@ from pgassay.analysis.judge import answered, verdicts
 from pgassay.analysis.model import Verdict
 from pgassay.analysis.noise.power import blocks_spreading
 from pgassay.cli.terminal.gates import refuse_other_gates, settle
-from pgassay.errors import GateUndecided, SetupError
+from pgassay.errors import GateUndecided
+from pgassay.notes import Note
 from pgassay.plan.model import Plan
 from pgassay.plan.store import plan_from_json, plan_to_json, same_design
+from support.refusals import refused
 from support.runs.command import pgassay
 from support.synthetic.designs import plan_of_spec
 from support.synthetic.directories import SPEC, synthetic_run
@@ -127,9 +129,10 @@ def test_gates_are_stored_typed_and_a_resumed_run_keeps_them() -> None:
     assert plan_from_json(plan_to_json(plan)) == plan
     assert same_design(plan, plan_with()), "the experiment file has no gates"
     refuse_other_gates(plan.gates[::-1], plan, Path("run"))
-    with pytest.raises(SetupError, match=r"was begun with --gate \"throughput>-2%\" --gate \"p99"):
+    begun = '--gate "throughput>-2%" --gate "p99<+5%"'
+    with refused("gates-of-the-run", "run", begun=begun):
         refuse_other_gates(plan.gates[:1], plan, Path("run"))
-    with pytest.raises(SetupError, match=r"was begun with no --gate.*pgassay report --gate"):
+    with refused("gates-of-the-run", "run", begun="no --gate"):
         refuse_other_gates(plan.gates, plan_with(), Path("run"))
 
 
@@ -145,12 +148,15 @@ def test_an_undecided_gate_of_a_metric_that_is_worse_is_status_4(
         and judge_gates(plan.gates, analysis)[0].outcome is GateOutcome.UNDECIDED
     )  # fmt: skip
     results = judge_gates(plan.gates, worse)
+    reasons = {check.reason for one in results for check in one.checks}
+    assert reasons == {Note.of("analysis/gates/worse", limit=-2.0, unit="%")}
     for word in ("worse", "fail"):
-        with pytest.raises(GateUndecided, match="the verdict is worse, but the interval contains"):
+        with pytest.raises(GateUndecided, match=r"throughput>-2%.* −2 %"):
             settle(results, word)
     settle(results, "pass")
     said = " ".join(capsys.readouterr().err.split())
-    assert "the verdict is worse, but the interval contains −2 %" in said, "never without a line"
+    assert "throughput>-2%" in said, "never without a line"
+    assert str(*reasons) in said
     open_ = [replace(c, verdict=Verdict.UNDECIDED) for c in worse.comparisons]
     settle(judge(plan.gates, open_, lambda one: one), "worse")
 
