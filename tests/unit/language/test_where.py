@@ -11,6 +11,16 @@ from tools.messages import where
     [
         ("other processes used more than 5 % of the host's", "[foreign-cpu]", "_foreign_cpu"),
         ("Each dot is one block: a level against the baseline 32MB", "[effect]", "_caption"),
+        ("The typical trial (20 % trimmed mean)", "[typical]", "limits"),
+        (
+            "4GB against 32MB is undecided: +21.7 %; about 6 of 10 such runs",
+            "[undecided]",
+            "_template",
+        ),
+        ("the hypervisor took more than", "[steal]", "_steal"),
+        ("12 blocks (fixed beforehand)", "headline.py", "_blocks"),
+        ("Unaccounted", "", "the module"),
+        ("The client takes a large part of a", "client-shares-host", "the module"),
         ("run 3 of this file on this machine", "[repeated-run]", "repeated_run_caveats"),
     ],
 )
@@ -26,3 +36,14 @@ def test_a_piece_of_a_sentence_leads_to_its_code_and_the_function_that_says_it(
     first, _, *uses = capsys.readouterr().out.splitlines()[:4]
     assert code in first
     assert any(f"({function})" in line for line in uses)
+
+
+def test_what_stands_around_a_sentence_is_named_beside_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = "No profile of 4GB: checkpoints begin every 1.0 s: too close for a before and an after."
+    monkeypatch.setattr(sys, "argv", ["where", said])
+    where.main()
+    shown = capsys.readouterr().out
+    assert "close-checkpoints" in shown
+    assert "(_refusals)" in shown
