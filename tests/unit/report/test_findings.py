@@ -9,9 +9,10 @@ from pgassay.analysis.analyse import answer_of
 from pgassay.analysis.measures.trial import measure_trial
 from pgassay.analysis.model import Analysis, RunFacts
 from pgassay.analysis.reading.metrics import METRICS
+from pgassay.findings.answer import explanations
 from pgassay.findings.model import Finding, FindingKind
 from pgassay.findings.registry import find
-from pgassay.findings.wording import metric_note, quantity
+from pgassay.findings.wording import metric_note, quantity, texts_of
 from pgassay.notes import Note
 from pgassay.quantities import milliseconds, signed_percent
 from support.synthetic.directories import SPEC, synthetic_run
@@ -40,6 +41,12 @@ def test_a_clear_effect_is_told_with_size_interval_and_cause(tmp_path: Path) -> 
     assert metric_note("wal_bytes_per_tx") in titles
     claim = Note.of(f"{pattern}.text", slower="max_wal_size = 32MB")
     assert found[FindingKind.EXPLANATION][1].claim == claim
+
+
+def test_every_pattern_of_costs_says_how_to_confirm_and_to_refute_it() -> None:
+    for name, pattern in texts_of(explanations.__name__)["pattern"].items():
+        assert {"title", "when", "text", "confirm", "refute"} <= pattern.keys(), name
+        assert pattern["when"].keys() <= METRICS.keys(), name
 
 
 def test_a_slower_level_is_the_one_blamed(tmp_path: Path) -> None:
