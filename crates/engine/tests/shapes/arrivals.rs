@@ -128,10 +128,12 @@ fn a_client_without_time_left_says_so() {
     );
     let busy = configuration(&server, &script, json!([step(1, 0.5, true)]));
     let busy = result(&finished(&busy));
-    // On a machine with other work the thread may not get the time that it would take.
-    let share = number(&busy, "/client_cpu_s") / number(&busy, "/duration_s");
-    assert!(share > 0.2, "{share}");
-    assert_eq!(busy["steps"][0]["client_limited"], share > 0.9);
     let idle = configuration(&server, "delay 10;", json!([step(1, 0.5, true)]));
-    assert_eq!(result(&finished(&idle))["client_limited"], false);
+    let idle = result(&finished(&idle));
+    let share = |of: &Value| number(of, "/client_cpu_s") / number(of, "/duration_s");
+    // Beside other work the thread may get far less than the whole processor that it would take.
+    let (busy_share, idle_share) = (share(&busy), share(&idle));
+    assert!(busy_share > 3.0 * idle_share, "{busy_share} {idle_share}");
+    assert_eq!(busy["steps"][0]["client_limited"], busy_share > 0.9);
+    assert_eq!(idle["client_limited"], false);
 }
