@@ -26,6 +26,7 @@ from pgassay.analysis.measures.courses.latencies import latency_course
 from pgassay.analysis.measures.sources import TrialSources
 from pgassay.analysis.reading.counters import CounterSeries
 from pgassay.analysis.reading.histograms import Histogram
+from pgassay.notes import Note
 from pgassay.trials.model.columns import COUNTERS
 from support.synthetic.directories import SPEC, synthetic_run
 
@@ -101,9 +102,8 @@ def test_checkpoints_autovacuum_and_errors_are_on_the_clock_of_the_trial(tmp_pat
         (-1.0, 1.0, "wal"),
         (2.0, 4.0, "wal"),
     ]
-    assert [(one.start_s, one.end_s, str(one.what)) for one in series.vacuums] == [
-        (3.0, 3.0, "autovacuum of bench.public.t")
-    ]
+    what = Note.of("analysis/measures/vacuum", kind="autovacuum", table="bench.public.t")
+    assert [(one.start_s, one.end_s, one.what) for one in series.vacuums] == [(3.0, 3.0, what)]
     assert [(one.at_s, one.kind, one.count) for one in series.happened] == [(4.5, "error 40001", 3)]
     assert series.pauses == ()
 

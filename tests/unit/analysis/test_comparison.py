@@ -27,7 +27,7 @@ from pgassay.analysis.model import (
     Verdict,
 )
 from pgassay.analysis.statistics.multiple_testing import sign_flip_p
-from pgassay.notes import legacy
+from pgassay.notes import Note, Value, legacy
 from pgassay.plan.model import Plan
 from support.synthetic.designs import plan_of_levels, plan_of_spec
 
@@ -372,13 +372,18 @@ def test_no_spread_of_values_breaks_the_comparison(values: list[float]) -> None:
 def test_caveats_that_trials_share_are_reported_once() -> None:
     plan = plan_of_levels()
     doubt = Caveat.of("trial", legacy("the clock stood still"))
+
+    def said(trials: list[TrialMeasures]) -> list[Note]:
+        found = Analysis(answer_of("?", plan, trials)).warnings
+        return [one.note for one in found if one.kind == "trial"]
+
+    def of_trials(code: str, **values: Value) -> Note:
+        whose = Note(f"analysis/verdicts/{code}", values)
+        return Note.of("analysis/verdicts/of-trials", trials=whose, note=doubt.note)
+
     shared = [
         replace(t, warnings=(doubt,)) for t in trials_of(plan, {"a1": [8.0] * 6, "a2": [8.1] * 6})
     ]
-    assert [
-        w.text for w in Analysis(answer_of("?", plan, shared)).warnings if w.kind == "trial"
-    ] == ["all 12 trials: the clock stood still"]
+    assert said(shared) == [of_trials("all-trials", of=12)]
     one = [shared[0], *(replace(t, warnings=()) for t in shared[1:])]
-    assert "trial 1: the clock stood still" in [
-        w.text for w in Analysis(answer_of("?", plan, one)).warnings
-    ]
+    assert said(one) == [of_trials("trials", n=1, numbers=(1,))]

@@ -126,7 +126,9 @@ def test_a_steady_trial_is_steady_and_one_that_falls_late_is_not() -> None:
     assert judged(1000 * noise).course is Steadiness.STEADY
     fallen = judged(1000 * noise * np.where(SECONDS >= 200, 0.85, 1.0))
     assert fallen.course is Steadiness.UNSTEADY
-    assert fallen.why.startswith("mean throughput changed by \u22121")
+    assert fallen.cause is not None
+    assert fallen.cause.code == "analysis/curves/shifted"
+    assert fallen.cause.values["change_pct"] == pytest.approx(-15.0, abs=5.0)
     assert fallen.shifts[-1].at_s == pytest.approx(200, abs=5)
 
 

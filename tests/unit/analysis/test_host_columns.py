@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 
 from pgassay.analysis.host.columns import COLUMNS, HostColumns
 from pgassay.analysis.reading.counters import CounterSeries
+from pgassay.cli.show.shown import show_run
 from pgassay.trials.model.columns import COUNTERS
+from support.refusals import refused
 from support.runs.command import pgassay
 from support.synthetic.directories import synthetic_run
 
@@ -137,12 +139,10 @@ def test_show_prints_a_line_for_each_interval_and_device(tmp_path: Path) -> None
 
 def test_show_refuses_a_trial_that_does_not_exist(tmp_path: Path) -> None:
     run, _, _ = synthetic_run(tmp_path / "run", blocks=1)
-    failed = pgassay("show", run.path, "--host", "vmstat", "--trial", "9")
-    assert failed.returncode == 1
-    assert "has no finished trial 9; it has 1, 2" in failed.stderr
-    failed = pgassay("show", run.path, "--trial", "1")
-    assert failed.returncode == 1
-    assert "--trial only works with --host" in failed.stderr
+    with refused("no-such-trial", str(run.path), trial=9, known="1, 2"):
+        show_run(run.path, "vmstat", 9, as_json=False)
+    with refused("trial-without-host"):
+        show_run(run.path, None, 1, as_json=False)
 
 
 @pytest.mark.parametrize(("page_kib", "size"), [(4, 4), (16, 16), (64, 64), (4.8, 4), (36, None)])

@@ -14,10 +14,12 @@ from pgassay.analysis.measures.costs import host_costs
 from pgassay.analysis.model import HostWindow
 from pgassay.analysis.observation.summary import summarise_observation
 from pgassay.analysis.reading.counters import CounterSeries
+from pgassay.cli.show.shown import show_run
 from pgassay.samples.forms.observation import ObservationFile
 from pgassay.samples.observation_directory import ObservationDirectory
 from pgassay.trials.model.columns import COUNTERS
 from pgassay.trials.model.record import Piece
+from support.refusals import refused
 from support.runs.command import pgassay
 from support.synthetic.segments import NOTHING, S, end_of, waits, write
 
@@ -102,9 +104,8 @@ def test_show_prints_windows_across_segments(tmp_path: Path) -> None:
     told = json.loads(pgassay("show", directory.path, "--host", "vmstat", "--json").stdout)
     assert told["schema"] == "pgassay.host/1"
     assert told["windows"][19]["vmstat"]["us"] == 25.0
-    failed = pgassay("show", directory.path, "--trial", "1")
-    assert failed.returncode == 1
-    assert "has no trials; drop --trial" in failed.stderr
+    with refused("trial-of-an-observation", run=directory.path):
+        show_run(directory.path, None, 1, as_json=False)
 
 
 def test_an_observation_has_its_hosts_table(tmp_path: Path) -> None:

@@ -100,17 +100,18 @@ def test_the_report_shows_profiles_and_no_name_in_them_becomes_markup(tmp_path: 
     # Inside the frame the names are still escaped, and there is nothing to run.
     assert all("<script" not in graph.svg for graph in context.flame_graphs)
     text = render_markdown(context)
-    assert "By function: CPU time per transaction" in text
+    assert "By function" in text
     assert f"profiles/{stem}.svg" in text
 
 
 def test_what_could_not_be_profiled_is_said_in_the_report(tmp_path: Path) -> None:
     run, _, _ = synthetic_run(tmp_path / "run", blocks=2)
     assert "By function" not in render_html(analyse_run(run)), "nothing was asked for"
-    run.profiles().finish({}, [legacy("no profiles: perf is not installed")])
+    why = legacy("no profiles: perf is not installed")
+    run.profiles().finish({}, [why])
     context = analyse_run(run)
-    assert "no profiles: perf is not installed" in render_html(context)
-    assert "no profiles: perf is not installed" in render_markdown(context)
+    assert str(why) in render_html(context)
+    assert str(why) in render_markdown(context)
 
 
 def test_profiles_are_read_back_as_they_were_stored(tmp_path: Path) -> None:
