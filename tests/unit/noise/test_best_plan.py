@@ -85,7 +85,9 @@ def test_the_warm_up_after_which_earlier_trials_were_steady_is_taken() -> None:
     found = chosen(start=0.012, second=0.0, settled_s=4.0)
     assert found.best is not None
     assert found.best.warmup_s == 4.0
-    assert 'step = "5s", warmup = "4s", 6 to 24 blocks' in str(best_plan_sentence(found))
+    said = values_in(best_plan_sentence(found))
+    assert said[f"{RULE}text"].items() >= {"step": 5.0, "warmup": 4.0}.items()
+    assert said["findings/noise/forecast/blocks.range"] == {"least": 6, "most": 24}
 
 
 def test_trials_that_checkpoints_must_fit_into_are_not_shortened() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from pgassay.analysis.noise.trial_length import advise, optimum_s, trend_over
 from pgassay.analysis.noise.trial_noise import noise_of, spread_interval
 from pgassay.findings.model import FindingKind
 from pgassay.findings.noise.fitness import Fitness, fitness_of
+from pgassay.notes import Value
 from pgassay.plan.design import make_plan
 from pgassay.plan.model import Plan
 from pgassay.plan.store import plan_from_json, plan_to_json
@@ -28,6 +30,7 @@ from pgassay.report.context import ReportContext
 from pgassay.report.formats.markdown import render_markdown
 from pgassay.report.objects.run import run_object
 from pgassay.workflows.reporting import report_run
+from support.notes import values_in
 from support.synthetic.designs import plan_of_spec
 from support.synthetic.directories import SPEC, synthetic_run
 from support.synthetic.stored_trials import trial_file
@@ -238,11 +241,23 @@ def test_plan_and_aa_run_agree_on_what_several_factors_and_levels_let_expect(
         assert arms * (10.0 + expected.overhead_s) == pytest.approx(expected.block_s)
 
 
+def of_each_alone(context: ReportContext) -> list[Mapping[str, Value]]:
+    """What the findings of an A/A run say of several verdicts."""
+    code = "findings/noise/forecast/expected.several"
+    said = [values_in(one.claim) for one in context.of_kind(FindingKind.CALIBRATION)]
+    return [one[code] for one in said if code in one]
+
+
 def test_where_several_levels_are_compared_the_time_is_said_to_be_of_each(tmp_path: Path) -> None:
     text = SPEC.replace('["32MB", "4GB"]', '["32MB", "64MB", "4GB"]')
     run, _, _ = synthetic_run(tmp_path / "run", spec_text=text, calibrates=True)
-    assert "for each of the 2 verdicts alone" in render_markdown(report_run(run).context)
-    assert "verdicts by itself" not in render_markdown(calibrated(tmp_path / "single"))
+    contexts = report_run(run).context, calibrated(tmp_path / "single")
+    several, single = (
+        [one.claim for one in of.of_kind(FindingKind.CALIBRATION)] for of in contexts
+    )
+    code = "findings/noise/forecast/expected.several"
+    assert [said[code] for one in several if code in (said := values_in(one))] == [{"verdicts": 2}]
+    assert not any(code in values_in(one) for one in single)
 
 
 def test_the_hosts_steadiness_comes_from_the_fingerprints_around_trials() -> None:

@@ -104,8 +104,8 @@ def test_runs_of_the_same_file_are_counted_and_the_report_says_what_their_number
     found = context.analysis
     (caveat,) = [one for one in found.warnings if one.kind == "repeated-run"]
     assert caveat.importance is Importance.SIZE, "beside a verdict of better"
-    assert "run 3 of this file" in caveat.text
-    assert "at least one of 3 runs finds a difference is up to 14 %" in caveat.text
+    assert caveat.note.code == "analysis/verdicts/repeated-run"
+    assert caveat.note.values == {"number": 3, "share": pytest.approx(14.3, abs=0.05)}
     assert earlier_runs(context.environment) == 2
     assert not [*repeated_run_caveats(environment_of(), found.answer.verdicts())]
     assert earlier_runs(environment_of(earlier_runs=10**400)) < 10**6
@@ -362,7 +362,8 @@ def test_plan_shows_the_forecast_and_its_json_contains_it(
     path = tmp_path / "spec.toml"
     path.write_text(SEQUENTIAL + '[workload]\nuse = "payments-write"\n')
     add_noise_record(record_of(conditions_of(spec_of()), floor))
-    printed = " ".join(pgassay("plan", path).stdout.split())
-    assert "a prior run of this load here" in printed
+    printed = pgassay("plan", path).stdout
+    assert {"noise", "finds", "expect"} <= {*printed.split()}
     told = json.loads(pgassay("plan", path, "--json").stdout)
+    assert (told["expected"]["known_from"], told["expected"]["runs"]) == ("this load", 1)
     assert told["expected"]["cases"][0]["outlook"]["if_same"]["blocks"]
