@@ -15,6 +15,7 @@ from psycopg.conninfo import conninfo_to_dict
 
 from pgassay import _core
 from pgassay.cli.connection import connection_string
+from pgassay.cli.main import app
 from pgassay.errors import ExitCode, PgassayError
 from pgassay.spec.workload.folder import Scenario
 from pgassay.spec.workload.scripts import builtin_script, read_script
@@ -97,13 +98,17 @@ def test_a_workload_with_a_password_is_refused_by_file_and_line(tmp_path: Path) 
     (folder / "schema.sql").write_text("CREATE TABLE t ();\nCREATE ROLE x PASSWORD 'canary';\n")
     done = pgassay("plan", str(spec))
     assert done.returncode == ExitCode.USAGE
-    assert "schema.sql: line 2 holds a password" in done.stderr
+    with refused("password-in-sql", line=2) as found:
+        app(["plan", str(spec)], standalone_mode=False)
+    assert str(found.value) in done.stderr
+    assert "schema.sql" in str(found.value)
     assert "canary" not in done.stderr
     (folder / "schema.sql").write_text("CREATE TABLE t (password text);\n")
     (folder / "data.sql").write_text("UPDATE t SET password = 'canary';\n")
-    done = pgassay("plan", str(spec))
+    done = pgassay("plan", str(spec), "--json")
     assert done.returncode == ExitCode.DONE
-    assert "data.sql line 1 holds what looks like a password" in " ".join(done.stdout.split())
+    (risk,) = json.loads(done.stdout)["notes"]
+    assert risk == {"code": "plan/password", "values": {"name": "data.sql", "line": 1}}
 
 
 def test_a_plan_names_file_and_line_of_a_wrong_script(tmp_path: Path) -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import inspect
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pgassay.cli.main import app
 from pgassay.cli.new.answers import Answers
 from pgassay.cli.new.command import new
 from pgassay.cli.new.file_text import file_text
@@ -18,6 +20,7 @@ from pgassay.cli.new.terminal import questions
 from pgassay.errors import ExitCode
 from pgassay.spec.reading.tables import toml_key, toml_literal
 from pgassay.spec.settings.catalogue import CATALOGUED, check_setting, names
+from support.refusals import refused
 from support.runs.command import pgassay, shop_workload
 from support.runs.terminal import END, talk
 
@@ -142,34 +145,63 @@ def test_a_file_is_replaced_only_with_force(tmp_path: Path) -> None:
 
 
 DSN = ("--dsn", "host=/nowhere dbname=lab")
-MISTAKES = {
-    "unknown setting": (["--vary", "wrk_mem=1MB,2MB"], "did you mean work_mem?"),
-    "no values": (["--vary", "work_mem"], "write NAME=VALUE,VALUE"),
-    "one value": (["--vary", "work_mem=4MB"], "at least two"),
-    "equal values": (["--vary", "work_mem=4MB,4096kB"], "are the same level"),
-    "out of range": (["--vary", "work_mem=1kB,4MB"], "outside the range 64 to"),
-    "wrong unit": (["--vary", "work_mem=1Mb,4MB"], "did you mean MB?"),
-    "twice": (["--vary", "jit=on,off", "--vary", "JIT=on,off"], "jit is varied already"),
-    "of a newer version": (["--postgres", "16", "--vary", "io_method=sync,worker"], "18 has it"),
-    "two servers": (["--postgres", "16", *DSN], "exclude each other"),
-    "no such version": (["--postgres", "12"], "write 16 or 18"),
-    "a password": (["--dsn", "postgresql://u:pw@h/d"], "a password may not be written here"),
-    "changes of nothing": (["--allow-changes"], "give --dsn too"),
-    "changes not allowed": ([*DSN, "--vary", "max_wal_size=1GB,2GB"], "takes --allow-changes"),
-    "no server": ([*DSN, "--connect"], "this server is not running"),
-    "no folder": (["--workload", "absent/"], "nor a folder with a workload.toml"),
+MISTAKES: dict[str, tuple[Sequence[str], str, dict[str, str]]] = {
+    "unknown setting": (
+        ["--vary", "wrk_mem=1MB,2MB"],
+        "setting-unknown",
+        {"near": "; did you mean work_mem?"},
+    ),
+    "no values": (["--vary", "work_mem"], "factor-form", {}),
+    "one value": (["--vary", "work_mem=4MB"], "too-few-levels", {}),
+    "equal values": (
+        ["--vary", "work_mem=4MB,4096kB"],
+        "equal-levels",
+        {"one": "4MB", "other": "4096kB"},
+    ),
+    "out of range": (
+        ["--vary", "work_mem=1kB,4MB"],
+        "setting-out-of-range-in-unit",
+        {"value": "1kB", "least": "64"},
+    ),
+    "wrong unit": (["--vary", "work_mem=1Mb,4MB"], "unit-misspelt", {"near": "MB"}),
+    "twice": (["--vary", "jit=on,off", "--vary", "JIT=on,off"], "varied-already", {"name": "jit"}),
+    "of a newer version": (
+        ["--postgres", "16", "--vary", "io_method=sync,worker"],
+        "setting-unknown",
+        {"near": "; PostgreSQL 18 has it"},
+    ),
+    "two servers": (
+        ["--postgres", "16", *DSN],
+        "options-exclude-each-other",
+        {"option": "--dsn", "other": "--postgres"},
+    ),
+    "no such version": (["--postgres", "12"], "no-such-postgres", {}),
+    "a password": (["--dsn", "postgresql://u:pw@h/d"], "password-in-value", {}),
+    "changes of nothing": (["--allow-changes"], "changes-without-dsn", {}),
+    "changes not allowed": ([*DSN, "--vary", "max_wal_size=1GB,2GB"], "settings-not-varied", {}),
+    "no folder": (["--workload", "absent/"], "no-such-workload", {"name": "'absent/'"}),
 }
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)
-def test_a_mistake_in_a_flag_is_one_line_and_writes_nothing(mistake: str, tmp_path: Path) -> None:
-    arguments, message = MISTAKES[mistake]
-    done = pgassay("new", tmp_path / "x.toml", *arguments)
-    assert done.returncode == ExitCode.USAGE
-    assert message in done.stderr
-    assert done.stderr.count("\n") == 1
-    assert "pw" not in done.stderr
+def test_a_mistake_in_a_flag_is_refused_and_writes_nothing(mistake: str, tmp_path: Path) -> None:
+    arguments, code, values = MISTAKES[mistake]
+    with refused(code, **values) as found:
+        app(["new", str(tmp_path / "x.toml"), *arguments], standalone_mode=False)
+    assert found.value.exit_code == ExitCode.USAGE
+    assert "\n" not in str(found.value)
+    assert "pw" not in str(found.value)
     assert not any(tmp_path.iterdir())
+
+
+def test_a_refusal_is_one_line_without_a_password(tmp_path: Path) -> None:
+    for arguments in (["--dsn", "postgresql://u:pw@h/d"], [*DSN, "--connect"]):
+        done = pgassay("new", tmp_path / "x.toml", *arguments)
+        assert done.returncode == ExitCode.USAGE
+        assert done.stderr.count("\n") == 1
+        assert "pw" not in done.stderr
+        assert not any(tmp_path.iterdir())
+    assert "/nowhere/" in done.stderr
 
 
 def test_settings_of_sessions_take_no_permission_on_an_existing_server(tmp_path: Path) -> None:
@@ -206,9 +238,9 @@ def test_the_file_has_what_its_workload_needs(tmp_path: Path) -> None:
     done = pgassay("new", file, *options)
     assert (done.returncode, done.stderr) == (0, "")
     assert tomllib.loads(file.read_text())["reset"] == {"level": "none"}
-    done = pgassay("new", file, "--workload", "airline-installed", "--force")
-    assert done.returncode == 1
-    assert "name that server in target.dsn" in " ".join(done.stderr.split())
+    with refused("installed-tables-without-server", name="airline-installed") as found:
+        app(["new", str(file), "--workload", "airline-installed", "--force"], standalone_mode=False)
+    assert found.value.exit_code == ExitCode.USAGE
 
 
 @given(st.text(), st.text())

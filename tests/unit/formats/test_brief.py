@@ -17,7 +17,11 @@ from pgassay.notes import legacy
 from pgassay.report.brief.fitting import fit, texts
 from pgassay.report.brief.render import render_brief
 from pgassay.report.context import ReportContext
+from pgassay.report.document.blocks import Fold, Group, Heading
+from pgassay.report.document.text import plain_text
+from pgassay.report.sections.record import method
 from pgassay.workflows.reporting import trace_context
+from support.blocks import every
 from support.synthetic.analyses import changed
 from support.synthetic.hostile import hostile_context
 from support.synthetic.report_contexts import (
@@ -95,17 +99,14 @@ def test_findings_say_how_sure_they_are_and_what_would_test_them(context: Report
 def test_caveats_come_by_what_they_could_change(context: ReportContext) -> None:
     doubts = tuple(Caveat.of("trial", legacy(f"caveat {at}")) for at in range(2))
     analysis = changed(context.analysis, warnings=(*context.analysis.warnings, *doubts))
-    text = parts_of(
-        render_brief(replace(context, analysis=analysis, findings=find(analysis, context.facts)))
-    )
+    doubtful = replace(context, analysis=analysis, findings=find(analysis, context.facts))
+    text = parts_of(render_brief(doubtful))
     ranks = [line for line in text["CAVEATS"].splitlines() if not line.startswith("- ")]
-    assert ranks == [
-        *(
-            "Could change the verdict:",
-            "Could change the size of the effect, or what it holds for:",
-        ),
-        *(line for line in ranks if "cannot change the result" in line),
-    ]
+    groups = every(method.caveats.blocks(doubtful), Group)
+    assert [group.style for group in groups] == ["caveat verdict", "caveat size"]
+    titles = [plain_text(one.text) for one in every(groups, Heading)]
+    folded = [plain_text(one.summary) for one in every(method.caveats.blocks(doubtful), Fold)]
+    assert ranks == [f"{title}:" for title in (*titles, *folded)]
 
 
 def test_however_much_there_is_every_part_has_its_share_and_says_what_is_left_out(
@@ -114,7 +115,7 @@ def test_however_much_there_is_every_part_has_its_share_and_says_what_is_left_ou
     of_runs = [one for one in texts()["part"] if one["name"] not in ("summary", "points")]
     text = fit("head", {one["name"]: ["a line of some length"] * 900 for one in of_runs})
     assert len(text) <= LIMIT
-    assert text.count("lines of this part left out)") == len(of_runs)
+    assert text.count(texts()["left_out"].rpartition("}")[2]) == len(of_runs)
     long = fit("head", {one["name"]: ["word " * 9000] for one in of_runs})
     assert len(long) <= LIMIT
     assert long.count("… (cut)") == len(of_runs)

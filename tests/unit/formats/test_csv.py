@@ -9,13 +9,15 @@ from pathlib import Path
 
 import pytest
 
+from pgassay.cli.main import app
 from pgassay.notes import legacy
 from pgassay.report.context import ReportContext
 from pgassay.report.data_tables.csv_files import csv_files, render_csv, trials_csv
 from pgassay.report.data_tables.tables import tables_of
 from pgassay.report.inert import csv_cell
 from pgassay.workflows.reporting import trace_context
-from support.runs.command import last_line, pgassay
+from support.refusals import refused
+from support.runs.command import pgassay
 from support.synthetic.analyses import changed
 from support.synthetic.directories import synthetic_run
 from support.synthetic.hostile import FORMULA, NAMES, hostile_context
@@ -119,10 +121,9 @@ def test_the_trials_go_to_stdout_and_all_tables_into_a_folder(tmp_path: Path) ->
     assert pgassay("report", run.path, "--format", "csv", "--out", single).returncode == 0
     assert single.read_bytes() == (folder / "trials.csv").read_bytes()
     (tmp_path / "file").touch()
-    refused = pgassay("report", run.path, "--format", "csv", "--out", tmp_path / "file")
-    assert last_line(refused.stderr).endswith(
-        "file: is a file; name a folder for all tables, or FILE.csv for the trials"
-    )
+    words = ["report", str(run.path), "--format", "csv", "--out", str(tmp_path / "file")]
+    with refused("file-for-a-folder", str(tmp_path / "file")):
+        app(words, standalone_mode=False)
 
 
 def test_an_observation_and_a_trace_have_their_own_tables(tmp_path: Path) -> None:

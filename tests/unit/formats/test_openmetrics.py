@@ -13,9 +13,10 @@ from prometheus_client.parser import text_string_to_metric_families as prometheu
 
 from pgassay.analysis.gates.grammar import parse_gates
 from pgassay.analysis.gates.judge import judge_gates
+from pgassay.cli.main import app
 from pgassay.report.context import ReportContext
 from pgassay.report.formats.openmetrics import render_openmetrics
-from support.runs.command import last_line, pgassay
+from support.refusals import refused
 from support.synthetic.hostile import FORMULA, hostile_context
 from support.synthetic.report_contexts import NO_FACTORS, STEPS, synthetic_context
 from support.synthetic.traces import synthetic_trace
@@ -97,9 +98,8 @@ def test_a_run_without_verdicts_has_its_arms_and_what_has_none_is_refused(tmp_pa
     assert "pgassay_verdict" not in found
     assert len(found["pgassay_arm_transactions_per_second"]) == 1
     trace = synthetic_trace(tmp_path / "trace").path
-    refused = pgassay("report", trace, "--format", "openmetrics")
-    assert refused.returncode == 1
-    assert last_line(refused.stderr) == (
-        "pgassay: trace: openmetrics is made of verdicts, which a trace has none of; take html, md,"
-        " csv, xlsx, brief, json"
-    )
+    known = "html, md, csv, xlsx, brief, json"
+    expected = {"format": "openmetrics", "kind": "a trace", "known": known}
+    with refused("no-verdicts-for-format", "trace", **expected) as found:
+        app(["report", str(trace), "--format", "openmetrics"], standalone_mode=False)
+    assert found.value.exit_code == 1
