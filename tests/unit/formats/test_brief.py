@@ -20,6 +20,7 @@ from pgassay.report.context import ReportContext
 from pgassay.report.document.blocks import Fold, Group, Heading
 from pgassay.report.document.text import plain_text
 from pgassay.report.sections.record import method
+from pgassay.report.summaries.headline import primary_metric
 from pgassay.workflows.reporting import trace_context
 from support.blocks import every
 from support.synthetic.analyses import changed
@@ -58,7 +59,7 @@ def test_it_answers_with_figures_in_both_units_and_says_what_the_words_mean(
     assert parts["QUESTION"] == context.question
     assert parts["ANSWER"].startswith("better: max_wal_size = 4GB is ")
     metric, *table = parts["FIGURES"].splitlines()
-    assert metric == "Primary metric: Throughput, higher is better"
+    assert metric == ": ".join(primary_metric(context))
     titles, (level,), *rows = (line.split(" | ") for line in table)
     assert level == "max_wal_size = 4GB against 32MB:"
     first, *others = (dict(zip(titles, row, strict=True)) for row in rows)

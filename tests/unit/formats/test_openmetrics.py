@@ -100,6 +100,6 @@ def test_a_run_without_verdicts_has_its_arms_and_what_has_none_is_refused(tmp_pa
     trace = synthetic_trace(tmp_path / "trace").path
     known = "html, md, csv, xlsx, brief, json"
     expected = {"format": "openmetrics", "kind": "a trace", "known": known}
-    with refused("no-verdicts-for-format", "trace", **expected) as found:
+    with refused("no-verdicts-for-format", "trace", **expected) as error:
         app(["report", str(trace), "--format", "openmetrics"], standalone_mode=False)
-    assert found.value.exit_code == 1
+    assert error.value.exit_code == 1

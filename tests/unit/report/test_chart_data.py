@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from pgassay.report.document.blocks import Chart
@@ -46,7 +47,7 @@ def test_of_a_long_course_evenly_spaced_places_are_shown_and_the_table_says_so()
     assert found is not None
     assert [row[0] for row in found.table.rows][:3] == ["0", "25", "50"]
     assert len(found.table) == 40
-    assert found.note.startswith("One of 25 places in succession: 40 of 1000.")
+    assert re.findall(r"\d+", found.note)[:3] == ["25", "40", "1000"]
 
 
 def test_times_and_named_places_are_shown_as_on_the_axis() -> None:

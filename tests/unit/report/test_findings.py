@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from pgassay.analysis.analyse import answer_of
 from pgassay.analysis.measures.trial import measure_trial
 from pgassay.analysis.model import Analysis, RunFacts
@@ -15,6 +17,7 @@ from pgassay.findings.registry import find
 from pgassay.findings.wording import metric_note, quantity, texts_of
 from pgassay.notes import Note
 from pgassay.quantities import milliseconds, signed_percent
+from support.notes import values_in
 from support.synthetic.directories import SPEC, synthetic_run
 
 
@@ -32,9 +35,14 @@ def findings_of(path: Path, **options: Any) -> dict[FindingKind, list[Finding]]:
 def test_a_clear_effect_is_told_with_size_interval_and_cause(tmp_path: Path) -> None:
     found = findings_of(tmp_path / "run", effects={"a2": 0.12})
     (verdict,) = found[FindingKind.VERDICT]
-    assert verdict.text.startswith("max_wal_size = 4GB is 1")
-    assert "faster than 32MB (95 % CI" in verdict.text
-    assert "6 blocks); p99 latency is 11.3 % lower (95 % CI" in verdict.text
+    said = values_in(verdict.claim)
+    faster = said["findings/answer/verdicts/faster.tps"]
+    assert (faster["subject"], faster["baseline"]) == ("max_wal_size = 4GB", "32MB")
+    assert faster["size"] == pytest.approx(12.5, abs=0.1)
+    assert said["findings/blocks"] == {"n": 6}
+    lower = values_in(said["findings/answer/endpoints/clauses.lower"]["size"])
+    assert lower["findings/size"]["pct"] == pytest.approx(11.3, abs=0.05)
+    assert verdict.text.startswith("max_wal_size = 4GB is 12.5 % faster than 32MB (95 % CI")
     titles = [finding.title for finding in found[FindingKind.EXPLANATION]]
     pattern = "findings/answer/explanations/pattern.full_page_images"
     assert titles[:2] == [Note("findings/answer/time_parts/title"), Note(f"{pattern}.title")]
@@ -52,14 +60,17 @@ def test_every_pattern_of_costs_says_how_to_confirm_and_to_refute_it() -> None:
 def test_a_slower_level_is_the_one_blamed(tmp_path: Path) -> None:
     swapped = SPEC.replace('["32MB", "4GB"]', '["4GB", "32MB"]')
     found = findings_of(tmp_path / "run", spec_text=swapped, effects={"a2": -0.12})
-    assert "max_wal_size = 32MB is 11.5 %" in found[FindingKind.VERDICT][0].text
-    assert "slower than 4GB" in found[FindingKind.VERDICT][0].text
+    slower = values_in(found[FindingKind.VERDICT][0].claim)["findings/answer/verdicts/slower.tps"]
+    assert (slower["subject"], slower["baseline"]) == ("max_wal_size = 32MB", "4GB")
+    assert slower["size"] == pytest.approx(11.5, abs=0.05)
 
 
 def test_without_an_effect_nothing_is_claimed(tmp_path: Path) -> None:
     (verdict,) = findings_of(tmp_path / "run", noise=0.05)[FindingKind.VERDICT]
-    assert "4GB against 32MB is undecided: " in verdict.text
-    assert "about 6 of 10 such runs have a verdict after " in verdict.text
+    said = values_in(verdict.claim)
+    undecided = said["findings/answer/verdicts/undecided.more"]
+    assert (undecided["subject"], undecided["baseline"]) == ("max_wal_size = 4GB", "32MB")
+    assert said["findings/more-blocks"]["number"] == 40
 
 
 def test_a_single_arm_is_measured_not_judged(tmp_path: Path) -> None:
@@ -67,8 +78,9 @@ def test_a_single_arm_is_measured_not_judged(tmp_path: Path) -> None:
     found = findings_of(tmp_path / "run", spec_text=spec)
     (measured,) = found[FindingKind.VERDICT]
     assert measured.comparison is None
-    assert measured.text.startswith("Throughput ")
-    assert measured.text.endswith("; mean of 6 trials.")
+    said = values_in(measured.claim)
+    assert said["findings/answer/measured"]["n"] == 6
+    assert said["findings/answer/measured-value"]["metric"] == METRICS["tps"].title
 
 
 def test_quantities_read_as_people_write_them() -> None:

@@ -68,7 +68,8 @@ def test_the_facts_begin_with_the_figures_the_load_and_the_data(context: ReportC
     assert list(found)[:3] == ["32MB → 4GB", "Load", "Workload"]
     assert re.fullmatch(r"[\d\u202f]+ tps → [\d\u202f]+ tps", found["32MB → 4GB"])
     assert found["Load"] == "8 clients"
-    assert found["Workload"] == f"{NAME}, 100.0 MB of data, which fit in shared_buffers"
+    assert found["Workload"].startswith(f"{NAME}, 100.0 MB ")
+    assert found["Workload"].endswith(" shared_buffers")
 
 
 @pytest.mark.parametrize(

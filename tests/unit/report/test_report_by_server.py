@@ -15,7 +15,9 @@ from pgassay.report.formats.markdown import render_markdown
 from pgassay.report.objects.analysis import render_json
 from pgassay.report.objects.run import run_object
 from pgassay.report.objects.schemas import json_schema
+from pgassay.report.sections.answer import by_server
 from pgassay.workflows.reporting import analyse_run
+from support.blocks import texts
 from support.json_schema import mistakes
 from support.runs.json_page import documented
 from support.synthetic.directories import synthetic_run
@@ -34,7 +36,8 @@ def context(tmp_path_factory: pytest.TempPathFactory) -> ReportContext:
 def test_every_form_says_the_effect_of_each_server(context: ReportContext) -> None:
     html, markdown = render_html(context), render_markdown(context)
     assert 'id="by-server"' in html
-    assert "of all 2 intervals hold together" in html
+    together = by_server.sentence("the_95_of_all", n=2)
+    assert together in " ".join(texts(by_server.by_server.blocks(context)))
     assert 'data-chart="by_server"' in html
     assert HOSTILE not in html
     assert "## By server" in markdown

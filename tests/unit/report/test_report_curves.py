@@ -40,6 +40,7 @@ from pgassay.report.sections.behaviour import checkpoints, curves
 from pgassay.report.svg.draw import WIDE_PX, draw
 from pgassay.report.svg.model import Line
 from support.blocks import every, texts
+from support.notes import codes_in
 from support.synthetic.analyses import changed
 from support.synthetic.report_contexts import STEPS, synthetic_context
 
@@ -136,11 +137,18 @@ def test_a_clear_difference_too_small_to_matter_is_not_reported(context: ReportC
     assert not [f for f in find(analysis, context.facts) if f.rule == "quantiles"]
 
 
+def observed(context: ReportContext, code: str) -> list[str]:
+    """The sentences of the observations with this code, without its room."""
+    found = context.of_kind(FindingKind.OBSERVATION)
+    return [one.text for one in found if one.claim.code == f"findings/behaviour/curves/{code}"]
+
+
 def test_the_page_has_sentences_tables_and_charts_of_each_curve(context: ReportContext) -> None:
     page = render_html(context)
     for chart in ("by_load", "load_curve", "quantiles", "checkpoints"):
         assert f'data-chart="{chart}"' in page
-    assert "better than 32MB below about 10 clients" in page
+    (crossing,) = observed(context, "by_load.crossing")
+    assert crossing.partition(" (")[0] in page
     assert "21 clients (18 to 26)" in page
     assert str(FEW) in page
     assert "12\u202f300 (11\u202f000 to 13\u202f500)" in page
@@ -151,7 +159,8 @@ def test_the_page_has_sentences_tables_and_charts_of_each_curve(context: ReportC
 
 def test_markdown_has_the_same_sentences_and_the_table_of_loads(context: ReportContext) -> None:
     text = render_markdown(context)
-    assert "- Throughput of max_wal_size = 4GB against 32MB is higher at 1 client" in text
+    (by_load,) = observed(context, "by_load.clear")
+    assert f"- {by_load}" in text
     assert "| Throughput | max_wal_size = 4GB | 64 clients | −9.0 % | −11.0 % to −7.0 % |" in text
     assert "&lt;WAL&gt;" in text
 
@@ -160,8 +169,10 @@ def test_the_stored_files_of_a_run_with_steps_give_the_effect_at_each_load(tmp_p
     context = synthetic_context(tmp_path, STEPS, effects={"a2": 0.1})
     (effect, *_) = context.analysis.behaviour.by_load
     assert len(effect.loads) == len(effect.effect_pct) > 1
-    texts = [finding.text for finding in context.of_kind(FindingKind.OBSERVATION)]
-    assert any("so at every load that was run" in text for text in texts)
+    codes = [
+        code for one in context.of_kind(FindingKind.OBSERVATION) for code in codes_in(one.claim)
+    ]
+    assert "findings/behaviour/curves/by_load.all" in codes
     assert {step.course for step in context.analysis.behaviour.courses} == {Steadiness.UNKNOWN}
     assert context.analysis.behaviour.associations is not None
     assert context.analysis.behaviour.associations.refused is not None

@@ -8,16 +8,21 @@ from pathlib import Path
 import pytest
 
 from pgassay.findings.model import FindingKind
+from pgassay.plan.description import combinations_line
 from pgassay.report.charts.effects.interactions import interaction_chart, pairs_left_out
 from pgassay.report.context import ReportContext
+from pgassay.report.document.blocks import Fold, Heading
+from pgassay.report.document.table import Table
+from pgassay.report.document.text import plain_text
 from pgassay.report.formats.html import render_html
 from pgassay.report.formats.markdown import render_markdown
+from pgassay.report.sections.answer.effect import effect
 from pgassay.report.sections.answer.factors import interactions, trends
-from pgassay.report.sections.record import method
+from pgassay.report.sections.record import measured, method
 from pgassay.report.summaries.headline import facts
 from pgassay.report.svg.draw import WIDE_PX, draw
 from pgassay.report.svg.model import Line
-from support.blocks import texts
+from support.blocks import every, texts
 from support.synthetic.report_contexts import (
     HOSTILE,
     HOSTILE_IMAGE,
@@ -61,15 +66,21 @@ def test_an_interaction_stands_at_the_top_and_in_a_section(
     depending: ReportContext,
 ) -> None:
     page = text_of(render_html(depending))
-    head, _, rest = page.partition("The effect, block by block")
-    sentence = "The effect of max_wal_size = 4GB depends on checkpoint_completion_target: +11.7 %"
+    head, _, rest = page.partition(effect.title)
+    (found,) = depending.of_kind(FindingKind.INTERACTION)
+    sentence = found.text.partition("%")[0]
     assert sentence in head
-    assert "How the factors work together" in rest
+    assert "max_wal_size = 4GB" in sentence
+    assert "checkpoint_completion_target: +11.7" in sentence
+    assert interactions.title in rest
     assert "with checkpoint_completion_target" in rest
     assert "Arms: all 4 combinations" in rest
-    assert "3 arms against the baseline of all factors" in rest
+    (folded, *_) = every(measured.everything.blocks(depending), Fold)
+    assert plain_text(folded.summary) in rest
+    (effects,) = every([folded], Table)
+    assert len(effects) == 3
     markdown = render_markdown(depending)
-    assert "**DEPENDS** The effect of max_wal_size" in markdown
+    assert f"**DEPENDS** {found.text.partition('=')[0]}" in markdown
     assert "| max_wal_size = 4GB | with checkpoint_completion_target | 0.5: +11.7 %" in markdown
 
 
@@ -107,10 +118,15 @@ def test_a_single_factor_has_a_trend_and_no_interactions(tmp_path: Path) -> None
 def test_a_fraction_says_what_it_cannot_separate(tmp_path: Path) -> None:
     context = synthetic_context(tmp_path, FRACTION)
     page, markdown = text_of(render_html(context)), render_markdown(context)
+    (heading,) = every(interactions.blocks(context), Heading)
+    assert heading.anchor == "aliases"
+    title = plain_text(heading.text)
     for text in (page, markdown):
-        assert "What this fraction cannot separate" in text
+        assert title in text
         assert "max_wal_size × checkpoint_completion_target = fsync × jit" in text
-        assert "a fraction of resolution IV, 8 of 16 combinations" in text
+        assert combinations_line(context.plan) in text
+    assert (context.plan.combinations, context.plan.resolution) == ("fraction", 4)
+    assert len(context.plan.arms) == 8
     assert len(context.analysis.answer.interactions) == 3
 
 

@@ -19,11 +19,16 @@ from pgassay.findings.registry import find
 from pgassay.notes import legacy
 from pgassay.report.charts.effects.effect import effect_chart, runs_out
 from pgassay.report.context import ReportContext
+from pgassay.report.document.blocks import Group, Heading, Paragraph
+from pgassay.report.document.text import plain_text, spans_of
 from pgassay.report.formats.html import render_html
 from pgassay.report.sections.answer import diagnosis
+from pgassay.report.sections.behaviour.waits import waits
+from pgassay.report.sections.record import method
+from pgassay.report.summaries.headline import answers
 from pgassay.report.tables.chart_data import chart_data
 from pgassay.report.tables.host import host_tables_of_run
-from support.blocks import texts
+from support.blocks import every, texts
 from support.synthetic.analyses import changed
 from support.synthetic.directories import SPEC
 from support.synthetic.report_contexts import (
@@ -184,25 +189,26 @@ def test_missing_metrics_are_dashes(
     reduce: Callable[[Analysis], Analysis], better: ReportContext
 ) -> None:
     analysis = reduce(better.analysis)
-    page = rendered(
-        with_facts(
-            better,
-            analysis=analysis,
-            findings=find(analysis, better.facts),
-            series=(),
-            environment={},
-        )
+    context = with_facts(
+        better,
+        analysis=analysis,
+        findings=find(analysis, better.facts),
+        series=(),
+        environment={},
     )
+    page = rendered(context)
     assert not EMPTY_WORDS.findall(page.text)
-    assert "No busy session was sampled" in page.words
+    (nothing,) = every(waits.blocks(context), Paragraph)
+    assert plain_text(nothing.text) in page.words
 
 
 def test_a_run_without_a_trial_says_so(better: ReportContext) -> None:
     analysis = Analysis(answer_of(better.question, better.plan, []))
-    page = rendered(
-        replace(better, analysis=analysis, findings=find(analysis, better.facts), series=())
-    )
-    assert "No trial has finished, so there is no result." in page.words
+    empty = replace(better, analysis=analysis, findings=find(analysis, better.facts), series=())
+    page = rendered(empty)
+    (answer,) = answers(empty)
+    assert answer.tone == "same"
+    assert plain_text(spans_of(answer.text)) in page.words
 
 
 def test_a_partly_known_environment_is_shown_as_far_as_known(better: ReportContext) -> None:
@@ -237,8 +243,12 @@ def test_caveats_are_grouped_by_what_they_could_change_and_listed_once(
     texts = [f"trial {number}: too hot" for number in range(1, 9)]
     warnings = tuple(Caveat.of("heat-alarm", legacy(text)) for text in (*texts, *texts))
     analysis = changed(better.analysis, warnings=warnings)
-    page = rendered(replace(better, analysis=analysis, findings=find(analysis, better.facts)))
-    assert page.words.count("Could change the size of the effect") == 1
+    doubtful = replace(better, analysis=analysis, findings=find(analysis, better.facts))
+    page = rendered(doubtful)
+    (group,) = every(method.caveats.blocks(doubtful), Group)
+    assert group.style == "caveat size"
+    (title,) = every([group], Heading)
+    assert page.words.count(plain_text(title.text)) == 1
     assert page.words.count("too hot") == 8
     assert "8 caveats" in page.words
 
