@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -25,37 +26,52 @@ from support.runs.command import pgassay, shop_workload
 STUB = Path(_core.__file__).parent / "_core.pyi"
 
 
+REFUSED = {
+    "a file is missing": (["run", "absent.toml"], "file-missing", None),
+    "not a run": (["report", "/"], "is-another-kind", "/"),
+    "not a folder": (["list", "/no/such"], "no-such-folder", "/no/such"),
+    "options contradict": (["run", "x.toml", "--accept", "jit"], "option-of-resume", None),
+    "two databases": (["load", "-d", "a", "b"], "two-databases", None),
+    "a file cannot be written": (
+        ["load", "--intervals", "/no/x.csv"],
+        "folder-not-writable",
+        "--intervals /no/x.csv",
+    ),
+    "pgbench's, not ours": (["load", "-nSF", "50"], "option-of-pgbench", None),
+    "not a builtin": (["load", "--show-script", "foo"], "no-such-builtin", None),
+    "not a step": (["init", "-I", "dtx"], "not-init-steps", "-I dtx"),
+    "not partitioned": (["init", "--partition-method", "hash"], "partition-method-alone", None),
+    "not a duration": (["observe", "--duration", "soon"], "not-a-number-with-unit", "--duration"),
+    "out of range": (["observe", "--every", "1ms"], "seconds-out-of-range", "--every"),
+    "not a size": (["observe", "--max-disk", "lots"], "size-form", "--max-disk"),
+}
 MISTAKES = {
     "an argument is missing": (["run"], "Missing argument 'spec'"),
-    "a file is missing": (["run", "absent.toml"], "absent.toml: there is no such file"),
     "no such command": (["rnu"], "No such command 'rnu'. Did you mean 'run'?"),
     "no such option": (["load", "--no-such-flag"], "No such option"),
-    "not a run": (["report", "/"], "is not a run directory"),
-    "not a folder": (["list", "/no/such"], "/no/such: there is no such folder"),
     "a number is too large": (["load", "-c", "99999999999"], "Invalid value for '-c'"),
-    "not a choice": (
-        ["load", "--arrivals", "burst"],
-        "'--arrivals': 'burst' is not one of",
-    ),
+    "not a choice": (["load", "--arrivals", "burst"], "'--arrivals': 'burst' is not one of"),
     "not a transport": (["load", "--transport", "rdma"], "'rdma' is not one of 'auto'"),
     "not a pool": (["load", "--pool", "own"], "'own' is not one of 'shared', 'per-scenario'"),
-    "options contradict": (["run", "x.toml", "--accept", "jit"], "only works with --resume"),
-    "two databases": (["load", "-d", "a", "b"], "two databases given, a and b; keep one"),
-    "a file cannot be written": (["load", "--intervals", "/no/x.csv"], "/no is no folder"),
-    "pgbench's, not ours": (["load", "-nSF", "50"], "-F is pgbench's and not `load`'s"),
-    "not a builtin": (["load", "--show-script", "foo"], "foo: no such builtin script"),
-    "not a step": (["init", "-I", "dtx"], "-I dtx: write letters of dtgGvpf"),
-    "not partitioned": (["init", "--partition-method", "hash"], "works with --partitions"),
-    "not a duration": (["observe", "--duration", "soon"], "--duration: "),
-    "out of range": (["observe", "--every", "1ms"], "--every: 1ms is out of range; give"),
-    "not a size": (["observe", "--max-disk", "lots"], "lots is no size; write a size"),
     "no server": (["load", "-h", "127.0.0.1", "-p", "1"], "this server is not running; start it"),
 }
+"""Those that the parser of the command line, or libpq, puts into words."""
+
+
+@pytest.mark.parametrize("mistake", REFUSED)
+def test_what_is_refused_is_one_line_and_exit_code_one(mistake: str) -> None:
+    arguments, code, key = REFUSED[mistake]
+    with refused(code, key) as found:
+        app(arguments, standalone_mode=False)
+    check_one_line(arguments, str(found.value))
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_a_mistake_is_one_line_and_exit_code_one(mistake: str) -> None:
-    arguments, message = MISTAKES[mistake]
+    check_one_line(*MISTAKES[mistake])
+
+
+def check_one_line(arguments: Sequence[str], message: str) -> None:
     done = pgassay(*arguments)
     assert done.returncode == ExitCode.USAGE
     assert message in done.stderr

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from pgassay.analysis.classic.model import Agreement
 from pgassay.analysis.classic.view import classic_view
 from pgassay.analysis.measures.courses.even_series import EvenSeries
 from pgassay.analysis.measures.signals import ArmSignals, TrialSignals
@@ -20,6 +21,7 @@ from pgassay.report.document.text import Text, plain_text, spans_of, texts_of
 from pgassay.report.formats.html import render_html
 from pgassay.report.formats.markdown import render_markdown
 from pgassay.report.sections.classic import classic
+from pgassay.report.sections.classic.cells import agreement
 from support.blocks import every, texts
 from support.synthetic.environments import environment_of
 from support.synthetic.even import even
@@ -90,7 +92,7 @@ def test_arms_are_side_by_side_and_a_claim_that_does_not_stand_says_so(
     assert [pair[1] for pair in pairs] == [*context.labels.values()]
     for pair in pairs:
         assert (pair[3], pair.cells[-1].style) == ("very high", "doubtful")
-        assert pair[6] == "classic says very high; unclear when tested"
+        assert pair[6] == agreement(Agreement.UNCLEAR, "very high").text
     claimed = [row for one in every([claims], Table) for row in one.rows]
     assert "weak or medium" not in {row[3] for row in claimed}, "a row without a claim is noise"
     # Of the claims, those that do not hold and those without data are counted.

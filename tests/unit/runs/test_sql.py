@@ -18,6 +18,8 @@ import pytest
 import pgassay
 from pgassay.errors import PgassayError
 from pgassay.runs import database
+from pgassay.runs.catalogue import TABLES
+from support.refusals import refused
 from support.runs.command import pgassay as command
 from support.runs.json_page import documented
 from support.synthetic.directories import synthetic_run
@@ -76,10 +78,15 @@ def test_a_run_that_cannot_be_read_is_left_out_with_one_warning(runs: Path, tmp_
     assert [line for line in done.stderr.splitlines() if line] == [
         line for line in done.stderr.splitlines() if line.startswith("warning: left out: ")
     ]
-    assert "waits.parquet: cannot be read" in done.stderr
+    with refused("cannot-be-read", f"{broken}/trials/0001/waits.parquet") as unreadable:
+        TABLES["waits"].check(broken)
+    assert str(unreadable.value) in done.stderr
     done = command("sql", "select run, count(*) from verdicts group by 1", tmp_path / "runs")
     assert "wal-again" not in done.stdout
-    assert "wal-again/analysis.json: is damaged" in done.stderr
+    again = tmp_path / "runs" / "wal-again"
+    with refused("damaged", f"{again}/analysis.json") as damaged:
+        TABLES["verdicts"].of([again])
+    assert str(damaged.value) in done.stderr
 
 
 @pytest.mark.parametrize(

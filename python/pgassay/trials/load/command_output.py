@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from pgassay.errors import TrialError
+from pgassay.refusals.refusal import TrialRefused
 from pgassay.spec.load.table import ThroughputTable
 from pgassay.trials.load.interval_rows import INTERVAL_NS, Latencies, hdr_buckets
 
@@ -34,16 +34,16 @@ def throughput(text: str, where: ThroughputTable) -> float:
         matches = re.findall(where.pattern or "", text)
         named = f"load.throughput.pattern = {where.pattern!r}"
         if not matches:
-            raise TrialError(f"{named}: nothing in the command's output matches")
+            raise TrialRefused("no-match-in-output", named)
         found = matches[-1]
     try:
         if isinstance(found, bool):
             raise ValueError
         tps = float(found)
     except (TypeError, ValueError):
-        raise TrialError(f"{named}: {str(found)[:60]!r} is not a number") from None
+        raise TrialRefused("figure-not-a-number", named, found=str(found)[:60]) from None
     if not math.isfinite(tps) or tps < 0:
-        raise TrialError(f"{named}: {tps} is not a throughput")
+        raise TrialRefused("figure-no-throughput", named, tps=tps)
     return tps
 
 
@@ -55,7 +55,7 @@ def _json(text: str) -> Any:
                 return json.loads(candidate)
             except ValueError:
                 continue
-    raise TrialError("load.throughput.json: the command's output holds no JSON")
+    raise TrialRefused("output-without-json")
 
 
 def _at(value: Any, path: str) -> Any:
@@ -66,7 +66,7 @@ def _at(value: Any, path: str) -> Any:
             value = value[int(part)]
         else:
             known = ", ".join(list(value)[:8]) if isinstance(value, dict) else "nothing by name"
-            raise TrialError(f"load.throughput.json: no {part!r} of {path!r}; there is {known}")
+            raise TrialRefused("no-such-place-in-output", part=part, path=path, known=known)
     return value
 
 
@@ -80,7 +80,7 @@ def read_pgbench_log(prefix: Path) -> tuple[Latencies, ...]:
     PREFIX.PID.THREAD."""
     files = sorted(file for file in prefix.parent.glob(f"{prefix.name}.*") if file.is_file())
     if not files:
-        raise TrialError(f"load.latency.pgbench_log: there is no {prefix}.*; did pgbench get -l?")
+        raise TrialRefused("pgbench-log-missing", prefix=prefix)
     seconds: dict[int, list[int]] = {}
     for file in files:
         for end_us, latency_us in _latencies_in(file):
@@ -94,11 +94,12 @@ def _latencies_in(file: Path) -> Iterator[tuple[int, int]]:
             words = line.split()
             try:
                 if int(words[0]) >= _EPOCH_LIKE:
-                    raise TrialError(f"{file}: is aggregated; drop --aggregate-interval")
+                    raise TrialRefused("pgbench-log-aggregated", str(file))
                 if words[2] not in _NO_LATENCY:
                     yield int(words[4]) * 1_000_000 + int(words[5]), int(words[2])
             except (ValueError, IndexError):
-                raise TrialError(f"{file}:{number}: is not a line of a pgbench log") from None
+                place = f"{file}:{number}"
+                raise TrialRefused("not-a-line-of-a-pgbench-log", place) from None
 
 
 def _of_second(second: int, latencies_ns: list[int]) -> Latencies:
