@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pgassay.errors import SpecError, TargetError
+from pgassay.errors import SpecError
 from pgassay.notes import Note
 from pgassay.plan.design import make_plan
 from pgassay.server.hosts import memory_group
@@ -143,7 +143,7 @@ def test_a_group_that_is_gone_counts_as_removed_and_one_in_use_is_named(
     remove_group(tmp_path / "gone")
     (tmp_path / "used" / "file").mkdir(parents=True)
     monkeypatch.setattr(memory_group, "REMOVE_LIMIT_S", 0.0)
-    with pytest.raises(TargetError, match=f"remove it with: rmdir {tmp_path}/used"):
+    with refused("memory-group-left-over", path=tmp_path / "used"):
         remove_group(tmp_path / "used")
 
 
