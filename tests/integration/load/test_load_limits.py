@@ -110,7 +110,7 @@ def test_a_load_ends_in_time_though_its_backends_hang(
     assert found["duration_s"] == pytest.approx(2.0)
     assert sum(one["transactions"] for one in found["intervals"]) == found["transactions"]
     assert found["unfinished"] == 2
-    assert any("still running when the load ended" in warning for warning in found["warnings"])
+    assert "trials/load/unfinished" in {note["code"] for note in found["warnings_coded"]}
 
 
 @pytest.mark.usefixtures("environment")
@@ -118,17 +118,21 @@ def test_lost_connections_are_reported_with_their_number_and_time(
     lab_server: LabServer, script: Path
 ) -> None:
     shape = ["-f", str(script), "-c", "4", "-T", "2", "--reconnect", "on-loss"]
-    with begin([*LOAD, *shape]) as process:
+    with begin([*LOAD, *shape, "--json"]) as process:
         wait_until(lambda: len(backends(lab_server)) == 4, "the load runs")
         with lab_server.admin() as session:
             for pid in backends(lab_server)[:2]:
                 session.execute("SELECT pg_terminate_backend(%s)", [pid])
-        printed, warned = process.communicate(timeout=60)
-    assert "outages" in printed
-    assert " away at " in printed
-    assert "2 connections were lost" in warned
-    assert " of 4 connections away " in warned
-    assert "the server was away" not in warned
+        printed, _ = process.communicate(timeout=60)
+    found = json.loads(printed)
+    assert found["outages"]
+    notes = {note["code"]: note["values"] for note in found["warnings_coded"]}
+    assert notes["trials/load/connections-lost"] == {"count": 2}
+    (away,) = (
+        notes[code] for code in ("trials/load/away-once", "trials/load/away") if code in notes
+    )
+    assert away["who"]["code"] == "trials/load/some-connections"
+    assert away["who"]["values"]["connections"] == 4
 
 
 @pytest.mark.usefixtures("environment")

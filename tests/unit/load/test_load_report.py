@@ -100,3 +100,10 @@ def test_failures_of_several_kinds_are_listed_and_of_one_kind_printed_once(
     _, warned = shown(capsys, kinds, **failed)
     assert "a: 1 × 22012\na: 2 × 40001\n" in warned
     assert warned.count("division by zero") == 1
+
+
+def test_each_outage_is_printed_with_its_time(capsys: pytest.CaptureFixture[str]) -> None:
+    away = {"start_ns": 500_000_000, "end_ns": 750_000_000, "connections": 2}
+    reported, _ = shown(capsys, [scenario("a", 1.0, 1.0)], outages=[away])
+    (line,) = (line for line in reported.splitlines() if line.startswith("outages"))
+    assert line.split() == "outages 2 connections away at 0.50 s, for 0.250 s".split()

@@ -23,6 +23,7 @@ from pgassay.refusals.refusal import Refusal
 from pgassay.samples.storage.files import write_atomically
 from pgassay.server.connection.session import connect
 from pgassay.server.protocol import ConnectionParameters
+from pgassay.stored_notes import coded
 from pgassay.trials.load.caveats import load_notes
 from pgassay.trials.load.engine import LoadRequest
 from pgassay.trials.model.record import Columns
@@ -47,7 +48,7 @@ def load_object(
         ]
         found["slices"] = result["slices"]
     found["seed"] = request.seed
-    found["warnings"] = [str(one) for one in load_notes(result, request.steps, request.threads)]
+    found |= coded("warnings", load_notes(result, request.steps, request.threads))
     errors = errors_of(columns, "step")
     found["steps"] = [
         {**_step(step, request), "errors": errors.get(step["index"], {})}
