@@ -106,4 +106,4 @@ def test_each_outage_is_printed_with_its_time(capsys: pytest.CaptureFixture[str]
     away = {"start_ns": 500_000_000, "end_ns": 750_000_000, "connections": 2}
     reported, _ = shown(capsys, [scenario("a", 1.0, 1.0)], outages=[away])
     (line,) = (line for line in reported.splitlines() if line.startswith("outages"))
-    assert line.split() == "outages 2 connections away at 0.50 s, for 0.250 s".split()
+    assert line.split(maxsplit=1)[1] == "2 connections away at 0.50 s, for 0.250 s"
