@@ -18,7 +18,6 @@ from typing import Any, Protocol
 from pgassay.analysis.judge import answered
 from pgassay.cluster.calls import Actor, ActorLost, answers, answers_or_losses
 from pgassay.cluster.joining import joined
-from pgassay.errors import TrialError
 from pgassay.fleet.asking import changes_noted, place_of
 from pgassay.fleet.existing import spec_on
 from pgassay.fleet.member import Member, OpenedMember
@@ -28,7 +27,7 @@ from pgassay.interruption import raise_if_interrupted
 from pgassay.notes import Note, note_of
 from pgassay.plan.model import Plan, PlannedTrial
 from pgassay.readings.trial_readings import TrialReadings
-from pgassay.refusals.refusal import SetupRefused
+from pgassay.refusals.refusal import SetupRefused, TrialRefused
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.spec.experiment import Spec
 from pgassay.spec.server.fleet import FleetTable
@@ -121,7 +120,7 @@ def opened_members(
     lost = {name: one for name, one in came.items() if isinstance(one, ActorLost)}
     if not opened:
         each = "; ".join(f"{name} is lost: {one}" for name, one in lost.items())
-        raise TrialError(f"no server of the fleet could be opened; {each}")
+        raise TrialRefused("no-server-opened", each=each)
     for name, loss in lost.items():
         listener.warned(f"{name} is lost: {loss}; the run goes on without it")
     for name, one in opened.items():
@@ -224,10 +223,7 @@ def run_blocks(
     if failure is not None:
         raise failure
     if not schedule.is_over:
-        raise TrialError(
-            "no server of the fleet is left; finished trials are kept, and"
-            f" `pgassay run --resume {quote(run.place)}` goes on when there are nodes again"
-        )
+        raise TrialRefused("no-server-left", run=quote(run.place))
 
 
 def _next(events: queue.Queue[_Event]) -> _Event:

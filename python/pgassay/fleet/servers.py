@@ -12,9 +12,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from pgassay.cluster.calls import Actor, outcomes
-from pgassay.errors import RestoreFailed, TargetError, TrialError
+from pgassay.errors import RestoreFailed, TargetError
 from pgassay.fleet.existing import FoundServer, found_servers
 from pgassay.recovery import undo_what_is_left
+from pgassay.refusals.refusal import TrialRefused
 from pgassay.samples.journal import open_changes
 from pgassay.samples.layout import JOURNAL
 from pgassay.samples.run_directory import RunDirectory
@@ -47,7 +48,7 @@ def existing_servers(
                 raise
             left_out(error)
     if table.servers and not found:
-        raise TrialError("no server of the fleet can be reached; start one, then resume the run")
+        raise TrialRefused("no-server-reached")
     return found
 
 

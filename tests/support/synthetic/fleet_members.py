@@ -23,6 +23,9 @@ from pgassay.trials.model.record import TrialRecord, Validity
 from pgassay.trials.run.progress import ProgressListener
 from support.synthetic.directories import record_of, synthetic_run
 
+BROKEN = "not one transaction succeeded"
+"""Why the trial of a member fails that is broken."""
+
 
 def empty_run(path: Path, spec_text: str) -> TrialReadings:
     """A run whose plan is stored, without a trial."""
@@ -61,7 +64,7 @@ class MadeUpMember:
         if len(self.ran) == self._lost_at:
             raise ActorLost("connection refused")
         if len(self.ran) == self._broken_at:
-            raise TrialError(f"trial {trial.number}: not one transaction succeeded")
+            raise TrialError(f"trial {trial.number}: {BROKEN}")
         effect = self._effects.get(trial.arm, 0.0)
         record = record_of(trial, self._plan, effect, 0.005, self._source)
         reasons = (Note("trials/guards/restart"),) if trial.number in self._invalid else ()

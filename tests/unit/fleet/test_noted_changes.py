@@ -88,7 +88,7 @@ def test_a_node_that_is_led_to_another_server_is_refused(tmp_path: Path) -> None
     member = AskingJournal(place_of(journal))
     with (
         noted(member, Notes(NORTH, journal)),
-        pytest.raises(TargetError, match="service=north leads to another server on that node"),
+        pytest.raises(TargetError, match=r"^service=north "),
     ):
         member.begin("7002")
 
