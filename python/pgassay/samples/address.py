@@ -10,6 +10,7 @@ import re
 from pathlib import Path
 
 from pgassay.errors import SetupError
+from pgassay.refusals.refusal import SetupRefused
 
 _URL = re.compile(r"([a-z][a-z0-9+.-]+):/+(.*)", re.DOTALL)
 """With one slash: `Path` folds two into one. One letter is no scheme."""
@@ -47,7 +48,4 @@ def local_path(path: Path) -> Path:
 def refuse_url(path: Path | None, command: str) -> None:
     """Raises SetupError for a URL where something is only ever written on this machine."""
     if path is not None and url_of(path) is not None:
-        raise SetupError(
-            f"`pgassay {command}` writes on this machine only; give --out a path, and copy the"
-            " directory to the store afterwards"
-        )
+        raise SetupRefused("no-store-here", command=command)

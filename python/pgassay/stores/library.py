@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from pgassay.errors import PgassayError, SetupError
-from pgassay.refusals.refusal import DirectoryRefused
+from pgassay.refusals.refusal import DirectoryRefused, SetupRefused
 from pgassay.spec.secrets.redaction import redacted
 
 if TYPE_CHECKING:
@@ -37,10 +37,7 @@ def opened(url: str) -> tuple[AbstractFileSystem, str]:
     try:
         from fsspec.core import url_to_fs
     except ImportError:
-        raise SetupError(
-            f"{url}: reading and writing object stores takes the extra `remote`:"
-            " pip install 'pgassay[remote]'"
-        ) from None
+        raise SetupRefused("no-remote-extra", url) from None
     try:
         system, path = url_to_fs(url)
     except ImportError as error:  # it names the package

@@ -20,11 +20,13 @@ from pgassay.cli.rm import rm
 from pgassay.cli.show.command import show
 from pgassay.errors import PgassayError
 from pgassay.runs.catalogue import TABLES
+from pgassay.samples.address import refuse_url
 from pgassay.samples.overview import runs_in
 from pgassay.stores.address import copies_folder, copy_of, shown
 from pgassay.stores.fetching import NOTES, fetched
 from pgassay.stores.wanted import OVERVIEW, TO_ANALYSE
 from pgassay.workflows.comparing import compare_stored
+from support.refusals import refused
 from support.runs.command import pgassay as command
 from support.runs.forked import run as python
 
@@ -171,7 +173,7 @@ def test_a_file_url_is_a_path_of_this_machine(runs: Path) -> None:
 
 def test_without_the_extra_one_line_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "fsspec.core", None)
-    with pytest.raises(PgassayError, match=r"pip install 'pgassay\[remote\]'"):
+    with refused("no-remote-extra", "s3://lab/runs/one"):
         pgassay.open_run("s3://lab/runs/one")
 
 
@@ -188,7 +190,9 @@ def test_nothing_of_the_extra_is_imported_for_a_path(runs: Path) -> None:
 def test_commands_that_write_here_only_refuse_a_url() -> None:
     done = command("observe", "--out", "s3://lab/runs/watched")
     assert done.returncode == 1
-    assert "writes on this machine only" in done.stderr
+    with refused("no-store-here", command="observe"):
+        refuse_url(Path("s3://lab/runs/watched"), "observe")
+    assert "`pgassay observe`" in done.stderr
 
 
 def test_copies_that_nobody_has_read_for_a_month_are_removed(lab: str) -> None:

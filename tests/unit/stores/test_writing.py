@@ -102,7 +102,9 @@ def test_a_store_that_fails_costs_a_warning_and_no_result(
         said = begun.finish()
     assert f"not all is in {URL}" in said
     assert str(begun.path) in said
-    assert warned == [f"{URL}: could not be stored: no route to host; nothing is lost"]
+    (warning,) = warned
+    assert warning.startswith(f"{URL}: ")
+    assert "no route to host" in warning
     here = contents(begun.path)
     with refused("already-exists", URL):
         MirroredRun.begin(URL, SPEC, warned.append)
@@ -129,7 +131,7 @@ def test_a_run_without_a_trial_leaves_nothing_in_the_store(store: MemoryFileSyst
 def test_a_run_is_continued_here_or_from_the_store_on_another_machine(
     begun: MirroredRun, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert "the whole copy on this machine" in begun.finish()
+    assert str(begun.path) in begun.finish()
     assert MirroredRun.again(URL, print).path == begun.path
     monkeypatch.setenv("XDG_DATA_HOME", str(home / "other"))
     elsewhere = MirroredRun.again(URL, print)
