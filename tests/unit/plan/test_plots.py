@@ -156,7 +156,8 @@ def test_plots_are_split_if_that_saves_restarts_or_the_file_asks_for_it(
 
 def test_restarts_are_counted_by_whole_plot() -> None:
     split = plan_of({"shared_buffers": 3, "work_mem": 2}, dsn="service=lab", plots="auto")
-    assert restarts_line(split, every_trial=False) == "3 a block at most, one per whole plot"
+    assert len(split.whole_plots(1)) == 3
+    assert restarts_line(split, every_trial=False).startswith("3 a block at most")
     assert restarts_line(split, every_trial=True).startswith("6 a block")
 
 
@@ -204,9 +205,9 @@ def test_a_plan_of_several_factors_shows_design_aliases_plots_and_restarts(tmp_p
         "plots = 'split'\nseed = 2\n"
     )
     shown = pgassay("plan", str(spec)).stdout
-    assert "a fraction of resolution III, 4 of 8 combinations" in shown
+    assert "resolution III, 4 of 8" in shown
     assert "alias     shared_buffers = −jit × work_mem" in shown
-    assert "every block has 2 whole plots of 2 arms, each with one value of shared_buffers" in shown
+    assert re.search(r"2 whole plots of 2 arms.* shared_buffers", shown)
     assert "restarts  4 a block" in shown
     assert re.search(r"1  \[a\d a\d\] \[a\d a\d\]", shown)
     design = json.loads(pgassay("plan", str(spec), "--json").stdout)["design"]

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pgassay.errors import TargetError
 from pgassay.plan.design import make_plan
 from pgassay.server.hosts.placement import (
     Place,
@@ -121,7 +120,7 @@ def test_threads_and_processes_start_on_their_cpus() -> None:
 
 def test_a_process_on_other_cpus_is_reported() -> None:
     elsewhere = Place(nice=os.nice(0) + 7)
-    with pytest.raises(TargetError, match=r"placement\.server: asked for nice .*, but it runs on"):
+    with refused("place-not-taken", "placement.server", asked=elsewhere.label):
         confirm_place("server", elsewhere, [os.getpid()])
 
 

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from pgassay.errors import SpecError
 from pgassay.plan.design import make_plan
 from pgassay.refusals.refusal import Refusal
 from pgassay.spec.experiment import Spec
@@ -419,5 +418,5 @@ def test_a_stored_run_is_read_with_its_stored_scripts(tmp_path: Path) -> None:
     assert again.seed == 9
     assert again.folder == Path("/lab")
     (tmp_path / "workload.json").write_text("{}")
-    with pytest.raises(SpecError, match=r"workload\.json: is damaged"):
+    with refused("stored-key-missing", None, str(tmp_path / "workload.json"), place="schema"):
         load_spec(tmp_path / "spec.toml")

@@ -14,5 +14,5 @@ from support.synthetic.directories import synthetic_run
 
 def test_a_run_of_another_question_is_not_kept(tmp_path: Path) -> None:
     run, _, _ = synthetic_run(tmp_path / "run")
-    with pytest.raises(SetupError, match=r"asks 'Does a larger .+ which is not tiny-table-index's"):
+    with pytest.raises(SetupError, match=r"'Does a larger .+ tiny-table-index's"):
         keep(study("tiny-table-index"), run.path)

@@ -8,20 +8,22 @@ from pathlib import Path
 
 import pytest
 
-from pgassay.errors import SetupError
 from pgassay.trials.trace import requirements
+from support.refusals import codes_of, refused
 
 
 def test_a_missing_bpftrace_is_named_with_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "which", lambda name: None)
-    with pytest.raises(SetupError, match=r"bpftrace is not installed; apt-get install bpftrace"):
+    with refused("no-bpftrace"):
         requirements.find_bpftrace()
 
 
 def test_missing_rights_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "which", lambda name: "/usr/bin/bpftrace")
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
-    assert str(requirements.missing()) == "it takes the rights of root; run pgassay trace by sudo"
+    missing = requirements.missing()
+    assert missing is not None
+    assert codes_of([missing]) == ["tracing-for-root-only"]
 
 
 def test_a_missing_tracefs_is_named_with_the_command_that_mounts_it(

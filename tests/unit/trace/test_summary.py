@@ -11,6 +11,7 @@ from pgassay.analysis.trace.cost import Window, cost_of
 from pgassay.analysis.trace.model import TraceSummary
 from pgassay.analysis.trace.summary import checkpoints_of, summarise_trace
 from pgassay.report.formats.markdown import render_markdown
+from pgassay.trials.trace.programs import PARTS
 from pgassay.workflows.reporting import trace_context
 from support.runs.command import pgassay
 from support.runs.json_page import documented
@@ -109,4 +110,4 @@ def test_an_unknown_part_is_refused_by_name(tmp_path: Path) -> None:
     done = pgassay("trace", "--what", "lwlocks,locks", "--out", tmp_path / "t")
     assert done.returncode == 1
     assert "--what" in done.stderr
-    assert "lwlocks, checkpoints, io, wal" in done.stderr
+    assert ", ".join(PARTS) in done.stderr
