@@ -8,10 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from pgassay.analysis.classic.model import ClassicView
-from pgassay.analysis.classic.view import classic_view
 from pgassay.analysis.compare.accounting import account
 from pgassay.analysis.compare.alternating.carry_over import carry_over_caveats
 from pgassay.analysis.compare.by_server import effects_by_server
@@ -63,6 +61,9 @@ from pgassay.plan.model import Plan
 from pgassay.samples.forms.trial import TrialFile
 from pgassay.samples.profiles import StoredProfiles
 from pgassay.trials.model.record import FailedTrial
+
+if TYPE_CHECKING:
+    from pgassay.analysis.classic.model import ClassicView
 
 T = TypeVar("T")
 
@@ -225,6 +226,8 @@ def classic_of(
     """Return pg_expecto's figures; None for a switchback or duet."""
     if plan.alternates:
         return None
+    from pgassay.analysis.classic.view import classic_view
+
     return classic_view(
         [arm.id for arm in plan.arms],
         series,

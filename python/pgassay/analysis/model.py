@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import Field, dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pgassay.analysis.classic.model import ClassicView
 from pgassay.analysis.compare.accounting import Accounting
 from pgassay.analysis.compare.model import (
     ArmEffect,
@@ -63,6 +62,9 @@ from pgassay.analysis.trade_offs.model import TradeOff
 from pgassay.analysis.verdicts.model import ArmSummary, IdleTrials, Losses, UnseenCollapses
 from pgassay.plan.model import Endpoint
 from pgassay.samples.forms.environment import EnvironmentFile
+
+if TYPE_CHECKING:
+    from pgassay.analysis.classic.model import ClassicView
 
 __all__ = [
     "SCHEMA",

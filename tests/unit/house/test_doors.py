@@ -17,6 +17,7 @@ LEFT_OUT = (
     "workflows.tracing",
     "trials.trace",
     "analysis.trace",
+    "analysis.classic",
     "samples.trace_directory",
     "report.sections.trace",
     "report.summaries.trace",

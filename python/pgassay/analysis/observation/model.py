@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pgassay.analysis.classic.model import ClassicView
 from pgassay.analysis.host.columns import HostWindow
 from pgassay.analysis.observation.standby_lag import Unknown
 from pgassay.analysis.observation.statements import Statement
 from pgassay.notes import Note
+
+if TYPE_CHECKING:
+    from pgassay.analysis.classic.model import ClassicView
 
 BinnedSeries = tuple[float | None, ...]
 

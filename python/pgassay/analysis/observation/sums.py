@@ -10,14 +10,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pgassay.analysis.classic.model import ClassicView
-from pgassay.analysis.classic.view import classic_view
 from pgassay.analysis.host.windows import HostCourse
 from pgassay.analysis.measures.courses.even_series import EvenSeries, even_series, joined
 from pgassay.analysis.measures.signals import ArmSignals, TrialSignals, sessions_by_event
@@ -35,6 +33,9 @@ from pgassay.samples.forms.observation import SegmentFile
 from pgassay.samples.stored_parts import StoredSegment
 from pgassay.trials.host.disk_names import whole_disks
 from pgassay.trials.sampling.queries import WAITS
+
+if TYPE_CHECKING:
+    from pgassay.analysis.classic.model import ClassicView
 
 _SERVER = frozenset({"cluster", "wal_position"})
 _HOST = frozenset({"stat", "diskstats"})
@@ -278,6 +279,8 @@ class ClassicCourse:
         """`statements`: growth of pg_stat_statements a second, by column."""
         if not self._series:
             return None
+        from pgassay.analysis.classic.view import classic_view
+
         every = {("statements", "", name): value for name, value in statements.items()}
         signals = tuple(replace(one, values={**one.values, **every}) for one in self._signals)
         return classic_view(

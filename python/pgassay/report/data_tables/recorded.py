@@ -6,15 +6,17 @@ Enters: the context. Leaves: tables. Never: computes an estimate; means of arms 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pgassay.analysis.classic.model import ClassicArm
 from pgassay.analysis.host.columns import COLUMNS
 from pgassay.analysis.model import HostWindow
 from pgassay.report.context import ReportContext
 from pgassay.report.data_tables.model import ends, moment, table_of
 from pgassay.report.data_tables.trials import every_trial
 from pgassay.report.document.table import Table
+
+if TYPE_CHECKING:
+    from pgassay.analysis.classic.model import ClassicArm
 
 
 def recorded_tables(context: ReportContext) -> Iterator[Table]:
