@@ -18,8 +18,8 @@ from pgassay.cli.commands import COMMANDS, load_command
 
 _HEAD = """# Commands
 
-For anyone who looks up an option: every command with its arguments, options and defaults, as
-`pgassay COMMAND --help` shows them. Results go to stdout, progress to stderr.
+This page lists every command with its arguments, options and defaults, as `pgassay COMMAND --help`
+shows them. Results go to stdout, progress to stderr.
 """
 
 

@@ -84,12 +84,12 @@ SECTIONS = {
 def main(runs: int = RUNS) -> None:
     """The page."""
     about = (
-        f"For anyone who doubts a verdict on runs made apart ([compare](../compare.md)). "
-        f"{datetime.now(UTC):%Y-%m-%d}; {runs} comparisons a row, {TRIALS} trials a run, smallest"
-        " effect 2 %. What runs and trials differ by are standard deviations. `by trials alone` is"
-        " Welch's test on the trials, which no verdict rests on. With an assumed spread of 5 %"
-        " runs that differ by less are called different less often than 5 %, and runs that"
-        " differ by more, more often: repeat them. Made by `make validate`."
+        "This page shows how often verdicts on runs made apart ([compare](../compare.md)) are"
+        f" wrong. {datetime.now(UTC):%Y-%m-%d}; {runs} comparisons a row, {TRIALS} trials a run,"
+        " smallest effect 2 %. What runs and trials differ by are standard deviations. `by"
+        " trials alone` is Welch's test on the trials, which no verdict rests on. With an assumed"
+        " spread of 5 % runs that differ by less are called different less often than 5 %, and runs"
+        " that differ by more, more often: repeat them. Made by `make validate`."
     )
     found = {heading: table(HEAD, _rows(worlds, runs)) for heading, worlds in SECTIONS.items()}
     OUTPUT.write_text(page("Validation of runs made apart", about, found), "utf-8")

@@ -88,7 +88,8 @@ HEAD = ("servers", "blocks", "world", "effects differ by", "said to depend on th
 def main(runs: int = RUNS) -> None:
     """The page."""
     about = (
-        f"For anyone who runs a fleet ([fleet](../fleet.md)). {datetime.now(UTC):%Y-%m-%d}; {runs}"
+        "This page shows how often effects by server of a [fleet](../fleet.md) are judged wrongly."
+        f" {datetime.now(UTC):%Y-%m-%d}; {runs}"
         f" experiments a row, smallest effect {100 * MARGIN:g} %; the speeds of servers differ by"
         f" {100 * SPEED:g} % (standard deviation), trials of one arm and server by 1 %. Effects are"
         " those of one factor of two levels. Target: the same effect is said to depend on the"

@@ -1,4 +1,4 @@
-"""Every page is found by a reader, and says at its beginning whom it is for."""
+"""Every page is found by a reader, and says at its beginning what it shows."""
 
 from __future__ import annotations
 
@@ -28,6 +28,11 @@ def test_every_page_begins_with_its_title_and_a_sentence() -> None:
     beginnings = {name_of(page): [token.type for token in tokens(page)] for page in OF_THE_SITE}
     wanted = ["heading_open", "inline", "heading_close", "paragraph_open"]
     assert [name for name, kinds in beginnings.items() if kinds[:4] != wanted] == []
+
+
+def test_no_page_begins_with_whom_it_serves() -> None:
+    sentences = {name_of(page): tokens(page)[4].content for page in OF_THE_SITE}
+    assert [name for name, text in sentences.items() if text.startswith("For ")] == []
 
 
 def test_every_section_of_a_report_is_explained() -> None:
