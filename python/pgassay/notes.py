@@ -210,10 +210,6 @@ def legacy(sentence: str) -> Note:
     return Note(LEGACY, {"text": sentence})
 
 
-UNSAID = legacy("")
-"""A note that says nothing."""
-
-
 def note_of(error: BaseException | None) -> Note:
     """Returns the note that an error was raised with, else its message as a note."""
     said = error.args[0] if error is not None and error.args else None

@@ -65,6 +65,7 @@ def test_the_block_of_a_lost_server_runs_again_whole_and_no_finished_trial_is_lo
         (second.number, None),
     ]
     (failed,) = run.failed()
+    assert failed.reason is not None
     assert (failed.number, failed.reason.values["server"]) == (second.number, "north")
     assert any("north is lost" in text for text in heard.warnings)
     context = analyse_run(run)

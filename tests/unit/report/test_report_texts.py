@@ -14,7 +14,7 @@ from pgassay.analysis.model import Caveat, VariantSummary
 from pgassay.findings.model import Evidence, Finding, FindingKind
 from pgassay.findings.registry import find
 from pgassay.language import in_language
-from pgassay.notes import UNSAID, legacy
+from pgassay.notes import legacy
 from pgassay.report.context import ReportContext
 from pgassay.report.formats.html import render_html
 from pgassay.report.formats.markdown import render_markdown
@@ -113,7 +113,7 @@ def test_what_does_not_speak_for_a_diagnosis_is_one_line(better: ReportContext) 
     finding = Finding(
         FindingKind.DIAGNOSIS,
         legacy("Spills"),
-        UNSAID,
+        legacy("Sorts spill"),
         evidence=(shown,),
         not_for_it=(first, second),
     )

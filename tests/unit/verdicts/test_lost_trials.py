@@ -139,6 +139,17 @@ def test_what_was_noted_is_read_back_beside_a_line_cut_short(tmp_path: Path) -> 
     assert path.stat().st_mode & 0o777 == 0o600
 
 
+def test_a_trial_that_broke_off_without_a_reason_is_counted(tmp_path: Path) -> None:
+    plan = plan_of()
+    path = tmp_path / "failed.jsonl"
+    path.write_text('{"number": 4, "block": 2, "arm": "a1", "reason": ""}\n')
+    failed = RunDirectory(tmp_path).failed()
+    assert [one.reason for one in failed] == [None]
+    analysis = Analysis(answer_of("?", plan, trials_of(plan, {}, ()), failed=failed))
+    (note,) = warnings_of(analysis, "failed-trials")
+    assert note.values["items"] == ("not known",)
+
+
 def test_a_fixed_number_that_has_not_all_run_has_no_verdict_and_a_sequence_has() -> None:
     fixed = plan_of(blocks=9)
     trials = trials_of(fixed, {"a2": 0.03}, ())

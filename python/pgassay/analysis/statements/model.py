@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pgassay.analysis.statistics.values import Interval
-from pgassay.notes import UNSAID, Note
+from pgassay.notes import Note
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class StatementPlans:
     sql: str
     queryids: tuple[str, ...]
     plans: tuple[StatementPlan, ...]
-    reason: Note = UNSAID
+    reason: Note | None = None
     """Why it has none."""
     factor: str | None = None
     """The one factor whose levels alone decide the plan; None where none or several do."""

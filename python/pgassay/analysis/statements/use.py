@@ -32,7 +32,6 @@ from pgassay.analysis.statements.model import (
 )
 from pgassay.analysis.statistics.intervals import mean_within, paired_t_p
 from pgassay.analysis.statistics.multiple_testing import selected_alpha, yekutieli
-from pgassay.notes import UNSAID
 from pgassay.plan.model import Arm, Factor, Plan
 
 _LIMITS = tomllib.loads((files(__package__) / "statements.toml").read_text("utf-8"))
@@ -256,7 +255,7 @@ def _of_statement(arms: Sequence[str], seen: Sequence[SeenPlan]) -> StatementPla
         first.sql,
         tuple(dict.fromkeys(one.queryid for one in seen if one.queryid)),
         tuple(plans),
-        UNSAID if plans or first.reason is None else first.reason,
+        None if plans else first.reason,
     )
 
 

@@ -166,7 +166,7 @@ def lost_trial_caveats(
     Errors matter most where `losses` of a better arm stand beside its verdict.
     """
     if failed:
-        reasons = list(dict.fromkeys(one.reason for one in failed))
+        reasons = list(dict.fromkeys(one.reason or Term("not known") for one in failed))
         more = (
             Note("analysis/verdicts/more-reasons", {"number": len(reasons) - _MOST_REASONS})
             if len(reasons) > _MOST_REASONS

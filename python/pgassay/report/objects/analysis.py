@@ -9,11 +9,12 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from pgassay.analysis.curves.model import StepSteadiness
 from pgassay.analysis.model import SCHEMA, Answer, Behaviour, Caveat, Explanation, not_stored
+from pgassay.analysis.statements.model import StatementPlans
 from pgassay.analysis.verdicts.run_caveats import earlier_runs
 from pgassay.findings.model import Finding
 from pgassay.notes import Note
@@ -68,6 +69,12 @@ SENTENCES: Mapping[type, tuple[str, str]] = {
     StepSteadiness: ("cause", "why"),
 }
 """Values whose sentence is stored beside its note: the field of the note, the sentence's key."""
+EMPTY: Collection[tuple[type, str]] = (
+    (Finding, "confirm"),
+    (Finding, "refute"),
+    (StatementPlans, "reason"),
+)
+"""Fields of a note that are stored as an empty text, not as null, where there is none."""
 
 
 def _plain(value: Any) -> Any:
@@ -79,7 +86,7 @@ def _plain(value: Any) -> Any:
         found = {key: getattr(value, key)} if key else {}
         for one in dataclasses.fields(value):
             inner = getattr(value, one.name)
-            is_said = one.name != noted and _is_note(inner)
+            is_said = (one.name != noted and _is_note(inner)) or (type(value), one.name) in EMPTY
             found |= coded(one.name, inner) if is_said else {one.name: _plain(inner)}
         return found
     if isinstance(value, Mapping):
@@ -100,7 +107,6 @@ def _finding(finding: Finding) -> dict[str, Any]:
     """A finding; its comparison names one of the `comparisons`."""
     found: dict[str, Any] = _plain(dataclasses.replace(finding, comparison=None))
     found["note"] = found.pop("claim")
-    found |= coded("confirm", finding.confirm) | coded("refute", finding.refute)
     if finding.comparison is not None:
         found["comparison"] = fields(
             finding.comparison, "metric", "factor", "baseline", "level", "step"

@@ -27,7 +27,7 @@ from pgassay.analysis.noise.model import Calibration
 from pgassay.findings.model import Finding
 from pgassay.findings.noise.fitness import Fitness
 from pgassay.notes import Note
-from pgassay.report.objects.analysis import SENTENCES
+from pgassay.report.objects.analysis import EMPTY, SENTENCES
 from pgassay.report.objects.run import ENDPOINT_FIELDS, ESTIMATE_FIELDS, LIMITS, VERDICT_FIELDS
 from pgassay.report.objects.run import SCHEMA as RUN_SCHEMA
 
@@ -68,6 +68,8 @@ class _Types:
                 self.definitions[name] = _said(one)
         for of, (_, key) in SENTENCES.items():
             self.definitions[of.__name__]["properties"][key] = _TEXT
+        for of, key in EMPTY:
+            self.definitions[of.__name__]["properties"][key] = _TEXT
         self._names: Mapping[type, str] = {
             one: str(ref["$ref"]).removeprefix(_REF) for (one, _), ref in refs.items()
         }
@@ -97,7 +99,7 @@ def _analysis(types: _Types) -> tuple[str, Schema]:
     own_finding = types.of(Finding)
     finding = {
         **{name: one for name, one in own_finding.items() if name != "claim"},
-        **dict.fromkeys(("title", "confirm", "refute"), _TEXT),
+        "title": _TEXT,
         "note": _or_null({"$ref": f"{_REF}{Note.__name__}"}),
         "comparison": _or_null(_object(compared)),
     }

@@ -10,7 +10,6 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from pgassay.notes import UNSAID
 from pgassay.plan.model import ALL_ARMS
 from pgassay.refusals.refusal import UnfitValue
 from pgassay.stored_model import Codes, Items, Number, Part, SaidNote, SaidNotes, Stored, StoredFile
@@ -139,7 +138,7 @@ class FailedLine(Stored):
     number: int
     block: int
     arm: str
-    reason: SaidNote = UNSAID
+    reason: SaidNote = None
     repeats: int | None = None
 
 

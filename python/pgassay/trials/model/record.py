@@ -61,7 +61,7 @@ class FailedTrial:
     number: int
     block: int
     arm: str
-    reason: Note
+    reason: Note | None
     repeats: int | None = None
     """The number of the invalid trial that it was run for."""
 

@@ -69,8 +69,11 @@ def _text(plan: StatementPlan) -> str:
 
 def _without_plan(found: Sequence[StatementPlans]) -> list[tuple[str, str]]:
     """Lists reasons, each with the statements that have no plan for it."""
-    by_reason: dict[Note, dict[str, None]] = {}
+    by_reason: dict[Note | None, dict[str, None]] = {}
     for one in found:
         if not one.plans:
             by_reason.setdefault(one.reason, {})[one_line(one.sql, 60)] = None
-    return [(visible(str(reason)), listed(texts)) for reason, texts in by_reason.items()]
+    return [
+        (visible(str(reason or tr("not known"))), listed(texts))
+        for reason, texts in by_reason.items()
+    ]
