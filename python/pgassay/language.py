@@ -100,6 +100,11 @@ def alternatives(items: Sequence[str]) -> str:
     return _ended(items, tr(" or "))
 
 
+def successively(items: Iterable[str]) -> str:
+    """Joins what happens one after the other, such as `a then b`."""
+    return tr(" then ").join(items)
+
+
 def _ended(items: Sequence[str], last: str) -> str:
     return last.join(filter(None, (listed(items[:-1]), *items[-1:])))
 

@@ -29,6 +29,7 @@ from pgassay.language import (
     localised,
     messages_of,
     sentences,
+    successively,
     tr,
 )
 from pgassay.language import catalogue as translations
@@ -152,6 +153,7 @@ _JOINED: Mapping[str, Callable[[Sequence[str]], str]] = {
     "or": alternatives,
     "plus": " + ".join,
     "sentences": sentences,
+    "then": successively,
 }
 """How several values are joined."""
 

@@ -13,10 +13,12 @@ import pytest
 
 from pgassay.analysis.apart.compare import Question
 from pgassay.analysis.gates.model import GateOutcome
+from pgassay.language import in_language
 from pgassay.notes import Note, Value
 from pgassay.report.formats.html import render_html
 from pgassay.report.formats.markdown import render_markdown
-from pgassay.report.sections.apart.record import sentence
+from pgassay.report.objects.apart import render_apart_json
+from pgassay.report.sections.apart.record import condition_table, sentence
 from pgassay.report.summaries.apart import spreads
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.workflows.comparing import compare_stored
@@ -129,7 +131,7 @@ def clients(number: int, duration_s: float) -> Note:
     [
         (SPEC.replace("clients = 8", "clients = 4"), other("load", clients(8, 2), clients(4, 2))),
         (SPEC.replace('step = "2s"', 'step = "3s"'), other("load", clients(8, 2), clients(8, 3))),
-        (SPEC + "[workload]\nscale = 7\n", other("scale", "1", "7")),
+        (SPEC + "[workload]\nscale = 7\n", other("scale", 1, 7)),
         (
             SPEC + "[workload]\nuse = 'payments-read'\n",
             other("workload", "payments-write", "payments-read"),
@@ -192,10 +194,36 @@ def test_what_differs_is_listed_as_a_candidate(tmp_path: Path) -> None:
     assert [(one.group, one.name) for one in found.analysis.conditions] == [
         ("Server", "version"), ("Host", "kernel"),
     ]  # fmt: skip
+    assert [len(side) for one in found.analysis.conditions for side in one.values] == [1] * 4
     assert found.analysis.arms == ()
     page = render_html(found)
     assert str(sentence("each_of_these_is")) in page
     assert "<script>alert" not in page
+
+
+def test_what_differs_is_a_raw_value_with_its_unit_and_shown_in_the_language_of_the_page(
+    tmp_path: Path,
+) -> None:
+    warm = SINGLE.replace('warmup = "2s"', 'warmup = "5s"')
+    texts = {"a": SINGLE, "b": warm}
+    old, new = (run_of(tmp_path / name, text, blocks=1) for name, text in texts.items())
+    for path, size in ((old, 147_969_727), (new, 200_000_000)):
+        environment = RunDirectory(path).read_json("environment.json")
+        environment["sizes"] = {"bank": {"total_bytes": size}}
+        environment["target"] = None if path == old else "owned"
+        RunDirectory(path).write_json("environment.json", environment)
+    context = compare_stored([old, new], Question())
+    found = {one.name: one for one in context.analysis.conditions}
+    assert found["bank"].values == ((147_969_727,), (200_000_000,))
+    assert (found["bank"].unit, found["warm-up"].unit) == ("bytes", "s")
+    assert found["kind"].values == ((None,), ("owned",))
+    with in_language("ru"):
+        rows = [[cell.text for cell in row.cells] for row in condition_table(context).rows]
+    assert ["Сервер", "тип", "неизвестно", "owned"] in rows
+    assert ["Данные", "bank", "147\u202f969\u202f727 байт", "200\u202f000\u202f000 байт"] in rows
+    stored = json.loads(render_apart_json(context))["differs"]
+    sizes = ["147,969,727 bytes", "200,000,000 bytes"]
+    assert {"group": "Data", "name": "bank", "values": sizes} in stored
 
 
 def test_a_folder_of_runs_is_one_side_whose_unit_is_the_run(tmp_path: Path) -> None:

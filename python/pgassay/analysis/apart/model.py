@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from pgassay.analysis.compare.model import Comparison
 from pgassay.analysis.curves.latency_curve import ArmLatencyCurve
@@ -18,7 +18,7 @@ from pgassay.analysis.measures.courses.chart_series import ChartSeries
 from pgassay.analysis.measures.courses.latencies import TrialLatencies
 from pgassay.analysis.measures.model import TrialMeasures
 from pgassay.analysis.statistics.values import Interval
-from pgassay.notes import Note
+from pgassay.notes import Note, Term, Value
 from pgassay.plan.model import Endpoint, Plan
 from pgassay.samples.forms.environment import EnvironmentFile
 
@@ -117,14 +117,21 @@ class RunDifference:
     """Of a verdict over whole trials that sides are alike."""
 
 
+Name = str | Note
+"""A name that a file has as it is, a word of pgassay's as a `Term` or in a note."""
+Unit = Literal["bytes", "s"] | None
+
+
 @dataclass(frozen=True)
 class ConditionDifference:
     """Something that is not the same in all runs: a candidate for what changed the figures."""
 
-    group: str
-    name: str
-    values: tuple[str, ...]
-    """By side; several values of a side are joined."""
+    group: Term
+    name: Name
+    values: tuple[tuple[Value | None, ...], ...]
+    """By side and run; None where it is not known."""
+    unit: Unit = None
+    """Of values that are numbers."""
 
 
 @dataclass(frozen=True)

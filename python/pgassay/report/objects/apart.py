@@ -15,7 +15,8 @@ from pgassay.report.context import ApartContext
 from pgassay.report.environment import created_at, server_version
 from pgassay.report.objects.analysis import fields, finite
 from pgassay.report.objects.gates import gates_object
-from pgassay.report.summaries.apart import caveats
+from pgassay.report.summaries.apart import caveats, condition_values
+from pgassay.stored_notes import coded
 
 SCHEMA = "pgassay.compare/1"
 _FIGURES = (
@@ -60,7 +61,11 @@ def render_apart_json(context: ApartContext) -> str:
         ],
         "comparisons": [_difference(one) for one in analysis.differences],
         "differs": [
-            {"group": one.group, "name": one.name, "values": list(one.values)}
+            {
+                "group": one.group,
+                **coded("name", one.name),
+                "values": list(condition_values(one, "{:,.0f}".format)),
+            }
             for one in analysis.conditions
         ],
         "forced": list(map(str, analysis.forced)),

@@ -6,13 +6,18 @@ Never: decides a verdict.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from pgassay.analysis.apart.model import ConditionDifference
 from pgassay.analysis.model import Verdict
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.apart.verdicts import badge_of, limit_of, sentence_of, spread_sentence
 from pgassay.language import decimals, listed, tr
+from pgassay.notes import Value
 from pgassay.report.charts.style import TONES
 from pgassay.report.context import ApartContext
 from pgassay.report.document.blocks import Answer
+from pgassay.spec.secrets.redaction import redacted
 
 
 def answers(context: ApartContext) -> tuple[Answer, ...]:
@@ -45,6 +50,27 @@ def facts(context: ApartContext) -> tuple[tuple[str, str], ...]:
         *((tr("Spread between runs"), words) for words in spreads(context)),
     ]
     return tuple(found)
+
+
+def condition_values(one: ConditionDifference, number: Callable[[float], str]) -> tuple[str, ...]:
+    """What each side has; `number` writes a number of bytes."""
+
+    def shown(value: Value | None) -> str:
+        match value:
+            case None:
+                return tr("not known")
+            case float() | int() if one.unit == "bytes":
+                return tr("{size} bytes", size=number(value))
+            case float() | int() if one.unit == "s":
+                return tr("{value} s", value=decimals(value, "g"))
+            case float():
+                return decimals(value)
+            case tuple():
+                return redacted(listed(value)) or tr("(none)")
+            case _:
+                return redacted(str(value)) or tr("(empty)")
+
+    return tuple(listed(dict.fromkeys(map(shown, side))) for side in one.values)
 
 
 def spreads(context: ApartContext) -> tuple[str, ...]:

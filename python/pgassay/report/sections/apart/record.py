@@ -6,17 +6,19 @@ Enters: the context. Leaves: tables, sentences. Never: names a cause.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from pgassay.analysis.apart.model import ApartRun
 from pgassay.findings.apart.verdicts import limits as limits_of
 from pgassay.language import Message, clauses, tr
+from pgassay.quantities import spaced
 from pgassay.report.context import ApartContext
 from pgassay.report.document.blocks import Items, Paragraph
 from pgassay.report.document.section import Blocks, section
 from pgassay.report.document.table import Column, Table, column, table, view
 from pgassay.report.document.text import texts_of
 from pgassay.report.environment import created_at, server_version
-from pgassay.report.summaries.apart import caveats
+from pgassay.report.summaries.apart import caveats, condition_values
 from pgassay.report.tables.cells import ABSENT, inside, written
 
 sentence = texts_of(__name__)
@@ -48,7 +50,10 @@ def condition_table(context: ApartContext) -> Table:
         Column(Message("What"), "heading"),
         *(Column(side.name, "text") for side in analysis.sides),
     )
-    rows = [(one.group, one.name, *one.values) for one in analysis.conditions]
+    rows = [
+        (str(one.group), str(one.name), *condition_values(one, partial(spaced, digits=0)))
+        for one in analysis.conditions
+    ]
     return replace(table(columns, rows), label=tr("What else is not the same"))
 
 
