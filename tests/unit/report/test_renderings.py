@@ -63,7 +63,7 @@ BLOCKS: tuple[Block, ...] = (
     Facts([("Load", "8 clients"), ("Measurement", (Span("1 caveat", link="#caveats"),))], "facts"),
     Heading("A title", "title"),
     Paragraph("It depends.", lead=(word("undecided", "undecided"),)),
-    Paragraph("Text.", "pattern", (Span("Pattern.", "bold"),)),
+    Paragraph("Text.", "pattern", (Span("Pattern", "bold"),)),
     Paragraph("± 5 % at 2 servers.", "observed"),
     note("One.", False, said("Run <code>{command}</code>.", command=HOSTILE)),
     Items([HOSTILE, joined("Two", "words.")], "method", "items"),

@@ -152,4 +152,4 @@ def _words(cell: Cell) -> str:
 
 
 def _lead(span: Span) -> str:
-    return f"({span.text})" if span.kind == "confidence" else span.text.rstrip(".。")
+    return f"({span.text})" if span.kind == "confidence" else span.text

@@ -53,7 +53,7 @@ def _lines(block: Block) -> Iterator[str]:
         case Answer():
             yield f"{block.badge}{colon()}{plain_text(block.whole)}"
         case Paragraph() if block.role != "note":
-            lead = "".join(f"{span.text.rstrip('.。')}{colon()}" for span in block.lead)
+            lead = "".join(f"{span.text}{colon()}" for span in block.lead)
             is_item = lead or block.role in ("observed", "pattern")
             yield f"{'- ' if is_item else ''}{lead}{plain_text(block.text)}"
         case Heading():

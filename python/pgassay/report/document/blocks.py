@@ -28,7 +28,7 @@ class Paragraph:
     """`observed`: a sentence about this run; `note`: what figures mean, in smaller type;
     `pattern`: a finding under its title; `doubt`: a caveat beneath the verdict."""
     lead: Text = ()
-    """What the paragraph begins with: a verdict's word, a title."""
+    """What the paragraph begins with: a verdict's word, a title; formats add their own mark."""
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from importlib.resources import files
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from pgassay.language import Message, html_code, tr
+from pgassay.language import Message, colon, html_code, tr
 from pgassay.report.context import AnyContext
 from pgassay.report.document.section import Blocks, shown
 from pgassay.report.document.text import spans_of
@@ -109,5 +109,5 @@ def _templates() -> Environment:
         "spans": spans_of,
         "unbroken": _unbroken,
     }
-    made.globals["words"] = _WORDS
+    made.globals |= {"words": _WORDS, "colon": colon}
     return made

@@ -40,7 +40,6 @@ from pgassay.report.svg.model import Figure
 
 _AROUND_PX = 16
 """White around a picture, which may stand on a dark page."""
-_SENTENCE_ENDS = re.compile(r"[.!?。！？]\W*$")
 
 
 @dataclass
@@ -158,8 +157,7 @@ def _paragraph(block: Paragraph) -> str:
     text = _inline(block.text)
     if block.lead:
         lead = " ".join(_span(one) for one in block.lead)
-        between = " " if _SENTENCE_ENDS.search(block.lead[-1].text) else colon()
-        return f"- {lead}{between}{text}"
+        return f"- {lead}{colon()}{text}"
     return f"- {text}" if block.role in ("observed", "pattern") else text
 
 

@@ -36,7 +36,7 @@ def why(context: ReportContext) -> Blocks:
         return
     found = context.of_kind(FindingKind.EXPLANATION)
     for one in (one for one in found if one.comparison is None):
-        yield Paragraph(one.text, "pattern", (Span(tr("{text}.", text=one.title), "bold"),))
+        yield Paragraph(one.text, "pattern", (Span(str(one.title), "bold"),))
         yield from evidence(one)
     accounting, differences = accounting_table(context), difference_table(context)
     yield accounting
