@@ -153,7 +153,7 @@ def as_rounded(value: float) -> str:
 
 
 def signed_rounded(value: float) -> str:
-    """The same with its sign; `∞` where there is no end."""
+    """Return a rounded value with its sign and all its decimals; `∞` where there is no end."""
     if math.isinf(value):
         return "∞" if value > 0 else "−∞"
     return f"{'+' if value > 0 else ''}{as_rounded(value)}"

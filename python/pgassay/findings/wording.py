@@ -44,7 +44,9 @@ Estimated = Comparison | model.Estimate
 
 
 def interval(estimate: Estimated, margin: float = 0.0, *, unsigned: bool = False) -> Note:
-    """Such as `95 % CI 1.8 to 4.4 %, 11 blocks`; `margin` is the smallest effect, a share.
+    """Return an interval with its blocks, such as `95 % CI 1.8 to 4.4 %, 11 blocks`.
+
+    `margin` is the smallest effect, a share.
 
     Unsigned beside a word for the direction: "4.2 % lower (95 % CI 3.1 to 5.3 %)".
     """
@@ -65,7 +67,7 @@ def aside(interval: Note) -> Note:
 def bare_interval(
     comparison: Comparison, margin: float, *, in_points: bool, unsigned: bool = False
 ) -> Note:
-    """The same without blocks; in points for a metric that is a share."""
+    """Return the interval without blocks; in points for a metric that is a share."""
     if in_points:
         return percent_interval(comparison.ci95, margin, unit=Term("points"), unsigned=unsigned)
     return percent_interval(comparison.ci95_pct, margin, unsigned=unsigned)
@@ -74,7 +76,7 @@ def bare_interval(
 def percent_interval(
     ends: Interval | None, margin: float, *, unit: str = "%", unsigned: bool = False
 ) -> Note:
-    """Such as `95 % CI 1.8 to 4.4 %`."""
+    """Return an interval of per cent or of another unit, such as `95 % CI 1.8 to 4.4 %`."""
     if ends is None:
         return Note("findings/no-interval")
     low, high = _bounds(ends, margin, unsigned)
@@ -90,12 +92,15 @@ def slow_range(comparison: Comparison, margin: float) -> Note:
 
 
 def percent(value: float | None) -> Note | Term:
-    """Such as `+3.1 %`."""
+    """Return a change in per cent with its sign, such as `+3.1 %`."""
     return Term("n/a") if value is None else Note.of("findings/percent", pct=value)
 
 
 def change(value: float, limit: float = 0.0, *, in_points: bool = False) -> Note:
-    """Such as `+1.2 %`, to as many decimals as keep it on its side of zero and of ± `limit`."""
+    """Return a change, such as `+1.2 %`.
+
+    It has as many decimals as keep it on its side of zero and of ± `limit`.
+    """
     end = beyond(value, abs(limit))
     if math.isinf(end):
         return Note.of("findings/unbounded-change", value=end)
@@ -118,7 +123,7 @@ def measured(value: float, metric: Metric) -> Note:
 
 
 def quantity(value: float, metric: Metric) -> str:
-    """The same as text."""
+    """Return a value with its unit as text."""
     return str(measured(value, metric))
 
 
@@ -127,7 +132,7 @@ _FEWEST_DIGITS = 2
 
 
 def share_interval(part: TimePart) -> Note | str:
-    """Such as ` (60 to 88 %)`; nothing where there is none."""
+    """Return the interval of a part of time, such as ` (60 to 88 %)`, or the empty text."""
     if part.share_ci95_pct is None:
         return ""
     low, high = part.share_ci95_pct
@@ -146,7 +151,7 @@ def time_of(milliseconds: float) -> Note:
 
 
 def where(arm: ArmSummary, arms: Sequence[ArmSummary]) -> Note:
-    """Such as `with max_wal_size = 4GB`; a run of one arm needs no name for it."""
+    """Return where a figure holds: `with max_wal_size = 4GB`; a single arm is not named."""
     if len(arms) > 1:
         return Note.of("findings/with-arm", arm=arm.label)
     return Note("findings/in-this-run")
@@ -160,7 +165,7 @@ def load_of(step: float, unit: str) -> Note:
 
 
 def at_load(one: Comparison | ByServer) -> Note | str:
-    """Such as ` at 8 clients`; nothing for whole trials."""
+    """Return the load of a step, such as ` at 8 clients`; the empty text for whole trials."""
     return (
         ""
         if one.step is None
@@ -174,7 +179,7 @@ def metric_note(name: str) -> Note:
 
 
 def more_blocks(number: int | None) -> Note:
-    """Such as `one more block`."""
+    """Return a number of further blocks in words, such as `one more block`."""
     if number == 1:
         return Note("findings/one-more-block")
     return Note.of("findings/more-blocks", number=number or 0)

@@ -60,7 +60,7 @@ class ReportContext:
     """pgassay's own."""
     flame_graphs: tuple[FlameGraph, ...] = ()
     gates: tuple[GateResult, ...] = ()
-    """Those asked for when the report was made."""
+    """The gates that were asked for when the report was made."""
 
     @property
     def environment(self) -> EnvironmentFile:
@@ -157,13 +157,13 @@ class ApartContext:
 
     @property
     def title(self) -> str:
-        """Such as `new against old`."""
+        """The names of the sides, the baseline last, such as `new against old`."""
         baseline, *others = (side.name for side in self.analysis.sides)
         return tr("{others} against {baseline}", others=listed(others), baseline=baseline)
 
     @property
     def gates(self) -> tuple[GateResult, ...]:
-        """Those asked for."""
+        """The gates that the comparison was asked to judge."""
         return self.analysis.gates
 
 

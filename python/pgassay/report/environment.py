@@ -94,7 +94,7 @@ def server_version(environment: EnvironmentFile) -> str:
 
 
 def created_at(environment: EnvironmentFile) -> str:
-    """Such as `2026-01-31 14:25:01 UTC`; empty where it is not known."""
+    """Return when a run began, such as `2026-01-31 14:25:01 UTC`; empty where it is not known."""
     moment = environment.created_at or ""
     return moment.replace("T", " ", 1).replace("+00:00", " UTC")
 

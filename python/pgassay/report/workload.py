@@ -15,7 +15,10 @@ from pgassay.spec.reading.tables import parsed_toml
 
 
 def workload_words(context: ReportContext) -> str:
-    """Such as `payments-write at scale 10, 161.5 MB of data, which fit in shared_buffers`."""
+    """Return the workload in words.
+
+    Example: `payments-write at scale 10, 161.5 MB of data, which fit in shared_buffers`.
+    """
     asked = context.facts.asked
     names = {one.workload: one.called or one.workload for one in asked if one.workload}
     # Where data were made, their sizes are stored under the same name.

@@ -143,9 +143,11 @@ class ConnectionParameters:
         }
 
     def for_load(self) -> dict[str, Any]:
-        """The same for the many sessions of a load. By then a session has been opened and the
-        server is there: one that is slow to take thousands is waited for. As of pgbench, their
-        encoding is what the user names, else the server's default."""
+        """Return the `connection` object for the many sessions of a load.
+
+        By then the server has answered a session, so a server that is slow to take thousands is
+        waited for. As with pgbench, the encoding is what the user names, else the server's default.
+        """
         named = {"client_encoding": self.client_encoding} if self.client_encoding else {}
         found = self._for_core({**named, **self.startup})
         if self.chose_timeout:

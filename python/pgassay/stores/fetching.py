@@ -48,9 +48,11 @@ def fetched(path: Path, wanted: Wanted) -> Path:
 
 
 @contextmanager
-def written_back(path: Path, wanted: Wanted, told: Callable[[str], None]) -> Iterator[Path]:
-    """The same for a command that writes into a run's top folder: what it wrote is put into the
-    store, and `told` of each."""
+def written_back(path: Path, wanted: Wanted, on_stored: Callable[[str], None]) -> Iterator[Path]:
+    """Fetch a run for a command that writes into its top folder, then store what it wrote.
+
+    `on_stored` is called with the URL of each stored file.
+    """
     here, url = fetched(path, wanted), url_of(path)
     before = _in_top_folder(here) if url else {}
     yield here
@@ -61,7 +63,7 @@ def written_back(path: Path, wanted: Wanted, told: Callable[[str], None]) -> Ite
         for name, version in sorted(_in_top_folder(here).items()):
             if before.get(name) != version:
                 system.put_file(str(here / name), f"{root}/{name}")
-                told(f"{url}/{name}")
+                on_stored(f"{url}/{name}")
 
 
 def _fetched(url: str, wanted: Wanted) -> Path:

@@ -113,7 +113,7 @@ class MirroredRun(RunDirectory):
             self._put_all()
 
     def discard_if_empty(self) -> bool:
-        """The same in the store."""
+        """Remove the run here and in the store if it is empty; return whether it was removed."""
         if not super().discard_if_empty():
             return False
         with suppress(Exception):

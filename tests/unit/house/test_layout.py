@@ -32,6 +32,17 @@ def test_every_module_says_what_enters_what_leaves_and_what_it_never_does() -> N
     assert silent == []
 
 
+def test_no_docstring_of_a_public_function_or_class_leans_on_its_name() -> None:
+    leaning = [
+        f"{name}:{node.lineno}"
+        for name, tree in trees().items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_")
+        if re.match(r"(Such as|The same|Those|Of|Some)\b", ast.get_docstring(node) or "")
+    ]
+    assert leaning == []
+
+
 def test_no_module_is_longer_than_400_lines() -> None:
     lengths = {name: path.read_text("utf-8").count("\n") for name, path in MODULES.items()}
     assert {name: length for name, length in lengths.items() if length > MOST_LINES} == {}

@@ -29,8 +29,8 @@ _HALVINGS = 10
 def adjusted_for_early_end(
     comparisons: Sequence[Comparison], plan: Plan, rule: Rule
 ) -> tuple[Comparison, ...]:
-    """The same; a verdict at which the run, or the trials of its arm, ended early gets its adjusted
-    effect.
+    """Return the comparisons; each verdict at which the run, or the trials of its arm, ended early
+    has its adjusted effect.
 
     Where arms are compared further after most verdicts (several factors or loads, gates on other
     metrics, several levels with a gate), nothing is added.

@@ -142,7 +142,7 @@ class Comparison:
 
     @property
     def load(self) -> str:
-        """Such as `8 clients` or `whole trial`."""
+        """The load of the comparison, such as `8 clients` or `whole trial`."""
         return _load(self.step, self.step_unit)
 
 
@@ -285,7 +285,7 @@ class ByServer:
 
     @property
     def load(self) -> str:
-        """Such as `8 clients` or `whole trial`."""
+        """The load of the comparison, such as `8 clients` or `whole trial`."""
         return _load(self.step, self.step_unit)
 
 

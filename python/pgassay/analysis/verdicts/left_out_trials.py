@@ -82,7 +82,7 @@ def _without_verdict(note: Note, takes: Sequence[Level], code: str) -> Note:
 
 
 def describe_idle(one: IdleTrials, unit: str) -> Note:
-    """Such as `3 of 9 trials of wal_level = logical at 8 clients`."""
+    """Return the idle trials, such as `3 of 9 trials of wal_level = logical at 8 clients`."""
     at = (
         ""
         if one.step is None

@@ -30,7 +30,7 @@ _DECIDED = (Verdict.BETTER, Verdict.WORSE, Verdict.NEGLIGIBLE, Verdict.EQUIVALEN
 
 
 def badge(verdict: Comparison, analysis: Analysis) -> Note:
-    """Such as `better`, `better on average`, `better, p99 worse` or `better if normal`."""
+    """Return a verdict in a few words: `better`, `better, p99 worse`, `better if normal`."""
     said = on_average(verdict, analysis, plain_badge(verdict.verdict))
     if rests_on_normality(verdict):
         said = Note.of(f"{_RULE}/few.badge", verdict=said)
@@ -89,12 +89,15 @@ def endpoints_beside(verdict: Comparison, analysis: Analysis) -> Note | str:
 
 
 def endpoint_sentence(one: Comparison, endpoint: Endpoint) -> Note:
-    """Such as `P99 latency is 62.7 % lower (95 % CI −65.5 to −59.7 %).`"""
+    """Return the sentence of an endpoint's verdict.
+
+    Example: `P99 latency is 62.7 % lower (95 % CI −65.5 to −59.7 %).`
+    """
     return Note.of("findings/sentence", clause=_clause(one, endpoint))
 
 
 def endpoint_title(metric: str) -> str:
-    """Such as `p99 latency`, for tables; the metric's title where it is no usual endpoint."""
+    """Return an endpoint's name in tables, such as `p99 latency`, else its metric's title."""
     name: str | None = _TEXTS["titles"].get(metric)
     return name or METRICS[metric].title
 

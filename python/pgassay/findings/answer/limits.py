@@ -61,7 +61,7 @@ def on_average(verdict: Comparison, analysis: Analysis, badge: Note) -> Note:
 
 
 def lost_words(verdict: Comparison, analysis: Analysis) -> list[Note]:
-    """Such as `2 of its 14 trials lost`, for the badge."""
+    """Return what the badge says of lost trials, such as `2 of its 14 trials lost`."""
     found = losses(verdict, analysis)
     if found is None:
         return []

@@ -18,7 +18,7 @@ _RULE = "findings/apart/verdicts"
 
 
 def badge_of(found: RunDifference, *, forced: bool) -> Note:
-    """Such as `worse, not randomised`; of a comparison that was forced `worse, not comparable`."""
+    """Return a verdict with its limit: `worse, not randomised`; if forced, `not comparable`."""
     verdict = Term(found.comparison.verdict.value)
     return Note.of(f"{_RULE}/{'forced_badge' if forced else 'badge'}", verdict=verdict)
 
@@ -66,7 +66,7 @@ def limit_of(found: RunDifference) -> Note | None:
 
 
 def interval_words(found: RunDifference, margin: float) -> Note:
-    """Such as `95 % CI −14.2 to +3.1 %, 8 and 8 trials in 2 runs`."""
+    """Return an interval with its trials: `95 % CI −14.2 to +3.1 %, 8 and 8 trials in 2 runs`."""
     runs = Note.of(f"{_RULE}/interval.runs", number=sum(found.runs))
     if found.sessions is not None:
         runs = Note.of(f"{_RULE}/interval.sessions", runs=runs, number=sum(found.sessions))

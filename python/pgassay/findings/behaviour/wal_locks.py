@@ -50,7 +50,7 @@ class _Waiting:
 
 
 def find(analysis: Analysis, facts: RunFacts) -> list[Finding]:
-    """Of the arm with the largest share of its time in these locks."""
+    """Return the finding of the arm that spends the largest share of its time in these locks."""
     limited = [
         one for arm in analysis.explanation.signals if (one := _waiting(analysis, arm)).is_limited
     ]

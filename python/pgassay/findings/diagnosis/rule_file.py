@@ -145,7 +145,7 @@ class Rule(Table):
 
 
 def known_rules() -> tuple[Rule, ...]:
-    """Those that ship, then a user's own, which replace shipped ones of the same name."""
+    """Return the rules that ship, then a user's own, which replace shipped ones of their name."""
     rules = {rule.name: rule for rule in (*_shipped(), *_own())}
     return tuple(rules.values())
 

@@ -134,7 +134,7 @@ def best_plan_sentence(planned: BestPlan) -> Note:
 
 
 def blocks_of(least: int, most: int) -> Note:
-    """Such as `6 to 24 blocks`."""
+    """Return a range of numbers of blocks, such as `6 to 24 blocks`."""
     if least == most:
         return Note.of("findings/blocks", n=least)
     return Note.of(f"{_RULE}/blocks.range", least=least, most=most)

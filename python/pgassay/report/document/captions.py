@@ -15,7 +15,7 @@ from pgassay.report.svg.model import Figure
 
 
 def arm_key(context: ReportContext) -> Key:
-    """Of all arms of a run."""
+    """Return the key of all arms of a run: their colours, names and factors."""
     plan = context.plan
     return Key(tuple(arm_styles(plan.arms).values()), [one.name for one in plan.factors])
 
@@ -36,7 +36,7 @@ def quantile_curve(of_whom: str, *, has_range: bool) -> str:
 
 
 def happened(*, has_rows: bool, log_was_read: bool) -> Iterator[str]:
-    """Of the rows beneath a chart over time."""
+    """Yield what the rows of events beneath a chart over time mean."""
     if has_rows:
         yield (
             tr(

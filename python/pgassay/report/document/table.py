@@ -110,7 +110,7 @@ class Table:
         return tuple(row[at] for row in self.rows)
 
     def only_if(self, **shown: object) -> Table:
-        """The same without the columns, by their names, of which this is false."""
+        """Return the table without the named columns whose argument is false."""
         return self._of([c.name not in shown or bool(shown[c.name]) for c in self.columns])
 
     def ungrouped(self) -> Table:
@@ -118,9 +118,9 @@ class Table:
         return self._of([column.form != "group" for column in self.columns])
 
     def filled(self, absent: str, *names: str) -> Table:
-        """The same without columns whose cells show nothing, or only what is absent.
+        """Return the table without columns whose cells show nothing, or only what is absent.
 
-        With names, of the columns with these names.
+        If names are given, only columns with these names are left out.
         """
         return self._of(
             [
@@ -131,7 +131,7 @@ class Table:
         )
 
     def _of(self, kept: Sequence[bool]) -> Table:
-        """The same with the columns that are kept."""
+        """Return the table with the columns that are kept."""
         rows = (replace(one, cells=tuple(compress(one.cells, kept))) for one in self.rows)
         return replace(self, columns=tuple(compress(self.columns, kept)), rows=tuple(rows))
 

@@ -47,7 +47,7 @@ class _Families(Collector):
         self._families = families
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
-        """Those that have a sample."""
+        """Return the metric families that have a sample."""
         return (one for one in self._families if one.samples)
 
 

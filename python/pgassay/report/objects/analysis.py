@@ -115,12 +115,12 @@ def _finding(finding: Finding) -> dict[str, Any]:
 
 
 def fields(value: Any, *names: str) -> dict[str, Any]:
-    """Some of a value's fields by their names."""
+    """Return the named fields of a value."""
     return {name: getattr(value, name) for name in names}
 
 
 def finite(value: Any) -> Any:
-    """The same value with null for NaN and infinities, which JSON does not allow."""
+    """Return a value with null for NaN and infinities, which JSON does not allow."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, Mapping):

@@ -80,7 +80,7 @@ class _Types:
         return found
 
     def some(self, one: type, names: Iterable[str]) -> Schema:
-        """Some of them."""
+        """Return the named properties of a type."""
         every = self.of(one)
         return {name: every[name] for name in names}
 

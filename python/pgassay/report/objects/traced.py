@@ -38,6 +38,6 @@ def trace_object(run: str, context: TraceContext) -> dict[str, Any]:
 
 
 def render_trace_object(context: TraceContext) -> str:
-    """The same as text."""
+    """Return the object of a trace as JSON text."""
     found = trace_object(context.run_name, context)
     return json.dumps(found, indent=1, ensure_ascii=False, allow_nan=False) + "\n"

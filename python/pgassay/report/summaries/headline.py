@@ -114,7 +114,7 @@ def _means(context: ReportContext) -> Iterator[tuple[str, str]]:
 
 
 def load(plan: Plan) -> str:
-    """Such as `8 clients`, or `4, 8, 16 clients`."""
+    """Return the load of a plan, such as `8 clients`, or `4, 8, 16 clients`."""
     measured = [step for step in plan.steps if step.measured]
     clients = listed(dict.fromkeys(decimals(step.clients, "g") for step in measured))
     rates = list(dict.fromkeys(decimals(step.rate, "g") for step in measured if step.rate))

@@ -41,12 +41,12 @@ class Place:
 
     @property
     def right(self) -> float:
-        """Of the plotting area."""
+        """The right edge of the plotting area, in units of the drawing."""
         return self.left + self.width
 
     @property
     def bottom(self) -> float:
-        """Of the plotting area."""
+        """The lower edge of the plotting area, in units of the drawing."""
         return self.top + self.height
 
 

@@ -90,7 +90,7 @@ def measured(value: float | None, metric: Metric) -> str:
 
 
 def interval(ends: tuple[float, float] | None) -> str:
-    """Such as `−1.2 % to +3.4 %`."""
+    """Return an interval in per cent, such as `−1.2 % to +3.4 %`."""
     return (
         ABSENT
         if ends is None
@@ -108,7 +108,7 @@ def with_interval(change_pct: float | None, ends: tuple[float, float] | None) ->
 
 
 def between(estimate: values.Estimate) -> str:
-    """Such as ` (18 to 26)`; nothing where there is no interval."""
+    """Return the interval of an estimate, such as ` (18 to 26)`, or the empty text."""
     if estimate.low is None and estimate.high is None:
         return ""
     ends = ("?" if end is None else plain_number(end) for end in (estimate.low, estimate.high))

@@ -69,7 +69,7 @@ class Load(Part):
 
     @property
     def levels(self) -> tuple[float, ...]:
-        """Of each measured step the rate, where the steps differ by it, else the clients."""
+        """The rate of each measured step, where the steps differ by it, else its clients."""
         rates = {step.rate for step in self.measured}
         return tuple(
             step.rate if len(rates) > 1 and step.rate is not None else step.clients
@@ -78,7 +78,7 @@ class Load(Part):
 
     @property
     def transactions(self) -> int:
-        """Those of all steps, the warm-up included."""
+        """The number of transactions of all steps, the warm-up included."""
         return sum(step.transactions for step in self.steps)
 
 

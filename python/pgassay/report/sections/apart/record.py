@@ -26,7 +26,7 @@ sentence = texts_of(__name__)
 
 @section("apart/limits", "What this comparison can and cannot show")
 def limits(context: ApartContext) -> Blocks:
-    """The same for all runs made apart; and the caveats of these."""
+    """Show what no comparison of runs made apart can show, then the caveats of this one."""
     yield Items(limits_of(), "method")
     yield Items(caveats(context), "method", "caveats")
 
