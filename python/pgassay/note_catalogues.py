@@ -7,7 +7,7 @@ The code `plan/no-checkpoints` is the entry `[no-checkpoints]` in notes.toml of 
 `counted` names decides; its `importance` where that is not "size"; `disturbs` where chance can
 bring it to any trial; `mark` where a piece of a sentence looks different, such as an interval. The
 code `findings/answer/limits/losses.none` is the text `none` of the table `losses` in limits.toml,
-the file beside a module that is one of `RULES`.
+the file beside a module that is one of `RULES`; `refusals/no-tls` is the refusal of that code.
 """
 
 from __future__ import annotations
@@ -17,6 +17,9 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.resources import files
 from typing import Any
+
+from pgassay.refusals.refusal import catalogue as refusals
+from pgassay.refusals.refusal import line
 
 ROOMS = (
     "analysis/apart",
@@ -76,6 +79,7 @@ RULES = (
     "findings/noise/forecast",
 )
 """Modules whose sentences stand in the TOML file beside them."""
+REFUSALS = "refusals"
 LEGACY = "legacy"
 """The code of a note of which only the sentence is known: in runs of older versions, and where the
 code that makes it has no notes yet."""
@@ -93,7 +97,12 @@ def entry_of(code: str) -> Mapping[str, Any]:
 
 @cache
 def catalogue(room: str) -> Mapping[str, Mapping[str, Any]]:
-    """Returns the entries of a room or of a rule, by the code without it."""
+    """Returns the entries of a room, of a rule or of all refusals, by the code without it."""
+    if room == REFUSALS:
+        return {
+            code: {"text": line(entry["text"], entry.get("fix", ""))}
+            for code, entry in refusals().items()
+        }
     if room not in (*ROOMS, *RULES):
         raise KeyError(room)
     path = f"{room}/notes.toml" if room in ROOMS else f"{room}.toml"

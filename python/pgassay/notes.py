@@ -33,7 +33,7 @@ from pgassay.language import (
     tr,
 )
 from pgassay.language import catalogue as translations
-from pgassay.note_catalogues import LEGACY, entry_of
+from pgassay.note_catalogues import LEGACY, REFUSALS, entry_of
 from pgassay.quantities import FORMATS
 
 
@@ -213,6 +213,21 @@ def legacy(sentence: str) -> Note:
 
 
 def note_of(error: BaseException | None) -> Note:
-    """Returns the note that an error was raised with, else its message as a note."""
+    """Returns the note that an error was raised with, or that of its code; of an error without
+    either, such as one of the operating system, its message as a note."""
+    error = getattr(error, "refusal", error)
     said = error.args[0] if error is not None and error.args else None
-    return said if isinstance(said, Note) else legacy(str(error))
+    if isinstance(said, Note):
+        return said
+    code = getattr(error, "code", None)
+    if not isinstance(code, str):
+        return legacy(str(error))
+    values: Mapping[str, Any] = getattr(error, "values", {})
+    note = Note(f"{REFUSALS}/{code}", {name: _stored(value) for name, value in values.items()})
+    where = getattr(error, "key", None) or getattr(error, "named", None)
+    return Note.of("trials/run/of-key", key=where, why=note) if where else note
+
+
+def _stored(value: object) -> Value:
+    """A value of a refusal as one of a note: an error or a path is its text."""
+    return value if isinstance(value, str | int | float | Note) else str(value)

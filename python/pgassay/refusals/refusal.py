@@ -39,7 +39,7 @@ class Refusal(SpecError):
     def __init__(self, code: str, key: str | None = None, /, **values: Any) -> None:
         self.code, self.values = code, values
         self.text, self.fix, own = _entry(code, values)
-        super().__init__(_line(self.text, self.fix), key=key or own)
+        super().__init__(line(self.text, self.fix), key=key or own)
 
     def at(self, key: str | None) -> Refusal:
         """Returns the same refusal of another key, or of none."""
@@ -53,7 +53,7 @@ class _Refused(PgassayError):
         self.code, self.values = code, values
         self.text, self.fix, own = _entry(code, values)
         self.key = key or own
-        super().__init__(": ".join(filter(None, (self.key, _line(self.text, self.fix)))))
+        super().__init__(": ".join(filter(None, (self.key, line(self.text, self.fix)))))
 
 
 class TargetRefused(_Refused, TargetError):
@@ -92,8 +92,9 @@ class SettingRefused(SettingRejected):
     ) -> None:
         self.code, self.values = code, values
         self.text, self.fix, _ = _entry(code, values)
-        named = f"{setting} = {values['value']}" if "value" in values else setting
-        super().__init__(setting, f"{named}: {_line(self.text, self.fix)}", sqlstate=sqlstate)
+        self.named = f"{setting} = {values['value']}" if "value" in values else setting
+        said = f"{self.named}: {line(self.text, self.fix)}"
+        super().__init__(setting, said, sqlstate=sqlstate)
 
 
 class UnfitValue(ValueError):
@@ -118,7 +119,8 @@ def _entry(code: str, values: Mapping[str, Any]) -> tuple[str, str, str | None]:
     return entry["text"].format(**values), entry.get("fix", "").format(**values), entry.get("key")
 
 
-def _line(text: str, fix: str) -> str:
+def line(text: str, fix: str) -> str:
+    """Returns what is wrong and what to write instead, if that is known, in one line."""
     return f"{text}; {fix}" if fix else text
 
 

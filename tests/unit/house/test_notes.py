@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 from string import Formatter
 
 import pytest
@@ -12,9 +13,10 @@ from pgassay.analysis.compare.model import Withdrawn
 from pgassay.analysis.curves.checkpoints.causes import TESTS
 from pgassay.language import in_language
 from pgassay.note_catalogues import LEGACY, ROOMS, RULES, catalogue
-from pgassay.notes import Importance, Note, legacy
+from pgassay.notes import Importance, Note, legacy, note_of
 from pgassay.plan.duet import background
 from pgassay.plan.modes import carries_over
+from pgassay.refusals.refusal import SettingRefused, TrialRefused, UnfitValue
 from pgassay.server.copied.source import left_out
 from pgassay.spec.server.reset import ResetLevel
 from pgassay.stored_notes import coded, said_at
@@ -124,3 +126,18 @@ def test_every_code_in_the_sources_has_a_sentence_and_every_sentence_a_use() -> 
             assert set(entry) <= {"text", "one", "counted", "importance", "disturbs", "mark"}
             assert ("one" in entry) == ("counted" in entry)
             assert all(name != "" for _, name, _, _ in Formatter().parse(entry["text"]))
+
+
+def test_an_error_with_a_code_is_a_note_of_its_code_and_values() -> None:
+    shown = TrialRefused("command-failed", "load.command", status=3, said="no", log=Path("a.log"))
+    refused = Note("refusals/command-failed", {"status": 3, "said": "no", "log": "a.log"})
+    note = note_of(shown)
+    assert note == Note("trials/run/of-key", {"key": "load.command", "why": refused})
+    assert str(note) == str(shown)
+    setting = SettingRefused("work_mem", "setting-gone", value="4MB")
+    assert str(note_of(setting)) == str(setting)
+    unfit = UnfitValue("of-another-schema", found="a/2", wanted="a/1")
+    assert note_of(unfit) == Note("refusals/of-another-schema", unfit.refusal.values)
+    stored = json.loads(json.dumps(coded("reason", note)))
+    assert said_at(stored, "reason") == note
+    assert note_of(OSError("disk")) == legacy("disk")

@@ -24,9 +24,9 @@ from typing import IO
 
 from psycopg.pq import Conninfo
 
-from pgassay.errors import TrialError
 from pgassay.interruption import interruptions_deferred
-from pgassay.refusals.refusal import Refusal, SetupRefused
+from pgassay.notes import Note
+from pgassay.refusals.refusal import Refusal, SetupRefused, TrialRefused
 from pgassay.server.hosts.placement import Place, confirm_place, run_in
 from pgassay.server.protocol import ConnectionParameters
 from pgassay.spec.secrets.redaction import redacted
@@ -154,15 +154,22 @@ def run_program(
             started.clear()
             output = _text(standard)
             if status != 0:
-                how = f"exit status {status}" if status > 0 else signal.Signals(-status).name
-                last = _last_line(_text(errors)) or _last_line(output) or "it said nothing"
-                last = redacted(last, secret)
-                raise TrialError(f"{named}: {how}: {last}; all of its output is in {log}")
+                last = _last_line(_text(errors)) or _last_line(output)
+                said = redacted(last, secret) if last else Note("trials/load/said-nothing")
+                raise _failed(named, status, said, log)
             return Ended(output, _children_cpu_s() - before, placed)
         finally:
             for process in started:
                 _end_group(process)
             _append(log, words, {"stdout": standard, "stderr": errors}, secret)
+
+
+def _failed(named: str, status: int, said: str | Note, log: Path) -> TrialRefused:
+    """A negative status is the number of the signal that ended the program."""
+    if status > 0:
+        return TrialRefused("command-failed", named, status=status, said=said, log=log)
+    by = signal.Signals(-status).name
+    return TrialRefused("command-killed", named, signal=by, said=said, log=log)
 
 
 def _start(
@@ -201,7 +208,9 @@ def _start(
         with interruptions_deferred():
             run_in(place, start)
     except OSError as error:
-        raise TrialError(f"{named}: {words[0]} cannot be started: {error.strerror}") from None
+        raise TrialRefused(
+            "command-not-started", named, program=words[0], why=error.strerror
+        ) from None
     return placed
 
 
@@ -214,9 +223,7 @@ def _supervised(
             return process.wait(_POLL_S)
         elapsed = time.monotonic() - began
         if elapsed > limit_s:
-            raise TrialError(
-                f"{named}: did not end within load.time_limit ({limit_s:g} s) and was stopped"
-            )
+            raise TrialRefused("command-too-long", named, limit_s=limit_s)
         watch(elapsed)
 
 

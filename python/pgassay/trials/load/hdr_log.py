@@ -19,8 +19,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from pgassay.errors import TrialError
-from pgassay.refusals.refusal import TrialRefused
+from pgassay.notes import note_of
+from pgassay.refusals.refusal import TrialRefused, UnfitValue
 from pgassay.trials.load.interval_rows import Latencies
 
 _UNIT_NS = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
@@ -37,7 +37,7 @@ def read_hdr_log(path: Path, unit: str) -> tuple[Latencies, ...]:
     try:
         text = path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise TrialError(f"load.latency.hdr_log: {path} cannot be read: {error}") from None
+        raise TrialRefused("hdr-log-unreadable", path=path, why=error) from None
     times: dict[str, float] = {}
     found = []
     for number, line in enumerate(text.splitlines(), start=1):
@@ -50,7 +50,8 @@ def read_hdr_log(path: Path, unit: str) -> tuple[Latencies, ...]:
             found.append(_interval(line, times, _UNIT_NS[unit]))
         except (ValueError, IndexError, struct.error, zlib.error, binascii.Error) as error:
             place = f"{path}:{number}"
-            raise TrialRefused("not-a-line-of-an-hdr-log", place, why=error) from None
+            why = note_of(error) if isinstance(error, UnfitValue) else error
+            raise TrialRefused("not-a-line-of-an-hdr-log", place, why=why) from None
     return tuple(interval for interval in found if len(interval.counts))
 
 
@@ -80,10 +81,10 @@ def _decoded(raw: bytes) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[
         raw = zlib.decompress(raw[8 : 8 + length])
         (cookie,) = struct.unpack_from(">i", raw)
     if cookie & _COOKIE_MASK != _PLAIN:
-        raise ValueError("the histogram is not encoded V2")
+        raise UnfitValue("histogram-not-v2")
     _, length, offset, digits, smallest, _, _ = _HEADER.unpack_from(raw)
     if offset:
-        raise ValueError("shifted histograms are not read")
+        raise UnfitValue("histogram-shifted")
     payload = raw[_HEADER.size : _HEADER.size + length]
     index, at = 0, 0
     places, counts = [], []

@@ -25,9 +25,11 @@ from typing import Any
 import psycopg
 
 from pgassay import _core
-from pgassay.errors import PgassayError, TargetError, TrialError
+from pgassay.errors import PgassayError
+from pgassay.notes import note_of
 from pgassay.plan.model import Plan, PlannedTrial
 from pgassay.plan.switchback import rounds_of
+from pgassay.refusals.refusal import TargetRefused, TrialRefused
 from pgassay.server.connection.session import as_target_error
 from pgassay.server.protocol import Connection, Target
 from pgassay.server.settings.scope import SERVER
@@ -97,7 +99,8 @@ class Reloads:
         Called again it raises what went wrong since, so that the load is stopped.
         """
         if self._failed is not None:
-            raise TrialError(f"settings that alternate: {self._failed}") from self._failed
+            why = note_of(self._failed)
+            raise TrialRefused("alternation-failed", why=why) from self._failed
         if self._thread is None and (started_ns := _started_ns(progress)) is not None:
             began_ns = started_ns + round(self._warmup_s * 1e9)
             self._thread = Thread(target=self._run, args=(began_ns,), daemon=True)
@@ -109,7 +112,7 @@ class Reloads:
         if self._thread is not None:
             self._thread.join(_ENDS_WITHIN_S)
             if self._thread.is_alive():
-                raise TargetError("settings that alternate: the server does not answer")
+                raise TargetRefused("alternation-without-answer")
             self._thread = None
 
     def described(self, slices: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -72,7 +72,7 @@ def run_trial(trial: PlannedTrial, context: TrialContext, *, resumed: bool = Fal
         try:
             return _run(trial, context, resumed=resumed)
         except TargetError as error:
-            of_trial = Note.of("trials/run/of-trial", number=trial.number, why=str(error))
+            of_trial = Note.of("trials/run/of-trial", number=trial.number, why=note_of(error))
             raise TrialError(of_trial) from error
     except TrialError as error:
         reason = note_of(error)
