@@ -16,7 +16,7 @@ from pgassay.plan.model import ALL_ARMS
 from pgassay.quantities import milliseconds, signed_milliseconds, size
 from pgassay.report.charts.style import arm_styles
 from pgassay.report.context import ReportContext
-from pgassay.report.document.blocks import Code, Fold, Paragraph, note
+from pgassay.report.document.blocks import Code, Fold, PageOnly, Paragraph, note
 from pgassay.report.document.section import Blocks, section
 from pgassay.report.document.table import Cell, Column, Table, column, table, view
 from pgassay.report.document.text import texts_of
@@ -63,7 +63,8 @@ def statements(context: ReportContext) -> Blocks:
         yield Fold(summary, [differences, note(how)])
     what = sentence("blocks_are_pages_of")
     summary = tr("Calls, blocks, WAL and wait events of each statement")
-    yield Fold(summary, [_costs(context), note(what)], in_text=True)
+    titles = PageOnly([note(sentence("hover_over_a_columns"))])
+    yield Fold(summary, [_costs(context), note(what), titles], in_text=True)
     if texts := [Code(visible(one.text), "sql") for one in used if one.text]:
         yield Fold(tr("Texts"), texts)
 
