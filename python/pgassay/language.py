@@ -110,8 +110,13 @@ def _ended(items: Sequence[str], last: str) -> str:
 
 
 def sentences(items: Iterable[str]) -> str:
-    """Sentences one after the other."""
-    return ("" if language() == "zh" else " ").join(filter(None, map(str.strip, items)))
+    """Joins sentences in one line."""
+    return sentence_gap().join(filter(None, map(str.strip, items)))
+
+
+def sentence_gap() -> str:
+    """Returns what stands between two sentences."""
+    return "" if language() == "zh" else " "
 
 
 class Message(str):

@@ -16,8 +16,10 @@ from pgassay.language import (
     listed,
     localised,
     ntr,
+    sentences,
     tr,
 )
+from pgassay.report.document.text import joined, plain_text
 
 
 def test_a_message_without_a_translation_is_english() -> None:
@@ -69,3 +71,10 @@ def test_items_and_clauses_are_separated_as_the_language_does() -> None:
     assert (listed([1, 2]), clauses("ab")) == ("1, 2", "a; b")
     with in_language("zh"):
         assert (listed([1, 2]), clauses("ab")) == ("1、2", "a；b")
+
+
+@pytest.mark.parametrize(("spoken", "gap"), [("en", " "), ("ru", " "), ("zh", "")])
+def test_sentences_follow_each_other_as_the_language_does(spoken: str, gap: str) -> None:
+    with in_language(spoken):
+        assert sentences(["A.", "", "B."]) == f"A.{gap}B."
+        assert plain_text(joined("A.", "", False, "B.")) == f"A.{gap}B."

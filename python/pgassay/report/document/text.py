@@ -14,7 +14,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Literal
 
-from pgassay.language import tr
+from pgassay.language import sentence_gap, tr
 from pgassay.notes import Note
 
 _MARK = re.compile(r'<(?:b|code|a href="(#[\w-]+)")>(.*?)</(b|code|a)>')
@@ -110,7 +110,8 @@ def plain_text(text: Inline) -> str:
 def joined(*texts: Inline | int | None) -> Text:
     """Sentences in one line; those that are empty or false are left out."""
     spans: list[Span] = []
+    gap = sentence_gap()
     for text in texts:
         if text and not isinstance(text, int):
-            spans += [Span(" ")] * bool(spans) + list(spans_of(text))
+            spans += [Span(gap)] * bool(spans and gap) + list(spans_of(text))
     return tuple(spans)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pgassay.analysis.compare.model import ByServer
 from pgassay.findings.answer.servers import RULE
-from pgassay.language import Message, clauses, decimals, tr
+from pgassay.language import Message, clauses, decimals, sentences, tr
 from pgassay.quantities import load
 from pgassay.report.charts.effects.by_server import by_server_chart
 from pgassay.report.charts.style import DEPENDENCE_TONES
@@ -47,7 +47,7 @@ def by_server(context: ReportContext) -> Blocks:
         yield Paragraph(text, lead=(word(one.verdict.value, DEPENDENCE_TONES[one.verdict]),))
     if chart := by_server_chart(context.analysis):
         caption = sentence("the_effect_on_each", margin=context.margin)
-        yield Chart("by_server", chart, " ".join(texts), joined(caption, *cut(chart)))
+        yield Chart("by_server", chart, sentences(texts), joined(caption, *cut(chart)))
     yield effect_table(context)
     tests = clauses(text for one in found if (text := _test(one)))
     n = sum(len(one.servers) for one in found)
