@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from pgassay.findings.apart.verdicts import caveats as caveats_apart
 from pgassay.language import ntr, tr
 from pgassay.notes import Importance, Note
 from pgassay.report.context import (
@@ -111,9 +112,9 @@ def top_of(context: AnyContext) -> tuple[Block, ...]:
 
             return (_facts(trace_summary.facts(context), len(trace_summary.caveats(context))),)
         case ApartContext():
-            found = apart_summary.caveats(context)
+            found = caveats_apart(context.analysis)
             facts = _facts(apart_summary.facts(context), len(found))
-            sure = len(apart_summary.forced(context))
+            sure = len(context.analysis.forced)
             return (*_answers(apart_summary.answers(context)), *_doubts(found[sure:]), facts)
 
 

@@ -147,10 +147,13 @@ def test_a_meaningless_comparison_is_refused_in_one_line_unless_forced(
     tmp_path: Path, runs: dict[str, Path], changed: str, why: Note
 ) -> None:
     another = run_of(tmp_path / "other", changed, blocks=1)
-    with refused("not-comparable", why=str(why)):
+    with refused("not-comparable", why=Note.of(f"{RULE}reasons", reasons=(why,))):
         compare_stored([runs["yesterday"], another], Question())
     forced = compare_stored([runs["yesterday"], another], Question(force=True))
     assert forced.analysis.forced == (why,)
+    stored = json.loads(render_apart_json(forced))
+    assert [one["code"] for one in stored["forced_coded"]] == [why.code]
+    assert stored["warnings_coded"][0]["code"] == "findings/apart/verdicts/caveats.forced"
     page = render_markdown(forced)
     assert "**FORCED** " in page
     assert str(why).partition(" (")[0] in page
@@ -177,7 +180,7 @@ def test_other_scripts_or_weights_of_the_same_workload_are_another_workload(
         paths.append(path)
     assert compare_stored(paths[:2], Question()), "the same text in another file"
     why = Note.of(f"{RULE}content-differs", one="shop")
-    with refused("not-comparable", why=str(why)):
+    with refused("not-comparable", why=Note.of(f"{RULE}reasons", reasons=(why,))):
         compare_stored([paths[0], paths[2]], Question())
 
 

@@ -64,7 +64,8 @@ def compare_runs(sides: Sequence[Side], question: Question) -> ApartAnalysis:
         forced.append(Note("analysis/apart/no-common-arm", {"left_out": left_out}))
         matched = first_arms(sides)
     if forced and not question.force:
-        raise DirectoryRefused("not-comparable", why="; ".join(map(str, forced)))
+        why = Note.of("analysis/apart/reasons", reasons=tuple(forced))
+        raise DirectoryRefused("not-comparable", why=why)
     plan = sides[0].runs[0].plan
     loads = _loads(sides)
     rule = Rule(

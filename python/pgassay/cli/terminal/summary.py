@@ -11,11 +11,11 @@ from pathlib import Path
 
 from pgassay.cli.terminal.blocks import print_blocks
 from pgassay.cli.terminal.console import out, plain
+from pgassay.findings.apart.verdicts import caveats
 from pgassay.report.context import AnyContext, ApartContext, ObservationContext, ReportContext
 from pgassay.report.document.blocks import Answer, Block, Facts, Heading, Items
 from pgassay.report.environment import not_measured
 from pgassay.report.page import sections_of, top_of
-from pgassay.report.summaries import apart
 from pgassay.samples.forms.environment import EnvironmentFile
 
 _SECTIONS = (
@@ -52,7 +52,7 @@ def summary_blocks(context: AnyContext) -> Iterator[Block | None]:
     yield Heading(context.title)
     yield from (one for one in top_of(context) if isinstance(one, Answer | Facts))
     if isinstance(context, ApartContext):
-        yield Items(apart.caveats(context)[len(apart.forced(context)) :])
+        yield Items(caveats(context.analysis)[len(context.analysis.forced) :])
     found = [one for one in sections_of(context) if one.name in _SECTIONS]
     for section in sorted(found, key=lambda one: _SECTIONS.index(one.name)):
         if blocks := section.blocks(context):

@@ -9,11 +9,10 @@ from pgassay.analysis.apart.model import ApartAnalysis, RunDifference, RunSpread
 from pgassay.analysis.gates.judge import why_withdrawn
 from pgassay.analysis.model import Comparison
 from pgassay.analysis.reading.metrics import METRICS
-from pgassay.findings.wording import as_sentences, aside, percent, texts_of
+from pgassay.findings.wording import as_sentences, aside, percent
 from pgassay.notes import Note, Term, Value
 from pgassay.quantities import beyond
 
-_TEXTS = texts_of(__name__)
 _RULE = "findings/apart/verdicts"
 
 
@@ -104,6 +103,19 @@ def spread_of(spread: RunSpread, of: Comparison) -> Note:
     return Note.of(f"{_RULE}/sd.share", pct=100.0 * spread.sd / whole)
 
 
-def limits() -> tuple[str, ...]:
+def limits() -> tuple[Note, ...]:
     """What a comparison of runs made apart cannot show."""
-    return tuple(_TEXTS["never"]["lines"])
+    parts = ("randomised", "why", "inside", "instead")
+    return tuple(Note(f"{_RULE}/never.{part}") for part in parts)
+
+
+def forced(analysis: ApartAnalysis) -> tuple[Note, ...]:
+    """Why the comparison is meaningless, where it was forced."""
+    return tuple(Note.of(f"{_RULE}/caveats.forced", why=why) for why in analysis.forced)
+
+
+def caveats(analysis: ApartAnalysis) -> tuple[Note, ...]:
+    """What makes the comparison doubtful, the worst first."""
+    of_runs = (Note.of(f"{_RULE}/caveats.of_runs", text=note) for note in analysis.caveats)
+    arms = (Note.of(f"{_RULE}/caveats.left_out", label=label) for label in analysis.left_out)
+    return (*forced(analysis), *of_runs, *arms)

@@ -10,12 +10,12 @@ from dataclasses import asdict
 from typing import Any
 
 from pgassay.analysis.apart.model import ApartAnalysis, RunDifference
-from pgassay.findings.apart.verdicts import badge_of, limits, spread_of
+from pgassay.findings.apart.verdicts import badge_of, caveats, limits, spread_of
 from pgassay.report.context import ApartContext
 from pgassay.report.environment import created_at, server_version
 from pgassay.report.objects.analysis import fields, finite
 from pgassay.report.objects.gates import gates_object
-from pgassay.report.summaries.apart import caveats, condition_values
+from pgassay.report.summaries.apart import condition_values
 from pgassay.stored_notes import coded
 
 SCHEMA = "pgassay.compare/1"
@@ -68,9 +68,9 @@ def render_apart_json(context: ApartContext) -> str:
             }
             for one in analysis.conditions
         ],
-        "forced": list(map(str, analysis.forced)),
-        "warnings": list(caveats(context)),
-        "limits": list(limits()),
+        **coded("forced", analysis.forced),
+        **coded("warnings", caveats(analysis)),
+        **coded("limits", limits()),
         "gates": gates_object(analysis.gates),
     }
     return json.dumps(finite(value), ensure_ascii=False, allow_nan=False) + "\n"
@@ -108,7 +108,7 @@ def _difference(one: RunDifference) -> dict[str, Any]:
         if spread is None
         else {
             "sd": spread.sd,
-            "text": str(spread_of(spread, one.comparison)),
+            **coded("text", spread_of(spread, one.comparison)),
             "from": spread.source,
             "degrees": spread.degrees,
         },

@@ -12,6 +12,7 @@ from typing import Any
 
 from pgassay.analysis.gates.model import GateCheck, GateResult
 from pgassay.analysis.statistics.values import Interval
+from pgassay.stored_notes import coded
 
 
 def gates_object(results: Sequence[GateResult]) -> list[dict[str, Any]]:
@@ -36,7 +37,8 @@ def _check(check: GateCheck) -> dict[str, Any]:
         "ci95": _ends(check.ci95),
         "ci90": _ends(check.ci90),
         "outcome": check.outcome,
-        "reason": str(check.reason or ""),
+        "reason_coded": None,
+        **coded("reason", check.reason),
         "caught_pct": check.caught_pct,
     }
 

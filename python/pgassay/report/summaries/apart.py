@@ -11,7 +11,13 @@ from collections.abc import Callable
 from pgassay.analysis.apart.model import ConditionDifference
 from pgassay.analysis.model import Verdict
 from pgassay.analysis.reading.metrics import METRICS
-from pgassay.findings.apart.verdicts import badge_of, limit_of, sentence_of, spread_sentence
+from pgassay.findings.apart.verdicts import (
+    badge_of,
+    forced,
+    limit_of,
+    sentence_of,
+    spread_sentence,
+)
 from pgassay.language import decimals, listed, tr
 from pgassay.notes import Value
 from pgassay.report.charts.style import TONES
@@ -22,7 +28,7 @@ from pgassay.spec.secrets.redaction import redacted
 
 def answers(context: ApartContext) -> tuple[Answer, ...]:
     """That the comparison was forced, if it was; the verdicts over whole trials."""
-    warned = [Answer(tr("forced"), TONES[Verdict.WORSE], text) for text in forced(context)]
+    warned = [Answer(tr("forced"), TONES[Verdict.WORSE], text) for text in forced(context.analysis)]
     found = []
     for one in context.analysis.verdicts():
         if one.comparison.step is None:
@@ -77,22 +83,3 @@ def spreads(context: ApartContext) -> tuple[str, ...]:
     """How much runs of the same thing differ, once for each way in which that is known."""
     found = (spread_sentence(one) for one in context.analysis.verdicts())
     return tuple(map(str, dict.fromkeys(note for note in found if note)))
-
-
-def forced(context: ApartContext) -> tuple[str, ...]:
-    """Why the comparison is meaningless, where it was forced."""
-    return tuple(
-        tr("The comparison is meaningless and was forced: {why}.", why=why)
-        for why in context.analysis.forced
-    )
-
-
-def caveats(context: ApartContext) -> tuple[str, ...]:
-    """What makes the comparison doubtful, the worst first."""
-    analysis = context.analysis
-    left_out = (
-        tr("Not all runs have the arm {label}, which is left out.", label=label)
-        for label in analysis.left_out
-    )
-    sentences = (tr("{text}.", text=text) for text in analysis.caveats)
-    return (*forced(context), *sentences, *left_out)

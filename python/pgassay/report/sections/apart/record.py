@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import partial
 
 from pgassay.analysis.apart.model import ApartRun
+from pgassay.findings.apart.verdicts import caveats
 from pgassay.findings.apart.verdicts import limits as limits_of
 from pgassay.language import Message, clauses, tr
 from pgassay.quantities import spaced
@@ -18,7 +19,7 @@ from pgassay.report.document.section import Blocks, section
 from pgassay.report.document.table import Column, Table, column, table, view
 from pgassay.report.document.text import texts_of
 from pgassay.report.environment import created_at, server_version
-from pgassay.report.summaries.apart import caveats, condition_values
+from pgassay.report.summaries.apart import condition_values
 from pgassay.report.tables.cells import ABSENT, inside, written
 
 sentence = texts_of(__name__)
@@ -28,7 +29,7 @@ sentence = texts_of(__name__)
 def limits(context: ApartContext) -> Blocks:
     """Show what no comparison of runs made apart can show, then the caveats of this one."""
     yield Items(limits_of(), "method")
-    yield Items(caveats(context), "method", "caveats")
+    yield Items(caveats(context.analysis), "method", "caveats")
 
 
 @section("apart/conditions", "What else is not the same")
