@@ -11,6 +11,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from pgassay.analysis.classic.model import ClassicView
 from pgassay.analysis.compare.model import Comparison, Estimate, Interaction, SimpleEffect, Trend
 from pgassay.analysis.gates.model import GateCheck, GateOutcome
 from pgassay.analysis.model import (
@@ -56,11 +57,18 @@ _ROOTS = (
 _OUTCOME = {"enum": [one.value for one in GateOutcome]}
 
 
+def _adapter(of: type) -> TypeAdapter[Any]:
+    """Makes the adapter of a type; models import `ClassicView` for the type checker alone."""
+    made: TypeAdapter[Any] = TypeAdapter(of)
+    made.rebuild(_types_namespace={"ClassicView": ClassicView})
+    return made
+
+
 class _Types:
     """The schemas of the code's types."""
 
     def __init__(self) -> None:
-        adapters = [(one, "serialization", TypeAdapter(one)) for one in _ROOTS]
+        adapters = [(one, "serialization", _adapter(one)) for one in _ROOTS]
         refs, found = TypeAdapter.json_schemas(adapters)  # type: ignore[arg-type]
         self.definitions: Schema = found["$defs"]
         for name, one in self.definitions.items():
