@@ -30,6 +30,7 @@ from pgassay.errors import (
 
 Given = ParamSpec("Given")
 Error = TypeVar("Error", bound=PgassayError)
+Made = TypeVar("Made")
 
 
 class Refusal(SpecError):
@@ -58,6 +59,13 @@ class _Refused(PgassayError):
 
 class TargetRefused(_Refused, TargetError):
     """The refusal of a server, or of what it was asked for, with its code."""
+
+
+def opened(made: Made | None) -> Made:
+    """Returns what opening a target has made; a target that is not open is refused."""
+    if made is None:
+        raise TargetRefused("not-open")
+    return made
 
 
 class NotConnected(_Refused, ConnectionRefused):

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from psycopg import sql
 
-from pgassay.errors import TargetError
 from pgassay.notes import Note
+from pgassay.refusals.refusal import opened
 from pgassay.server.connection.session import Work, as_target_error, connect
 from pgassay.server.copied.base_backup import BaseBackup
 from pgassay.server.copied.source import Source, find_source
@@ -114,6 +114,4 @@ class ServerCopy:
 
     @property
     def _source(self) -> Source:
-        if self._found is None:
-            raise TargetError("the target is not open; call open first")
-        return self._found
+        return opened(self._found)

@@ -19,7 +19,7 @@ import psycopg
 
 from pgassay.errors import ConnectionRefused, RestoreFailed, TargetError
 from pgassay.notes import Note
-from pgassay.refusals.refusal import TargetRefused, found_by, refuse
+from pgassay.refusals.refusal import TargetRefused, found_by, opened, refuse
 from pgassay.server.comparison import Comparison
 from pgassay.server.connection.session import (
     STATEMENT_LIMIT_S,
@@ -324,9 +324,7 @@ class ExistingTarget:
         return [*left, *self._mark.left] if left else []
 
     def _opened(self) -> tuple[ConnectionParameters, SystemSettings]:
-        if self._settings is None:
-            raise TargetError("the target is not open; call open first")
-        return self._opened_at(), self._settings
+        return self._opened_at(), opened(self._settings)
 
     def _find_service(self, session: Connection, system: str) -> Service | None:
         """Where the spec names a host or a service, check that it is this server's."""
@@ -343,9 +341,7 @@ class ExistingTarget:
         return Service(self._opened_at(), self._machine, control, self._process, system=system)
 
     def _opened_at(self) -> ConnectionParameters:
-        if self._parameters is None:
-            raise TargetError("the target is not open; call open first")
-        return self._parameters
+        return opened(self._parameters)
 
     def _apply(self, wanted: Mapping[str, str], *, restart: bool = False) -> list[Note]:
         with as_target_error("changing settings"):

@@ -11,7 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import LiteralString
 
-from pgassay.errors import SettingRejected, TargetError
+from pgassay.errors import SettingRejected
+from pgassay.refusals.refusal import opened
 from pgassay.server.hosts.host import Host
 from pgassay.server.hosts.local import HERE
 from pgassay.server.hosts.memory_group import MemoryUse
@@ -163,6 +164,4 @@ class SeveralTargets:
 
     @property
     def _chosen(self) -> OwnedTarget:
-        if self._running is None:
-            raise TargetError("the target is not open; call open first")
-        return self._running
+        return opened(self._running)

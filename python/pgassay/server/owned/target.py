@@ -14,7 +14,7 @@ from typing import Any, LiteralString, NamedTuple
 
 from pgassay.errors import RestoreFailed, TargetError
 from pgassay.notes import Note
-from pgassay.refusals.refusal import SettingRefused
+from pgassay.refusals.refusal import SettingRefused, opened
 from pgassay.server.change import OwnedServerChange
 from pgassay.server.connection.session import Work, as_target_error, connect, for_sql, version_text
 from pgassay.server.data.caches import caveat, drop_from_caches, outside_caveat
@@ -212,9 +212,7 @@ class OwnedTarget:
     @property
     def directory(self) -> Directory:
         """Where the server's data, socket and log are now."""
-        if self._made is None:
-            raise TargetError("the target is not open; call open first")
-        return Directory(self._opened().workspace, self._made)
+        return Directory(self._opened().workspace, opened(self._made))
 
     def vacate(self) -> None:
         """Stops the server, so that another one can have its directory."""
@@ -372,14 +370,10 @@ class OwnedTarget:
         self._host.apply(host, self._opened().workspace.directory)
 
     def _opened(self) -> Cluster:
-        if self._cluster is None:
-            raise TargetError("the target is not open; call open first")
-        return self._cluster
+        return opened(self._cluster)
 
     def _settings(self) -> SettingsInForce:
-        if self._in_force is None:
-            raise TargetError("the target is not open; call open first")
-        return self._in_force
+        return opened(self._in_force)
 
     def _for_control(self) -> ConnectionParameters:
         return self._origin.for_control(self._opened())

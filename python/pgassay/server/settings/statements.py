@@ -84,8 +84,9 @@ def reload(session: Connection) -> None:
         raise target_failure(error, RELOAD) from error
     # A file that cannot be read at all says more than the settings that are missed for it.
     wrong = sorted(files.errors, key=lambda one: bool(one.setting)) if files else ()
-    reason = f": {wrong[0]}" if wrong else "; see the server's log"
-    raise TargetRefused("files-not-reloaded", seconds=RELOAD_LIMIT_S, reason=reason)
+    if wrong:
+        raise TargetRefused("files-not-reloaded-for", seconds=RELOAD_LIMIT_S, wrong=wrong[0])
+    raise TargetRefused("files-not-reloaded", seconds=RELOAD_LIMIT_S)
 
 
 def _load_time(session: Connection) -> object:
