@@ -87,6 +87,14 @@ def on_terminal(blocks: tuple[Block, ...]) -> str:
     return "\n".join(line.rstrip() for line in printed.get().splitlines())
 
 
+def test_headings_in_a_fold_are_below_its_title_unless_it_belongs_to_a_finding() -> None:
+    fold = Fold("Disks", [Heading("sda"), Items(["busy"])], in_text=True)
+    assert markdown_of((fold,)) == "### Disks\n\n#### sda\n\n- busy"
+    finding = Paragraph("It waits.", "pattern", (Span("Disk", "bold"),))
+    evidence = Fold("Evidence", [Items(["9 ms"])], in_text=True)
+    assert markdown_of((finding, evidence)) == "- **Disk**: It waits.\n\nEvidence:\n\n- 9 ms"
+
+
 @pytest.mark.parametrize(
     ("name", "shown"),
     [

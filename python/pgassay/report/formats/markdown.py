@@ -96,12 +96,14 @@ class _Writer:
     def text(self, blocks: Blocks) -> str:
         """Paragraphs apart, items of a list close together."""
         written = ""
-        for part in self._parts(blocks):
+        for part in self._parts(blocks, "###"):
             tight = written.rpartition("\n")[2].startswith("- ") and part.startswith("- ")
             written += ("\n" if tight else "\n\n") * bool(written) + part
         return written
 
-    def _parts(self, blocks: Blocks) -> Iterator[str]:
+    def _parts(self, blocks: Blocks, level: str) -> Iterator[str]:
+        """Yields the text of each part; `level` is the mark of a heading, such as `###`."""
+        above: Block | None = None
         for block in shown(blocks):
             match block:
                 case Answer():
@@ -110,7 +112,7 @@ class _Writer:
                 case Paragraph():
                     yield _paragraph(block)
                 case Heading():
-                    yield f"### {_inline(block.text)}"
+                    yield f"{level} {_inline(block.text)}"
                 case Items():
                     yield from (f"- {_inline(text)}" for text in block.texts)
                 case Facts():
@@ -122,10 +124,12 @@ class _Writer:
                     fence = _fence(block.text)
                     yield f"{fence}{block.language}\n{block.text}\n{fence}"
                 case Group():
-                    yield from self._parts(block.blocks)
+                    yield from self._parts(block.blocks, level)
                 case Fold() if block.in_text:
-                    if body := list(self._parts(block.blocks)):
-                        yield f"{_inline(block.summary)}{colon().strip()}"
+                    of_item = isinstance(above, Paragraph) and above.role == "pattern"
+                    if body := list(self._parts(block.blocks, level if of_item else f"{level}#")):
+                        summary = _inline(block.summary)
+                        yield f"{summary}{colon().strip()}" if of_item else f"{level} {summary}"
                         yield from body
                 case Chart():
                     yield from self._picture(block)
@@ -135,6 +139,7 @@ class _Writer:
                     pass
                 case _:
                     assert_never(block)
+            above = block
 
     def _picture(self, chart: Chart) -> Iterator[str]:
         if self.pictures and self.section:
