@@ -8,6 +8,8 @@ The code `plan/no-checkpoints` is the entry `[no-checkpoints]` in notes.toml of 
 bring it to any trial; `mark` where a piece of a sentence looks different, such as an interval. The
 code `findings/answer/limits/losses.none` is the text `none` of the table `losses` in limits.toml,
 the file beside a module that is one of `RULES`; `refusals/no-tls` is the refusal of that code.
+Every text of a rule's file is a sentence, except those under the key `values`, at any depth: names
+of settings, of wait events and of metrics.
 """
 
 from __future__ import annotations
@@ -80,6 +82,8 @@ RULES = (
 )
 """Modules whose sentences stand in the TOML file beside them."""
 REFUSALS = "refusals"
+VALUES = "values"
+"""The key in a rule's file under which no text is a sentence."""
 LEGACY = "legacy"
 """The code of a note of which only the sentence is known: in runs of older versions, and where the
 code that makes it has no notes yet."""
@@ -105,15 +109,20 @@ def catalogue(room: str) -> Mapping[str, Mapping[str, Any]]:
         }
     if room not in (*ROOMS, *RULES):
         raise KeyError(room)
-    path = f"{room}/notes.toml" if room in ROOMS else f"{room}.toml"
-    table = tomllib.loads(files("pgassay").joinpath(*path.split("/")).read_text("utf-8"))
-    return table if room in ROOMS else {key: {"text": said} for key, said in _texts(table)}
+    if room in ROOMS:
+        return table_of(f"{room}/notes.toml")
+    return {key: {"text": said} for key, said in _texts(table_of(f"{room}.toml"))}
+
+
+def table_of(path: str) -> Mapping[str, Any]:
+    """Returns the content of a TOML file of the package; its folders are divided by "/"."""
+    return tomllib.loads(files("pgassay").joinpath(*path.split("/")).read_text("utf-8"))
 
 
 def _texts(table: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
-    """Yields the texts in a table with their dotted keys."""
+    """Yields the sentences in a table with their dotted keys."""
     for key, value in table.items():
         if isinstance(value, str):
             yield f"{before}{key}", value
-        elif isinstance(value, Mapping):
+        elif isinstance(value, Mapping) and key != VALUES:
             yield from _texts(value, f"{before}{key}.")

@@ -6,10 +6,8 @@ Enters: numbers, estimates. Leaves: short texts. Never: decides anything.
 from __future__ import annotations
 
 import math
-import tomllib
 from collections.abc import Sequence
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
 from pgassay.analysis.compare import model
@@ -20,24 +18,16 @@ from pgassay.analysis.reading.metrics import METRICS, Metric
 from pgassay.analysis.statistics.values import Estimate, Interval
 from pgassay.analysis.verdicts.model import ArmSummary
 from pgassay.language import messages_of
+from pgassay.note_catalogues import VALUES, table_of
 from pgassay.notes import Note, Term
 from pgassay.quantities import beyond, digits_of
-
-NO_MESSAGES = (
-    "avoided_by", "avoided_by_none", "caveat", "control", "costs", "events", "factors", "limits",
-    "rule", "signs", "thresholds", "varied", "when",
-)  # fmt: skip
-"""Keys of the rules' files whose texts are names and not sentences."""
 
 
 @cache
 def texts_of(module: str) -> dict[str, Any]:
     """The limits and sentences of a rule, from the TOML file beside its module."""
-    room, _, rule = module.rpartition(".")
-    found: dict[str, Any] = messages_of(
-        tomllib.loads((files(room) / f"{rule}.toml").read_text("utf-8")), besides=NO_MESSAGES
-    )
-    return found
+    rule = module.removeprefix("pgassay.").replace(".", "/")
+    return messages_of(dict(table_of(f"{rule}.toml")), besides=(VALUES,))
 
 
 Estimated = Comparison | model.Estimate

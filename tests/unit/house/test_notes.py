@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 from pgassay.analysis.compare.model import Withdrawn
 from pgassay.analysis.curves.checkpoints.causes import TESTS
 from pgassay.language import in_language
-from pgassay.note_catalogues import LEGACY, ROOMS, RULES, catalogue
+from pgassay.note_catalogues import LEGACY, ROOMS, RULES, VALUES, catalogue
 from pgassay.notes import Importance, Note, legacy, note_of
 from pgassay.plan.duet import background
 from pgassay.plan.modes import carries_over
@@ -141,3 +142,28 @@ def test_an_error_with_a_code_is_a_note_of_its_code_and_values() -> None:
     stored = json.loads(json.dumps(coded("reason", note)))
     assert said_at(stored, "reason") == note
     assert note_of(OSError("disk")) == legacy("disk")
+
+
+def test_every_sentence_of_a_rule_has_a_use() -> None:
+    forms, names = set(), set()
+    for path in (ROOT / "python" / "pgassay" / "findings").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.JoinedStr):
+                said = "".join(
+                    re.escape(str(part.value)) if isinstance(part, ast.Constant) else "\0"
+                    for part in node.values
+                )
+                forms.add(said.rpartition("/")[2].replace("\0", ".+"))
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                names.add((str(path.parent), node.value))
+    of_codes = re.compile("|".join(forms - {".+"}))
+    for rule in RULES:
+        room = str((ROOT / "python" / "pgassay" / rule).parent)
+        for key in catalogue(rule):
+            named = any((room, part) in names for part in key.split("."))
+            assert named or of_codes.fullmatch(key), (rule, key)
+
+
+def test_a_text_that_is_no_sentence_has_no_code() -> None:
+    known = [key.split(".") for rule in RULES for key in catalogue(rule)]
+    assert not [key for key in known if VALUES in key]

@@ -53,8 +53,8 @@ def test_a_clear_effect_is_told_with_size_interval_and_cause(tmp_path: Path) -> 
 
 def test_every_pattern_of_costs_says_how_to_confirm_and_to_refute_it() -> None:
     for name, pattern in texts_of(explanations.__name__)["pattern"].items():
-        assert {"title", "when", "text", "confirm", "refute"} <= pattern.keys(), name
-        assert pattern["when"].keys() <= METRICS.keys(), name
+        assert {"title", "values", "text", "confirm", "refute"} <= pattern.keys(), name
+        assert pattern["values"]["when"].keys() <= METRICS.keys(), name
 
 
 def test_a_slower_level_is_the_one_blamed(tmp_path: Path) -> None:

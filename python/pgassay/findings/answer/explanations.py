@@ -81,20 +81,20 @@ def _patterns(
             Note(f"{_RULE}/pattern.{name}.title"),
             Note.of(f"{_RULE}/pattern.{name}.text", slower=f"{verdict.factor} = {slower}"),
             confidence=Confidence.CONFIRMED,
-            evidence=tuple(_evidence(by_metric[metric]) for metric in pattern["when"]),
+            evidence=tuple(_evidence(by_metric[metric]) for metric in pattern["values"]["when"]),
             confirm=_test(name, "confirm", facts),
             refute=_test(name, "refute", facts),
             next_spec=_next(pattern, verdict.factor, slower, analysis, facts),
         )
         for name, pattern in _RULES["pattern"].items()
-        if all(directions.get(metric) == way for metric, way in pattern["when"].items())
-        and not pattern["when"].keys() <= named
+        if all(directions.get(metric) == way for metric, way in pattern["values"]["when"].items())
+        and not pattern["values"]["when"].keys() <= named
     ]
 
 
 def _test(name: str, part: str, facts: RunFacts) -> Note | None:
     """None where this run varies already what would confirm the pattern."""
-    varied = _RULES["pattern"][name].get("varied", {})
+    varied = _RULES["pattern"][name]["values"].get("varied", {})
     return (
         None if varies_itself(facts.spec_text, varied) else Note(f"{_RULE}/pattern.{name}.{part}")
     )
@@ -104,11 +104,11 @@ def _next(
     pattern: Mapping[str, Any], factor: str, slower: str, analysis: Analysis, facts: RunFacts
 ) -> str:
     """The experiment that varies the mechanism in the slower arm; none where the file has none."""
-    asked = pattern.get("next")
-    if asked is None or not analysis.answer.arms:
+    factors = pattern["values"].get("factors")
+    if factors is None or not analysis.answer.arms:
         return ""
     levels = {**analysis.answer.arms[0].levels, factor: slower}
-    return next_spec(facts.spec_text, levels, asked["question"], asked["factors"])
+    return next_spec(facts.spec_text, levels, pattern["question"], factors)
 
 
 def _evidence(comparison: Comparison) -> Evidence:
@@ -123,7 +123,7 @@ def _evidence(comparison: Comparison) -> Evidence:
 
 def _differences(different: Sequence[Comparison]) -> list[Finding]:
     """Costs that differ, in the order of the rules; time_parts.py has the waits."""
-    order: list[str] = _LIMITS["costs"]
+    order: list[str] = _RULES["values"]["costs"]
     costs = sorted((c for c in different if c.metric in order), key=lambda c: order.index(c.metric))
     return [_difference(c) for c in costs[: _LIMITS["most_costs"]]]
 

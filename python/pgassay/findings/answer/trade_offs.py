@@ -15,7 +15,7 @@ from pgassay.findings.wording import texts_of
 from pgassay.notes import Note, Single, Term
 
 _RULES = texts_of(__name__)
-_RULE: str = _RULES["rule"]
+_RULE = "trade_offs"
 
 
 def find(analysis: Analysis, _facts: RunFacts) -> list[Finding]:

@@ -29,7 +29,7 @@ def find(analysis: Analysis, facts: RunFacts) -> list[Finding]:
 
 
 def _of_cause(analysis: Analysis, facts: RunFacts, cause: str) -> Finding | None:
-    proofs = proofs_of(analysis.behaviour.checkpoint_contrasts, _RULES["control"], cause)
+    proofs = proofs_of(analysis.behaviour.checkpoint_contrasts, _RULES["values"]["control"], cause)
     proof = next((one for one in proofs if one.clear), None)
     candidates = [one for one in analysis.behaviour.checkpoint_causes if _matters(analysis, one)]
     judged = [(one, _confidence(one, cause)) for one in candidates]
@@ -97,7 +97,7 @@ def _matters(analysis: Analysis, causes: CheckpointCauses) -> bool:
 def _confidence(causes: CheckpointCauses, cause: str) -> Confidence | None:
     """What the signs of one arm amount to; None where too little of the time is this cause's."""
     share = _part(causes, cause)
-    signs = [_sign(causes, name) for name in _RULES[cause]["signs"]]
+    signs = [_sign(causes, name) for name in _RULES["values"]["signs"][cause]]
     seen = [one is not None and _holds(one) for one in signs]
     large = share.extra_s.value >= _LIMITS["least_share_pct"] / 100.0 * causes.whole.extra_s.value
     if not large or share.extra_s.value <= 0.0 or not seen[0]:
@@ -158,7 +158,7 @@ def _arm_evidence(
         ]
         figure = _named("requests", before=queue.before, after=sum(after) / len(after))
         found.append((_named("disk_queue"), figure, True))
-    for sign in (_sign(causes, name) for name in _RULES[cause]["signs"]):
+    for sign in (_sign(causes, name) for name in _RULES["values"]["signs"][cause]):
         if sign is not None:
             figure = _named("seen", seen=sign.seen, trials=sign.trials)
             found.append((_named("sign", text=sign.text), figure, _holds(sign)))

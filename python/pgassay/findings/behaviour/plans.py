@@ -6,10 +6,10 @@ of time; that takes an experiment in which the plan alone differs.
 
 from __future__ import annotations
 
+import json
 import math
-import tomllib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from pgassay.analysis.model import Analysis, RunFacts
 from pgassay.analysis.statements.model import StatementEffect, StatementPlan, StatementPlans
@@ -19,6 +19,8 @@ from pgassay.findings.wording import as_sentences, texts_of
 from pgassay.notes import Note, Single, Value
 
 _TEXTS = texts_of(__name__)
+_VALUES = _TEXTS["values"]
+Levels = list[bool | int]
 _SHARED = texts_of("pgassay.findings.limits")
 _RULE = "findings/behaviour/plans"
 
@@ -97,10 +99,10 @@ def _next(plans: Sequence[StatementPlan], analysis: Analysis, facts: RunFacts) -
     """The experiment in which the plan alone differs; none where no setting avoids it."""
     if (avoiding := _avoiding(plans)) is None:
         return ""
-    node, setting = avoiding
+    node, settings = avoiding
     arms = [arm for plan in plans if any(node in one for one in plan.nodes) for arm in plan.trials]
     levels = next((arm.levels for arm in analysis.answer.arms if arm.id in arms), {})
-    factors = {"client": {"settings": tomllib.loads(setting)}}
+    factors = {"client": {"settings": dict(settings)}}
     return next_spec(facts.spec_text, levels, _TEXTS["question"], factors)
 
 
@@ -225,17 +227,19 @@ def _measured(effect: StatementEffect) -> Evidence:
 
 
 def _how_to_confirm(factor: str | None, plans: Sequence[StatementPlan]) -> Note:
-    _, setting = _avoiding(plans) or ("", _TEXTS["avoided_by_none"])
-    if factor is not None and setting.startswith(f"{factor} "):
+    _, settings = _avoiding(plans) or ("", _VALUES["avoided_by_none"])
+    if factor in settings:
         return Note(f"{_RULE}/confirm_own")
-    return Note.of(f"{_RULE}/confirm", setting=setting)
+    ((name, levels),) = settings.items()
+    return Note.of(f"{_RULE}/confirm", setting=f"{name} = {json.dumps(levels)}")
 
 
-def _avoiding(plans: Sequence[StatementPlan]) -> tuple[str, str] | None:
-    """A node which not all of the plans have, and a factor that forbids it."""
+def _avoiding(plans: Sequence[StatementPlan]) -> tuple[str, Mapping[str, Levels]] | None:
+    """A part of the name of a node which not all of the plans have, and the factor that forbids
+    such nodes, with its levels."""
     shared = set.intersection(*(set(one.nodes) for one in plans))
     own = [node for plan in plans for node in plan.nodes if node not in shared]
-    for part, setting in _TEXTS["avoided_by"].items():
-        if any(part in node for node in own):
-            return str(part), str(setting)
-    return None
+    avoided_by: dict[str, Mapping[str, Levels]] = _VALUES["avoided_by"]
+    return next(
+        ((part, one) for part, one in avoided_by.items() if any(part in node for node in own)), None
+    )

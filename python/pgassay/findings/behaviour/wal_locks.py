@@ -22,7 +22,8 @@ from pgassay.notes import Note, Value
 
 _RULES = texts_of(__name__)
 _SHARED = texts_of("pgassay.findings.limits")
-_LIMITS, _EVENTS, _CONTROL = (_RULES[name] for name in ("limits", "events", "control"))
+_LIMITS = _RULES["limits"]
+_EVENTS, _CONTROL = (_RULES["values"][name] for name in ("events", "control"))
 _RULE = "findings/behaviour/wal_locks"
 
 Proof = tuple[Accounting, TimePart, TimePart]

@@ -48,8 +48,8 @@ def checks(found: Calibration, smallest_effect: float) -> list[tuple[Fitness, No
         "throttled": host.throttled,
     }
     checked = []
-    for name in _TEXTS["order"]:
-        value, rule = values[name], _TEXTS["check"][name]
+    for name, value in values.items():
+        rule = _TEXTS["check"][name]
         code = f"{_RULE}/check.{name}"
         title = Note(f"{code}.title")
         if value is None and "none" in rule:
