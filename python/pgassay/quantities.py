@@ -7,8 +7,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from enum import StrEnum
 
-from pgassay.language import decimals, localised, ntr, tr
+from pgassay.language import Message, decimals, localised, ntr, tr
+
+
+class LoadUnit(StrEnum):
+    """What the levels of a load count, as it is stored and compared."""
+
+    CLIENTS = "clients"
+    RATE = "tps asked"
+
+    @property
+    def words(self) -> Message:
+        """The unit as it is shown."""
+        return Message("clients") if self is LoadUnit.CLIENTS else Message("tps asked")
 
 
 def clock(seconds: float) -> str:
@@ -113,9 +126,9 @@ def load(level: float | None, unit: str) -> str:
     """Writes a load, such as `1 client` or `500 tps asked`; `whole trial` without a level."""
     if level is None:
         return tr("whole trial")
-    if unit == "clients" and float(level).is_integer():
+    if unit == LoadUnit.CLIENTS and float(level).is_integer():
         return ntr("{n} client", "{n} clients", int(level))
-    return f"{decimals(level, 'g')} {unit}"
+    return f"{decimals(level, 'g')} {tr(unit)}"
 
 
 def rounded(value: float) -> float:

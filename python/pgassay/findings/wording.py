@@ -20,7 +20,7 @@ from pgassay.analysis.verdicts.model import ArmSummary
 from pgassay.language import messages_of
 from pgassay.note_catalogues import VALUES, table_of
 from pgassay.notes import Note, Term
-from pgassay.quantities import beyond, digits_of
+from pgassay.quantities import LoadUnit, beyond, digits_of
 
 
 @cache
@@ -149,7 +149,7 @@ def where(arm: ArmSummary, arms: Sequence[ArmSummary]) -> Note:
 
 def load_of(step: float, unit: str) -> Note:
     """The load of a step, such as `8 clients`."""
-    if unit == "clients" and float(step).is_integer():
+    if unit == LoadUnit.CLIENTS and float(step).is_integer():
         return Note.of("findings/clients", n=int(step))
     return Note.of("findings/load", level=step, unit=Term(unit))
 

@@ -15,6 +15,7 @@ from typing import Any
 from pgassay.language import Message
 from pgassay.notes import Note
 from pgassay.plan.steps import Step, shuffled
+from pgassay.quantities import LoadUnit
 from pgassay.spec.factors.kinds import KINDS, SESSION, Applied
 from pgassay.spec.stopping import sequential_looks, stopping_of
 
@@ -318,10 +319,10 @@ class Plan:
         return any(step.rate is not None for step in self.steps)
 
     @property
-    def step_unit(self) -> str:
+    def step_unit(self) -> LoadUnit:
         """The unit of `step_levels`: clients, or transactions per second."""
         rates = {step.rate for step in self.steps if step.measured}
-        return Message("tps asked") if len(rates) > 1 else Message("clients")
+        return LoadUnit.RATE if len(rates) > 1 else LoadUnit.CLIENTS
 
     @property
     def compared_levels(self) -> int:
@@ -331,7 +332,7 @@ class Plan:
     def step_levels(self) -> tuple[float, ...]:
         """Returns the number of clients, or the rate, of each measured step, in the order of the
         file."""
-        by_rate = self.step_unit != "clients"
+        by_rate = self.step_unit is LoadUnit.RATE
         measured = [step for step in self.steps if step.measured]
         return tuple((step.rate or 0.0) if by_rate else step.clients for step in measured)
 

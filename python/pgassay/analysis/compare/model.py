@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
-from pgassay.notes import Term
-
 
 class Verdict(StrEnum):
     """The verdict on one comparison."""
@@ -139,15 +137,6 @@ class Comparison:
     more or less ends in a trial, on the scale of comparison. Intervals are wider by it."""
     by_duration: ByDuration | None = None
     """Of the same: the effect by durations. The interval covers both, and both decide."""
-
-    @property
-    def load(self) -> str:
-        """The load of the comparison, such as `8 clients` or `whole trial`."""
-        return _load(self.step, self.step_unit)
-
-
-def _load(step: float | None, unit: str) -> str:
-    return Term("whole trial") if step is None else f"{step:g} {unit}"
 
 
 @dataclass(frozen=True)
@@ -282,11 +271,6 @@ class ByServer:
     test: HeterogeneityTest | None
     """None where no server has two blocks."""
     verdict: Dependence
-
-    @property
-    def load(self) -> str:
-        """The load of the comparison, such as `8 clients` or `whole trial`."""
-        return _load(self.step, self.step_unit)
 
 
 @dataclass(frozen=True)

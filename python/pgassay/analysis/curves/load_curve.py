@@ -22,6 +22,7 @@ from pgassay.analysis.statistics.intervals import jackknifed, mean_with_interval
 from pgassay.analysis.statistics.values import Estimate, Interval
 from pgassay.notes import Note
 from pgassay.plan.model import Plan
+from pgassay.quantities import LoadUnit
 
 FEWEST_LOADS = 4
 """Three points are fitted exactly by three parameters."""
@@ -36,7 +37,7 @@ _NO_KNEE = math.inf
 def load_curves(plan: Plan, trials: Sequence[TrialMeasures]) -> tuple[LoadCurve, ...]:
     """Fits a curve per arm; none for a single step, or steps that differ in rates."""
     loads = sorted(set(plan.step_levels()))
-    if len(loads) < 2 or plan.step_unit != "clients":
+    if len(loads) < 2 or plan.step_unit is not LoadUnit.CLIENTS:
         return ()
     values = log_values(trials, loads, "tps")
     found = []

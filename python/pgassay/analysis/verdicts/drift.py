@@ -101,11 +101,16 @@ def server_caveats(found: Sequence[ByServer]) -> Iterator[Caveat]:
         values: dict[str, Value] = {
             "metric": Term(METRICS[one.metric].title),
             "factor": one.factor,
-            "level": one.level if one.step is None else f"{one.level}, {one.load}",
+            "level": one.level if one.step is None else _at_load(one, one.step),
             "effects": effects,
             "p": one.test.p,
         }
         yield Caveat.of("servers", Note("analysis/verdicts/servers", values))
+
+
+def _at_load(one: ByServer, step: float) -> Note:
+    values: dict[str, Value] = {"level": one.level, "step": step, "unit": Term(one.step_unit)}
+    return Note("analysis/verdicts/level-at-load", values)
 
 
 def unlike_server_caveats(environment: EnvironmentFile) -> Iterator[Caveat]:

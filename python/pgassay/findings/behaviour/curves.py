@@ -15,6 +15,7 @@ from pgassay.analysis.statistics.values import Interval
 from pgassay.findings.model import Finding, FindingKind
 from pgassay.findings.wording import ends, measured
 from pgassay.notes import Note, Term
+from pgassay.quantities import LoadUnit
 
 _RULE = "findings/behaviour/curves"
 
@@ -64,7 +65,7 @@ def _effect(effect: EffectByLoad, margin: float) -> Iterator[Note]:
         low, high = effect.loads[first], effect.loads[last]
         form = "loads"
         if first == last:
-            form = "one" if low == 1 and effect.step_unit == "clients" else "load"
+            form = "one" if low == 1 and effect.step_unit == LoadUnit.CLIENTS else "load"
         return Note.of(f"{_RULE}/by_load.{form}", first=low, last=high, unit=unit)
 
     ranges, rest = clear_ranges(effect.effect_pct, effect.band95_pct, margin, where)

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from pgassay.analysis.apart.model import ApartAnalysis, RunDifference
 from pgassay.findings.answer.endpoints import endpoint_title
 from pgassay.language import colon, listed, tr
-from pgassay.quantities import signed_percent
+from pgassay.quantities import load, signed_percent
 from pgassay.report.charts.style import BAND_OPACITY, INK, SHADE, TONE_COLOURS, TONES
 from pgassay.report.svg.model import Axis, Box, Figure, Line, Mark, Panel, Points, Rule, Text
 
@@ -62,7 +62,8 @@ def _row(at: int, one: RunDifference, margin: float) -> Iterator[Mark]:
 
 def _of(one: RunDifference) -> tuple[str, str, str]:
     comparison = one.comparison
-    return one.side, one.arm, "" if comparison.step is None else comparison.load
+    at = "" if comparison.step is None else load(comparison.step, comparison.step_unit)
+    return one.side, one.arm, at
 
 
 def _range(judged: Sequence[RunDifference], margin: float) -> tuple[float, float]:

@@ -66,7 +66,7 @@ def _add_side(panel: Panel, points: Sequence[AtLoad], unit: str, style: ArmStyle
                     "{side}, {load} {unit}:\n{value}, {trials}",
                     side=style.label,
                     load=decimals(one.load, "g"),
-                    unit=unit,
+                    unit=tr(unit),
                     value=quantity(one.mean, METRICS[one.metric]),
                     trials=range_words(one),
                 )

@@ -12,7 +12,7 @@ from pgassay.analysis.model import Analysis
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.wording import quantity
 from pgassay.language import colon, decimals, listed, tr
-from pgassay.quantities import load, signed_percent
+from pgassay.quantities import LoadUnit, load, signed_percent
 from pgassay.report.charts.latency.quantiles import key_of_levels
 from pgassay.report.charts.style import (
     ArmStyle,
@@ -36,7 +36,7 @@ def load_curve_chart(analysis: Analysis, styles: Mapping[str, ArmStyle]) -> Figu
     bounds = (end for each in curves for ends in each.interval95 if ends for end in ends)
     _, highest = limits([0.0, *_throughputs(curves)], bounds)
     panel = Panel(
-        loads_axis(curves[0].clients, tr("clients")),
+        loads_axis(curves[0].clients, LoadUnit.CLIENTS),
         Axis(tr("transactions per second"), low=0.0, high=highest),
         _PLOT_PX,
     )
@@ -51,7 +51,7 @@ def load_curve_chart(analysis: Analysis, styles: Mapping[str, ArmStyle]) -> Figu
                 curve.tps,
                 style.colour,
                 [
-                    f"{listed((style.label, load(clients, 'clients')))}{colon().rstrip()}\n"
+                    f"{listed((style.label, load(clients, LoadUnit.CLIENTS)))}{colon().rstrip()}\n"
                     + quantity(tps, METRICS["tps"])
                     + ("" if ends else "\n" + tr("no interval yet"))
                     for clients, tps, ends in zip(
@@ -146,4 +146,4 @@ def _throughputs(curves: Sequence[LoadCurve]) -> Iterator[float]:
 def loads_axis(loads: Sequence[float], unit: str) -> Axis:
     """Makes the axis of the steps' loads, each named."""
     ticks = [(at, decimals(at, "g")) for at in loads]
-    return Axis(unit, kind="log" if min(loads) > 0 else "linear", ticks=ticks)
+    return Axis(tr(unit), kind="log" if min(loads) > 0 else "linear", ticks=ticks)

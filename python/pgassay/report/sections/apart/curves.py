@@ -145,7 +145,7 @@ def quantiles(context: ApartContext) -> Blocks:
             and tr(
                 "At the greatest load of the trials, {step} {step_unit}.",
                 step=listed(decimals(load, "g") for load in loads),
-                step_unit=_plan(analysis).step_unit,
+                step_unit=_plan(analysis).step_unit.words,
             ),
             tr("The vertical axis is logarithmic."),
             _PRESS,

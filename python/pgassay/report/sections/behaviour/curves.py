@@ -181,7 +181,7 @@ def _curve_caption(context: ReportContext) -> Text:
         and tr(
             "At the greatest load of the trials, {step} {step_unit}.",
             step=decimals(step, "g"),
-            step_unit=context.plan.step_unit,
+            step_unit=context.plan.step_unit.words,
         ),
         tr("The vertical axis is logarithmic."),
     )
