@@ -10,6 +10,7 @@ import pytest
 from pgassay.analysis.analyse import answer_of
 from pgassay.analysis.compare.secondary import scaled_interval
 from pgassay.analysis.model import Analysis, Comparison, StepMeasures, TrialMeasures, Verdict
+from pgassay.analysis.verdicts.run_caveats import run_caveats
 from pgassay.plan.model import Plan
 from support.synthetic.designs import plan_of_levels
 
@@ -121,4 +122,16 @@ def test_a_run_of_a_dozen_transactions_says_why_it_is_undecided() -> None:
     analysis = analysis_of(plan_of_levels(), [part_of(12, 4.9)], [part_of(12, 4.8)])
     (caveat,) = [one for one in analysis.warnings if one.kind == "few-transactions"]
     assert "+2.1 %" in caveat.text
-    assert not [one for one in analysis.warnings if one.kind == "constant"]
+    assert {name: caveat.note.values[name] for name in ("factor", "level", "at")} == {
+        "factor": analysis.answer.comparisons[0].factor,
+        "level": analysis.answer.comparisons[0].level,
+        "at": "",
+    }
+
+
+def test_caveats_of_one_level_name_the_load() -> None:
+    whole = verdict_of([part_of(12, 4.9)], [part_of(12, 4.8)])
+    loads = [replace(whole, step=load) for load in (2.0, 8.0)]
+    caveats = run_caveats(plan_of_levels(), (), loads, 0)
+    found = [one for one in caveats if one.kind == "few-transactions"]
+    assert [str(one.note.values["at"]) for one in found] == [" at 2 clients", " at 8 clients"]

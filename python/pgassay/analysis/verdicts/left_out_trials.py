@@ -83,13 +83,16 @@ def _without_verdict(note: Note, takes: Sequence[Level], code: str) -> Note:
 
 def describe_idle(one: IdleTrials, unit: str) -> Note:
     """Return the idle trials, such as `3 of 9 trials of wal_level = logical at 8 clients`."""
-    at = (
-        ""
-        if one.step is None
-        else Note("analysis/verdicts/at-load", {"step": one.step, "unit": Term(unit)})
-    )
+    at = at_load(one.step, unit)
     values: dict[str, Value] = {"trials": one.trials, "of": one.of, "arm": one.label, "at": at}
     return Note("analysis/verdicts/idle-trials", values)
+
+
+def at_load(step: float | None, unit: str) -> Note | str:
+    """Returns the load of a step, such as ` at 8 clients`; nothing for whole trials."""
+    if step is None:
+        return ""
+    return Note("analysis/verdicts/at-load", {"step": step, "unit": Term(unit)})
 
 
 def levels_of_arm(plan: Plan, place: int) -> tuple[Level, ...]:

@@ -24,6 +24,7 @@ from pgassay.analysis.measures.model import Caveat, TrialMeasures
 from pgassay.analysis.measures.within_run import is_left_out
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.verdicts.idle_rounds import rounds_that_count
+from pgassay.analysis.verdicts.left_out_trials import at_load
 from pgassay.analysis.verdicts.withdrawal import set_by_load
 from pgassay.notes import Importance, Note, Term, Value
 from pgassay.plan.model import Arm, Plan
@@ -131,7 +132,9 @@ def _of_comparisons(
     for comparison in primary:
         of: dict[str, Value] = {
             "metric": Term(METRICS[comparison.metric].title),
+            "factor": comparison.factor,
             "level": comparison.level,
+            "at": at_load(comparison.step, comparison.step_unit),
         }
         # idle_rounds.py and left_out_trials.py have a caveat of their own for these.
         explained = plan.alternates or comparison.withdrawn is Withdrawn.STANDSTILL
