@@ -19,7 +19,9 @@ import psycopg
 from pgassay import __version__
 from pgassay.analysis.trace.cost import Window, cost_of
 from pgassay.analysis.trace.model import TraceCost
-from pgassay.errors import SetupError, TargetError
+from pgassay.errors import TargetError
+from pgassay.notes import Note
+from pgassay.refusals.refusal import SetupRefused
 from pgassay.report.context import TraceContext
 from pgassay.samples.forms.trace import TraceFile
 from pgassay.samples.trace_directory import PROGRAM, TraceDirectory, TraceWriter
@@ -95,7 +97,8 @@ def trace(
             traced = traced_server(session)
         chosen = choose(traced, request.parts)
         if not chosen.programs:
-            raise SetupError(f"nothing can be traced: {'; '.join(map(str, chosen.missing))}")
+            missing = Note.of("trials/trace/all-missing", missing=chosen.missing)
+            raise SetupRefused("nothing-to-trace", missing=missing)
         text = program_text(traced, chosen, request.duration_s + _LONGER_S)
         program = directory.write_text(PROGRAM, text)
         counter = _Transactions(server)
@@ -176,7 +179,7 @@ def _record(
         output = tracer.output
         writer.add_phases(output.phases)
     if broke_off and not pairs:
-        raise SetupError(f"bpftrace ended before its time: {tracer.complaint()}")
+        raise SetupRefused("tracer-ended", complaint=tracer.complaint())
     return {
         "pgassay": __version__,
         "server_version": server.version,

@@ -15,8 +15,9 @@ from threading import Thread
 from typing import Any
 
 from pgassay import _core
-from pgassay.errors import ConnectionRefused, SpecError
+from pgassay.errors import ConnectionRefused
 from pgassay.plan.steps import Step
+from pgassay.refusals.refusal import Refusal
 from pgassay.server.hosts.placement import Place, confirm_place, run_in, threads
 from pgassay.server.protocol import LOAD_NAME, ConnectionParameters
 from pgassay.spec.load.amounts import ThinkTime
@@ -148,7 +149,7 @@ def parse_scripts(
                 binds=protocol != "simple",
             )
         except _core.ScriptError as error:
-            raise SpecError(str(error), excerpt=error.excerpt) from None
+            raise _wrong_script(error) from None
         found.append((scenario, free))
     return found
 
@@ -158,7 +159,14 @@ def check_plain_sql(file: str, text: str) -> None:
     try:
         _core.check_sql(file, text)
     except _core.ScriptError as error:
-        raise SpecError(str(error), excerpt=error.excerpt) from None
+        raise _wrong_script(error) from None
+
+
+def _wrong_script(error: _core.ScriptError) -> Refusal:
+    """The error names file and line; its excerpt shows the place."""
+    refusal = Refusal("script-wrong", why=str(error))
+    refusal.excerpt = error.excerpt
+    return refusal
 
 
 def open_load(
@@ -183,9 +191,9 @@ def open_load(
     except _core.ConnectionFailed as error:
         raise ConnectionRefused(str(error), sqlstate=error.sqlstate) from None
     except _core.ScriptError as error:
-        raise SpecError(str(error), excerpt=error.excerpt) from None
+        raise _wrong_script(error) from None
     except _core.ConfigurationError as error:
-        raise SpecError(str(error)) from None
+        raise Refusal("load-not-possible", why=str(error)) from None
     return load
 
 
