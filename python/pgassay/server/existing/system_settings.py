@@ -16,7 +16,7 @@ from psycopg import sql
 
 from pgassay.errors import ConnectionRefused, SettingRejected, TargetError
 from pgassay.notes import Note
-from pgassay.refusals.refusal import SettingRefused
+from pgassay.refusals.refusal import SettingRefused, TargetRefused
 from pgassay.server.change import RestartChange, SettingChange
 from pgassay.server.connection.answering import is_up, wait_while_changing
 from pgassay.server.connection.session import Work, as_target_error, connect, identity
@@ -155,7 +155,7 @@ class SystemSettings:
                 except TargetError as error:
                     problems.append(str(error))
             put_in_order(session, self._order)
-            held_up = self._try_to_bring_into_force(session, touched) if touched else ""
+            held_up = self._try_to_bring_into_force(session, touched) if touched else None
         with connect(self._parameters, work=Work.OWN_CHANGES) as session:
             found = read_settings(session)
             for one in touched:
@@ -180,8 +180,11 @@ class SystemSettings:
         refuse_restart(session, ours)
         self._service.refuse_other_program(session)
 
-    def _try_to_bring_into_force(self, session: Connection, touched: Sequence[Touched]) -> str:
-        """Bring the values that were put back into force; else a sentence on when they will be."""
+    def _try_to_bring_into_force(
+        self, session: Connection, touched: Sequence[Touched]
+    ) -> tuple[str, TargetError] | None:
+        """Bring the values that were put back into force; else the code of when they will be, and
+        why not now."""
         try:
             self._bring_into_force(session, touched)
         except StartError:
@@ -190,10 +193,10 @@ class SystemSettings:
             # What takes no restart.
             with contextlib.suppress(TargetError):
                 reload(session)
-            return f"with the next restart, which is not made here: {error}"
+            return "back-with-restart", error
         except TargetError as error:
-            return f"with the next reload: {error}"
-        return ""
+            return "back-with-reload", error
+        return None
 
     def _settled(self, touched: Touched) -> None:
         while touched.changes:
@@ -326,16 +329,24 @@ class SystemSettings:
         return {} if self._service is None else self._service.for_journal()
 
     def _confirm_restored(
-        self, session: Connection, touched: Touched, found: Mapping[str, Setting], held_up: str = ""
+        self,
+        session: Connection,
+        touched: Touched,
+        found: Mapping[str, Setting],
+        held_up: tuple[str, TargetError] | None = None,
     ) -> None:
         now = find(found, touched.name)
         value_is_back = now is not None and same_value(touched.in_force.value, now)
         if held_up and not value_is_back:
-            raise TargetError(f"{touched.name} is back in the file and comes into force {held_up}")
+            code, why = held_up
+            raise TargetRefused(code, name=touched.name, why=str(why))
         # Somebody may have edited postgresql.conf; then it is enough that our line is gone.
         line_is_back = self._scope.written(session, touched.name) == (True, touched.written)
         if not value_is_back and not line_is_back:
             was = shown_of(touched.name, touched.in_force.value)
-            shown = shown_of(touched.name, now.value) if now else "nothing"
-            raise TargetError(f"{touched.name} was {was} and is {shown} after {touched.undo_text}")
+            after = {"name": touched.name, "was": was, "by": touched.undo_text}
+            if now is None:
+                raise TargetRefused("gone-after-undo", **after)
+            now_shown = shown_of(touched.name, now.value)
+            raise TargetRefused("other-after-undo", now=now_shown, **after)
         self._settled(touched)
