@@ -61,6 +61,13 @@ class Evidence:
     """The label of the arm, or two that are compared; empty where it is of all."""
     time: Note = _ALL_TRIALS
 
+    @property
+    def of_arm(self) -> Note:
+        """The figure, with the arm where it is of one."""
+        if not self.arm:
+            return self.figure
+        return Note.of("findings/figure-of-arm", figure=self.figure, arm=self.arm)
+
 
 @dataclass(frozen=True)
 class Finding:

@@ -95,7 +95,7 @@ def test_findings_say_how_sure_they_are_and_what_would_test_them(context: Report
     )
     text = render_brief(replace(context, findings=(*context.findings, found)))
     assert "- [hypothesis] Lock queue: Sessions wait for one another." in text
-    assert "\n  evidence: waits 3.1 sessions (a1)\n  confirm: Look at pg_locks.\n" in text
+    assert "\n  evidence: waits: 3.1 sessions (a1)\n  confirm: Look at pg_locks.\n" in text
 
 
 def test_caveats_come_by_what_they_could_change(context: ReportContext) -> None:

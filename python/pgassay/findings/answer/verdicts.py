@@ -31,6 +31,8 @@ from pgassay.findings.wording import (
 from pgassay.notes import Note, Term
 
 _RULE = "findings/answer/verdicts"
+NEVER = f"{_RULE}/withdrawn.never"
+"""The code of the claim that a level has no figure."""
 
 
 def find(analysis: Analysis, _facts: RunFacts) -> list[Finding]:
@@ -108,7 +110,7 @@ def unanswered(analysis: Analysis) -> list[Note]:
     levels = dict.fromkeys(level for one in idle for level in one.takes if level not in known)
     return [
         Note.of(
-            f"{_RULE}/withdrawn.never",
+            NEVER,
             subject=f"{factor} = {level}",
             idle=tuple(describe_idle(one, "") for one in idle if (factor, level) in one.takes),
         )

@@ -105,10 +105,7 @@ def _not_yet(finding: Finding, said: set[Note]) -> str:
 
 def _basis(one: Finding) -> Iterator[str]:
     """What a diagnosis rests on, and what would test it."""
-    figures = [
-        f"{each.metric} {each.figure}{f' ({each.arm})' if each.arm else ''}"
-        for each in one.evidence
-    ]
+    figures = [f"{each.metric}{colon()}{each.of_arm}" for each in one.evidence]
     more = len(figures) - _MOST_EVIDENCE
     if figures:
         yield tr(

@@ -17,6 +17,7 @@ from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.reading.plain_text import visible
 from pgassay.findings.answer.endpoints import endpoint_sentence
 from pgassay.findings.answer.gates import gate_lines
+from pgassay.findings.answer.verdicts import NEVER
 from pgassay.findings.model import Finding, FindingKind
 from pgassay.language import tr
 from pgassay.report.context import ReportContext
@@ -111,7 +112,7 @@ def _not_compared(finding: Finding, metric: str) -> Case:
     values = finding.claim.values
     of = values.get("subject") or values.get("arm")
     title = METRICS[metric].title
-    outcome: Outcome = "error" if "subject" in values else "passed"
+    outcome: Outcome = "error" if finding.claim.code == NEVER else "passed"
     return Case("verdict", f"{title}: {of}" if of else title, outcome, finding.text)
 
 

@@ -5,12 +5,12 @@ Enters: a finding. Leaves: a folded block, or none. Never: judges the evidence.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from pgassay.findings.model import Evidence, Finding
-from pgassay.language import colon, tr
+from pgassay.language import clauses, colon, tr
 from pgassay.report.document.blocks import Block, Code, Fold, Items, Paragraph
-from pgassay.report.document.text import Span, Text, joined, said
+from pgassay.report.document.text import Span, Text, said
 
 
 def evidence(one: Finding) -> Iterator[Fold]:
@@ -23,7 +23,8 @@ def evidence(one: Finding) -> Iterator[Fold]:
 def _parts(one: Finding) -> Iterator[Block]:
     yield Items([_figure(each) for each in one.evidence])
     if one.not_for_it:
-        yield Paragraph(joined(said("<b>Does not speak for it:</b>"), _against(one.not_for_it)))
+        figures = clauses(f"{each.metric}{colon()}{each.of_arm}" for each in one.not_for_it)
+        yield Paragraph(said("<b>Does not speak for it:</b> {figures}.", figures=figures))
     if one.confirm:
         yield Paragraph(said("<b>To confirm:</b> {confirm}", confirm=one.confirm))
     if one.refute:
@@ -40,11 +41,3 @@ def _figure(each: Evidence) -> Text:
         Span(str(each.figure), "bold"),
         Span(f"{arm}, {each.time}"),
     )
-
-
-def _against(figures: Iterable[Evidence]) -> str:
-    found = (
-        f"{each.metric}{colon()}{each.figure}{f' ({each.arm})' if each.arm else ''}"
-        for each in figures
-    )
-    return f"{'; '.join(found)}."
