@@ -22,7 +22,7 @@ from pgassay.report.document.table import Table
 def answer_tables(context: ReportContext) -> Iterator[Table]:
     """In the order of the report."""
     analysis = context.analysis
-    yield verdict_table(context)
+    yield table_of("verdicts", _verdicts(context))
     yield table_of("gates", _gates(context))
     yield table_of("by_half", _halves(context))
     yield table_of("comparisons", map(_comparison, analysis.answer.comparisons))
@@ -50,12 +50,8 @@ def answer_tables(context: ReportContext) -> Iterator[Table]:
     yield table_of("time_parts", (row for one in analysis.answer.accounting for row in _parts(one)))
 
 
-def verdict_table(context: ReportContext) -> Table:
-    """The primary metric, and beneath each of its verdicts the endpoints beside it."""
-    return table_of("verdicts", _verdicts(context))
-
-
 def _verdicts(context: ReportContext) -> Iterator[dict[str, Any]]:
+    """Yields the primary metric's rows, and beneath each the endpoints beside it."""
     analysis = context.analysis
     sentences = {one.comparison: one.text for one in context.findings if one.comparison is not None}
     for one, beside in analysis.answer.judged():

@@ -13,7 +13,7 @@ from datetime import datetime
 
 from pgassay.report.context import ReportContext, StoredContext
 from pgassay.report.data_tables.tables import main_table, tables_of
-from pgassay.report.data_tables.trials import trial_table
+from pgassay.report.data_tables.trials import trial_data
 from pgassay.report.document.table import Table, Value
 from pgassay.report.inert import csv_cell
 
@@ -29,7 +29,7 @@ def csv_text(table: Table) -> str:
 
 def trials_csv(context: ReportContext) -> str:
     """The raw trials of a run."""
-    return csv_text(trial_table(context))
+    return csv_text(trial_data(context))
 
 
 def render_csv(context: StoredContext) -> str:

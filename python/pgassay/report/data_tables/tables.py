@@ -17,7 +17,7 @@ from pgassay.report.data_tables.model import table_of
 from pgassay.report.data_tables.observed import observation_tables
 from pgassay.report.data_tables.record import record_tables, run_table
 from pgassay.report.data_tables.recorded import recorded_tables
-from pgassay.report.data_tables.trials import detail_tables, trial_table
+from pgassay.report.data_tables.trials import detail_tables, trial_data
 from pgassay.report.document.table import Table
 
 MAIN = {ReportContext: "trials", ObservationContext: "courses", TraceContext: "points"}
@@ -40,7 +40,7 @@ def tables_of(context: StoredContext) -> tuple[Table, ...]:
 def main_table(context: StoredContext) -> Table:
     """The raw trials of a run, the courses of an observation, what a trace timed."""
     if isinstance(context, ReportContext):
-        return trial_table(context)
+        return trial_data(context)
     return next(one for one in tables_of(context) if one.name == MAIN[type(context)])
 
 
@@ -48,7 +48,7 @@ def _of_run(context: ReportContext) -> tuple[Table, ...]:
     return (
         run_table(context),
         *answer_tables(context),
-        trial_table(context),
+        trial_data(context),
         *detail_tables(context),
         *recorded_tables(context),
         *record_tables(context),

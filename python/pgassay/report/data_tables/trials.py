@@ -24,7 +24,7 @@ def every_trial(context: ReportContext) -> tuple[TrialMeasures, ...]:
     return tuple(sorted(every, key=lambda one: (one.whole.start_ns, one.number)))
 
 
-def trial_table(context: ReportContext) -> Table:
+def trial_data(context: ReportContext) -> Table:
     """A row for the whole of each trial and, of a load with several steps, one for each step."""
     levels = tuple(
         data_column(f"level_{factor.name}", "", f"Level of {factor.name}")

@@ -35,7 +35,8 @@ class Cell:
     note: str = ""
     """A second line in small type."""
     value: Any = None
-    """Unrounded, in the column's unit, an interval as its two ends; CSV and XLSX write it."""
+    """Unrounded, in the column's unit, an interval as its two ends. CSV and XLSX write that of a
+    table of data (report/data_tables), and never that of a table that is shown."""
 
 
 Form = Literal["heading", "text", "line", "number", "group"]
@@ -54,8 +55,9 @@ class Column:
     full_title: str = ""
     """Shown by Markdown in place of the title, and by HTML where the pointer rests."""
     name: str = ""
-    """What code, CSV and XLSX call it, with its unit if it has one; in a view the attribute of a
-    fact that its raw value is, such as `effect_pct` or `estimate.effect_pct`."""
+    """What code calls it, and CSV and XLSX call a column of data, with its unit if it has one; in a
+    view the attribute of a fact that its raw value is, such as `effect_pct` or
+    `estimate.effect_pct`."""
     unit: str = ""
     meaning: str = ""
     show: Callable[[Any], str | Cell] = str
