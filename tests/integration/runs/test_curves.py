@@ -18,8 +18,8 @@ scale = 1
 synchronous_commit = ["on", "off"]
 [load]
 clients = [1, 2, 4, 8]
-step = "0.5s"
-warmup = "0.2s"
+step = "0.7s"
+warmup = "0.3s"
 [sampling]
 waits = "20ms"
 [reset]
