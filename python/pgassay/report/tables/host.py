@@ -14,7 +14,7 @@ from pgassay.analysis.model import Figures, HostWindow
 from pgassay.language import Message, listed, tr
 from pgassay.quantities import spaced
 from pgassay.report.context import ReportContext
-from pgassay.report.document.table import Column, Row, Table, row_of
+from pgassay.report.document.table import Cell, Column, Row, Table, row_of
 from pgassay.report.tables.cells import ABSENT, moment
 
 
@@ -72,7 +72,7 @@ def _tables(
 
 def _table(program: str, names: tuple[Column, ...], rows: Sequence[Row]) -> tuple[Table, ...]:
     """One table; none where no figure was read."""
-    if all(text == ABSENT for row in rows for text in (c.text for c in row.cells[len(names) :])):
+    if all(cell.value is None for row in rows for cell in row.cells[len(names) :]):
         return ()
     columns = (
         Column(c.column, full_title=f"{c.title}, {c.unit}" if c.unit else c.title)
@@ -81,6 +81,9 @@ def _table(program: str, names: tuple[Column, ...], rows: Sequence[Row]) -> tupl
     return (Table((*names, *columns), tuple(rows), "host", program),)
 
 
-def _figures(figures: Figures, program: str) -> tuple[str, ...]:
+def _figures(figures: Figures, program: str) -> tuple[Cell, ...]:
     values = ((figures[c.column], c.digits) for c in COLUMNS[program])
-    return tuple(ABSENT if value is None else spaced(value, digits) for value, digits in values)
+    return tuple(
+        Cell(ABSENT if value is None else spaced(value, digits), value=value)
+        for value, digits in values
+    )
