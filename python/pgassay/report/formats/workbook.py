@@ -9,13 +9,26 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, assert_never
 
 import xlsxwriter
 
 from pgassay.report.context import ReportContext, StoredContext
 from pgassay.report.data_tables.tables import tables_of
-from pgassay.report.document.blocks import Answer, Facts, Items, Paragraph
+from pgassay.report.document.blocks import (
+    Answer,
+    Chart,
+    Code,
+    Facts,
+    Fold,
+    Frame,
+    Group,
+    Heading,
+    Items,
+    Key,
+    PageOnly,
+    Paragraph,
+)
 from pgassay.report.document.table import Table, Value, plain
 from pgassay.report.document.text import plain_text
 from pgassay.report.environment import server_version
@@ -96,6 +109,12 @@ def _found(context: StoredContext) -> Iterator[tuple[str, str]]:
                 yield from (("Caveat", plain_text(text)) for text in block.texts)
             case Facts():
                 yield from ((name, plain_text(value)) for name, value in block.rows)
+            case Heading() | Table() | Chart() | Key() | Code() | Frame():
+                pass
+            case Fold() | Group() | PageOnly():
+                pass
+            case _:
+                assert_never(block)
     yield "Run", context.run_name
     yield "pgassay", context.version
     if isinstance(context, ReportContext):
