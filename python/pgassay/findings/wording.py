@@ -170,8 +170,6 @@ def metric_note(name: str) -> Note:
 
 def more_blocks(number: int | None) -> Note:
     """Return a number of further blocks in words, such as `one more block`."""
-    if number == 1:
-        return Note("findings/one-more-block")
     return Note.of("findings/more-blocks", number=number or 0)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 
 from pgassay.analysis.reading.setting_sizes import setting_text
-from pgassay.language import Message, clauses, colon, decimals, listed, tr
+from pgassay.language import Message, clauses, colon, decimals, listed, ntr, tr
 from pgassay.plan.description import combinations_line, mode_in_force, order_of, plots_line
 from pgassay.report.brief.fitting import texts
 from pgassay.report.brief.plain import Part
@@ -84,9 +84,10 @@ def _design(context: ReportContext) -> Part:
         )
     yield from (tr("Mode: {line}", line=line) for line in mode_in_force(plan))
     steps = (
-        tr(
-            "{clients} clients{rate} for {duration} s{warmup}",
-            clients=step.clients,
+        ntr(
+            "{n} client{rate} for {duration} s{warmup}",
+            "{n} clients{rate} for {duration} s{warmup}",
+            step.clients,
             rate="" if step.rate is None else tr(" at {rate} tps", rate=decimals(step.rate, "g")),
             duration=decimals(step.duration_s, "g"),
             warmup="" if step.measured else tr(" (warm-up)"),
