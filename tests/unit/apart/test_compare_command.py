@@ -204,6 +204,15 @@ def test_what_differs_is_listed_as_a_candidate(tmp_path: Path) -> None:
     assert "<script>alert" not in page
 
 
+def test_a_run_of_a_version_without_notes_does_not_differ_by_their_codes(tmp_path: Path) -> None:
+    old, new = (run_of(tmp_path / name, SINGLE, blocks=1) for name in ("old", "new"))
+    for path, codes in ((old, {}), (new, {"does_coded": {"code": "a/b", "values": {}}})):
+        environment = RunDirectory(path).read_json("environment.json")
+        environment["reset"] = {"level": "none", "does": "nothing", **codes}
+        RunDirectory(path).write_json("environment.json", environment)
+    assert compare_stored([old, new], Question()).analysis.conditions == ()
+
+
 def test_what_differs_is_a_raw_value_with_its_unit_and_shown_in_the_language_of_the_page(
     tmp_path: Path,
 ) -> None:

@@ -16,6 +16,7 @@ from pgassay.analysis.apart.model import ApartRun, ConditionDifference, Name, Si
 from pgassay.analysis.reading.setting_sizes import setting_text
 from pgassay.notes import Note, Term, Value
 from pgassay.spec.secrets.redaction import redacted
+from pgassay.stored_notes import CODED
 
 _LIMITS = tomllib.loads((files(__package__) / "conditions.toml").read_text("utf-8"))
 _CONTENT = ("schema_sql", "data_sql", "scenarios", "variants")
@@ -244,6 +245,8 @@ def _is_ignored(group: str, name: str) -> bool:
 def _flat(value: Any, before: str = "") -> Iterator[tuple[str, Value | None]]:
     for key, inner in value.items() if isinstance(value, Mapping) else ():
         name = f"{before}{key}"
+        if str(key).endswith(CODED):
+            continue  # the note of the sentence beside it, which older versions do not store
         if isinstance(inner, Mapping):
             yield from _flat(inner, f"{name}, ")
         else:
