@@ -9,7 +9,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from pgassay.language import Message, clauses, decimals, listed, tr
-from pgassay.quantities import clock, signed_percent, spaced
+from pgassay.quantities import clock, signed, signed_percent, spaced
 from pgassay.report.context import TraceContext
 from pgassay.report.document.text import texts_of
 from pgassay.samples.forms.trace import WithAgainstWithout
@@ -87,12 +87,11 @@ def _change(compared: WithAgainstWithout) -> str:
     found = signed_percent(100 * (compared.ratio - 1))
     if compared.low is None or compared.high is None:
         return tr("{found}, no interval", found=found)
-    low, high = (signed_percent(100 * (end - 1)) for end in (compared.low, compared.high))
     return tr(
         "{found} (95 % CI {low} to {high})",
         found=found,
-        low=low.removesuffix(" %"),
-        high=high,
+        low=signed(100 * (compared.low - 1)),
+        high=signed_percent(100 * (compared.high - 1)),
     )
 
 

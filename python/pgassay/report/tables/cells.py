@@ -18,7 +18,7 @@ from pgassay.analysis.reading.metrics import METRICS, Metric
 from pgassay.analysis.statistics import values
 from pgassay.findings.wording import quantity
 from pgassay.language import Message, decimals, tr
-from pgassay.quantities import load, plain_number, signed_percent, spaced
+from pgassay.quantities import load, plain_number, signed, signed_percent, spaced
 from pgassay.report.charts.style import TONES
 from pgassay.report.document.table import Cell, Column, Form, column, raw
 
@@ -103,7 +103,7 @@ def with_interval(change_pct: float | None, ends: tuple[float, float] | None) ->
     change = signed_percent(change_pct).replace(" ", NO_BREAK)
     if ends is None:
         return change
-    low, high = (signed_percent(end).removesuffix(" %") for end in ends)
+    low, high = map(signed, ends)
     return f"{change} ({tr('{low} to {high} %', low=low, high=high).replace(' ', NO_BREAK)})"
 
 
@@ -115,11 +115,15 @@ def between(estimate: values.Estimate) -> str:
     return f" ({tr(' to ').join(ends)})"
 
 
+_LEAST_P = 0.0005
+"""A smaller p is shown as less than 0.001."""
+
+
 def probability(value: float | None) -> str:
     """A p to three decimals."""
     if value is None or not math.isfinite(value):
         return ABSENT
-    return "< 0.001" if value < 0.0005 else decimals(value, ".3f")
+    return "< 0.001" if value < _LEAST_P else decimals(value, ".3f")
 
 
 def evidence(one: Comparison | Estimate) -> str:
@@ -131,7 +135,7 @@ def evidence(one: Comparison | Estimate) -> str:
         return ABSENT
     if one.p_sign_flip is not None:
         text = probability(one.p_sign_flip)
-        return f"p {text}" if text.startswith("<") else f"p = {text}"
+        return f"p {text}" if one.p_sign_flip < _LEAST_P else f"p = {text}"
     return ABSENT if one.p_looks is None else f"p ≤ {decimals(one.p_looks, 'g')}"
 
 
