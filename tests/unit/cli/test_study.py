@@ -43,7 +43,7 @@ def test_the_keys_of_studies_as_json_are_the_documented_ones() -> None:
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (["run"], "name the study"),
+        (["run"], "no study is named"),
         (["show", "nothing-like-it"], "there is no study 'nothing-like-it'"),
         (["list", NAME], "`study list` takes no name"),
         (["list", "--full"], "`study list` takes no --full; drop it"),
