@@ -17,7 +17,7 @@ import pytest
 from pgassay.server.hosts.account import Account, server_account
 from pgassay.server.owned.installation import Installation
 from support.hosts.sshd import Sshd, loopback_sshd
-from support.memory import memory_folder
+from support.memory import ON_DISK, memory_folder
 from support.servers.debian import CONF_ROOT, DebianServer
 from support.servers.lab import (
     LabServer,
@@ -144,7 +144,7 @@ def ssh_config(sshd: Sshd, monkeypatch: pytest.MonkeyPatch) -> Sshd:
 @pytest.fixture
 def disk_path() -> Iterator[Path]:
     """A folder as `tmp_path`, on a disk."""
-    folder = Path(tempfile.mkdtemp(prefix="pgassay-test-", dir="/var/tmp"))
+    folder = Path(tempfile.mkdtemp(prefix="pgassay-test-", dir=ON_DISK))
     yield folder
     shutil.rmtree(folder)
 

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import psutil
 
+ON_DISK = Path("/var/tmp")  # noqa: S108 (nothing is written, but in a folder of its own)
+"""A folder on a disk, wherever temporary files of the tests lie."""
 ENOUGH_BYTES = 10 * 2**30
 """Eight servers and their copies take two or three, the processes of the tests four."""
 

@@ -18,6 +18,7 @@ from pgassay.server.knobs.host_knobs import recover_host
 from pgassay.server.knobs.knob_files import Knob, device_of, find_knob
 from pgassay.spec.experiment import Spec
 from pgassay.spec.parse import parse_spec
+from support.memory import ON_DISK
 from support.refusals import refused
 from support.runs.command import pgassay
 from support.servers.lab import RecordingJournal
@@ -215,9 +216,9 @@ def test_data_in_memory_has_no_disk_whose_queue_could_be_set() -> None:
         device_of(memory)
 
 
-def test_the_disk_of_a_directory_is_found_where_there_is_one(tmp_path: Path) -> None:
+def test_the_disk_of_a_directory_is_found_where_there_is_one() -> None:
     try:
-        device = device_of(tmp_path)
+        device = device_of(ON_DISK)
     except TargetError:
         pytest.skip("the file system of the tests has no disk")
     assert (device / "queue").is_dir()

@@ -13,6 +13,7 @@ from pgassay.server.hosts.local import HERE, LocalHost
 from pgassay.server.knobs.knob_files import device_of
 from pgassay.trials.host.host_reading import HostReading, host_state, lines_of, read_host
 from pgassay.trials.host.processor_times import processor_times, split_between
+from support.memory import ON_DISK
 from support.refusals import refused
 
 SAID = """\
@@ -107,12 +108,12 @@ def test_a_look_at_this_host_finds_the_parent_of_a_process_and_its_children() ->
     assert 0.0 < state.disk_used < 1.0
 
 
-def test_the_queue_of_a_disk_is_that_of_the_partition_or_disk_below(tmp_path: Path) -> None:
+def test_the_queue_of_a_disk_is_that_of_the_partition_or_disk_below() -> None:
     try:
-        queue = device_of(tmp_path) / "queue"
+        queue = device_of(ON_DISK) / "queue"
     except TargetError as error:
         pytest.skip(str(error))
-    seen = host_state(read_host(HERE, tmp_path)).knobs
+    seen = host_state(read_host(HERE, ON_DISK)).knobs
     assert seen["queue data read_ahead_kb"] == (queue / "read_ahead_kb").read_text().strip()
     assert seen["queue data scheduler"] == (queue / "scheduler").read_text().strip()
     assert "queue wal scheduler" not in seen
