@@ -70,9 +70,8 @@ def test_pgbench_as_the_command_is_counted_by_the_server_and_timed_by_its_own_lo
     load = "\n".join(
         [
             command(
-                pgbench, "-n", "-S", "-R", "2000", "-c", "$PGASSAY_CLIENTS",
-                "-T", "${PGASSAY_DURATION}", "-l", "--log-prefix=$PGASSAY_OUTPUT/log$PGASSAY_STEP",
-                "--random-seed=$PGASSAY_SEED",
+                pgbench, "-n", "-c", "$PGASSAY_CLIENTS", "-T", "${PGASSAY_DURATION}", "-S", "-l",
+                "--log-prefix=$PGASSAY_OUTPUT/log$PGASSAY_STEP", "--random-seed=$PGASSAY_SEED",
             ),
             'latency = { pgbench_log = "log$PGASSAY_STEP" }',
             f'warmup = "1s"\nwarmup_command = ["{pgbench}", "-n", "-S", "-T", "1"]',
