@@ -152,7 +152,7 @@ class Part(Stored):
 
     @property
     def given(self) -> Mapping[str, Any]:
-        """All of its keys."""
+        """Returns all keys that the file has, also those without a field."""
         return self._given
 
 

@@ -305,6 +305,6 @@ class Analysis:
 
     @property
     def warnings(self) -> tuple[Caveat, ...]:
-        """The caveats of all parts."""
+        """Returns the caveats of all parts of the analysis."""
         parts = (self.answer, self.behaviour, self.noise, self.explanation)
         return tuple(one for part in parts for one in part.warnings)

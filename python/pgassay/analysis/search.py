@@ -94,7 +94,7 @@ def most_probes(levels: int, confidence: float) -> int:
 def search(
     levels: tuple[float, ...], probe: Callable[[float], bool], confidence: float
 ) -> SearchResult:
-    """Seek by bisection, then confirm."""
+    """Seeks the highest level that passes by bisection, then confirms it."""
     probes: list[Probe] = []
 
     def ask(index: int, phase: Literal["seek", "confirm"]) -> bool:

@@ -50,7 +50,7 @@ def interval(estimate: Estimated, margin: float = 0.0, *, unsigned: bool = False
 
 
 def aside(interval: Note) -> Note:
-    """An interval in brackets."""
+    """Returns the note of an interval in brackets."""
     return Note.of("findings/aside", interval=interval)
 
 
@@ -164,7 +164,7 @@ def at_load(one: Comparison | ByServer) -> Note | str:
 
 
 def metric_note(name: str) -> Note:
-    """The title of a metric."""
+    """Returns the note of a metric's title."""
     return Note.of("findings/metric", name=name, title=Term(METRICS[name].title))
 
 

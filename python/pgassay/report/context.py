@@ -69,7 +69,7 @@ class ReportContext:
 
     @property
     def spec_text(self) -> str:
-        """spec.toml as it was stored."""
+        """Returns the text of spec.toml as it was stored."""
         return self.facts.spec_text
 
     @property
@@ -120,7 +120,7 @@ class ObservationContext:
 
     @property
     def title(self) -> str:
-        """The server that was observed."""
+        """Returns the title of the report, which names the observed server."""
         return tr("Observation of {server}", server=self.described.server)
 
 
@@ -135,7 +135,7 @@ class TraceContext:
 
     @property
     def title(self) -> str:
-        """The server that was traced."""
+        """Returns the title of the report, which names the traced server."""
         return tr("Trace of {server}", server=self.described.server)
 
 
@@ -152,7 +152,7 @@ class ApartContext:
 
     @property
     def run_name(self) -> str:
-        """The names of all sides."""
+        """Returns the names of all compared sides, joined by commas."""
         return ", ".join(side.name for side in self.analysis.sides)
 
     @property

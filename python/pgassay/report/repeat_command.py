@@ -16,7 +16,7 @@ from pgassay.spec.reading.tables import parsed_toml
 
 
 def repeat_command(folder: Path, plan: Plan, spec_text: str) -> str:
-    """With the seed that was used, and the mode if it is not the one in the file.
+    """Returns the command, with the seed that was used, and the mode if it is not the file's.
 
     The path begins at the run's own directory: that of its author means nothing elsewhere.
     """

@@ -49,7 +49,7 @@ class Run:
 
     @property
     def question(self) -> str:
-        """What it asks."""
+        """Returns the question that the run asks."""
         return overview_of(self._with(OVERVIEW)).question
 
     @property
@@ -59,7 +59,7 @@ class Run:
 
     @property
     def started(self) -> datetime | None:
-        """When it began."""
+        """Returns when the run began; None where that is not stored."""
         return overview_of(self._with(OVERVIEW)).started
 
     @property
@@ -69,13 +69,13 @@ class Run:
 
     @property
     def plan(self) -> dict[str, Any]:
-        """plan.json; of an observation, observation.json."""
+        """Returns the object of plan.json; of an observation, that of observation.json."""
         run = rows.directory(self._with(Wanted((PLAN, OBSERVATION))))
         return run.read_json(run.MARK)
 
     @property
     def environment(self) -> dict[str, Any]:
-        """environment.json: server, settings, host, data."""
+        """Returns the object of environment.json: server, settings, host, data."""
         return dict(rows.directory(self._with(Wanted((ENVIRONMENT,)))).environment().given)
 
     @property
@@ -134,7 +134,7 @@ class Run:
 
     @property
     def checkpoints(self) -> pa.Table:
-        """Checkpoints of the server's log."""
+        """Returns the checkpoints that the server's log reports."""
         return self.table("checkpoints")
 
     @property

@@ -64,7 +64,7 @@ class Change:
 
     @property
     def what(self) -> str:
-        """The change in words."""
+        """Returns the change in words."""
         raise NotImplementedError
 
     def _check(self) -> None:

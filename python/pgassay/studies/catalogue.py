@@ -66,7 +66,7 @@ class Study:
         return for_this_host(text_of(path), file=self._source(form))
 
     def spec(self, form: Form) -> Spec:
-        """That experiment, checked."""
+        """Returns the checked experiment of one form of the study."""
         return parse_spec(self.experiment(form), source=self._source(form), beside=self.folder)
 
     def _source(self, form: Form) -> str:
@@ -74,7 +74,7 @@ class Study:
 
 
 def names() -> list[str]:
-    """The names of all studies."""
+    """Returns the names of all studies."""
     return sorted(file.parent.name for file in FOLDER.glob(f"*/{DESCRIPTION}"))
 
 

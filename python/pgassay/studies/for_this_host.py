@@ -19,7 +19,7 @@ from pgassay.server.hosts.local import HERE
 
 
 def for_this_host(text: str, *, file: str) -> str:
-    """The text with its sizes."""
+    """Returns the text with the sizes that fit this host filled in."""
     environment = Environment(  # noqa: S701 - TOML, not HTML; the templates are our own
         undefined=StrictUndefined, keep_trailing_newline=True
     )

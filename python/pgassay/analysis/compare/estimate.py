@@ -122,7 +122,7 @@ def estimate(
 
 
 def lies_inside(interval: Interval, margins: Interval) -> bool:
-    """Whether it touches neither margin."""
+    """Returns whether an interval lies between two margins and touches neither."""
     return margins[0] < interval[0] and interval[1] < margins[1]
 
 

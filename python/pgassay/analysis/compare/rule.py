@@ -95,7 +95,7 @@ class Rule:
 
 
 def rule_of(plan: Plan) -> Rule:
-    """The rule of this plan."""
+    """Returns the rule by which the verdicts of a plan are decided."""
     kind = IntervalKind.T if plan.calibrates else _INTERVALS[plan.stops]
     return Rule(
         interval=kind,

@@ -58,7 +58,7 @@ class Limit:
 
     @classmethod
     def of(cls, gate: Gate) -> Limit:
-        """That of a gate whose metric is compared by ratios."""
+        """Returns the limit of a gate whose metric is compared by ratios."""
         return cls(math.log1p(gate.limit / 100.0), gate.above)
 
     def mirrored(self) -> Limit:

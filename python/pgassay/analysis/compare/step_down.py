@@ -38,7 +38,7 @@ class Reached(Generic[Key]):
     inside: int = 0
 
     def rule_now(self, rule: Rule) -> Rule:
-        """That of the verdicts that are left."""
+        """Returns the rule for the verdicts that are still undecided."""
         return replace(
             rule,
             simultaneous=max(1, rule.simultaneous - self.different),

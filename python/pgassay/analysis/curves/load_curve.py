@@ -90,7 +90,7 @@ def _interval(column: NDArray[np.float64]) -> Interval | None:
 def scaling_law(
     clients: NDArray[np.float64], rate: float, contention: float, coherence: float
 ) -> NDArray[np.float64]:
-    """X(N)."""
+    """Returns throughput by number of clients, as the universal scalability law has it."""
     less = clients - 1.0
     return rate * clients / (1.0 + contention * less + coherence * clients * less)
 

@@ -53,8 +53,8 @@ class Withheld:
         )
 
     def effects(self, effects: Sequence[EffectByLoad]) -> tuple[EffectByLoad, ...]:
-        """Without band and crossings where the level lacks a verdict at any load: one band holds
-        for all loads together."""
+        """Returns the effects, without band and crossings where the level lacks a verdict at any
+        load: one band holds for all loads together."""
         levels = {(factor, level) for factor, level, _ in self.at}
         return tuple(
             replace(

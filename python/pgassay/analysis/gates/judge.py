@@ -146,7 +146,7 @@ def _outcome(
 
 
 def why_withdrawn(reason: Withdrawn) -> Note:
-    """Why there is no verdict."""
+    """Returns the note that says why a comparison has no verdict."""
     return Note(f"analysis/gates/{reason.value}")
 
 

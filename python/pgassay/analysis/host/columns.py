@@ -91,11 +91,11 @@ class HostColumns:
         }
 
     def readings(self, program: str) -> list[int]:
-        """When a program's first file was read: the edges of the shortest windows."""
+        """Returns when (ns) a program's first file was read: the edges of the shortest windows."""
         return [int(at) for at in self._readings[program]]
 
     def windows(self, edges_ns: Sequence[int]) -> list[HostWindow]:
-        """Adjacent windows."""
+        """Returns the rates over each window between two adjacent edges (ns)."""
         return [self.window(start, end) for start, end in itertools.pairwise(edges_ns)]
 
     def window(self, start_ns: int, end_ns: int) -> HostWindow:

@@ -32,7 +32,7 @@ class TrialSources:
 
     @cached_property
     def load(self) -> pa.Table:
-        """load.parquet."""
+        """Returns the table of load.parquet."""
         return self._trial.table("load")
 
     def load_of(self, steps: Iterable[Step]) -> pa.Table:
@@ -46,7 +46,7 @@ class TrialSources:
 
     @cached_property
     def checkpoints(self) -> pa.Table:
-        """checkpoints.parquet."""
+        """Returns the table of checkpoints.parquet."""
         return self._trial.table("checkpoints")
 
     @cached_property
@@ -61,10 +61,10 @@ class TrialSources:
 
     @cached_property
     def postgres(self) -> CounterSeries:
-        """postgres.parquet, by counter."""
+        """Returns the series of postgres.parquet, by counter."""
         return CounterSeries(self._trial.batched("postgres"))
 
     @cached_property
     def host(self) -> CounterSeries:
-        """host.parquet, by counter."""
+        """Returns the series of host.parquet, by counter."""
         return CounterSeries(self._trial.batched("host"))

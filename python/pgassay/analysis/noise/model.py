@@ -170,7 +170,7 @@ class RunTrend:
 
     @property
     def is_sure(self) -> bool:
-        """Whether the interval excludes zero."""
+        """Returns whether the interval of the trend excludes zero."""
         return self.ci95_pct[0] > 0.0 or self.ci95_pct[1] < 0.0
 
 

@@ -81,7 +81,7 @@ class Counted:
 
     @classmethod
     def of(cls, profile: Profile) -> Counted:
-        """Count one."""
+        """Counts the samples of one profile by function."""
         own: Counter[str] = Counter()
         total: Counter[str] = Counter()
         parts: Counter[tuple[str, str]] = Counter()

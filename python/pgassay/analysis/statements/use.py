@@ -222,7 +222,7 @@ def _effects(
 
 
 def plans_by_arm(arms: Sequence[Arm], seen: Sequence[SeenPlan]) -> tuple[StatementPlans, ...]:
-    """Statements by scenario and line."""
+    """Returns the plans that each statement had in each arm, by scenario and line."""
     by_statement: dict[tuple[str, str], list[SeenPlan]] = {}
     for one in seen:
         by_statement.setdefault((one.scenario, one.sql), []).append(one)

@@ -132,7 +132,7 @@ Buckets = Mapping[int, int]
 
 
 def upper_us(low: int) -> int:
-    """Where a bucket ends: bpftrace's first is [0, 1), its others [n, 2n)."""
+    """Returns where a bucket ends (µs): bpftrace's first is [0, 1), its others [n, 2n)."""
     return 2 * low if low else 1
 
 
@@ -153,5 +153,5 @@ def quantile_us(buckets: Buckets, share: float) -> float | None:
 
 
 def longest_us(buckets: Buckets) -> float | None:
-    """No counted duration was longer."""
+    """Returns a bound (µs) that no counted duration exceeds; None where nothing was counted."""
     return max((upper_us(low) for low, inside in buckets.items() if inside), default=None)

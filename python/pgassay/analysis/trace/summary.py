@@ -243,7 +243,7 @@ class Traced:
         )
 
     def courses(self, names: Sequence[_Name]) -> Iterator[PointCourse]:
-        """Points by second."""
+        """Yields the course of each named trace point, second by second."""
         spans = sorted(self._rows)
         for name in names:
             found = [

@@ -28,7 +28,7 @@ _FAMILIES = {
 
 
 def find(analysis: Analysis, _facts: RunFacts) -> list[Finding]:
-    """Interactions, then trends."""
+    """Returns a finding for each interaction, then one for each trend."""
     found = [
         Finding(FindingKind.INTERACTION, plain_badge(i.verdict), interaction_sentence(i, analysis))
         for i in analysis.answer.interactions

@@ -70,7 +70,7 @@ def lost_words(verdict: Comparison, analysis: Analysis) -> list[Note]:
 
 
 def limits(verdict: Comparison, analysis: Analysis) -> list[Note]:
-    """A sentence for each limit."""
+    """Returns a note for each thing that limits what a verdict says."""
     halves, lost = by_half(verdict, analysis), losses(verdict, analysis)
     unseen, usual = collapses(verdict, analysis), typical(verdict, analysis.answer.smallest_effect)
     found = []

@@ -56,7 +56,7 @@ class RuleInArm:
 
     @property
     def leads(self) -> bool:
-        """Whether every leading sign holds."""
+        """Returns whether every leading sign of the rule holds in this arm."""
         return all(one.holds for one in self.signs if one.sign.role == "leading")
 
 

@@ -50,7 +50,7 @@ class ArmFacts:
 
 
 def facts_of(analysis: Analysis, run: RunFacts) -> list[ArmFacts]:
-    """The arms that have trials."""
+    """Returns what rules ask about, one entry per arm that has trials."""
     environment = run.environment
     server, cores = environment.server, environment.host.cpus
     common = {name: server.value_of(name) or "" for name in server.every_setting}

@@ -26,7 +26,7 @@ class Fitness(StrEnum):
 
 
 def fitness_of(found: Calibration, smallest_effect: float) -> Fitness:
-    """The worst of all checks."""
+    """Returns the worst result of all checks of a calibration."""
     states = (state for state, _, _ in checks(found, smallest_effect))
     return max(states, key=list(Fitness).index, default=Fitness.FIT)
 

@@ -36,7 +36,7 @@ _MOST_EVIDENCE = 2
 
 
 def answer_parts(context: ReportContext) -> dict[str, Part]:
-    """By name of `parts.toml`."""
+    """Returns the blocks of the brief's answer, by the names that `parts.toml` lists."""
     meaning = texts()["meaning"]["run" if context.plan.factors else "single"].strip()
     margin = f"{context.margin} %"
     return {

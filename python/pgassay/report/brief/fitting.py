@@ -28,7 +28,7 @@ _NOTE = 60
 
 @cache
 def texts() -> Mapping[str, Any]:
-    """parts.toml."""
+    """Returns the titles and names that parts.toml has."""
     return messages_of(
         tomllib.loads((files(__package__) / "parts.toml").read_text("utf-8")),
         besides=("name", "key_settings", "arm_metrics"),

@@ -26,7 +26,7 @@ _MOST_BLOCKS = 3
 
 
 def record_parts(context: ReportContext) -> dict[str, Part]:
-    """By name of `parts.toml`."""
+    """Returns the blocks of what was run and measured, by the names that `parts.toml` lists."""
     return {
         "design": _design(context),
         "workload": _workload(context),

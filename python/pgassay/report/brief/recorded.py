@@ -24,7 +24,7 @@ _SOURCES = {
 
 
 def observation_parts(context: ObservationContext) -> dict[str, Part]:
-    """By name of `parts.toml`."""
+    """Returns the blocks of an observation, by the names that `parts.toml` lists."""
     observed = context.observed
     known_from = tr(
         "{number}, known from {source}",
@@ -51,7 +51,7 @@ def observation_parts(context: ObservationContext) -> dict[str, Part]:
 
 
 def trace_parts(context: TraceContext) -> dict[str, Part]:
-    """By name of `parts.toml`."""
+    """Returns the blocks of a trace, by the names that `parts.toml` lists."""
     # Briefs of runs need none of it.
     from pgassay.report.sections.trace import figures
     from pgassay.report.sections.trace import method as trace_method

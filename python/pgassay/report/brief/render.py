@@ -16,7 +16,7 @@ from pgassay.report.environment import created_at, server_version
 
 
 def render_brief(context: StoredContext) -> str:
-    """The whole text."""
+    """Returns the whole brief as plain text."""
     if isinstance(context, ObservationContext):
         what, parts = tr("Observation"), observation_parts(context)
     elif isinstance(context, TraceContext):

@@ -70,5 +70,5 @@ def present_classes(analysis: Analysis) -> list[WaitClass]:
 
 
 def mean_of(arm: ArmSummary, wait_class: WaitClass) -> float:
-    """Milliseconds per transaction."""
+    """Returns an arm's mean time in a class of waits, in milliseconds per transaction."""
     return arm.means.get(wait_class.metric, 0.0)

@@ -20,7 +20,7 @@ from pgassay.report.document.table import Table
 
 
 def answer_tables(context: ReportContext) -> Iterator[Table]:
-    """In the order of the report."""
+    """Yields the tables of verdicts and of what explains them, in the order of the report."""
     analysis = context.analysis
     yield table_of("verdicts", _verdicts(context))
     yield table_of("gates", _gates(context))

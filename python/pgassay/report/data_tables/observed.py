@@ -32,7 +32,7 @@ COURSE_UNITS = {
 
 
 def observation_tables(context: ObservationContext) -> Iterator[Table]:
-    """In the order of the report."""
+    """Yields the tables of an observation, in the order of the report."""
     observed = context.observed
     yield table_of("facts", ({"name": name, "value": value} for name, value in facts(context)))
     yield _courses(context)

@@ -25,7 +25,7 @@ _ELSEWHERE = ("schema", "every_setting", "settings", "settings_that_differ")
 
 
 def record_tables(context: ReportContext) -> Iterator[Table]:
-    """In the order of the report."""
+    """Yields the tables from findings to the environment, in the order of the report."""
     yield table_of("findings", map(_finding, context.findings))
     yield table_of("caveats", _caveats(context))
     yield table_of("noise", _noise(context))

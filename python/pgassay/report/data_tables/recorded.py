@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def recorded_tables(context: ReportContext) -> Iterator[Table]:
-    """In the order of the report."""
+    """Yields the tables of what trials recorded, in the order of the report."""
     yield table_of("wait_events", _wait_events(context))
     yield table_of("statements", _statements(context))
     yield table_of("statement_effects", _statement_effects(context))

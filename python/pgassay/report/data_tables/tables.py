@@ -25,7 +25,7 @@ MAIN = {ReportContext: "trials", ObservationContext: "courses", TraceContext: "p
 
 
 def tables_of(context: StoredContext) -> tuple[Table, ...]:
-    """Every table."""
+    """Returns every table of data of a run, an observation or a trace."""
     if isinstance(context, ObservationContext):
         found = tuple(observation_tables(context))
     elif isinstance(context, TraceContext):

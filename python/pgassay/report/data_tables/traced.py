@@ -15,7 +15,7 @@ from pgassay.report.summaries.trace import caveats, facts
 
 
 def trace_tables(context: TraceContext) -> Iterator[Table]:
-    """In the order of the report."""
+    """Yields the tables of a trace, in the order of the report."""
     traced = context.traced
     yield table_of("facts", ({"name": name, "value": value} for name, value in facts(context)))
     yield table_of("points", _points(context))

@@ -46,7 +46,7 @@ def trial_data(context: ReportContext) -> Table:
 
 
 def detail_tables(context: ReportContext) -> Iterator[Table]:
-    """Slices, quantiles, scenarios."""
+    """Yields the tables of slices, of quantiles and of scenarios of all trials."""
     yield _slice_table(context)
     yield table_of("latency_quantiles", _quantiles(context))
     yield table_of("latency_curves", _curves(context))
@@ -54,7 +54,7 @@ def detail_tables(context: ReportContext) -> Iterator[Table]:
 
 
 def label_of(context: ReportContext, arm: str) -> str:
-    """The levels of an arm."""
+    """Returns the levels of an arm as its label."""
     return "all arms" if arm == ALL_ARMS else context.labels.get(arm, arm)
 
 

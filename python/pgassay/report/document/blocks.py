@@ -46,7 +46,7 @@ class Answer:
 
     @property
     def whole(self) -> Text:
-        """The text and its limits."""
+        """Returns the answer's text, followed by its limits."""
         return joined(self.text, self.limits)
 
 

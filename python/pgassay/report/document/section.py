@@ -37,7 +37,7 @@ class Section:
 
 
 def shown(blocks: Blocks) -> tuple[Block, ...]:
-    """Without what is empty."""
+    """Returns the blocks that hold something."""
     return tuple(block for block in blocks if block)
 
 

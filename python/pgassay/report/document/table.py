@@ -107,7 +107,7 @@ class Table:
         return (tuple(plain(cell.value) for cell in row.cells) for row in self.rows)
 
     def column(self, name: str) -> tuple[str, ...]:
-        """The texts of one column."""
+        """Returns the texts of one column."""
         at = [column.name for column in self.columns].index(name)
         return tuple(row[at] for row in self.rows)
 

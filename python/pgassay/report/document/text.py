@@ -74,7 +74,7 @@ class Texts:
         return tr(self.table[key], **values)
 
     def marked(self, key: str, /, **values: Any) -> Text:
-        """One that has marks."""
+        """Returns a sentence that has bold parts, code or links, with its values."""
         return said(self.table[key], **values)
 
 

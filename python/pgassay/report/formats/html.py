@@ -42,7 +42,7 @@ _WORDS = {
 
 
 def render_html(context: AnyContext) -> str:
-    """The whole page."""
+    """Returns the whole page as HTML."""
     page, made_of = page_of(context), commit_words()
     sections = [(section, html_of(blocks)) for section, blocks in page.sections]
     script = _asset("charts.js")

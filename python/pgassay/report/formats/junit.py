@@ -59,7 +59,7 @@ def render_junit(context: ReportContext) -> str:
 
 
 def junit_xml(context: ReportContext, cases: Iterable[Case]) -> str:
-    """The suite of these cases."""
+    """Returns these test cases as one suite in JUnit's XML."""
     every = tuple(cases)
     counts = dict.fromkeys(("failed", "skipped", "error"), 0)
     suite = ET.Element("testsuite", name=visible(f"pgassay {context.run_name}"))

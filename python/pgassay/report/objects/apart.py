@@ -35,7 +35,7 @@ _FIGURES = (
 
 
 def render_apart_json(context: ApartContext) -> str:
-    """The whole comparison."""
+    """Returns the comparison of runs made apart as JSON."""
     analysis = context.analysis
     value = {
         "schema": SCHEMA,

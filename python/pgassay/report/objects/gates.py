@@ -16,7 +16,7 @@ from pgassay.stored_notes import coded
 
 
 def gates_object(results: Sequence[GateResult]) -> list[dict[str, Any]]:
-    """One object per gate."""
+    """Returns one JSON object per gate."""
     return [
         {
             "gate": one.gate.text,

@@ -27,7 +27,7 @@ from pgassay.spec.secrets.redaction import redacted
 
 
 def answers(context: ApartContext) -> tuple[Answer, ...]:
-    """That the comparison was forced, if it was; the verdicts over whole trials."""
+    """Returns the verdicts over whole trials, after a warning where the comparison was forced."""
     warned = [Answer(tr("forced"), TONES[Verdict.WORSE], text) for text in forced(context.analysis)]
     found = []
     for one in context.analysis.verdicts():

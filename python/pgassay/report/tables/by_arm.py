@@ -17,7 +17,7 @@ from pgassay.report.tables.cells import ABSENT
 
 
 def arm_columns(context: ReportContext) -> tuple[Column, ...]:
-    """One column for each arm."""
+    """Returns one column for each arm."""
     styles = arm_styles(context.plan.arms)
     arms = (styles[arm.id] for arm in context.analysis.answer.arms)
     return tuple(Column(arm.short, full_title=arm.label, name=arm.id) for arm in arms)

@@ -42,7 +42,7 @@ def subject(one: Any) -> str:
 
 
 def change(comparison: Comparison) -> str:
-    """In per cent; where the baseline is zero or nearly so, in the metric's unit."""
+    """Writes a change in per cent; where the baseline is (nearly) zero, in the metric's unit."""
     effect = comparison.effect_pct
     if effect is not None and abs(effect) <= values.USELESS_PCT:
         return signed_percent(comparison.effect_pct)
@@ -50,7 +50,7 @@ def change(comparison: Comparison) -> str:
 
 
 def difference(comparison: Comparison) -> str:
-    """In the metric's unit, such as `+1 369 tps`."""
+    """Writes a difference in the metric's unit, such as `+1 369 tps`."""
     return _signed(comparison.level_mean - comparison.baseline_mean, METRICS[comparison.metric])
 
 
@@ -76,7 +76,7 @@ def _withdrawn(why: Withdrawn) -> str:
 
 
 def tone_cell(text: str, tone: str) -> Cell:
-    """A verdict in its colour."""
+    """Returns the cell of a verdict in its colour."""
     return Cell(tr(text), style=f"word {tone}")
 
 
@@ -120,7 +120,7 @@ _LEAST_P = 0.0005
 
 
 def probability(value: float | None) -> str:
-    """A p to three decimals."""
+    """Writes a p-value to three decimals."""
     if value is None or not math.isfinite(value):
         return ABSENT
     return "< 0.001" if value < _LEAST_P else decimals(value, ".3f")
@@ -149,7 +149,7 @@ def looks_decided(one: Comparison) -> bool:
 
 
 def whole(value: float) -> str:
-    """A whole number, thousands apart."""
+    """Writes a number without decimals, its thousands apart."""
     return spaced(value, 0)
 
 

@@ -50,8 +50,11 @@ class BoundedSession(psycopg.Connection[tuple[Any, ...]]):
     def execute(
         self, query: Any, params: Params | None = None, **named: Any
     ) -> psycopg.Cursor[tuple[Any, ...]]:
-        """As psycopg does. Where the server cannot convert a name to UTF-8 (another database's, or
-        any in a database without an encoding), it is asked again for the bytes as they are."""
+        """Executes a query as psycopg does.
+
+        Where the server cannot convert a name to UTF-8 (another database's, or any in a database
+        without an encoding), it is asked again for the bytes as they are.
+        """
         try:
             return super().execute(query, params, **named)
         except (errors.CharacterNotInRepertoire, errors.UntranslatableCharacter):

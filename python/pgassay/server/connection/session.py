@@ -172,7 +172,7 @@ def _tried_often(session: Connection, query: LiteralString) -> psycopg.Cursor[tu
 
 
 def resolve(dsn: str) -> ConnectionParameters:
-    """Where libpq really goes: its defaults, environment, service and password files applied."""
+    """Returns where libpq really goes, with its defaults, environment and files applied."""
     try:
         given = conninfo_to_dict(dsn)
     except psycopg.Error:

@@ -53,7 +53,7 @@ class Mark:
 
     @property
     def who(self) -> str:
-        """The run in words."""
+        """Returns the run that left the mark, in words."""
         place = f"{self.run}, " if self.run else ""
         return visible(f"a run of {self.machine} ({place}role {self.role}, {self.started})")
 

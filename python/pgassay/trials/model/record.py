@@ -80,7 +80,7 @@ class Validity:
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """The sentences of the notes."""
+        """Returns the sentences of the reasons why a trial does not count."""
         return tuple(map(str, self.notes))
 
 
@@ -136,7 +136,7 @@ class TrialRecord:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """The sentences of the notes."""
+        """Returns the sentences of the trial's warnings."""
         return tuple(str(one) for one in self.notes)
 
 

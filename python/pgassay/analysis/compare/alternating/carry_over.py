@@ -123,7 +123,7 @@ def _subject(test: CarryOver) -> tuple[str, str, CarryOverTest]:
 
 
 def kept_found(now: CarryOver, before: CarryOver | None) -> CarryOver:
-    """This look's figures, with what an earlier look found."""
+    """Returns this look's figures, with a carry-over that an earlier look found."""
     if before is None or not before.found:
         return now
     return replace(

@@ -138,7 +138,7 @@ def first_place(places: NDArray[np.bool_]) -> Array:
 
 
 def recovery_s(smooth: Array, step_s: float) -> Array:
-    """When nine tenths of the deepest dip of each row have recovered; infinite if never."""
+    """Returns when (s) nine tenths of each row's deepest dip have recovered; infinite if never."""
     lowest = smooth.argmin(axis=-1)[..., None]
     depth = np.take_along_axis(smooth, lowest, axis=-1)
     back = (smooth >= RECOVERED * depth) & (np.arange(smooth.shape[-1]) >= lowest)

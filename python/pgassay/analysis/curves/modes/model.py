@@ -86,6 +86,6 @@ class ModeContrast:
 
     @property
     def is_clear(self) -> bool:
-        """Whether the interval excludes zero."""
+        """Returns whether the interval of the contrast excludes zero."""
         low, high = self.points.low, self.points.high
         return low is not None and high is not None and (low > 0.0 or high < 0.0)

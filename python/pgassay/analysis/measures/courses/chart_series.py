@@ -176,7 +176,7 @@ def range_by_second(courses: Sequence[Timed]) -> list[tuple[float, float | None,
 
 
 def chart_series(trial: StoredTrial, sources: TrialSources | None = None) -> ChartSeries:
-    """The series of one trial."""
+    """Returns the series of one trial that its charts draw."""
     sources = sources or TrialSources(trial)
     summary = trial.summary()
     measured = summary.load.measured

@@ -107,7 +107,7 @@ def wait_type(event: str | None) -> str:
 
 
 def read_even_series(trial: StoredTrial, sources: TrialSources | None = None) -> EvenSeries:
-    """The series of one trial."""
+    """Reads the series of one trial, brought to one value per even step of time."""
     sources = sources or TrialSources(trial)
     summary = trial.summary()
     measured = summary.load.measured

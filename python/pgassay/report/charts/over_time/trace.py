@@ -33,7 +33,7 @@ _FEW = 3
 
 
 def throughput_chart(traced: TraceSummary) -> Figure | None:
-    """Transactions per second."""
+    """Draws the traced server's transactions per second; None where it had none."""
     if not any(value for value in traced.tps_course):
         return None
     panel = _panel(traced, Axis(tr("transactions per second"), from_zero=True))

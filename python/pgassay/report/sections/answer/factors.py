@@ -106,7 +106,7 @@ def _at(one: SimpleEffect) -> str:
 
 @section("answer/trends", "Along the levels")
 def trends(context: ReportContext) -> Blocks:
-    """Every factor with ordered levels."""
+    """Shows how the metric goes along the levels of each factor with ordered levels."""
     found = context.analysis.answer.trends
     if not found:
         return

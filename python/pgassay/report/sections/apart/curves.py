@@ -68,7 +68,7 @@ def by_load(context: ApartContext) -> Blocks:
 
 
 def load_table(analysis: ApartAnalysis) -> Table:
-    """By arm, load and side."""
+    """Returns the table of metrics by arm, load and side."""
     metrics = shown_metrics([at for one in analysis.curves for at in one.by_load])
     rows: list[tuple[str | Cell, ...]] = []
     for one in analysis.curves:
@@ -127,7 +127,7 @@ def _over_time(analysis: ApartAnalysis, figures: Sequence[Figure]) -> Text:
 
 @section("apart/quantiles", "Latency, quantile by quantile")
 def quantiles(context: ApartContext) -> Blocks:
-    """Trials whose latency was logged."""
+    """Shows quantiles of latency of both sides, of trials whose latency was logged."""
     analysis = context.analysis
     curves = [(one.arm, curve) for one in analysis.curves for curve in one.latencies]
     loads = dict.fromkeys(curve.step for _, curve in curves if curve.step is not None)

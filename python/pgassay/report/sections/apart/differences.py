@@ -66,7 +66,7 @@ def verdicts(context: ApartContext) -> Blocks:
 
 
 def verdict_table(context: ApartContext) -> Table:
-    """By side, arm and load."""
+    """Returns the table of judged differences, by side, arm and load."""
     judged = context.analysis.judged()
     found = _table(tr("The difference"), judged, verdict_column(TONES, _NOT_RANDOMISED))
     return found.only_if(trials=False, spread=False)
@@ -74,7 +74,7 @@ def verdict_table(context: ApartContext) -> Table:
 
 @section("apart/everything", "Everything measured")
 def everything(context: ApartContext) -> Blocks:
-    """Every metric over whole trials."""
+    """Shows the difference in every metric over whole trials."""
     found = [one for one in context.analysis.differences if one.comparison.step is None]
     made = _table(tr("Everything measured"), found, replace(RESULT, title=_NOT_RANDOMISED))
     if found:

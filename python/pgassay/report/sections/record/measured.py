@@ -124,7 +124,7 @@ def _ends(arm: ArmSummary, metric: Metric) -> str:
 
 
 def comparison_table(context: ReportContext) -> Table:
-    """Every metric, level and step."""
+    """Returns the table of comparisons of every metric, level and step."""
     return view(_COMPARISONS, _large_enough(context)).only_if(
         p_sign_flip=_has_sign_flip(context),
         level=context.has_several_levels,

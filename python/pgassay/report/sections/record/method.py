@@ -46,7 +46,7 @@ _IMPORTANCE = {
 
 @section("record/environment", "Where it ran")
 def environment(context: ReportContext | ObservationContext) -> Blocks:
-    """Whatever was stored."""
+    """Shows whatever was stored of hosts, servers and settings."""
     lists = environment_lists(context.environment)
     if not lists:
         return

@@ -24,7 +24,7 @@ _Row = tuple[str | Cell, ...]
 
 @section("record/servers", "The servers")
 def servers(context: ReportContext) -> Blocks:
-    """An experiment on several servers."""
+    """Shows the servers of an experiment on several servers."""
     environment = context.environment
     if not environment.servers:
         return

@@ -41,7 +41,7 @@ _CARRY_OVER = (
 
 @section("record/carry_over", "Slice by slice")
 def carry_over(context: ReportContext) -> Blocks:
-    """A switchback."""
+    """Shows whether effects of a switchback's slices outlast their slice."""
     found = context.analysis.answer.carry_over
     if not found:
         return
@@ -61,7 +61,7 @@ def _result(test: CarryOver) -> str:
 
 @section("record/variants", "Variants of the load’s slices")
 def variants(context: ReportContext) -> Blocks:
-    """A load with slices."""
+    """Shows the figures of each variant of a load with slices."""
     names = context.labels
     order = list(names)
     found = sorted(context.analysis.answer.variants, key=lambda one: order.index(one.arm))

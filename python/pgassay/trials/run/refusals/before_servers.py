@@ -65,7 +65,7 @@ def unusable_limits(spec: Spec) -> None:
 
 
 def alternating_arms_on_a_fleet(spec: Spec, plan: Plan) -> Iterator[Refusal]:
-    """A fleet runs whole blocks."""
+    """Refuses alternating arms on a fleet, which runs whole blocks."""
     if spec.file.target.fleet is not None and plan.mode != "blocks":
         yield Refusal("fleet-of-alternating-arms", mode=plan.mode)
 
