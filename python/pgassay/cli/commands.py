@@ -36,7 +36,7 @@ COMMANDS = {
         "Trace lock waits, checkpoints, I/O and WAL in a running server.",
     ),
     "list": ("list:list_runs", "List the runs in a folder: date, state, verdict and effect."),
-    "rm": ("rm", "Remove stored runs, observations and traces."),
+    "rm": ("rm", "Remove stored runs, observations, traces and profiles."),
     "show": ("show.command", "Show a stored run: its trials, its verdict and why."),
     "sql": (
         "sql.command",

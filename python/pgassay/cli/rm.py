@@ -21,13 +21,11 @@ if TYPE_CHECKING:
 
 
 def rm(
-    runs: Annotated[
-        list[Path], typer.Argument(help="Directories or URLs of runs, observations or traces.")
-    ],
+    runs: Annotated[list[Path], typer.Argument(help="Their directories or URLs.")],
     yes: Annotated[bool, option("--yes -y", "Remove without asking.")] = False,
     dry_run: Annotated[bool, option("--dry-run", "Say what would be removed, and stop.")] = False,
 ) -> None:
-    """Remove stored runs, observations and traces.
+    """Remove stored runs, observations, traces and profiles.
 
     What is running, or has changes on a server that are not undone, is refused.
     """
@@ -68,12 +66,12 @@ def _remove(found: Removable) -> None:
 
 
 def _described(found: Removable) -> str:
-    from pgassay.samples.layout import TRACE
+    from pgassay.samples.layout import OBSERVATION, PLAN
     from pgassay.samples.overview import overview_of
     from pgassay.stores.address import shown
 
-    about = "trace"
-    if found.mark.name != TRACE:
+    about = found.mark.stem
+    if found.mark.name in (PLAN, OBSERVATION):
         run = overview_of(found.path)
         about = ", ".join(filter(None, (run.state, run.badge, run.question)))
     return one_line(f"{shown(found.path)} ({found.bytes / 1e6:,.1f} MB; {about})")

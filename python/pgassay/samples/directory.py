@@ -11,13 +11,21 @@ import shutil
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+from shlex import quote
 from typing import Any, ClassVar, Self
 
 from pgassay.durable import make_directory
 from pgassay.refusals.refusal import DirectoryRefused
 from pgassay.samples.forms.environment import EnvironmentFile
 from pgassay.samples.forms.statements import StatementsFile
-from pgassay.samples.layout import ENVIRONMENT, RUNS_FOLDER, STATEMENTS
+from pgassay.samples.layout import (
+    ENVIRONMENT,
+    OBSERVATION,
+    PROFILES_INDEX,
+    RUNS_FOLDER,
+    STATEMENTS,
+    TRACE,
+)
 from pgassay.samples.storage.files import clear_errors, make_empty, write_atomically
 from pgassay.samples.storage.json_files import (
     as_json,
@@ -31,6 +39,9 @@ from pgassay.stored_model import StoredFile
 
 MOST_STATEMENTS = 500
 """Beyond them no text is added: a load may make new statements without end."""
+_OTHERS = {OBSERVATION: "is-an-observation", TRACE: "is-a-trace", PROFILES_INDEX: "is-a-profile"}
+"""The mark of a directory → the refusal where another kind was asked for."""
+_NONE = "is-another-kind"
 
 
 def default_run_path(name: str, now: datetime | None = None) -> Path:
@@ -70,7 +81,9 @@ class StoredDirectory:
         if not path.exists():
             raise DirectoryRefused("does-not-exist", path)
         if not cls.is_at(path):
-            raise DirectoryRefused("is-another-kind", path, kind=cls.KIND, mark=cls.MARK)
+            code = next((one for mark, one in _OTHERS.items() if (path / mark).is_file()), _NONE)
+            values = {"kind": cls.KIND, "mark": cls.MARK, "run": quote(str(path))}
+            raise DirectoryRefused(code, path, **values)
         return cls(path)
 
     @classmethod

@@ -13,7 +13,8 @@ PLAN = "plan.json"
 """Of an experiment."""
 OBSERVATION = "observation.json"
 TRACE = "trace.json"
-MARKS = (PLAN, OBSERVATION, TRACE)
+PROFILES_INDEX = "profiles.json"
+MARKS = (PLAN, OBSERVATION, TRACE, PROFILES_INDEX)
 """Each is in every directory of its kind, and says by its `schema` that the directory is of
 pgassay."""
 

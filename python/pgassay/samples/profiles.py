@@ -1,4 +1,4 @@
-"""The profiles of a run: RUN/profiles/.
+"""The profiles of a run (RUN/profiles/), or those that `pgassay profile` leaves.
 
 Enters: profiles, and the files made of them. Leaves: those on disk, and read back. Never: draws.
 
@@ -19,11 +19,12 @@ from pgassay.notes import Note
 from pgassay.refusals.refusal import DirectoryRefused
 from pgassay.samples.directory import StoredDirectory
 from pgassay.samples.forms.profiles import ProfilesFile
+from pgassay.samples.layout import PROFILES_INDEX
 from pgassay.samples.storage.files import clear_errors, write_atomically
 from pgassay.samples.storage.json_files import as_json, read_text, stored_file
 from pgassay.trials.profile.model import Profile
 
-PROFILES, INDEX = "profiles", "profiles.json"
+PROFILES = "profiles"
 _STACK = re.compile(r" [0-9]{1,18}$")
 
 
@@ -42,7 +43,7 @@ class StoredProfiles:
 class ProfileDirectory(StoredDirectory):
     """The folder of profiles in a run directory, or one of its own."""
 
-    KIND, MARK = "stored profile", INDEX
+    KIND, MARK = "stored profile", PROFILES_INDEX
 
     def write_files(self, files: Mapping[str, bytes], arm: str = "") -> None:
         """Files of one arm, or of none."""
@@ -54,13 +55,13 @@ class ProfileDirectory(StoredDirectory):
 
     def finish(self, of_arm: Mapping[str, Sequence[Profile]], notes: Sequence[Note]) -> None:
         """Writes what the files do not say, which completes the profiles."""
-        self.write_files({INDEX: as_json(ProfilesFile.taken(of_arm, notes).to_json())})
+        self.write_files({self.MARK: as_json(ProfilesFile.taken(of_arm, notes).to_json())})
 
     def read(self) -> StoredProfiles:
         """Reads all profiles; nothing where there is none."""
-        if not self.has(INDEX):
+        if not self.has(self.MARK):
             return StoredProfiles()
-        found = stored_file(self.path / INDEX, ProfilesFile)
+        found = stored_file(self.path / self.MARK, ProfilesFile)
         of_arm: dict[str, tuple[Profile, ...]] = {}
         for one in found.profiles:
             stacks = _stacks(self.path / one.arm / f"{one.kind}.folded")

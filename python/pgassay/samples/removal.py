@@ -1,4 +1,4 @@
-"""Removes a stored run, observation or trace.
+"""Removes a stored run, observation, trace or profile.
 
 Enters: the path of one. Leaves: nothing of it; or one line that says why it stays, with all of it.
 Never: follows a symbolic link, removes a directory that pgassay did not make, or one whose run is
@@ -14,7 +14,7 @@ from pathlib import Path
 from shlex import quote
 
 from pgassay.refusals.refusal import DirectoryRefused
-from pgassay.samples.layout import JOURNAL, MARKS, OBSERVATION, PLAN, TRACE
+from pgassay.samples.layout import JOURNAL, MARKS
 from pgassay.samples.storage.files import clear_errors
 from pgassay.samples.storage.journal_lines import open_entries
 from pgassay.samples.storage.json_head import values_of
@@ -40,7 +40,7 @@ def removable(path: Path) -> Removable:
     path = path.resolve()
     mark = mark_in(path)
     if mark is None:
-        raise DirectoryRefused("not-of-pgassay", path, marks=f"{PLAN}, {OBSERVATION} or {TRACE}")
+        raise DirectoryRefused("not-of-pgassay", path, marks=", ".join(MARKS))
     with locked(path):
         refuse_changes_left(path)
     return Removable(path, mark, _bytes_in(path))

@@ -43,7 +43,7 @@ def entries(system: AbstractFileSystem, path: str) -> Entries:
 
 
 def is_run(found: Entries) -> bool:
-    """Returns whether these are the entries of a run, an observation or a trace."""
+    """Returns whether these are the entries of a directory that pgassay made."""
     return any(mark in found for mark in MARKS)
 
 

@@ -21,8 +21,7 @@ from pgassay.durable import make_directory
 from pgassay.errors import PgassayError
 from pgassay.refusals.refusal import DirectoryRefused
 from pgassay.samples.journal import open_changes
-from pgassay.samples.layout import ANALYSIS, JOURNAL, PLAN, SPEC
-from pgassay.samples.profiles import INDEX
+from pgassay.samples.layout import ANALYSIS, JOURNAL, PLAN, PROFILES_INDEX, SPEC
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.stores.address import copy_of, url_of_working_copy, working_copy_of
 from pgassay.stores.fetching import fetched
@@ -32,7 +31,7 @@ from pgassay.stores.wanted import EVERYTHING
 from pgassay.trials.model.record import TrialRecord
 
 _REPORTS = "report."
-_ENDS_FOLDER = (*PARTS.values(), INDEX)
+_ENDS_FOLDER = (*PARTS.values(), PROFILES_INDEX)
 """Each is put after all else in its folder."""
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pgassay.refusals.refusal import DirectoryRefused
-from pgassay.samples.layout import TRACE
+from pgassay.samples.layout import PROFILES_INDEX, TRACE
 from pgassay.samples.removal import Removable, mark_in, refuse_changes_left, removable, remove
 from pgassay.stores.address import working_copy_of
 from pgassay.stores.fetching import AT_ONCE, fetched
@@ -33,7 +33,7 @@ class StoredRemovable(Removable):
 
 def removable_of(url: str) -> StoredRemovable:
     """Checks whether a run may be removed; refuses what must stay."""
-    copy = fetched(Path(url), OVERVIEW | Wanted(whole=(TRACE,)))
+    copy = fetched(Path(url), OVERVIEW | Wanted(whole=(TRACE, PROFILES_INDEX)))
     mark = mark_in(copy)
     if mark is None:
         raise DirectoryRefused("of-no-kind", url)

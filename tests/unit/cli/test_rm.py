@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from pgassay.samples.profiles import ProfileDirectory
 from pgassay.samples.unfinished import locked
 from support.runs.command import pgassay
 
@@ -26,6 +27,13 @@ def test_several_runs_are_removed_after_a_yes(tmp_path: Path) -> None:
     done = pgassay("rm", "--yes", *runs, runs[0])
     assert done.stdout.count("removed ") == 2
     assert list(tmp_path.iterdir()) == [kept]
+
+
+def test_a_profile_is_removed(tmp_path: Path) -> None:
+    folder = ProfileDirectory.create(tmp_path / "profile")
+    folder.finish({}, [])
+    assert pgassay("rm", "--yes", folder.path).returncode == 0
+    assert not folder.path.exists()
 
 
 def test_a_dry_run_and_a_script_without_yes_remove_nothing(tmp_path: Path) -> None:

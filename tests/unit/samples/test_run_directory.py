@@ -77,6 +77,22 @@ def test_a_folder_that_is_no_run_is_refused(tmp_path: Path) -> None:
         RunDirectory.open(tmp_path / "absent")
 
 
+@pytest.mark.parametrize(
+    ("mark", "code"),
+    [
+        ("observation.json", "is-an-observation"),
+        ("trace.json", "is-a-trace"),
+        ("profiles.json", "is-a-profile"),
+    ],
+)
+def test_another_directory_of_pgassay_is_refused_by_what_it_is(
+    tmp_path: Path, mark: str, code: str
+) -> None:
+    (tmp_path / mark).write_text("{}")
+    with refused(code, str(tmp_path)):
+        RunDirectory.open(tmp_path)
+
+
 def test_a_damaged_file_is_named(tmp_path: Path) -> None:
     run, _, _ = synthetic_run(tmp_path / "run", blocks=1)
     (run.path / "plan.json").write_text("{")
