@@ -74,8 +74,8 @@ def test_of_many_courses_each_has_a_row_of_how_it_went() -> None:
 def test_a_chart_without_courses_has_the_words_of_its_marks_once_each() -> None:
     found = chart_data(
         figure_of(
-            Box(0, 1, 0, 1, BLUE, tip="WAL\n2 sessions\narm a"),
-            Points([1, 1], [2, 2], BLUE, ["mean:\n+3 %", "mean:\n+3 %"]),
+            Box(0, 1, 0, 1, BLUE, tip=("WAL", "2 sessions", "arm a")),
+            Points([1, 1], [2, 2], BLUE, [("mean", "+3 %"), ("mean", "+3 %")]),
         ),
         "label",
     )

@@ -31,8 +31,8 @@ def test_a_drawing_is_well_formed_and_hostile_words_stay_text(width: int) -> Non
     figure = figure_of(
         Line([0, 1, 2], [1, None, 3], BLUE, name=HOSTILE, unit=HOSTILE, arm=HOSTILE),
         Band([0, 1, 2], [0, 1, None], [2, 3, None], BLUE, name=HOSTILE),
-        Points([1], [2], BLUE, [HOSTILE], errors=[(1, 3)]),
-        Box(0, 2, None, None, BLUE, tip=HOSTILE, text=HOSTILE),
+        Points([1], [2], BLUE, [(HOSTILE, HOSTILE)], errors=[(1, 3)]),
+        Box(0, 2, None, None, BLUE, tip=(HOSTILE,), text=HOSTILE),
         Rule(BLUE, x=1),
         Text(HOSTILE, x=1, y=2, colour=BLUE),
         x=Axis(HOSTILE, ticks=[(0, HOSTILE), (2, "b")]),

@@ -15,7 +15,19 @@ from pgassay.analysis.compare.model import Dependence, Verdict
 from pgassay.analysis.statistics.values import Interval
 from pgassay.language import tr
 from pgassay.plan.model import Arm
-from pgassay.report.svg.model import Axis, Band, Box, Dash, Line, Mark, Points, Rule, Symbol, Values
+from pgassay.report.svg.model import (
+    Axis,
+    Band,
+    Box,
+    Dash,
+    Line,
+    Mark,
+    Points,
+    Rule,
+    Symbol,
+    Tip,
+    Values,
+)
 
 # Okabe & Ito, "Color Universal Design" (2008), without black and yellow, which are invisible on a
 # dark and on a light page.
@@ -164,10 +176,10 @@ def line_with_band(
     values: Sequence[float],
     bands: Sequence[Interval | None],
     colour: str,
-    words: Sequence[str],
+    tips: Sequence[Tip],
     arm: str = "",
 ) -> tuple[Mark, ...]:
-    """Draws a line through points with their words, before its band where there is one.
+    """Draws a line through points with their tips, before its band where there is one.
 
     A band of a single place, which has no width, is a bar.
     """
@@ -183,7 +195,7 @@ def line_with_band(
         Band(places, lows, highs, colour, arm=arm),
         *bars,
         Line(places, values, colour, width=2.5, arm=arm),
-        Points(places, values, colour, words, size=size, arm=arm),
+        Points(places, values, colour, tips, size=size, arm=arm),
     )
 
 

@@ -49,11 +49,13 @@ def waits_chart(analysis: Analysis, styles: Mapping[str, ArmStyle]) -> Figure | 
                     top,
                     bottom,
                     CLASS_COLOURS.get(part.name, GREY),
-                    tip=tr(
-                        "{part}: {value} per transaction\n{arm}",
-                        part=part.title,
-                        value=quantity(value, metric),
-                        arm=arm.label,
+                    tip=(
+                        tr(
+                            "{part}: {value} per transaction",
+                            part=part.title,
+                            value=quantity(value, metric),
+                        ),
+                        arm.label,
                     ),
                     text=spaced(value, digits),
                 )

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pgassay.report.svg.model import Band, Box, Dash, Line, Mark, Points, Rule, Symbol, Text
+from pgassay.report.svg.model import Band, Box, Dash, Line, Mark, Points, Rule, Symbol, Text, Tip
 from pgassay.report.svg.path import path_data, pieces, thinned
 from pgassay.report.svg.scale import Scale
 from pgassay.report.svg.text import inert, shortened, width_of
@@ -104,8 +104,13 @@ def _band(band: Band, place: Place) -> str:
         there, back = (thinned(run, edge, place.most_points) for edge in (top, bottom))
         around = (np.r_[one, other[::-1]] for one, other in zip(there, back, strict=True))
         data += path_data(*around) + "Z"
-    title = f"<title>{inert(band.tip or band.name)}</title>" if band.name else ""
+    title = _title(band.tip or (band.name,)) if band.name else ""
     return f'<path d="{data}" {fill(band.colour, band.opacity)}{_arm(band.arm)}>{title}</path>'
+
+
+def _title(tip: Tip) -> str:
+    words = "\n".join(map(str, tip))
+    return f"<title>{inert(words)}</title>" if tip else ""
 
 
 def _points(points: Points, place: Place) -> Iterable[str]:
@@ -130,9 +135,7 @@ def _points(points: Points, place: Place) -> Iterable[str]:
         )
         yield (
             f'<g class="at" transform="translate({place.x(x):.1f} {place.y(y):.1f})"'
-            f'{_arm(points.arm)}><path d="{shape}" {look}/>'
-            + (f"<title>{inert(tip)}</title>" if tip else "")
-            + "</g>"
+            f'{_arm(points.arm)}><path d="{shape}" {look}/>{_title(tip)}</g>'
         )
 
 
@@ -162,12 +165,11 @@ def _box(box: Box, place: Place) -> str:
     y0 = place.bottom if box.y0 is None else place.y(box.y0)
     y1 = place.top if box.y1 is None else place.y(box.y1)
     left, right, top, bottom = min(x0, x1), max(x0, x1), min(y0, y1), max(y0, y1)
-    title = f"<title>{inert(box.tip)}</title>" if box.tip else ""
     still = "" if box.x0 is None and box.x1 is None else "sx"
     drawn = (
         f'<rect x="{left:.1f}" y="{top:.1f}" width="{max(right - left, 0.5):.1f}"'
         f' height="{max(bottom - top, 0.5):.1f}" {fill(box.colour, box.opacity, still)}'
-        f"{_arm(box.arm)}>{title}</rect>"
+        f"{_arm(box.arm)}>{_title(box.tip)}</rect>"
     )
     if box.text and width_of(box.text, 11.5) + 6 <= right - left and bottom - top >= 14:
         drawn += (

@@ -16,6 +16,8 @@ Symbol = Literal["circle", "diamond", "square", "triangle", "tick", "cross"]
 Dash = Literal["solid", "dash", "dot", "dashdot"]
 Anchor = Literal["start", "middle", "end"]
 Values = Sequence[float | None]
+Tip = tuple[str, ...]
+"""Lines beside the pointer; the first names what is drawn. Without any nothing is shown."""
 
 
 @dataclass(frozen=True)
@@ -65,13 +67,13 @@ class Band:
     opacity: float = 0.18
     arm: str = ""
     name: str = ""
-    tip: str = ""
-    """Shown beside the pointer; by default the name."""
+    tip: Tip = ()
+    """By default the name."""
 
 
 @dataclass(frozen=True)
 class Points:
-    """Symbols, each with its words; `errors` are the ends of an interval around each.
+    """Symbols, each with its tip; `errors` are the ends of an interval around each.
 
     One whose interval is None, not known, is drawn hollow.
     """
@@ -79,7 +81,7 @@ class Points:
     x: Sequence[float]
     y: Sequence[float]
     colour: str
-    tips: Sequence[str]
+    tips: Sequence[Tip]
     size: float = 8.0
     symbol: Symbol = "circle"
     opacity: float = 1.0
@@ -97,7 +99,7 @@ class Box:
     y1: float | None
     colour: str
     opacity: float = 1.0
-    tip: str = ""
+    tip: Tip = ()
     text: str = ""
     arm: str = ""
 

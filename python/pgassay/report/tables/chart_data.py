@@ -1,7 +1,7 @@
 """The data that a chart draws, as a table.
 
 Enters: a figure. Leaves: a table of at most forty rows and, in words, which those are: of courses
-their values by place, or with many courses how each went; of other charts the words of every mark.
+their values by place, or with many courses how each went; of other charts the tip of every mark.
 Never: shows more than the chart does.
 """
 
@@ -11,11 +11,11 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from pgassay.language import Message, colon, tr
+from pgassay.language import Message, clauses, colon, tr
 from pgassay.quantities import spaced
 from pgassay.report.document.table import Column, Table, numbers, table
 from pgassay.report.document.text import texts_of
-from pgassay.report.svg.model import Axis, Band, Box, Figure, Line, Panel, Points, Values
+from pgassay.report.svg.model import Axis, Band, Box, Figure, Line, Panel, Points, Tip, Values
 from pgassay.report.tables.cells import ABSENT, moment
 
 sentence = texts_of(__name__)
@@ -46,10 +46,10 @@ class _Course:
 
 
 def chart_data(figure: Figure, label: str) -> ChartData | None:
-    """The table; None where a chart has no course and no words."""
+    """The table; None where a chart has no course and no tip."""
     courses = list(_courses(figure))
     if not courses:
-        return _words_of_marks(figure, label)
+        return _by_tip(figure, label)
     if len(courses) > _MOST_COLUMNS or len({one.axis.title for one in courses}) > 1:
         return _summaries(courses, label)
     return _by_place(courses, label)
@@ -115,29 +115,30 @@ def _summaries(courses: Sequence[_Course], label: str) -> ChartData | None:
     return ChartData(_labelled(table(columns, shown), label), note)
 
 
-def _words_of_marks(figure: Figure, label: str) -> ChartData | None:
+def _by_tip(figure: Figure, label: str) -> ChartData | None:
     """What is shown beside the pointer, mark by mark: the first line, and the others."""
-    words = list(dict.fromkeys(text for panel in figure.panels for text in _tips(panel)))
-    if not words:
+    tips = list(dict.fromkeys(tip for panel in figure.panels for tip in _tips(panel)))
+    if not tips:
         return None
-    every = math.ceil(len(words) / _MOST_ROWS)
-    shown = [text.partition("\n") for text in words[::every]]
-    rows = [(first.rstrip(":："), rest.replace("\n", "; ")) for first, _, rest in shown]
+    every = math.ceil(len(tips) / _MOST_ROWS)
+    shown = tips[::every]
     columns = (
         Column(Message("Mark"), "heading", name="mark"),
         Column(Message("Values"), "text", name="values"),
     )
-    found = table(columns, rows).filled("", "values")
-    return ChartData(_labelled(found, label), _which(len(shown), len(words), every))
+    found = table(columns, [(name, clauses(rest)) for name, *rest in shown])
+    found = found.only_if(values=any(rest for _, *rest in shown))
+    return ChartData(_labelled(found, label), _which(len(shown), len(tips), every))
 
 
-def _tips(panel: Panel) -> Iterator[str]:
+def _tips(panel: Panel) -> Iterator[Tip]:
     for mark in panel.marks:
         match mark:
             case Points():
                 yield from (tip for tip in mark.tips if tip)
             case Box() if mark.tip:
-                yield f"{panel.title}{colon()}{mark.tip}" if panel.title else mark.tip
+                name, *rest = mark.tip
+                yield (f"{panel.title}{colon()}{name}" if panel.title else name, *rest)
 
 
 def _labelled(found: Table, label: str) -> Table:

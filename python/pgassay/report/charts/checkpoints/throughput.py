@@ -45,11 +45,13 @@ def checkpoints_chart(analysis: Analysis, styles: Mapping[str, ArmStyle]) -> Fig
                 effect.band95_pct,
                 style.colour,
                 [
-                    tr(
-                        "{style}, {offset} s: {change}",
-                        style=style.label,
-                        offset=decimals(offset, "+.1f"),
-                        change=signed_percent(value),
+                    (
+                        tr(
+                            "{style}, {offset} s: {change}",
+                            style=style.label,
+                            offset=decimals(offset, "+.1f"),
+                            change=signed_percent(value),
+                        ),
                     )
                     for offset, value in zip(effect.offset_s, effect.profile_pct, strict=True)
                 ],

@@ -49,12 +49,12 @@ def _row(at: int, one: RunDifference, margin: float) -> Iterator[Mark]:
     effect = comparison.effect_pct or 0.0
     if comparison.ci95_pct is not None:
         yield Line(comparison.ci95_pct, (at, at), colour, width=3.5, opacity=0.55)
-        yield Points(comparison.ci95_pct, (at, at), colour, ("", ""), size=13, symbol="tick")
+        yield Points(comparison.ci95_pct, (at, at), colour, ((), ()), size=13, symbol="tick")
     if one.within_pct is not None:
         yield Line(one.within_pct, (at, at), colour, width=8.0, opacity=0.9)
     place = listed(part for part in _of(one) if part)
     label = f"{place}{colon()}{endpoint_title(comparison.metric)}"
-    tip = f"{label}\n{signed_percent(effect)}"
+    tip = (label, signed_percent(effect))
     yield Points((effect,), (at,), colour, (tip,), size=13, symbol="diamond")
     yield Text(label, y=at, dy=_LABEL_ABOVE_PX)
     yield Text(signed_percent(effect), y=at, dy=_LABEL_ABOVE_PX, right=True, bold=True)

@@ -11,7 +11,8 @@ from collections.abc import Mapping, Sequence
 from pgassay.analysis.apart.model import AtLoad
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.wording import quantity
-from pgassay.language import decimals, tr
+from pgassay.language import listed, tr
+from pgassay.quantities import load
 from pgassay.report.charts.effects.load_curve import loads_axis
 from pgassay.report.charts.style import ArmStyle, limits
 from pgassay.report.svg.model import Axis, Figure, Line, Panel, Points
@@ -62,13 +63,9 @@ def _add_side(panel: Panel, points: Sequence[AtLoad], unit: str, style: ArmStyle
             y,
             style.colour,
             [
-                tr(
-                    "{side}, {load} {unit}:\n{value}, {trials}",
-                    side=style.label,
-                    load=decimals(one.load, "g"),
-                    unit=tr(unit),
-                    value=quantity(one.mean, METRICS[one.metric]),
-                    trials=range_words(one),
+                (
+                    listed((style.label, load(one.load, unit))),
+                    listed((quantity(one.mean, METRICS[one.metric]), range_words(one))),
                 )
                 for one in points
             ],

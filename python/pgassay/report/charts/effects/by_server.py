@@ -12,7 +12,7 @@ from pgassay.analysis.reading.metrics import METRICS
 from pgassay.language import ntr, tr
 from pgassay.quantities import load, signed_percent
 from pgassay.report.charts.style import BAND_OPACITY, BLUE, INK, SHADE, limits
-from pgassay.report.svg.model import Axis, Box, Figure, Line, Panel, Points, Rule, Text
+from pgassay.report.svg.model import Axis, Box, Figure, Line, Panel, Points, Rule, Text, Tip
 
 _ROW_PX = 46
 _LABEL_ABOVE_PX = -13
@@ -58,8 +58,8 @@ def _panel(found: ByServer, margin: float) -> Panel:
     return panel
 
 
-def _tip(one: ServerEffect) -> str:
-    tip = ntr(
+def _tip(one: ServerEffect) -> Tip:
+    change = ntr(
         "{server}, {n} block: {change}",
         "{server}, {n} blocks: {change}",
         one.blocks,
@@ -67,6 +67,6 @@ def _tip(one: ServerEffect) -> str:
         change=signed_percent(one.effect_pct),
     )
     if one.ci95_pct is None:
-        return tip
+        return (change,)
     low, high = map(signed_percent, one.ci95_pct)
-    return tip + "\n" + tr("joint 95 % CI {low} to {high}", low=low, high=high)
+    return change, tr("joint 95 % CI {low} to {high}", low=low, high=high)

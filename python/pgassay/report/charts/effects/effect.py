@@ -21,7 +21,7 @@ from pgassay.report.charts.style import (
     TONES,
     limits,
 )
-from pgassay.report.svg.model import Axis, Box, Figure, Line, Mark, Panel, Points, Rule, Text
+from pgassay.report.svg.model import Axis, Box, Figure, Line, Mark, Panel, Points, Rule, Text, Tip
 
 _ROW_PX = 72
 _DOTS_BELOW = 0.27
@@ -50,7 +50,7 @@ def effect_chart(analysis: Analysis) -> Figure | None:
         panel.add(
             Box(-margin, margin, above, below, SHADE, BAND_OPACITY),
             Rule(INK, x=0.0, low=below, high=above, width=1.2),
-            *_row(at, comparison, f"{label}\n" if len(rows) > 1 else ""),
+            *_row(at, comparison, (label,) if len(rows) > 1 else ()),
             Text(label, y=at, dy=_LABEL_ABOVE_PX),
             Text(
                 signed_percent(comparison.effect_pct),
@@ -72,8 +72,8 @@ def runs_out(analysis: Analysis) -> bool:
     return any(c.ci95_pct and (c.ci95_pct[0] < low or c.ci95_pct[1] > high) for c in rows)
 
 
-def _row(at: int, comparison: Comparison, label: str) -> Iterator[Mark]:
-    """The label stands before the words of each mark."""
+def _row(at: int, comparison: Comparison, label: Tip) -> Iterator[Mark]:
+    """The label stands first in the tip of each mark."""
     colour = TONE_COLOURS[TONES[comparison.verdict]]
     effects = comparison.block_effects_pct
     raws = comparison.block_raw_pct or effects
@@ -84,17 +84,16 @@ def _row(at: int, comparison: Comparison, label: str) -> Iterator[Mark]:
         opacity=0.85,
         size=7.5,
         tips=[
-            label
-            + tr("block {number}: {change}", number=number, change=signed_percent(effect))
-            + _as_measured(effect, raw)
+            (
+                *label,
+                tr("block {number}: {change}", number=number, change=signed_percent(effect))
+                + _as_measured(effect, raw),
+            )
             for number, (effect, raw) in enumerate(zip(effects, raws, strict=True), 1)
         ],
     )
-    tip = label + tr(
-        "mean {change}\n{interval}",
-        change=signed_percent(comparison.effect_pct),
-        interval=interval(comparison),
-    )
+    mean = tr("mean {value}", value=signed_percent(comparison.effect_pct))
+    tip = (*label, mean, str(interval(comparison)))
     if comparison.ci95_pct is not None:
         ends = comparison.ci95_pct
         yield Line(ends, (at, at), colour, width=3.5)

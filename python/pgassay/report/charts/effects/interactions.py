@@ -96,14 +96,16 @@ def _panel(effects: Sequence[SimpleEffect], analysis: Analysis) -> Panel:
 def _line(effects: Sequence[SimpleEffect], places: Sequence[float], colour: str) -> Iterator[Mark]:
     values = [effect.estimate.effect_pct or 0.0 for effect in effects]
     tips = [
-        tr(
-            "{factor} = {level} at {other} = {at}: {change}\n{interval}",
-            factor=e.factor,
-            level=e.level,
-            other=e.other,
-            at=e.at,
-            change=signed_percent(e.estimate.effect_pct),
-            interval=interval(e.estimate),
+        (
+            tr(
+                "{factor} = {level} at {other} = {at}: {change}",
+                factor=e.factor,
+                level=e.level,
+                other=e.other,
+                at=e.at,
+                change=signed_percent(e.estimate.effect_pct),
+            ),
+            str(interval(e.estimate)),
         )
         for e in effects
     ]

@@ -51,9 +51,11 @@ def load_curve_chart(analysis: Analysis, styles: Mapping[str, ArmStyle]) -> Figu
                 curve.tps,
                 style.colour,
                 [
-                    f"{listed((style.label, load(clients, LoadUnit.CLIENTS)))}{colon().rstrip()}\n"
-                    + quantity(tps, METRICS["tps"])
-                    + ("" if ends else "\n" + tr("no interval yet"))
+                    (
+                        listed((style.label, load(clients, LoadUnit.CLIENTS))),
+                        quantity(tps, METRICS["tps"]),
+                        *(() if ends else (tr("no interval yet"),)),
+                    )
                     for clients, tps, ends in zip(
                         curve.clients, curve.tps, curve.interval95, strict=True
                     )
@@ -65,19 +67,15 @@ def load_curve_chart(analysis: Analysis, styles: Mapping[str, ArmStyle]) -> Figu
             )
         )
         if curve.fit and curve.fit.knee_clients and curve.fit.knee_tps:
-            knee = curve.fit.knee_clients.value
+            at = curve.fit.knee_clients.value
+            knee = decimals(at, ".0f")
+            words = tr("knee of {style}: {knee} clients", style=style.label, knee=knee)
             panel.add(
                 Points(
-                    (knee,),
+                    (at,),
                     (curve.fit.knee_tps.value,),
                     style.colour,
-                    (
-                        tr(
-                            "knee of {style}: {knee} clients",
-                            style=style.label,
-                            knee=decimals(knee, ".0f"),
-                        ),
-                    ),
+                    ((words,),),
                     size=12,
                     symbol="cross",
                     arm=curve.arm,
@@ -122,9 +120,10 @@ def by_load_chart(analysis: Analysis) -> Figure | None:
                 effect.band95_pct,
                 colour,
                 [
-                    f"{effect.factor} = {effect.level}, {load(at, effect.step_unit)}"
-                    + colon()
-                    + signed_percent(value)
+                    (
+                        f"{effect.factor} = {effect.level}, {load(at, effect.step_unit)}{colon()}"
+                        + signed_percent(value),
+                    )
                     for at, value in zip(effect.loads, effect.effect_pct, strict=True)
                 ],
             )

@@ -7,7 +7,7 @@ time or differs between trials. Never: fits a trend.
 from __future__ import annotations
 
 from pgassay.analysis.model import Analysis
-from pgassay.language import tr
+from pgassay.language import colon, tr
 from pgassay.quantities import signed_percent
 from pgassay.report.charts.style import ARM_COLOURS, INK, shade_blocks
 from pgassay.report.svg.model import Axis, Figure, Panel, Points, Rule
@@ -40,13 +40,9 @@ def rounds_chart(analysis: Analysis) -> Figure | None:
                 shown.effects_pct,
                 ARM_COLOURS[at % len(ARM_COLOURS)],
                 [
-                    tr(
-                        "{factor} = {level}: {change}\nround {number}, block {block}",
-                        factor=shown.factor,
-                        level=shown.level,
-                        change=signed_percent(effect),
-                        number=number,
-                        block=block,
+                    (
+                        f"{shown.factor} = {shown.level}{colon()}{signed_percent(effect)}",
+                        tr("round {number}, block {block}", number=number, block=block),
                     )
                     for number, (effect, block) in enumerate(
                         zip(shown.effects_pct, shown.blocks, strict=True), start=1

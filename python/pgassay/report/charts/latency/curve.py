@@ -52,11 +52,13 @@ def latency_curve_chart(
                 [ms for _, ms in named],
                 style.colour,
                 [
-                    tr(
-                        "p{share}: {value}\n{style}",
-                        share=decimals(100 * share, "g"),
-                        value=latency(ms),
-                        style=style.label,
+                    (
+                        tr(
+                            "p{share}: {value}",
+                            share=decimals(100 * share, "g"),
+                            value=latency(ms),
+                        ),
+                        style.label,
                     )
                     for share, ms in named
                 ],

@@ -66,14 +66,16 @@ def _marks(
     at = [*peaks, one.mean_ms.value]
     heights = list(np.exp(np.interp(np.log(at), np.log(places), np.log(values))))
     tips = [
-        tr(
-            "{style}\nmode at {value}: {value2} % of the transactions",
-            style=style.label,
-            value=latency(mode.peak_ms.value),
-            value2=plain_number(mode.share_pct.value),
+        (
+            style.label,
+            tr(
+                "mode at {value}: {value2} % of the transactions",
+                value=latency(mode.peak_ms.value),
+                value2=plain_number(mode.share_pct.value),
+            ),
         )
         for mode in one.modes
     ]
     yield Points(peaks, heights[:-1], style.colour, tips, size=9, symbol=style.symbol, arm=one.arm)
-    mean = tr("{style}\nmean {value}", style=style.label, value=latency(one.mean_ms.value))
+    mean = (style.label, tr("mean {value}", value=latency(one.mean_ms.value)))
     yield Points(at[-1:], heights[-1:], style.colour, (mean,), size=9, symbol="cross", arm=one.arm)

@@ -44,22 +44,27 @@ def quantiles_chart(analysis: Analysis) -> Figure | None:
     )
     panel.add(*zero_and_margin(margin))
     for index, shift in enumerate(shifts):
-        words = [
-            tr(
-                "{factor} = {level}, {share} % of latencies:\n{before} ms → {after} ms ({change})",
-                factor=shift.factor,
-                level=shift.level,
-                share=decimals(100 * share, "g"),
-                before=decimals(base, ".3f"),
-                after=decimals(level, ".3f"),
-                change=signed_percent(effect),
+        tips = [
+            (
+                tr(
+                    "{factor} = {level}, {share} % of latencies",
+                    factor=shift.factor,
+                    level=shift.level,
+                    share=decimals(100 * share, "g"),
+                ),
+                tr(
+                    "{before} ms → {after} ms ({change})",
+                    before=decimals(base, ".3f"),
+                    after=decimals(level, ".3f"),
+                    change=signed_percent(effect),
+                ),
             )
             for share, base, level, effect in zip(
                 shift.shares, shift.baseline_ms, shift.level_ms, shift.shift_pct, strict=True
             )
         ]
         panel.add(
-            *line_with_band(places, shift.shift_pct, shift.band95_pct, level_colour(index), words)
+            *line_with_band(places, shift.shift_pct, shift.band95_pct, level_colour(index), tips)
         )
     names = [(shift.factor, f"{shift.factor} = {shift.level}") for shift in shifts]
     return Figure([panel], key=key_of_levels(names))

@@ -76,7 +76,7 @@ def _spans(
             whose = tr(
                 "trial {number}, {label}", number=trial.number, label=styles[trial.arm].label
             )
-            tip = f"{_title(what, one)}, {_time(one)}\n{whose}"
+            tip = (f"{_title(what, one)}, {_time(one)}", whose)
             panel.add(Box(start, end, top, bottom, colour, 0.5, tip, arm=trial.arm))
             if what == "checkpoints" and one.end_s is not None and one.end_s <= last:
                 synced = max(end - one.sync_s, first)
@@ -196,12 +196,7 @@ def _of_arm(
             if event.kind in words:
                 bins[int((event.at_s - low) // width)][event.kind] += event.count
         for pause in trial.pauses:
-            tip = tr(
-                "no samples, {time}\ntrial {number}, {style}",
-                time=_time(pause),
-                number=trial.number,
-                style=style.label,
-            )
+            whose = tr("trial {number}, {label}", number=trial.number, label=style.label)
             yield Box(
                 pause.start_s,
                 pause.end_s,
@@ -209,7 +204,7 @@ def _of_arm(
                 row + 0.2,
                 style.colour,
                 0.6,
-                tip,
+                (tr("no samples, {time}", time=_time(pause)), whose),
                 arm=style.id,
             )
     if bins:
@@ -218,12 +213,14 @@ def _of_arm(
             [float(row)] * len(bins),
             style.colour,
             [
-                "\n".join(f"{words[kind]}{colon()}{found[kind]}" for kind in words if found[kind])
-                + tr(
-                    "\n{low} to {high} s, {style}",
-                    low=decimals(low + at * width, ".0f"),
-                    high=decimals(low + (at + 1) * width, ".0f"),
-                    style=style.label,
+                (
+                    *(f"{words[kind]}{colon()}{found[kind]}" for kind in words if found[kind]),
+                    tr(
+                        "{low} to {high} s, {style}",
+                        low=decimals(low + at * width, ".0f"),
+                        high=decimals(low + (at + 1) * width, ".0f"),
+                        style=style.label,
+                    ),
                 )
                 for at, found in bins.items()
             ],

@@ -75,7 +75,7 @@ def throughput_chart(observed: ObservationSummary) -> Figure | None:
             [max(row["started_ns"], observed.start_ns) / 1e9 for row in observed.checkpoints],
             [top * 1.06] * len(observed.checkpoints),
             INK,
-            [tr("checkpoint: {cause}", cause=row["cause"]) for row in observed.checkpoints],
+            [(tr("checkpoint: {cause}", cause=row["cause"]),) for row in observed.checkpoints],
             size=10,
             symbol="tick",
         )

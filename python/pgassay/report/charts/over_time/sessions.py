@@ -60,7 +60,7 @@ def sessions_chart(
             mean = decimals(sum(values) / len(values), ".2f")
             tip = tr("{title}: {number} sessions on average", title=title, number=mean)
             colour = CLASS_COLOURS.get(name, GREY)
-            panel.add(Band(middles, below, above, colour, 0.85, arm, title, tip))
+            panel.add(Band(middles, below, above, colour, 0.85, arm, title, (tip,)))
             below = above
         panels.append(panel)
     key = [(one.title, CLASS_COLOURS.get(one.name, GREY)) for one in classes]
@@ -126,14 +126,13 @@ def _bars(ranked: Ranked, across: Axis, styles: Mapping[str, ArmStyle]) -> Panel
             value, total = values.get(arm, 0.0), ranked.totals[arm]
             y0 = top + at * _BAR_PX
             share = f" ({decimals(100 * value / total, '.0f')} %)" if total else ""
-            tip = tr(
-                "{name}\n{value} sessions{share}, {label}",
-                name=name,
+            words = tr(
+                "{value} sessions{share}, {label}",
                 value=decimals(value, ".2f"),
                 share=share,
                 label=styles[arm].label,
             )
             colour = styles[arm].colour
-            panel.add(Box(0.0, value, y0, y0 + _BAR_PX - 2, colour, 0.9, tip, arm=arm))
+            panel.add(Box(0.0, value, y0, y0 + _BAR_PX - 2, colour, 0.9, (name, words), arm=arm))
             panel.add(Text(f"{decimals(value, '.2f')}{share}", x=value, y=y0, dx=5, dy=_BAR_PX - 3))
     return panel

@@ -100,11 +100,13 @@ def heat_map(traced: TraceSummary, course: PointCourse) -> Figure | None:
                         row + 0.47,
                         VERMILLION,
                         opacity=round(0.12 + 0.88 * math.log10(1 + number) / most, 2),
-                        tip=tr(
-                            "{low} to {high}: {number}",
-                            low=_bound(low),
-                            high=_bound(upper_us(low)),
-                            number=number,
+                        tip=(
+                            tr(
+                                "{low} to {high}: {number}",
+                                low=_bound(low),
+                                high=_bound(upper_us(low)),
+                                number=number,
+                            ),
                         ),
                     )
                 )
@@ -142,7 +144,7 @@ def _with_lines(
                     x,
                     y,
                     colour,
-                    [f"{name}{colon()}{decimals(value, 'g')} {unit}" for value in y],
+                    [(f"{name}{colon()}{decimals(value, 'g')} {unit}",) for value in y],
                     size=6,
                 )
             )

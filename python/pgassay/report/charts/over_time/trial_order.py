@@ -47,13 +47,15 @@ def trial_order_chart(analysis: Analysis, styles: Mapping[str, ArmStyle]) -> Fig
         values = [trial.whole.values[metric.name] for trial in own]
         x = [places[trial.number] for trial in own]
         tips = [
-            tr(
-                "{value}\ntrial {number}, block {block}, position {position}\n{style}",
-                value=quantity(value, metric),
-                number=trial.number,
-                block=trial.block,
-                position=trial.position,
-                style=style.label,
+            (
+                quantity(value, metric),
+                tr(
+                    "trial {number}, block {block}, position {position}",
+                    number=trial.number,
+                    block=trial.block,
+                    position=trial.position,
+                ),
+                style.label,
             )
             for trial, value in zip(own, values, strict=True)
         ]
