@@ -83,12 +83,12 @@ class _Reader:
             return
         found = {o for arm in self.signals for source, o, _ in arm.keys if source == "diskstats"}
         if not found:
-            yield _values(replace(defined, of="Disks"), {}, WHY_MISSING["diskstats"])
+            yield _values(defined, {}, WHY_MISSING["diskstats"])
         for disk in whole_disks(found):
             named = [
                 tuple(text.format(disk) for text in part) for part in (defined.signals, defined.per)
             ]
-            of = defined.of.format(disk)
+            of = Note("analysis/methods/disk", {"disk": disk})
             yield self._cell(replace(defined, of=of, signals=named[0], per=named[1]))
 
     def _cell(self, defined: CellDefinition) -> CellValues:
@@ -227,7 +227,7 @@ def _of_scenario(name: str, own: Mapping[Place, ScenarioMeasures]) -> Iterator[C
         return CellValues(made, values, scale, 10.0**-digits, metric)
 
     yield cell(
-        "rate", Term("Transactions"), "/s", 1, {at: one.tps for at, one in own.items()}, "tps"
+        "rate", Term("Transactions"), Term("/s"), 1, {at: s.tps for at, s in own.items()}, "tps"
     )
     tried = {at: one.transactions + one.failed for at, one in own.items()}
     yield cell(

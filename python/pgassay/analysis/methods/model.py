@@ -44,7 +44,7 @@ class MethodCell:
     """One cell of a table, in every arm."""
 
     method: MethodName
-    of: str
+    of: str | Note
     """The resource or scenario; empty where it is of the service as a whole."""
     kind: Kind
     title: str | Note
@@ -91,7 +91,7 @@ class CellDefinition:
 
     method: MethodName
     kind: Kind
-    of: str = ""
+    of: str | Note = ""
     title: str = ""
     """Of a metric: the metric's own where there is none."""
     unit: str = ""

@@ -88,7 +88,7 @@ def not_measured(context: ReportContext) -> tuple[tuple[str, tuple[str, ...]], .
 def _row(context: ReportContext, one: MethodCell) -> Row:
     by_arm = {figure.arm: figure for figure in one.figures}
     shown = [_cell(one, by_arm[arm.id]) for arm in context.analysis.answer.arms]
-    return row_of((one.of, tr(one.kind), str(one.title), *shown))
+    return row_of((str(one.of), tr(one.kind), str(one.title), *shown))
 
 
 def _cell(one: MethodCell, figure: CellFigure) -> Cell:
@@ -112,6 +112,6 @@ def _quantity(one: MethodCell, value: float) -> str:
     if value == 0.0:
         return "0"
     if one.unit.startswith("B"):
-        return f"{size(value)}{one.unit.removeprefix('B')}"
+        return f"{size(value)}{tr('/s') if one.unit == 'B/s' else ''}"
     shown = Metric("", str(one.title), one.unit, one.good, "difference", "host", one.digits)
     return quantity(value, shown)
