@@ -10,10 +10,8 @@ Never: a traceback for the user; `cli.main` prints the message and exits with `e
     ├── TargetError                 1   the server under test
     │   ├── ConnectionRefused       1
     │   ├── SettingRejected         1
-    │   ├── SignsOfProduction       1   signs of production that were not accepted
     │   └── RestoreFailed           5
     ├── TrialError                  2   a trial failed; finished ones are kept
-    │   ├── StorageFull             2   the disk of the run directory is full
     │   └── LimitPassed             2   a limit of [guard]; the run ended in order
     ├── GateFailed                  3   a change lies beyond what a gate allows
     └── GateUndecided               4   the same is undecided: it is worse, or must be decided
@@ -117,14 +115,6 @@ class SettingRejected(TargetError):
         super().__init__(message, sqlstate=sqlstate)
 
 
-class SignsOfProduction(TargetError):
-    """An existing server shows signs of production that were not accepted; it is unchanged."""
-
-    def __init__(self, message: str, *, excerpt: str) -> None:
-        self.excerpt = excerpt
-        super().__init__(message)
-
-
 class RestoreFailed(TargetError):
     """The server could not be restored; the message says what the user must do."""
 
@@ -135,10 +125,6 @@ class TrialError(PgassayError):
     """A trial failed; the trials before it are kept."""
 
     exit_code = ExitCode.TRIALS
-
-
-class StorageFull(TrialError):
-    """The disk of the run directory is full; no half-written file is left behind."""
 
 
 class LimitPassed(TrialError):

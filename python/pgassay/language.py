@@ -20,7 +20,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, get_args
 
-from pgassay.errors import SetupError
+from pgassay.refusals.refusal import SetupRefused
 
 if TYPE_CHECKING:
     from babel.messages.catalog import Catalog
@@ -41,7 +41,7 @@ _in_force: ContextVar[str] = ContextVar("language", default="en")
 def in_language(language: str) -> Iterator[None]:
     """Puts a language in force: messages and notes that are shown inside are in it."""
     if language not in LANGUAGES:
-        raise SetupError(f"language {language!r} is not known: name one of {', '.join(LANGUAGES)}")
+        raise SetupRefused("no-such-language", language, known=", ".join(LANGUAGES))
     before = _in_force.set(language)
     try:
         yield

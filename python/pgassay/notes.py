@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Self
 
+from pgassay.errors import PgassayError
 from pgassay.language import (
     Message,
     T,
@@ -229,5 +230,11 @@ def note_of(error: BaseException | None) -> Note:
 
 
 def _stored(value: object) -> Value:
-    """A value of a refusal as one of a note: an error or a path is its text."""
+    """A value of a refusal as one of a note: an error is its own note, a path its text."""
+    return tuple(map(_single, value)) if isinstance(value, tuple) else _single(value)
+
+
+def _single(value: object) -> Single:
+    if isinstance(value, PgassayError):
+        return note_of(value)
     return value if isinstance(value, str | int | float | Note) else str(value)

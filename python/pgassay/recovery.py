@@ -10,7 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from pgassay.errors import RestoreFailed, TargetError
+from pgassay.errors import TargetError
+from pgassay.refusals.refusal import RestoreRefused
 from pgassay.samples.journal import open_changes, run_of
 from pgassay.samples.layout import JOURNAL, SPEC
 from pgassay.samples.own_runs import was_begun_here
@@ -59,11 +60,14 @@ class LeftChanged:
                 )
             except TargetError as error:
                 # One server of a fleet that is gone keeps no other from being put back.
-                failed.append(RestoreFailed(f"{server}: {error}") if server else error)
+                of_server = {"server": server, "why": error}
+                failed.append(
+                    RestoreRefused("server-not-put-back", **of_server) if server else error
+                )
         if len(failed) == 1 and not notes:
             raise failed[0]
         if failed:
-            raise RestoreFailed("; ".join([*map(str, failed), *notes]))
+            raise RestoreRefused("not-put-back-each", problems=(*failed, *notes))
         return notes
 
     @cached_property

@@ -84,6 +84,7 @@ def _recover_server(dsn: str, *, dry_run: bool, yes: bool) -> None:
     from pgassay.cli.terminal.consent import print_acts, refuse_without_consent
     from pgassay.cli.terminal.console import out
     from pgassay.errors import RestoreFailed
+    from pgassay.refusals.refusal import RestoreRefused
     from pgassay.server.connection.session import resolve
     from pgassay.server.recovery.marked import MarkedServer, acts_of_mark
 
@@ -96,19 +97,19 @@ def _recover_server(dsn: str, *, dry_run: bool, yes: bool) -> None:
             return
         refuse_without_consent(acts, yes=yes)
         # One forged mark keeps no other from being undone.
-        failed = [*map(str, marked.unread)]
+        failed: list[object] = [*marked.unread]
         if not marked.marks and not failed:
             out.print("nothing to undo")
         for found in marked.marks:
             try:
                 done = marked.undo(found)
             except RestoreFailed as error:
-                failed.append(str(error))
+                failed.append(error)
                 continue
             _print_undone(done.changes, done.notes, [done.comparison])
             failed.extend([done.by_hand] if done.by_hand else [])
         if failed:
-            raise RestoreFailed("; ".join(failed))
+            raise RestoreRefused("not-put-back-each", problems=tuple(failed))
 
 
 def _print_undone(

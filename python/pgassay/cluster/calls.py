@@ -12,20 +12,25 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pgassay.errors import PgassayError, SetupError
+from pgassay.errors import PgassayError
+from pgassay.refusals.refusal import Refused, SetupRefused
 
 _LOOK_S = 1.0
 """After so long an error is seen even if others are still at work: they may be, for hours."""
 
 
-class ActorLost(PgassayError):
+class ActorLost(Refused):
     """The error for an actor that has ended or does not answer any more, or that says so of what it
     drives."""
 
-    def __init__(self, why: str, places: Sequence[int] = ()) -> None:
+    def __init__(self, code: str, places: Sequence[int] = (), /, **values: Any) -> None:
+        super().__init__(code, **values)
         self.places = tuple(places)
         """Which of those that were called."""
-        super().__init__(why)
+
+    def at(self, *places: int) -> ActorLost:
+        """Returns the same error of those that were called."""
+        return ActorLost(self.code, places, **self.values)
 
 
 @dataclass(frozen=True)
@@ -56,7 +61,7 @@ def answers(calls: Sequence[tuple[Actor, str, Sequence[Any]]], limit_s: float) -
     found = answers_or_losses(calls, limit_s)
     lost = {place: one for place, one in enumerate(found) if isinstance(one, ActorLost)}
     if lost:
-        raise ActorLost(str(lost[min(lost)]), tuple(lost))
+        raise lost[min(lost)].at(*lost)
     return found
 
 
@@ -75,7 +80,7 @@ def answers_or_losses(
     asked = [actor.ask(method, arguments) for actor, method, arguments in calls]
     places = {reference: place for place, reference in enumerate(asked)}
     found: dict[int, Any] = {}
-    lost: dict[int, str] = {}
+    lost: dict[int, ActorLost] = {}
     deadline = time.monotonic() + limit_s
     while places:
         left_s = max(deadline - time.monotonic(), 0.0)
@@ -88,16 +93,13 @@ def answers_or_losses(
                 cause = _cause(error)
                 if not isinstance(cause, ActorLost):
                     raise cause from None
-                lost[place] = str(cause)
+                lost[place] = cause.at(place)
             except ray.exceptions.RayError as error:
-                lost[place] = _line(error)
+                lost[place] = _ended(error, place)
         if left_s == 0.0:
-            lost |= dict.fromkeys(places.values(), f"no answer within {limit_s:g} s")
+            lost |= {place: _silent(limit_s, place) for place in places.values()}
             break
-    return [
-        ActorLost(lost[place], (place,)) if place in lost else found[place]
-        for place in range(len(calls))
-    ]
+    return [lost.get(place) or found[place] for place in range(len(calls))]
 
 
 def outcomes(calls: Sequence[tuple[Actor, str, Sequence[Any]]], limit_s: float) -> list[Any]:
@@ -112,9 +114,7 @@ def outcomes(calls: Sequence[tuple[Actor, str, Sequence[Any]]], limit_s: float) 
         _, late = ray.wait(late, num_returns=len(late), timeout=min(left_s, _LOOK_S))
     silent = set(late)
     return [
-        ActorLost(f"no answer within {limit_s:g} s", (place,))
-        if reference in silent
-        else _outcome(ray, reference, place)
+        _silent(limit_s, place) if reference in silent else _outcome(ray, reference, place)
         for place, reference in enumerate(asked)
     ]
 
@@ -125,7 +125,7 @@ def _outcome(ray: Any, reference: Any, place: int) -> Any:
     except ray.exceptions.RayTaskError as error:
         return _cause(error)
     except ray.exceptions.RayError as error:
-        return ActorLost(_line(error), (place,))
+        return _ended(error, place)
 
 
 def _cause(error: Any) -> BaseException:
@@ -133,14 +133,17 @@ def _cause(error: Any) -> BaseException:
     cause = getattr(error, "cause", None)
     if isinstance(cause, PgassayError | KeyboardInterrupt):
         return cause
-    return SetupError(f"on a node of the Ray cluster: {type(cause).__name__}: {cause}")
+    return SetupRefused("node-failed", kind=type(cause).__name__, why=cause)
 
 
-def _line(error: BaseException) -> str:
-    """The line of Ray's message that says what happened: of a traceback, the error."""
+def _silent(limit_s: float, place: int) -> ActorLost:
+    return ActorLost("actor-silent", (place,), seconds=limit_s)
+
+
+def _ended(error: BaseException, place: int) -> ActorLost:
+    """What happened, by the line of Ray's message that says so: of a traceback, the error."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     errors = [line for line in lines if re.match(r"[\w.]*(Error|Exception): ", line)]
     line = (errors[-1:] or lines[:1] or [type(error).__name__])[0]
-    if "No module named 'pgassay" in line:
-        return f"{line}; install this pgassay on every node, for the Python that Ray runs there"
-    return line
+    code = "actor-without-pgassay" if "No module named 'pgassay" in line else "actor-ended"
+    return ActorLost(code, (place,), why=line)

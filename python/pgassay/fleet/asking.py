@@ -21,6 +21,7 @@ from typing import Any, Literal
 from pgassay.cluster.calls import Actor, answers
 from pgassay.errors import PgassayError, TargetError
 from pgassay.fleet.existing import FoundServer
+from pgassay.notes import Note, note_of
 from pgassay.refusals.refusal import TargetRefused
 from pgassay.server.change import Change
 from pgassay.server.protocol import Journal
@@ -55,14 +56,14 @@ class Answer:
     """The answer to a member: that its change is noted, or why it is not."""
 
     number: int
-    refusal: str = ""
+    refusal: Note | None = None
 
 
 @dataclass
 class _Open:
     ask: Ask
     done: threading.Event = field(default_factory=threading.Event)
-    refusal: str = ""
+    refusal: Note | None = None
 
 
 class AskingJournal(RecordedJournal):
@@ -118,7 +119,7 @@ class AskingJournal(RecordedJournal):
             if not waiting.done.wait(PATIENCE_S):
                 raise TargetRefused("change-not-noted", machine=self.machine, seconds=PATIENCE_S)
             if waiting.refusal:
-                raise TargetError(waiting.refusal)
+                raise TargetRefused("change-not-taken-there", why=waiting.refusal)
         finally:
             del self._open[number]
 
@@ -166,7 +167,7 @@ class Notes:
                 case "undone":
                     self._journal.undone(str(ask.value))
         except PgassayError as error:
-            return Answer(ask.number, str(error))
+            return Answer(ask.number, note_of(error))
         return Answer(ask.number)
 
 

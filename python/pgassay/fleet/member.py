@@ -18,10 +18,11 @@ from typing import Any
 
 from pgassay.cluster.calls import ActorLost
 from pgassay.cluster.nodes import OnNode
-from pgassay.errors import PgassayError, RestoreFailed, TargetError, TrialError
+from pgassay.errors import PgassayError, RestoreFailed, TargetError
 from pgassay.fleet.asking import WAIT_S, Answer, Ask, AskingJournal, Place
 from pgassay.interruption import forget_request, request_stop
 from pgassay.plan.model import Plan, PlannedTrial
+from pgassay.refusals.refusal import TrialRefused, opened
 from pgassay.server.change import Change
 from pgassay.server.comparison import Comparison
 from pgassay.server.protocol import Journal, ServerFacts
@@ -104,7 +105,7 @@ class Member(OnNode):
                 with suppress(RestoreFailed):
                     target.close()
                 if isinstance(error, TargetError) and _is_loss(error):
-                    raise ActorLost(str(error)) from None
+                    raise ActorLost("server-lost", why=error) from None
                 if isinstance(error, PgassayError) and error.args:
                     error.args = (f"on {platform.node()}: {error.args[0]}", *error.args[1:])
                 raise
@@ -131,10 +132,10 @@ class Member(OnNode):
                 return run_trial(trial, context, resumed=resumed)
             except KeyboardInterrupt:
                 # Ray would take it for its own, of which the caller learns nothing.
-                raise TrialError(f"trial {trial.number}: stopped") from None
+                raise TrialRefused("trial-stopped", number=trial.number) from None
             except PgassayError as error:
                 if _is_loss(error.__cause__) or not self._answers():
-                    raise ActorLost(str(error)) from None
+                    raise ActorLost("server-lost", why=error) from None
                 raise
 
     def next_ask(self, answer: Answer | None) -> Ask | None:
@@ -160,9 +161,7 @@ class Member(OnNode):
             return None if trials is None else trials.target.compared()
 
     def _opened(self) -> TrialContext:
-        if self._trials is None:
-            raise TargetError("the server of this node is not open")
-        return self._trials
+        return opened(self._trials)
 
     def _answers(self) -> bool:
         with suppress(PgassayError):

@@ -15,7 +15,7 @@ from pgassay.cluster.calls import Actor, outcomes
 from pgassay.errors import RestoreFailed, TargetError
 from pgassay.fleet.existing import FoundServer, found_servers
 from pgassay.recovery import undo_what_is_left
-from pgassay.refusals.refusal import TrialRefused
+from pgassay.refusals.refusal import RestoreRefused, TrialRefused
 from pgassay.samples.journal import open_changes
 from pgassay.samples.layout import JOURNAL
 from pgassay.samples.run_directory import RunDirectory
@@ -97,7 +97,8 @@ def _put_back(run: RunDirectory, listener: ProgressListener) -> None:
         try:
             _, left_alone = undo_what_is_left(run)
         except TargetError as error:
-            raise RestoreFailed(f"{error}; {pending_undo(run.path)}") from None
+            why = RestoreRefused("not-put-back", why=error, left=pending_undo(run.path))
+            raise why from None
         for note in left_alone:
             listener.warned(note)
 
@@ -109,4 +110,5 @@ def _restoring(run: RunDirectory, listener: ProgressListener) -> Iterator[None]:
         try:
             yield
         except KeyboardInterrupt:
-            raise RestoreFailed(f"stopped while restoring; {pending_undo(run.path)}") from None
+            why = RestoreRefused("restoring-stopped", left=pending_undo(run.path))
+            raise why from None

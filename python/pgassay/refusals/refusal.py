@@ -18,6 +18,8 @@ from typing import Any, ParamSpec, TypeVar
 
 from pgassay.errors import (
     ConnectionRefused,
+    GateFailed,
+    GateUndecided,
     PgassayError,
     RestoreFailed,
     RunDirectoryError,
@@ -29,7 +31,7 @@ from pgassay.errors import (
 )
 
 Given = ParamSpec("Given")
-Error = TypeVar("Error", bound=PgassayError)
+Error = TypeVar("Error")
 Made = TypeVar("Made")
 
 
@@ -47,7 +49,7 @@ class Refusal(SpecError):
         return Refusal(self.code, key, **self.values)
 
 
-class _Refused(PgassayError):
+class Refused(PgassayError):
     """An error with its code, and the key of the experiment file that it is about, if any."""
 
     def __init__(self, code: str, key: str | None = None, /, **values: Any) -> None:
@@ -57,8 +59,15 @@ class _Refused(PgassayError):
         super().__init__(": ".join(filter(None, (self.key, line(self.text, self.fix)))))
 
 
-class TargetRefused(_Refused, TargetError):
-    """The refusal of a server, or of what it was asked for, with its code."""
+class TargetRefused(Refused, TargetError):
+    """The refusal of a server, or of what it was asked for, with its code; `sqlstate` is the
+    server's own, where it gave one."""
+
+    def __init__(
+        self, code: str, key: str | None = None, /, *, sqlstate: Any = None, **values: Any
+    ) -> None:
+        super().__init__(code, key, **values)
+        self.sqlstate = sqlstate
 
 
 def opened(made: Made | None) -> Made:
@@ -68,23 +77,31 @@ def opened(made: Made | None) -> Made:
     return made
 
 
-class NotConnected(_Refused, ConnectionRefused):
+class NotConnected(TargetRefused, ConnectionRefused):
     """The refusal of a connection, with its code."""
 
 
-class SetupRefused(_Refused, SetupError):
+class SetupRefused(Refused, SetupError):
     """The refusal of a command or of this machine, which lacks something, with its code."""
 
 
-class TrialRefused(_Refused, TrialError):
+class TrialRefused(Refused, TrialError):
     """What a trial could not have, or could not read, with its code."""
 
 
-class RestoreRefused(_Refused, RestoreFailed):
+class RestoreRefused(TargetRefused, RestoreFailed):
     """What was not put back, with its code."""
 
 
-class DirectoryRefused(_Refused, RunDirectoryError):
+class GateRefused(Refused, GateFailed):
+    """A change that lies beyond what a gate allows, with its code."""
+
+
+class GateOpen(Refused, GateUndecided):
+    """A gate that is undecided and must not be, with its code."""
+
+
+class DirectoryRefused(Refused, RunDirectoryError):
     """The refusal of a run directory, or of a file of it, with its code."""
 
     def __init__(self, code: str, place: object = None, /, **values: Any) -> None:
@@ -121,10 +138,23 @@ def catalogue() -> Mapping[str, Mapping[str, str]]:
     return {code: entry for text in texts for code, entry in tomllib.loads(text).items()}
 
 
+class _Several(tuple[object, ...]):
+    """Several problems or commands as the value of a refusal: one line, each once."""
+
+    __slots__ = ()
+
+    def __format__(self, _: str) -> str:
+        return "; ".join(map(str, distinct(self)))
+
+
 def _entry(code: str, values: Mapping[str, Any]) -> tuple[str, str, str | None]:
     """Returns the text of a refusal, its fix, which may be empty, and its key, if it has one."""
     entry = catalogue()[code]
-    return entry["text"].format(**values), entry.get("fix", "").format(**values), entry.get("key")
+    shown = {
+        name: _Several(value) if isinstance(value, tuple) else value
+        for name, value in values.items()
+    }
+    return entry["text"].format(**shown), entry.get("fix", "").format(**shown), entry.get("key")
 
 
 def line(text: str, fix: str) -> str:
@@ -156,8 +186,8 @@ def distinct(found: Iterable[Error]) -> list[Error]:
     return list({what(error): error for error in found}.values())
 
 
-def what(error: PgassayError) -> Hashable:
-    """Returns the code, key, setting and values of a refusal; of an error without a code itself."""
+def what(error: object) -> Hashable:
+    """Returns the code, key, setting and values of a refusal; of anything else itself."""
     code, values = getattr(error, "code", None), getattr(error, "values", None)
     of = getattr(error, "key", None), getattr(error, "setting", None)
     return error if code is None else (code, *of, repr(values))

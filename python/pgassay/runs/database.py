@@ -14,7 +14,8 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from pgassay.errors import PgassayError, SetupError
+from pgassay.errors import PgassayError
+from pgassay.refusals.refusal import SetupRefused
 from pgassay.runs.catalogue import TABLES, RunTable, Told, meant_by
 
 _READS = {"SELECT", "EXPLAIN", "MULTI"}
@@ -93,13 +94,10 @@ def locked_connection() -> duckdb.DuckDBPyConnection:
 def _refuse_writes(database: duckdb.DuckDBPyConnection, query: str) -> None:
     kinds = [statement.type.name for statement in database.extract_statements(query)]
     if not kinds:
-        raise SetupError("the query is empty; `pgassay sql` alone lists the tables")
+        raise SetupRefused("query-empty")
     for kind in kinds:
         if kind not in _READS:
-            raise SetupError(
-                f"{kind}: `pgassay sql` only reads; ask by SELECT (WITH, PIVOT, DESCRIBE and"
-                " EXPLAIN work too), and write the answer with --format and --out"
-            )
+            raise SetupRefused("query-writes", kind)
 
 
 def _read(database: duckdb.DuckDBPyConnection, query: str) -> pa.RecordBatchReader:
@@ -122,11 +120,9 @@ def _clear_errors() -> Iterator[None]:
     except BrokenPipeError:  # of the program that reads the answer
         raise
     except duckdb.OutOfMemoryException as error:
-        raise SetupError(
-            f"the answer does not fit into memory; ask for less at once: {_line(error)}"
-        ) from None
+        raise SetupRefused("answer-too-large", why=_line(error)) from None
     except (duckdb.Error, pa.ArrowException, OSError) as error:
-        raise SetupError(f"{_line(error)}; `pgassay sql` alone lists tables and columns") from None
+        raise SetupRefused("query-failed", why=_line(error)) from None
 
 
 def _line(error: Exception) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from pgassay.errors import SetupError
 from pgassay.refusals.refusal import SetupRefused
 
 _URL = re.compile(r"([a-z][a-z0-9+.-]+):/+(.*)", re.DOTALL)
@@ -25,17 +24,11 @@ def url_of(path: Path) -> str | None:
     scheme, place = found[1], found[2].rstrip("/")
     user, at, _ = place.partition("/")[0].rpartition("@")
     if at and ":" in user:
-        raise SetupError(
-            f"{scheme}://…: a password may not be written in a URL; the store's library takes"
-            " credentials from the environment or from its own files"
-        )
+        raise SetupRefused("password-in-url", f"{scheme}://…")
     if "::" in str(path) or "?" in place or "#" in place:
-        raise SetupError(
-            f"{scheme}://…: a run is named by a URL without `?`, `#` and `::`; options of the"
-            " store's library belong in the environment or in its own files"
-        )
+        raise SetupRefused("options-in-url", f"{scheme}://…")
     if not place or ".." in place.split("/"):
-        raise SetupError(f"{path}: names no folder of a store; write {scheme}://BUCKET/FOLDER")
+        raise SetupRefused("url-without-folder", str(path), scheme=scheme)
     return f"{scheme}://{place}"
 
 

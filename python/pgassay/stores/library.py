@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from pgassay.errors import PgassayError, SetupError
+from pgassay.errors import PgassayError
 from pgassay.refusals.refusal import DirectoryRefused, SetupRefused
 from pgassay.spec.secrets.redaction import redacted
 
@@ -41,11 +41,11 @@ def opened(url: str) -> tuple[AbstractFileSystem, str]:
     try:
         system, path = url_to_fs(url)
     except ImportError as error:  # it names the package
-        raise SetupError(f"{url}: {_line(error)}") from None
+        raise SetupRefused("no-library-of-store", url, why=_line(error)) from None
     except ValueError as error:
-        raise SetupError(f"{url}: is neither a path nor a URL of a store: {_line(error)}") from None
+        raise SetupRefused("not-a-url-of-a-store", url, why=_line(error)) from None
     except Exception as error:
-        raise SetupError(f"{url}: cannot be opened: {_line(error)}") from None
+        raise SetupRefused("store-not-opened", url, why=_line(error)) from None
     system.invalidate_cache()  # of listings; what is there is asked now
     return system, path
 

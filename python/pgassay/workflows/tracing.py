@@ -21,7 +21,7 @@ from pgassay.analysis.trace.cost import Window, cost_of
 from pgassay.analysis.trace.model import TraceCost
 from pgassay.errors import TargetError
 from pgassay.notes import Note
-from pgassay.refusals.refusal import SetupRefused
+from pgassay.refusals.refusal import SetupRefused, TargetRefused
 from pgassay.report.context import TraceContext
 from pgassay.samples.forms.trace import TraceFile
 from pgassay.samples.trace_directory import PROGRAM, TraceDirectory, TraceWriter
@@ -272,7 +272,7 @@ class _Transactions:
             self._session = self._server.connect(lasts_s=3600.0)
         row = self._session.execute(statement("trials/all_transactions")).fetchone()
         if row is None:
-            raise TargetError("the server's counters are hidden")
+            raise TargetRefused("no-row", doing="reading the server's transactions")
         return time.time_ns(), int(row[0])
 
     def close(self) -> None:

@@ -13,7 +13,8 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from pgassay.errors import ExitCode, SignsOfProduction
+from pgassay.errors import ExitCode
+from pgassay.refusals.refusal import TargetRefused
 from pgassay.server.existing.target import ExistingTarget
 from pgassay.server.hosts.account import Account
 from pgassay.server.owned.installation import Installation
@@ -216,14 +217,15 @@ def untouched(server: LabServer) -> bool:
     )
 
 
-def refusal_of(dsn: str) -> SignsOfProduction:
+def refusal_of(dsn: str) -> TargetRefused:
     target = ExistingTarget(dsn, RecordingJournal())
     try:
-        with pytest.raises(SignsOfProduction) as caught:
+        with refused("signs-of-production") as caught:
             target.open()
     finally:
         target.close()
-    return caught.value
+    stopped: TargetRefused = caught.value
+    return stopped
 
 
 def test_every_sign_is_provoked_here() -> None:

@@ -103,7 +103,7 @@ def undone(server: LabServer, dsn: str = "") -> str:
     with MarkedServer(resolve(dsn or server.dsn())) as marked:
         (found,) = marked.marks
         done = marked.undo(found)
-        assert (done.notes, done.by_hand) == ([], "")
+        assert (done.notes, done.by_hand) == ([], None)
         return str(done.comparison)
 
 
@@ -248,9 +248,11 @@ def test_no_mark_sets_what_may_name_a_program(server: LabServer, change: Setting
         assert found.of_superuser
         done = marked.undo(found)
     assert not done.changes
-    assert "may name a program or a file" in done.by_hand
-    assert "SET" not in done.by_hand
-    assert "curl" not in done.by_hand + "".join(act.text for act in acts_of_mark(found))
+    assert done.by_hand is not None
+    assert done.by_hand.code == "not-restored-by-sql"
+    assert "may name a program or a file" in str(done.by_hand)
+    assert "SET" not in str(done.by_hand)
+    assert "curl" not in str(done.by_hand) + "".join(act.text for act in acts_of_mark(found))
 
 
 def test_a_variant_stays_in_the_mark_and_the_record_until_a_person_has_undone_it(
@@ -267,7 +269,7 @@ def test_a_variant_stays_in_the_mark_and_the_record_until_a_person_has_undone_it
         with MarkedServer(resolve(server.dsn())) as marked:
             (still,) = marked.marks
     assert [one.what for one in done.changes] == [work_mem.what]
-    assert r" run there yourself: \connect lab \\ BEGIN; SET LOCAL" in done.by_hand
+    assert r" run there yourself: \connect lab \\ BEGIN; SET LOCAL" in str(done.by_hand)
     assert still.mark.changes == (bare(VARIANT),)
     assert [bare(one) for one in recorded(here)] == [bare(VARIANT), bare(again)]
     with server.admin() as session:  # the order of the lines as before

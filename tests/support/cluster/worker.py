@@ -40,7 +40,7 @@ class Worker(OnNode):
 
     def lose(self, why: str) -> None:
         """Say that what it drives is gone."""
-        raise ActorLost(why)
+        raise ActorLost("server-lost", why=why)
 
 
 class MortalGenerator(GeneratorOnNode):

@@ -62,7 +62,7 @@ class MadeUpMember:
             assert self._waits_for.wait(30)
         self.ran.append(trial)
         if len(self.ran) == self._lost_at:
-            raise ActorLost("connection refused")
+            raise ActorLost("actor-ended", why="connection refused")
         if len(self.ran) == self._broken_at:
             raise TrialError(f"trial {trial.number}: {BROKEN}")
         effect = self._effects.get(trial.arm, 0.0)

@@ -203,7 +203,10 @@ def test_numbers_of_trials_are_never_used_twice(tmp_path: Path) -> None:
 
 def test_a_machine_lost_while_servers_are_opened_is_left_out_with_a_warning() -> None:
     facts = ServerFacts(180000, "18.0", None, is_local=True, log_file=None, settings={})
-    opened, lost = OpenedMember(facts, {}, ("the disk is slow",)), ActorLost("the node died")
+    opened, lost = (
+        OpenedMember(facts, {}, ("the disk is slow",)),
+        ActorLost("actor-ended", why="the node died"),
+    )
     heard = Heard()
     assert opened_members({"north": lost, "south": opened}, heard) == {"south": opened}
     of_north, of_south = heard.warnings

@@ -2,27 +2,103 @@
 
 from __future__ import annotations
 
-import re
+import ast
 import tomllib
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 import pgassay
+from pgassay import errors
 from pgassay.refusals.refusal import Refusal, catalogue, found_by, refuse
 
-CLASSES = r"Refusal|UnfitValue|NotConnected|PendingChanges|\w+Refused"
 PACKAGE = Path(pgassay.__file__).parent
 
 
 def test_every_code_is_in_the_catalogue_and_every_entry_is_used() -> None:
     text = "\n".join(path.read_text("utf-8") for path in PACKAGE.rglob("*.py"))
     assert {code for code in catalogue() if f'"{code}"' not in text} == set()
-    codes = re.findall(rf'(?:{CLASSES})\(\s*"([\w-]+)"', text)
-    codes += re.findall(r'SettingRefused\(\s*[^,"]+,\s*"([^"]+)"', text)
-    assert set(codes) <= catalogue().keys()
-    sentences = re.findall(rf'\b(?!Connection)(?:{CLASSES})\(\s*(f?"[^"]*[a-z] [a-z][^"]*")', text)
-    assert sentences == [], "a code, not a sentence"
+
+
+def test_an_error_of_ours_has_a_code_and_no_sentence() -> None:
+    found = [
+        f"{path.relative_to(PACKAGE)}:{node.lineno}: {ast.unparse(node)}"
+        for path, module in modules().items()
+        for node in with_sentences(module)
+    ]
+    assert found == []
+
+
+def test_an_error_with_a_sentence_is_found() -> None:
+    for bad in (
+        "TargetError('the server says nothing')",
+        "errors.TrialError(f'trial {number}: stopped')",
+        "RestoreFailed('; '.join(problems))",
+        "ConnectionRefused(str(error), sqlstate=error.sqlstate)",
+        "TargetRefused('the server says nothing')",
+        "RestoreRefused(f'{where}: {error}')",
+        "SettingRefused(name, 'the server takes no such value')",
+    ):
+        assert list(with_sentences(ast.parse(bad))), bad
+    for good in (
+        "TargetRefused('not-open')",
+        "TargetRefused('not-open' if made else 'no-row', doing='looking at the server')",
+        "SettingRefused(name, code, value=value)",
+        "TrialError(Note.of('trials/run/of-trial', number=1))",
+        "TrialError(of_trial)",
+    ):
+        assert not list(with_sentences(ast.parse(good))), good
+
+
+@cache
+def modules() -> dict[Path, ast.Module]:
+    return {path: ast.parse(path.read_text("utf-8")) for path in sorted(PACKAGE.rglob("*.py"))}
+
+
+@cache
+def classes() -> frozenset[str]:
+    """The names of all errors of ours."""
+    bases = {
+        node.name: {getattr(base, "id", "") for base in node.bases}
+        for module in modules().values()
+        for node in ast.walk(module)
+        if isinstance(node, ast.ClassDef)
+    }
+    found = {errors.PgassayError.__name__, "UnfitValue"}
+    while more := {name for name, of in bases.items() if of & found} - found:
+        found |= more
+    return frozenset(found)
+
+
+def with_sentences(module: ast.Module) -> Iterator[ast.Call]:
+    """Yields where an error of ours is made of a text that is no code, or of one put together."""
+    for node in ast.walk(module):
+        if not isinstance(node, ast.Call):
+            continue
+        name = getattr(node.func, "id", getattr(node.func, "attr", ""))
+        if name not in classes():
+            continue
+        said = node.args[1:2] if name == "SettingRefused" else node.args[:1]
+        parts = [part for one in said for part in _chosen(one)]
+        if any(_is_text(one) for one in parts):
+            yield node
+
+
+def _chosen(node: ast.expr) -> list[ast.expr]:
+    return [node.body, node.orelse] if isinstance(node, ast.IfExp) else [node]
+
+
+def _is_text(node: ast.expr) -> bool:
+    match node:
+        case ast.Constant(value=text):
+            return text not in catalogue()
+        case ast.JoinedStr() | ast.BinOp():
+            return True
+        case ast.Call(func=ast.Name(id="str")) | ast.Call(func=ast.Attribute(attr="join")):
+            return True
+    return False
 
 
 def test_an_entry_is_a_text_with_a_fix_and_a_key() -> None:

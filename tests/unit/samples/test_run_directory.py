@@ -10,7 +10,6 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from pgassay.errors import StorageFull
 from pgassay.samples.directory import MOST_STATEMENTS, default_run_path
 from pgassay.samples.journal import FileJournal, open_changes
 from pgassay.samples.run_directory import RunDirectory
@@ -112,7 +111,7 @@ def test_a_full_disk_says_so_and_leaves_nothing_half_written(
         raise OSError(28, os.strerror(28))
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(StorageFull, match=r"analysis\.json"):
+    with refused("no-room-for-the-run", str(run.path / "analysis.json")):
         run.write_json("analysis.json", {"a": 1})
     assert [path.name for path in run.path.iterdir() if "analysis" in path.name] == []
 

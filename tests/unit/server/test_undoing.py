@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import pytest
 
-from pgassay.errors import RestoreFailed, TargetError
+from pgassay.refusals.refusal import RestoreRefused, TargetRefused
 from pgassay.server.undo.undoing import undo_each
+from support.refusals import refused
 
 
 def test_when_two_things_cannot_be_put_back_both_are_reported() -> None:
     done = []
+    broken = RestoreRefused("not-restored", where="a", problems=()), TargetRefused("not-open")
 
     def server() -> None:
-        raise RestoreFailed("of the server")
+        raise broken[0]
 
     def host() -> None:
-        raise TargetError("of the host")
+        raise broken[1]
 
-    with pytest.raises(RestoreFailed, match=r"^of the server; of the host$"):
+    with refused("not-put-back-each", problems=broken):
         undo_each(server, host, lambda: done.append("third"))
     assert done == ["third"]
 

@@ -1,6 +1,6 @@
 """The text of a gate, such as `p99<+5%`.
 
-Enters: what --gate was given. Leaves: a `Gate`, or a SetupError that says what is allowed.
+Enters: what --gate was given. Leaves: a `Gate`, or a SetupRefused that says what is allowed.
 Never: asks a run whether it has the metric.
 
     gate := METRIC ('>' | '<') NUMBER '%'
@@ -16,16 +16,12 @@ from importlib.resources import files
 from typing import Any
 
 from pgassay.analysis.reading.metrics import METRICS
-from pgassay.errors import SetupError
 from pgassay.plan.model import Gate
+from pgassay.refusals.refusal import SetupRefused
 from pgassay.spec.endpoints import known_endpoints
 from pgassay.spec.reading.suggest import did_you_mean
 
 _GATE = re.compile(r"\s*([A-Za-z][\w ]*?)\s*([<>])\s*([+-]?(?:\d+\.?\d*|\.\d+))\s*(%?)\s*")
-_FORM = (
-    "a gate is METRIC>LIMIT% or METRIC<LIMIT%, a change from the baseline, such as"
-    ' --gate "throughput>-2%" or --gate "p99<+5%"'
-)
 _MOST = 1000.0
 
 
@@ -44,13 +40,13 @@ def parse_gate(text: str) -> Gate:
     """Parses one gate; METRIC may have `latency` before it, as in `latency p99`."""
     match = _GATE.fullmatch(text)
     if match is None:
-        raise SetupError(f"--gate {text!r}: {_FORM}")
+        raise SetupRefused("gate-form", f"--gate {text!r}")
     name, sign, number, unit = match.groups()
     if not unit:
-        raise SetupError(f"--gate {text!r}: write the limit in per cent, {number}%; {_FORM}")
+        raise SetupRefused("gate-without-per-cent", f"--gate {text!r}", number=number)
     limit = float(number)
     if not -100.0 <= limit <= _MOST:
-        raise SetupError(f"--gate {text!r}: the limit is a change from -100% to +{_MOST:g}%")
+        raise SetupRefused("gate-limit-out-of-range", f"--gate {text!r}", most=_MOST)
     return Gate(text.strip(), _metrics(name, text), sign == ">", limit)
 
 
@@ -63,9 +59,10 @@ def _metrics(name: str, text: str) -> tuple[str, ...]:
     if name in METRICS:
         return (name,)
     known = [*_names(), *known_endpoints()]
-    hint = did_you_mean(name, [*known, *METRICS]) or f"; known are {', '.join(known)}"
-    raise SetupError(
-        f"--gate {text!r}: {name!r} is not a metric{hint}; every metric of analysis.json is allowed"
+    near = did_you_mean(name, [*known, *METRICS])
+    values = {"name": name, "near": near, "known": ", ".join(known)}
+    raise SetupRefused(
+        "metric-misspelt" if near else "no-such-metric", f"--gate {text!r}", **values
     )
 
 

@@ -13,10 +13,9 @@ from pathlib import Path
 from pgassay.analysis.gates.grammar import parse_gates
 from pgassay.analysis.gates.model import GateOutcome, GateResult
 from pgassay.cli.terminal.console import one_line, warn
-from pgassay.errors import GateFailed, GateUndecided
 from pgassay.findings.answer.gates import gate_lines
 from pgassay.plan.model import Gate, Plan
-from pgassay.refusals.refusal import SetupRefused
+from pgassay.refusals.refusal import GateOpen, GateRefused, SetupRefused
 
 
 def gates_of(texts: Sequence[str] | None) -> tuple[Gate, ...]:
@@ -49,13 +48,13 @@ def settle(results: Sequence[GateResult], undecided: str) -> None:
         for wanted in (GateOutcome.FAILED, GateOutcome.UNDECIDED)
     )
     if failed:
-        raise GateFailed(f"gate failed (regression): {_first(failed)}")
+        raise GateRefused("gate-failed", first=failed[0], more=_more(failed))
     worse = [one_line(str(line.sentence)) for line in gate_lines(_only_worse(results))]
     if undecided == "pass":
         for text in worse:
             warn(f"gate undecided: {text}")
     elif demanded := opened if undecided == "fail" else worse:
-        raise GateUndecided(f"gate undecided: {_first(demanded)}")
+        raise GateOpen("gate-undecided", first=demanded[0], more=_more(demanded))
 
 
 def _only_worse(results: Sequence[GateResult]) -> list[GateResult]:
@@ -67,6 +66,5 @@ def _only_worse(results: Sequence[GateResult]) -> list[GateResult]:
     return [one for one in found if one.checks]
 
 
-def _first(texts: Sequence[str]) -> str:
-    more = len(texts) - 1
-    return texts[0] + (f"; and {more} more" if more else "")
+def _more(lines: Sequence[str]) -> str:
+    return f"; and {len(lines) - 1} more" if lines[1:] else ""

@@ -14,8 +14,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from pgassay import durable
-from pgassay.errors import RunDirectoryError, StorageFull, TrialError
-from pgassay.refusals.refusal import DirectoryRefused
+from pgassay.errors import RunDirectoryError
+from pgassay.refusals.refusal import DirectoryRefused, TrialRefused
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
@@ -61,10 +61,7 @@ def clear_errors(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         if error.errno in _FULL:
-            raise StorageFull(
-                f"{path}: the disk is full; free some space or put the run elsewhere with --out;"
-                " finished trials are kept"
-            ) from error
+            raise TrialRefused("no-room-for-the-run", str(path)) from error
         raise DirectoryRefused("cannot-be-written", path, why=error.strerror) from error
 
 
@@ -74,4 +71,4 @@ def lost_storage_is_a_trial_error() -> Iterator[None]:
     try:
         yield
     except RunDirectoryError as error:
-        raise TrialError(f"{error}; finished trials are kept") from error
+        raise TrialRefused("run-directory-lost", why=error) from error

@@ -24,13 +24,13 @@ from psycopg import errors, postgres, sql
 from psycopg.abc import AdaptContext, Params
 from psycopg.adapt import Buffer, Loader
 
-from pgassay.errors import TargetError
+from pgassay.refusals.refusal import TargetRefused
 from pgassay.spec.reading.texts import shown
 
 CONNECTION_FAILURE = "08006"
 
 
-class ConnectionLost(TargetError, psycopg.OperationalError):
+class ConnectionLost(TargetRefused, psycopg.OperationalError):
     """The server ended a session or does not answer: a restart, a crash, an administrator.
 
     Also psycopg's error, so that callers that go on without the session can catch it.
@@ -93,10 +93,8 @@ class BoundedSession(psycopg.Connection[tuple[Any, ...]]):
             if isinstance(error, ConnectionLost) or not self._is_lost_by(error):
                 raise
             said = error.diag.message_primary or str(error).partition("\n")[0]
-            raise ConnectionLost(
-                f"the connection to the server was lost: {said}",
-                sqlstate=error.sqlstate or CONNECTION_FAILURE,
-            ) from error
+            sqlstate = error.sqlstate or CONNECTION_FAILURE
+            raise ConnectionLost("connection-lost", sqlstate=sqlstate, why=said) from error
 
     def _is_lost_by(self, error: psycopg.Error) -> bool:
         # The server closes the connection a moment after it has sent a FATAL error.

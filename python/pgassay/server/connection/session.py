@@ -53,37 +53,28 @@ CONNECT_LIMIT_S = 10
 STATEMENT_LIMIT_S = 60.0
 LIFT_ATTEMPTS = 20
 
-POOLER_HINT = (
-    "a connection pooler answers there, which does not know every setting: name this one in its"
-    " ignore_startup_parameters, or give the server's own address"
-)
-# What the refusal's text says, what to do about it. The first that fits is shown.
-HINTS = (
-    (
-        r"password authentication failed",
-        "check the user and the password (dsn, PGPASSWORD or ~/.pgpass)",
-    ),
-    (r"no password supplied", "give one in PGPASSWORD, ~/.pgpass or a service file"),
-    (r"database .* does not exist", "create it, or name another with dbname="),
-    (r"role .* does not exist", "create it, or name another with user="),
-    (r"pg_hba\.conf", "let this host, user and database in through pg_hba.conf"),
-    (r"too many clients|connection slots", "close sessions or raise max_connections"),
-    (
-        r"Connection refused|No such file",
-        "this server is not running; start it, or correct host and port",
-    ),
-    (r"local user with ID .* does not exist", "name a user with user= or PGUSER"),
-    (r"could not translate|Name or service not known|resolve", "check the host name"),
-    (r"timeout|timed out|No route|unreachable", "check the host, the port and any firewall"),
-    (r"starting up|shutting down|recovery", "try again in a moment"),
-    (r"definition of service", "check the service name and pg_service.conf"),
-    (r"SSL was required", "turn on ssl there, or use sslmode=prefer or disable"),
-    (r"certificate verify failed", "name the root certificate that signed it with sslrootcert"),
-    (r"root certificate file", "give sslrootcert, or another sslmode"),
-    (r"server certificate for", "connect by a name the certificate has, or sslmode=verify-ca"),
-    (r"group or world access", "chmod 600 it"),
-    (r"permission denied", "this user may not; name another or grant it"),
-    (r"unsupported startup parameter", POOLER_HINT),
+# What the server or libpq says, and the code of its refusal. The first that fits is shown.
+_REASONS = (
+    (r"password authentication failed", "wrong-password"),
+    (r"no password supplied", "password-missing"),
+    (r"database .* does not exist", "no-such-database"),
+    (r"role .* does not exist", "no-such-role"),
+    (r"pg_hba\.conf", "shut-out-by-hba"),
+    (r"too many clients|connection slots", "no-free-connection"),
+    (r"Connection refused|No such file", "server-not-running"),
+    (r"local user with ID .* does not exist", "user-not-named"),
+    (r"could not translate|Name or service not known|resolve", "host-unknown"),
+    (r"timeout|timed out|No route|unreachable", "host-unreachable"),
+    (r"starting up|shutting down|recovery", "server-not-up-yet"),
+    (r"definition of service", "service-unknown"),
+    (r"SSL was required", "server-without-tls"),
+    (r"certificate verify failed", "certificate-not-trusted"),
+    (r"root certificate file", "no-root-certificate"),
+    (r"server certificate for", "certificate-of-another-name"),
+    (r"group or world access", "key-open-to-others"),
+    (r"permission denied", "file-or-database-closed"),
+    (r"unsupported startup parameter", "pooler-takes-no-setting"),
+    (r"", "not-connected"),
 )
 
 
@@ -327,8 +318,8 @@ def refused(error: psycopg.Error, password: str | None = None) -> ConnectionRefu
         return NotConnected("dsn-port-not-a-number")
     if password:
         line = line.replace(password, "***")
-    hint = next((hint for pattern, hint in HINTS if re.search(pattern, line)), None)
-    return ConnectionRefused(f"{line}; {hint}" if hint else line, sqlstate=error.sqlstate)
+    code = next(code for pattern, code in _REASONS if re.search(pattern, line))
+    return NotConnected(code, sqlstate=error.sqlstate, why=line)
 
 
 def target_failure(error: psycopg.Error, doing: str) -> TargetError:
@@ -336,7 +327,7 @@ def target_failure(error: psycopg.Error, doing: str) -> TargetError:
     an SQLSTATE; it is connection_failure then."""
     lost = isinstance(error, psycopg.OperationalError) and error.sqlstate is None
     sqlstate = CONNECTION_FAILURE if lost else error.sqlstate
-    return TargetError(f"{doing}: {one_line(error)}", sqlstate=sqlstate)
+    return TargetRefused("request-failed", sqlstate=sqlstate, doing=doing, why=one_line(error))
 
 
 @contextmanager

@@ -85,7 +85,7 @@ def _take(installation: Installation, parameters: ConnectionParameters, data: Pa
     try:
         _run(command, data, environment)
     except TargetError as error:
-        raise TargetError(f"a base backup of {parameters.label}: {error}") from None
+        raise TargetRefused("base-backup-failed", server=parameters.label, why=error) from None
 
 
 def _run(command: list[str | Path], data: Path, environment: dict[str, str] | None = None) -> None:

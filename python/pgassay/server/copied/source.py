@@ -21,7 +21,7 @@ from typing import Any
 
 import psycopg
 
-from pgassay.errors import ConnectionRefused, PgassayError, TargetError
+from pgassay.errors import ConnectionRefused, PgassayError
 from pgassay.notes import Note
 from pgassay.refusals.refusal import TargetRefused, found_by, refuse
 from pgassay.server.connection.session import as_target_error, connect, refused, resolve
@@ -142,7 +142,7 @@ def _facts(session: Connection) -> dict[str, Any]:
     with session.cursor(row_factory=psycopg.rows.dict_row) as cursor:
         row = cursor.execute(statement("existing/base_backup_source"), prepare=False).fetchone()
     if row is None:
-        raise TargetError("the server says nothing of itself")
+        raise TargetRefused("no-row", doing="looking at the server to copy")
     return row
 
 

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 
 import psycopg
 
-from pgassay.errors import TargetError
 from pgassay.refusals.refusal import TargetRefused
 from pgassay.server.change import VariantChange
 from pgassay.server.connection.session import as_target_error, identity, target_failure, user_path
@@ -55,7 +54,7 @@ class SchemaVariants:
         """Undoes the variant in force, where it is another, and makes this one; "" stands for the
         schema as built."""
         if name and name not in self._known:
-            raise TargetError(f"{name}: this variant of the data was not made")
+            raise TargetRefused("variant-not-made", variant=name)
         if name == (self._applied.name if self._applied else ""):
             return
         self.undo(session)

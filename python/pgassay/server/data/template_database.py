@@ -16,7 +16,6 @@ from contextlib import contextmanager
 import psycopg
 from psycopg import sql
 
-from pgassay.errors import TargetError
 from pgassay.refusals.refusal import TargetRefused
 from pgassay.server.change import DatabaseChange
 from pgassay.server.connection.session import identity, one_line, target_failure
@@ -143,7 +142,7 @@ def refuse_uncopied(session: Connection) -> int:
 def _row(session: Connection, name: str) -> Sequence[int]:
     row = session.execute(statement(name)).fetchone()
     if row is None:
-        raise TargetError(f"the server says nothing of database {session.info.dbname}")
+        raise TargetRefused("no-row", doing=f"looking at database {session.info.dbname}")
     return row
 
 
@@ -152,8 +151,8 @@ def _execute(session: Connection, command: sql.Composed) -> None:
     try:
         session.execute(text.encode(), prepare=False)
     except psycopg.errors.ObjectInUse as error:
-        detail = error.diag.message_detail or ""
-        raise TargetError(f"{text}: {one_line(error)} {detail}".strip()) from error
+        why = f"{one_line(error)} {error.diag.message_detail or ''}".strip()
+        raise TargetRefused("request-failed", doing=text, why=why) from error
     except psycopg.Error as error:
         raise target_failure(error, text) from error
 

@@ -7,9 +7,10 @@ Never: changes anything.
 from __future__ import annotations
 
 import stat
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from pgassay.refusals.refusal import RestoreRefused
 from pgassay.server.connection.session import server_row, version_text
 from pgassay.server.protocol import Connection, ConnectionParameters, ServerFacts
 from pgassay.server.settings.values import read_settings
@@ -57,17 +58,20 @@ def facts_of(session: Connection) -> ServerFacts:
 
 def not_restored(
     parameters: ConnectionParameters | None,
-    problems: Sequence[str],
+    problems: Iterable[object],
     left: Sequence[str],
     commands: Sequence[str] = (),
-) -> str:
-    """Returns the text of an error about what was not restored, with SQL for psql and shell
-    commands."""
-    where = parameters.label if parameters else "the server"
-    why = "; ".join(dict.fromkeys(problems)) or "unknown reason"
-    sql = f" {'; '.join(left)};" if left else ""
-    then = f"{' then' if sql else ''} in a shell: {'; '.join(commands)}" if commands else ""
-    return f"{where} is not as it was found ({why}); run there yourself:{sql}{then}"
+) -> RestoreRefused:
+    """Returns the error about what was not restored, with SQL for psql and shell commands."""
+    of_sql = "not-restored-by-sql-by-commands" if commands else "not-restored-by-sql"
+    of_none = "not-restored-by-commands" if commands else "not-restored"
+    return RestoreRefused(
+        of_sql if left else of_none,
+        where=parameters.label if parameters else "the server",
+        problems=tuple(problems) or ("unknown reason",),
+        sql=tuple(left),
+        commands=tuple(commands),
+    )
 
 
 def account_of(pid: int) -> int | None:

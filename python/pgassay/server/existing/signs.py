@@ -1,8 +1,8 @@
 """Signs that others use an existing server, looked for before anything is changed.
 
-Enters: a control session; the names of signs that the user accepts. Leaves: `Sign`s, or a
-SignsOfProduction with one line for each. Never: changes anything, nor stops at a view that this
-user may not read.
+Enters: a control session; the names of signs that the user accepts. Leaves: `Sign`s, or the
+refusal `signs-of-production` with one line for each. Never: changes anything, nor stops at a view
+that this user may not read.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import psycopg
 
-from pgassay.errors import SignsOfProduction
+from pgassay.refusals.refusal import TargetRefused
 from pgassay.server.protocol import Connection
 from pgassay.server.statements import statement
 from pgassay.spec.server.signs import LOOK_S, SIGNS
@@ -52,18 +52,15 @@ def look_for_signs(session: Connection, without: Collection[str] = ()) -> list[S
 
 
 def refuse_signs(signs: Iterable[Sign], where: str) -> None:
-    """Raises SignsOfProduction if there are any signs."""
+    """Refuses a server that has any signs, with a line for each."""
     found = list(signs)
     if not found:
         return
     accept = ", ".join(f'"{sign.name}"' for sign in found)
-    raise SignsOfProduction(
-        f"{where} looks like a server that others rely on, so nothing was done to it; name another"
-        f" in target.dsn, or where that may be write target.accept = [{accept}]",
-        excerpt="\n".join(
-            f'  {sign}; accept = ["{sign.name}"] overrides this sign' for sign in found
-        ),
-    )
+    refusal = TargetRefused("signs-of-production", server=where, accept=accept)
+    lines = (f'  {sign}; accept = ["{sign.name}"] overrides this sign' for sign in found)
+    refusal.excerpt = "\n".join(lines)
+    raise refusal
 
 
 def _commits(session: Connection, without: Collection[str]) -> int | None:

@@ -12,7 +12,8 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from pgassay.errors import RestoreFailed, TargetError
+from pgassay.errors import TargetError
+from pgassay.refusals.refusal import RestoreRefused
 from pgassay.server.comparison import Comparison, Difference, Kind, Thing
 from pgassay.server.connection.session import Work, as_target_error, connect
 from pgassay.server.protocol import Connection, ConnectionParameters, Journal
@@ -137,9 +138,9 @@ class AsFound:
             *(Thing(Kind.DATABASE, name) for name in databases),
             Thing(Kind.SCHEMA, SCHEMA),
         }
-        ours = [str(one) for one in self.comparison.differences if one.what in own]
+        ours = tuple(str(one) for one in self.comparison.differences if one.what in own)
         if ours and is_restored:
-            raise RestoreFailed(f"the server is not as it was found: {'; '.join(ours)}")
+            raise RestoreRefused("not-as-found", where="the server", problems=ours)
 
 
 def begin_mark(

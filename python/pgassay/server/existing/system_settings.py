@@ -16,7 +16,7 @@ from psycopg import sql
 
 from pgassay.errors import ConnectionRefused, SettingRejected, TargetError
 from pgassay.notes import Note
-from pgassay.refusals.refusal import SettingRefused, TargetRefused
+from pgassay.refusals.refusal import RestoreRefused, SettingRefused, TargetRefused
 from pgassay.server.change import RestartChange, SettingChange
 from pgassay.server.connection.answering import is_up, wait_while_changing
 from pgassay.server.connection.session import Work, as_target_error, connect, identity
@@ -137,7 +137,7 @@ class SystemSettings:
         touched = [t for t in reversed(self._touched.values()) if t.changes]
         if not touched and self._restart is None:
             return []
-        problems: list[str] = []
+        problems: list[TargetError] = []
         theirs: list[str] = []
         with connect(self._parameters, work=Work.OWN_CHANGES) as session:
             for one in list(touched):
@@ -153,7 +153,7 @@ class SystemSettings:
                     one.ours = one.line = None
                     execute(session, one.undo, one.name)
                 except TargetError as error:
-                    problems.append(str(error))
+                    problems.append(error)
             put_in_order(session, self._order)
             held_up = self._try_to_bring_into_force(session, touched) if touched else None
         with connect(self._parameters, work=Work.OWN_CHANGES) as session:
@@ -162,12 +162,12 @@ class SystemSettings:
                 try:
                     self._confirm_restored(session, one, found, held_up)
                 except TargetError as error:
-                    problems.append(str(error))
+                    problems.append(error)
         if self._restart is not None:
             self._journal.undone(self._restart.id)
             self._restart = None
         if problems:
-            raise TargetError("; ".join([*problems, *theirs]))
+            raise RestoreRefused("not-put-back-each", problems=(*problems, *theirs))
         return theirs
 
     def refuse_restart(self, session: Connection) -> None:

@@ -17,9 +17,9 @@ from typing import LiteralString
 
 import psycopg
 
-from pgassay.errors import ConnectionRefused, RestoreFailed, TargetError
+from pgassay.errors import ConnectionRefused, TargetError
 from pgassay.notes import Note
-from pgassay.refusals.refusal import TargetRefused, found_by, opened, refuse
+from pgassay.refusals.refusal import RestoreRefused, TargetRefused, found_by, opened, refuse
 from pgassay.server.comparison import Comparison
 from pgassay.server.connection.session import (
     STATEMENT_LIMIT_S,
@@ -210,7 +210,7 @@ class ExistingTarget:
         restart: bool | None = None,
     ) -> ResetReport:
         if not self._data.is_built:
-            raise TargetError("reset before prepare: there is no data to settle")
+            raise TargetRefused("not-prepared", step="reset")
         self._control_session()
         phases = Phases()
         wanted = {**self._held, **settings}
@@ -281,14 +281,16 @@ class ExistingTarget:
         return self._as_found.comparison
 
     def _restore_server(self) -> None:
-        problems: list[str] = []
+        problems: list[object] = []
         theirs: list[str] = []
         settings = self._settings
         if settings is not None and (self._left or settings.commands_left):
             try:
                 settings.bring_up()
                 theirs += settings.restore()
-            except (TargetError, psycopg.Error) as error:
+            except TargetError as error:
+                problems.append(error)
+            except psycopg.Error as error:
                 problems.append(one_line(error))
             except KeyboardInterrupt:
                 down = settings.left_down
@@ -303,13 +305,13 @@ class ExistingTarget:
         if self._left or commands:
             # Everything needed for another attempt is kept.
             problems += theirs
-            raise RestoreFailed(not_restored(self._parameters, problems, self._left, commands))
+            raise not_restored(self._parameters, problems, self._left, commands)
         if settings is not None:
             self._set_here = settings.set_here
         self._settings = None
         self._parameters = None
         if theirs:
-            raise RestoreFailed("; ".join(theirs))
+            raise RestoreRefused("not-put-back-each", problems=tuple(theirs))
 
     def _compare(self) -> None:
         self._as_found.compare(

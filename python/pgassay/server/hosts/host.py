@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from pgassay.errors import TargetError
+from pgassay.refusals.refusal import TargetRefused
 
 Finished = subprocess.CompletedProcess[str]
 COMMAND_LIMIT_S = 60.0
@@ -26,7 +26,7 @@ REPLACE = (
 mode, as in clusters that a group may read."""
 
 
-class HostUnreachable(TargetError):
+class HostUnreachable(TargetRefused):
     """The connection to a host is lost; the outcome of the last command is unknown."""
 
 
@@ -42,16 +42,13 @@ class FileFacts:
     is_file: bool
 
 
-class NoLocks(TargetError):
+class NoLocks(TargetRefused):
     """The error for a file system without locks, where other runs would not be noticed."""
 
     NUMBERS = (errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS)
 
     def __init__(self, path: Path, label: str, error: OSError) -> None:
-        super().__init__(
-            f"{path} of {label}: its file system has no locks ({error.strerror}), so another"
-            " pgassay run there would not be noticed; mount it with locks"
-        )
+        super().__init__("no-locks", path=path, host=label, why=error.strerror)
 
 
 class HostLock(Protocol):

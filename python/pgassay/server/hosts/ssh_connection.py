@@ -53,20 +53,14 @@ _ALWAYS = {
 _CONNECTED = "pgassay-connected"
 # Its session ends when our end of its input does, and with it the connection.
 _GREETING = f"echo {_CONNECTED} $(id -u); exec cat >/dev/null"
-_HINTS = (
-    (
-        r"Host key verification failed|REMOTE HOST IDENTIFICATION",
-        "run `ssh {name}` once yourself and accept its key",
-    ),
-    (
-        r"Permission denied|Too many authentication",
-        "ssh {name} must work without a password: load the key into ssh-agent, or name it in"
-        " ~/.ssh/config",
-    ),
-    (r"Could not resolve", "is {name} spelled as in ~/.ssh/config?"),
-    (r"Connection refused|timed out|No route|unreachable", "does `ssh {name}` work in a shell?"),
-    (r"Bad owner or permissions|configuration option", "mend ~/.ssh/config"),
-)
+_REASONS = {
+    r"Host key verification failed|REMOTE HOST IDENTIFICATION": "ssh-key-unknown",
+    r"Permission denied|Too many authentication": "ssh-asks-for-a-password",
+    r"Could not resolve": "ssh-host-unknown",
+    r"Connection refused|timed out|No route|unreachable": "ssh-failed",
+    r"Bad owner or permissions|configuration option": "ssh-configuration-wrong",
+}
+"""What ssh says, and the code of its refusal."""
 
 
 class SshConnection:
@@ -123,20 +117,15 @@ class SshConnection:
         finally:
             timer.cancel()
         if over.is_set():
-            raise HostUnreachable(
-                f"ssh {self.name}: no shell there has answered within {limit_s:g} s; does"
-                f" `ssh {self.name} true` end in a shell? A login hangs where its home is on a file"
-                " system that is gone"
-            )
+            raise HostUnreachable("ssh-silent", host=self.name, seconds=limit_s)
 
     def unreachable(self, words: str) -> HostUnreachable:
         """Returns the error for a failed ssh: one line with its fix."""
         lines = [line.strip() for line in words.splitlines() if line.strip(" @\r")]
-        telling = [line for line in lines if any(re.search(p, line) for p, _ in _HINTS)]
+        telling = [line for line in lines if any(re.search(p, line) for p in _REASONS)]
         reason = (telling or lines or ["the connection was lost"])[-1]
-        hints = (hint for pattern, hint in _HINTS if re.search(pattern, words))
-        hint = next(hints, "does `ssh {name}` work in a shell?").format(name=self.name)
-        return HostUnreachable(f"ssh {self.name}: {reason}; {hint}")
+        codes = (code for pattern, code in _REASONS.items() if re.search(pattern, words))
+        return HostUnreachable(next(codes, "ssh-failed"), host=self.name, why=reason)
 
     def close(self) -> None:
         """Ends the connection and removes its directory; it may be called twice."""

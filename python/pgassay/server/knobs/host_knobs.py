@@ -13,9 +13,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pgassay.errors import RestoreFailed, TargetError
+from pgassay.errors import TargetError
 from pgassay.notes import Note
-from pgassay.refusals.refusal import RestoreRefused, SettingRefused
+from pgassay.refusals.refusal import RestoreRefused, SettingRefused, TargetRefused
 from pgassay.server.change import KnobChange
 from pgassay.server.hosts.block_devices import read_mounts
 from pgassay.server.hosts.control_groups import memory_groups
@@ -100,7 +100,7 @@ def recover_host(changes: Sequence[KnobChange], journal: Journal, host: Host = H
                 forget(change.server, change.id)
                 journal.undone(change.id)
     if outcome.failed:
-        raise RestoreFailed("; ".join(outcome.failed.values()))
+        raise RestoreRefused("not-put-back-each", problems=tuple(outcome.failed.values()))
     return list(outcome.theirs.values())
 
 
@@ -159,7 +159,7 @@ class HostKnobs:
     def apply(self, wanted: Mapping[str, str], data_directory: Path | None) -> dict[str, str]:
         """Sets the knobs to these values; returns each as it is read back."""
         if wanted and self._lock is None:
-            raise TargetError("knobs of the host are checked before they are written")
+            raise TargetRefused("not-prepared", step="apply")
         if self._lock is not None and not self._lock.held():
             # It ended with a lost connection; another run may have it now.
             self._lock.release()
@@ -195,7 +195,7 @@ class HostKnobs:
         self._changes = [change for change in self._changes if change.path in left]
         if left:
             where = self._host.name or "the host"
-            raise RestoreFailed(f"{where} is not as it was found: {'; '.join(left.values())}")
+            raise RestoreRefused("not-as-found", where=where, problems=tuple(left.values()))
 
     def _write(self, knob: Knob, before: str, value: str) -> None:
         partner = partner_of(knob.name)

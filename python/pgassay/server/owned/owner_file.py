@@ -12,7 +12,7 @@ import stat
 from dataclasses import dataclass
 from pathlib import Path
 
-from pgassay.errors import TargetError
+from pgassay.refusals.refusal import TargetRefused
 from pgassay.server.hosts.account import Account, account_named
 from pgassay.server.hosts.memory_group import is_group_of
 
@@ -75,7 +75,5 @@ def _is_of(account: Account, path: Path) -> bool:
     return stat.S_ISDIR(found.st_mode) and found.st_uid in (account.uid, os.geteuid())
 
 
-def _foreign(path: Path, what: str) -> TargetError:
-    return TargetError(
-        f"{path} names {what}, which no run of pgassay writes; look at it, then remove it yourself"
-    )
+def _foreign(path: Path, what: str) -> TargetRefused:
+    return TargetRefused("owner-file-not-ours", path=path, what=what)

@@ -13,7 +13,6 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from pgassay.errors import TargetError
 from pgassay.refusals.refusal import TargetRefused
 from pgassay.server.hosts.account import Account, last_line
 from pgassay.server.owned.installation import Installation
@@ -29,12 +28,12 @@ PROGRAMS = frozenset({b"initdb", b"pg_ctl", b"cp", b"rm", b"find", b"sync", b"te
 _LEVEL = re.compile(r"\b(FATAL|PANIC|ERROR|LOG|HINT|DETAIL):\s+(.*)")
 
 
-class StartError(TargetError):
+class StartError(TargetRefused):
     """The server did not start; `words` are its reason and hints, which may name a setting."""
 
-    def __init__(self, message: str, words: str) -> None:
+    def __init__(self, why: str, words: str) -> None:
         self.words = words
-        super().__init__(message)
+        super().__init__("server-not-started", why=why)
 
 
 def start(
@@ -58,7 +57,7 @@ def start(
     reason, words = failure(_tail(log_file, before))
     if not reason:
         reason = f"not ready within {limit_s} s" if _size(log_file) > before else last_line(result)
-    raise StartError(f"the server did not start: {reason}", words)
+    raise StartError(reason, words)
 
 
 def end_servers(data: Path, *, gentle_s: float = 0.0) -> None:

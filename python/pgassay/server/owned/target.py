@@ -12,9 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, LiteralString, NamedTuple
 
-from pgassay.errors import RestoreFailed, TargetError
+from pgassay.errors import TargetError
 from pgassay.notes import Note
-from pgassay.refusals.refusal import SettingRefused, opened
+from pgassay.refusals.refusal import RestoreRefused, SettingRefused, TargetRefused, opened
 from pgassay.server.change import OwnedServerChange
 from pgassay.server.connection.session import Work, as_target_error, connect, for_sql, version_text
 from pgassay.server.data.caches import caveat, drop_from_caches, outside_caveat
@@ -134,7 +134,7 @@ class OwnedTarget:
     def choose(self, testbed: Testbed) -> ServerFacts:
         self._opened()
         if self._snapshots and testbed.schema not in self._snapshots:
-            raise TargetError(f"{testbed.schema}: this variant of the data was not made")
+            raise TargetRefused("variant-not-made", variant=testbed.schema)
         self._chosen = testbed.schema
         if self._facts is None:
             self._facts = self.facts()
@@ -150,7 +150,7 @@ class OwnedTarget:
     def vary(self, variant: SchemaVariant) -> None:
         cluster = self._opened()
         if not self._snapshots:
-            raise TargetError("vary before prepare: there is no data to vary")
+            raise TargetRefused("not-prepared", step="vary")
         if variant.name in self._snapshots:
             return  # another server that shares them has made it
         self._snapshots.refuse_without_room(cluster)
@@ -217,7 +217,7 @@ class OwnedTarget:
     def vacate(self) -> None:
         """Stops the server, so that another one can have its directory."""
         if not self._snapshots:
-            raise TargetError("there is no frozen copy to put into another directory")
+            raise TargetRefused("not-prepared", step="vacate")
         self._opened().stop(gently=False)
 
     def occupy(self, directory: Directory) -> None:
@@ -251,7 +251,7 @@ class OwnedTarget:
     ) -> ResetReport:
         cluster, in_force = self._opened(), self._settings()
         if not self._ready:
-            raise TargetError("reset before prepare: there is no data to put back")
+            raise TargetRefused("not-prepared", step="reset")
         phases, level = Phases(), self._rule.level
         wanted = {**self._held, **settings}
         restarts = level in STARTS or (self._restarts.any if restart is None else restart)
@@ -345,7 +345,7 @@ class OwnedTarget:
                 end_servers(cluster.workspace.data, gentle_s=CLOSE_GENTLE_S)
                 cluster.workspace.remove()
         except TargetError as error:
-            raise RestoreFailed(f"the owned server could not be removed: {error}") from error
+            raise RestoreRefused("owned-server-not-removed", why=error) from error
         self._cluster = self._in_force = None
         self._ready = False
         self._snapshots = Snapshots()

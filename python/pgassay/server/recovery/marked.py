@@ -17,7 +17,8 @@ from typing import Self
 import psycopg
 from psycopg import sql
 
-from pgassay.errors import RestoreFailed, TargetError
+from pgassay.errors import TargetError
+from pgassay.refusals.refusal import RestoreRefused
 from pgassay.server.change import (
     Change,
     KnobChange,
@@ -57,8 +58,8 @@ class Undone:
     """what is left as it is,"""
     comparison: Comparison
     """how the server differs from before,"""
-    by_hand: str
-    """and what a person has to do, for which the mark is kept; empty where that is nothing."""
+    by_hand: RestoreRefused | None
+    """and what a person has to do, for which the mark is kept."""
 
 
 def acts_of_mark(found: FoundMark) -> list[Act]:
@@ -147,15 +148,15 @@ class MarkedServer:
         try:
             self._undo(found, left, by_hand, undone, notes)
         except (TargetError, psycopg.Error) as error:
-            problems = [one_line(error), *notes]
-            raise RestoreFailed(self._to_do(found, [*left, *by_hand], problems, removal)) from error
+            problems = [one_line(error) if isinstance(error, psycopg.Error) else error, *notes]
+            raise self._to_do(found, [*left, *by_hand], problems, removal) from error
         forget_equal(server, found.mark.id, lambda one: bare(one) in undone)
         if found.mark.role == self._session.info.user:
             comparison = compared_with_digests(self.parameters, found.mark.digests)
         else:
             comparison = Comparison(unknown=f"that run was connected as {visible(found.mark.role)}")
         kept = f"the mark of {found.mark.who} is kept for what only a person undoes"
-        to_do = self._to_do(found, by_hand, [kept], removal) if by_hand else ""
+        to_do = self._to_do(found, by_hand, [kept], removal) if by_hand else None
         return Undone(undone, notes, comparison, to_do)
 
     def _undo(
@@ -197,20 +198,21 @@ class MarkedServer:
         self,
         found: FoundMark,
         changes: Sequence[Change],
-        problems: Sequence[str],
+        problems: Sequence[object],
         removal: Sequence[str],
-    ) -> str:
-        """The text of an error with what a person has to do. It has SQL and commands made of a
+    ) -> RestoreRefused:
+        """The error with what a person has to do. It has SQL and commands made of a
         mark only where a superuser has written that, and none that may name a program."""
         if not found.of_superuser:
             author = visible(found.author)
             manual = [_manual(found, one) for one in changes if one in _by_hand(found.mark)]
-            why = "; ".join(dict.fromkeys([*problems, *manual]))
-            return (
-                f"{self.parameters.label} is not as it was found ({why}); {found.source}: where"
-                f" {author} may not change that, the mark is forged, or {author} has lost rights;"
-                " compare the server with what you expect, then remove the mark:"
-                f" {'; '.join(removal) or REMOVAL_OF_SCHEMA};"
+            return RestoreRefused(
+                "not-restored-by-a-mark",
+                where=self.parameters.label,
+                problems=(*problems, *manual),
+                source=found.source,
+                author=author,
+                removal=tuple(removal) or (REMOVAL_OF_SCHEMA,),
             )
         in_order = [one for one in found.mark.changes if one in changes]
         manual = [_manual(found, one) for one in in_order if _may_name_a_program(one)]

@@ -13,7 +13,8 @@ from functools import partial
 
 import psycopg
 
-from pgassay.errors import ConnectionRefused, RestoreFailed, TargetError
+from pgassay.errors import ConnectionRefused, TargetError
+from pgassay.refusals.refusal import RestoreRefused
 from pgassay.server.change import (
     Change,
     KnobChange,
@@ -79,10 +80,7 @@ def recover(
     def on_server() -> None:
         recover_owned(owned, journal)
         if others and dsn is None:
-            raise RestoreFailed(
-                "the journal has changes to a server that the experiment file of the run does not"
-                " name; nothing of them was undone"
-            )
+            raise RestoreRefused("no-server-to-recover")
         if others and dsn is not None:
             of_host = [] if recovered else knobs
             mark = recover_existing(dsn, others, journal, access, host, notes, of_host)
@@ -98,7 +96,7 @@ def recover(
         if not notes:
             raise
         # What these notes are about is settled, so the next attempt will not mention it.
-        raise RestoreFailed("; ".join([str(error), *notes])) from error
+        raise RestoreRefused("not-put-back-each", problems=(error, *notes)) from error
     finally:
         host.close()
     return notes
@@ -114,20 +112,14 @@ def recover_owned(changes: Sequence[OwnedServerChange], journal: Journal) -> Non
             except FileNotFoundError:
                 pass
             except OSError as error:
-                raise RestoreFailed(
-                    f"{directory} could not be removed ({error.strerror}); once that is mended, run"
-                    f" pgassay recover again, or: {change.by_hand}"
-                ) from None
+                why = {"directory": directory, "why": error.strerror, "command": change.by_hand}
+                raise RestoreRefused("directory-not-removed", **why) from None
         elif os.path.lexists(directory):
-            raise RestoreFailed(
-                f"{directory} is not below {base}, where your servers are; if it is yours, recover"
-                f" with {DATA_VARIABLE}={change.base}"
-            )
+            again = f"{DATA_VARIABLE}={change.base}"
+            raise RestoreRefused("directory-elsewhere", directory=directory, base=base, own=again)
         if os.path.lexists(directory):
-            raise RestoreFailed(
-                f"{directory} is still there: its run is alive, or it belongs to another user; "
-                f"end the run, or as that user: {change.by_hand}"
-            )
+            command = change.by_hand
+            raise RestoreRefused("directory-still-there", directory=directory, command=command)
         journal.undone(change.id)
 
 
@@ -185,8 +177,8 @@ def recover_existing(
         except (TargetError, psycopg.Error) as error:
             commands = [restart.command] if restart.command else []
             sql = [] if commands else [*sql_to_paste(left, parameters.dbname), *removal]
-            why = not_restored(parameters, [one_line(error)], sql, commands)
-            raise RestoreFailed(why) from error
+            why = one_line(error) if isinstance(error, psycopg.Error) else error
+            raise not_restored(parameters, [why], sql, commands) from error
     return None if mark is None else mark.mark
 
 
@@ -210,17 +202,12 @@ def _refuse_other_server(session: Connection, changes: Sequence[Change]) -> None
         for change in changes
         if isinstance(change, SchemaChange | VariantChange)
     ):
-        raise RestoreFailed(
-            f"{where} is not the server and database of this run; set PGSERVICE, PGHOST and the"
-            " like as they were then"
-        )
+        raise RestoreRefused("not-the-server-of-the-run", server=where)
     data = server_row(session).data_directory
     known = [one.data for one in changes if isinstance(one, ServerChange) and one.data]
     other = next((one for one in known if one != data), "")
     if data and other:
         # A copy of a server has its system identifier.
-        sql = "; ".join(sql_to_paste(changes, session.info.dbname))
-        raise RestoreFailed(
-            f"{where} has its data in {data}, the server of this run in {other}; if that server was"
-            f" moved there, run this SQL yourself: {sql}"
-        )
+        sql = tuple(sql_to_paste(changes, session.info.dbname))
+        values = {"server": where, "data": data, "other": other, "sql": sql}
+        raise RestoreRefused("data-elsewhere", **values)

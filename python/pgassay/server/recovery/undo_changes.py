@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from pgassay.errors import ConnectionRefused, RestoreFailed
-from pgassay.refusals.refusal import TargetRefused
+from pgassay.errors import ConnectionRefused
+from pgassay.refusals.refusal import RestoreRefused, TargetRefused
 from pgassay.server.change import (
     Change,
     DatabaseChange,
@@ -103,10 +103,8 @@ def bring_up(
     try:
         account = host.facts(data).account
     except OSError as error:
-        raise RestoreFailed(
-            f"{data} of {host.label} cannot be seen ({error.strerror}), and the server does not "
-            f"answer ({refused})"
-        ) from None
+        values = {"data": data, "host": host.label, "why": error.strerror, "refused": refused}
+        raise RestoreRefused("data-hidden-of-a-server-down", **values) from None
     server = as_journaled(data, account, last)
     service = Service(dsn, host, access.control, server, system=last.server)
     if not service.comes_up():
@@ -159,6 +157,6 @@ class OwedRestart:
             down = service.left_down()
             if not down:
                 raise
-            raise RestoreFailed(f"{down}; stopped while restoring, so recover once more") from None
+            raise RestoreRefused("recovery-stopped-with-the-server-down", down=down) from None
         self.pending = []
         return []

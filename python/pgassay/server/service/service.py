@@ -16,8 +16,8 @@ from typing import NoReturn
 
 import psycopg
 
-from pgassay.errors import ConnectionRefused, RestoreFailed, TargetError
-from pgassay.refusals.refusal import TargetRefused
+from pgassay.errors import ConnectionRefused, TargetError
+from pgassay.refusals.refusal import RestoreRefused, TargetRefused
 from pgassay.server.connection.answering import POLL_S, Attempts, is_up
 from pgassay.server.connection.session import connect, identity, resolve
 from pgassay.server.hosts.account import last_line
@@ -251,7 +251,7 @@ class Service:
         reason, words = log.reason([done.stdout, done.stderr])
         if not reason:
             reason = last_line(done) if done.returncode else "its log does not say why"
-        raise StartError(f"the server did not start: {reason}", words)
+        raise StartError(reason, words)
 
 
 def put_back_stopped(service: Service, values: Mapping[str, str | None]) -> None:
@@ -260,7 +260,4 @@ def put_back_stopped(service: Service, values: Mapping[str, str | None]) -> None
     try:
         service.start_with(values)
     except TargetError as error:
-        raise RestoreFailed(
-            f"the server is down and did not come back: {error}; mend that, then run"
-            f" {service.command}"
-        ) from error
+        raise RestoreRefused("server-down", why=error, command=service.command) from error

@@ -203,8 +203,5 @@ def _lock(folder: Path) -> LocalLock:
     return lock
 
 
-def _unwritable(path: Path, error: OSError) -> SetupError:
-    return SetupError(
-        f"{path} cannot be written ({error.strerror}), so a later run could not learn what this one"
-        " has changed; make its folder writable, or name another with XDG_STATE_HOME"
-    )
+def _unwritable(path: Path, error: OSError) -> SetupRefused:
+    return SetupRefused("record-not-writable", path=path, why=error.strerror)

@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from pgassay.errors import ConnectionRefused
-from pgassay.refusals.refusal import TargetRefused
+from pgassay.refusals.refusal import NotConnected, TargetRefused
 from pgassay.server.change import Change, ServerChange
 from pgassay.server.connection.session import first_address, identity, server_row
 from pgassay.server.hosts.host import Host, host_identity
@@ -71,8 +71,9 @@ def explained(refused: ConnectionRefused, dsn: str, own: Path | None = None) -> 
     for server, changes in all_recorded():
         here = [one for one in changes if one.reached == address != ""]
         if here:
-            reason = f"{refused}; {_reason(server, here, own=own)}"
-            return ConnectionRefused(reason, sqlstate=refused.sqlstate)
+            run = _reason(server, here, own=own)
+            sqlstate = refused.sqlstate
+            return NotConnected("not-connected-by-a-run", sqlstate=sqlstate, why=refused, run=run)
     return refused
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pgassay.errors import RestoreFailed, TargetError
+from pgassay.errors import TargetError
+from pgassay.refusals.refusal import RestoreRefused
 
 
 def undo_each(*steps: Callable[[], None]) -> None:
@@ -30,4 +31,4 @@ def undo_each(*steps: Callable[[], None]) -> None:
     if len(problems) == 1:
         raise problems[0]
     if problems:
-        raise RestoreFailed("; ".join(dict.fromkeys(str(problem) for problem in problems)))
+        raise RestoreRefused("not-put-back-each", problems=tuple(problems))

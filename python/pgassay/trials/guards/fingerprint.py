@@ -17,6 +17,7 @@ import psycopg
 from psycopg.rows import dict_row
 
 from pgassay.errors import TargetError
+from pgassay.refusals.refusal import TargetRefused
 from pgassay.server.connection.session import as_target_error
 from pgassay.server.hosts.memory_group import MemoryUse
 from pgassay.server.protocol import Connection, ServerFacts, Target
@@ -76,7 +77,7 @@ def take_fingerprint(target: Target, facts: ServerFacts) -> Fingerprint:
                 row = cursor.execute(statement("trials/fingerprint")).fetchone()
             redo_position = _redo_position(session)
         if row is None:
-            raise TargetError("the server returned no row about itself")
+            raise TargetRefused("no-row", doing="looking at the server")
         backend, host = row.pop("pid"), target.host()
         data = None if facts.data_directory is None else Path(facts.data_directory)
         reading, unseen = None, ""

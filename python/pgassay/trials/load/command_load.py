@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from pgassay import _core
-from pgassay.errors import TrialError
 from pgassay.plan.steps import Step
+from pgassay.refusals.refusal import TrialRefused
 from pgassay.server.connection.session import as_target_error, connect
 from pgassay.server.hosts.placement import Place
 from pgassay.server.protocol import Connection, ConnectionParameters
@@ -168,9 +168,7 @@ class CommandLoad:
             try:
                 text = path.read_text("utf-8", errors="replace")
             except OSError as error:
-                raise TrialError(
-                    f"load.throughput.file: {path}: {error.strerror}; did the command write it?"
-                ) from None
+                raise TrialRefused("throughput-file", path=path, why=error.strerror) from None
         return throughput(text, where)
 
     def _latencies(self, variables: Mapping[str, str]) -> tuple[Latencies, ...]:
@@ -259,7 +257,7 @@ class _Commits:
             row = self._control.execute(statement(name)).fetchone()
         self._asked += 1
         if row is None:
-            raise TrialError("the server does not count this database's commits")
+            raise TrialRefused("no-row", doing="counting the server's commits")
         return row
 
 

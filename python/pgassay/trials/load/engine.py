@@ -15,9 +15,8 @@ from threading import Thread
 from typing import Any
 
 from pgassay import _core
-from pgassay.errors import ConnectionRefused
 from pgassay.plan.steps import Step
-from pgassay.refusals.refusal import Refusal
+from pgassay.refusals.refusal import NotConnected, Refusal
 from pgassay.server.hosts.placement import Place, confirm_place, run_in, threads
 from pgassay.server.protocol import LOAD_NAME, ConnectionParameters
 from pgassay.spec.load.amounts import ThinkTime
@@ -189,7 +188,7 @@ def open_load(
                 tell(max(step.clients for step in request.steps), time.monotonic() - began)
         opening.result()
     except _core.ConnectionFailed as error:
-        raise ConnectionRefused(str(error), sqlstate=error.sqlstate) from None
+        raise NotConnected("not-connected", sqlstate=error.sqlstate, why=error) from None
     except _core.ScriptError as error:
         raise _wrong_script(error) from None
     except _core.ConfigurationError as error:

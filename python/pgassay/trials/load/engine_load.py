@@ -15,6 +15,7 @@ from typing import Any
 
 from pgassay import _core
 from pgassay.errors import TrialError
+from pgassay.refusals.refusal import TrialRefused
 from pgassay.server.hosts.placement import Place
 from pgassay.server.protocol import ConnectionParameters
 from pgassay.trials.load.engine import COUNTS, LAST_S, LoadRequest
@@ -107,7 +108,7 @@ class EngineLoad:
     def intervals(self) -> Columns:
         """Returns the columns of `Load.intervals`."""
         if self._merged is None:
-            raise TrialError("the load has not run")
+            raise TrialRefused("not-prepared", step="intervals")
         return with_variants(self._merged.intervals(), self._result)
 
     def _start(self, offsets: list[ClockOffset]) -> None:
@@ -147,7 +148,7 @@ class EngineLoad:
         try:
             began, self._merged = self._merge(offsets)
         except _core.CoreError as error:
-            raise TrialError(f"the load failed: {error}") from None
+            raise TrialRefused("load-failed", why=error) from None
         result: dict[str, Any] = json.loads(self._merged.result())
         first_ns = min(one.at_ns for one in began)
         for step in result["steps"]:

@@ -16,7 +16,7 @@ from threading import Thread
 from typing import Any
 
 from pgassay import _core
-from pgassay.errors import TrialError
+from pgassay.refusals.refusal import TrialRefused
 from pgassay.server.connection.session import resolve
 from pgassay.server.hosts.placement import Place
 from pgassay.server.protocol import ConnectionParameters
@@ -96,9 +96,7 @@ class LoadGenerator:
         """
         self._asked_s = time.monotonic()
         if self._forsaken:
-            raise TrialError(
-                f"a load generator heard nothing of the run for {FORSAKEN_S:g} s and ended its load"
-            )
+            raise TrialRefused("generator-forsaken", seconds=FORSAKEN_S)
         load = self._opened()
         ended = load.wait(timeout_s)
         return {**json.loads(load.progress()), "ended": ended}
@@ -122,9 +120,9 @@ class LoadGenerator:
         try:
             return load.started_ns() or 0, load.report()
         except _core.CoreError as error:
-            raise TrialError(f"the load failed: {error}") from None
+            raise TrialRefused("load-failed", why=error) from None
 
     def _opened(self) -> _core.Load:
         if self.load is None:
-            raise TrialError("the load was not opened")
+            raise TrialRefused("not-prepared", step="start")
         return self.load

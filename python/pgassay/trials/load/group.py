@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from pgassay import _core
-from pgassay.errors import TrialError
+from pgassay.refusals.refusal import TrialRefused
 from pgassay.server.protocol import ConnectionParameters
 from pgassay.spec.load.table import LoadTable
 from pgassay.trials.load.generator import LoadGenerator
@@ -27,7 +27,7 @@ class ClockOffset:
     """The offset is wrong by at most this."""
 
 
-class GeneratorLost(TrialError):
+class GeneratorLost(TrialRefused):
     """Generators that died, or could not be reached any more: their trial is no trial."""
 
 

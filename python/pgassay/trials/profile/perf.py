@@ -18,7 +18,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import BinaryIO, Self
 
-from pgassay.errors import TrialError
 from pgassay.interruption import interruptions_deferred
 from pgassay.notes import Note
 from pgassay.refusals.refusal import SetupRefused, TrialRefused
@@ -237,9 +236,7 @@ def _run(
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise TrialError(
-            f"`perf {words[1]}` did not end within {limit_s:.0f} s; profile for a shorter time"
-        ) from None
+        raise TrialRefused("perf-without-end", command=words[1], seconds=limit_s) from None
 
 
 def buffer_bytes() -> int:

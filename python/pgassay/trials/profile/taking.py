@@ -17,9 +17,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from pgassay import _core
-from pgassay.errors import SetupError, TrialError
+from pgassay.errors import SetupError
 from pgassay.notes import Note
-from pgassay.refusals.refusal import TargetRefused
+from pgassay.refusals.refusal import TargetRefused, TrialRefused
 from pgassay.server.connection.session import as_target_error
 from pgassay.server.hosts.host import Host
 from pgassay.server.hosts.server_process import children_of, postmaster_of
@@ -113,10 +113,10 @@ class Taking:
                 load=load,
             )
         except _core.CoreError as error:
-            raise TrialError(f"perf's text cannot be read: {error}") from None
+            raise TrialRefused("recording-unreadable", why=error) from None
         found = json.loads(about)
         if not stacks:
-            raise TrialError("perf has no sample: the server's processes did no work meanwhile")
+            raise TrialRefused("no-sample")
         first_ns, last_ns = found["first_ns"] + offset_ns, found["last_ns"] + offset_ns
         return Profile(
             kind=self._kind,

@@ -12,8 +12,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from pgassay.errors import TrialError
 from pgassay.plan.model import Arm, Plan, PlannedTrial
+from pgassay.refusals.refusal import TrialRefused
 from pgassay.server.owned.several_targets import SeveralTargets
 from pgassay.server.protocol import ResetReport, ServerFacts, Target
 from pgassay.trials.run.testbeds import Testbeds
@@ -47,7 +47,7 @@ def _reset_side_by_side(
     trial: PlannedTrial, plan: Plan, target: Target, testbeds: Testbeds
 ) -> list[TrialServer]:
     if not isinstance(target, SeveralTargets):
-        raise TrialError("only servers of pgassay's own can run side by side")
+        raise TrialRefused("not-side-by-side")
     if trial.directories:
         testbed_of = [testbeds.of_arm[arm.id] for arm in plan.arms]
         target.exchange(

@@ -12,8 +12,8 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
-from pgassay.errors import RestoreFailed
 from pgassay.interruption import SIGNALS, leave_lost_terminal
+from pgassay.refusals.refusal import RestoreRefused
 from pgassay.server.comparison import ServerCompared
 from pgassay.server.open import COPIED
 from pgassay.server.protocol import ServerFacts, Target
@@ -51,8 +51,12 @@ def opened(
             try:
                 target.close()
             except KeyboardInterrupt as stopped:
-                said = "; ".join([*map(str, stopped.args), "stopped while restoring"])
-                raise RestoreFailed(f"{said}; {pending_undo()}") from None
+                left = pending_undo()
+                refusal = RestoreRefused("restoring-stopped", left=left)
+                if stopped.args:
+                    code = "restoring-stopped-with-the-server-down"
+                    refusal = RestoreRefused(code, down=stopped.args[0], left=left)
+                raise refusal from None
             finally:
                 comparison = target.compared()
                 if comparison is not None:

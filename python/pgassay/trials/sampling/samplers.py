@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pgassay import _core
-from pgassay.errors import ConnectionRefused
+from pgassay.refusals.refusal import NotConnected
 from pgassay.server.hosts.placement import Place, confirm_place, run_in, threads
 from pgassay.server.protocol import SAMPLER_NAME, ConnectionParameters
 from pgassay.trials.host.host_sources import NO_HOST, HostSources
@@ -78,7 +78,7 @@ def open_sampler(
         run_in(place, sampler.start)
         return sampler, confirm_place("sampler", place, threads() - before)
     except _core.ConnectionFailed as error:
-        raise ConnectionRefused(str(error), sqlstate=error.sqlstate) from None
+        raise NotConnected("not-connected", sqlstate=error.sqlstate, why=error) from None
     except BaseException:
         sampler.stop()
         raise

@@ -19,6 +19,7 @@ import psycopg
 from pgassay import _core
 from pgassay.errors import TargetError
 from pgassay.notes import Note
+from pgassay.refusals.refusal import TargetRefused
 from pgassay.server.protocol import Connection
 from pgassay.server.statements import statement
 
@@ -121,7 +122,7 @@ def read_clock(session: Connection) -> ClockReading:
         row = session.execute(statement("log/clock"), prepare=False).fetchone()
         ended = _core.now_ns()
         if row is None:
-            raise TargetError("the server did not return its time")
+            raise TargetRefused("no-row", doing="reading the server's clock")
         middle = (began + ended) // 2
         # Rounded up, and the server's clock shows microseconds.
         uncertainty = (ended - began + 1) // 2 + 1000

@@ -16,7 +16,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pgassay.errors import SetupError
 from pgassay.refusals.refusal import SetupRefused
 
 _SYMBOL_TABLES = (2, 11)
@@ -133,4 +132,4 @@ def shift_of(executable: Executable, process: int) -> int:
         words = line.split(maxsplit=5)
         if len(words) == 6 and words[5] == program and int(words[2], 16) == 0:
             return int(words[0].partition("-")[0], 16) - executable.first
-    raise SetupError(f"{program}: its address in process {process} was not found")
+    raise SetupRefused("program-not-mapped", program=program, process=process)

@@ -51,7 +51,7 @@ class OnRay:
         self._goes_on = goes_on
         self._actors = {actor.name: actor for actor in actors}
         self._about = [dict(actor.about) for actor in actors]
-        self._lost: dict[str, str] = {}
+        self._lost: dict[str, ActorLost] = {}
         self._left_out: list[str] = []
 
     @property
@@ -106,13 +106,9 @@ class OnRay:
             return answers(calls, limit_s)
         except ActorLost as error:
             asked = list(arguments)
-            self._lost |= {asked[place]: str(error) for place in error.places}
-            raise GeneratorLost(self._loss()) from None
-
-    def _loss(self) -> str:
-        names = ", ".join(self._lost)
-        why = next(iter(self._lost.values()))
-        return f"the load generator on {names} is lost ({why}), so this trial is not valid"
+            self._lost |= {asked[place]: error for place in error.places}
+            why = next(iter(self._lost.values()))
+            raise GeneratorLost("generator-lost", names=", ".join(self._lost), why=why) from None
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pgassay.errors import ConnectionRefused, PgassayError
 from pgassay.plan.demands import demands_of
 from pgassay.plan.model import Arm, Plan
-from pgassay.refusals.refusal import Refusal, found_by, refuse
+from pgassay.refusals.refusal import NotConnected, Refusal, found_by, refuse
 from pgassay.server.connection.session import as_target_error, connect
 from pgassay.server.data.installed_tables import refuse_missing
 from pgassay.server.existing.access import access_of
@@ -133,4 +133,5 @@ def refuse_clients(spec: Spec, plan: Plan, target: Target) -> None:
         except ConnectionRefused as error:
             own = {**load.settings, **({"sslmode": load.sslmode} if load.sslmode else {})}
             asked = ", ".join(f"{name} = {value}" for name, value in own.items())
-            raise ConnectionRefused(f"{asked}: {error}", sqlstate=error.sqlstate) from None
+            code, sqlstate = "clients-not-connected", error.sqlstate
+            raise NotConnected(code, sqlstate=sqlstate, asked=asked, why=error) from None
