@@ -8,14 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from pgassay.analysis.compare.accounting import Accounting, TimePart
-from pgassay.analysis.compare.model import Comparison, Estimate
+from pgassay.analysis.compare.model import Comparison
 from pgassay.analysis.model import Analysis
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.answer.endpoints import badge
 from pgassay.findings.answer.limits import collapses, losses
 from pgassay.report.context import ReportContext
-from pgassay.report.data_tables.model import ends, table_of
+from pgassay.report.data_tables.model import table_of
 from pgassay.report.document.table import Table
 
 
@@ -24,30 +23,17 @@ def answer_tables(context: ReportContext) -> Iterator[Table]:
     analysis = context.analysis
     yield table_of("verdicts", _verdicts(context))
     yield table_of("gates", _gates(context))
-    yield table_of("by_half", _halves(context))
+    yield table_of("by_half", analysis.behaviour.by_half)
     yield table_of("comparisons", map(_comparison, analysis.answer.comparisons))
     yield table_of("block_effects", _block_effects(context))
-    yield table_of(
-        "interactions",
-        ({**vars(one), **_estimate(one.estimate)} for one in analysis.answer.interactions),
-    )
-    yield table_of(
-        "simple_effects",
-        ({**vars(one), **_estimate(one.estimate)} for one in analysis.answer.simple_effects),
-    )
-    yield table_of(
-        "trends", ({**vars(one), **_estimate(one.estimate)} for one in analysis.answer.trends)
-    )
+    yield table_of("interactions", analysis.answer.interactions)
+    yield table_of("simple_effects", analysis.answer.simple_effects)
+    yield table_of("trends", analysis.answer.trends)
     labels = context.labels
-    yield table_of(
-        "arm_effects",
-        (
-            {"arm": one.arm, "label": labels[one.arm], **_estimate(one.estimate)}
-            for one in analysis.answer.arm_effects
-        ),
-    )
-    yield table_of("server_effects", _server_effects(context))
-    yield table_of("time_parts", (row for one in analysis.answer.accounting for row in _parts(one)))
+    effects = ({**vars(one), "label": labels[one.arm]} for one in analysis.answer.arm_effects)
+    yield table_of("arm_effects", effects)
+    yield table_of("server_effects", server_effects(context))
+    yield table_of("time_parts", _parts(context))
 
 
 def _verdicts(context: ReportContext) -> Iterator[dict[str, Any]]:
@@ -77,33 +63,9 @@ def _limits(verdict: Comparison, analysis: Analysis) -> dict[str, Any]:
     return dict(zip(_LIMITS, (*ofs, *rare), strict=True))
 
 
-def _halves(context: ReportContext) -> Iterator[dict[str, Any]]:
-    for one in context.analysis.behaviour.by_half:
-        yield {
-            **vars(one),
-            "first_pct": one.first.effect_pct,
-            **ends("first", one.first.ci95_pct, "_pct"),
-            "second_pct": one.second.effect_pct,
-            **ends("second", one.second.ci95_pct, "_pct"),
-            **ends("change", one.change_ci95_pct, "_pct"),
-        }
-
-
 def _gates(context: ReportContext) -> Iterator[dict[str, Any]]:
     for result in context.gates:
-        for check in result.checks:
-            one = check.comparison
-            yield {
-                **{name: getattr(one, name) for name in _COMPARED},
-                **vars(check),
-                "gate": result.gate.text,
-                **ends("ci95", check.ci95),
-                **ends("ci90", check.ci90),
-                "reason": check.reason or None,
-            }
-
-
-_COMPARED = ("metric", "factor", "baseline", "level", "step", "step_unit")
+        yield from ({"gate": result.gate, "of": check} for check in result.checks)
 
 
 def _comparison(one: Comparison) -> dict[str, Any]:
@@ -114,9 +76,8 @@ def _comparison(one: Comparison) -> dict[str, Any]:
         **vars(one),
         "title": metric.title,
         "unit": metric.unit,
-        **ends("ci95", one.ci95_pct, "_pct"),
         "difference": one.difference if in_unit else None,
-        **ends("ci95", one.ci95 if in_unit else None),
+        "ci95": one.ci95 if in_unit else None,
     }
 
 
@@ -127,40 +88,12 @@ def _block_effects(context: ReportContext) -> Iterator[dict[str, Any]]:
             yield {**vars(one), "nth": nth, "effect_pct": effect, "raw_pct": raw}
 
 
-def _server_effects(context: ReportContext) -> Iterator[dict[str, Any]]:
+def server_effects(context: ReportContext) -> Iterator[dict[str, Any]]:
+    """Yields the effect on each server, with what it is `of`."""
     for one in context.analysis.answer.by_server:
-        for effect in one.servers:
-            yield {
-                **{name: getattr(one, name) for name in _COMPARED},
-                **vars(effect),
-                **ends("ci95", effect.ci95_pct, "_pct"),
-                "p_differ": None if one.test is None else one.test.p,
-                "differ": one.verdict,
-            }
+        yield from ({"of": one, **vars(effect)} for effect in one.servers)
 
 
-def _estimate(one: Estimate) -> dict[str, Any]:
-    return {
-        "effect_pct": one.effect_pct,
-        **ends("ci95", one.ci95_pct, "_pct"),
-        "blocks": one.blocks,
-    }
-
-
-def _parts(one: Accounting) -> Iterator[dict[str, Any]]:
-    for part in (*one.parts, one.whole):
-        yield {
-            "factor": one.factor,
-            "baseline": one.baseline,
-            "level": one.level,
-            **_part(part),
-        }
-
-
-def _part(part: TimePart) -> dict[str, Any]:
-    return {
-        **vars(part),
-        "part": part.name,
-        **ends("ci95", part.ci95_ms, "_ms"),
-        **ends("share", part.share_ci95_pct, "_pct"),
-    }
+def _parts(context: ReportContext) -> Iterator[dict[str, Any]]:
+    for one in context.analysis.answer.accounting:
+        yield from ({"of": one, **vars(part)} for part in (*one.parts, one.whole))

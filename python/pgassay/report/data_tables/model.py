@@ -1,6 +1,6 @@
 """Tables of data by their names in `run_tables.toml` and `recorded_tables.toml`.
 
-Enters: names, rows of values by column. Leaves: tables with raw values. Never: rounds.
+Enters: names, facts. Leaves: tables with raw values. Never: rounds.
 """
 
 from __future__ import annotations
@@ -13,18 +13,24 @@ from importlib.resources import files
 from typing import Any
 
 from pgassay.analysis.reading.metrics import METRICS
-from pgassay.report.document.table import Cell, Column, Row, Table, data_column
+from pgassay.report.document.table import Cell, Column, Row, Table, data_column, found
 
 _SUFFIXES = {"ms": "_ms", "%": "_pct"}
 """Units that the names of some metrics lack."""
 
 
-def table_of(name: str, rows: Iterable[Mapping[str, Any]], more: Sequence[Column] = ()) -> Table:
+def table_of(name: str, facts: Iterable[Any], more: Sequence[Column] = ()) -> Table:
     """A table of the lists; `more` are columns that depend on the run, behind its own."""
     listed = _listed()[name]
     columns = (*(data_column(key, *of) for key, of in listed["columns"].items()), *more)
-    found = (Row(tuple(Cell(value=row[one.name]) for one in columns)) for row in rows)
-    return Table(columns, tuple(found), name=name, title=listed["title"])
+    rows = (Row(tuple(Cell(value=_value(one, fact)) for one in columns)) for fact in facts)
+    return Table(columns, tuple(rows), name=name, title=listed["title"])
+
+
+def _value(column: Column, fact: Any) -> Any:
+    """The value of a fact in a column; one in UTC is stored in nanoseconds."""
+    value = found(fact, column.path)
+    return moment(value) if column.unit == "UTC" else value
 
 
 def blank(name: str) -> dict[str, None]:
@@ -45,16 +51,10 @@ def moment(ns: int | None) -> datetime | None:
     return None if ns is None else datetime.fromtimestamp(ns / 1e9, UTC)
 
 
-def ends(name: str, interval: tuple[float, float] | None, unit: str = "") -> dict[str, Any]:
-    """The two ends of an interval as columns NAME_low and NAME_high, with a unit behind."""
-    low, high = interval or (None, None)
-    return {f"{name}_low{unit}": low, f"{name}_high{unit}": high}
-
-
 @cache
 def _listed() -> Mapping[str, Any]:
-    """Table → its title, and the unit and meaning of its columns."""
-    found: dict[str, Any] = {}
+    """Table → its title, and of its columns unit, meaning, where a fact has the value."""
+    tables: dict[str, Any] = {}
     for file in ("run_tables.toml", "recorded_tables.toml"):
-        found |= tomllib.loads((files(__package__) / file).read_text("utf-8"))
-    return found
+        tables |= tomllib.loads((files(__package__) / file).read_text("utf-8"))
+    return tables

@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Any
 
 from pgassay.report.context import ObservationContext
-from pgassay.report.data_tables.model import blank, moment, table_of
+from pgassay.report.data_tables.model import blank, table_of
 from pgassay.report.data_tables.record import environment_rows, setting_rows
 from pgassay.report.data_tables.recorded import classic_rows, host_rows
 from pgassay.report.document.table import Table, data_column
@@ -59,7 +59,7 @@ def _courses(context: ObservationContext) -> Table:
     }
     rows = (
         {
-            "start_utc": moment(start),
+            "start_ns": start,
             "duration_s": (end - start) / 1e9,
             **{column.name: values[at] for column, values in series.items()},
         }
@@ -94,6 +94,5 @@ def _checkpoint(row: Mapping[str, Any]) -> dict[str, Any]:
     return {
         **blank("checkpoints"),
         **row,
-        "start_utc": moment(start),
         "ended_s": None if end is None else (end - start) / 1e9,
     }

@@ -11,7 +11,7 @@ from typing import Any
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.model import Evidence, Finding
 from pgassay.report.context import ReportContext
-from pgassay.report.data_tables.model import ends, table_of
+from pgassay.report.data_tables.model import table_of
 from pgassay.report.data_tables.trials import every_trial
 from pgassay.report.document.table import Table
 from pgassay.report.environment import created_at, server_version
@@ -157,7 +157,7 @@ def _noise(context: ReportContext) -> Iterator[dict[str, Any]]:
             "of": "trials of one arm",
             "trials": one.trials,
             "sd_pct": 100.0 * one.trial_sd,
-            **ends("sd_ci95", _times_100(one.trial_sd_ci95), "_pct"),
+            "sd_ci95": _times_100(one.trial_sd_ci95),
             "measured_s": one.measured_s,
         }
     if noise.turns is not None:
@@ -166,7 +166,7 @@ def _noise(context: ReportContext) -> Iterator[dict[str, Any]]:
             "of": "differences of arms in a trial",
             "trials": noise.turns.trials,
             "sd_pct": 100.0 * noise.turns.trial_sd,
-            **ends("sd_ci95", None, "_pct"),
+            "sd_ci95": None,
             "measured_s": noise.turns.measured_s,
         }
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pgassay.analysis.host.columns import COLUMNS
 from pgassay.analysis.model import HostWindow
 from pgassay.report.context import ReportContext
-from pgassay.report.data_tables.model import ends, moment, table_of
+from pgassay.report.data_tables.model import table_of
 from pgassay.report.data_tables.trials import every_trial
 from pgassay.report.document.table import Table
 
@@ -23,7 +23,8 @@ def recorded_tables(context: ReportContext) -> Iterator[Table]:
     """Yields the tables of what trials recorded, in the order of the report."""
     yield table_of("wait_events", _wait_events(context))
     yield table_of("statements", _statements(context))
-    yield table_of("statement_effects", _statement_effects(context))
+    used = context.analysis.explanation.statement_use
+    yield table_of("statement_effects", (effect for one in used for effect in one.effects))
     yield table_of("checkpoints", _checkpoints(context))
     yield table_of("log_events", _log_events(context))
     yield table_of(
@@ -46,7 +47,7 @@ def host_rows(window: HostWindow) -> Iterator[dict[str, Any]]:
         "trial": None,
         "block": None,
         "arm": None,
-        "start_utc": moment(window.start_ns),
+        "start_ns": window.start_ns,
         "duration_s": (window.end_ns - window.start_ns) / 1e9,
     }
     of_devices = (("iostat", device, figures) for device, figures in window.iostat.items())
@@ -68,9 +69,7 @@ def classic_rows(arms: tuple[ClassicArm, ...]) -> Mapping[str, list[dict[str, An
     found: dict[str, list[dict[str, Any]]] = {}
     for name, part in _CLASSIC.items():
         found[f"classic_{name}"] = [
-            {**vars(one), **_intervals(one), "arm": arm.arm}
-            for arm in arms
-            for one in getattr(arm, part)
+            {**vars(one), "arm": arm.arm} for arm in arms for one in getattr(arm, part)
         ]
     return found
 
@@ -83,13 +82,6 @@ _CLASSIC = {
     "rules": "rules",
 }
 """Table → field of an arm."""
-
-
-def _intervals(one: Any) -> dict[str, Any]:
-    return {
-        **ends("ci95", getattr(one, "ci95", None)),
-        **ends("ci95", getattr(one, "ci95_pct", None), "_pct"),
-    }
 
 
 def _of(one: Any) -> dict[str, Any]:
@@ -116,15 +108,9 @@ def _statements(context: ReportContext) -> Iterator[dict[str, Any]]:
             }
 
 
-def _statement_effects(context: ReportContext) -> Iterator[dict[str, Any]]:
-    for one in context.analysis.explanation.statement_use:
-        for effect in one.effects:
-            yield {**vars(effect), **ends("ci95", effect.ci95_ms, "_ms")}
-
-
 def _checkpoints(context: ReportContext) -> Iterator[dict[str, Any]]:
     for one in context.analysis.behaviour.checkpoint_rows:
-        yield {**vars(one.checkpoint), **vars(one), "start_utc": None}
+        yield {**vars(one.checkpoint), **vars(one), "started_ns": None}
 
 
 def _log_events(context: ReportContext) -> Iterator[dict[str, Any]]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from pgassay.report.context import TraceContext
-from pgassay.report.data_tables.model import moment, table_of
+from pgassay.report.data_tables.model import table_of
 from pgassay.report.document.table import Table
 from pgassay.report.summaries.trace import caveats, facts
 
@@ -19,8 +19,8 @@ def trace_tables(context: TraceContext) -> Iterator[Table]:
     traced = context.traced
     yield table_of("facts", ({"name": name, "value": value} for name, value in facts(context)))
     yield table_of("points", _points(context))
-    yield table_of("traced_checkpoints", map(_checkpoint, traced.checkpoints))
-    yield table_of("relations", map(vars, traced.relations))
+    yield table_of("traced_checkpoints", traced.checkpoints)
+    yield table_of("relations", traced.relations)
     yield table_of("point_courses", _courses(context))
     yield table_of("warnings", ({"text": text} for text in caveats(context)))
 
@@ -33,15 +33,11 @@ def _points(context: TraceContext) -> Iterator[dict[str, Any]]:
             yield {**vars(one), "period": period.name, "checkpoint": period.checkpoint}
 
 
-def _checkpoint(one: Any) -> dict[str, Any]:
-    return {**vars(one), "start_utc": moment(one.start_ns), "end_utc": moment(one.end_ns)}
-
-
 def _courses(context: TraceContext) -> Iterator[dict[str, Any]]:
     for one in context.traced.courses:
         for at, time in enumerate(context.traced.times_ns):
             yield {
-                "time_utc": moment(time),
+                "time_ns": time,
                 "point": one.point,
                 "key": one.key,
                 "count": one.count[at],

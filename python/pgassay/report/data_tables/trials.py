@@ -13,7 +13,7 @@ from pgassay.analysis.reading.histograms import CURVE_SHARES
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.plan.model import ALL_ARMS
 from pgassay.report.context import ReportContext
-from pgassay.report.data_tables.model import metric_column, moment, table_of
+from pgassay.report.data_tables.model import metric_column, table_of
 from pgassay.report.document.table import Column, Table, data_column
 
 
@@ -87,7 +87,7 @@ def _step(step: StepMeasures) -> dict[str, Any]:
     return {
         "scope": "trial" if step.level is None else "step",
         "step": step.level,
-        "start_utc": moment(step.start_ns),
+        "start_ns": step.start_ns,
         "duration_s": (step.end_ns - step.start_ns) / 1e9,
         "transactions": step.transactions,
     }
@@ -113,7 +113,7 @@ def _slice_table(context: ReportContext) -> Table:
             "round": turn.round + 1,
             "arm": turn.arm,
             "label": label_of(context, turn.arm),
-            "start_utc": moment(turn.start_ns),
+            "start_ns": turn.start_ns,
             "transactions": turn.transactions,
             "failed": turn.failed,
             "counts": not trial.invalid,

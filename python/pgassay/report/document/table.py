@@ -60,6 +60,8 @@ class Column:
     `estimate.effect_pct`."""
     unit: str = ""
     meaning: str = ""
+    path: str = ""
+    """Of a column of data: where a fact has its value, such as `estimate.ci95_pct.0`."""
     show: Callable[[Any], str | Cell] = str
     """Writes a fact in it."""
 
@@ -205,19 +207,39 @@ def row_of(cells: Sequence[str | Cell], style: str = "") -> Row:
     return Row(tuple(made), style)
 
 
-def data_column(name: str, unit: str, meaning: str) -> Column:
-    """A column of a table of data."""
-    return Column(name, name=name, unit=unit, meaning=meaning)
+def data_column(name: str, unit: str, meaning: str, path: str = "") -> Column:
+    """A column of a table of data; facts have its value by its name if no path is given."""
+    return Column(name, name=name, unit=unit, meaning=meaning, path=path or name)
 
 
-def raw(fact: Any, name: str) -> Any:
-    """The attribute or key of a fact, or of a part of it, such as `estimate.effect_pct`."""
-    return reduce(_part, name.split("."), fact)
+def raw(fact: Any, path: str) -> Any:
+    """What is `found` in a fact, None where there is nothing."""
+    try:
+        return found(fact, path)
+    except (AttributeError, KeyError):
+        return None
+
+
+def found(fact: Any, path: str) -> Any:
+    """The attribute, key or place of a fact, or of a part of it, such as `estimate.ci95_pct.0`.
+
+    None where a part is None. Keys may have points.
+    """
+    if isinstance(fact, Mapping) and path in fact:
+        return fact[path]
+    return reduce(_part, path.split("."), fact)
 
 
 def _part(of: Any, name: str) -> Any:
-    """An attribute of a fact, or the value of a key; None where it has none."""
-    return of.get(name) if isinstance(of, Mapping) else getattr(of, name, None)
+    match of:
+        case None:
+            return None
+        case Mapping():
+            return of[name]
+        case tuple():
+            return of[int(name)]
+        case _:
+            return getattr(of, name)
 
 
 def plain(value: Any) -> Value:

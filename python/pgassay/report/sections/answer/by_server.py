@@ -12,6 +12,7 @@ from pgassay.quantities import load
 from pgassay.report.charts.effects.by_server import by_server_chart
 from pgassay.report.charts.style import DEPENDENCE_TONES
 from pgassay.report.context import ReportContext
+from pgassay.report.data_tables.answers import server_effects
 from pgassay.report.document.blocks import Chart, Paragraph, note
 from pgassay.report.document.captions import cut
 from pgassay.report.document.section import Blocks, section
@@ -60,8 +61,7 @@ def by_server(context: ReportContext) -> Blocks:
 
 def effect_table(context: ReportContext) -> Table:
     """The effect on each server, with its blocks."""
-    found = context.analysis.answer.by_server
-    return view(_COLUMNS, ({"of": one, **vars(each)} for one in found for each in one.servers))
+    return view(_COLUMNS, server_effects(context))
 
 
 def _subject(one: ByServer) -> str:
