@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Hashable, Mapping
 from functools import cache
-from typing import Annotated, Any, NamedTuple, Self, TypeVar, cast
+from typing import Annotated, Any, NamedTuple, Self, TypeVar, cast, get_args
 
 from pydantic import (
     BaseModel,
@@ -157,7 +157,8 @@ class Part(Stored):
 
 
 class StoredFile(Stored):
-    """The object of a whole file; its field `schema_` has the only schema as its default."""
+    """The object of a whole file; its field `schema_` names the schemas that it may have, and by
+    default the one that it is written with."""
 
     @classmethod
     def schema_name(cls) -> str:
@@ -167,9 +168,9 @@ class StoredFile(Stored):
     @classmethod
     def read(cls, value: Mapping[str, Any]) -> Self:
         """Reads the object of a file. Raises UnfitValue with what is wrong."""
-        said, wanted = value.get("schema"), cls.schema_name()
-        if isinstance(said, str) and said != wanted:
-            raise UnfitValue("of-another-schema", found=said, wanted=wanted)
+        said, known = value.get("schema"), get_args(cls.model_fields["schema_"].annotation)
+        if isinstance(said, str) and said not in known:
+            raise UnfitValue("of-another-schema", found=said, wanted=cls.schema_name())
         if said is None:
             raise UnfitValue("stored-key-missing", place="schema")
         try:

@@ -49,42 +49,35 @@ class RunTable:
         """Reads the rows of these runs; the first that cannot be read is an error."""
         if self.of_run is None:
             return dataset(self.file, paths)
-        return self._table((path, list(_read(self.of_run, path))) for path in paths)
+        return self._joined(self._rows(self.of_run, path) for path in paths)
 
     def of_readable(self, paths: Iterable[Path], unreadable: Told) -> Found:
         """Reads the rows of those runs that can be read."""
         if self.of_run is None:
             return dataset(self.file, paths)
-        return self._table(_each(self.of_run, paths, unreadable))
+        found = []
+        for path in paths:
+            try:
+                found.append(self._rows(self.of_run, path))
+            except PgassayError as error:
+                unreadable(path, str(error))
+        return self._joined(found)
 
     def check(self, path: Path) -> None:
         """Refuses a run whose samples cannot be read."""
         if self.of_run is None:
             check_files(self.file, path)
 
-    def _table(self, read: Iterable[tuple[Path, list[Row]]]) -> pa.Table:
-        found = [{**row, "run": path.name} for path, some in read for row in some]
-        return pa.Table.from_pylist(found, self.schema)
-
-
-def _each(
-    read: Callable[[Path], Iterator[Row]], paths: Iterable[Path], unreadable: Told
-) -> Iterator[tuple[Path, list[Row]]]:
-    for path in paths:
+    def _rows(self, of_run: Callable[[Path], Iterator[Row]], path: Path) -> pa.Table:
         try:
-            yield path, list(_read(read, path))
-        except PgassayError as error:
-            unreadable(path, str(error))
+            rows_of = [{**row, "run": path.name} for row in of_run(path)]
+            return pa.Table.from_pylist(rows_of, self.schema)
+        except pa.ArrowException as error:
+            run = quote(str(path))
+            raise DirectoryRefused("json-of-another-version", path, why=error, run=run) from None
 
-
-def _read(read: Callable[[Path], Iterator[Row]], path: Path) -> Iterator[Row]:
-    try:
-        yield from read(path)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        kind, run = type(error).__name__, quote(str(path))
-        raise DirectoryRefused(
-            "json-of-another-version", path, kind=kind, why=error, run=run
-        ) from None
+    def _joined(self, tables: Iterable[pa.Table]) -> pa.Table:
+        return pa.concat_tables([self.schema.empty_table(), *tables])
 
 
 _SAMPLED = {

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from pgassay.samples.directory import StoredDirectory
+from pgassay.samples.forms.analysis import Compared
 from pgassay.samples.forms.environment import Setting
-from pgassay.samples.layout import ANALYSIS
 from pgassay.samples.observation_directory import ObservationDirectory
 from pgassay.samples.overview import overview_of
 from pgassay.samples.run_directory import RunDirectory
@@ -55,26 +55,23 @@ def runs(path: Path) -> Iterator[Row]:
 
 def comparisons(path: Path) -> Iterator[Row]:
     """Makes a row per comparison of a metric."""
-    return _comparisons(directory(path).read_json(ANALYSIS))
+    return map(_compared, directory(path).analysis().comparisons)
 
 
 def verdicts(path: Path) -> Iterator[Row]:
     """Makes the rows of the primary metric's comparisons, which are the verdicts."""
-    analysis = directory(path).read_json(ANALYSIS)
-    return (one for one in _comparisons(analysis) if one["metric"] == analysis["metric"])
+    found = directory(path).analysis()
+    return (_compared(one) for one in found.comparisons if one.metric == found.metric)
 
 
-def _comparisons(analysis: Row) -> Iterator[Row]:
-    for one in analysis.get("comparisons", ()):
-        low, high = one.get("ci95") or (None, None)
-        low_pct, high_pct = one.get("ci95_pct") or (None, None)
-        yield {
-            **one,
-            "ci95_low": low,
-            "ci95_high": high,
-            "ci95_low_pct": low_pct,
-            "ci95_high_pct": high_pct,
-        }
+def _compared(one: Compared) -> Row:
+    ends = {"ci95_low": one.ci95[0], "ci95_high": one.ci95[1]}
+    return {
+        **one.given,
+        **ends,
+        "ci95_low_pct": one.ci95_pct[0],
+        "ci95_high_pct": one.ci95_pct[1],
+    }
 
 
 def trials(path: Path) -> Iterator[Row]:
@@ -107,12 +104,11 @@ def _trial(stored: StoredTrial) -> Row:
 
 def metrics(path: Path) -> Iterator[Row]:
     """Makes a row per estimate of every trial that counts; `step` is null for the whole trial."""
-    run = directory(path)
-    for trial in run.read_json(ANALYSIS).get("trials", ()) if isinstance(run, RunDirectory) else ():
-        of = {"trial": trial["number"], "block": trial["block"], "arm": trial["arm"]}
-        for part in (trial["whole"], *trial["steps"]):
-            for name, value in part["values"].items():
-                yield {**of, "step": part["level"], "metric": name, "value": value}
+    for trial in directory(path).analysis().trials:
+        of = {"trial": trial.number, "block": trial.block, "arm": trial.arm}
+        for part in (trial.whole, *trial.steps):
+            for name, value in part.values.items():
+                yield {**of, "step": part.level, "metric": name, "value": value}
 
 
 def arms(path: Path) -> Iterator[Row]:
@@ -131,10 +127,10 @@ def arms(path: Path) -> Iterator[Row]:
 def statements(path: Path) -> Iterator[Row]:
     """Makes a row per statement and arm; without an arm where only the text is known."""
     run, known = directory(path), set()
-    for use in run.read_json(ANALYSIS).get("statement_use") or ():
-        known.add(use["queryid"])
-        for arm in use["by_arm"]:
-            yield {**arm, "queryid": use["queryid"], "text": use.get("text")}
+    for use in run.analysis().statement_use:
+        known.add(use.queryid)
+        for arm in use.by_arm:
+            yield {**arm, "queryid": use.queryid, "text": use.text}
     for queryid, text in run.statements().items():
         if queryid not in known:
             yield {"queryid": queryid, "text": text}

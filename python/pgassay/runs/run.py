@@ -85,7 +85,7 @@ class Run:
         if not run.has(ANALYSIS):
             place = shown(self.path)
             raise DirectoryRefused("not-analysed", place, file=ANALYSIS, run=quote(place))
-        return run.read_json(ANALYSIS)
+        return dict(run.analysis().given)
 
     @property
     def verdicts(self) -> pa.Table:

@@ -12,13 +12,15 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from shlex import quote
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar
 
 from pgassay.durable import make_directory
 from pgassay.refusals.refusal import DirectoryRefused
+from pgassay.samples.forms.analysis import AnalysisFile
 from pgassay.samples.forms.environment import EnvironmentFile
 from pgassay.samples.forms.statements import StatementsFile
 from pgassay.samples.layout import (
+    ANALYSIS,
     ENVIRONMENT,
     OBSERVATION,
     PROFILES_INDEX,
@@ -37,6 +39,7 @@ from pgassay.samples.storage.json_files import (
 from pgassay.spec.secrets.redaction import redacted_value
 from pgassay.stored_model import StoredFile
 
+_File = TypeVar("_File", bound=StoredFile)
 MOST_STATEMENTS = 500
 """Beyond them no text is added: a load may make new statements without end."""
 _OTHERS = {OBSERVATION: "is-an-observation", TRACE: "is-a-trace", PROFILES_INDEX: "is-a-profile"}
@@ -124,9 +127,16 @@ class StoredDirectory:
         """Reads a text file of the top folder."""
         return read_text(self.path / name)
 
+    def _read(self, name: str, model: type[_File]) -> _File | None:
+        return stored_file(self.path / name, model) if self.has(name) else None
+
     def read_json(self, name: str) -> dict[str, Any]:
         """Reads a JSON file of the top folder; empty where it is not there (yet)."""
         return parsed_file(self.path / name) if self.has(name) else {}
+
+    def analysis(self) -> AnalysisFile:
+        """Reads analysis.json; empty where nothing was analysed yet."""
+        return self._read(ANALYSIS, AnalysisFile) or AnalysisFile()
 
     def write_environment(self, found: Mapping[str, Any]) -> None:
         """Writes environment.json, again where a run goes on."""
@@ -134,9 +144,7 @@ class StoredDirectory:
 
     def environment(self) -> EnvironmentFile:
         """Reads environment.json; empty where the run ended before its server was ready."""
-        if not self.has(ENVIRONMENT):
-            return EnvironmentFile()
-        return stored_file(self.path / ENVIRONMENT, EnvironmentFile)
+        return self._read(ENVIRONMENT, EnvironmentFile) or EnvironmentFile()
 
     def add_statements(self, texts: Mapping[str, str]) -> None:
         """Stores the texts of statements that have none yet, up to a limit."""
@@ -149,9 +157,8 @@ class StoredDirectory:
 
     def statements(self) -> dict[str, str]:
         """Reads queryid → text of statements; empty where the server did not give them."""
-        if not self.has(STATEMENTS):
-            return {}
-        return stored_file(self.path / STATEMENTS, StatementsFile).statements
+        found = self._read(STATEMENTS, StatementsFile)
+        return {} if found is None else found.statements
 
     def finished(self) -> list[int]:
         """Numbers of the finished trials or segments, in their order."""

@@ -19,7 +19,7 @@ from pgassay.plan.store import same_design
 from pgassay.readings.trial_readings import TrialReadings
 from pgassay.recovery import left_changed, undo_what_is_left
 from pgassay.refusals.refusal import DirectoryRefused
-from pgassay.samples.layout import ANALYSIS, REPORT, SPEC
+from pgassay.samples.layout import REPORT, SPEC
 from pgassay.samples.own_runs import was_begun_here
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.samples.unfinished import clear_unfinished
@@ -136,8 +136,8 @@ def _as_reported(readings: TrialReadings, listener: ProgressListener) -> Outcome
     """A finished run as it stands; writes the report where the run was killed before it."""
     run = readings.run
     context = analyse_run(run, readings)
-    stored = run.read_json(ANALYSIS)
-    reported = len(stored.get("trials", ())) + len(stored.get("invalid_trials", ()))
+    stored = run.analysis()
+    reported = len(stored.trials) + len(stored.invalid_trials)
     if run.has(REPORT) and reported == len(run.finished()):
         listener.warned(f"{run.path}: this run is finished; there is nothing to resume")
         return Outcome(run, run.path / REPORT, context)

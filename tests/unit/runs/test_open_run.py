@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
+import pytest
 
 import pgassay
 from pgassay.runs.catalogue import TABLES
@@ -45,3 +49,22 @@ def test_what_is_no_run_is_refused(tmp_path: Path, runs: Path) -> None:
         pgassay.open_run(tmp_path)
     with refused("no-such-table"):
         pgassay.open_run(runs / "wal").table("nothing")
+
+
+@pytest.mark.parametrize(
+    ("changed", "code"),
+    [
+        ({"comparisons": 3}, "key-of-another-type"),
+        ({"comparisons": [{"metric": "tps", "ci95": [1.0]}]}, "stored-key-missing"),
+        ({"comparisons": [{"metric": "tps", "p_t": "x"}]}, "json-of-another-version"),
+        ({"schema": "pgassay.analysis/2"}, "of-another-schema"),
+    ],
+)
+def test_a_damaged_analysis_is_refused(
+    runs: Path, tmp_path: Path, changed: dict[str, Any], code: str
+) -> None:
+    shutil.copytree(runs / "wal", tmp_path / "wal")
+    file = tmp_path / "wal" / "analysis.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | changed))
+    with refused(code):
+        pgassay.open_run(tmp_path / "wal").table("comparisons")
