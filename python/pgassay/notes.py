@@ -12,10 +12,12 @@ letter first, `{name:message}` the translation of a text that is a message itsel
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
-from contextvars import ContextVar, copy_context
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import groupby
+from operator import itemgetter
+from string import Formatter
 from typing import Any, Self
 
 from pgassay.errors import PgassayError
@@ -87,23 +89,30 @@ class Note:
 
     def __str__(self) -> str:
         """The sentence, in the language in force."""
-        if self.code == LEGACY:
-            return str(self.values["text"])
-        entry = entry_of(self.code)
-        shown: dict[str, Any] = {name: _shown(value) for name, value in self.values.items()}
-        if "counted" in entry:
-            forms = entry["one"], entry["text"], int(shown[entry["counted"]])
-            return translations().ngettext(*forms).format(**shown)
-        said = Message(entry["text"]).format(**shown)
-        return f"{_EDGE}{said}{_EDGE}" if "mark" in entry and _marking.get() else said
+        return "".join(words for words, _ in self._written())
 
     @property
-    def pieces(self) -> list[tuple[str, bool]]:
-        """Each piece of the sentence, and whether it is one that has a mark."""
-        marking = copy_context()
-        marking.run(_marking.set, True)
-        said = marking.run(str, self).split(_EDGE)
-        return [(one, at % 2 == 1) for at, one in enumerate(said)]
+    def pieces(self) -> list[Piece]:
+        """The sentence in as few pieces as its marks allow."""
+        by_mark = groupby(self._written(), itemgetter(1))
+        return [("".join(words for words, _ in own), marked) for marked, own in by_mark]
+
+    def _written(self) -> Iterator[Piece]:
+        """What the catalogue has between the values, and the values."""
+        if self.code == LEGACY:
+            yield str(self.values["text"]), False
+            return
+        entry = entry_of(self.code)
+        template = tr(entry["text"])
+        if "counted" in entry:
+            number = int(self.values[entry["counted"]])  # type: ignore[arg-type]
+            template = translations().ngettext(entry["one"], entry["text"], number)
+        for words, marked in _filled(template, self._at):
+            yield words, marked or "mark" in entry
+
+    def _at(self, name: str, form: str) -> Iterator[Piece]:
+        """The value of a place, whose format may have a value inside."""
+        return _value(self.values[name], form.format_map(self.values))
 
     def __format__(self, spec: str) -> str:
         """The sentence; with a capital letter first by the format `capital`."""
@@ -111,8 +120,8 @@ class Note:
         return said[:1].upper() + said[1:] if spec == "capital" else format(said, spec)
 
 
-_marking: ContextVar[bool] = ContextVar("marking", default=False)
-_EDGE = "\ufdd0"  # no character, so no text has it: it stands around a marked piece
+Piece = tuple[str, bool]
+"""Words, and whether they have a mark."""
 Single = str | int | float | Note
 Value = Single | tuple[Single, ...]
 
@@ -178,16 +187,6 @@ class _Count(int):
         return super().__format__(spec) if own is None else own(float(self))
 
 
-class _Several(tuple[object, ...]):
-    """Values in one line."""
-
-    __slots__ = ()
-
-    def __format__(self, spec: str) -> str:
-        """As `_JOINED` has it."""
-        return _JOINED[spec]([f"{_shown(one)}" for one in self])
-
-
 class _Text(str):
     """A text that may be a message itself."""
 
@@ -203,9 +202,30 @@ def _shown(value: object) -> object:
         return _Figure(value)
     if type(value) is int:
         return _Count(value)
-    if type(value) is str:
-        return _Text(value)
-    return _Several(value) if isinstance(value, tuple) else value
+    return _Text(value) if type(value) is str else value
+
+
+def _value(value: Value, form: str = "") -> Iterator[Piece]:
+    """A value in its format, in pieces if it is a note or has some."""
+    if isinstance(value, tuple):
+        several = [[*_value(one)] for one in value]
+        joint = _JOINED[form]([f"{{{at}}}" if one else "" for at, one in enumerate(several)])
+        yield from _filled(joint, lambda at, _: several[int(at)])
+    elif isinstance(value, Note):
+        for at, (words, marked) in enumerate(value.pieces):
+            begins = form == "capital" and not at
+            yield words[:1].upper() + words[1:] if begins else words, marked
+    elif words := format(_shown(value), form):
+        yield words, False
+
+
+def _filled(template: str, value: Callable[[str, str], Iterable[Piece]]) -> Iterator[Piece]:
+    """The words of a template, and between them the values of its places, by name and format."""
+    for words, name, form, _ in Formatter().parse(template):
+        if words:
+            yield words, False
+        if name is not None:
+            yield from value(name, form or "")
 
 
 def legacy(sentence: str) -> Note:

@@ -26,12 +26,20 @@ class LoadUnit(StrEnum):
 
 def clock(seconds: float) -> str:
     """Writes a duration (s) such as `45 s`, `12 min` or `3 h 05 min`."""
+    number, unit = in_clock(seconds)
+    if unit == "s":
+        return tr("{value} s", value=number)
+    if unit == "min":
+        return tr("{minutes} min", minutes=number)
+    return tr("{hours} h {minutes} min", hours=number // 60, minutes=f"{number % 60:02d}")
+
+
+def in_clock(seconds: float) -> tuple[int, str]:
+    """Returns what a clock shows: whole seconds; or minutes, from 90 on as hours and minutes."""
     if seconds < 90:
-        return tr("{value} s", value=f"{seconds:.0f}")
+        return round(seconds), "s"
     minutes = round(seconds / 60)
-    if minutes < 90:
-        return tr("{minutes} min", minutes=minutes)
-    return tr("{hours} h {minutes} min", hours=minutes // 60, minutes=f"{minutes % 60:02d}")
+    return minutes, "min" if minutes < 90 else "h"
 
 
 def duration(seconds: float) -> str:

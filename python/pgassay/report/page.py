@@ -105,17 +105,29 @@ def top_of(context: AnyContext) -> tuple[Block, ...]:
             facts = _facts(headline.facts(context), caveats_that_matter(context))
             return (*_answers(headline.answers(context)), *_doubts(doubts), facts)
         case ObservationContext():
-            caveats = len(observation_summary.caveats(context))
-            return (_facts(observation_summary.facts(context), caveats),)
+            return (_facts(observation_summary.facts(context), len(recorded_caveats(context))),)
         case TraceContext():
             from pgassay.report.summaries import trace as trace_summary
 
-            return (_facts(trace_summary.facts(context), len(trace_summary.caveats(context))),)
+            return (_facts(trace_summary.facts(context), len(recorded_caveats(context))),)
         case ApartContext():
             found = caveats_apart(context.analysis)
             facts = _facts(apart_summary.facts(context), len(found))
             sure = len(context.analysis.forced)
             return (*_answers(apart_summary.answers(context)), *_doubts(found[sure:]), facts)
+
+
+def recorded_caveats(context: AnyContext) -> Sequence[str]:
+    """What is missing or doubtful in a recording that has no verdict."""
+    match context:
+        case ObservationContext():
+            return observation_summary.caveats(context)
+        case TraceContext():
+            from pgassay.report.summaries import trace as trace_summary
+
+            return trace_summary.caveats(context)
+        case _:
+            return ()
 
 
 def _answers(found: Sequence[Answer]) -> Iterator[Answer]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pgassay.report.document.table import Cell, column, view
+from pgassay.report.document.table import Absent, Cell, column, view
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class _Fact:
 COLUMNS = (
     column("level", "Level compared", lambda fact: Cell(fact.level, "word"), "heading"),
     column("estimate.effect_pct", "Change", lambda fact: f"{fact.estimate.effect_pct or 0:.1f} %"),
-    column("remark", "Remark", lambda _: "–", "text"),
+    column("remark", "Remark", lambda _: Absent("–"), "text"),
 )
 FACTS = (_Fact("on", _Estimate(1.23456)), _Fact("off", _Estimate(None)))
 
@@ -46,5 +46,5 @@ def test_columns_are_left_out_by_their_names_whatever_their_titles_say() -> None
         "estimate.effect_pct",
         "remark",
     ]
-    assert [one.name for one in found.filled("–").columns] == ["level", "estimate.effect_pct"]
-    assert found.filled("–", "level") == found
+    assert [one.name for one in found.filled().columns] == ["level", "estimate.effect_pct"]
+    assert found.filled("level") == found

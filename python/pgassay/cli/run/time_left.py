@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pgassay.plan.model import Plan, PlannedTrial
-from pgassay.quantities import clock
+from pgassay.quantities import clock, in_clock
 
 _KNOWN_AFTER = 3
 """Trials; from then on their mean is used alone."""
@@ -25,11 +25,11 @@ class Span:
     high_s: float
 
     def __str__(self) -> str:
-        low, high = clock(self.low_s), clock(self.high_s)
+        low, high = in_clock(self.low_s), in_clock(self.high_s)
         if self.high_s - self.low_s < _SAME_S or low == high:
-            return high
-        number, _, unit = low.partition(" ")
-        return f"{number} to {high}" if high.endswith(f" {unit}") else f"{low} to {high}"
+            return clock(self.high_s)
+        shares_unit = low[1] == high[1] != "h"
+        return f"{low[0] if shares_unit else clock(self.low_s)} to {clock(self.high_s)}"
 
 
 class TimeLeft:

@@ -29,7 +29,6 @@ from pgassay.report.document.blocks import (
 from pgassay.report.document.section import shown
 from pgassay.report.document.table import Cell, Table
 from pgassay.report.document.text import Inline, plain_text
-from pgassay.report.tables.cells import ABSENT
 from pgassay.spec.secrets.redaction import shown_of
 
 _WIDTH = 160
@@ -86,7 +85,7 @@ def _table(table: Table) -> Iterator[str]:
 
     A value that repeats the one above it is written again: a reader of plain text may see few rows.
     """
-    table = table.filled(ABSENT)
+    table = table.filled()
     yield " | ".join(str(one.full_title or one.title) for one in table.ungrouped().columns)
     for group, row in table.grouped(merges=False):
         if group:

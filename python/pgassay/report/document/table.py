@@ -23,6 +23,15 @@ Value = str | int | float | bool | datetime | None
 """What a spreadsheet's cell can hold."""
 
 
+class Absent(str):
+    """What a cell shows that has no value."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return self
+
+
 @dataclass(frozen=True)
 class Cell:
     """One cell: what is shown, and the raw value that it stands for."""
@@ -38,6 +47,11 @@ class Cell:
     """Unrounded, in the column's unit, an interval as its two ends. CSV and XLSX write that of a
     table of data (report/data_tables), and never that of a table that is shown."""
 
+    @property
+    def is_filled(self) -> bool:
+        """Whether it shows anything but that a value is absent."""
+        return bool(self.note or (self.text and not isinstance(self.text, Absent)))
+
 
 Form = Literal["heading", "text", "line", "number", "group"]
 
@@ -51,7 +65,7 @@ class Column:
     """`heading` names the row; a `line` is text that does not wrap; a `group` names several rows
     and stands above them in HTML."""
     merges: bool = False
-    """A value that repeats the one above it is left out in HTML."""
+    """A cell that repeats the one above it is left out in HTML."""
     full_title: str = ""
     """Shown by Markdown in place of the title, and by HTML where the pointer rests."""
     name: str = ""
@@ -121,15 +135,15 @@ class Table:
         """What HTML shows beneath the names of groups."""
         return self._of([column.form != "group" for column in self.columns])
 
-    def filled(self, absent: str, *names: str) -> Table:
-        """Return the table without columns whose cells show nothing, or only what is absent.
+    def filled(self, *names: str) -> Table:
+        """Return the table without columns whose cells show nothing, or that it is absent.
 
         If names are given, only columns with these names are left out.
         """
         return self._of(
             [
                 bool(names and column.name not in names)
-                or any(row[at] not in ("", absent) or row.cells[at].note for row in self.rows)
+                or any(one.cells[at].is_filled for one in self.rows)
                 for at, column in enumerate(self.columns)
             ]
         )
@@ -142,21 +156,21 @@ class Table:
     def grouped(self, *, merges: bool = True) -> Iterator[tuple[str, Row]]:
         """(the name of a group that begins here, or nothing; a row of `ungrouped`).
 
-        With `merges`, values that repeat those above are left out of columns that merge.
+        With `merges`, cells that repeat those above are left out of columns that merge.
         """
         at = next((at for at, c in enumerate(self.columns) if c.form == "group"), None)
         own = self.ungrouped()
-        names = ["" if at is None else row[at] for row in self.rows]
+        groups = [Cell() if at is None else row.cells[at] for row in self.rows]
         for number, row in enumerate(own.rows):
-            begins = not number or names[number] != names[number - 1]
+            begins = not number or groups[number] != groups[number - 1]
             above = own.rows[number - 1] if merges and not begins else None
-            yield names[number] if begins else "", own._merged(row, above)
+            yield groups[number].text if begins else "", own._merged(row, above)
 
     def _merged(self, row: Row, above: Row | None) -> Row:
         if above is None:
             return row
         cells = (
-            replace(cell, text="") if column.merges and cell.text == other.text else cell
+            replace(cell, text="") if column.merges and cell == other else cell
             for column, cell, other in zip(self.columns, row.cells, above.cells, strict=True)
         )
         return replace(row, cells=tuple(cells))

@@ -97,8 +97,7 @@ def word(verdict: str, tone: str) -> Span:
 def spans_of(text: Inline) -> Text:
     """The spans of a text; of a plain one the only one, translated if it is a `Message`."""
     if isinstance(text, Note):
-        pieces = (one for one in text.pieces if one[0])
-        return tuple(Span(said, "interval" if marked else "plain") for said, marked in pieces)
+        return tuple(Span(one, "interval" if marked else "plain") for one, marked in text.pieces)
     return (Span(str(text)),) if isinstance(text, str) else text
 
 

@@ -32,15 +32,13 @@ from pgassay.report.document.blocks import (
 from pgassay.report.document.table import Table, Value, plain
 from pgassay.report.document.text import plain_text
 from pgassay.report.environment import server_version
-from pgassay.report.page import sections_of, top_of
+from pgassay.report.page import recorded_caveats, top_of
 
 _MOST_CHARACTERS = 32_767
 """Of a cell."""
 _CUT = "… (cut)"
 _WIDTHS = (6, 60)
 _FIRST = "summary"
-_CAVEATS = ("observation/caveats", "trace/caveats")
-"""Sections of what has no verdict that a caveat could change."""
 _TIME = "yyyy-mm-dd hh:mm:ss.000"
 _OPTIONS = {
     "in_memory": True,
@@ -98,23 +96,21 @@ def _write_first(
 
 def _found(context: StoredContext) -> Iterator[tuple[str, str]]:
     """(name, text) of what the report says at its top, and of where it comes from."""
-    caveats = (one for one in sections_of(context) if one.name in _CAVEATS)
-    for block in (*top_of(context), *(block for one in caveats for block in one.blocks(context))):
+    for block in top_of(context):
         match block:
             case Answer():
                 yield block.badge, plain_text(block.whole)
             case Paragraph():
                 yield "", plain_text(block.text)
-            case Items():
-                yield from (("Caveat", plain_text(text)) for text in block.texts)
             case Facts():
                 yield from ((name, plain_text(value)) for name, value in block.rows)
-            case Heading() | Table() | Chart() | Key() | Code() | Frame():
+            case Heading() | Items() | Table() | Chart() | Key() | Code() | Frame():
                 pass
             case Fold() | Group() | PageOnly():
                 pass
             case _:
                 assert_never(block)
+    yield from (("Caveat", text) for text in recorded_caveats(context))
     yield "Run", context.run_name
     yield "pgassay", context.version
     if isinstance(context, ReportContext):

@@ -20,9 +20,9 @@ from pgassay.findings.wording import quantity
 from pgassay.language import Message, decimals, tr
 from pgassay.quantities import load, plain_number, signed, signed_percent, spaced
 from pgassay.report.charts.style import TONES
-from pgassay.report.document.table import Cell, Column, Form, column, raw
+from pgassay.report.document.table import Absent, Cell, Column, Form, column, raw
 
-ABSENT = "–"
+ABSENT = Absent("–")
 NO_BREAK = "\u00a0"
 """A space at which no line breaks."""
 INTERVAL = Message("95\xa0% interval")
@@ -109,10 +109,15 @@ def with_interval(change_pct: float | None, ends: tuple[float, float] | None) ->
 
 def between(estimate: values.Estimate) -> str:
     """Return the interval of an estimate, such as ` (18 to 26)`, or the empty text."""
+    return f" ({found})" if (found := ends_of(estimate)) else ""
+
+
+def ends_of(estimate: values.Estimate) -> str:
+    """Return the interval of an estimate, such as `18 to 26`, or the empty text."""
     if estimate.low is None and estimate.high is None:
         return ""
     ends = ("?" if end is None else plain_number(end) for end in (estimate.low, estimate.high))
-    return f" ({tr(' to ').join(ends)})"
+    return tr(" to ").join(ends)
 
 
 _LEAST_P = 0.0005
@@ -126,6 +131,11 @@ def probability(value: float | None) -> str:
     return "< 0.001" if value < _LEAST_P else decimals(value, ".3f")
 
 
+def compared_p(value: float) -> str:
+    """A p as it stands behind its letter, such as `= 0.031` or `< 0.001`."""
+    return probability(value) if value < _LEAST_P else f"= {probability(value)}"
+
+
 def evidence(one: Comparison | Estimate) -> str:
     """The sign-flip p, or the p that holds at every look: what the run's rule has.
 
@@ -134,8 +144,7 @@ def evidence(one: Comparison | Estimate) -> str:
     if isinstance(one, Comparison) and one.withdrawn is not None:
         return ABSENT
     if one.p_sign_flip is not None:
-        text = probability(one.p_sign_flip)
-        return f"p {text}" if one.p_sign_flip < _LEAST_P else f"p = {text}"
+        return f"p {compared_p(one.p_sign_flip)}"
     return ABSENT if one.p_looks is None else f"p ≤ {decimals(one.p_looks, 'g')}"
 
 

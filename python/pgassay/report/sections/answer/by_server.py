@@ -20,9 +20,9 @@ from pgassay.report.document.table import Table, column, view
 from pgassay.report.document.text import joined, texts_of, word
 from pgassay.report.tables.cells import (
     BLOCKS,
+    compared_p,
     interval_column,
     percent_column,
-    probability,
     written,
 )
 
@@ -82,7 +82,7 @@ def _test(one: ByServer) -> str:
         between=decimals(between, "g"),
         within=decimals(within, ".3g"),
         f=decimals(one.test.f, ".3g"),
-        p=p if (p := probability(one.test.p)).startswith("<") else f"= {p}",
+        p=compared_p(one.test.p),
         how=how,
     )
 

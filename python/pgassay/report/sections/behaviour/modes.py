@@ -21,7 +21,7 @@ from pgassay.report.document.captions import arm_key
 from pgassay.report.document.section import Blocks, section
 from pgassay.report.document.table import Table, column, view
 from pgassay.report.document.text import Text, joined, texts_of
-from pgassay.report.tables.cells import ABSENT, INTERVAL, between, subject, written
+from pgassay.report.tables.cells import ABSENT, INTERVAL, between, ends_of, subject, written
 
 sentence = texts_of(__name__)
 
@@ -36,7 +36,7 @@ _CONTRASTS = (
         "Difference",
         lambda one: tr("{value} points", value=plain_number(one.points.value)),
     ),
-    column("points", INTERVAL, lambda one: between(one.points).strip(" ()") or ABSENT),
+    column("points", INTERVAL, lambda one: ends_of(one.points) or ABSENT),
 )
 
 
@@ -97,7 +97,7 @@ def mode_table(context: ReportContext, found: list[LatencyModes]) -> Table:
         written("of.mean_ms.value", "Mean", latency, merges=True),
         written("of.near_mean_pct.value", "Near the mean", _percent, merges=True),
     )
-    return view(columns, _modes(found)).filled(ABSENT, "at_checkpoints_points", "waits")
+    return view(columns, _modes(found)).filled("at_checkpoints_points", "waits")
 
 
 def mixture_table(context: ReportContext, found: list[LatencyModes]) -> Table:

@@ -104,7 +104,7 @@ def trial_table(context: ReportContext) -> Table:
     )
     trials = sorted(every_trial(context), key=lambda t: (t.block, t.position))
     found = view(columns, trials, style=lambda trial: "odd" if trial.block % 2 else "")
-    return found.filled(ABSENT, "server", "warnings")
+    return found.filled("server", "warnings")
 
 
 def _figure(metric: Metric) -> Column:
