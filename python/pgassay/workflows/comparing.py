@@ -25,7 +25,7 @@ from pgassay.refusals.refusal import DirectoryRefused
 from pgassay.report.context import ApartContext
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.spec.reading.tables import parsed_toml
-from pgassay.spec.stored import WORKLOAD_COPY
+from pgassay.spec.stored import WORKLOAD_COPY, stored_materials
 
 
 def compare_stored(
@@ -87,7 +87,7 @@ def _side(path: Path, has_charts: bool) -> Iterator[ApartRun]:
 
 def _read_run(run: RunDirectory, has_charts: bool) -> ApartRun:
     """What is compared of one run."""
-    plan = run.plan()
+    plan, scripts = run.plan(), run.path / WORKLOAD_COPY
     valid, series, latencies, invalid = [], [], [], 0
     for trial in run.trials():
         sources = TrialSources(trial)
@@ -107,7 +107,7 @@ def _read_run(run: RunDirectory, has_charts: bool) -> ApartRun:
         plan=plan,
         trials=tuple(sorted(valid, key=lambda trial: trial.number)),
         invalid=invalid,
-        workload=run.read_json(WORKLOAD_COPY),
+        materials=stored_materials(scripts) if scripts.is_file() else None,
         spec=_spec_of(run),
         environment=run.environment(),
         session=_session(run),

@@ -175,7 +175,9 @@ def test_other_scripts_or_weights_of_the_same_workload_are_another_workload(
     paths = []
     for name, change in (("a", {}), ("b", {"file": "moved.sql"}), ("c", {"weight": 2.0})):
         path = run_of(tmp_path / name, blocks=1)
-        stored = {"name": "shop", "schema_sql": "", "scenarios": [{**scenario, **change}]}
+        texts = {"name": "shop", "title": "", "schema_sql": "", "data_sql": ""}
+        scenarios = [{**scenario, **change}]
+        stored = {"schema": "pgassay.workload/1", **texts, "scenarios": scenarios}
         RunDirectory(path).write_json("workload.json", stored)
         paths.append(path)
     assert compare_stored(paths[:2], Question()), "the same text in another file"

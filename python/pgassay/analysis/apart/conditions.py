@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from importlib.resources import files
 from typing import Any, NamedTuple
@@ -19,8 +20,6 @@ from pgassay.spec.secrets.redaction import redacted
 from pgassay.stored_notes import CODED
 
 _LIMITS = tomllib.loads((files(__package__) / "conditions.toml").read_text("utf-8"))
-_CONTENT = ("schema_sql", "data_sql", "scenarios", "variants")
-"""Keys of workload.json that decide what is run."""
 Facts = Mapping[Name, Value | None]
 
 
@@ -57,18 +56,18 @@ def _reasons(first: ApartRun, other: ApartRun) -> Iterator[Note]:
 
 def _content(run: ApartRun) -> Any:
     """What the load runs on which data; the workload's name where the run does not hold it."""
-    if not run.workload:
+    if run.materials is None:
         return _workload_name(run)
-    stored = {key: run.workload.get(key) for key in _CONTENT}
-    scenarios = stored["scenarios"] or ()
+    stored, variants = run.materials.workload, run.materials.variants
     # A file may have moved; what counts is its text.
-    stored["scenarios"] = [{k: v for k, v in one.items() if k != "file"} for one in scenarios]
-    return stored
+    scenarios = [replace(one, file="") for one in stored.scenarios]
+    return stored.schema_sql, stored.data_sql, scenarios, variants
 
 
 def _workload_name(run: ApartRun) -> str:
-    named = run.workload.get("name") or _in(run.spec, "workload", "use", "payments-write")
-    return str(named)
+    if run.materials is not None and run.materials.workload.name:
+        return run.materials.workload.name
+    return str(_in(run.spec, "workload", "use", "payments-write"))
 
 
 class _Load(NamedTuple):

@@ -21,6 +21,7 @@ from pgassay.analysis.statistics.values import Interval
 from pgassay.notes import Note, Term, Value
 from pgassay.plan.model import Endpoint, Plan
 from pgassay.samples.forms.environment import EnvironmentFile
+from pgassay.spec.stored import Materials
 
 
 class Session(NamedTuple):
@@ -41,8 +42,8 @@ class ApartRun:
     trials: tuple[TrialMeasures, ...]
     """Those that count."""
     invalid: int = 0
-    workload: Mapping[str, Any] = field(default_factory=dict)
-    """workload.json; empty where the run has none."""
+    materials: Materials | None = None
+    """workload.json; None where the run has none."""
     spec: Mapping[str, Any] = field(default_factory=dict)
     """spec.toml, as written."""
     environment: EnvironmentFile = field(default_factory=EnvironmentFile)
