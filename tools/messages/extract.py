@@ -13,6 +13,7 @@ from pathlib import Path
 from string import Formatter
 from typing import Any, NamedTuple
 
+from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.wording import texts_of
 from pgassay.language import Message, messages_of
 
@@ -39,6 +40,7 @@ def _of_modules() -> Iterator[Msg]:
     """The first texts of the calls `tr`, `ntr` and those that messages.toml names."""
     takers: dict[str, list[int | str]] = _RULES["calls"]
     yield from map(Msg, _RULES["more"]["texts"])
+    yield from (Msg(str.__str__(one.title)) for one in METRICS.values())
     for more in _RULES["keys"]:
         yield from (Msg(text, context=more["context"]) for text in more["texts"])
     for path in sorted(PACKAGE.rglob("*.py")):

@@ -90,7 +90,7 @@ def _print(block: Block) -> Iterator[str]:
     """Prints one block; yields titles of what it leaves out."""
     match block:
         case Answer():
-            _print_labelled(f"{block.badge.upper():<{_BADGE}} ", block.whole, block.tone)
+            _print_labelled(f"{block.badge.upper() + ' ':<{_BADGE}} ", block.whole, block.tone)
         case Paragraph() if block.role != "note":
             lead = " ".join(map(_lead, block.lead)) + colon() if block.lead else ""
             _print_labelled(lead, block.text, block.lead[0].tone if block.lead else "")

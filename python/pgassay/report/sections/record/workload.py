@@ -31,8 +31,8 @@ def workload(context: ReportContext) -> Blocks:
     if not asked or not any(one.scripts for one in asked):
         return
     titles = dict.fromkeys(one.title for one in asked if one.title)
-    words = f"{workload_words(context)}; {load(context.plan)}."
-    yield Paragraph(joined(*(tr("{text}.", text=title) for title in titles), words))
+    words = clauses((workload_words(context), load(context.plan)))
+    yield Paragraph(joined(*(tr("{text}.", text=one) for one in (*titles, words))))
     yield mix_table(context)
     ran = [*scripts(context)]
     is_open = len(ran) <= _MOST_OPEN
