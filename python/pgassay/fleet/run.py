@@ -28,13 +28,14 @@ from pgassay.notes import Note, note_of
 from pgassay.plan.model import Plan, PlannedTrial
 from pgassay.readings.trial_readings import TrialReadings
 from pgassay.refusals.refusal import SetupRefused, TrialRefused
+from pgassay.samples.forms.environment import EnvironmentFile
+from pgassay.samples.resumed import RunSoFar
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.spec.experiment import Spec
 from pgassay.spec.server.fleet import FleetTable
 from pgassay.trials.environment.server_differences import describe_servers
 from pgassay.trials.model.record import FailedTrial, TrialRecord
 from pgassay.trials.run.progress import ProgressListener
-from pgassay.trials.run.resumed import RunSoFar
 
 _OPENING_S = 86_400.0
 """Data may take hours to build; a node that dies meanwhile is noticed by itself."""
@@ -147,7 +148,7 @@ def fleet_environment(members: Mapping[str, OpenedMember]) -> dict[str, Any]:
 def _continued(so_far: RunSoFar, now: dict[str, Any]) -> dict[str, Any]:
     """The environment to store; of servers that are there now and were before, what must stay the
     same is compared. A run may go on with other nodes."""
-    before = so_far.environment
+    before = so_far.environment.given
     if not before:
         return so_far.continued(now)
     common = before.get("servers", {}).keys() & now.get("servers", {}).keys()
@@ -156,7 +157,8 @@ def _continued(so_far: RunSoFar, now: dict[str, Any]) -> dict[str, Any]:
         servers = {name: environment["servers"][name] for name in sorted(common)}
         return {**environment, "host": {}, "servers": servers}
 
-    notes = replace(so_far, environment=compared(before)).continued(compared(now))
+    earlier = EnvironmentFile.model_validate(compared(before))
+    notes = replace(so_far, environment=earlier).continued(compared(now))
     servers = {**now.get("servers", {}), **before.get("servers", {})}
     # A server may be driven from another node than before.
     nodes = {**before.get("fleet", {}), **now.get("fleet", {})}

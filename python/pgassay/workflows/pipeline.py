@@ -24,6 +24,7 @@ from pgassay.samples.journal import open_changes
 from pgassay.samples.layout import JOURNAL
 from pgassay.samples.noise_history import add_noise_record, noise_records
 from pgassay.samples.profiles import PROFILES
+from pgassay.samples.resumed import RunSoFar
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.samples.storage.files import lost_storage_is_a_trial_error
 from pgassay.samples.unfinished import pending_undo
@@ -41,7 +42,6 @@ from pgassay.trials.run.progress import ProgressListener
 from pgassay.trials.run.refusals.before_servers import refuse_experiment, refuse_plan
 from pgassay.trials.run.refusals.of_servers import refuse_arms
 from pgassay.trials.run.restoring import opened
-from pgassay.trials.run.resumed import RunSoFar
 from pgassay.trials.run.testbeds import target_of, testbeds_of
 from pgassay.trials.run.trial import TrialContext
 from pgassay.workflows.reporting import Outcome, report_run

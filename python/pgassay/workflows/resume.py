@@ -21,6 +21,7 @@ from pgassay.recovery import left_changed, undo_what_is_left
 from pgassay.refusals.refusal import DirectoryRefused
 from pgassay.samples.layout import REPORT, SPEC
 from pgassay.samples.own_runs import was_begun_here
+from pgassay.samples.resumed import RunSoFar
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.samples.unfinished import clear_unfinished
 from pgassay.server.change import visible
@@ -32,7 +33,6 @@ from pgassay.trials.model.record import Validity
 from pgassay.trials.run.block import repeats_in
 from pgassay.trials.run.progress import ProgressListener
 from pgassay.trials.run.refusals.before_servers import refuse_experiment, refuse_plan
-from pgassay.trials.run.resumed import RunSoFar
 from pgassay.workflows.pipeline import carry_out
 from pgassay.workflows.reporting import Outcome, analyse_run, report_run
 
@@ -58,7 +58,7 @@ def resume(
         return _as_reported(readings, listener)
     listener.planned(plan)
     listener.preparing(f"resuming after {len(finished)} finished trials")
-    so_far = RunSoFar(run.environment().given, finished, frozenset(accepted), resumed=True)
+    so_far = RunSoFar(run.environment(), finished, frozenset(accepted), resumed=True)
     return carry_out(spec, run, listener, placement, readings, so_far)
 
 

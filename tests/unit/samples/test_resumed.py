@@ -5,17 +5,19 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from pgassay.plan.store import plan_from_json, plan_to_json, same_design
+from pgassay.samples.forms.environment import EnvironmentFile
 from pgassay.samples.journal import FileJournal, open_changes
+from pgassay.samples.resumed import RunSoFar
 from pgassay.samples.unfinished import clear_unfinished, locked, pending_undo
 from pgassay.server.change import SchemaChange, SettingChange
 from pgassay.trials.model.record import Validity
-from pgassay.trials.run.resumed import RunSoFar, differences
 from support.refusals import refused
 from support.synthetic.designs import plan_of_spec
 from support.synthetic.directories import SPEC, synthetic_run
@@ -40,8 +42,15 @@ def now(**server: Any) -> dict[str, Any]:
     return later
 
 
+def resumed(
+    before: dict[str, Any], finished: Mapping[int, Validity] | None = None, *accepted: str
+) -> RunSoFar:
+    environment = EnvironmentFile.model_validate(before)
+    return RunSoFar(environment, finished or {}, frozenset(accepted), resumed=True)
+
+
 def test_the_same_server_a_day_later_is_the_same() -> None:
-    assert differences(BEFORE, now()) == {}
+    assert resumed(BEFORE).differences(now()) == {}
 
 
 def test_a_new_run_has_nothing_to_differ_from() -> None:
@@ -52,7 +61,7 @@ def test_a_new_run_has_nothing_to_differ_from() -> None:
 def test_every_difference_is_named_with_both_values() -> None:
     later = now(version="PostgreSQL 16.14", settings={"jit": "off"})
     later["host"] = {"kernel": "Linux 6.6", "cpus": 2}
-    assert differences(BEFORE, later) == {
+    assert resumed(BEFORE).differences(later) == {
         "version": ("PostgreSQL 18.4", "PostgreSQL 16.14"),
         "jit": ("not set", "off"),
         "work_mem": ("8192kB", "not set"),
@@ -62,23 +71,23 @@ def test_every_difference_is_named_with_both_values() -> None:
 
 def test_the_socket_of_an_existing_server_is_a_setting_like_any_other() -> None:
     before, later = (one | {"target": "existing"} for one in (BEFORE, now()))
-    assert list(differences(before, later)) == ["unix_socket_directories"]
+    assert list(resumed(before).differences(later)) == ["unix_socket_directories"]
 
 
 def test_a_difference_is_refused_with_one_line_or_accepted_by_name() -> None:
     later = now(settings=BEFORE["server"]["settings"] | {"work_mem": "4096kB"})
-    so_far = RunSoFar(BEFORE, {1: Validity()}, resumed=True)
+    so_far = resumed(BEFORE, {1: Validity()})
     with refused(
         "server-changed-meanwhile",
         named="work_mem was 8192kB, is 4096kB",
         names="--accept work_mem",
     ):
         so_far.continued(later)
-    accepting = RunSoFar(BEFORE, {1: Validity()}, frozenset({"work_mem"}), resumed=True)
+    accepting = resumed(BEFORE, {1: Validity()}, "work_mem")
     stored = accepting.continued(later)
     assert stored["server"] == BEFORE["server"]
     assert stored["resumed"][0]["accepted"] == ["work_mem"]
-    again = RunSoFar(stored, {1: Validity(), 2: Validity()}, frozenset({"work_mem"}), resumed=True)
+    again = resumed(stored, {1: Validity(), 2: Validity()}, "work_mem")
     assert [note["after_trials"] for note in again.continued(later)["resumed"]] == [1, 2]
 
 
@@ -86,7 +95,7 @@ def test_another_version_is_refused_before_anything_is_built() -> None:
     with refused(
         "server-changed-meanwhile", named="version was PostgreSQL 18.4, is PostgreSQL 16.14"
     ):
-        RunSoFar(BEFORE, resumed=True).refuse_other_server(now(version="PostgreSQL 16.14"))
+        resumed(BEFORE).refuse_other_server(now(version="PostgreSQL 16.14"))
 
 
 def test_a_stored_plan_is_the_drawn_one_whatever_its_estimates_say() -> None:
