@@ -230,6 +230,17 @@ def test_the_cycle_of_a_checkpoint_is_that_of_the_settings_that_an_arm_was_run_w
     assert caveat.note.values["cycle_s"] == 30.0
 
 
+@pytest.mark.parametrize("stored", ["<b>4GB</b>", "-1", "9e99TB"])
+def test_a_stored_setting_that_no_server_takes_counts_as_not_stored(stored: str) -> None:
+    plan = plan_of()
+    trials = with_checkpoints(plan, {"a1": 90.0, "a2": 0.0})
+    names = ("max_wal_size", "checkpoint_timeout", "checkpoint_completion_target")
+    held = [ArmAsked("a2", dict.fromkeys(names, stored), {})]
+    (caveat,) = checkpoint_cost_caveats(plan, trials, environment_of(), held)
+    # The defaults: 1 GB / 1.9 at 10 MB a second.
+    assert caveat.note.values["cycle_s"] == pytest.approx(1024 / 1.9 / 10)
+
+
 def test_where_no_arm_had_a_checkpoint_the_verdict_holds_between_checkpoints() -> None:
     plan = plan_of()
     (caveat,) = checkpoint_cost_caveats(

@@ -15,6 +15,7 @@ from pgassay.analysis.measures.asked import ArmAsked
 from pgassay.analysis.measures.model import Caveat, TrialMeasures
 from pgassay.notes import Importance, Note, Value
 from pgassay.plan.model import Arm, Plan
+from pgassay.refusals.refusal import UnfitValue
 from pgassay.samples.forms.environment import EnvironmentFile
 from pgassay.spec.reading.units import to_base
 from pgassay.spec.settings.catalogue import CATALOGUED, catalogue
@@ -113,12 +114,15 @@ def _cycle_s(settings: Mapping[str, str], wal_rate: float, environment: Environm
 
 
 def _setting(name: str, settings: Mapping[str, str], environment: EnvironmentFile) -> float:
-    """What the arm sets, else the server's value, else the default; in the setting's own unit."""
+    """What the arm sets, else the server's value, in the setting's own unit; the default where a
+    stored file has neither, or what no server would take."""
     entry = catalogue(CATALOGUED[-1])[name]
     value = settings.get(name) or environment.server.value_of(name)
-    if value is None:
+    try:
+        found = float(to_base(value or "", entry.get("unit"), entry["vartype"]))
+    except UnfitValue:
         return _DEFAULTS[name]
-    return float(to_base(value, entry.get("unit"), entry["vartype"]))
+    return found if found >= 0.0 else _DEFAULTS[name]
 
 
 _DEFAULTS = {
@@ -126,4 +130,5 @@ _DEFAULTS = {
     "max_wal_size": 1024.0,
     "checkpoint_completion_target": 0.9,
 }
-"""PostgreSQL documentation, "Write Ahead Log"; used where environment.json lacks a setting."""
+"""PostgreSQL documentation, "Write Ahead Log"; used where no file has a
+value that fits."""
