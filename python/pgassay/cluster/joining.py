@@ -18,7 +18,6 @@ from pgassay.cluster.nodes import Cluster
 from pgassay.interruption import SIGNALS
 from pgassay.refusals.refusal import SetupRefused
 
-EXTRA = "pgassay[ray]"
 _DEBUGGER = "PYTHONBREAKPOINT"
 LOCAL = "local"
 """The address of a cluster of this machine alone, which ends with the run."""

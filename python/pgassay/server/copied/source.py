@@ -37,7 +37,6 @@ from pgassay.server.statements import statement
 from pgassay.server.undo.killed_run import explained
 from pgassay.spec.server.signs import SIGNS
 
-INSTEAD = ', or take reset.level = "template"'
 LEAST_SENDERS = 2
 """pg_basebackup has one session for the files and one for the WAL written meanwhile."""
 

@@ -23,7 +23,6 @@ from pgassay.notes import Note
 from pgassay.refusals.refusal import SetupRefused, TrialRefused
 
 PARANOID = Path("/proc/sys/kernel/perf_event_paranoid")
-INSTALL = "on Debian: apt install linux-perf; on Ubuntu: linux-tools-$(uname -r); on Fedora: perf"
 RIGHT = "run pgassay as root, or: sysctl kernel.perf_event_paranoid=1"
 STACK_BYTES = 8192
 """Copied of each stack: at PostgreSQL's depths enough for nine of ten; perf takes 64 kB at most."""
