@@ -37,14 +37,14 @@ _MOST_EVIDENCE = 2
 
 def answer_parts(context: ReportContext) -> dict[str, Part]:
     """Returns the blocks of the brief's answer, by the names that `parts.toml` lists."""
-    meaning = texts()["meaning"]["run" if context.plan.factors else "single"].strip()
-    margin = f"{context.margin} %"
+    meaning = texts()["meaning"]["run" if context.plan.factors else "single"]
+    margin, interval = f"{context.margin} %", headline.interval_words(context)
     return {
         "question": [context.title],
         "answer": _answers(context),
         "figures": _figures(context),
         "gates": [gate_table(context.gates)],
-        "meaning": [meaning.format(margin=margin, interval=headline.interval_words(context))],
+        "meaning": [one.format(margin=margin, interval=interval) for one in meaning],
         "caveats": caveats.blocks(context),
         "why": _why(context),
         "findings": _findings(context),

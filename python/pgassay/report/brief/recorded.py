@@ -39,7 +39,7 @@ def observation_parts(context: ObservationContext) -> dict[str, Part]:
             *number_lines(tr("Largest"), observed.largest, COURSE_UNITS),
             *lists.log.blocks(context),
         ],
-        "meaning": [texts()["meaning"]["recorded"].strip()],
+        "meaning": [*map(str, texts()["meaning"]["recorded"])],
         "caveats": method.caveats.blocks(context),
         "waits": waits.waits.blocks(context),
         "statements": lists.statements.blocks(context),
@@ -59,7 +59,7 @@ def trace_parts(context: TraceContext) -> dict[str, Part]:
 
     return {
         "summary": [context.title, Facts(trace_summary.facts(context))],
-        "meaning": [texts()["meaning"]["recorded"].strip().splitlines()[0]],
+        "meaning": [str(texts()["meaning"]["recorded"][0])],
         "caveats": trace_method.caveats.blocks(context),
         "points": [figures.points_table(context.traced.points, is_whole=True)],
         "checkpoints": figures.around.blocks(context),
