@@ -148,9 +148,6 @@ class Message(str):
     def capitalize(self) -> str:
         return tr(self).capitalize()
 
-    def strip(self, chars: str | None = None) -> str:
-        return tr(self).strip(chars)
-
 
 def messages_of(table: T, keys: Collection[str] = (), *, besides: Collection[str] = ()) -> T:
     """Returns a TOML table with `Message`s for the texts under these keys, or under all but

@@ -63,7 +63,12 @@ def test_a_run_that_may_end_early_says_both_ends() -> None:
 
 @pytest.mark.parametrize(
     ("low", "high", "shown"),
-    [(20, 20.4, "20 s"), (20, 40, "20 to 40 s"), (80, 300, "80 s to 5 min")],
+    [
+        (20, 20.4, "20 s"),
+        (20, 40, "20 to 40 s"),
+        (80, 300, "80 s to 5 min"),
+        (7500, 11100, "2 h 05 min to 3 h 05 min"),
+    ],
 )
 def test_a_span_is_as_short_as_it_can_be(low: float, high: float, shown: str) -> None:
     assert str(Span(low, high)) == shown

@@ -48,3 +48,9 @@ def test_columns_are_left_out_by_their_names_whatever_their_titles_say() -> None
     ]
     assert [one.name for one in found.filled().columns] == ["level", "estimate.effect_pct"]
     assert found.filled("level") == found
+
+
+def test_a_cell_is_left_out_where_it_repeats_the_one_above_and_not_where_it_only_looks_so() -> None:
+    columns = (column("mean", "Mean", lambda fact: f"{fact['mean']:.1f}", merges=True),)
+    found = view(columns, [{"mean": 1.21}, {"mean": 1.21}, {"mean": 1.19}])
+    assert [row[0] for _, row in found.grouped()] == ["1.2", "", "1.2"]

@@ -14,7 +14,7 @@ from pgassay.analysis.model import Analysis, RunFacts, Verdict
 from pgassay.findings.model import Finding, FindingKind
 from pgassay.findings.wording import as_sentences, share_interval, texts_of
 from pgassay.notes import Note, Term
-from pgassay.quantities import milliseconds
+from pgassay.quantities import TIME_DIGITS
 
 _RULE = "findings/answer/time_parts"
 _RULES = texts_of(__name__)
@@ -139,7 +139,7 @@ def _too_much(one: Accounting) -> Iterator[Note]:
         one.unaccounted_ci95_ms,
         strict=True,
     ):
-        if missing < 0.0 and milliseconds(-missing) != milliseconds(0.0):
+        if round(missing, TIME_DIGITS) < 0.0:
             form = "beyond" if interval is not None and interval[1] < 0.0 else "within"
             subject = f"{one.factor} = {level}"
             yield Note.of(f"{_RULE}/texts.{form}", subject=subject, size=-missing)

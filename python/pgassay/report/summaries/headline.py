@@ -116,9 +116,10 @@ def _means(context: ReportContext) -> Iterator[tuple[str, str]]:
 def load(plan: Plan) -> str:
     """Return the load of a plan, such as `8 clients`, or `4, 8, 16 clients`."""
     measured = [step for step in plan.steps if step.measured]
-    clients = listed(dict.fromkeys(decimals(step.clients, "g") for step in measured))
-    rates = list(dict.fromkeys(decimals(step.rate, "g") for step in measured if step.rate))
-    words = tr("1 client") if clients == "1" else tr("{clients} clients", clients=clients)
+    clients = dict.fromkeys(step.clients for step in measured)
+    rates = [decimals(one, "g") for one in dict.fromkeys(step.rate for step in measured) if one]
+    several = listed(decimals(one, "g") for one in clients)
+    words = tr("1 client") if [*clients] == [1] else tr("{clients} clients", clients=several)
     return (
         tr("{words}, {list} transactions per second asked for", words=words, list=listed(rates))
         if rates

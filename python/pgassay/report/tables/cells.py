@@ -100,11 +100,15 @@ def interval(ends: tuple[float, float] | None) -> str:
 
 def with_interval(change_pct: float | None, ends: tuple[float, float] | None) -> str:
     """A change and its interval, which break only between the two: `+3.1 % (1.8 to 4.4 %)`."""
-    change = signed_percent(change_pct).replace(" ", NO_BREAK)
+    change = _unbroken(signed_percent(change_pct))
     if ends is None:
         return change
     low, high = map(signed, ends)
-    return f"{change} ({tr('{low} to {high} %', low=low, high=high).replace(' ', NO_BREAK)})"
+    return f"{change} ({_unbroken(tr('{low} to {high} %', low=low, high=high))})"
+
+
+def _unbroken(text: str) -> str:
+    return text.replace(" ", NO_BREAK)
 
 
 def between(estimate: values.Estimate) -> str:

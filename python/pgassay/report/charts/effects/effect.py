@@ -102,7 +102,7 @@ def _row(at: int, comparison: Comparison, label: Tip) -> Iterator[Mark]:
 
 
 def _as_measured(effect: float, raw: float) -> str:
-    if signed_percent(effect) == signed_percent(raw):
+    if round(effect, 1) == round(raw, 1):
         return ""
     return tr(", {change} as measured", change=signed_percent(raw))
 
