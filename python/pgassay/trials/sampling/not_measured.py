@@ -250,6 +250,13 @@ def described(found: Mapping[str, list[Check]]) -> list[dict[str, Any]]:
     return listed
 
 
+def codes_of(entry: Mapping[str, Any]) -> tuple[str, ...]:
+    """Returns the codes of a setting's notes: its title, what was found, and, where it can be,
+    unknown."""
+    parts = ("title", "found", *(["unknown"] if "since" in entry else []))
+    return tuple(_code(entry, part) for part in parts)
+
+
 def _code(entry: Mapping[str, Any], part: str) -> str:
     return f"trials/sampling/{entry['name'].replace('_', '-')}-{part}"
 
