@@ -28,7 +28,7 @@ from pgassay.samples.forms.observation import ObservationFile, SegmentFile
 from pgassay.samples.layout import OBSERVATION, SEGMENT, SEGMENTS
 from pgassay.samples.storage.files import clear_errors, write_atomically
 from pgassay.samples.storage.json_files import stored_file, without_secrets
-from pgassay.samples.storage.tables import TABLES, as_table, logged_tables, packing
+from pgassay.samples.storage.tables import TABLES, as_table, logged_tables, new_writer, parquet_of
 from pgassay.samples.stored_parts import StoredSegment
 from pgassay.trials.model.record import Columns, Piece, SegmentEnd
 
@@ -44,10 +44,6 @@ class ObservationDirectory(StoredDirectory):
     def described(self) -> ObservationFile:
         """Reads observation.json."""
         return stored_file(self.path / OBSERVATION, ObservationFile)
-
-    def write_described(self, value: ObservationFile) -> None:
-        """Writes observation.json, again where it has changed."""
-        self.write_file(OBSERVATION, value)
 
     def segment(self, number: int) -> StoredSegment:
         """Returns the segment of this number."""
@@ -94,9 +90,7 @@ class SegmentWriter:
         with clear_errors(self._final):
             make_directory(self._aside)
             for name in _SAMPLED:
-                path = self._aside / f"{name}.parquet"
-                os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-                self._writers[name] = pq.ParquetWriter(path, TABLES[name], **packing(TABLES[name]))
+                self._writers[name] = new_writer(self._aside / f"{name}.parquet", TABLES[name])
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -131,8 +125,8 @@ class SegmentWriter:
                 writer.close()
                 _sync(self._aside / f"{name}.parquet")
             for name, table in logged_tables(end.checkpoints, end.events).items():
-                pq.write_table(table, self._aside / f"{name}.parquet", **packing(table.schema))
-                _sync(self._aside / f"{name}.parquet")
+                file = self._aside / f"{name}.parquet"
+                write_atomically(file, parquet_of([table], table.schema))
             stored = SegmentFile.ended(self._number, end)
             write_atomically(self._aside / SEGMENT, without_secrets(stored))
             self._aside.rename(self._final)
@@ -154,5 +148,4 @@ class SegmentWriter:
 
 def _sync(path: Path) -> None:
     with path.open("rb") as file:
-        os.fchmod(file.fileno(), 0o600)  # whatever the umask
         os.fsync(file.fileno())

@@ -21,7 +21,7 @@ from pgassay.samples.directory import StoredDirectory
 from pgassay.samples.forms.profiles import ProfilesFile
 from pgassay.samples.layout import PROFILES_INDEX
 from pgassay.samples.storage.files import clear_errors, write_atomically
-from pgassay.samples.storage.json_files import as_json, read_text, stored_file
+from pgassay.samples.storage.json_files import read_text, stored_file, without_secrets
 from pgassay.trials.profile.model import Profile
 
 PROFILES = "profiles"
@@ -55,7 +55,7 @@ class ProfileDirectory(StoredDirectory):
 
     def finish(self, of_arm: Mapping[str, Sequence[Profile]], notes: Sequence[Note]) -> None:
         """Writes what the files do not say, which completes the profiles."""
-        self.write_files({self.MARK: as_json(ProfilesFile.taken(of_arm, notes).to_json())})
+        self.write_files({self.MARK: without_secrets(ProfilesFile.taken(of_arm, notes))})
 
     def read(self) -> StoredProfiles:
         """Reads all profiles; nothing where there is none."""

@@ -11,7 +11,6 @@ Times are nanoseconds of Unix time, as in every other table of a run.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -20,13 +19,12 @@ from typing import Any, Self
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pgassay.durable import OWNER_ONLY
 from pgassay.samples.directory import StoredDirectory
 from pgassay.samples.forms.trace import TraceFile
 from pgassay.samples.layout import TRACE
-from pgassay.samples.storage.files import clear_errors, write_atomically
-from pgassay.samples.storage.json_files import as_json, stored_file
-from pgassay.samples.storage.tables import clear_read_errors, packing
+from pgassay.samples.storage.files import clear_errors
+from pgassay.samples.storage.json_files import stored_file
+from pgassay.samples.storage.tables import clear_read_errors, new_writer
 from pgassay.trials.model.columns import WORD
 from pgassay.trials.trace.output import PhaseEvent, PointReading
 
@@ -84,10 +82,6 @@ class TraceDirectory(StoredDirectory):
             found.validate(full=True)
             return found
 
-    def write_described(self, value: TraceFile) -> None:
-        """Writes trace.json, which completes the trace."""
-        write_atomically(self.path / TRACE, as_json(value.to_json()))
-
 
 class TraceWriter:
     """Writes the tables as the readings come; use it as a context manager."""
@@ -100,9 +94,7 @@ class TraceWriter:
     def __enter__(self) -> Self:
         with clear_errors(self._folder):
             for name, schema in _FILES.items():
-                path = self._aside(name)
-                os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, OWNER_ONLY))
-                self._writers[name] = pq.ParquetWriter(path, schema, **packing(schema))
+                self._writers[name] = new_writer(self._aside(name), schema)
         return self
 
     def __exit__(self, kind: object, *_: object) -> None:

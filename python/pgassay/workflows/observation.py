@@ -118,7 +118,7 @@ def _record(
         max_disk_bytes=request.max_disk_bytes,
     )
     with Recorder(server, facts, request.every_s) as recorder, lost_storage_is_a_trial_error():
-        directory.write_described(about)
+        directory.write_file(directory.MARK, about)
         listener.began(server.parameters.label, request)
         number, over = 0, False
         notes: dict[Hashable, Note] = {}
@@ -130,7 +130,7 @@ def _record(
             if about.notes != tuple(notes.values()):
                 # Before the segment that has them may be dropped.
                 about = about.model_copy(update={"notes": tuple(notes.values())})
-                directory.write_described(about)
+                directory.write_file(directory.MARK, about)
             dropped = directory.drop_oldest(
                 ended_before_ns=recorder.now_ns() - round(request.keep_s * 1e9),
                 # Room for the one that comes next.
@@ -139,7 +139,7 @@ def _record(
             ended_by = ("stopped" if is_stopped() else "duration") if over else None
             dropped += about.dropped_segments
             about = about.model_copy(update={"dropped_segments": dropped, "ended_by": ended_by})
-            directory.write_described(about)
+            directory.write_file(directory.MARK, about)
 
 
 def _record_segment(

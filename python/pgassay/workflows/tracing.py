@@ -113,7 +113,7 @@ def trace(
             "server": server.parameters.label,
             "cost": None if cost is None else asdict(cost),
         }
-    directory.write_described(TraceFile.model_validate(about))
+    directory.write_file(directory.MARK, TraceFile.model_validate(about))
     return reported(directory, trace_context(directory))
 
 

@@ -71,5 +71,5 @@ def synthetic_trace(folder: Path) -> TraceDirectory:
                 PhaseEvent("checkpoint", False, at(end), 0),
             ]
         )
-    directory.write_described(TraceFile.read(DESCRIBED))
+    directory.write_file(directory.MARK, TraceFile.read(DESCRIBED))
     return directory

@@ -88,7 +88,7 @@ def observation(folder: Path) -> ObservationDirectory:
     for number, (start, end) in enumerate([(100, 110), (111, 120)], start=1):
         piece = Piece(waits(start, 90), NOTHING, readings(start, end, 25))
         write(directory, number, piece, end_of(start, end))
-    directory.write_described(ObservationFile(server="db", ended_by="duration"))
+    directory.write_file(directory.MARK, ObservationFile(server="db", ended_by="duration"))
     return directory
 
 

@@ -7,6 +7,7 @@ or reads a column that is not needed.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -17,6 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow.dataset import dataset
 
+from pgassay.durable import OWNER_ONLY
 from pgassay.refusals.refusal import DirectoryRefused
 from pgassay.trials.model.columns import CHECKPOINTS, COUNTERS, EVENTS, LOAD, WAITS
 from pgassay.trials.model.record import Checkpoint, Columns
@@ -69,13 +71,19 @@ def parquet(table: pa.Table) -> bytes:
 def parquet_of(parts: Iterable[pa.Table], schema: pa.Schema) -> bytes:
     """Writes a whole file of many tables, of which one at a time is in memory."""
     sink = pa.BufferOutputStream()
-    with pq.ParquetWriter(sink, schema, **packing(schema)) as writer:
+    with pq.ParquetWriter(sink, schema, **_packing(schema)) as writer:
         for part in parts:
             writer.write_table(part)
     return bytes(sink.getvalue())
 
 
-def packing(schema: pa.Schema) -> dict[str, Any]:
+def new_writer(path: Path, schema: pa.Schema) -> pq.ParquetWriter:
+    """Begins a Parquet file that only its owner may read."""
+    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, OWNER_ONLY))
+    return pq.ParquetWriter(path, schema, **_packing(schema))
+
+
+def _packing(schema: pa.Schema) -> dict[str, Any]:
     """Returns how to write a table small; histograms are most of a run, and their buckets lie in
     order."""
     rising = [_leaf(field) for field in schema if field.name in _RISING]
