@@ -104,7 +104,7 @@ def catalogue(room: str) -> Mapping[str, Mapping[str, Any]]:
     """Returns the entries of a room, of a rule or of all refusals, by the code without it."""
     if room == REFUSALS:
         return {
-            code: {"text": line(entry["text"], entry.get("fix", ""))}
+            code: {"text": line(entry["text"], entry.get("otherwise") or entry.get("fix", ""))}
             for code, entry in refusals().items()
         }
     if room not in (*ROOMS, *RULES):

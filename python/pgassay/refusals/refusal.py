@@ -4,8 +4,8 @@ Enters: codes of the catalogue with their values; the checks of a stage. Leaves:
 is an error of one line with file, key and fix. Never: reads a file of the user's.
 
 The catalogue is the TOML files of this folder. The code `too-few-levels` is a line of one of them:
-its `text` and its `fix` with places for the values, and its `key` where that does not depend on
-the experiment.
+its `text` and its `fix` with places for the values, the fix `otherwise` where that one is empty for
+some values, and its `key` where that does not depend on the experiment.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ class UnfitValue(ValueError):
 
 @cache
 def catalogue() -> Mapping[str, Mapping[str, str]]:
-    """Returns `text`, `fix` and `key` of each refusal, by its code."""
+    """Returns `text`, `fix`, `otherwise` and `key` of each refusal, by its code."""
     found = sorted(one.name for one in files(__package__).iterdir() if one.name.endswith(".toml"))
     texts = [(files(__package__) / name).read_text("utf-8") for name in found]
     return {code: entry for text in texts for code, entry in tomllib.loads(text).items()}
@@ -154,7 +154,8 @@ def _entry(code: str, values: Mapping[str, Any]) -> tuple[str, str, str | None]:
         name: _Several(value) if isinstance(value, tuple) else value
         for name, value in values.items()
     }
-    return entry["text"].format(**shown), entry.get("fix", "").format(**shown), entry.get("key")
+    fix = entry.get("fix", "").format(**shown) or entry.get("otherwise", "").format(**shown)
+    return entry["text"].format(**shown), fix, entry.get("key")
 
 
 def line(text: str, fix: str) -> str:

@@ -82,8 +82,7 @@ def study(name: str) -> Study:
     """The study of that name; a SpecError names those that are alike."""
     known = names()
     if name not in known:
-        hint = did_you_mean(name, known) or "; `pgassay study list` names them"
-        raise Refusal("no-such-study", name=name, near=hint)
+        raise Refusal("no-such-study", name=name, near=did_you_mean(name, known))
     folder = FOLDER / name
     texts = read_table(StudyFile, text_of(folder / DESCRIPTION), f"{name}/{DESCRIPTION}")
     return Study(name, folder, texts)

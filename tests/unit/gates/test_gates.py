@@ -52,7 +52,7 @@ def test_a_gate_is_a_metric_a_direction_and_a_limit(
         ("throughput", "gate-form", "METRIC<LIMIT%"),
         ("throughput=-2%", "gate-form", "METRIC<LIMIT%"),
         ("throughput>-2", "gate-without-per-cent", "-2%"),
-        ("thruput>-2%", "metric-misspelt", "throughput"),
+        ("thruput>-2%", "no-such-metric", "throughput"),
         ("speed of light>1%", "no-such-metric", "throughput, latency, mean, p50"),
         ("p99<5000%", "gate-limit-out-of-range", "-100% to +1000%"),
         ("<script>>1%", "gate-form", "METRIC<LIMIT%"),

@@ -105,7 +105,7 @@ def test_an_entry_is_a_text_with_a_fix_and_a_key() -> None:
     of_files = (tomllib.loads(one.read_text("utf-8")) for one in PACKAGE.glob("refusals/*.toml"))
     assert sum(map(len, of_files)) == len(catalogue()), "a code is in two files"
     for code, entry in catalogue().items():
-        assert entry.keys() <= {"text", "fix", "key"}, code
+        assert entry.keys() <= {"text", "fix", "otherwise", "key"}, code
         assert not entry["text"].endswith((".", ";")), code
 
 

@@ -116,7 +116,7 @@ def test_a_variant_may_have_other_scripts(tmp_path: Path) -> None:
             f"schedule = ['on', 'of']\nvariants = {JIT}",
             "",
             "",
-            refused("no-such-variant", "load.slices", name="of", near="; did you mean off?"),
+            refused("no-such-variant", "load.slices", name="of", near="did you mean off?"),
         ),
         (
             f"schedule = ['on']\nvariants = {JIT}",
@@ -128,9 +128,7 @@ def test_a_variant_may_have_other_scripts(tmp_path: Path) -> None:
             "variants = [{name = 'a', setting = {}}, {name = 'b'}]",
             "",
             "",
-            refused(
-                "unknown-key", "load.slices.variants.0.setting", near="; did you mean settings?"
-            ),
+            refused("unknown-key", "load.slices.variants.0.setting", near="did you mean settings?"),
         ),
         (
             "variants = [{name = 'a', settings = {jitt = 'on'}}, {name = 'b'}]",
@@ -140,7 +138,7 @@ def test_a_variant_may_have_other_scripts(tmp_path: Path) -> None:
                 "setting-unknown",
                 "load.slices.variants.0.settings.jitt",
                 where="PostgreSQL 18",
-                near="; did you mean jit?",
+                near="did you mean jit?",
             ),
         ),
         (

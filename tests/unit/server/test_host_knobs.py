@@ -42,9 +42,9 @@ def parsed(text: str) -> Spec:
     [
         (
             "'vm.swapiness' = [1, 'x']\n'swappiness' = [1, 2]",
-            "knob-unknown-prefix",
+            "knob-unknown",
             "swappiness",
-            {"near": "; did you mean vm.swappiness?"},
+            {"near": "did you mean vm.swappiness?"},
         ),
         ("'vm.swappiness' = [10]", "too-few-levels", "vm.swappiness", {}),
         (
@@ -65,7 +65,7 @@ def parsed(text: str) -> Spec:
             "'block.schedular' = ['none', 'bfq']",
             "knob-unknown",
             "block.schedular",
-            {"near": "; did you mean block.scheduler?"},
+            {"near": "did you mean block.scheduler?"},
         ),
         (
             "'transparent_hugepage' = ['never', 'always']",

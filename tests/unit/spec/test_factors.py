@@ -199,7 +199,7 @@ def test_factors_that_cannot_work_are_refused_by_code_and_key(
         ("[factors.client]\nrate = [1, 2]", refused("load-is-no-factor", key="rate")),
         (
             "[factors.client]\nprotocl = [1, 2]",
-            refused("unknown-key", near="; did you mean protocol?"),
+            refused("unknown-key", near="did you mean protocol?"),
         ),
         (
             "[factors.client]\nprotocol = ['simple', 'fast']",

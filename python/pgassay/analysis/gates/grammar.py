@@ -61,9 +61,7 @@ def _metrics(name: str, text: str) -> tuple[str, ...]:
     known = [*_names(), *known_endpoints()]
     near = did_you_mean(name, [*known, *METRICS])
     values = {"name": name, "near": near, "known": ", ".join(known)}
-    raise SetupRefused(
-        "metric-misspelt" if near else "no-such-metric", f"--gate {text!r}", **values
-    )
+    raise SetupRefused("no-such-metric", f"--gate {text!r}", **values)
 
 
 def _of_endpoint(entry: Mapping[str, Any]) -> tuple[str, ...]:

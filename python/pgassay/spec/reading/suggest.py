@@ -11,13 +11,13 @@ from difflib import get_close_matches
 
 
 def did_you_mean(word: str, known: Iterable[str], *, list_up_to: int = 12) -> str:
-    """Returns `"; did you mean X?"`, or `"; known are A, B"` where few are known, or an
-    empty text."""
+    """Returns `"did you mean X?"`, or `"known are A, B"` where few are known, or an empty
+    text."""
     names = sorted(set(known))
     by_lower = {name.lower(): name for name in names}
     near = get_close_matches(word.lower(), by_lower, n=1, cutoff=0.7)
     if near:
-        return f"; did you mean {by_lower[near[0]]}?"
+        return f"did you mean {by_lower[near[0]]}?"
     if 0 < len(names) <= list_up_to:
-        return f"; known are {', '.join(names)}"
+        return f"known are {', '.join(names)}"
     return ""

@@ -102,14 +102,15 @@ def check_name(key: str, name: str) -> None:
         if name.startswith(prefix) or name == prefix.rstrip("."):
             names = [prefix + one for one in found[table]]
             if name not in names:
-                bare = f"; known are {', '.join(names)}"
+                bare = f"known are {', '.join(names)}"
                 near = bare if name == prefix.rstrip(".") else did_you_mean(name, names)
                 raise Refusal("knob-unknown", key, near=near)
             return
     if not _SYSCTL.fullmatch(name):
         every = [*found["known"], *(BLOCK + n for n in found["block"])]
-        near = did_you_mean(name, every)
-        raise Refusal("knob-unknown-prefix", key, near=near, block=BLOCK, huge=HUGE)
+        if near := did_you_mean(name, every):
+            raise Refusal("knob-unknown", key, near=near)
+        raise Refusal("knob-unknown-prefix", key, block=BLOCK, huge=HUGE)
 
 
 def _facts(name: str) -> Mapping[str, Any]:

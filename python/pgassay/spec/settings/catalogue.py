@@ -129,7 +129,7 @@ def check_setting(key: str, name: str, value: str, major: int | None) -> None:
 def _refuse_unknown(key: str | None, name: str, major: int | None) -> None:
     elsewhere = [other for other in CATALOGUED if name in catalogue(other)]
     if elsewhere:
-        near = f"; PostgreSQL {elsewhere[-1]} has it"
+        near = f"PostgreSQL {elsewhere[-1]} has it"
     else:
         near = did_you_mean(name, names(major))
         if major not in CATALOGUED and major is not None and not near:
