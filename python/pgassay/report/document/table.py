@@ -80,11 +80,10 @@ class Column:
     """Writes a fact in it."""
 
     def cell(self, fact: Any) -> Cell:
-        """What the column shows of a fact, with the raw value."""
+        """What the column shows of a fact, with the raw value: its name's, if it gives no other."""
         shown = self.show(fact)
-        return replace(
-            shown if isinstance(shown, Cell) else Cell(shown), value=raw(fact, self.name)
-        )
+        cell = shown if isinstance(shown, Cell) else Cell(shown)
+        return cell if cell.value is not None else replace(cell, value=raw(fact, self.name))
 
 
 @dataclass(frozen=True)

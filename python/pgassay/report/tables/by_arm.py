@@ -13,7 +13,7 @@ from pgassay.report.charts.style import arm_styles
 from pgassay.report.context import ReportContext
 from pgassay.report.document.table import Cell, Column, Table, table
 from pgassay.report.log_events import event_words
-from pgassay.report.tables.cells import ABSENT
+from pgassay.report.tables.cells import valued
 
 
 def arm_columns(context: ReportContext) -> tuple[Column, ...]:
@@ -24,7 +24,7 @@ def arm_columns(context: ReportContext) -> tuple[Column, ...]:
 
 
 def arm_table(
-    context: ReportContext, title: str, rows: Sequence[tuple[str | Cell, Sequence[str]]]
+    context: ReportContext, title: str, rows: Sequence[tuple[str | Cell, Sequence[str | Cell]]]
 ) -> Table:
     """Rows of (what, its value in each arm)."""
     columns = arm_columns(context)
@@ -47,8 +47,9 @@ def log_event_table(context: ReportContext) -> Table:
     return arm_table(context, tr("Mean per trial"), rows)
 
 
-def _mean(counts: list[int]) -> str:
-    if not counts:
-        return ABSENT
-    mean = sum(counts) / len(counts)
+def _mean(counts: list[int]) -> Cell:
+    return valued(sum(counts) / len(counts) if counts else None, _rounded)
+
+
+def _rounded(mean: float) -> str:
     return decimals(mean, ".1f").removesuffix(".0") if mean < 100 else decimals(mean, ".0f")

@@ -84,9 +84,15 @@ def _signed(value: float, metric: Metric) -> str:
     return f"{'+' if value > 0 else ''}{quantity(value, metric)}"
 
 
-def measured(value: float | None, metric: Metric) -> str:
+def measured(value: float | None, metric: Metric) -> Cell:
     """A value with its unit, or a dash."""
-    return ABSENT if value is None or not math.isfinite(value) else quantity(value, metric)
+    known = value is not None and math.isfinite(value)
+    return valued(value if known else None, lambda known: quantity(known, metric))
+
+
+def valued(value: Any, write: Callable[[Any], str] = str) -> Cell:
+    """A raw value, as a format writes it; a dash where there is none."""
+    return Cell(ABSENT) if value is None else Cell(write(value), value=value)
 
 
 def interval(ends: tuple[float, float] | None) -> str:

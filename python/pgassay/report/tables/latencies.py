@@ -6,40 +6,32 @@ Never: computes a quantile.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from pgassay.analysis.curves.latency_curve import ArmLatencyCurve
-from pgassay.language import Message, decimals, tr
+from pgassay.language import decimals, tr
 from pgassay.quantities import latency
-from pgassay.report.document.table import Column, Table, table
-from pgassay.report.tables.cells import ABSENT
-from pgassay.report.tables.cells import whole as whole_number
+from pgassay.report.document.table import Column, Table, column, view
+from pgassay.report.tables.cells import inside, valued, whole, written
 
-_SHARES = (0.5, 0.9, 0.95, 0.99, 0.999)
+_COLUMNS = (
+    written("max_ms", "Longest", latency),
+    written("transactions", "Transactions", whole),
+)
 
 
-def latency_table(
-    heads: Sequence[Column], rows: Sequence[tuple[Sequence[str], ArmLatencyCurve]]
-) -> Table:
-    """Rows of (names beneath `heads`, a curve), grouped by scenario where there are several."""
+def latency_table(heads: Sequence[Column], curves: Sequence[Mapping[str, Any]]) -> Table:
+    """A row for each `curve`, named by `heads`, grouped by scenario where there are several."""
     columns = (
-        Column(Message("Scenario"), "group", name="scenario"),
-        *heads,
-        *(Column(tr("p{share}", share=decimals(100 * share, "g"))) for share in _SHARES),
-        Column(Message("Longest")),
-        Column(Message("Transactions")),
+        column("scenario", "Scenario", lambda one: one.scenario or tr("all scenarios"), "group"),
+        *map(_quantile, (0.5, 0.9, 0.95, 0.99, 0.999)),
+        *_COLUMNS,
     )
-    found = table(
-        columns,
-        [
-            (
-                one.scenario or tr("all scenarios"),
-                *names,
-                *(ABSENT if ms is None else latency(ms) for ms in map(one.at, _SHARES)),
-                latency(one.max_ms),
-                whole_number(one.transactions),
-            )
-            for names, one in rows
-        ],
-    )
-    return found.only_if(scenario=len({one.scenario for _, one in rows}) > 1)
+    first, *others = inside("curve", columns)
+    found = view((first, *heads, *others), curves)
+    return found.only_if(**{first.name: len({one["curve"].scenario for one in curves}) > 1})
+
+
+def _quantile(share: float) -> Column:
+    title = tr("p{share}", share=decimals(100 * share, "g"))
+    return column(f"p{share}", title, lambda one: valued(one.at(share), latency))

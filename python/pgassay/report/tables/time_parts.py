@@ -149,7 +149,7 @@ def class_table(context: ReportContext) -> Table:
         context,
         tr("Per transaction"),
         [
-            (name, [milliseconds(column[at], digits) for column in columns])
+            (name, [Cell(milliseconds(c[at], digits), value=c[at]) for c in columns])
             for at, name in enumerate(named)
         ],
     )

@@ -5,31 +5,39 @@ Enters: the context. Leaves: a table, and what decides. Never: decides an outcom
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Any
 
-from pgassay.analysis.gates.model import GateOutcome, GateResult
+from pgassay.analysis.gates.model import GateCheck, GateOutcome, GateResult, worst
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.answer.gates import NOT_MEASURED, change_of, interval_of, reason_of
-from pgassay.language import Message, tr
-from pgassay.notes import Note
+from pgassay.language import tr
+from pgassay.plan.model import Gate
 from pgassay.quantities import load
 from pgassay.report.context import ApartContext, ReportContext
 from pgassay.report.document.blocks import Paragraph
 from pgassay.report.document.section import Blocks, section
-from pgassay.report.document.table import Cell, Column, Table, table
+from pgassay.report.document.table import Cell, Table, column, view
 from pgassay.report.document.text import texts_of
-from pgassay.report.tables.cells import ABSENT, subject, tone_cell
+from pgassay.report.tables.cells import ABSENT, subject, tone_cell, written
 
 sentence = texts_of(__name__)
 
+
+def _checked(show: Callable[[GateCheck, float], object]) -> Callable[[Mapping[str, Any]], str]:
+    """Shows a check with the limit of its gate; a dash where nothing was measured."""
+    return lambda row: str(show(row["of"], row["gate"].limit)) if row["of"] else ABSENT
+
+
 _COLUMNS = (
-    Column(Message("Gate"), "heading", merges=True),
-    Column(Message("Metric"), "text", merges=True),
-    Column(Message("Level compared"), "text"),
-    Column(Message("Load"), "line"),
-    Column(Message("Change")),
-    Column(Message("Interval")),
-    Column(Message("Outcome"), "text"),
+    written("gate.text", "Gate", str, "heading", merges=True),
+    column("metric", "Metric", lambda row: METRICS[_metric(**row)].title, "text", merges=True),
+    written("of.comparison", "Level compared", subject, "text"),
+    written("of.comparison", "Load", lambda one: load(one.step, one.step_unit), "line"),
+    column("of.change", "Change", _checked(change_of)),
+    column("of.ci95", "Interval", _checked(interval_of)),
+    column("of.outcome", "Outcome", lambda row: _outcome(row["of"]), "text"),
 )
 _TONES = {
     GateOutcome.HOLDS: "better",
@@ -51,27 +59,15 @@ def gates(context: ReportContext | ApartContext) -> Blocks:
 
 def gate_table(results: tuple[GateResult, ...]) -> Table:
     """Every gate on every level and load."""
-    rows: list[tuple[str | Cell, ...]] = []
-    for result in results:
-        text, limit = result.gate.text, result.gate.limit
-        if not result.checks:
-            cell = _outcome(result.outcome, NOT_MEASURED)
-            rows.append((text, METRICS[result.gate.metrics[-1]].title, *[ABSENT] * 4, cell))
-        rows += [
-            (
-                text,
-                METRICS[one.comparison.metric].title,
-                subject(one.comparison),
-                load(one.comparison.step, one.comparison.step_unit),
-                str(change_of(one, limit)),
-                str(interval_of(one, limit)),
-                _outcome(one.outcome, reason_of(one)),
-            )
-            for one in result.checks
-        ]
-    return replace(table(_COLUMNS, rows), label=tr("Gates"))
+    rows = ({"gate": each.gate, "of": one} for each in results for one in each.checks or (None,))
+    return view(_COLUMNS, rows, tr("Gates"))
 
 
-def _outcome(outcome: GateOutcome, reason: Note | None) -> Cell:
-    cell = tone_cell(outcome.value, _TONES[outcome])
-    return Cell(cell.text, style=cell.style, note=str(reason or ""))
+def _metric(gate: Gate, of: GateCheck | None) -> str:
+    return gate.metrics[-1] if of is None else of.comparison.metric
+
+
+def _outcome(check: GateCheck | None) -> Cell:
+    outcome = check.outcome if check else worst(())
+    reason = reason_of(check) if check else NOT_MEASURED
+    return replace(tone_cell(outcome.value, _TONES[outcome]), note=str(reason or ""))

@@ -68,6 +68,7 @@ def _best(one: TradeOff, criterion: Criterion) -> str:
 def _cell(criterion: Criterion, figure: LevelFigure) -> Cell:
     text = quantity(figure.mean, METRICS[criterion.metric]) if figure.mean else "0"
     if figure.effect_pct is None:
-        return Cell(text)
+        return Cell(text, value=figure.mean)
     style = figure.standing if figure.standing in ("better", "worse") else ""
-    return Cell(text, style=style, note=with_interval(figure.effect_pct, figure.ci95_pct))
+    beside = with_interval(figure.effect_pct, figure.ci95_pct)
+    return Cell(text, style, note=beside, value=figure.mean)

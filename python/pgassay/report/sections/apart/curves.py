@@ -26,17 +26,17 @@ from pgassay.report.context import ApartContext
 from pgassay.report.document.blocks import Block, Chart, Fold, Key, note
 from pgassay.report.document.captions import happened, quantile_curve
 from pgassay.report.document.section import Blocks, section
-from pgassay.report.document.table import Cell, Column, Table, table
+from pgassay.report.document.table import Cell, Table, view
 from pgassay.report.document.text import Text, joined, texts_of
 from pgassay.report.svg.draw import shows_zero
 from pgassay.report.svg.model import Band, Figure
-from pgassay.report.tables.cells import ABSENT
+from pgassay.report.tables.cells import written
 from pgassay.report.tables.latencies import latency_table
 
 sentence = texts_of(__name__)
 
-_ARM = Column(Message("Arm"), "text", merges=True, name="arm")
-_RUN = Column(Message("Run"), "heading", name="side")
+_ARM = written("arm", "Arm", str, "text", merges=True)
+_RUN = written("side", "Run", str, "heading")
 DESCRIBES = Message(
     "The runs were made apart: this describes them; whether they differ is said by the verdicts."
 )
@@ -70,27 +70,26 @@ def by_load(context: ApartContext) -> Blocks:
 def load_table(analysis: ApartAnalysis) -> Table:
     """Returns the table of metrics by arm, load and side."""
     metrics = shown_metrics([at for one in analysis.curves for at in one.by_load])
-    rows: list[tuple[str | Cell, ...]] = []
+    rows = []
     for one in analysis.curves:
         found = {(at.load, at.side, at.metric): at for at in one.by_load}
         for load in sorted({at.load for at in one.by_load}):
             for side in analysis.sides:
-                cells = (_at_load(found.get((load, side.name, metric))) for metric in metrics)
-                of = load_words(load, _plan(analysis).step_unit)
-                rows.append((one.arm, of, side.name, *cells))
+                figures = {metric: found.get((load, side.name, metric)) for metric in metrics}
+                rows.append({"arm": one.arm, "load": load, "side": side.name, **figures})
+    unit = _plan(analysis).step_unit
     columns = (
         _ARM,
-        Column(Message("Load"), "line", merges=True, name="load"),
+        written("load", "Load", lambda load: load_words(load, unit), "line", merges=True),
         _RUN,
-        *(Column(METRICS[metric].title, name=metric) for metric in metrics),
+        *(written(metric, METRICS[metric].title, _at_load) for metric in metrics),
     )
-    return _fitted(table(columns, rows), analysis)
+    return _fitted(view(columns, rows), analysis)
 
 
-def _at_load(found: AtLoad | None) -> Cell:
-    if found is None:
-        return Cell(ABSENT)
-    return Cell(quantity(found.mean, METRICS[found.metric]), note=range_words(found))
+def _at_load(found: AtLoad) -> Cell:
+    text = quantity(found.mean, METRICS[found.metric])
+    return Cell(text, note=range_words(found), value=found.mean)
 
 
 @section("apart/throughput", "Throughput and latency, second by second")
@@ -157,7 +156,7 @@ def quantiles(context: ApartContext) -> Blocks:
     yield from charts
     scenarios = list(dict.fromkeys(curve.scenario for _, curve in curves))
     curves.sort(key=lambda one: scenarios.index(one[1].scenario))
-    rows = [((arm, curve.arm), curve) for arm, curve in curves]
+    rows = [{"arm": arm, "side": curve.arm, "curve": curve} for arm, curve in curves]
     yield _fitted(latency_table([_ARM, _RUN], rows), analysis)
     yield note(DESCRIBES)
 

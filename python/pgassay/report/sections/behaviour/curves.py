@@ -21,7 +21,7 @@ from pgassay.report.context import ReportContext
 from pgassay.report.document.blocks import Chart, Fold, Heading, PageOnly, note, observed
 from pgassay.report.document.captions import arm_key, cut, quantile_curve
 from pgassay.report.document.section import Blocks, section
-from pgassay.report.document.table import Column, Table, column, view
+from pgassay.report.document.table import Table, column, view
 from pgassay.report.document.text import Text, joined, texts_of
 from pgassay.report.tables.cells import between, interval_column, percent_column, subject, written
 from pgassay.report.tables.latencies import latency_table
@@ -200,6 +200,6 @@ def _without_band(whole: Sequence[QuantileShift]) -> str:
 
 
 def _latency_table(context: ReportContext) -> Table:
-    names = context.labels
-    rows = [((names[one.arm],), one) for one in context.analysis.behaviour.latency_curves]
-    return latency_table([Column(Message("Arm"), "heading")], rows)
+    arm = written("curve.arm", "Arm", context.labels.__getitem__, "heading")
+    curves = context.analysis.behaviour.latency_curves
+    return latency_table([arm], [{"curve": one} for one in curves])

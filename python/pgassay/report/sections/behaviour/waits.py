@@ -105,7 +105,7 @@ def event_table(
         arm_means(context, trials).items(), key=lambda item: (-max(item[1].values()), item[0])
     )
     rows = [
-        (Cell(name, style="code"), [decimals(value, ".2f") for value in values.values()])
+        (Cell(name, "code"), [Cell(decimals(n, ".2f"), value=n) for n in values.values()])
         for name, values in ranked[:_MOST_EVENTS]
         if max(values.values()) >= _FEWEST_SESSIONS
     ]

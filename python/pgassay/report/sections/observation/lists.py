@@ -10,12 +10,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from pgassay.analysis.reading.plain_text import one_line
-from pgassay.language import Message, decimals, tr
+from pgassay.language import decimals, tr
 from pgassay.quantities import size, spaced
 from pgassay.report.context import ObservationContext
 from pgassay.report.document.blocks import note
 from pgassay.report.document.section import Blocks, section
-from pgassay.report.document.table import Cell, Column, column, table, view
+from pgassay.report.document.table import Cell, column, view
 from pgassay.report.document.text import texts_of
 from pgassay.report.log_events import event_words
 from pgassay.report.tables.cells import ABSENT, moment, whole, written
@@ -42,6 +42,10 @@ _STATEMENTS = (
     column("rows", "Rows per call", lambda one: spaced(one.rows / max(one.calls, 1), 1)),
     written("blocks_read", "Blocks read", whole),
     written("wal_bytes", "WAL", size),
+)
+_GAPS = (
+    written("0", "From (UTC)", moment, "text"),
+    column("1", "Duration", lambda gap: _seconds((gap[1] - gap[0]) / 1e9)),
 )
 
 
@@ -89,17 +93,13 @@ def _text(context: ObservationContext, queryid: str) -> Cell:
 def log(context: ObservationContext) -> Blocks:
     """Counts the events in the server's log by kind."""
     logged = context.observed.logged
-    rows = [(words, spaced(logged[kind], 0)) for kind, words in event_words(logged)]
-    yield table((Column(Message("Event"), "text"), Column(Message("Times"))), rows)
+    rows = [{"event": words, "count": logged[kind]} for kind, words in event_words(logged)]
+    yield view((written("event", "Event", str, "text"), written("count", "Times", whole)), rows)
 
 
 @section("observation/gaps", "Times without samples")
 def gaps(context: ObservationContext) -> Blocks:
     """Lists the times in which nothing was sampled."""
-    rows = [
-        (moment(start), _seconds((end - start) / 1e9)) for start, end in context.observed.gaps_ns
-    ]
-    columns = (Column(Message("From (UTC)"), "text"), Column(Message("Duration")))
-    if rows:
-        yield table(columns, rows)
+    if found := context.observed.gaps_ns:
+        yield view(_GAPS, found)
         yield note(sentence("the_server_was_unreachable"))

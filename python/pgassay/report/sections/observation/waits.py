@@ -19,7 +19,7 @@ from pgassay.report.document.blocks import Chart, Paragraph, note
 from pgassay.report.document.section import Blocks, section
 from pgassay.report.document.table import Cell, Column, Table, numbers, table
 from pgassay.report.document.text import texts_of
-from pgassay.report.tables.cells import ABSENT
+from pgassay.report.tables.cells import valued
 
 sentence = texts_of(__name__)
 
@@ -93,13 +93,18 @@ def _row(
     name: Cell, busy: float, by_extension: float | None, observed: ObservationSummary
 ) -> tuple[str | Cell, ...]:
     each = observed.ms_per_transaction(busy)
+    share = 100 * busy / max(observed.active_sessions, 1e-09)
     return (
         name,
-        decimals(busy, ".3f"),
-        ABSENT if each is None else tr("{value} ms", value=spaced(each, 3)),
-        f"{decimals(100 * busy / max(observed.active_sessions, 1e-09), '.1f')} %",
-        ABSENT if by_extension is None else decimals(by_extension, ".3f"),
+        valued(busy, _sessions),
+        valued(each, lambda ms: tr("{value} ms", value=spaced(ms, 3))),
+        valued(share, lambda pct: f"{decimals(pct, '.1f')} %"),
+        valued(by_extension, _sessions),
     )
+
+
+def _sessions(value: float) -> str:
+    return decimals(value, ".3f")
 
 
 def _by_class(events: Mapping[str, float]) -> Mapping[str, float]:

@@ -119,7 +119,7 @@ def _mean_table(context: ReportContext) -> Table:
 def _ends(arm: ArmSummary, metric: Metric) -> str:
     if metric.name not in arm.intervals:
         return ABSENT
-    low, high = (measured(end, metric) for end in arm.intervals[metric.name])
+    low, high = (measured(end, metric).text for end in arm.intervals[metric.name])
     return tr("{low} to {high}", low=low, high=high)
 
 

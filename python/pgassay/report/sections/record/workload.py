@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from pgassay.analysis.measures.asked import ArmAsked
-from pgassay.language import Message, clauses, ntr, tr
+from pgassay.language import clauses, ntr, tr
 from pgassay.quantities import spaced
 from pgassay.report.context import ReportContext
 from pgassay.report.document.blocks import Code, Fold, Paragraph
 from pgassay.report.document.section import Blocks, section
-from pgassay.report.document.table import Column, Table, numbers, table
+from pgassay.report.document.table import Table, column, view
 from pgassay.report.document.text import joined
 from pgassay.report.summaries.headline import load
-from pgassay.report.tables.cells import ABSENT
+from pgassay.report.tables.cells import ABSENT, valued, whole, written
 from pgassay.report.workload import workload_words
 from pgassay.spec.secrets.redaction import redacted
 
@@ -53,36 +53,31 @@ def mix_table(context: ReportContext) -> Table:
     )
     labels = context.labels
     shown = asked[:1] if alike else asked
-    rows = [
-        (
-            "all" if alike else labels.get(one.arm, one.arm),
-            name,
-            *_shares(context, one, name, alike),
-        )
+    rows = (
+        {"of": one, "scenario": name, "weight": one.weights[name], "done": done}
         for one in shown
+        for done in [_transactions(context, "" if alike else one.arm)]
         for name in one.weights
-    ]
-    columns = (
-        Column(Message("Arm"), "text", merges=True, name="arm"),
-        Column(Message("Scenario"), "heading"),
-        *numbers("Asked for", "Achieved", "Transactions"),
     )
-    return table(columns, rows).only_if(arm=not alike)
+    columns = (
+        written("of.arm", "Arm", lambda arm: labels.get(arm, arm), "text", merges=True),
+        written("scenario", "Scenario", str, "heading"),
+        column("weight", "Asked for", lambda row: _wanted(row["of"], row["weight"])),
+        column("share", "Achieved", lambda row: _share(row["scenario"], row["done"])),
+        column(
+            "done", "Transactions", lambda row: valued(row["done"].get(row["scenario"], 0), whole)
+        ),
+    )
+    return view(columns[1:] if alike else columns, rows)
 
 
-def _shares(
-    context: ReportContext, asked: ArmAsked, scenario: str, of_all_arms: bool
-) -> tuple[str, str, str]:
-    """The share asked for, that of the transactions, and how many there were."""
-    weight = asked.weights[scenario]
+def _wanted(asked: ArmAsked, weight: float) -> str:
+    """The share asked for, or how many connections."""
     whole = sum(value for value in asked.weights.values() if value > 0)
-    constant = ntr("{n} connection of its own", "{n} connections of its own", round(-weight))
+    if weight < 0:
+        return ntr("{n} connection of its own", "{n} connections of its own", round(-weight))
     share = f"{spaced(100 * weight / whole, 1)} %" if whole else ABSENT
-    if asked.has_pools:
-        share = tr("{share} of the connections", share=share)
-    wanted = constant if weight < 0 else share
-    done = _transactions(context, "" if of_all_arms else asked.arm)
-    return wanted, _share(scenario, done), spaced(done.get(scenario, 0), 0)
+    return tr("{share} of the connections", share=share) if asked.has_pools else share
 
 
 def _transactions(context: ReportContext, arm: str = "") -> Mapping[str, int]:

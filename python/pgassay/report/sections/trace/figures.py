@@ -14,10 +14,10 @@ from pgassay.quantities import plain_number, spaced
 from pgassay.report.context import TraceContext
 from pgassay.report.document.blocks import Paragraph, note
 from pgassay.report.document.section import Blocks, section
-from pgassay.report.document.table import Column, Table, column, table, view
+from pgassay.report.document.table import Cell, Column, Table, column, table, view
 from pgassay.report.document.text import texts_of
 from pgassay.report.summaries.trace import microseconds, point_name
-from pgassay.report.tables.cells import ABSENT, moment, whole, written
+from pgassay.report.tables.cells import ABSENT, moment, valued, whole, written
 
 sentence = texts_of(__name__)
 
@@ -107,27 +107,27 @@ def _around_table(periods: Sequence[Period], shown: Sequence[PointSummary]) -> T
         Column(Message("Transactions/s")),
         *(Column(tr("{name}: in it · p99", name=name)) for name in names),
     )
-    rows = []
+    rows: list[tuple[str | Cell, ...]] = []
     for period in periods:
         if period.checkpoint > _MOST_CHECKPOINTS:
             continue
         by_name = {(one.point, one.key): one for one in period.points}
-        cells = [by_name.get((one.point, one.key)) for one in shown]
         rows.append(
             (
                 tr("Checkpoint {checkpoint}", checkpoint=period.checkpoint),
                 period.name,
-                spaced(period.seconds, 1),
-                ABSENT if period.tps is None else spaced(period.tps, 0),
-                *(
-                    ABSENT
-                    if one is None
-                    else f"{decimals(one.in_it, '.2f')} · {microseconds(one.p99_us)}"
-                    for one in cells
-                ),
+                Cell(spaced(period.seconds, 1), value=period.seconds),
+                valued(period.tps, whole),
+                *(_in_it(by_name.get((one.point, one.key))) for one in shown),
             )
         )
     return table(columns, rows)
+
+
+def _in_it(one: PointSummary | None) -> Cell:
+    if one is None:
+        return Cell(ABSENT)
+    return Cell(f"{decimals(one.in_it, '.2f')} · {microseconds(one.p99_us)}", value=one.in_it)
 
 
 def _seconds(value: float | None) -> str:
