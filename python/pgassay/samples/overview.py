@@ -158,14 +158,14 @@ def _with_verdict(run: RunOverview) -> RunOverview:
     """With its verdicts, and the effect that the first is about."""
     path = run.path / ANALYSIS
     found = first_values_of(path, SUMMARY).get(SUMMARY) or summary_of(object_in(path))
-    if not found["verdicts"]:
+    verdicts, badge, effect_pct = found["verdicts"], found["badge"], found["effect_pct"]
+    if not verdicts:
         raise ValueError("an analysis without a verdict")
+    texts = all(isinstance(one, str) for one in (badge, *verdicts))
+    if not texts or not isinstance(effect_pct, int | float | None):
+        raise TypeError("a summary of another form")
     return replace(
-        run,
-        verdict=found["verdict"],
-        badge=found["badge"],
-        effect_pct=found["effect_pct"],
-        verdicts=tuple(found["verdicts"]),
+        run, verdict=verdicts[0], badge=badge, effect_pct=effect_pct, verdicts=tuple(verdicts)
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -124,3 +125,16 @@ def test_of_an_analysis_with_a_summary_only_the_beginning_is_read(tmp_path: Path
     text = json.dumps({"summary": summary, "trials": ["\U0001f4a3" * 9000]}, ensure_ascii=False)
     (run / "analysis.json").write_text(text[:-100], "utf-8")
     assert overview_of(run).effect_pct == -3.5
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"effect_pct": "x"}, {"badge": 3}, {"verdicts": [["worse"]]}, {"verdicts": 1}]
+)
+def test_a_summary_of_another_form_makes_a_run_unreadable_and_hides_no_other(
+    tmp_path: Path, wrong: dict[str, Any]
+) -> None:
+    summary = {"verdict": "worse", "badge": "worse", "effect_pct": -3.5, "verdicts": ["worse"]}
+    (run_in(tmp_path, "run") / "analysis.json").write_text(json.dumps({"summary": summary | wrong}))
+    run_in(tmp_path, "other", day=2)
+    assert [run.state for run in runs_in(tmp_path)] == [State.UNREADABLE, State.FINISHED]
+    assert len(lines(runs_in(tmp_path), 80)) == 3, "a heading, and a line for each run"
