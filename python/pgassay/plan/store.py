@@ -35,7 +35,9 @@ class StoredArm(Stored):
 
 
 class PlanFile(StoredFile):
-    """What plan.json has in another form than the fields of a `Plan`."""
+    """What plan.json has in another form than the fields of a `Plan`, which a run copies after
+    every block and caches figures of: kinds stand with the factors and not with each arm, and a
+    note is a sentence beside its code. Older plans have kinds with the arms, too, and no codes."""
 
     schema_: Literal["pgassay.plan/1"] = Field("pgassay.plan/1", alias="schema")
     arms: Items[StoredArm]
@@ -64,7 +66,6 @@ def plan_from_json(stored: Mapping[str, Any]) -> Plan:
     file = PlanFile.read(stored)
     named = {name: value for name, value in file if name != "schema_"}
     plan = dataclass_of(Plan, {**stored, **_WITHOUT})
-    # Old plans also have some of the kinds with each arm.
     kinds = {factor.name: factor.kind for factor in (*plan.held, *plan.factors)}
     held_kinds = {factor.name: factor.kind for factor in plan.held}
     if any(set(arm.levels) != set(kinds) for arm in file.arms):
