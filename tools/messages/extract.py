@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.wording import texts_of
 from pgassay.language import Message, messages_of
+from pgassay.note_catalogues import REFUSALS, catalogue
 
 PACKAGE = Path(__file__).parents[2] / "python" / "pgassay"
 _RULES: dict[str, Any] = tomllib.loads((Path(__file__).parent / "messages.toml").read_text("utf-8"))
@@ -105,13 +106,21 @@ def _of_tables() -> Iterator[Msg]:
     for path in PACKAGE.rglob("notes.toml"):
         for entry in tomllib.loads(path.read_text("utf-8")).values():
             text, one = entry["text"], entry.get("one", "")
-            # A full stop is another one in Chinese.
-            if any(re.search(r"[^\W\d_]|\.", words) for words, *_ in Formatter().parse(text)):
+            if _has_words(text):
                 yield Msg(one, text) if one else Msg(text)
+    for name in _RULES["refusals"]:
+        for code in tomllib.loads((PACKAGE / "refusals" / name).read_text("utf-8")):
+            if _has_words(text := catalogue(REFUSALS)[code]["text"]):
+                yield Msg(text)
     for rule in _RULES["file"]:
         for path in PACKAGE.glob(rule["name"]):
             found = messages_of(tomllib.loads(path.read_text("utf-8")), rule["keys"])
             yield from _texts(found, rule.get("before", ""))
+
+
+def _has_words(text: str) -> bool:
+    """Whether there is more than places; a full stop is another one in Chinese."""
+    return any(re.search(r"[^\W\d_]|\.", words) for words, *_ in Formatter().parse(text))
 
 
 def _inside(node: ast.expr) -> Iterator[ast.expr]:
