@@ -13,14 +13,14 @@ from typing import Any
 from pgassay.analysis.compare import model
 from pgassay.analysis.compare.accounting import TimePart
 from pgassay.analysis.compare.estimate import FEW_BLOCKS
-from pgassay.analysis.compare.model import ByServer, Comparison
+from pgassay.analysis.compare.model import Comparison
 from pgassay.analysis.reading.metrics import METRICS, Metric
 from pgassay.analysis.statistics.values import Estimate, Interval
 from pgassay.analysis.verdicts.model import ArmSummary
 from pgassay.language import messages_of
 from pgassay.note_catalogues import VALUES, table_of
 from pgassay.notes import Note, Term
-from pgassay.quantities import LoadUnit, beyond, digits_of
+from pgassay.quantities import beyond, digits_of
 
 
 @cache
@@ -145,22 +145,6 @@ def where(arm: ArmSummary, arms: Sequence[ArmSummary]) -> Note:
     if len(arms) > 1:
         return Note.of("findings/with-arm", arm=arm.label)
     return Note("findings/in-this-run")
-
-
-def load_of(step: float, unit: str) -> Note:
-    """The load of a step, such as `8 clients`."""
-    if unit == LoadUnit.CLIENTS and float(step).is_integer():
-        return Note.of("findings/clients", n=int(step))
-    return Note.of("findings/load", level=step, unit=Term(unit))
-
-
-def at_load(one: Comparison | ByServer) -> Note | str:
-    """Return the load of a step, such as ` at 8 clients`; the empty text for whole trials."""
-    return (
-        ""
-        if one.step is None
-        else Note.of("findings/at-load", load=load_of(one.step, one.step_unit))
-    )
 
 
 def metric_note(name: str) -> Note:

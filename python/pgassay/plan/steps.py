@@ -10,6 +10,8 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from pgassay.notes import Note, Term
+from pgassay.quantities import LoadUnit
 from pgassay.spec.load.amounts import Stage
 from pgassay.spec.load.table import LoadTable
 
@@ -65,3 +67,15 @@ def steps_of(load: LoadTable) -> tuple[Step, ...]:
         measured = level_steps(load.clients, load.rate, load.step)
     warms_up = load.command is None or load.warmup_command is not None
     return warmed_up(measured, load.warmup if warms_up else None)
+
+
+def load_of(step: float, unit: str) -> Note:
+    """The load of a step, such as `8 clients`."""
+    if unit == LoadUnit.CLIENTS and float(step).is_integer():
+        return Note.of("plan/clients", n=int(step))
+    return Note.of("plan/load", level=step, unit=Term(unit))
+
+
+def at_load(step: float | None, unit: str) -> Note | str:
+    """The load of a step, such as ` at 8 clients`; the empty text for whole trials."""
+    return "" if step is None else Note.of("plan/at-load", load=load_of(step, unit))

@@ -156,7 +156,7 @@ def test_an_idle_step_has_no_verdict_and_whole_trials_keep_theirs() -> None:
         "trials": 1,
         "of": 6,
         "arm": "max_wal_size = 2GB",
-        "at": Note.of("analysis/verdicts/at-load", step=4.0, unit="clients"),
+        "at": Note.of("plan/at-load", load=Note.of("plan/clients", n=4)),
     }
 
 

@@ -23,8 +23,9 @@ from pgassay.analysis.measures.model import Caveat
 from pgassay.analysis.statistics.change_points import change_points
 from pgassay.analysis.statistics.prewhitening import cycle_phase, without_cycle
 from pgassay.analysis.statistics.trend import drift
-from pgassay.notes import Note, Term, Value
+from pgassay.notes import Note, Value
 from pgassay.plan.model import Plan
+from pgassay.plan.steps import load_of
 
 Array = NDArray[np.float64]
 FEWEST_INTERVALS = 30
@@ -62,7 +63,7 @@ def steadiness_caveats(plan: Plan, steps: Sequence[StepSteadiness]) -> list[Cave
     for level in dict.fromkeys(step.step for step in steps):
         known = [s for s in steps if s.step == level and s.course is not Steadiness.UNKNOWN]
         at: Value = (
-            Note("analysis/curves/at-load", {"level": level, "step_unit": Term(plan.step_unit)})
+            Note.of("analysis/curves/at-load", load=load_of(level, plan.step_unit))
             if len(plan.step_levels()) > 1
             else ""
         )

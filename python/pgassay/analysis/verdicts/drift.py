@@ -17,6 +17,7 @@ from pgassay.analysis.compare.model import ByServer, Dependence
 from pgassay.analysis.measures.model import Caveat
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.notes import Note, Term, Value
+from pgassay.plan.steps import load_of
 from pgassay.samples.forms.environment import EnvironmentFile
 from pgassay.samples.forms.trial import Look, TrialFile
 from pgassay.samples.stored_parts import StoredTrial
@@ -109,8 +110,8 @@ def server_caveats(found: Sequence[ByServer]) -> Iterator[Caveat]:
 
 
 def _at_load(one: ByServer, step: float) -> Note:
-    values: dict[str, Value] = {"level": one.level, "step": step, "unit": Term(one.step_unit)}
-    return Note("analysis/verdicts/level-at-load", values)
+    load = load_of(step, one.step_unit)
+    return Note.of("analysis/verdicts/level-at-load", level=one.level, load=load)
 
 
 def unlike_server_caveats(environment: EnvironmentFile) -> Iterator[Caveat]:

@@ -25,6 +25,7 @@ from pgassay.analysis.verdicts.model import IdleTrials, Losses
 from pgassay.analysis.verdicts.withdrawal import Level, LevelAt
 from pgassay.notes import Importance, Note, Term, Value
 from pgassay.plan.model import Arm, Plan
+from pgassay.plan.steps import at_load
 from pgassay.trials.model.record import FailedTrial
 
 
@@ -86,13 +87,6 @@ def describe_idle(one: IdleTrials, unit: str) -> Note:
     at = at_load(one.step, unit)
     values: dict[str, Value] = {"trials": one.trials, "of": one.of, "arm": one.label, "at": at}
     return Note("analysis/verdicts/idle-trials", values)
-
-
-def at_load(step: float | None, unit: str) -> Note | str:
-    """Returns the load of a step, such as ` at 8 clients`; nothing for whole trials."""
-    if step is None:
-        return ""
-    return Note("analysis/verdicts/at-load", {"step": step, "unit": Term(unit)})
 
 
 def levels_of_arm(plan: Plan, place: int) -> tuple[Level, ...]:

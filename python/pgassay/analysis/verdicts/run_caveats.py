@@ -24,11 +24,11 @@ from pgassay.analysis.measures.model import Caveat, TrialMeasures
 from pgassay.analysis.measures.within_run import is_left_out
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.verdicts.idle_rounds import rounds_that_count
-from pgassay.analysis.verdicts.left_out_trials import at_load
 from pgassay.analysis.verdicts.withdrawal import set_by_load
 from pgassay.notes import Importance, Note, Term, Value
 from pgassay.plan.model import Arm, Plan
 from pgassay.plan.risks import NO_CHECKPOINTS, SET_BY_LOAD
+from pgassay.plan.steps import at_load
 from pgassay.samples.forms.environment import EnvironmentFile
 
 _MOST_NUMBERS = 6

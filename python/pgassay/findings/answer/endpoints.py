@@ -121,7 +121,8 @@ def price(plan: Plan) -> Note | None:
 def _margin(endpoint: Endpoint) -> Note:
     margin = 100 * endpoint.margin
     if endpoint.metric == "failed_share":
-        return Note.of("findings/margin-points", value=margin)
+        code = "findings/margin-point" if margin == 1 else "findings/margin-points"
+        return Note.of(code, value=margin)
     return Note.of("findings/margin", pct=margin)
 
 

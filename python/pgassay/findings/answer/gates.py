@@ -11,8 +11,9 @@ from dataclasses import dataclass
 
 from pgassay.analysis.gates.model import GateCheck, GateOutcome, GateResult
 from pgassay.analysis.statistics.values import Interval
-from pgassay.findings.wording import at_load, change
+from pgassay.findings.wording import change
 from pgassay.notes import Note
+from pgassay.plan.steps import at_load
 
 _RULE = "findings/answer/gates"
 NOT_MEASURED = Note("analysis/gates/not-measured")
@@ -46,7 +47,9 @@ def gate_lines(results: Sequence[GateResult]) -> Iterator[GateLine]:
 def _subject(check: GateCheck) -> Note:
     """The level, and the load where there are several."""
     one = check.comparison
-    return Note.of(f"{_RULE}/subject", factor=one.factor, level=one.level, at=at_load(one))
+    return Note.of(
+        f"{_RULE}/subject", factor=one.factor, level=one.level, at=at_load(one.step, one.step_unit)
+    )
 
 
 def _claim(check: GateCheck, limit: float) -> Note:

@@ -8,8 +8,9 @@ from __future__ import annotations
 from pgassay.analysis.compare.model import ByServer, Dependence, ServerEffect
 from pgassay.analysis.model import Analysis, RunFacts
 from pgassay.findings.model import Finding, FindingKind
-from pgassay.findings.wording import at_load, percent
+from pgassay.findings.wording import percent
 from pgassay.notes import Note, Value
+from pgassay.plan.steps import at_load
 
 RULE = "by_server"
 _CODES = {
@@ -33,7 +34,7 @@ def _claim(one: ByServer, analysis: Analysis) -> Note:
     values: dict[str, Value] = {
         "factor": one.factor,
         "level": one.level,
-        "at": at_load(one),
+        "at": at_load(one.step, one.step_unit),
         "effects": tuple(map(_effect, one.servers)),
     }
     if one.test is None:

@@ -21,7 +21,6 @@ from pgassay.findings.wording import (
     as_sentences,
     aside,
     interval,
-    load_of,
     measured,
     more_blocks,
     outlook,
@@ -29,6 +28,7 @@ from pgassay.findings.wording import (
     slow_range,
 )
 from pgassay.notes import Note, Term
+from pgassay.plan.steps import load_of
 
 _RULE = "findings/answer/verdicts"
 NEVER = f"{_RULE}/withdrawn.never"
