@@ -70,7 +70,8 @@ class Note:
 
     @property
     def disturbs(self) -> bool:
-        """Whether it can hit any trial by chance, and matters only where it hit arms unequally."""
+        """Returns whether what the note says can hit any trial by chance, so that it matters only
+        where it hit arms unequally."""
         return bool(self._about.get("disturbs"))
 
     @property

@@ -163,7 +163,7 @@ def after_block(
 def answered(
     plan: Plan, block: int, measures: Sequence[TrialMeasures], failed: Sequence[FailedTrial] = ()
 ) -> bool:
-    """Whether the run ends with this block."""
+    """Returns whether a run is answered, so that it ends with this block."""
     return after_block(plan, block, measures, failed) is None
 
 

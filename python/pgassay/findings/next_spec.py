@@ -65,7 +65,7 @@ def next_spec(
 
 
 def varies_itself(spec_text: str, factors: Mapping[str, Iterable[str]]) -> bool:
-    """Whether the run has one of these factors itself; `factors` are names by kind."""
+    """Returns whether the run varies one of these factors itself; `factors` are names by kind."""
     try:
         own = parsed_toml(spec_text, "spec.toml").get("factors", {})
     except (SpecError, AttributeError, TypeError):

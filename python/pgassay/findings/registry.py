@@ -55,7 +55,7 @@ RULES: tuple[Callable[[Analysis, RunFacts], list[Finding]], ...] = (
 
 
 def find(analysis: Analysis, facts: RunFacts) -> tuple[Finding, ...]:
-    """All findings of an analysis."""
+    """Returns all findings of an analysis."""
     return tuple(_once([finding for rule in RULES for finding in rule(analysis, facts)]))
 
 

@@ -59,7 +59,7 @@ class RunOverview:
 
     @property
     def more_verdicts(self) -> int:
-        """How many there are beside the first."""
+        """Returns how many verdicts the run has beside the first."""
         return max(len(self.verdicts) - 1, 0)
 
 

@@ -70,7 +70,7 @@ class TargetTable(HostAccess):
 
     @property
     def is_existing(self) -> bool:
-        """Whether it is a server that pgassay did not make, or a fleet of such."""
+        """Returns whether the target is a server that pgassay did not make, or a fleet of such."""
         return self.dsn is not None or bool(self.fleet is not None and self.fleet.servers)
 
     @property

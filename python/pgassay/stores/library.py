@@ -52,7 +52,7 @@ def opened(url: str) -> tuple[AbstractFileSystem, str]:
 
 @contextmanager
 def clear_errors(url: str, what: str = "cannot be read") -> Iterator[None]:
-    """One line for whatever the library raises: every store has errors of its own."""
+    """Turns whatever the library of a store raises into an error of one line."""
     try:
         yield
     except PgassayError:

@@ -78,7 +78,7 @@ def verdicts_suffice(plan: Plan) -> bool:
 
 
 def may_end(plan: Plan, found: Answer) -> bool:
-    """Whether more blocks would be of no use: verdicts and gates are decided, or cannot be."""
+    """Returns whether a run may end: verdicts and gates are decided, or cannot be."""
     results = judge_gates(plan.gates, found)
     if not all(one.is_settled for one in results):
         return False

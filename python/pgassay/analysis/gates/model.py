@@ -67,7 +67,7 @@ class GateResult:
 
     @property
     def is_settled(self) -> bool:
-        """Whether more blocks would not decide it: it is decided, or cannot be."""
+        """Returns whether more blocks would not decide the gate: it is decided, or cannot be."""
         return self.outcome is not GateOutcome.UNDECIDED or all(
             one.outcome is not GateOutcome.UNDECIDED or one.is_final for one in self.checks
         )

@@ -115,7 +115,7 @@ def _at_load(one: ByServer, step: float) -> Note:
 
 
 def unlike_server_caveats(environment: EnvironmentFile) -> Iterator[Caveat]:
-    """Settings in which servers of one fleet differ although the experiment does not set them."""
+    """Makes a caveat of settings, not set by the experiment, in which a fleet's servers differ."""
     differing = environment.settings_that_differ
     if not environment.fleet or not differing:
         return

@@ -158,7 +158,7 @@ def lost_trial_caveats(
     failed: Sequence[FailedTrial],
     losses: Sequence[Losses] = (),
 ) -> Iterator[Caveat]:
-    """Trials that ended with an error, and arms that lose more trials than others.
+    """Makes caveats of trials that ended with an error, and of arms that lose more than others.
 
     Errors matter most where `losses` of a better arm stand beside its verdict.
     """

@@ -34,7 +34,7 @@ class CpuQueue:
 
     @property
     def is_known(self) -> bool:
-        """Whether the kernel's counts were read."""
+        """Returns whether the kernel's counts of the queue for processors were read."""
         return bool(self._run and self._queue)
 
     def waiting(self, starts_ns: Times, ends_ns: Times, on_cpu: Values, gaps: Gaps = ()) -> Values:

@@ -54,7 +54,7 @@ class Offer:
 
     @property
     def is_variable(self) -> bool:
-        """Whether an experiment may set it at all."""
+        """Returns whether an experiment may set the offered setting at all."""
         return self.context != "internal" and self.name not in CANNOT_VARY and not hides(self.name)
 
     def check(self, levels: Collection[str]) -> None:

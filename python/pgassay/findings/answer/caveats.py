@@ -18,7 +18,7 @@ _UNEQUAL_P: float = texts_of(__name__)["unequal_p"]
 
 
 def find(analysis: Analysis, _facts: RunFacts) -> list[Finding]:
-    """Each caveat once, in order of importance."""
+    """Returns one finding per caveat, the most important first."""
     found = [_finding(one, analysis) for one in analysis.warnings]
     order = list(Importance)
     return sorted(found, key=lambda one: order.index(one.importance or Importance.SIZE))

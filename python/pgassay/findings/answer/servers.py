@@ -22,7 +22,7 @@ _CODES = {
 
 
 def find(analysis: Analysis, _facts: RunFacts) -> list[Finding]:
-    """One for each verdict of a run on several servers."""
+    """Returns a finding for each verdict of a run on several servers."""
     title = Note("findings/answer/by-server")
     return [
         Finding(FindingKind.OBSERVATION, title, _claim(one, analysis), rule=RULE)

@@ -104,18 +104,18 @@ def spread_of(spread: RunSpread, of: Comparison) -> Note:
 
 
 def limits() -> tuple[Note, ...]:
-    """What a comparison of runs made apart cannot show."""
+    """Returns the notes of what a comparison of runs made apart cannot show."""
     parts = ("randomised", "why", "inside", "instead")
     return tuple(Note(f"{_RULE}/never.{part}") for part in parts)
 
 
 def forced(analysis: ApartAnalysis) -> tuple[Note, ...]:
-    """Why the comparison is meaningless, where it was forced."""
+    """Returns why a comparison is meaningless, where it was forced."""
     return tuple(Note.of(f"{_RULE}/caveats.forced", why=why) for why in analysis.forced)
 
 
 def caveats(analysis: ApartAnalysis) -> tuple[Note, ...]:
-    """What makes the comparison doubtful, the worst first."""
+    """Returns what makes a comparison of runs made apart doubtful, the worst first."""
     of_runs = (Note.of(f"{_RULE}/caveats.of_runs", text=note) for note in analysis.caveats)
     arms = (Note.of(f"{_RULE}/caveats.left_out", label=label) for label in analysis.left_out)
     return (*forced(analysis), *of_runs, *arms)

@@ -39,7 +39,7 @@ def queued_pct(analysis: Analysis, arm: str) -> float | None:
 
 
 def queued_sentence(searched: Sequence[LatencyModes], share: float, arm: str) -> Note:
-    """How much it is, and what that says of the slow modes."""
+    """Returns which share of latency clients queued for a processor, and of which slow modes."""
     peaks = [one.modes[-1].peak_ms.value for one in searched if len(one.modes) > 1]
     everywhere = len(peaks) == len(searched) > 1
     modes = Note(f"{_RULE}/other")
@@ -49,5 +49,5 @@ def queued_sentence(searched: Sequence[LatencyModes], share: float, arm: str) ->
 
 
 def confirmation() -> Note:
-    """What shows whether the scheduler makes the mode."""
+    """Returns what would show whether the scheduler makes the slow mode."""
     return Note(f"{_RULE}/confirm")

@@ -26,7 +26,7 @@ _RULE = "findings/behaviour/plans"
 
 
 def find(analysis: Analysis, facts: RunFacts) -> list[Finding]:
-    """One for each statement whose plan is not the same everywhere; those that take most first."""
+    """Returns a finding for each statement whose plan varies, those that take most first."""
     rank = {use.queryid: use.ranked for use in analysis.explanation.statement_use}
     found = [one for one in analysis.explanation.plans if one.differs or one.varies]
     found.sort(key=lambda one: min((rank[id_] for id_ in one.queryids if id_ in rank), default=999))

@@ -78,7 +78,7 @@ class ArmContrast:
 
     @property
     def is_clear(self) -> bool:
-        """Whether it differs, in the direction of the sign, after correction for all tests."""
+        """Returns whether arms differ in the sign's direction, after correction for all tests."""
         low, high = self.difference.low, self.difference.high
         if low is None or high is None or self.p_corrected > _LIMITS["error_rate"]:
             return False

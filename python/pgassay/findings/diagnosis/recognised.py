@@ -24,7 +24,7 @@ _RULE = "findings/diagnosis/recognised"
 
 
 def find(analysis: Analysis, facts: RunFacts) -> list[Finding]:
-    """One finding for each rule that is seen in some arm."""
+    """Returns a finding for each rule that is seen in some arm."""
     if not analysis.explanation.signals:
         return []
     labels = {arm.id: arm.label for arm in analysis.answer.arms}

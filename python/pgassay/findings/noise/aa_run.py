@@ -19,7 +19,7 @@ _RULE = "findings/noise/aa_run"
 
 
 def find(analysis: Analysis, _facts: RunFacts) -> list[Finding]:
-    """What the run says about the host; nothing for a run that is not A/A."""
+    """Returns what an A/A run says about the host; nothing of any other run."""
     if analysis.noise.calibration is None:
         return []
     return calibration_findings(analysis.noise.calibration, analysis.answer.smallest_effect)

@@ -179,7 +179,7 @@ Block = (
 
 
 def note(*texts: Inline | int | None) -> Paragraph:
-    """What figures mean, in smaller type; texts that are empty or false are left out."""
+    """Makes a paragraph of what figures mean, in smaller type, without texts that are empty."""
     return Paragraph(joined(*texts), "note")
 
 

@@ -21,7 +21,7 @@ def arm_key(context: ReportContext) -> Key:
 
 
 def cut(figure: Figure) -> Iterator[str]:
-    """What the drawing cannot show whole."""
+    """Returns the sentence on what a drawing cannot show whole."""
     if figure.runs_out:
         yield tr("A band or bar without an end in the chart continues beyond its edge.")
     if figure.has_hollow:

@@ -54,7 +54,7 @@ class Case:
 
 
 def render_junit(context: ReportContext) -> str:
-    """One suite, named after the run."""
+    """Returns verdicts and gates as a suite of JUnit's XML, named after the run."""
     return junit_xml(context, (*_cases(context), *_gates(context)))
 
 

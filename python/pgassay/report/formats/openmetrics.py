@@ -33,7 +33,7 @@ _WHICH_MEAN = (
 
 
 def render_openmetrics(context: ReportContext) -> str:
-    """All families; it ends with `# EOF`."""
+    """Returns all families of metrics as OpenMetrics text, which ends with `# EOF`."""
     registry = CollectorRegistry()
     registry.register(_Families(tuple(_families(context))))
     found: bytes = generate_latest(registry)  # type: ignore[no-untyped-call]

@@ -24,7 +24,7 @@ from pgassay.report.objects.observed import render_object
 
 
 def rendered(context: AnyContext, output_format: str) -> bytes:
-    """The report; a text in UTF-8."""
+    """Returns the bytes of a report in a format; of text in UTF-8."""
     if output_format in _OF_RUNS and not isinstance(context, ReportContext):
         kind = "an observation" if isinstance(context, ObservationContext) else "a trace"
         known = ", ".join((*_OF_ALL, "json"))

@@ -59,7 +59,7 @@ def facts(context: ApartContext) -> tuple[tuple[str, str], ...]:
 
 
 def condition_values(one: ConditionDifference, number: Callable[[float], str]) -> tuple[str, ...]:
-    """What each side has; `number` writes a number of bytes."""
+    """Writes what each side has of a condition; `number` writes a number of bytes."""
 
     def shown(value: Value | None) -> str:
         match value:

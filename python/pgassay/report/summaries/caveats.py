@@ -11,7 +11,7 @@ from pgassay.report.context import ReportContext
 
 
 def caveats_of(context: ReportContext) -> dict[Importance, tuple[Note, ...]]:
-    """What a caveat could change → the caveats, each once, the most important first."""
+    """Returns the caveats of a run by what they could change, each once, the worst first."""
     groups: dict[Importance, dict[Note, None]] = {}
     for warning in context.of_kind(FindingKind.WARNING):
         groups.setdefault(warning.importance or Importance.SIZE, {})[warning.claim] = None
@@ -19,6 +19,6 @@ def caveats_of(context: ReportContext) -> dict[Importance, tuple[Note, ...]]:
 
 
 def caveats_that_matter(context: ReportContext) -> int:
-    """How many caveats could change the result."""
+    """Returns how many caveats could change the result."""
     groups = caveats_of(context)
     return sum(len(texts) for one, texts in groups.items() if one is not Importance.DETAIL)

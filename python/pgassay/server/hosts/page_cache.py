@@ -68,7 +68,7 @@ def cached_share(directories: Sequence[Path]) -> float | None:
 
 
 def readable(directories: Sequence[Path]) -> bool:
-    """Whether this user may read what is in them."""
+    """Returns whether this user may read what lies in these directories."""
     return bool(directories) and all(os.access(one, os.R_OK | os.X_OK) for one in directories)
 
 

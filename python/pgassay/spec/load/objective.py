@@ -45,7 +45,7 @@ class Objective:
         return " and ".join(clause.text for clause in self.clauses)
 
     def holds(self, figures: Mapping[str, float | None]) -> bool:
-        """Whether one probe's figures meet it: latencies in ms, `failed` in per cent."""
+        """Returns whether a probe's figures (latencies in ms, `failed` in per cent) meet it."""
         return all(clause.holds(figures) for clause in self.clauses)
 
 

@@ -41,7 +41,7 @@ class ProgressListener:
         """A trial is over and stored that ran on one of several servers, beside others."""
 
     def fleet_at_work(self, running: Mapping[str, int], finished: int) -> None:
-        """Each of these servers runs this block now; so many blocks are finished."""
+        """Says which server of a fleet runs which block now, and how many blocks are finished."""
 
     def compared(self, server: ServerCompared) -> None:
         """An existing server was left, after everything was undone that could be."""

@@ -87,7 +87,7 @@ def open_sampler(
 def has_read_each(
     sampler: _core.Sampler, version_num: int, extensions: Mapping[str, Extension]
 ) -> bool:
-    """Whether each of its queries was answered or refused once; a warning names the refused."""
+    """Returns whether each query of a sampler was answered, or refused with a warning, once."""
     cost = json.loads(sampler.cost())
     refused = {text.split(_REFUSED)[0] for text in sampler.warnings()}
     counted = {query.name for query, _, _ in _counted(version_num, extensions)}

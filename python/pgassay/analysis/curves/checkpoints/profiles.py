@@ -90,7 +90,7 @@ def _room_s(courses: Sequence[TrialCourse], before_s: float) -> float:
 
 
 def profiles_of(courses: Sequence[TrialCourse], window: Window) -> list[Profile]:
-    """Trials that have a checkpoint with the whole window inside one step."""
+    """Returns the profiles of trials that have a checkpoint with the whole window in one step."""
     found = []
     for course in courses:
         done = np.r_[0.0, np.cumsum(course.transactions)]

@@ -94,7 +94,7 @@ def _at_load(found: AtLoad) -> Cell:
 
 @section("apart/throughput", "Throughput and latency, second by second")
 def throughput(context: ApartContext) -> Blocks:
-    """Trials that have at least one second."""
+    """Shows throughput by second of both sides, of trials that last a second or more."""
     analysis = context.analysis
     yield from _charts(
         analysis,

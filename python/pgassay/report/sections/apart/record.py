@@ -60,7 +60,7 @@ def condition_table(context: ApartContext) -> Table:
 
 @section("apart/runs", "The runs")
 def runs(context: ApartContext) -> Blocks:
-    """Each run with its time, server, arms and trials."""
+    """Shows each compared run with its time, server, arms and trials."""
     sides = context.analysis.sides
     found = ({"side": side.name, "run": run} for side in sides for run in side.runs)
     yield view((_SIDE, *inside("run", _RUNS)), found, tr("The runs"))

@@ -62,7 +62,7 @@ def _list(one: NamedValues) -> Group:
 
 @section("record/method", "Method, and how to repeat the run")
 def method(context: ReportContext) -> Blocks:
-    """How the run was designed and analysed, and how to repeat it."""
+    """Shows how the run was designed and analysed, and how to repeat it."""
     yield Code(context.command, "sh")
     yield note(sentence.marked("in_the_folder_that"))
     experiment = [Code(context.spec_text.strip(), "toml")]

@@ -29,7 +29,7 @@ _COLUMNS = (
 
 
 def settings_table(context: ReportContext) -> Table:
-    """What the arms vary first; empty where no server's settings were stored."""
+    """Returns the table of settings, what the arms vary first; empty where none were stored."""
     stored = context.environment.server.every_setting
     varied = [
         name

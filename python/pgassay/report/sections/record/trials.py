@@ -51,7 +51,7 @@ _WORDS = {
 
 @section("record/trials", "Trials in the order they ran")
 def trials(context: ReportContext) -> Blocks:
-    """All runs have the section; it says so where no trial has finished."""
+    """Shows every finished trial of a run, or that none has finished."""
     if chart := trial_order_chart(context.analysis, arm_styles(context.plan.arms)):
         caption = joined(
             sentence("every_block_has_each", seed=context.plan.seed)
