@@ -6,7 +6,7 @@ Never: computes an estimate; what rounding changes goes to the part that is unac
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from pgassay.analysis.compare.accounting import Accounting, TimePart
@@ -19,7 +19,7 @@ from pgassay.report.charts.waits import mean_of, present_classes
 from pgassay.report.context import ReportContext
 from pgassay.report.document.table import Cell, Column, Row, Table, row_of
 from pgassay.report.tables.by_arm import arm_table
-from pgassay.report.tables.cells import ABSENT, INTERVAL
+from pgassay.report.tables.cells import ABSENT, INTERVAL, valued
 
 WHOLE = Message("Transaction")
 _LEAST = 0.005
@@ -81,19 +81,26 @@ def _rows(one: Accounting, is_short: bool) -> list[Row]:
     )
     shares = _shares(shown, small, one)
     subject = f"{one.factor} = {one.level}"
+
+    def interval(ends: Iterable[float]) -> str:
+        return tr(" to ").join(signed_milliseconds(end, digits) for end in ends)
+
     parts: list[TimePart | None] = [*shown, *([None] if small else []), rest, one.whole]
     return [
         row_of(
             (
                 FOLDED if part is None else part.title,
                 subject,
-                milliseconds(before, digits),
-                milliseconds(after, digits),
+                Cell(milliseconds(before, digits), value=before),
+                Cell(milliseconds(after, digits), value=after),
                 Cell(
                     signed_milliseconds(after - before, digits),
-                    note=_interval(part, digits) if is_short and part and part.is_clear else "",
+                    note=interval(part.ci95_ms or ())
+                    if is_short and part and part.is_clear
+                    else "",
+                    value=after - before,
                 ),
-                _interval(part, digits),
+                valued(part and part.ci95_ms, interval),
                 share,
             ),
             "whole" if part is one.whole else "",
@@ -102,23 +109,17 @@ def _rows(one: Accounting, is_short: bool) -> list[Row]:
     ]
 
 
-def _interval(part: TimePart | None, digits: int) -> str:
-    if part is None or part.ci95_ms is None:
-        return ABSENT
-    return tr(" to ").join(signed_milliseconds(end, digits) for end in part.ci95_ms)
-
-
-def _shares(shown: Sequence[TimePart], small: Sequence[TimePart], one: Accounting) -> list[str]:
+def _shares(shown: Sequence[TimePart], small: Sequence[TimePart], one: Accounting) -> list[Cell]:
     """Each with its interval; dashes where the whole difference is not clear."""
     known = [part.share_pct for part in one.parts]
     if None in known:
-        return [ABSENT] * (len(shown) + bool(small) + 2)
+        return [Cell(ABSENT)] * (len(shown) + bool(small) + 2)
     values = [part.share_pct or 0.0 for part in shown]
     if small:
         values.append(sum(part.share_pct or 0.0 for part in small))
     intervals = [*map(share_interval, shown), *([""] if small else [])]
     return [
-        f"{decimals(value, '.0f')} %{interval}".replace("-", "\u2212")
+        Cell(f"{decimals(value, '.0f')} %{interval}".replace("-", "\u2212"), value=value)
         for value, interval in zip(
             summing(values, 100.0, digits=0),
             (*intervals, share_interval(one.parts[-1]), ""),

@@ -49,7 +49,7 @@ class Shown:
         """Names an arm in a row or column."""
         return self.names[arm][0]
 
-    def side_by_side(self, title: str, rows: Sequence[tuple[str, Sequence[str]]]) -> Table:
+    def side_by_side(self, title: str, rows: Sequence[tuple[str, Sequence[str | Cell]]]) -> Table:
         """Makes a table with a column for each arm, of rows of (what, its value in each arm)."""
         columns = [
             Column(short, full_title=full)
@@ -61,16 +61,16 @@ class Shown:
         """Gives the text of a query in one line, or its id where the text is not known."""
         return one_line(self.texts.get(query_id, ""), _WIDTH) or query_id
 
-    def of_arms(self, value: Callable[[ClassicArm], str]) -> list[str]:
-        """Makes the value of each arm."""
+    def of_arms(self, value: Callable[[ClassicArm], str | Cell]) -> list[str | Cell]:
+        """Makes the cell of each arm."""
         return [value(arm) for arm in self.view.arms]
 
 
-def labelled(value: float | None, form: str, label: str | None) -> str:
+def labelled(value: float | None, form: str, label: str | None) -> str | Cell:
     """Writes a number and its label, such as `99.2 % OK`."""
     if value is None:
         return NOT_MEASURED
-    return f"{localised(form.format(value))} {label or ''}".strip()
+    return Cell(f"{localised(form.format(value))} {label or ''}".strip(), value=value)
 
 
 def r_text(value: float | None) -> str:

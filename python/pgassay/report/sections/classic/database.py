@@ -17,7 +17,7 @@ from pgassay.analysis.classic.model import (
 )
 from pgassay.language import colon, decimals, tr
 from pgassay.quantities import plain_number, signed_percent
-from pgassay.report.document.table import Table, column, view
+from pgassay.report.document.table import Cell, Table, column, view
 from pgassay.report.sections.classic.cells import (
     NOT_MEASURED,
     WORDS,
@@ -66,8 +66,8 @@ def _worth_a_row(arm: ClassicArm, name: str) -> bool:
     return found.largest != 0.0 or name in ("speed", "commits", "WAITINGS")
 
 
-def _spread(name: str) -> Callable[[ClassicArm], str]:
-    def text(arm: ClassicArm) -> str:
+def _spread(name: str) -> Callable[[ClassicArm], str | Cell]:
+    def cell(arm: ClassicArm) -> str | Cell:
         found = _of(arm, name)
         if found.median is None or found.smallest is None or found.largest is None:
             return NOT_MEASURED
@@ -77,14 +77,15 @@ def _spread(name: str) -> Callable[[ClassicArm], str]:
             decimals(value, f".{digits}f") if digits else plain_number(value)
             for value in (found.smallest / per, found.median / per, found.largest / per)
         )
-        return tr("{middle} ({low} to {high})", middle=middle, low=low, high=high)
+        text = tr("{middle} ({low} to {high})", middle=middle, low=low, high=high)
+        return Cell(text, value=found.median)
 
-    return text
+    return cell
 
 
-def _statements(arm: ClassicArm) -> str:
+def _statements(arm: ClassicArm) -> str | Cell:
     known = arm.statements_per_minute
-    return NOT_MEASURED if known is None else plain_number(known / _THOUSAND)
+    return NOT_MEASURED if known is None else Cell(plain_number(known / _THOUSAND), value=known)
 
 
 def _incident(arm: ClassicArm) -> str:

@@ -14,7 +14,7 @@ from pgassay.analysis.classic.model import (
 )
 from pgassay.language import colon, decimals, listed, tr
 from pgassay.quantities import size
-from pgassay.report.document.table import Table
+from pgassay.report.document.table import Cell, Table
 from pgassay.report.sections.classic.cells import NOT_MEASURED, WORDS, Shown
 
 _UNKNOWN = DiskType("", (), None, None, None)
@@ -34,7 +34,7 @@ def host_table(shown: Shown) -> Table:
     return shown.side_by_side(tr("Median of the intervals (smallest to largest)"), rows)
 
 
-def _spread(arm: ClassicArm, name: str) -> str:
+def _spread(arm: ClassicArm, name: str) -> str | Cell:
     one = next(each for each in arm.figures if each.name == name)
     if one.median is None or one.smallest is None or one.largest is None:
         return NOT_MEASURED
@@ -42,25 +42,20 @@ def _spread(arm: ClassicArm, name: str) -> str:
         size(value * 1024) if one.unit == "kB" else decimals(value, ".1f")
         for value in (one.smallest, one.median, one.largest)
     )
-    return (
-        middle
-        if low == high
-        else tr("{middle} ({low} to {high})", middle=middle, low=low, high=high)
-    )
+    if low != high:
+        middle = tr("{middle} ({low} to {high})", middle=middle, low=low, high=high)
+    return Cell(middle, value=one.median)
 
 
-def _dirty(dirty: DirtyPages) -> str:
+def _dirty(dirty: DirtyPages) -> str | Cell:
     if dirty.kb is None or dirty.largest_kb is None:
         return NOT_MEASURED
-    return tr(
-        "{value} (at most {largest})",
-        value=size(dirty.kb * 1024),
-        largest=size(dirty.largest_kb * 1024),
-    )
+    value, largest = (size(kb * 1024) for kb in (dirty.kb, dirty.largest_kb))
+    return Cell(tr("{value} (at most {largest})", value=value, largest=largest), value=dirty.kb)
 
 
-def _pct(value: float | None) -> str:
-    return NOT_MEASURED if value is None else f"{decimals(value, '.1f')} %"
+def _pct(value: float | None) -> str | Cell:
+    return NOT_MEASURED if value is None else Cell(f"{decimals(value, '.1f')} %", value=value)
 
 
 def rule_table(shown: Shown, disk: str = "") -> Table:
@@ -73,18 +68,18 @@ def rule_table(shown: Shown, disk: str = "") -> Table:
     return shown.side_by_side(tr("Share of the intervals"), rows)
 
 
-def _rule(one: RuleShare | None) -> str:
+def _rule(one: RuleShare | None) -> str | Cell:
     if one is None or one.share_pct is None or one.lowest_pct is None or one.highest_pct is None:
         return NOT_MEASURED
     text = f"{decimals(one.share_pct, '.0f')} % {one.band}"
-    if one.lowest_pct == one.highest_pct:
-        return text
-    return tr(
-        "{text} ({lowest_pct} to {highest_pct} %)",
-        text=text,
-        lowest_pct=decimals(one.lowest_pct, ".0f"),
-        highest_pct=decimals(one.highest_pct, ".0f"),
-    )
+    if one.lowest_pct != one.highest_pct:
+        text = tr(
+            "{text} ({lowest_pct} to {highest_pct} %)",
+            text=text,
+            lowest_pct=decimals(one.lowest_pct, ".0f"),
+            highest_pct=decimals(one.highest_pct, ".0f"),
+        )
+    return Cell(text, value=one.share_pct)
 
 
 def disks(view: ClassicView) -> dict[str, str]:

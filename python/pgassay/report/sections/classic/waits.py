@@ -92,19 +92,18 @@ def event_table(shown: Shown) -> Table:
         for arm, own in zip(shown.view.arms, by_arm, strict=True):
             one = own.get(event)
             if one is None:
-                cells.append(tr("never"))
+                cells.append(Cell(tr("never"), value=0))
                 continue
             share = "" if one.queries_pct is None else f" ({decimals(one.queries_pct, '.0f')} %)"
-            cells.append(
-                tr(
-                    "{queries}{share}, {trials} of {parts} {unit}",
-                    queries=one.queries,
-                    share=share,
-                    trials=one.trials,
-                    parts=arm.parts,
-                    unit=shown.unit,
-                )
+            text = tr(
+                "{queries}{share}, {trials} of {parts} {unit}",
+                queries=one.queries,
+                share=share,
+                trials=one.trials,
+                parts=arm.parts,
+                unit=shown.unit,
             )
+            cells.append(Cell(text, value=one.queries))
         rows.append((event, cells))
     return shown.side_by_side(tr("Wait event: queries that met it, {unit}", unit=shown.unit), rows)
 
