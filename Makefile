@@ -11,7 +11,7 @@ export CARGO_TERM_COLOR := never
 # Compiled Python is kept: every worker of pytest and every command under test imports all of it.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: build demo check test test-all ready rust-tests lint lint-python lint-rust docs messages where pictures studies bench validate validate-real dist format requirements clean
+.PHONY: build demo check test test-all ready rust-tests collected lint lint-python lint-rust docs messages where pictures studies bench validate validate-real dist format requirements clean
 
 build: $(VENV)/.built
 
@@ -61,11 +61,15 @@ test-all: build
 
 # What `.ci/run` does before the tests: all that is compiled, and the lint beside it.
 ready:
-	@$(MAKE) $(TWO) build lint rust-tests
+	@$(MAKE) $(TWO) build lint rust-tests collected
 
 # After clippy, which holds the same folder meanwhile.
 rust-tests: lint-rust
 	cargo test --workspace --locked --quiet --no-run
+
+# Compiles the Python of package and tests once; otherwise all processes of pytest do it at once.
+collected: build
+	@$(BIN)/pytest --collect-only -qq >target/collected.txt || { cat target/collected.txt; exit 1; }
 
 lint: lint-python lint-rust
 
