@@ -25,9 +25,8 @@ from support.docs.command_lines import (
     unknown_options,
 )
 from support.docs.files import script_mistake, toml_mistake, write_files
-from support.docs.pages import Block, blocks, code_spans, name_of, pages
+from support.docs.pages import Block, blocks, code_spans, every_block, name_of, pages
 
-EVERY = {name_of(page): found for page in pages() if (found := blocks(page))}
 TRIED = ("json", "python", "sh", "sql", "toml", "yaml")
 UNTRIED = 0
 """Blocks that say why they are not tried. A new one is a decision, so it is counted here."""
@@ -76,12 +75,13 @@ def _yaml_mistakes(value: object) -> list[str]:
     return sh_mistakes("\n".join(ours)) if ours else []
 
 
-@pytest.mark.parametrize("page", EVERY)
-def test_every_block_of_a_page_is_what_it_says_it_is(page: str, tmp_path: Path) -> None:
-    write_files(EVERY[page], tmp_path)
+# Pages are parsed in the test: every process of pytest loads this module.
+@pytest.mark.parametrize("page", pages(), ids=name_of)
+def test_every_block_of_a_page_is_what_it_says_it_is(page: Path, tmp_path: Path) -> None:
+    write_files(blocks(page), tmp_path)
     found = [
         f"{block.place}: {one}"
-        for block in EVERY[page]
+        for block in blocks(page)
         if block.language in TRIED and block.untried is None
         for one in mistakes(block, tmp_path)
     ]
@@ -92,15 +92,14 @@ def test_every_block_of_a_page_is_what_it_says_it_is(page: str, tmp_path: Path) 
 def test_every_block_has_a_language_that_is_tried_or_is_text() -> None:
     others = [
         f"{block.place}: {block.language or 'no language'}"
-        for found in EVERY.values()
-        for block in found
+        for block in every_block()
         if block.language not in (*TRIED, "text")
     ]
     assert others == []
 
 
 def test_blocks_that_are_not_tried_say_why_and_are_counted() -> None:
-    reasons = [block.untried for found in EVERY.values() for block in found if block.untried]
+    reasons = [block.untried for block in every_block() if block.untried]
     assert len(reasons) == UNTRIED, reasons
 
 
