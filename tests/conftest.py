@@ -26,6 +26,9 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 # when numpy is loaded, in the processes of tests too.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+# How far each kind of file is spread over a whole run, in which those with servers end at 1.
+SERVERS_END, SLOW_END, QUICK_END = 1.0, 0.6, 1.25
+
 # Where pytest makes its `tmp_path`.
 if (_memory := memory_folder()) is not None:
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(_memory))
@@ -43,14 +46,28 @@ def pytest_collection() -> Iterator[None]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The longest first, so that processes end together: with servers, then those marked slow."""
+    """Spread the files that compute among those that wait for servers; short files end the run.
 
-    def rank(item: pytest.Item) -> int:
-        if not item.nodeid.startswith("tests/unit/"):
-            return 0
-        return 1 if item.get_closest_marker("slow") else 2
-
-    items.sort(key=rank)
+    While some processes wait the others compute. One after the other, each kind would leave
+    processors idle or share them.
+    """
+    files: defaultdict[str, list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        files[item.nodeid.partition("::")[0]].append(item)
+    kinds: defaultdict[float, list[str]] = defaultdict(list)
+    for file, tests in files.items():
+        if not file.startswith("tests/unit/"):
+            kinds[SERVERS_END].append(file)
+        elif any(test.get_closest_marker("slow") for test in tests):
+            kinds[SLOW_END].append(file)
+        else:
+            kinds[QUICK_END].append(file)
+    places = {
+        file: end * number / len(names)
+        for end, names in kinds.items()
+        for number, file in enumerate(names)
+    }
+    items[:] = [item for file in sorted(files, key=places.__getitem__) for item in files[file]]
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
