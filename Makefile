@@ -23,7 +23,8 @@ $(VENV)/.packages: requirements.txt
 	@command -v cargo >/dev/null || \
 	  { echo 'pgassay needs a stable Rust toolchain (cargo) on the PATH'; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --require-hashes -r requirements.txt
+	# Most of these packages is never loaded; Python compiles what is.
+	$(BIN)/python -m pip install --quiet --no-compile --require-hashes -r requirements.txt
 	@touch $@
 
 $(VENV)/.built: $(VENV)/.packages pyproject.toml $(NATIVE)

@@ -11,14 +11,15 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from moto.server import ThreadedMotoServer
-
 BUCKET = "lab"
 
 
 @contextmanager
 def s3_server(home: Path) -> Iterator[Mapping[str, str]]:
     """With one empty bucket; copies of runs lie below `home`."""
+    # Half a second to load, which every process of pytest would take.
+    from moto.server import ThreadedMotoServer
+
     server = ThreadedMotoServer("127.0.0.1", port=0, verbose=False)
     server.start()
     try:
