@@ -15,6 +15,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 build: $(VENV)/.built
 
+# Python compiles what it loads, which is a small part of these packages.
 $(VENV)/.packages: requirements.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo 'pgassay needs Python 3.11 or later: make PYTHON=/path/to/python3.11'; exit 1; }
@@ -23,7 +24,6 @@ $(VENV)/.packages: requirements.txt
 	@command -v cargo >/dev/null || \
 	  { echo 'pgassay needs a stable Rust toolchain (cargo) on the PATH'; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	# Most of these packages is never loaded; Python compiles what is.
 	$(BIN)/python -m pip install --quiet --no-compile --require-hashes -r requirements.txt
 	@touch $@
 
