@@ -130,13 +130,13 @@ def count(value: float) -> str:
     return spaced(float(format(value, ".3g")), 0)
 
 
-def load(level: float | None, unit: str) -> str:
+def load(level: float | None, unit: LoadUnit) -> str:
     """Writes a load, such as `1 client` or `500 tps asked`; `whole trial` without a level."""
     if level is None:
         return tr("whole trial")
-    if unit == LoadUnit.CLIENTS and float(level).is_integer():
+    if unit is LoadUnit.CLIENTS and float(level).is_integer():
         return ntr("{n} client", "{n} clients", int(level))
-    return f"{decimals(level, 'g')} {tr(unit)}"
+    return f"{decimals(level, 'g')} {unit.words}"
 
 
 def rounded(value: float) -> float:

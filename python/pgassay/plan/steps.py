@@ -69,13 +69,13 @@ def steps_of(load: LoadTable) -> tuple[Step, ...]:
     return warmed_up(measured, load.warmup if warms_up else None)
 
 
-def load_of(step: float, unit: str) -> Note:
+def load_of(step: float, unit: LoadUnit) -> Note:
     """The load of a step, such as `8 clients`."""
-    if unit == LoadUnit.CLIENTS and float(step).is_integer():
+    if unit is LoadUnit.CLIENTS and float(step).is_integer():
         return Note.of("plan/clients", n=int(step))
-    return Note.of("plan/load", level=step, unit=Term(unit))
+    return Note.of("plan/load", level=step, unit=Term(unit.value))
 
 
-def at_load(step: float | None, unit: str) -> Note | str:
+def at_load(step: float | None, unit: LoadUnit) -> Note | str:
     """The load of a step, such as ` at 8 clients`; the empty text for whole trials."""
     return "" if step is None else Note.of("plan/at-load", load=load_of(step, unit))

@@ -17,6 +17,7 @@ from pgassay.analysis.gates.judge import judge, judge_gates
 from pgassay.analysis.gates.model import GateOutcome
 from pgassay.analysis.model import Analysis
 from pgassay.notes import Note
+from pgassay.quantities import LoadUnit
 from support.refusals import refused
 from support.runs.command import last_line, pgassay
 from support.runs.json_page import documented
@@ -69,7 +70,7 @@ def test_a_wrong_gate_is_refused_in_one_line_that_says_what_is_allowed(
 
 
 EXAMPLE = Comparison(
-    metric="tps", factor="jit", baseline="on", level="off", step=None, step_unit="clients",
+    metric="tps", factor="jit", baseline="on", level="off", step=None, step_unit=LoadUnit.CLIENTS,
     blocks=8, baseline_mean=100.0, level_mean=99.0, effect_pct=-1.0, ci95_pct=(-1.9, -0.1),
     difference=-1.0, ci95=(-1.9, -0.1), p_t=0.04, p_sign_flip=0.04, p_looks=None,
     verdict=Verdict.NEGLIGIBLE, blocks_to_decide=0, block_effects_pct=(), standard_error=0.4,

@@ -25,6 +25,7 @@ from pgassay.analysis.statistics.values import Estimate
 from pgassay.findings.model import FindingKind
 from pgassay.findings.registry import find
 from pgassay.notes import Note
+from pgassay.quantities import LoadUnit
 from pgassay.report.charts.effects.load_curve import by_load_chart, load_curve_chart
 from pgassay.report.charts.latency.quantiles import quantiles_chart
 from pgassay.report.charts.style import arm_styles
@@ -46,11 +47,11 @@ from support.synthetic.report_contexts import STEPS, synthetic_context
 
 LOADS = (1.0, 8.0, 64.0)
 BY_LOAD = EffectByLoad(
-    "tps", "max_wal_size", "32MB", "4GB", "clients", 6, LOADS, (6.0, 0.4, -9.0),
+    "tps", "max_wal_size", "32MB", "4GB", LoadUnit.CLIENTS, 6, LOADS, (6.0, 0.4, -9.0),
     ((4.0, 8.0), (-1.0, 1.8), (-11.0, -7.0)), (Crossing(10.2, 6.0, 19.0, "better"),),
 )  # fmt: skip
 SHIFT = QuantileShift(
-    "max_wal_size", "32MB", "4GB", None, "clients", "latency", 6, (0.1, 0.5, 0.99),
+    "max_wal_size", "32MB", "4GB", None, LoadUnit.CLIENTS, "latency", 6, (0.1, 0.5, 0.99),
     (1.0, 2.0, 9.0), (0.9, 2.0, 14.0), (-10.0, 0.1, 55.0),
     ((-12.0, -8.0), (-1.0, 1.2), (40.0, 70.0)),
 )  # fmt: skip

@@ -24,6 +24,7 @@ from pgassay.analysis.compare.rule import Rule
 from pgassay.analysis.compare.secondary import SECONDARY
 from pgassay.analysis.reading.metrics import Metric
 from pgassay.analysis.statistics.values import Interval, ratio_pct
+from pgassay.quantities import LoadUnit
 
 _MOST_UNITS = 1e6
 """Stands for infinitely many degrees of freedom."""
@@ -38,7 +39,7 @@ class Asked:
     side: str
     baseline: str
     step: float | None
-    step_unit: str
+    step_unit: LoadUnit
     unrest: float = 1.0
     """Of the primary metric inside these runs (`spread.py`)."""
 

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
+from pgassay.quantities import LoadUnit
+
 
 class Verdict(StrEnum):
     """The verdict on one comparison."""
@@ -81,7 +83,7 @@ class Comparison:
     baseline: str
     level: str
     step: float | None
-    step_unit: str
+    step_unit: LoadUnit
     blocks: int
     baseline_mean: float
     level_mean: float
@@ -266,7 +268,7 @@ class ByServer:
     baseline: str
     level: str
     step: float | None
-    step_unit: str
+    step_unit: LoadUnit
     servers: tuple[ServerEffect, ...]
     test: HeterogeneityTest | None
     """None where no server has two blocks."""

@@ -15,6 +15,7 @@ from typing import Literal
 from pgassay.analysis.compare.model import Dependence
 from pgassay.analysis.statistics.values import Estimate, Interval
 from pgassay.notes import Note
+from pgassay.quantities import LoadUnit
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class QuantileShift:
     baseline: str
     level: str
     step: float | None
-    step_unit: str
+    step_unit: LoadUnit
     of: Literal["latency", "response"]
     """From the start of the transaction, or, in an open loop, from when it was due."""
     blocks: int
@@ -61,7 +62,7 @@ class EffectByLoad:
     factor: str
     baseline: str
     level: str
-    step_unit: str
+    step_unit: LoadUnit
     blocks: int
     loads: tuple[float, ...]
     effect_pct: tuple[float, ...]

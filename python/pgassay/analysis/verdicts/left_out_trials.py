@@ -26,6 +26,7 @@ from pgassay.analysis.verdicts.withdrawal import Level, LevelAt
 from pgassay.notes import Importance, Note, Term, Value
 from pgassay.plan.model import Arm, Plan
 from pgassay.plan.steps import at_load
+from pgassay.quantities import LoadUnit
 from pgassay.trials.model.record import FailedTrial
 
 
@@ -63,7 +64,7 @@ def levels_withdrawn(
     return kept
 
 
-def idle_trial_caveats(found: Sequence[IdleTrials], step_unit: str) -> Iterator[Caveat]:
+def idle_trial_caveats(found: Sequence[IdleTrials], step_unit: LoadUnit) -> Iterator[Caveat]:
     """Makes one caveat per arm; per load only where whole trials were not idle."""
     whole = {one.arm for one in found if one.step is None}
     for one in found:
@@ -82,7 +83,7 @@ def _without_verdict(note: Note, takes: Sequence[Level], code: str) -> Note:
     return Note(code, {"text": note, "named": named})
 
 
-def describe_idle(one: IdleTrials, unit: str) -> Note:
+def describe_idle(one: IdleTrials, unit: LoadUnit = LoadUnit.CLIENTS) -> Note:
     """Return the idle trials, such as `3 of 9 trials of wal_level = logical at 8 clients`."""
     at = at_load(one.step, unit)
     values: dict[str, Value] = {"trials": one.trials, "of": one.of, "arm": one.label, "at": at}

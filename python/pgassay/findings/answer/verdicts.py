@@ -112,7 +112,7 @@ def unanswered(analysis: Analysis) -> list[Note]:
         Note.of(
             NEVER,
             subject=f"{factor} = {level}",
-            idle=tuple(describe_idle(one, "") for one in idle if (factor, level) in one.takes),
+            idle=tuple(describe_idle(one) for one in idle if (factor, level) in one.takes),
         )
         for factor, level in levels
     ]

@@ -19,7 +19,6 @@ from pgassay.findings.answer.endpoints import endpoint_sentence
 from pgassay.findings.answer.gates import gate_lines
 from pgassay.findings.answer.verdicts import NEVER
 from pgassay.findings.model import Finding, FindingKind
-from pgassay.language import tr
 from pgassay.report.context import ReportContext
 from pgassay.report.data_tables.model import moment
 from pgassay.report.data_tables.trials import every_trial
@@ -127,7 +126,7 @@ def _outcome(one: Comparison) -> Outcome:
 
 def _name(one: Comparison) -> str:
     title = METRICS[one.metric].title
-    at = "" if one.step is None else f", {one.step:g} {tr(one.step_unit)}"
+    at = "" if one.step is None else f", {one.step:g} {one.step_unit.words}"
     return f"{title}: {one.factor} = {one.level} against {one.baseline}{at}"
 
 

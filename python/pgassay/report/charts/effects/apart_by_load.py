@@ -12,7 +12,7 @@ from pgassay.analysis.apart.model import AtLoad
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.wording import quantity
 from pgassay.language import listed, tr
-from pgassay.quantities import load
+from pgassay.quantities import LoadUnit, load
 from pgassay.report.charts.effects.load_curve import loads_axis
 from pgassay.report.charts.style import ArmStyle, limits
 from pgassay.report.svg.model import Axis, Figure, Line, Panel, Points
@@ -21,7 +21,7 @@ _TPS_PX, _LATENCY_PX = 280, 200
 
 
 def side_loads_chart(
-    points: Sequence[AtLoad], unit: str, styles: Mapping[str, ArmStyle]
+    points: Sequence[AtLoad], unit: LoadUnit, styles: Mapping[str, ArmStyle]
 ) -> Figure | None:
     """Draws both sides by load; returns None where trials have a single load."""
     metrics = shown_metrics(points)
@@ -52,7 +52,7 @@ def shown_metrics(points: Sequence[AtLoad]) -> list[str]:
     return [metric for metric in ("tps", slow) if metric in known]
 
 
-def _add_side(panel: Panel, points: Sequence[AtLoad], unit: str, style: ArmStyle) -> None:
+def _add_side(panel: Panel, points: Sequence[AtLoad], unit: LoadUnit, style: ArmStyle) -> None:
     if not points:
         return
     x, y = [one.load for one in points], [one.mean for one in points]

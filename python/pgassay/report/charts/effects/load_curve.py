@@ -142,7 +142,7 @@ def _throughputs(curves: Sequence[LoadCurve]) -> Iterator[float]:
                 yield curve.fit.knee_tps.value
 
 
-def loads_axis(loads: Sequence[float], unit: str) -> Axis:
+def loads_axis(loads: Sequence[float], unit: LoadUnit) -> Axis:
     """Makes the axis of the steps' loads, each named."""
     ticks = [(at, decimals(at, "g")) for at in loads]
-    return Axis(tr(unit), kind="log" if min(loads) > 0 else "linear", ticks=ticks)
+    return Axis(str(unit.words), kind="log" if min(loads) > 0 else "linear", ticks=ticks)
