@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import tomllib
 from collections.abc import Iterator
 from functools import cache
@@ -107,6 +108,9 @@ def test_an_entry_is_a_text_with_a_fix_and_a_key() -> None:
     for code, entry in catalogue().items():
         assert entry.keys() <= {"text", "fix", "otherwise", "key"}, code
         assert not entry["text"].endswith((".", ";")), code
+        assert not re.match(r"(write|give|add|drop|answer|use|take) ", entry["text"]), (
+            f"{code}: what to do is its fix"
+        )
 
 
 def test_a_refusal_is_one_line_of_file_key_what_is_wrong_and_what_to_write() -> None:

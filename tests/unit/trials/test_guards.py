@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from pgassay.errors import SetupError
 from pgassay.notes import Note
 from pgassay.server.hosts.memory_group import MemoryUse
 from pgassay.trials.checkpoints.counted import ASKED_FOR
@@ -30,6 +29,7 @@ from pgassay.trials.guards.thresholds import VARIABLE, overlaid, own_limits
 from pgassay.trials.host.host_reading import HostState
 from pgassay.trials.host.processor_times import ProcessorSplit
 from pgassay.trials.model.record import Checkpoint, Columns
+from support.refusals import refused
 
 HOST = HostState(
     knobs={"vm.swappiness": "60"},
@@ -213,26 +213,24 @@ def test_thresholds_of_a_users_own_lie_over_those_that_ship(
 
 
 @pytest.mark.parametrize(
-    ("text", "reported"),
+    ("text", "code", "of"),
     [
-        ("[disc]\ndoubt = 1\n", "[disc] is no guard; known are settings, "),
-        ("[disk]\ndoubt = 'a lot'\n", "disk.doubt: only doubt and invalid can be set, each a num"),
-        ("[disk]\nis = 'doubt'\n", "disk.is: only doubt and invalid can be set"),
-        ("[restart]\nis = 'fine'\n", 'restart.is: only is = "doubt" or is = "invalid"'),
-        ("disk", "cannot be used: "),
+        ("[disc]\ndoubt = 1\n", "no-such-guard", ""),
+        ("[disk]\ndoubt = 'a lot'\n", "guard-of-numbers", ": disk.doubt"),
+        ("[disk]\nis = 'doubt'\n", "guard-of-numbers", ": disk.is"),
+        ("[restart]\nis = 'fine'\n", "guard-of-words", ": restart.is"),
+        ("disk", "thresholds-unusable", ""),
     ],
 )
 def test_a_file_of_thresholds_that_cannot_be_used_is_one_clear_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, reported: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, code: str, of: str
 ) -> None:
     file = tmp_path / "mine.toml"
     file.write_text(text)
     monkeypatch.setenv(VARIABLE, str(file))
-    with pytest.raises(SetupError) as refused:
+    with refused(code, f"PGASSAY_GUARDS: {file}{of}") as error:
         own_limits()
-    assert str(refused.value).startswith(f"PGASSAY_GUARDS: {file}: ")
-    assert reported in str(refused.value)
-    assert "\n" not in str(refused.value)
+    assert "\n" not in str(error.value)
 
 
 def samples(*rows: tuple[int, int | None, str | None, str | None, str | None]) -> Columns:
