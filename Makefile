@@ -11,7 +11,7 @@ export CARGO_TERM_COLOR := never
 # Compiled Python is kept: every worker of pytest and every command under test imports all of it.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: build demo check test test-all ready rust-tests collected lint lint-python lint-rust docs messages where pictures studies bench validate validate-real dist format requirements clean
+.PHONY: build demo check test test-all ready rust-tests collected python-tests lint lint-python lint-rust docs messages where pictures studies bench validate validate-real dist format requirements clean
 
 build: $(VENV)/.built
 
@@ -55,18 +55,22 @@ test: build
 	cargo test --workspace --locked --quiet
 	$(PYTEST) -m "not heavy"
 
+python-tests: build
+	$(PYTEST) -m "not heavy"
+
 # With the heavy matrices: every version (npm installs 13, 14 and 17 into target), every fault.
 test-all: build
 	cargo test --workspace --locked --quiet
 	$(PYTEST)
 
-# What `.ci/run` does before the tests: all that is compiled, and the lint beside it.
+# What `.ci/run` does before `make python-tests`: the lint, and the tests of Rust, which wait most
+# of the time, run beside the compiler.
 ready:
 	@$(MAKE) $(TWO) build lint rust-tests collected
 
 # After clippy, which holds the same folder meanwhile.
 rust-tests: lint-rust
-	cargo test --workspace --locked --quiet --no-run
+	cargo test --workspace --locked --quiet
 
 # Compiles the Python of package and tests once; otherwise all processes of pytest do it at once.
 collected: build
