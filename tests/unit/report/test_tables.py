@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
-from pgassay.report.document.table import Absent, Cell, column, view
+from pgassay.report.data_tables.model import table_of
+from pgassay.report.document.table import Absent, Cell, Table, column, view
+from pgassay.report.sections import RUN_SECTIONS
+from pgassay.report.tables.cells import ABSENT
+from support.blocks import every
+from support.synthetic.report_contexts import synthetic_context
 
 
 @dataclass(frozen=True)
@@ -54,3 +60,27 @@ def test_a_cell_is_left_out_where_it_repeats_the_one_above_and_not_where_it_only
     columns = (column("mean", "Mean", lambda fact: f"{fact['mean']:.1f}", merges=True),)
     found = view(columns, [{"mean": 1.21}, {"mean": 1.21}, {"mean": 1.19}])
     assert [row[0] for _, row in found.grouped()] == ["1.2", "", "1.2"]
+
+
+def test_a_table_of_data_is_a_view_of_the_same_facts_by_the_paths_of_its_list() -> None:
+    columns = {one.name: one.path for one in table_of("trends", ()).columns}
+    assert columns["effect_pct"] == "estimate.effect_pct"
+    assert columns["ci95_high_pct"] == "estimate.ci95_pct.1"
+    assert columns["factor"] == "factor"
+
+
+def test_every_figure_of_a_report_has_the_raw_value_that_it_was_written_from(
+    tmp_path: Path,
+) -> None:
+    context = synthetic_context(tmp_path, effects={"a2": 0.1})
+    figures = [
+        (section.name, column.title, cell.value)
+        for section in RUN_SECTIONS
+        if not section.name.startswith("classic")  # its labels are words
+        for table in every(section.blocks(context), Table)
+        for row in table.rows
+        for column, cell in zip(table.columns, row.cells, strict=True)
+        if column.form == "number" and cell.text not in ("", ABSENT)
+    ]
+    assert len(figures) > 200
+    assert not [name for *name, value in figures if value is None]

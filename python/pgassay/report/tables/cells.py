@@ -221,7 +221,10 @@ MEANS = (
     column("baseline_mean", "Baseline", lambda c: quantity(c.baseline_mean, METRICS[c.metric])),
     column("level_mean", "Level", lambda c: quantity(c.level_mean, METRICS[c.metric])),
 )
-CHANGE = (column("effect_pct", "Change", change), column("ci95_pct", INTERVAL, interval_of))
+CHANGE = (
+    column("effect_pct", "Change", lambda c: Cell(change(c), value=c.effect_pct or c.difference)),
+    column("ci95_pct", INTERVAL, lambda c: Cell(interval_of(c), value=c.ci95_pct or c.ci95)),
+)
 BLOCKS = written("blocks", "Blocks")
 P = column("p_sign_flip", EVIDENCE, evidence)
 RESULT = column("verdict", "Result", result, "text")

@@ -21,7 +21,7 @@ from pgassay.report.context import ReportContext
 from pgassay.report.document.blocks import Chart, Fold, Heading, Items, Paragraph, note
 from pgassay.report.document.captions import cut
 from pgassay.report.document.section import Blocks, section
-from pgassay.report.document.table import Table, column, view
+from pgassay.report.document.table import Cell, Table, column, view
 from pgassay.report.document.text import joined, texts_of, word
 from pgassay.report.tables.cells import (
     ABSENT,
@@ -85,7 +85,7 @@ def interactions(context: ReportContext) -> Blocks:
 def _interaction_table(context: ReportContext) -> Table:
     """All interactions, each with the two effects that it is the difference of."""
 
-    def at(place: int) -> Callable[[Interaction], str]:
+    def at(place: int) -> Callable[[Interaction], Cell]:
         return lambda one: _at(simple_effects_of(one, context.analysis)[place])
 
     columns = (
@@ -100,8 +100,9 @@ def _interaction_table(context: ReportContext) -> Table:
     return view(columns, context.analysis.answer.interactions)
 
 
-def _at(one: SimpleEffect) -> str:
-    return f"{one.at}{colon()}{signed_percent(one.estimate.effect_pct)}"
+def _at(one: SimpleEffect) -> Cell:
+    change = one.estimate.effect_pct
+    return Cell(f"{one.at}{colon()}{signed_percent(change)}", value=change)
 
 
 @section("answer/trends", "Along the levels")

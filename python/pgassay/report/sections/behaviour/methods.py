@@ -96,12 +96,12 @@ def _cell(one: MethodCell, figure: CellFigure) -> Cell:
         return Cell(ABSENT)
     text = _quantity(one, figure.mean)
     if not figure.clear:
-        return Cell(text)
+        return Cell(text, value=figure.mean)
     if figure.change_pct is not None:
         note = with_interval(figure.change_pct, figure.ci95_pct)
     else:
         note = _signed(one, figure.difference or 0.0)
-    return Cell(text, style=_TONES[one.result(figure)], note=note)
+    return Cell(text, _TONES[one.result(figure)], note=note, value=figure.mean)
 
 
 def _signed(one: MethodCell, value: float) -> str:

@@ -28,7 +28,7 @@ from pgassay.report.sections.classic.cells import (
     r_text,
     series_name,
 )
-from pgassay.report.tables.cells import ABSENT, INTERVAL, interval, written
+from pgassay.report.tables.cells import ABSENT, INTERVAL, interval, valued, written
 
 _THOUSAND = 1000.0
 _OF_THE_HOST = ("wa", "b")
@@ -94,10 +94,10 @@ def _incident(arm: ClassicArm) -> str:
     return tr("yes") if arm.incident else tr("no")
 
 
-def _used(arm: ClassicArm) -> str:
+def _used(arm: ClassicArm) -> str | Cell:
     if arm.buffers.used_per_dirtied is None:
         return NOT_MEASURED if arm.buffers.load is None else tr("nothing dirtied")
-    return plain_number(arm.buffers.used_per_dirtied)
+    return valued(arm.buffers.used_per_dirtied, plain_number)
 
 
 def correlation_table(shown: Shown, *groups: str, disk: str = "") -> Table:

@@ -25,7 +25,14 @@ from pgassay.report.document.section import Blocks, section
 from pgassay.report.document.table import Cell, Column, Table, column, view
 from pgassay.report.document.text import Span, joined, texts_of
 from pgassay.report.svg.draw import shows_zero
-from pgassay.report.tables.cells import ABSENT, measured, subject, tone_cell, with_interval, written
+from pgassay.report.tables.cells import (
+    measured,
+    subject,
+    tone_cell,
+    valued,
+    with_interval,
+    written,
+)
 
 sentence = texts_of(__name__)
 
@@ -122,11 +129,10 @@ def _caveats(trial: TrialMeasures) -> tuple[str, ...]:
     )
 
 
-def _checkpoints(trial: TrialMeasures) -> str:
+def _checkpoints(trial: TrialMeasures) -> Cell:
     rate = trial.whole.values.get("checkpoints_per_min")
-    if rate is None:
-        return ABSENT
-    return str(round(rate * (trial.whole.end_ns - trial.whole.start_ns) / 60e9))
+    length_ns = trial.whole.end_ns - trial.whole.start_ns
+    return valued(None if rate is None else round(rate * length_ns / 60e9))
 
 
 @section("record/halves", "The effect in each half of trials")

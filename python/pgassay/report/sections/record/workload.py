@@ -13,7 +13,7 @@ from pgassay.quantities import spaced
 from pgassay.report.context import ReportContext
 from pgassay.report.document.blocks import Code, Fold, Paragraph
 from pgassay.report.document.section import Blocks, section
-from pgassay.report.document.table import Table, column, view
+from pgassay.report.document.table import Cell, Table, column, view
 from pgassay.report.document.text import joined
 from pgassay.report.summaries.headline import load
 from pgassay.report.tables.cells import ABSENT, valued, whole, written
@@ -63,7 +63,7 @@ def mix_table(context: ReportContext) -> Table:
         written("of.arm", "Arm", lambda arm: labels.get(arm, arm), "text", merges=True),
         written("scenario", "Scenario", str, "heading"),
         column("weight", "Asked for", lambda row: _wanted(row["of"], row["weight"])),
-        column("share", "Achieved", lambda row: _share(row["scenario"], row["done"])),
+        column("share", "Achieved", lambda row: _percent(_share(row["scenario"], row["done"]))),
         column(
             "done", "Transactions", lambda row: valued(row["done"].get(row["scenario"], 0), whole)
         ),
@@ -90,15 +90,19 @@ def _transactions(context: ReportContext, arm: str = "") -> Mapping[str, int]:
     return counts
 
 
-def _share(scenario: str, done: Mapping[str, int]) -> str:
+def _share(scenario: str, done: Mapping[str, int]) -> float | None:
     total = sum(done.values())
-    return f"{spaced(100 * done.get(scenario, 0) / total, 1)} %" if total else ABSENT
+    return 100 * done.get(scenario, 0) / total if total else None
+
+
+def _percent(share: float | None) -> Cell:
+    return valued(share, lambda pct: f"{spaced(pct, 1)} %")
 
 
 def achieved(context: ReportContext) -> list[tuple[str, str]]:
     """(scenario, its share of the transactions of all trials)."""
     done = _transactions(context)
-    return [(scenario, _share(scenario, done)) for scenario in done]
+    return [(scenario, _percent(_share(scenario, done)).text) for scenario in done]
 
 
 def scripts(context: ReportContext) -> Iterator[tuple[str, str]]:
