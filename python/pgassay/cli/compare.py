@@ -17,6 +17,7 @@ from pgassay.cli.terminal.options import (
     Json,
     Lang,
     Quiet,
+    format_by_ending,
     option,
     require_words,
 )
@@ -59,7 +60,7 @@ def compare(
     quiet: Quiet = False,
 ) -> None:
     """Compare stored runs that were made apart, not randomised together."""
-    written = _format_of(output_format, out)
+    written = format_by_ending(output_format, out, _FORMATS)
     is_printed = as_json or (output_format is not None and out is None)
     require_words(lang, "json" if as_json else written if is_printed or out else "the table")
     if out is not None and not out.parent.is_dir():
@@ -99,15 +100,6 @@ def compare(
         if out is not None:
             console.err.print(f"written: {out}", markup=False)
     settle(context.gates, gate_undecided)
-
-
-def _format_of(output_format: str | None, out: Path | None) -> str:
-    """As named; else by the ending of the file."""
-    if output_format is not None or out is None:
-        return output_format or "html"
-    if out.suffix.lower() not in _FORMATS:
-        raise SetupRefused("not-a-comparison-file", f"--out {out}")
-    return _FORMATS[out.suffix.lower()]
 
 
 def _share(text: str | None) -> float | None:

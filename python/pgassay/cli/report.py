@@ -19,23 +19,38 @@ if TYPE_CHECKING:
     from pgassay.plan.model import Gate
     from pgassay.report.context import StoredContext
 
+_FORMATS = {
+    ".html": "html",
+    ".htm": "html",
+    ".md": "md",
+    ".json": "json",
+    ".csv": "csv",
+    ".xlsx": "xlsx",
+    ".prom": "openmetrics",
+    ".xml": "junit",
+    ".txt": "brief",
+}
+_STDOUT = Path("-")
+
 
 def report(
     run: Annotated[
         Path, typer.Argument(help="Directory or URL of a run, an observation or a trace.")
     ],
     output_format: Annotated[
-        Literal["html", "md", "json", "csv", "xlsx", "openmetrics", "junit", "brief"],
+        Literal["html", "md", "json", "csv", "xlsx", "openmetrics", "junit", "brief"] | None,
         option(
             "--format",
-            "html and xlsx write RUN/report.html or .xlsx; the others go to stdout without --out,"
-            " csv then with the raw trials only.",
+            "Without --out, html (the default) and xlsx write RUN/report.html or .xlsx; the others"
+            " go to stdout, csv with the raw trials only.",
         ),
-    ] = "html",
+    ] = None,
     out: Annotated[
         Path | None,
         option(
-            "--out", "File to write; of csv a folder for all tables, or FILE.csv for the trials."
+            "--out",
+            "File to write, its ending says the format; - is stdout. With --format csv a folder for"
+            " all tables, or FILE.csv for the trials.",
         ),
     ] = None,
     pictures: Annotated[
@@ -49,14 +64,17 @@ def report(
     """Analyse a stored run again and write its report."""
     from pgassay.cli.terminal import console
     from pgassay.cli.terminal.gates import gates_of, settle
-    from pgassay.cli.terminal.options import require_words
+    from pgassay.cli.terminal.options import format_by_ending, require_words
     from pgassay.stores.fetching import written_back
     from pgassay.stores.wanted import TO_ANALYSE
 
-    require_words(lang, output_format)
-    if out is not None and output_format != "csv" and not out.parent.is_dir():
+    to_stdout = out == _STDOUT
+    out = None if to_stdout else out
+    written = format_by_ending(output_format, out, _FORMATS)
+    require_words(lang, written)
+    if out is not None and written != "csv" and not out.parent.is_dir():
         raise DirectoryRefused("folder-to-be-made", out.parent)
-    if pictures and (output_format != "md" or out is None):
+    if pictures and (written != "md" or out is None):
         raise SetupRefused("pictures-without-text")
     gates = gates_of(gate)
     with (
@@ -65,9 +83,20 @@ def report(
             run, TO_ANALYSE, lambda url: console.err.print(f"written: {url}", markup=False)
         ) as here,
     ):
-        context = _reported(here, output_format, out, lang, gates, pictures=pictures)
+        if out is None and not to_stdout:
+            out = _beside(here, written, lang)
+        context = _reported(here, written, out, lang, gates, pictures=pictures)
     judged: tuple[GateResult, ...] = getattr(context, "gates", ()) if gates else ()
     settle(judged, gate_undecided)
+
+
+def _beside(run: Path, output_format: str, lang: Lang) -> Path | None:
+    """The file that is written without --out, or None where the report goes to stdout."""
+    from pgassay.samples.layout import REPORT
+
+    if output_format == "html":
+        return run / (REPORT if lang == "en" else f"report.{lang}.html")
+    return run / "report.xlsx" if output_format == "xlsx" else None
 
 
 def _reported(
@@ -81,16 +110,13 @@ def _reported(
 ) -> StoredContext:
     """Write the report, and return what it says."""
     from pgassay.language import in_language
+    from pgassay.samples.layout import REPORT
     from pgassay.workflows.reporting import context_of, directory_at
 
     if gates:
         _refuse_gates_without_comparison(gates, run)
-    if lang != "en" and output_format == "html":
-        out = out or run / f"report.{lang}.html"
-    if output_format == "html" and out is None:
+    if (output_format, lang) == ("html", "en") and out == run / REPORT:
         return _report_beside(run, gates)
-    if output_format == "xlsx" and out is None:
-        out = run / "report.xlsx"
     with in_language(lang):
         context = context_of(directory_at(run), gates or None)
         _write_as(output_format, context, out, pictures=pictures)

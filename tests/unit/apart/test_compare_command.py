@@ -273,7 +273,6 @@ def test_what_cannot_be_compared_is_said_in_one_line(tmp_path: Path, runs: dict[
         ((again, away), "does not exist"),
         ((again, tmp_path), "switchback"),
         ((again, runs["today"], "--run-spread", "none"), "--run-spread 'none': "),
-        ((again, runs["today"], "--out", "page.pdf"), "name a .html, .md or .json file"),
         ((again, runs["today"], "--gate", "speed"), "--gate 'speed': "),
     ):
         done = pgassay("compare", *arguments)

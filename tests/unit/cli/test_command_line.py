@@ -29,6 +29,13 @@ STUB = Path(_core.__file__).parent / "_core.pyi"
 REFUSED = {
     "a file is missing": (["run", "absent.toml"], "file-missing", None),
     "not a run": (["report", "/"], "is-another-kind", "/"),
+    "no format": (["report", "/", "--out", "x.pdf"], "file-without-format", "--out x.pdf"),
+    "a folder of no format": (["report", "/", "--out", "x"], "file-without-format", "--out x"),
+    "not a format of comparisons": (
+        ["compare", "a", "b", "--out", "x.csv"],
+        "file-without-format",
+        "--out x.csv",
+    ),
     "not a folder": (["list", "/no/such"], "no-such-folder", "/no/such"),
     "options contradict": (["run", "x.toml", "--accept", "jit"], "option-of-resume", None),
     "two databases": (["load", "-d", "a", "b"], "two-databases", None),

@@ -6,6 +6,7 @@ command's signature; values, or an error that names the option. Never: imports w
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -62,6 +63,15 @@ def seconds_of(option: str, text: str, least: float, most: float) -> float:
     if not least <= seconds <= most:
         raise Refusal("seconds-out-of-range", option, text=text, least=least, most=most)
     return seconds
+
+
+def format_by_ending(named: str | None, out: Path | None, endings: Mapping[str, str]) -> str:
+    """Returns the format that was named, else that of the file's ending; without a file, HTML."""
+    if named is not None or out is None:
+        return named or "html"
+    if (found := endings.get(out.suffix.lower())) is None:
+        raise SetupRefused("file-without-format", f"--out {out}", known=", ".join(endings))
+    return found
 
 
 FOR_PEOPLE = ("html", "md", "brief")
