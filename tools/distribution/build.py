@@ -14,9 +14,9 @@ import os
 import shutil
 import subprocess
 import sys
-import tarfile
 from pathlib import Path
 
+from tools.archives import unpack
 from tools.distribution.pinned import pinned
 from tools.manual import pages
 
@@ -50,8 +50,7 @@ def main(programs: Path) -> None:
     (OUT / "requirements.txt").write_text(pinned(ROOT), "utf-8")
     maturin("sdist", "--out", OUT, at=source)
     (sdist,) = OUT.glob("*.tar.gz")
-    with tarfile.open(sdist) as archive:
-        archive.extractall(WORK / "sdist", filter="data")
+    unpack(sdist, WORK / "sdist")
     (unpacked,) = (WORK / "sdist").iterdir()
     for target in TARGETS:
         if has_standard_library(target):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import tarfile
 import tomllib
 from pathlib import Path
 
 import pytest
+from tools.archives import unpack
 
 from pgassay.findings.model import FindingKind
 from pgassay.plan.design import make_plan
@@ -23,8 +23,7 @@ WORKLOADS = Path(__file__).parents[3] / "bench" / "checkpoints"
 
 @pytest.mark.parametrize("name", EXPECTED)
 def test_a_recorded_run_names_its_cause_and_no_other(name: str, tmp_path: Path) -> None:
-    with tarfile.open(GOLDEN / f"checkpoints-{name}.tar.xz") as archive:
-        archive.extractall(tmp_path, filter="data")
+    unpack(GOLDEN / f"checkpoints-{name}.tar.xz", tmp_path)
     context = analyse_run(RunDirectory(tmp_path / name))
     ours = ("checkpoint_causes", "wal_locks")
     found = [one for one in context.of_kind(FindingKind.DIAGNOSIS) if one.rule in ours]

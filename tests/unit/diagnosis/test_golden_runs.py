@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import shutil
-import tarfile
 import tomllib
 from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
+from tools.archives import unpack
 
 from pgassay.findings.model import FindingKind
 from pgassay.samples.run_directory import RunDirectory
@@ -31,8 +31,7 @@ def test_a_recorded_run_gives_the_findings_that_were_recorded_with_it(
     folder = GOLDEN / case
     archive = folder / "run.tar.xz"
     if archive.is_file():
-        with tarfile.open(archive) as packed:
-            packed.extractall(tmp_path, filter="data")
+        unpack(archive, tmp_path)
     else:
         shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
     expected = tomllib.loads((folder / "expected.toml").read_text("utf-8"))

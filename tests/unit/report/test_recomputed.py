@@ -8,7 +8,6 @@ from __future__ import annotations
 import itertools
 import json
 import math
-import tarfile
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -19,6 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from scipy import stats
+from tools.archives import unpack
 
 from pgassay.analysis.reading.metrics import WAIT_CLASSES
 from pgassay.report.context import ReportContext
@@ -82,8 +82,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
 
 def kept(name: str, folder: Path) -> Recorded:
     """A run of tests/golden."""
-    with tarfile.open(GOLDEN / f"{name}.tar.xz") as archive:
-        archive.extractall(folder, filter="data")
+    unpack(GOLDEN / f"{name}.tar.xz", folder)
     (run,) = folder.iterdir()
     trials = [
         Trial(

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import tarfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,6 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 from numpy.typing import NDArray
 from scipy import stats
+from tools.archives import unpack
 
 from pgassay.analysis.classic.model import Agreement
 from pgassay.report.context import ReportContext
@@ -40,8 +40,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Sales of four items, each by one session at a time, with 5, 10 and 22 clients for 4 s each,
     four blocks."""
     folder = tmp_path_factory.mktemp("ramp")
-    with tarfile.open(GOLDEN / "recomputed-ramp.tar.xz") as archive:
-        archive.extractall(folder, filter="data")
+    unpack(GOLDEN / "recomputed-ramp.tar.xz", folder)
     return folder / "run"
 
 
