@@ -47,6 +47,7 @@ from pgassay.analysis.verdicts.drift import drift_caveats, server_caveats, unlik
 from pgassay.analysis.verdicts.idle_rounds import round_caveats
 from pgassay.analysis.verdicts.left_out_trials import idle_trial_caveats, lost_trial_caveats
 from pgassay.analysis.verdicts.losses import losses_of
+from pgassay.analysis.verdicts.other_programs import other_program_caveats
 from pgassay.analysis.verdicts.position import position_caveats
 from pgassay.analysis.verdicts.run_caveats import (
     failure_caveats,
@@ -139,6 +140,7 @@ def answer_of(
         losses=losses,
         collapses=tuple(unseen_collapses(found.verdicts())),
         warnings=(
+            *other_program_caveats(plan, trials, found.verdicts()),
             *invalid_trial_caveats(found.invalid_trials, trials),
             *drift,
             *carry_over_caveats(found.carry_over),

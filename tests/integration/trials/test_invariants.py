@@ -20,8 +20,7 @@ from pgassay.server.existing.target import ExistingTarget
 from pgassay.server.hosts.local import HERE
 from pgassay.spec.parse import load_spec
 from pgassay.trials.guards.fingerprint import take_fingerprint
-from pgassay.trials.host.host_reading import read_host
-from pgassay.trials.host.processor_times import processor_times
+from pgassay.trials.host.processes import read_processes
 from pgassay.trials.run.progress import ProgressListener
 from pgassay.trials.sampling.live_view import LiveFigures
 from pgassay.workflows.pipeline import run_experiment
@@ -218,4 +217,6 @@ def test_an_unprivileged_user_gets_a_fingerprint_and_a_superusers_counts_other_s
         assert fingerprint.started_at_s == fingerprints["lab"].started_at_s
         assert fingerprint.foreign_active == fingerprint.base_backups == 0
         assert fingerprint.host is not None
-        assert processor_times(read_host(HERE, None, postmaster=fingerprint.postmaster)) is not None
+        seen = read_processes(HERE)
+        assert seen is not None
+        assert fingerprint.postmaster in seen.processes

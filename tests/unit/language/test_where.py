@@ -9,7 +9,7 @@ from tools.messages import where
 @pytest.mark.parametrize(
     ("text", "code", "function"),
     [
-        ("other processes used more than 5 % of the host's", "[foreign-cpu]", "_foreign_cpu"),
+        ("the hypervisor took more than 5 % of the host's", "[steal]", "_steal"),
         ("Each dot is one block: a level against the baseline 32MB", "[effect]", "_caption"),
         ("The typical trial (20 % trimmed mean)", "[typical]", "limits"),
         (

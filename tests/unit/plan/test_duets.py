@@ -28,7 +28,6 @@ from pgassay.server.protocol import ConnectionParameters
 from pgassay.spec.experiment import Spec
 from pgassay.spec.parse import parse_spec
 from pgassay.spec.settings.catalogue import CATALOGUED, catalogue
-from pgassay.trials.host.processor_times import ProcessorTimes, of_all_servers, split_between
 from pgassay.trials.load.trial_load import engine_request
 from pgassay.trials.run.reset_servers import reset_order
 from pgassay.trials.run.testbeds import testbeds_of
@@ -292,16 +291,3 @@ def test_costs_per_transaction_are_not_computed_from_one_server_of_a_duet(tmp_pa
     after = measure_trial(next(iter(run.trials()))).whole.values
     assert before.keys() - after.keys() >= {"wal_bytes_per_tx", "checkpoints_per_min"}
     assert after["tps"] == before["tps"]
-
-
-def test_cpu_time_of_the_duets_other_servers_is_not_foreign() -> None:
-    def times(user_s: float, server_s: float) -> ProcessorTimes:
-        return ProcessorTimes(100.0 + user_s, 50.0, user_s, 0.0, server_s, server_s, 0.0, 0.0)
-
-    before = of_all_servers([times(10.0, 3.0), times(10.0, 4.0)])
-    after = of_all_servers([times(20.0, 8.0), times(20.0, 9.0)])
-    split = split_between(before, after)
-    assert split is not None
-    assert split.server_s == 10.0
-    assert split.foreign_user_s == 0.0
-    assert of_all_servers([times(1.0, 1.0), None]) is None

@@ -25,8 +25,10 @@ from pgassay.trials.guards.guards import (
     judge,
     validity_of,
 )
+from pgassay.trials.guards.noted_programs import OTHER_PROGRAMS
 from pgassay.trials.guards.thresholds import VARIABLE, overlaid, own_limits
 from pgassay.trials.host.host_reading import HostState
+from pgassay.trials.host.other_programs import OtherPrograms, Program
 from pgassay.trials.host.processor_times import ProcessorSplit
 from pgassay.trials.model.record import Checkpoint, Columns
 from support.refusals import refused
@@ -73,6 +75,17 @@ BOTH = {*TIMED, "max_wal_size"}
 
 def grades(evidence: Evidence) -> dict[str, str]:
     return {remark.guard: remark.grade for remark in judge(evidence)}
+
+
+def test_other_programs_are_noted_with_their_share_and_their_names() -> None:
+    names = tuple(Program(name, 0.1) for name in ("stress-ng", "chromium"))
+    others = OtherPrograms(0.62, names, 10**9, None, "")
+    found = judge(replace(QUIET, processors=replace(BUSY, foreign_user_s=62.0), others=others))
+    (note,) = caveats_among(found)
+    named = Note.of("trials/guards/named", names=("stress-ng", "chromium"))
+    assert note == Note.of(OTHER_PROGRAMS, share=62.0, named=named)
+    (unseen,) = judge(replace(QUIET, processors=replace(BUSY, foreign_user_s=62.0)))
+    assert unseen.note.values["named"] == ""
 
 
 def afterwards(**changes: Any) -> Evidence:

@@ -12,7 +12,6 @@ from pgassay.server.hosts.host import Finished
 from pgassay.server.hosts.local import HERE, LocalHost
 from pgassay.server.knobs.knob_files import device_of
 from pgassay.trials.host.host_reading import HostReading, host_state, lines_of, read_host
-from pgassay.trials.host.processor_times import processor_times, split_between
 from support.memory import ON_DISK
 from support.refusals import refused
 
@@ -23,8 +22,6 @@ SAID = """\
 100.05 1700000000060000000 100.07
 ==> postmaster <==
 70
-==> ticks <==
-1000
 ==> disk data <==
 1000 500 400
 ==> disk wal <==
@@ -32,9 +29,6 @@ SAID = """\
 
 ==> queue data scheduler <==
 [none] mq-deadline
-
-==> /proc/stat <==
-cpu  1000 200 300 4000 50 6 7 80 0 0
 
 ==> /proc/pressure/io <==
 some avg10=1.00 avg60=0.00 avg300=0.00 total=123456
@@ -49,15 +43,11 @@ some avg10=1.00 avg60=0.00 avg300=0.00 total=123456
 ==> /sys/devices/system/cpu/cpu1/cpufreq/scaling_cur_freq <==
 3000000
 
-==> /proc/70/stat <==
-70 (postgres) S 1 70 70 0 -1 4 0 0 0 0 100 50 1000 400 20 0
-==> /proc/71/stat <==
-71 (a ) (b) S 70 71 71 0 -1 4 0 0 0 0 10 5 7000 7000 20 0
 """
 
 
-def look(text: str = SAID, *, is_ours: bool = False) -> HostReading:
-    return HostReading(lines_of(text), is_ours=is_ours)
+def look(text: str = SAID) -> HostReading:
+    return HostReading(lines_of(text))
 
 
 def test_the_state_of_a_host_is_read_and_what_is_not_there_is_absent() -> None:
@@ -72,36 +62,9 @@ def test_the_state_of_a_host_is_read_and_what_is_not_there_is_absent() -> None:
     assert state.clock_error_ns == 20_000_000
 
 
-def test_processor_times_are_the_servers_in_the_hosts_own_ticks() -> None:
-    times = processor_times(look())
-    assert times is not None
-    assert times.all_s == pytest.approx(5.643)
-    assert times.steal_s == pytest.approx(0.08)
-    # Only the postmaster has waited for processes that ended.
-    assert times.server_user_s == pytest.approx(1.11)
-    assert times.server_s == pytest.approx(1.565)
-    assert times.client_s == 0.0
-    ours = processor_times(look(is_ours=True))
-    assert ours is not None
-    assert ours.client_s > 0.0
-    split = split_between(times, times)
-    assert split is not None
-    assert split.foreign_user_s == 0.0
-
-
-@pytest.mark.parametrize(
-    "gone", ["==> postmaster <==\n70\n", "==> /proc/stat <==", "==> /proc/70/stat <=="]
-)
-def test_without_the_server_processes_there_are_no_processor_times(gone: str) -> None:
-    assert gone in SAID
-    assert processor_times(look(SAID.replace(gone, ""))) is None
-
-
-def test_a_look_at_this_host_finds_the_parent_of_a_process_and_its_children() -> None:
+def test_a_look_at_this_host_finds_the_parent_of_a_process() -> None:
     seen = read_host(HERE, Path("/"), backend=os.getpid())
-    assert seen.is_ours
     assert seen.postmaster == os.getppid()
-    assert os.getpid() in {pid for pid, _ in seen.processes()}
     state = host_state(seen)
     assert state.knobs["vm.swappiness"] == Path("/proc/sys/vm/swappiness").read_text().strip()
     assert state.disk_used is not None

@@ -129,6 +129,16 @@ class SliceMeasures:
 
 
 @dataclass(frozen=True)
+class OtherUse:
+    """What programs other than the server and pgassay used of the host during the load."""
+
+    percent: float
+    """Of all processors, by user time."""
+    programs: tuple[tuple[str, float], ...] = ()
+    """Name and share in per cent of those that used most; empty in runs of older versions."""
+
+
+@dataclass(frozen=True)
 class TrialMeasures:
     """One trial, reduced to what is compared."""
 
@@ -155,6 +165,8 @@ class TrialMeasures:
     """Of a fleet: the server that it ran on."""
     set_by_load: tuple[tuple[str, tuple[str, ...]], ...] = ()
     """Settings of the experiment that the load sets itself, with the scenarios that do."""
+    others: OtherUse | None = None
+    """None where the host was not read."""
 
     def at(self, level: float | None) -> StepMeasures | None:
         """The step at this level; None for the whole trial."""

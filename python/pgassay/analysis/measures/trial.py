@@ -25,7 +25,13 @@ from pgassay.analysis.measures.costs import (
     session_times,
     statement_costs,
 )
-from pgassay.analysis.measures.model import Caveat, LatencyCurve, StepMeasures, TrialMeasures
+from pgassay.analysis.measures.model import (
+    Caveat,
+    LatencyCurve,
+    OtherUse,
+    StepMeasures,
+    TrialMeasures,
+)
 from pgassay.analysis.measures.parts import measure_scenarios, measure_slices
 from pgassay.analysis.measures.sources import TrialSources
 from pgassay.analysis.measures.variants import measure_variants
@@ -120,7 +126,19 @@ def measure_trial(
         scenarios=measure_scenarios(steps, sources.load_of(steps)),
         server=summary.server,
         set_by_load=tuple(summary.set_by_load.items()),
+        others=_other_use(summary),
     )
+
+
+def _other_use(summary: TrialFile) -> OtherUse | None:
+    """Runs of older versions have no names, and the share of the processors in their split."""
+    used, split = summary.fingerprint.other_programs, summary.fingerprint.processors
+    if used is not None:
+        named = tuple((one.name, 100.0 * one.processors) for one in used.programs)
+        return OtherUse(100.0 * used.processors, named)
+    if split is None or not split.all_s or split.foreign_user_s is None:
+        return None
+    return OtherUse(100.0 * split.foreign_user_s / split.all_s)
 
 
 def _host(sources: TrialSources, whole: StepMeasures) -> HostWindow | None:

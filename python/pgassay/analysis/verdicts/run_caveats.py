@@ -24,6 +24,7 @@ from pgassay.analysis.measures.model import Caveat, TrialMeasures
 from pgassay.analysis.measures.within_run import is_left_out
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.verdicts.idle_rounds import rounds_that_count
+from pgassay.analysis.verdicts.other_programs import is_of_other_programs
 from pgassay.analysis.verdicts.withdrawal import set_by_load
 from pgassay.notes import Importance, Note, Term, Value
 from pgassay.plan.model import Arm, Plan
@@ -102,6 +103,8 @@ def _of_trials(trials: Sequence[TrialMeasures]) -> list[Caveat]:
     where: dict[Hashable, dict[int, Caveat]] = {}
     for trial in trials:
         for caveat in trial.warnings:
+            if trial.others and is_of_other_programs(caveat):
+                continue  # other_programs.py has a caveat of its own for these
             key = caveat.kind, caveat.note.without_figures
             where.setdefault(key, {}).setdefault(trial.number, caveat)
     found = []

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from pgassay.samples.forms.other_programs import OtherPrograms
 from pgassay.stored_model import Items, Number, Part, SaidNote, Scalar, Stored, StoredFile
 
 
@@ -120,6 +121,8 @@ class EnvironmentFile(Part, StoredFile):
     standby: bool = False
     reset: dict[str, Any] = Field({})
     placement: dict[str, Any] = Field({})
+    other_programs: OtherPrograms | None = None
+    """What other programs used of the host before the first trial."""
     sizes: dict[str, DataSize] = Field({})
     """By workload or database."""
     not_seen: Items[NotSeen] = ()

@@ -12,6 +12,7 @@ from pydantic import Field, model_validator
 
 from pgassay.plan.model import ALL_ARMS
 from pgassay.refusals.refusal import UnfitValue
+from pgassay.samples.forms.other_programs import OtherPrograms
 from pgassay.stored_model import Codes, Items, Number, Part, SaidNote, SaidNotes, Stored, StoredFile
 
 
@@ -123,6 +124,7 @@ class Fingerprint(Part):
     before: Look | None = None
     after: Look | None = None
     processors: Processors | None = None
+    other_programs: OtherPrograms | None = None
 
 
 class StoredValidity(Stored):

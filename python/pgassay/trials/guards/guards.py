@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from pgassay.notes import Note, Value
@@ -21,8 +21,10 @@ from pgassay.spec.server.placement import memory_text
 from pgassay.trials.checkpoints.counted import ASKED_FOR
 from pgassay.trials.guards.fingerprint import Fingerprint
 from pgassay.trials.guards.foreign_sessions import BASE_BACKUP
+from pgassay.trials.guards.noted_programs import OTHER_PROGRAMS, named
 from pgassay.trials.guards.thresholds import Limits, shipped_limits
 from pgassay.trials.host.host_reading import HostState
+from pgassay.trials.host.other_programs import OtherPrograms
 from pgassay.trials.host.processor_times import ProcessorSplit
 from pgassay.trials.model.record import Checkpoint, Validity
 
@@ -70,6 +72,8 @@ class Evidence:
     """Names of those that the experiment sets,"""
     varied: Collection[str]
     """and of those that are its factors."""
+    others: OtherPrograms | None = None
+    """None where the host could not be read."""
     awaits_outages: bool = False
     shares_clock: bool = True
     """Whether the server's host is this machine."""
@@ -197,9 +201,14 @@ def _foreign_sessions(evidence: Evidence, limits: Limits) -> GuardResult | None:
 
 
 def _foreign_cpu(evidence: Evidence, limits: Limits) -> GuardResult | None:
-    split = evidence.processors
-    share = split.foreign_user_s / split.all_s if split and split.all_s > 0 else 0.0
-    return _graded("foreign-cpu", share, limits)
+    """Its note has the figure, and the names of programs where the host shows them."""
+    share = evidence.processors.foreign_share if evidence.processors else 0.0
+    found = _graded("foreign-cpu", share, limits)
+    if found is None:
+        return None
+    names = evidence.others.names if evidence.others else ()
+    values: dict[str, Value] = {"share": 100.0 * share, "named": named(names)}
+    return replace(found, note=Note(OTHER_PROGRAMS, values))
 
 
 def _steal(evidence: Evidence, limits: Limits) -> GuardResult | None:

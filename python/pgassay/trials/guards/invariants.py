@@ -32,14 +32,9 @@ from pgassay.trials.guards.foreign_sessions import (
 )
 from pgassay.trials.guards.guards import Evidence, GuardResult, judge, killed_for_memory
 from pgassay.trials.guards.thresholds import Limits, overlaid
-from pgassay.trials.host.host_reading import read_host
-from pgassay.trials.host.processor_times import (
-    ProcessorSplit,
-    ProcessorTimes,
-    of_all_servers,
-    processor_times,
-    split_between,
-)
+from pgassay.trials.host.other_programs import OtherPrograms, other_programs
+from pgassay.trials.host.processes import ProcessReading, read_processes
+from pgassay.trials.host.processor_times import ProcessorSplit, split_between
 from pgassay.trials.model.record import Checkpoint, Columns
 
 
@@ -83,6 +78,7 @@ class InvariantWatch:
         self._own_limits, self._limits = own_limits, overlaid(own_limits)
         self._before = self._after = take_fingerprint(target, facts)
         self._processors: ProcessorSplit | None = None
+        self._others: OtherPrograms | None = None
         self._consistency = Consistency()
 
     @property
@@ -104,13 +100,17 @@ class InvariantWatch:
 
     @contextmanager
     def processors_counted(self, others: Collection[int | None] = ()) -> Iterator[None]:
-        """Measures how the host's processors are used during the load.
+        """Measures who uses the host during the load.
 
         `others` are the postmasters of the other servers under test: their work is not foreign.
         """
-        began = self._processor_times(others)
+        servers = [pid for pid in (self.postmaster, *others) if pid is not None]
+        are_known = len(servers) == 1 + len(others)
+        began = self._processes() if are_known else None
         yield
-        self._processors = split_between(began, self._processor_times(others))
+        ended = self._processes() if are_known else None
+        self._processors = split_between(began, ended, servers)
+        self._others = other_programs(began, ended, self._processors, servers)
 
     def results(
         self,
@@ -143,6 +143,7 @@ class InvariantWatch:
             before=self._before,
             after=self._after,
             processors=self._processors,
+            others=self._others,
             foreign_load=(
                 foreign_load(waits, window, fewest, conditions.own_backends) if is_engine else None
             ),
@@ -163,16 +164,11 @@ class InvariantWatch:
         )
         return judge(evidence, self._limits)
 
-    def _processor_times(self, others: Collection[int | None]) -> ProcessorTimes | None:
+    def _processes(self) -> ProcessReading | None:
         """None where the host cannot be read; the second fingerprint reports that."""
         host = self._target.host()
-        postmasters = (self.postmaster, *others)
-        if host is None or None in postmasters:
-            return None
         with suppress(TargetError):
-            return of_all_servers(
-                [processor_times(read_host(host, None, postmaster=one)) for one in postmasters]
-            )
+            return None if host is None else read_processes(host)
         return None
 
     def described(self) -> dict[str, Any]:
@@ -185,6 +181,7 @@ class InvariantWatch:
             "own_thresholds": {guard: dict(limit) for guard, limit in self._own_limits.items()},
             "processors": self._processors
             and {name: round(seconds, 3) for name, seconds in asdict(self._processors).items()},
+            "other_programs": self._others and self._others.described(),
         }
 
 

@@ -8,7 +8,7 @@ absent. Never: changes anything there, or judges it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
@@ -17,10 +17,8 @@ from pathlib import Path
 from pgassay.refusals.refusal import TargetRefused
 from pgassay.server.hosts.account import last_line
 from pgassay.server.hosts.host import Host
-from pgassay.server.hosts.local import HERE
 
 LIMIT_S = 20.0
-BOOT = "/proc/sys/kernel/random/boot_id"
 KERNEL = (
     "vm/dirty_ratio",
     "vm/dirty_bytes",
@@ -39,8 +37,6 @@ KERNEL = (
 )
 """Below /proc/sys."""
 _SHOWN = (
-    "/proc/stat",
-    BOOT,
     *(f"/proc/pressure/{name}" for name in ("cpu", "io", "memory")),
     *(f"/proc/sys/{name}" for name in KERNEL),
     *(f"/sys/kernel/mm/transparent_hugepage/{name}" for name in ("enabled", "defrag")),
@@ -54,8 +50,6 @@ class HostReading:
 
     lines: Mapping[str, str]
     """By file, or by what host_reading.sh calls it: the first line; what is not there is absent."""
-    is_ours: bool
-    """Whether pgassay runs under the same kernel, so that its own work is in these figures."""
 
     @property
     def postmaster(self) -> int | None:
@@ -69,29 +63,19 @@ class HostReading:
         """Returns the lines of all files whose name has this ending."""
         return [line for name, line in self.lines.items() if name.endswith(ending)]
 
-    def processes(self) -> Iterator[tuple[int, list[str]]]:
-        """Iterates over the server's processes: process id, and the fields of /proc/PID/stat after
-        the name."""
-        for name, line in self.lines.items():
-            match = re.fullmatch(r"/proc/(\d+)/stat", name)
-            if match is not None:
-                yield int(match[1]), line.rpartition(")")[2].split()
 
-
-def read_host(
-    host: Host, data: Path | None, *, backend: int | None = None, postmaster: int | None = None
-) -> HostReading:
-    """Reads a host by one command, in one round trip. The server's processes are found by either of
-    the two ids.
+def read_host(host: Host, data: Path | None, *, backend: int | None = None) -> HostReading:
+    """Reads a host by one command, in one round trip. The server's first process is the parent of
+    the backend.
 
     Raises TargetError where the host cannot be asked.
     """
-    found = [str(word or "") for word in (data, backend, postmaster)]
+    found = [str(word or "") for word in (data, backend)]
     done = host.run(["sh", "-c", _script(), "sh", *found, *_SHOWN], limit_s=LIMIT_S)
     lines = lines_of(done.stdout)
     if "clock 1" not in lines:
         raise TargetRefused("host-without-state", host=host.label, why=last_line(done))
-    return HostReading(lines, is_ours=not host.name or lines.get(BOOT) == _own_boot())
+    return HostReading(lines)
 
 
 def lines_of(text: str) -> dict[str, str]:
@@ -112,14 +96,6 @@ def lines_of(text: str) -> dict[str, str]:
 @cache
 def _script() -> str:
     return (files(__package__) / "host_reading.sh").read_text("utf-8")
-
-
-@cache
-def _own_boot() -> str:
-    try:
-        return HERE.read(Path(BOOT)).decode().strip()
-    except OSError:
-        return "unknown"
 
 
 _UPTIME_STEP_NS = 10_000_000

@@ -1,9 +1,8 @@
 # What a host says of itself, for host_reading.py: `==> NAME <==`, then its first line.
-# Arguments: the data directory, a backend's process id, the postmaster's, each perhaps empty; then
-# files to be shown.
-# Only what every Linux has: a POSIX shell, coreutils, getconf.
-data=$1 backend=$2 postmaster=$3
-shift 3
+# Arguments: the data directory, a backend's process id, each perhaps empty; then files to be shown.
+# Only what every Linux has: a POSIX shell, coreutils.
+data=$1 backend=$2 postmaster=
+shift 2
 exec 2>/dev/null
 
 say() { printf '==> %s <==\n%s\n' "$1" "$2"; }
@@ -30,25 +29,18 @@ for turn in 1 2 3; do
   say "clock $turn" "$began $wall $ended"
 done
 
-if [ -z "$postmaster" ] && [ -n "$backend" ]; then
+if [ -n "$backend" ]; then
   fields=$(head -n 1 "/proc/$backend/stat")
   fields=${fields##*) }
   fields=${fields#* }
   postmaster=${fields%% *}
 fi
 say postmaster "$postmaster"
-say ticks "$(getconf CLK_TCK)"
 if [ -n "$data" ]; then
   say "disk data" "$(stat -f -L -c '%b %f %a' -- "$data")"
   say "disk wal" "$(stat -f -L -c '%b %f %a' -- "$data/pg_wal")"
   queue_of data "$data"
   queue_of wal "$data/pg_wal"
-fi
-if [ -n "$postmaster" ]; then
-  set -- "$@" "/proc/$postmaster/stat"
-  for child in $(cat "/proc/$postmaster/task/$postmaster/children"); do
-    set -- "$@" "/proc/$child/stat"
-  done
 fi
 
 # head, not the shell's own read: files of /proc/sys give a byte-wise reader their first byte only.
