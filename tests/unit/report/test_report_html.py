@@ -26,6 +26,7 @@ from pgassay.report.sections.answer import diagnosis
 from pgassay.report.sections.behaviour.waits import waits
 from pgassay.report.sections.record import method
 from pgassay.report.summaries.headline import answers
+from pgassay.report.svg.model import Points
 from pgassay.report.tables.chart_data import chart_data
 from pgassay.report.tables.host import host_tables_of_run
 from support.blocks import every, texts
@@ -276,6 +277,18 @@ def test_a_very_wide_interval_does_not_flatten_the_dots(better: ReportContext) -
     assert axis.high - axis.low < 200.0
     assert runs_out(analysis)
     assert not runs_out(better.analysis)
+
+
+def test_a_block_that_was_measured_otherwise_has_a_hollow_dot_there(better: ReportContext) -> None:
+    (one, *_) = better.analysis.answer.verdicts()
+    raws = (one.block_effects_pct[0] + 40.0, *one.block_effects_pct[1:])
+    chart = effect_chart(changed(better.analysis, comparisons=(replace(one, block_raw_pct=raws),)))
+    assert chart is not None
+    (panel,) = chart.panels
+    hollow = [mark for mark in panel.marks if isinstance(mark, Points) and mark.hollow]
+    assert [list(mark.x) for mark in hollow] == [[raws[0]]]
+    assert panel.x.high is not None
+    assert panel.x.high > raws[0]
 
 
 def test_the_numbers_of_the_effect_name_the_level_of_each_mark(better: ReportContext) -> None:

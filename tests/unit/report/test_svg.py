@@ -124,3 +124,22 @@ def test_a_long_label_leaves_room_for_a_wider_font() -> None:
     (words,) = re.findall(r">(UPDATE[^<]*)<", draw(Figure([panel]), NARROW_PX, "p"))
     assert words.endswith("…")
     assert width_of(words, 12.5) < 0.93 * NARROW_PX
+
+
+def test_words_around_a_place_stay_inside_the_panel() -> None:
+    words = "x" * 20
+    axis, room = Axis(low=0.0, high=10.0), width_of(words, 12.5) / 2
+    for at in (0.0, 5.0, 10.0):
+        drawing = draw(figure_of(Text(words, at, 1.0, "middle"), x=axis), WIDE_PX, "n")
+        place = re.search(rf'<text x="([0-9.]+)"[^>]*>{words}<', drawing)
+        assert place is not None
+        assert room <= float(place[1]) <= WIDE_PX - room
+
+
+def test_what_runs_out_of_a_panel_ends_at_its_edge_and_symbols_there_are_whole() -> None:
+    axis = Axis(low=0.0, high=10.0)
+    for high, above in ((9.0, 7), (11.0, 0)):
+        figure = figure_of(Band([0, 1], [1, 1], [2, high], BLUE), x=axis, y=axis)
+        clip = re.search(r'<clipPath[^>]*><rect[^>]* height="(\d+)"', draw(figure, WIDE_PX, "n"))
+        assert clip is not None
+        assert int(clip[1]) == 200 + 2 * above

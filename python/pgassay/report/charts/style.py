@@ -15,6 +15,7 @@ from pgassay.analysis.compare.model import Dependence, Verdict
 from pgassay.analysis.statistics.values import Interval
 from pgassay.language import tr
 from pgassay.plan.model import Arm
+from pgassay.quantities import signed_percent
 from pgassay.report.svg.model import (
     Axis,
     Band,
@@ -25,6 +26,7 @@ from pgassay.report.svg.model import (
     Points,
     Rule,
     Symbol,
+    Text,
     Tip,
     Values,
 )
@@ -169,6 +171,12 @@ def limits(needed: Sequence[float], bounds: Iterable[float]) -> tuple[float, flo
     high = max([high, *(min(bound, middle + reach) for bound in known)])
     room = 0.04 * (high - low)
     return low - room, high + room
+
+
+def words_of_row(label: str, at: float, effect_pct: float) -> tuple[Mark, Mark]:
+    """What a row of effects is about, at its left, and below that the effect over its diamond."""
+    effect = signed_percent(effect_pct)
+    return Text(label, y=at, dy=-29), Text(effect, effect_pct, at, "middle", dy=-12, bold=True)
 
 
 def line_with_band(

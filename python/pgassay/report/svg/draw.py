@@ -127,9 +127,10 @@ def _draw_panel(drawn: _Drawn, across: list[float], top: float, body: list[str])
         body += _vertical_axis(panel, place)
     if not panel.x.hidden:
         body += _horizontal_axis(panel, place, drawn.has_ticks)
+    beside, above = _around(place.x, across), _around(place.y, _up(panel))
     body.append(
-        f'<clipPath id="{drawn.name}"><rect x="{left - _AROUND_PX:.1f}" y="{top - _AROUND_PX:.1f}"'
-        f' width="{place.width + 2 * _AROUND_PX:.1f}" height="{panel.height + 2 * _AROUND_PX}"/>'
+        f'<clipPath id="{drawn.name}"><rect x="{left - beside:.1f}" y="{top - above:.1f}"'
+        f' width="{place.width + 2 * beside:.1f}" height="{panel.height + 2 * above}"/>'
         f'</clipPath><g class="marks" clip-path="url(#{drawn.name})">'
     )
     body += [draw_mark(mark, place) for mark in panel.marks]
@@ -142,6 +143,13 @@ def _draw_panel(drawn: _Drawn, across: list[float], top: float, body: list[str])
         body += _words(lines, end + 12, (left + drawn.right) / 2)
         end += _LINE_PX * len(lines) + 2
     return end + 2
+
+
+def _around(scale: Scale, values: Iterable[float]) -> int:
+    """Pixels that symbols have beyond the edge; none where what is drawn continues beyond it."""
+    low, high = sorted((scale.start, scale.end))
+    is_beyond = any(not low - 0.1 <= scale(value) <= high + 0.1 for value in values)
+    return 0 if is_beyond else _AROUND_PX
 
 
 def _axis_data(place: Place) -> str:

@@ -4,8 +4,9 @@ Enters: a mark, the scales of its panel. Leaves: SVG elements.
 Never: chooses a scale.
 
 templates/charts.js relies on what is written here: `data-arm` hides an arm, `<title>` is shown
-beside the pointer, `data-name` has the values of a line shown; on zooming what has the class `at`
-(symbols, words) is moved, and everything else is stretched.
+beside the pointer, `data-name` has the values of a line shown there and `data-area` the heights of
+a band; on zooming what has the class `at` (symbols, words) is moved, and everything else is
+stretched.
 """
 
 from __future__ import annotations
@@ -94,7 +95,8 @@ def _line(line: Line, place: Place) -> str:
         return ""
     named = f' data-name="{inert(line.name)}" data-unit="{inert(line.unit)}"' if line.name else ""
     look = stroke(line.colour, line.width, line.opacity, line.dash)
-    return f'<path d="{data}" {look}{_arm(line.arm)}{named}/>'
+    title = _title((line.name,)) if line.name else ""
+    return f'<path d="{data}" {look}{_arm(line.arm)}{named}>{title}</path>'
 
 
 def _band(band: Band, place: Place) -> str:
@@ -105,7 +107,9 @@ def _band(band: Band, place: Place) -> str:
         around = (np.r_[one, other[::-1]] for one, other in zip(there, back, strict=True))
         data += path_data(*around) + "Z"
     title = _title(band.tip or (band.name,)) if band.name else ""
-    return f'<path d="{data}" {fill(band.colour, band.opacity)}{_arm(band.arm)}>{title}</path>'
+    named = f' data-area="{inert(band.name)}"' if band.name else ""
+    look = fill(band.colour, band.opacity)
+    return f'<path d="{data}" {look}{_arm(band.arm)}{named}>{title}</path>'
 
 
 def _title(tip: Tip) -> str:
@@ -130,7 +134,7 @@ def _points(points: Points, place: Place) -> Iterable[str]:
             stroke(points.colour, 1.6 if points.symbol == "tick" else 2.6, points.opacity)
             if points.symbol in _STROKED
             else _hollow(points.colour)
-            if index in unknown
+            if points.hollow or index in unknown
             else fill(points.colour, points.opacity)
         )
         yield (
@@ -140,7 +144,7 @@ def _points(points: Points, place: Place) -> Iterable[str]:
 
 
 def _hollow(colour: str) -> str:
-    return f'class="hollow s-{colour[1:]}" fill="#fff" stroke="{colour}" stroke-width="2"'
+    return f'class="hollow s-{colour[1:]}" fill="#fff" stroke="{colour}" stroke-width="1.6"'
 
 
 def _symbol(symbol: Symbol, r: float) -> str:
@@ -202,17 +206,17 @@ def _rule(rule: Rule, place: Place) -> str:
 
 
 def _text(text: Text, place: Place) -> str:
-    if text.right:
-        x, anchor = place.right, "end"
-    else:
-        x, anchor = (place.left if text.x is None else place.x(text.x)), text.anchor
+    x, anchor = (place.left if text.x is None else place.x(text.x)), text.anchor
     y = place.top if text.y is None else place.y(text.y)
     room = (
         _SURE * place.width
-        if text.x is None
+        if text.x is None or anchor == "middle"
         else max(40.0, place.right - x if anchor == "start" else x)
     )
     words = shortened(text.words, TYPE_PX, room, text.bold)
+    if anchor == "middle":
+        half = width_of(words, TYPE_PX, text.bold) / 2
+        x = max(place.left + half, min(x, place.right - half))
     # What has no place on the axis stays where it is when the chart is zoomed.
     look = (
         fill(text.colour, more="at" if text.x is not None else "")

@@ -87,6 +87,7 @@ class Points:
     opacity: float = 1.0
     arm: str = ""
     errors: Sequence[tuple[float, float] | None] = ()
+    hollow: bool = False
 
 
 @dataclass(frozen=True)
@@ -119,7 +120,10 @@ class Rule:
 
 @dataclass(frozen=True)
 class Text:
-    """Words at a place; None is the panel's left edge or its top, `right` its right edge."""
+    """Words at a place; None is the panel's left edge or its top.
+
+    Words around a place (`middle`) stay inside the panel.
+    """
 
     words: str
     x: float | None = None
@@ -128,7 +132,6 @@ class Text:
     dx: float = 0.0
     dy: float = 0.0
     bold: bool = False
-    right: bool = False
     colour: str = ""
     """Empty: that of the page's text."""
 

@@ -20,18 +20,33 @@
     };
   }
 
-  function pointsOf(path) {
-    const numbers = path.getAttribute("d").match(/-?[\d.]+/g).map(Number);
+  function pointsOf(data) {
+    const numbers = data.match(/-?[\d.]+/g).map(Number);
     const points = [];
     for (let i = 0; i + 1 < numbers.length; i += 2) points.push([numbers[i], numbers[i + 1]]);
     return points;
+  }
+  // Places of a line in pixels with their values; of a band, which goes along its upper edge and back along the lower, with its heights.
+  function valuesOf(path, y) {
+    const data = path.getAttribute("d");
+    if (path.dataset.name) return pointsOf(data).map(([x, up]) => [x, y.value(up)]);
+    return data.split("Z").filter(Boolean).flatMap(function (part) {
+      const points = pointsOf(part), turn = points.findIndex(([x], i) => i > 0 && x <= points[i - 1][0]);
+      const back = points.slice(turn).reverse();
+      return points.slice(0, turn).map(([x, up]) => [x, y.value(up) - y.value(between(back, x))]);
+    });
+  }
+  function between(points, x) {
+    const at = Math.max(1, points.findIndex((point) => point[0] >= x)), [x0, y0] = points[at - 1], [x1, y1] = points[at] || points[at - 1];
+    return x1 > x0 ? y0 + ((y1 - y0) * (x - x0)) / (x1 - x0) : y1;
   }
 
   const panels = [];
   plots.forEach(function (plot) {
     plot.querySelectorAll("svg").forEach(function (svg) {
       svg.querySelectorAll("title").forEach(function (title) {
-        title.parentNode.dataset.tip = title.textContent; // or the browser shows it a second time
+        const mark = title.parentNode; // without its title, or the browser shows it a second time
+        if (!mark.matches("[data-name], [data-area]")) mark.dataset.tip = title.textContent;
         title.remove();
       });
       svg.querySelectorAll(".panel").forEach(function (group) {
@@ -50,7 +65,7 @@
           x: scaleOf(group.dataset.x), y: scaleOf(group.dataset.y), a: 1, b: 0,
           grids: Array.from(group.querySelectorAll(".gx")),
           texts: ticks ? Array.from(ticks.children, (text) => [text, Number(text.getAttribute("x"))]) : [],
-          lines: Array.from(marks.querySelectorAll("[data-name]"), (path) => ({ path, points: null })),
+          lines: Array.from(marks.querySelectorAll("[data-name], [data-area]"), (path) => ({ path, values: null })),
         });
       });
     });
@@ -167,11 +182,12 @@
     const own = (x - panel.b) / panel.a, found = [];
     let nearest = null;
     linesBeside(panel).forEach(function ([line, y]) {
-      line.points = line.points || pointsOf(line.path);
-      const best = line.points.reduce((a, b) => (Math.abs(b[0] - own) < Math.abs(a[0] - own) ? b : a));
-      if (Math.abs(best[0] - own) * panel.a > 25) return;
+      const known = line.values = line.values || valuesOf(line.path, y), { name, area, unit } = line.path.dataset;
+      const best = known.reduce((a, b) => (Math.abs(b[0] - own) < Math.abs(a[0] - own) ? b : a));
+      const apart = known.length > 1 ? (known[known.length - 1][0] - known[0][0]) / (known.length - 1) : 0;
+      if (Math.abs(best[0] - own) > Math.max(25 / panel.a, 0.6 * apart)) return;
       nearest = nearest === null || Math.abs(best[0] - own) < Math.abs(nearest - own) ? best[0] : nearest;
-      found.push(`${line.path.dataset.name}: ${number(y.value(best[1]))} ${line.path.dataset.unit}`.trim());
+      found.push(`${name || area}: ${number(best[1])} ${unit || ""}`.trim());
     });
     if (nearest === null) return null;
     const value = panel.x.value(nearest);
@@ -182,7 +198,7 @@
   function linesBeside(panel) {
     const alike = panelsOf(panel.plot).filter((one) => one.group.dataset.x === panel.group.dataset.x);
     const every = alike.flatMap((one) => one.lines.map((line) => [line, one.y, one]));
-    const shown = every.filter(([line]) => line.path.style.display !== "none");
+    const shown = every.filter(([line, , one]) => line.path.style.display !== "none" && (one === panel || line.path.dataset.name));
     return shown.length > 10 ? shown.filter(([, , one]) => one === panel) : shown;
   }
   function showCursor(panel, x, left, top) {

@@ -13,12 +13,18 @@ from pgassay.analysis.apart.model import ApartAnalysis, RunDifference
 from pgassay.findings.answer.endpoints import endpoint_title
 from pgassay.language import colon, listed, tr
 from pgassay.quantities import load, signed_percent
-from pgassay.report.charts.style import BAND_OPACITY, INK, SHADE, TONE_COLOURS, TONES
-from pgassay.report.svg.model import Axis, Box, Figure, Line, Mark, Panel, Points, Rule, Text
+from pgassay.report.charts.style import (
+    BAND_OPACITY,
+    INK,
+    SHADE,
+    TONE_COLOURS,
+    TONES,
+    words_of_row,
+)
+from pgassay.report.svg.model import Axis, Box, Figure, Line, Mark, Panel, Points, Rule
 
-_ROW_PX = 62
-_LABEL_ABOVE_PX = -15
-_BACKGROUND = (0.2, 0.3)
+_ROW_PX = 82
+_BACKGROUND = (0.12, 0.24)
 _WIDEST, _FURTHEST_PCT = 3.0, 100.0
 """An interval may stretch the axis to so many times the largest change, and to so much always."""
 
@@ -56,8 +62,7 @@ def _row(at: int, one: RunDifference, margin: float) -> Iterator[Mark]:
     label = f"{place}{colon()}{endpoint_title(comparison.metric)}"
     tip = (label, signed_percent(effect))
     yield Points((effect,), (at,), colour, (tip,), size=13, symbol="diamond")
-    yield Text(label, y=at, dy=_LABEL_ABOVE_PX)
-    yield Text(signed_percent(effect), y=at, dy=_LABEL_ABOVE_PX, right=True, bold=True)
+    yield from words_of_row(label, at, effect)
 
 
 def _of(one: RunDifference) -> tuple[str, str, str]:

@@ -11,11 +11,10 @@ from pgassay.analysis.model import Analysis
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.language import ntr, tr
 from pgassay.quantities import load, signed_percent
-from pgassay.report.charts.style import BAND_OPACITY, BLUE, INK, SHADE, limits
-from pgassay.report.svg.model import Axis, Box, Figure, Line, Panel, Points, Rule, Text, Tip
+from pgassay.report.charts.style import BAND_OPACITY, BLUE, INK, SHADE, limits, words_of_row
+from pgassay.report.svg.model import Axis, Box, Figure, Line, Panel, Points, Rule, Tip
 
-_ROW_PX = 46
-_LABEL_ABOVE_PX = -13
+_ROW_PX = 58
 _MOST_PANELS = 6
 """Verdicts that are drawn; the table has all."""
 
@@ -38,7 +37,7 @@ def _panel(found: ByServer, margin: float) -> Panel:
         x=Axis(
             tr("change of {metric} on each server", metric=metric), low=low, high=high, suffix=" %"
         ),
-        y=Axis(low=len(servers) - 0.5, high=-0.6, hidden=True),
+        y=Axis(low=len(servers) - 0.5, high=-0.7, hidden=True),
         height=len(servers) * _ROW_PX,
         title=f"{found.factor} = {found.level}, {load(found.step, found.step_unit)}",
     )
@@ -52,8 +51,7 @@ def _panel(found: ByServer, margin: float) -> Panel:
             )
         panel.add(
             Points((one.effect_pct or 0.0,), (at,), BLUE, (tip,), size=13, symbol="diamond"),
-            Text(one.server, y=at, dy=_LABEL_ABOVE_PX),
-            Text(signed_percent(one.effect_pct), y=at, dy=_LABEL_ABOVE_PX, right=True, bold=True),
+            *words_of_row(one.server, at, one.effect_pct or 0.0),
         )
     return panel
 

@@ -1,6 +1,7 @@
 """The effect, block by block.
 
-Enters: verdicts. Leaves: a chart with one row each: a dot per block, mean and 95 % interval, zero
+Enters: verdicts. Leaves: a chart with one row each: a dot per block and, where it
+differs, a hollow one as measured, mean and 95 % interval, zero
 and the band of effects too small to matter. Never: computes an effect.
 """
 
@@ -20,16 +21,16 @@ from pgassay.report.charts.style import (
     TONE_COLOURS,
     TONES,
     limits,
+    words_of_row,
 )
-from pgassay.report.svg.model import Axis, Box, Figure, Line, Mark, Panel, Points, Rule, Text, Tip
+from pgassay.report.svg.model import Axis, Box, Figure, Line, Mark, Panel, Points, Rule, Tip
 
-_ROW_PX = 72
-_DOTS_BELOW = 0.27
+_ROW_PX = 84
+_DOTS_BELOW = 0.24
 _SPREAD = (0.0, 0.07, -0.07, 0.035, -0.035)
 """Vertical offsets of neighbouring dots, so that near blocks do not hide each other."""
-_BACKGROUND = (0.16, 0.42)
+_BACKGROUND = (0.12, 0.37)
 """How far a row's band reaches above and below its mean, in rows."""
-_LABEL_ABOVE_PX = -17
 
 
 def effect_chart(analysis: Analysis) -> Figure | None:
@@ -51,14 +52,7 @@ def effect_chart(analysis: Analysis) -> Figure | None:
             Box(-margin, margin, above, below, SHADE, BAND_OPACITY),
             Rule(INK, x=0.0, low=below, high=above, width=1.2),
             *_row(at, comparison, (label,) if len(rows) > 1 else ()),
-            Text(label, y=at, dy=_LABEL_ABOVE_PX),
-            Text(
-                signed_percent(comparison.effect_pct),
-                y=at,
-                dy=_LABEL_ABOVE_PX,
-                right=True,
-                bold=True,
-            ),
+            *words_of_row(label, at, comparison.effect_pct or 0.0),
         )
     return Figure([panel])
 
@@ -77,21 +71,21 @@ def _row(at: int, comparison: Comparison, label: Tip) -> Iterator[Mark]:
     colour = TONE_COLOURS[TONES[comparison.verdict]]
     effects = comparison.block_effects_pct
     raws = comparison.block_raw_pct or effects
-    yield Points(
-        x=effects,
-        y=[at + _DOTS_BELOW + _SPREAD[i % len(_SPREAD)] for i in range(len(effects))],
-        colour=SHADE,
-        opacity=0.85,
-        size=7.5,
-        tips=[
-            (
-                *label,
-                tr("block {number}: {change}", number=number, change=signed_percent(effect))
-                + _as_measured(effect, raw),
-            )
-            for number, (effect, raw) in enumerate(zip(effects, raws, strict=True), 1)
-        ],
-    )
+    places = [at + _DOTS_BELOW + _SPREAD[i % len(_SPREAD)] for i in range(len(effects))]
+    tips = [
+        (
+            *label,
+            tr("block {number}: {change}", number=number, change=signed_percent(effect))
+            + _as_measured(effect, raw),
+        )
+        for number, (effect, raw) in enumerate(zip(effects, raws, strict=True), 1)
+    ]
+    dots = list(zip(effects, raws, places, tips, strict=True))
+    for effect, raw, place, tip in dots:
+        if _differs(effect, raw):
+            yield Line((effect, raw), (place, place), SHADE, width=1.0, opacity=0.7)
+            yield Points((raw,), (place,), SHADE, (tip,), size=6.5, hollow=True)
+    yield Points(effects, places, SHADE, tips, size=7.5, opacity=0.85)
     mean = tr("mean {value}", value=signed_percent(comparison.effect_pct))
     tip = (*label, mean, str(interval(comparison)))
     if comparison.ci95_pct is not None:
@@ -101,8 +95,13 @@ def _row(at: int, comparison: Comparison, label: Tip) -> Iterator[Mark]:
     yield Points((comparison.effect_pct or 0.0,), (at,), colour, (tip,), size=13, symbol="diamond")
 
 
+def _differs(effect: float, raw: float) -> bool:
+    """Whether a block's effect is shown as another figure than was measured."""
+    return round(effect, 1) != round(raw, 1)
+
+
 def _as_measured(effect: float, raw: float) -> str:
-    if round(effect, 1) == round(raw, 1):
+    if not _differs(effect, raw):
         return ""
     return tr(", {change} as measured", change=signed_percent(raw))
 
@@ -128,5 +127,6 @@ def _axis_title(analysis: Analysis) -> str:
 def _range(rows: Sequence[Comparison], margin: float) -> tuple[float, float]:
     needed = [0.0, -margin, margin]
     for comparison in rows:
-        needed += [*comparison.block_effects_pct, comparison.effect_pct or 0.0]
+        needed += [*comparison.block_effects_pct, *comparison.block_raw_pct]
+        needed.append(comparison.effect_pct or 0.0)
     return limits(needed, (bound for c in rows for bound in c.ci95_pct or ()))
