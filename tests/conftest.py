@@ -13,6 +13,7 @@ import pytest
 from hypothesis import settings
 
 from support.memory import memory_folder
+from support.packages import lacking
 
 # A noisy machine must not fail a property; hypothesis' own health checks stay on.
 settings.register_profile("pgassay", deadline=None, print_blob=True)
@@ -71,7 +72,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Show how many seconds the tests of each folder took."""
+    """Show the packages that skipped tests lack, and the seconds of each folder's tests."""
+    skipped = terminalreporter.stats.get("skipped", [])
+    if lacks := lacking(str(report.longrepr) for report in skipped):
+        terminalreporter.section("skipped for lack of a package")
+        for package, tests in lacks.items():
+            terminalreporter.line(f"{tests:7} {package}")
+        terminalreporter.line(f"sudo apt-get install {' '.join(lacks)}")
     seconds: defaultdict[str, float] = defaultdict(float)
     for reports in terminalreporter.stats.values():
         for report in reports:

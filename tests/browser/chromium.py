@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import pytest
+from support.packages import needs
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 _FLAGS = (
@@ -61,12 +61,7 @@ document.readyState === "complete"
 def find_chromium() -> str:
     """The browser; without one the test is skipped, or fails where CI says it must be there."""
     found = next((path for name in _NAMES if (path := shutil.which(name))), None)
-    if found is None:
-        reason = f"no Chromium on PATH (looked for {', '.join(_NAMES)})"
-        if os.environ.get("CI"):
-            pytest.fail(f"{reason}; CI must install one")
-        pytest.skip(reason)
-    return found
+    return found or needs("chromium")
 
 
 @dataclass(frozen=True)

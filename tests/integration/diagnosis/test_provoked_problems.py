@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 import support
+from support.packages import needs
 from support.runs.forked import run
 
 _EXPERIMENTS = Path(support.__file__).parent / "diagnosis"
@@ -35,6 +36,7 @@ def test_a_provoked_problem_is_recognised(
     folder = shutil.copytree(_EXPERIMENTS, tmp_path / "experiments")
     experiment = folder / f"{name}.toml"
     if version == 15:
+        needs("postgresql-15")
         experiment.write_text(experiment.read_text("utf-8") + _DEBIAN, "utf-8")
 
     words = ["-m", "pgassay", "run", str(experiment), "--out", str(tmp_path / "run")]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -12,7 +11,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pyarrow as pa
-import pytest
 
 from pgassay import _core
 from pgassay.analysis.host.columns import HostColumns
@@ -22,6 +20,7 @@ from pgassay.server.hosts.block_devices import read_mounts, storage_of
 from pgassay.server.hosts.local import HERE
 from pgassay.trials.host.host_sources import HostSources, host_files
 from pgassay.trials.model.columns import COUNTERS
+from support.packages import needs
 
 SECONDS = 4
 EDGES_NS = tuple(range(-1_000_000_000, 1_000_000_001, 250_000_000))
@@ -48,13 +47,6 @@ PER_REQUEST = {
 }  # fmt: skip
 """Figures per read, discard or flush, of which the load makes none or few: other tests' come in
 bursts, and which of them fall inside depends on the moment of the reading."""
-
-
-def installed(program: str) -> bool:
-    if shutil.which(program) is None:
-        assert "CI" not in os.environ, f"{program} is missing"
-        return False
-    return True
 
 
 @contextmanager
@@ -105,8 +97,8 @@ def is_among(
     return (1 - share) * low - margin <= value <= (1 + share) * high + margin
 
 
-@pytest.mark.skipif(not installed("vmstat"), reason="no vmstat (procps)")
 def test_our_vmstat_agrees_with_the_real_one(disk_path: Path) -> None:
+    needs("procps")
     stamped, ours = beside(["vmstat", "-n", "1", str(SECONDS + 1)], disk_path)
     names = stamped[1][1].split()
     lines = lines_of(stamped)
@@ -159,8 +151,8 @@ def levels(ours: HostColumns, at: int, name: str) -> list[float | None]:
     return [ours.window(one - 10**8, one).vmstat[name] for one in tenths]
 
 
-@pytest.mark.skipif(not installed("iostat"), reason="no iostat (sysstat)")
 def test_our_iostat_agrees_with_the_real_one(disk_path: Path) -> None:
+    needs("sysstat")
     disks = storage_of(disk_path, HERE, read_mounts(HERE)).disks
     assert disks, "the temporary folder lies on no disk that is known"
     disk = disks[0]

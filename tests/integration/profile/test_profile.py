@@ -15,6 +15,7 @@ import psycopg
 import pytest
 
 from pgassay.errors import ExitCode
+from support.packages import needs
 from support.runs.broken import assert_no_server_left
 from support.runs.command import last_line, pgassay
 from support.runs.forked import begin
@@ -63,7 +64,7 @@ def without_perf(servers_base: Path) -> Iterator[str]:
 def test_a_running_server_is_profiled_by_function_and_application(
     lab_server: LabServer, tmp_path: Path
 ) -> None:
-    assert shutil.which("perf"), "these tests take perf: .ci/run installs it"
+    needs("linux-perf")
     out = tmp_path / "profile"
     with busy_sessions(lab_server.dsn() + " application_name=shop", WORK, WAITS):
         done = pgassay(

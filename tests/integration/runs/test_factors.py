@@ -13,6 +13,7 @@ import pytest
 from pgassay.report.formats.markdown import render_markdown
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.workflows.reporting import analyse_run
+from support.packages import needs
 from support.runs.broken import assert_no_server_left, assert_nothing_open, prints_of, watched
 from support.runs.command import pgassay, shop_workload
 
@@ -147,6 +148,7 @@ def test_versions_are_compared_and_a_killed_run_of_them_goes_on(
 def test_a_server_that_cannot_take_part_is_refused_before_any_is_started(
     tmp_path: Path, own_base: Path, command: str
 ) -> None:
+    needs("postgresql-15")
     spec = tmp_path / "lab.toml"
     missing = "[factors.target]\nbin = ['/nowhere at all/bin', 18]\n"
     lacking = (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from pgassay.trials.checkpoints.combined import checkpoints_in_log
 from pgassay.trials.server_log.events import LogEvent
 from pgassay.trials.server_log.reader import ServerLog
 from pgassay.trials.server_log.server_clock import ServerClock
+from support.packages import needs
 from support.servers.lab import LabServer, installation_named, running_lab_server, wait_until
 
 FAKETIME = Path("/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1")
@@ -27,9 +27,7 @@ def server_ahead(
     account: Account, servers_base: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[LabServer]:
     """A server whose clock runs ahead of this machine's."""
-    if not FAKETIME.exists():
-        assert "CI" not in os.environ, "faketime is missing"
-        pytest.skip("libfaketime is not installed (on Debian: faketime)")
+    needs("faketime")
     monkeypatch.setattr(
         "pgassay.server.hosts.account.KEPT_VARIABLES",
         ("PATH", "TZ", "LD_PRELOAD", "FAKETIME", "FAKETIME_DONT_FAKE_MONOTONIC"),

@@ -14,6 +14,7 @@ from pgassay.server.hosts.account import Account
 from pgassay.server.owned.installation import Installation
 from pgassay.trials.sampling.queries import extensions_in
 from pgassay.trials.sampling.statement_statistics import StatementWatch
+from support.packages import needs
 from support.runs.command import pgassay, shop_workload
 from support.runs.observing import busy_sessions, ended, observing
 from support.servers.lab import (
@@ -52,8 +53,7 @@ max_blocks = 2
 @pytest.fixture(scope="module")
 def installation() -> Installation:
     found = installation_named("debian-15")
-    if not (DEBIAN.parent / "lib" / "pg_wait_sampling.so").exists():
-        pytest.skip("postgresql-15-pg-wait-sampling is not installed")
+    needs("postgresql-15-pg-wait-sampling")
     return found
 
 

@@ -7,7 +7,6 @@ configuration that reaches it. Never: reads or writes a ~/.ssh.
 from __future__ import annotations
 
 import getpass
-import shutil
 import socket
 import subprocess
 from collections.abc import Iterator, Mapping
@@ -15,8 +14,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import psutil
-import pytest
 
+from support.packages import needs
 from support.servers.lab import is_root, wait_until
 
 HOST = "lab-host"
@@ -51,10 +50,8 @@ class Sshd:
     """The daemon; `end` and `start` stop it and start it again on the same port."""
 
     def __init__(self, folder: Path, environment: Mapping[str, str]) -> None:
-        program = shutil.which("sshd", path="/usr/sbin:/usr/local/sbin:/usr/bin")
-        if program is None or shutil.which("ssh") is None:
-            pytest.skip("openssh-server and openssh-client are not installed")
-        self._program = program
+        needs("openssh-client")
+        self._program = needs("openssh-server")
         self._folder = folder
         for name in ("host_key", "user_key", "other_key"):
             words = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / name)]

@@ -7,7 +7,6 @@ afterwards with its rule. Never: changes another account or rule.
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from support.packages import needs
 from support.servers.lab import is_root
 
 RULES = Path("/etc/sudoers.d")
@@ -29,8 +29,7 @@ def sudoer(kept: str) -> Iterator[str]:
     """The name of the account; without root or without sudo the test is skipped."""
     if not is_root():
         pytest.skip("only root can make an account that may use sudo")
-    if shutil.which("sudo") is None or shutil.which("useradd") is None:
-        pytest.skip("sudo is not installed")
+    needs("sudo")
     name = f"pgassay-t{os.getpid()}"
     rule = RULES / name
     # A locked password would also forbid ssh; this one only matches no password.

@@ -5,12 +5,11 @@ Enters: a folder. Leaves: an authority, and certificates it signed. Never: kept 
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
+from support.packages import needs
 
 
 @dataclass(frozen=True)
@@ -44,8 +43,7 @@ class Authority:
 
 
 def make_authority(folder: Path, name: str) -> Authority:
-    if shutil.which("openssl") is None:
-        pytest.skip("no openssl here to make certificates with")
+    needs("openssl")
     authority = Authority(folder, name)
     _openssl("req", "-new", "-x509", "-nodes", "-days", "2", "-subj", f"/CN={name}",
              "-newkey", "rsa:2048", "-keyout", folder / f"{name}.key",

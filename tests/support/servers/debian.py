@@ -19,11 +19,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import cast
 
-import pytest
 from psycopg.conninfo import make_conninfo
 
 from pgassay.errors import ConnectionRefused
 from pgassay.server.protocol import Connection, ConnectionParameters
+from support.packages import needs
 from support.servers.lab import is_root, wait_until
 from support.servers.sessions import connect
 
@@ -116,8 +116,7 @@ class DebianServer:
 @contextmanager
 def debian_server(base: Path, folder: str = "server") -> Iterator[DebianServer]:
     """A cluster of our own below `base`, gone afterwards."""
-    if shutil.which("pg_createcluster") is None or not (BIN / "postgres").exists():
-        pytest.skip("Debian's postgresql-15 is not installed")
+    needs("postgresql-15")
     account = "postgres" if is_root() else pwd.getpwuid(os.geteuid()).pw_name
     place = Path(tempfile.mkdtemp(prefix="deb-", dir=base))
     place.chmod(0o711)

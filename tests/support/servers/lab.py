@@ -27,6 +27,7 @@ from pgassay.server.owned.postmaster import StartError
 from pgassay.server.owned.readable_copy import runnable_by
 from pgassay.server.owned.workspace import make_workspace, new_name
 from pgassay.server.protocol import Connection, ConnectionParameters
+from support.packages import needs
 from support.servers.npm import npm_installation
 from support.servers.sessions import connect
 
@@ -80,10 +81,11 @@ def installation_named(name: str) -> Installation:
     kind, _, major = name.partition("-")
     if kind == "npm":
         return npm_installation(int(major))
-    try:
-        if kind == "embedded":
-            return embedded_installation(int(major))
+    if kind == "debian":
+        needs("postgresql-15")
         return installation_at(DEBIAN)
+    try:
+        return embedded_installation(int(major))
     except SpecError as error:
         pytest.skip(f"PostgreSQL {name} is not here: {error}")
 

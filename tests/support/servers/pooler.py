@@ -6,8 +6,6 @@ Never: outlives its test.
 
 from __future__ import annotations
 
-import os
-import shutil
 import socket
 import struct
 import subprocess
@@ -16,10 +14,10 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
-import pytest
 from psycopg.conninfo import make_conninfo
 
 from pgassay.server.hosts.account import Account
+from support.packages import needs
 from support.servers.lab import SECRET, LabServer, wait_until
 
 NOT_A_PROCESS = 0x7FFFFFFF
@@ -91,9 +89,7 @@ def _answers(client: socket.socket, server: socket.socket) -> None:
 @contextmanager
 def through_pgbouncer(server: LabServer, account: Account, folder: Path) -> Iterator[str]:
     """pgbouncer in transaction mode; its test is skipped where it is not installed."""
-    program = shutil.which("pgbouncer", path=f"{os.environ['PATH']}:/usr/sbin")
-    if program is None:
-        pytest.skip("pgbouncer is not installed")
+    program = needs("pgbouncer")
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         own = probe.getsockname()[1]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import tomllib
 
@@ -12,6 +11,7 @@ from tools.manual.pages import HERE, pages, roff
 from pgassay.cli.commands import COMMANDS, load_command
 from pgassay.errors import ExitCode
 from support.docs.command_lines import called, is_ours, mistake
+from support.packages import needs
 
 PAGES = dict(pages())
 TEXTS = tomllib.loads((HERE / "texts.toml").read_text("utf-8"))
@@ -46,9 +46,9 @@ def test_every_example_is_a_command_that_there_is_with_options_it_has() -> None:
         assert [found for line in lines if (found := mistake(line))] == []
 
 
-@pytest.mark.skipif(shutil.which("groff") is None, reason="no groff here")
 @pytest.mark.parametrize("page", PAGES)
 def test_a_page_is_set_without_a_warning(page: str) -> None:
+    needs("groff-base")
     done = subprocess.run(
         ["groff", "-k", "-man", "-Tutf8", "-ww", "-P-cbou"],
         input=PAGES[page].encode(), capture_output=True, timeout=60, check=True,

@@ -6,10 +6,9 @@ import os
 import sys
 from pathlib import Path
 
-import pytest
-
 from pgassay.server.owned.installation import DEFAULT_MAJOR, embedded_installation
 from pgassay.trials.trace.elf import read_executable, shift_of
+from support.packages import needs
 from support.refusals import refused
 
 DEBIAN = Path("/usr/lib/postgresql/15/bin/postgres")
@@ -23,8 +22,8 @@ def test_the_embedded_servers_functions_are_found_with_what_a_probe_on_them_cost
     assert "XLogFlush" in found.stepped  # begins with a load relative to the instruction
 
 
-@pytest.mark.skipif(not DEBIAN.exists(), reason="Debian's PostgreSQL 15 is not installed")
 def test_debians_static_probes_are_found() -> None:
+    needs("postgresql-15")
     found = read_executable(DEBIAN)
     assert {"lwlock__wait__start", "lwlock__wait__done", "checkpoint__start"} <= found.points
     assert found.moves
