@@ -37,6 +37,7 @@ ROOMS = (
     "findings",
     "findings/answer",
     "plan",
+    "report/sections",
     "server/copied",
     "server/data",
     "server/knobs",

@@ -26,8 +26,8 @@ from support.synthetic.report_contexts import (
 )
 
 CHARTS = [
-    *("effect", "throughput", "latency_curve", "quantiles", "modes"),
-    *("waits", "sessions", "pareto", "host", "order"),
+    *("effect", "order", "throughput", "latency_curve", "quantiles"),
+    *("waits", "sessions", "pareto", "host"),
 ]
 OF_STEPS = [CHARTS[0], "by_load", "load_curve", *CHARTS[1:]]
 OF_ONE_ARM = [chart for chart in CHARTS if chart not in ("effect", "quantiles")]
@@ -92,13 +92,11 @@ def test_charts_verdict_and_colours_are_shown(
         assert tab.console == []
     # Six blocks, mean and interval; a line per trial and arm; a band; classes by arms; trials.
     # A curve, a band and symbols for each arm;
-    # a density for each arm.
     least = {
         "effect": 8,
         "throughput": 2 * (12 + 2),
         "latency_curve": 2 * 3,
         "quantiles": 2,
-        "modes": 2,
         "waits": 3 * 2,
         "sessions": 2 * 3,
         "pareto": 2 * 3,
@@ -170,6 +168,7 @@ def test_the_policy_stops_a_script_that_was_not_escaped(
 
 def test_nothing_overflows_on_a_phone(browser: Browser, report: Path) -> None:
     with browser.open(report, PHONE_PX, 900) as tab:
+        _unfold(tab)
         drawn = (
             tab.evaluate(_COUNT_SHOWN.format("narrow")),
             tab.evaluate(_COUNT_SHOWN.format("wide")),
@@ -183,6 +182,7 @@ def test_the_value_beside_the_pointer_is_that_of_the_line(
     browser: Browser, report: Path, context: ReportContext
 ) -> None:
     with browser.open(report) as tab:
+        _unfold(tab)
         _move(tab, "throughput", 0.5)
         words = tab.evaluate("document.querySelector('.tip').innerText")
     first, *values = words.splitlines()
@@ -204,6 +204,7 @@ def test_charts_of_one_time_axis_are_zoomed_together_and_shown_whole_again(
     numbers = "[...document.querySelectorAll('[data-chart=throughput] .wide .tick')].map("
     numbers += "t => t.style.display === 'none' ? '' : t.textContent).join(' ')"
     with browser.open(report) as tab:
+        _unfold(tab)
         whole = tab.evaluate(numbers)
         _move(tab, "throughput", 0.5)
         _mouse(tab, "mousePressed", "throughput", 0.5)
@@ -224,6 +225,7 @@ def test_charts_of_one_time_axis_are_zoomed_together_and_shown_whole_again(
 def test_the_name_of_an_arm_hides_it_in_every_chart(browser: Browser, report: Path) -> None:
     hidden = "[...document.querySelectorAll('.plot [data-arm=a2]')].every(e => e.style.display)"
     with browser.open(report) as tab:
+        _unfold(tab)
         assert not tab.evaluate(hidden)
         tab.evaluate("document.querySelector('button[data-arm=a2]').click()")
         assert tab.evaluate(hidden)
@@ -233,6 +235,7 @@ def test_the_name_of_an_arm_hides_it_in_every_chart(browser: Browser, report: Pa
 
 def test_arrow_keys_show_values_and_plus_zooms(browser: Browser, report: Path) -> None:
     with browser.open(report) as tab:
+        _unfold(tab)
         tab.evaluate("document.querySelector('[data-chart=throughput]').focus()")
         for key in ("ArrowRight", "ArrowRight", "+"):
             tab.send("Input.dispatchKeyEvent", type="keyDown", key=key)
@@ -262,12 +265,29 @@ def test_accessibility_checks_find_nothing_serious(
     browser: Browser, report: Path, dark: bool
 ) -> None:
     with browser.open(report, dark=dark) as tab:
+        _unfold(tab)
         tab.evaluate(_AXE.read_text("utf-8"))
         run = f"axe.run({{runOnly: {_AXE_RULES}}}).then(r => JSON.stringify(r.violations.map("
         run += "v => [v.impact, v.id, v.nodes.map(n => n.target + ': ' + n.failureSummary)])))"
         answer = tab.send("Runtime.evaluate", expression=run, awaitPromise=True)
         found = json.loads(answer["result"]["value"])
     assert [one for one in found if one[0] in ("serious", "critical")] == []
+
+
+def test_only_the_answer_stands_open_and_a_link_opens_its_section(
+    browser: Browser, report: Path
+) -> None:
+    with browser.open(report) as tab:
+        assert tab.evaluate("document.querySelectorAll('.folded > details[open]').length") == 0
+        assert tab.evaluate("document.querySelector('#effect > .scroll').checkVisibility()")
+        tab.evaluate("document.querySelector('nav a[href=\"#waits\"]').click()")
+        assert tab.evaluate("document.querySelectorAll('.folded > details[open]').length") == 1
+        assert tab.evaluate("document.querySelector('#waits .pair').checkVisibility()")
+        assert tab.console == []
+
+
+def _unfold(tab: Tab) -> None:
+    tab.evaluate("document.querySelectorAll('.folded > details').forEach(one => one.open = true)")
 
 
 def _move(tab: Tab, chart: str, share: float) -> None:

@@ -19,7 +19,7 @@ from pgassay.report.context import (
     TraceContext,
 )
 from pgassay.report.document.blocks import Answer, Block, Facts, Paragraph
-from pgassay.report.document.section import Section
+from pgassay.report.document.section import Filled, Section
 from pgassay.report.document.text import Inline, Span, said
 from pgassay.report.environment import created_at, server_version
 from pgassay.report.sections import RUN_PARTS, RUN_SECTIONS
@@ -45,16 +45,14 @@ class Page:
     """Beside the run's name: the server's version, when it ran."""
     top: tuple[Block, ...]
     """The answers, what could change them, and facts to weigh them by."""
-    sections: tuple[tuple[Section, tuple[Block, ...]], ...]
-    """Those that apply, with their blocks."""
+    parts: tuple[tuple[str, tuple[Filled, ...]], ...]
+    """Title of a part → those of its sections that apply; one without a title where the page is not
+    of a run."""
 
     @property
-    def contents(self) -> tuple[tuple[str, tuple[Section, ...]], ...]:
-        """Title of a part → its sections on this page; no titles for an observation or a trace."""
-        here = [section for section, _ in self.sections]
-        parts = [(title, [one for one in here if one in part]) for title, part in RUN_PARTS]
-        found = tuple((title, tuple(own)) for title, own in parts if own)
-        return found or (("", tuple(here)),)
+    def sections(self) -> tuple[Filled, ...]:
+        """All sections that apply."""
+        return tuple(one for _, part in self.parts for one in part)
 
 
 def page_of(context: AnyContext) -> Page:
@@ -65,8 +63,16 @@ def page_of(context: AnyContext) -> Page:
         context.version,
         tuple(filter(None, _notes(context))),
         top_of(context),
-        tuple((one, blocks) for one in sections_of(context) if (blocks := one.blocks(context))),
+        tuple(
+            (title, found)
+            for title, part in _parts_of(context)
+            if (found := tuple(one for each in part if (one := each.filled(context)).blocks))
+        ),
     )
+
+
+def _parts_of(context: AnyContext) -> Sequence[tuple[str, Sequence[Section]]]:
+    return RUN_PARTS if isinstance(context, ReportContext) else (("", sections_of(context)),)
 
 
 def sections_of(context: AnyContext) -> Sequence[Section]:

@@ -41,9 +41,9 @@ def test_a_piece_of_a_sentence_leads_to_its_code_and_the_function_that_says_it(
 def test_what_stands_around_a_sentence_is_named_beside_it(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    said = "No profile of 4GB: checkpoints begin every 1.0 s: too close for a before and an after."
+    said = "There is no band: intervals need 3 blocks, there are 2."
     monkeypatch.setattr(sys, "argv", ["where", said])
     where.main()
     shown = capsys.readouterr().out
-    assert "close-checkpoints" in shown
-    assert "(_refusals)" in shown
+    assert "few-blocks" in shown
+    assert "(_no_band)" in shown

@@ -207,5 +207,5 @@ def test_contents_lead_to_every_section_by_part(context: ReportContext) -> None:
     page = render_html(context)
     nav = page.split("<nav", 1)[1].split("</nav>", 1)[0]
     targets = re.findall(r'href="#([^"]+)"', nav)
-    assert targets == re.findall(r'<section id="([^"]+)"', page)
+    assert targets == re.findall(r'<(?:section|div) id="([^"]+)"', page)
     assert re.findall(r"<p>(.*?)</p>", nav)[:2] == ["The answer", "Why"]

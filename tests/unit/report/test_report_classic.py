@@ -118,7 +118,7 @@ def test_text_has_what_is_claimed_and_html_has_every_pair_folded(context: Report
     (only,) = rows_of([one for one in found if one.columns[1].title == "Only in"], "LWLock:XidGen")
     assert only[4] == "may be chance"
     page, text = render_html(context), render_markdown(context)
-    own = page.partition('<section id="classic">')[2].partition("</section>")[0]
+    own = page.partition('<div id="classic">')[2].partition("</section>")[0]
     assert own.count("<details>") == len(folds)
     assert "| IO and wa |" in text
 

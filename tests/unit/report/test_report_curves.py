@@ -32,7 +32,6 @@ from pgassay.report.charts.style import arm_styles
 from pgassay.report.context import ReportContext
 from pgassay.report.document.blocks import Chart
 from pgassay.report.document.captions import cut
-from pgassay.report.document.table import Table
 from pgassay.report.document.text import plain_text
 from pgassay.report.formats.html import render_html
 from pgassay.report.formats.markdown import render_markdown
@@ -40,7 +39,7 @@ from pgassay.report.sections import RUN_SECTIONS
 from pgassay.report.sections.behaviour import checkpoints, curves
 from pgassay.report.svg.draw import WIDE_PX, draw
 from pgassay.report.svg.model import Line
-from support.blocks import every, texts
+from support.blocks import every
 from support.notes import codes_in
 from support.synthetic.analyses import changed
 from support.synthetic.report_contexts import STEPS, synthetic_context
@@ -253,7 +252,7 @@ def test_captions_name_only_what_is_drawn(context: ReportContext) -> None:
     assert curves.sentence("without_a_band_because", quantiles="50 %") in said
 
 
-def test_arms_without_a_profile_get_one_sentence_and_no_table(context: ReportContext) -> None:
+def test_checkpoints_that_cannot_be_told_apart_have_no_section(context: ReportContext) -> None:
     refused = tuple(
         CheckpointEffect(
             arm, 8, 24, 1.0, 2.0, (), (), (), None, None, None, None, None, None, SHORT
@@ -261,13 +260,7 @@ def test_arms_without_a_profile_get_one_sentence_and_no_table(context: ReportCon
         for arm in ("a1", "a2")
     )
     analysis = changed(context.analysis, checkpoint_effects=refused, checkpoint_contrasts=())
-    found = checkpoints.checkpoints.blocks(replace(context, analysis=analysis, findings=()))
-    of_both = [text for text in texts(found) if text.endswith(f": {SHORT}.")]
-    assert len(of_both) == 1
-    assert "32MB" in of_both[0]
-    assert "4GB" in of_both[0]
-    assert not [table for table in every(found, Table) if "Depth" in str(table.columns)]
-    assert checkpoints.sentence("95_intervals_over_trials") not in texts(found)
+    assert not checkpoints.checkpoints.blocks(replace(context, analysis=analysis, findings=()))
 
 
 def test_two_blocks_give_curves_without_a_band_and_the_reason(tmp_path: Path) -> None:

@@ -94,8 +94,8 @@ def test_the_page_has_the_verdict_and_a_chart_for_each_kind_of_data(better: Repo
     assert verdict.text in page.words
     assert better.question in page.words
     assert page.charts == [
-        *("effect", "throughput", "latency_curve", "quantiles", "modes"),
-        *("waits", "sessions", "pareto", "host", "order"),
+        *("effect", "order", "throughput", "latency_curve", "quantiles"),
+        *("waits", "sessions", "pareto", "host"),
     ]
     assert page.tags.count("svg") == 2 * len(page.charts)
 

@@ -57,7 +57,7 @@ def test_plans_that_differ_stand_side_by_side_and_the_others_are_folded(
     context: ReportContext,
 ) -> None:
     page = render_html(context)
-    plans = page[page.index('<section id="plans">') :]
+    plans = page[page.index('<div id="plans">') :]
     plans = plans[: plans.index("</section>")]
     assert plans.count("<details open>") == 1
     assert plans.index("Seq Scan on it") < plans.index("Index Scan using by_code on it")

@@ -55,7 +55,7 @@ def test_figures_of_the_environment_have_the_separator_of_the_language(
 
 def test_a_single_arm_has_every_figure_with_its_interval(tmp_path: Path) -> None:
     page = render_html(synthetic_context(tmp_path / "run", NO_FACTORS))
-    table = page.split('<section id="measured">', 1)[1].split("</table>", 1)[0]
+    table = page.split('<div id="measured">', 1)[1].split("</table>", 1)[0]
     assert re.search(r"Mean latency</th><td[^>]*>[\d.]+ ms</td><td[^>]*>[\d.]+ ms to ", table)
     assert "<dt>Blocks</dt>" not in page
 

@@ -150,6 +150,9 @@ class Steadiness(StrEnum):
     """Too short, or nothing varies."""
 
 
+NOT_STEADY = (Steadiness.WARMING, Steadiness.UNSTEADY)
+
+
 @dataclass(frozen=True)
 class Shift:
     """A change of the mean throughput."""

@@ -44,7 +44,7 @@ _WORDS = {
 def render_html(context: AnyContext) -> str:
     """Returns the whole page as HTML."""
     page, made_of = page_of(context), commit_words()
-    sections = [(section, html_of(blocks)) for section, blocks in page.sections]
+    sections = [(one, html_of(one.blocks)) for one in page.sections]
     script = _asset("charts.js")
     page_text = (
         _templates()

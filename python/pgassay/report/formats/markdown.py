@@ -66,9 +66,10 @@ def render_markdown(context: AnyContext, pictures: Pictures | None = None) -> st
     """The whole text; a section without any text and picture is left out."""
     page = page_of(context)
     parts = [f"# {markdown_line(page.title)}", markdown_of(page.top)]
-    for section, blocks in page.sections:
-        if body := _Writer(section, pictures).text(blocks):
-            parts.append(f"## {markdown_line(section.title)}\n\n{body}")
+    for one in page.sections:
+        if body := _Writer(one.section, pictures).text(one.blocks):
+            said = f"{_inline(one.summary.note)}\n\n" if one.summary else ""
+            parts.append(f"## {markdown_line(one.section.title)}\n\n{said}{body}")
     parts.append(f"pgassay {markdown_line(page.version)}")
     text = "\n\n".join(parts)
     return re.sub(r"\n{3,}", "\n\n", shown_lines(text)).strip() + "\n"

@@ -50,6 +50,19 @@ RUN_PARTS: tuple[tuple[str, tuple[Section, ...]], ...] = (
     ),
     (Message("Why"), (why.why, diagnosis.diagnosis)),
     (
+        Message("Can it be trusted?"),
+        (
+            method.caveats,
+            method.repeat,
+            trials.trials,
+            trials.halves,
+            trials.steadiness,
+            slices.carry_over,
+            slices.variants,
+            method.method,
+        ),
+    ),
+    (
         Message("What happened"),
         (
             over_time.throughput,
@@ -68,24 +81,12 @@ RUN_PARTS: tuple[tuple[str, tuple[Section, ...]], ...] = (
         ),
     ),
     (
-        Message("Can it be trusted?"),
-        (
-            method.caveats,
-            trials.trials,
-            trials.halves,
-            trials.steadiness,
-            slices.carry_over,
-            slices.variants,
-        ),
-    ),
-    (
         Message("The record"),
         (
             measured.everything,
             workload.workload,
             servers.servers,
             method.environment,
-            method.method,
         ),
     ),
 )

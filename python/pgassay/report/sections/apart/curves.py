@@ -25,7 +25,7 @@ from pgassay.report.charts.style import ArmStyle, side_styles
 from pgassay.report.context import ApartContext
 from pgassay.report.document.blocks import Block, Chart, Fold, Key, note
 from pgassay.report.document.captions import happened, quantile_curve
-from pgassay.report.document.section import Blocks, section
+from pgassay.report.document.section import Blocks, section, summed_up
 from pgassay.report.document.table import Cell, Table, view
 from pgassay.report.document.text import Text, joined, texts_of
 from pgassay.report.svg.draw import shows_zero
@@ -96,6 +96,7 @@ def _at_load(found: AtLoad) -> Cell:
 def throughput(context: ApartContext) -> Blocks:
     """Shows throughput by second of both sides, of trials that last a second or more."""
     analysis = context.analysis
+    yield summed_up("report/sections/curves", n=len(analysis.curves))
     yield from _charts(
         analysis,
         "throughput",
@@ -153,6 +154,7 @@ def quantiles(context: ApartContext) -> Blocks:
     )
     if not charts:
         return
+    yield summed_up("report/sections/curves", n=len(curves))
     yield from charts
     scenarios = list(dict.fromkeys(curve.scenario for _, curve in curves))
     curves.sort(key=lambda one: scenarios.index(one[1].scenario))

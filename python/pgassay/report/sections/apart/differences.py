@@ -16,8 +16,8 @@ from pgassay.language import Message, decimals, tr
 from pgassay.report.charts.effects.apart import differences_chart
 from pgassay.report.charts.style import TONES
 from pgassay.report.context import ApartContext
-from pgassay.report.document.blocks import Chart, Fold, Paragraph
-from pgassay.report.document.section import Blocks, section
+from pgassay.report.document.blocks import Chart, PageOnly, Paragraph
+from pgassay.report.document.section import Blocks, differing, section
 from pgassay.report.document.table import Cell, Column, Table, column, view
 from pgassay.report.document.text import texts_of
 from pgassay.report.tables.cells import (
@@ -78,8 +78,12 @@ def everything(context: ApartContext) -> Blocks:
     found = [one for one in context.analysis.differences if one.comparison.step is None]
     made = _table(tr("Everything measured"), found, replace(RESULT, title=_NOT_RANDOMISED))
     if found:
-        corrected = sentence("metrics_beside_the_primary")
-        yield Fold(tr("All metrics, over whole trials"), (made, Paragraph(corrected, "observed")))
+        differ = {one.comparison.metric for one in found if one.comparison.clear}
+        yield differing(
+            "report/sections/figures", len({one.comparison.metric for one in found}), len(differ)
+        )
+        yield PageOnly([made])
+        yield Paragraph(sentence("metrics_beside_the_primary"), "observed")
 
 
 def _interval(one: RunDifference) -> Cell:

@@ -15,7 +15,7 @@ from pgassay.language import Message, clauses, tr
 from pgassay.quantities import spaced
 from pgassay.report.context import ApartContext
 from pgassay.report.document.blocks import Items, Paragraph
-from pgassay.report.document.section import Blocks, section
+from pgassay.report.document.section import Blocks, section, summed_up
 from pgassay.report.document.table import Column, Table, column, table, view
 from pgassay.report.document.text import texts_of
 from pgassay.report.environment import created_at, server_version
@@ -62,6 +62,7 @@ def condition_table(context: ApartContext) -> Table:
 def runs(context: ApartContext) -> Blocks:
     """Shows each compared run with its time, server, arms and trials."""
     sides = context.analysis.sides
+    yield summed_up("report/sections/runs", n=sum(len(side.runs) for side in sides))
     found = ({"side": side.name, "run": run} for side in sides for run in side.runs)
     yield view((_SIDE, *inside("run", _RUNS)), found, tr("The runs"))
 

@@ -10,7 +10,7 @@ from pgassay.language import decimals, tr
 from pgassay.report.charts.style import arm_styles
 from pgassay.report.context import ReportContext
 from pgassay.report.document.blocks import note
-from pgassay.report.document.section import Blocks, section
+from pgassay.report.document.section import Blocks, section, summed_up
 from pgassay.report.document.table import column, view
 from pgassay.report.document.text import texts_of
 from pgassay.report.tables.cells import whole, written
@@ -24,6 +24,10 @@ def buffer_cache(context: ReportContext) -> Blocks:
     found, names = context.analysis.explanation.buffer_cache, arm_styles(context.plan.arms)
     if not found:
         return
+    used = [100 * one.used / (one.used + one.unused) for one in found if one.used + one.unused]
+    yield summed_up(
+        "report/sections/buffers", low=min(used, default=0.0), high=max(used, default=0.0)
+    )
     columns = (
         written("arm", "Buffers of 8 kB", lambda arm: names[arm].short, "heading"),
         column("used", "Used", _used),

@@ -12,15 +12,15 @@ from typing import Any
 from pgassay.analysis.curves.checkpoints.model import TimeShare
 from pgassay.analysis.curves.model import CheckpointEffect
 from pgassay.analysis.statistics.values import Estimate
-from pgassay.language import decimals, listed, ntr, tr
+from pgassay.language import decimals, ntr, tr
 from pgassay.quantities import count, milliseconds, plain_number, size
 from pgassay.report.charts.checkpoints.signals import signals_chart
 from pgassay.report.charts.checkpoints.throughput import checkpoints_chart
 from pgassay.report.charts.style import arm_styles
 from pgassay.report.context import ReportContext
-from pgassay.report.document.blocks import Block, Chart, Fold, Heading, Paragraph, note, observed
+from pgassay.report.document.blocks import Block, Chart, Fold, Heading, note, observed
 from pgassay.report.document.captions import arm_key, cut
-from pgassay.report.document.section import Blocks, section
+from pgassay.report.document.section import Blocks, section, summed_up
 from pgassay.report.document.table import Table, column, view
 from pgassay.report.document.text import joined, texts_of
 from pgassay.report.tables.cells import ABSENT, between, inside, written
@@ -32,21 +32,23 @@ _MOST_LISTED = 100
 
 @section("behaviour/checkpoints", "Around a checkpoint")
 def checkpoints(context: ReportContext) -> Blocks:
-    """Shows what checkpoints that began inside trials cost; yields nothing where none did."""
+    """Shows what checkpoints that began inside trials cost; yields nothing where none did, or
+    none can be told from the others."""
     effects = context.analysis.behaviour.checkpoint_effects
-    if not effects:
+    if all(one.refused for one in effects):
         return
+    lost = [one.lost_transactions for one in effects if one.lost_transactions]
+    dips = sum(one.low is not None and one.low > 0.0 for one in lost)
+    number, arms = sum(one.checkpoints for one in effects), len(context.plan.arms)
+    yield summed_up("report/sections/dips", unusual=dips, n=number, dips=dips, arms=arms)
     yield from observed(context.sentences("checkpoints"))
     if chart := checkpoints_chart(context.analysis, arm_styles(context.plan.arms)):
         caption = sentence("mean_throughput_around_the")
         label = tr("Throughput around the start of a checkpoint")
         yield arm_key(context)
         yield Chart("checkpoints", chart, label, joined(caption, *cut(chart)))
-    if all(effect.refused for effect in effects):
-        yield from map(Paragraph, _refusals(context))
-    else:
-        yield checkpoint_table(context)
-        yield note(sentence("95_intervals_over_trials"))
+    yield checkpoint_table(context)
+    yield note(sentence("95_intervals_over_trials"))
     yield from _causes(context)
     yield _every_checkpoint(context)
 
@@ -79,19 +81,6 @@ def _how_many(effect: CheckpointEffect) -> str:
         "{checkpoints} in {n} trials",
         effect.trials,
         checkpoints=effect.checkpoints,
-    )
-
-
-def _refusals(context: ReportContext) -> tuple[str, ...]:
-    """Makes a sentence for each reason why arms have no profile."""
-    arms: dict[str, list[str]] = {}
-    for effect in context.analysis.behaviour.checkpoint_effects:
-        arms.setdefault(str(effect.refused or ""), []).append(context.labels[effect.arm])
-    if len(context.analysis.answer.arms) == 1:
-        return tuple(tr("No profile: {reason}.", reason=reason) for reason in arms)
-    return tuple(
-        tr("No profile of {arms}: {reason}.", arms=listed(labels), reason=reason)
-        for reason, labels in arms.items()
     )
 
 

@@ -20,7 +20,7 @@ from pgassay.report.charts.style import arm_styles
 from pgassay.report.context import ReportContext
 from pgassay.report.document.blocks import Chart, Fold, Heading, PageOnly, note, observed
 from pgassay.report.document.captions import arm_key, cut, quantile_curve
-from pgassay.report.document.section import Blocks, section
+from pgassay.report.document.section import Blocks, Summary, differing, section
 from pgassay.report.document.table import Table, column, view
 from pgassay.report.document.text import Text, joined, texts_of
 from pgassay.report.tables.cells import between, interval_column, percent_column, subject, written
@@ -145,6 +145,7 @@ def quantiles(context: ReportContext) -> Blocks:
     curve = latency_curve_chart(analysis.behaviour.latency_curves, arm_styles(plan.arms))
     if chart is None and curve is None:
         return
+    yield _quantile_summary(context)
     yield from observed(context.sentences("quantiles"))
     if curve or (len(plan.factors) == 1 and len(plan.arms) > 2):
         yield arm_key(context)
@@ -169,6 +170,23 @@ def quantiles(context: ReportContext) -> Blocks:
         heading = Heading(tr("The difference between levels"))
         label = tr("Change of latency at each quantile")
         yield PageOnly([heading, Chart("quantiles", chart, label, caption)])
+
+
+def _quantile_summary(context: ReportContext) -> Summary:
+    """Counts the quantiles, and those whose band excludes zero at any level."""
+    shifts = [one for one in context.analysis.behaviour.quantile_shifts if one.step is None]
+    if not shifts:
+        return differing(
+            "report/sections/curves", len(context.analysis.behaviour.latency_curves), None
+        )
+    differ = {
+        share
+        for one in shifts
+        for share, band in zip(one.shares, one.band95_pct, strict=True)
+        if band and not band[0] <= 0.0 <= band[1]
+    }
+    shares = {share for one in shifts for share in one.shares}
+    return differing("report/sections/quantiles", len(shares), len(differ))
 
 
 def _curve_caption(context: ReportContext) -> Text:

@@ -13,7 +13,7 @@ from pgassay.language import Message, colon, decimals, listed, tr
 from pgassay.quantities import plain_number, spaced
 from pgassay.report.context import FlameGraph, ReportContext
 from pgassay.report.document.blocks import Block, Fold, Frame, Heading, PageOnly, note, observed
-from pgassay.report.document.section import Blocks, section
+from pgassay.report.document.section import Blocks, differing, section
 from pgassay.report.document.table import Column, Table, table
 from pgassay.report.document.text import Span, texts_of
 from pgassay.report.tables.cells import ABSENT
@@ -32,6 +32,10 @@ def flame_graphs(context: ReportContext) -> Blocks:
     if profiles is None:
         return
     names = context.labels
+    differ = sum(len(one.total) for one in profiles.differences)
+    yield differing(
+        "report/sections/profiles", len(profiles.arms), differ if profiles.differences else None
+    )
     yield from observed((*map(str, profiles.notes), *_notes(profiles.arms, names)))
     if not profiles.arms:
         return

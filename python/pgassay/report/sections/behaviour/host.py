@@ -16,6 +16,7 @@ from pgassay.report.document.blocks import Chart
 from pgassay.report.document.captions import arm_key
 from pgassay.report.document.section import Blocks, section
 from pgassay.report.document.text import joined, texts_of
+from pgassay.report.summaries.compared import compared
 from pgassay.samples.forms.environment import Place
 
 sentence = texts_of(__name__)
@@ -43,6 +44,7 @@ def host(context: ReportContext) -> Blocks:
         sentence("means_of_each_arms"),
         places and tr("File systems: {places}.", places=places),
     )
+    yield compared(context, "report/sections/figures", "host")
     yield arm_key(context)
     yield Chart("host", chart, tr("Processors and disks of the host over time"), caption)
 

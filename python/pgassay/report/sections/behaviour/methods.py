@@ -13,7 +13,7 @@ from pgassay.language import Message, colon, listed, tr
 from pgassay.quantities import size
 from pgassay.report.context import ReportContext
 from pgassay.report.document.blocks import Fold, Heading, Items, Paragraph, note
-from pgassay.report.document.section import Blocks, section
+from pgassay.report.document.section import Blocks, differing, section
 from pgassay.report.document.table import Cell, Column, Row, Table, row_of
 from pgassay.report.document.text import texts_of
 from pgassay.report.tables.by_arm import arm_columns
@@ -33,6 +33,11 @@ def methods(context: ReportContext) -> Blocks:
     """Shows a table of each method; yields nothing where arms alternate within trials."""
     if not context.analysis.explanation.methods:
         return
+    shown = [one for one in context.analysis.explanation.methods if one.figures]
+    differ = sum(any(figure.clear for figure in one.figures) for one in shown)
+    yield differing(
+        "report/sections/figures", len(shown), differ if len(context.plan.arms) > 1 else None
+    )
     yield Heading(tr("LTES: latency, traffic, errors and saturation of the service"))
     yield method_table(context, "ltes")
     if context.plan.factors:

@@ -18,7 +18,7 @@ from pgassay.report.charts.style import arm_styles
 from pgassay.report.context import ReportContext
 from pgassay.report.document.blocks import Chart, Fold, note, observed
 from pgassay.report.document.captions import arm_key
-from pgassay.report.document.section import Blocks, section
+from pgassay.report.document.section import Blocks, section, summed_up
 from pgassay.report.document.table import Table, column, view
 from pgassay.report.document.text import Text, joined, texts_of
 from pgassay.report.tables.cells import ABSENT, INTERVAL, between, ends_of, subject, written
@@ -42,12 +42,15 @@ _CONTRASTS = (
 
 @section("behaviour/modes", "Modes of latency")
 def modes(context: ReportContext) -> Blocks:
-    """Shows the modes of each scenario that has trials and transactions enough to tell them."""
+    """Shows the modes of each scenario; yields nothing where none has more than one in any arm."""
     found = [one for one in context.analysis.behaviour.latency_modes if one.refused is None]
     single = [one for one in found if one.scenario != ALL]
     chart = modes_chart(single, arm_styles(context.plan.arms))
-    if chart is None:
+    several = {one.scenario for one in single if len(one.modes) > 1}
+    if chart is None or not several:
         return
+    scenarios = len({one.scenario for one in single})
+    yield summed_up("report/sections/modes", unusual=True, n=scenarios, several=len(several))
     yield from observed(context.sentences("modes"))
     yield arm_key(context)
     yield Chart(

@@ -6,14 +6,16 @@ Never: smooths, or calls an association a cause.
 
 from __future__ import annotations
 
+from pgassay.analysis.curves.model import NOT_STEADY, Steadiness
 from pgassay.language import Message, decimals, tr
+from pgassay.notes import Note
 from pgassay.quantities import correlation
 from pgassay.report.charts.over_time.throughput import has_rows, throughput_chart
 from pgassay.report.charts.style import arm_styles
 from pgassay.report.context import ReportContext
 from pgassay.report.document.blocks import Chart, Fold, note
 from pgassay.report.document.captions import arm_key, happened
-from pgassay.report.document.section import Blocks, section
+from pgassay.report.document.section import Blocks, Summary, section, summed_up
 from pgassay.report.document.table import Column, numbers, table
 from pgassay.report.document.text import joined, texts_of
 from pgassay.report.svg.draw import shows_zero
@@ -49,8 +51,23 @@ def throughput(context: ReportContext) -> Blocks:
         ),
         len(plan.arms) > 1 and tr("Press an arm’s name to hide it."),
     )
+    yield _steadiness(context)
     yield arm_key(context)
     yield Chart("throughput", chart, tr("Throughput and latency of every trial over time"), caption)
+
+
+def _steadiness(context: ReportContext) -> Summary:
+    """Counts the trials, and those that were not steady; of too short ones that is not known."""
+    courses = context.analysis.behaviour.courses
+    trials = Note.of("report/sections/trials", n=len(context.series))
+    unsteady = {one.trial for one in courses if one.course in NOT_STEADY}
+    if unsteady:
+        how = Note.of("report/sections/not-steady", n=len(unsteady))
+    elif courses and all(one.course is Steadiness.STEADY for one in courses):
+        how = Note("report/sections/all-steady")
+    else:
+        return Summary(trials)
+    return summed_up("report/sections/of", unusual=unsteady, what=trials, how=how)
 
 
 @section("behaviour/associations", "What changes together inside trials")
@@ -74,6 +91,7 @@ def associations(context: ReportContext) -> Blocks:
         for one in looked.found
     ]
     of = tr("latency") if looked.found[0].with_ == "latency_mean" else tr("throughput")
+    yield summed_up("report/sections/associated", unusual=True, n=len(rows), series=looked.series)
     yield table(_ASSOCIATIONS, rows[:_MOST_SHOWN])
     if more := rows[_MOST_SHOWN:]:
         yield Fold(tr("{n} more series", n=len(more)), [table(_ASSOCIATIONS, more)])

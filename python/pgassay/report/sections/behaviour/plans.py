@@ -14,7 +14,7 @@ from pgassay.language import listed, ntr, tr
 from pgassay.notes import Note
 from pgassay.report.context import ReportContext
 from pgassay.report.document.blocks import Code, Fold, Group, Paragraph, note
-from pgassay.report.document.section import Blocks, section
+from pgassay.report.document.section import Blocks, differing, section
 from pgassay.report.document.text import Span, said, texts_of
 
 sentence = texts_of(__name__)
@@ -30,9 +30,10 @@ def plans(context: ReportContext) -> Blocks:
     if not any(one.plans for one in found):
         return
     several = [one for one in found if len(one.plans) > 1]
+    whole = sum(bool(one.plans) for one in found)
+    yield differing("report/sections/plans", whole, len(several))
     yield from (_statement(one, context) for one in several)
     if not several and len(context.plan.arms) > 1:
-        whole = sum(bool(one.plans) for one in found)
         yield Paragraph(sentence("all_statements_with_a", whole=whole))
     if same := [_statement(one, context) for one in found if len(one.plans) == 1]:
         summary = ntr("{n} statement with one plan", "{n} statements with one plan", len(same))

@@ -17,7 +17,7 @@ from pgassay.quantities import milliseconds, signed_milliseconds, size
 from pgassay.report.charts.style import arm_styles
 from pgassay.report.context import ReportContext
 from pgassay.report.document.blocks import Code, Fold, PageOnly, Paragraph, note
-from pgassay.report.document.section import Blocks, section
+from pgassay.report.document.section import Blocks, differing, section
 from pgassay.report.document.table import Cell, Column, Table, column, table, view
 from pgassay.report.document.text import texts_of
 from pgassay.report.tables.cells import (
@@ -42,6 +42,9 @@ def statements(context: ReportContext) -> Blocks:
     used = context.analysis.explanation.statement_use
     if not used:
         return
+    differ = [one for one in used if any(each.clear for each in one.effects)]
+    is_compared = any(one.effects for one in used)
+    yield differing("report/sections/statements", len(used), len(differ) if is_compared else None)
     yield _times(context)
     yield note(
         ntr(

@@ -31,6 +31,7 @@ from pgassay.report.sections.behaviour.ranked_sessions import (
     arm_means,
     ranked_sessions,
 )
+from pgassay.report.summaries.compared import compared
 from pgassay.report.tables.by_arm import arm_table
 from pgassay.report.tables.time_parts import class_table
 
@@ -53,6 +54,7 @@ def waits(context: ReportContext) -> Blocks:
             else tr("No busy session was sampled, so there is nothing to report about waits.")
         )
         return
+    yield compared(context, "report/sections/waits", "waits")
     caption = (
         sentence("what_an_average_transaction")
         if plan.has_rate

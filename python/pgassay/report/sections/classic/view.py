@@ -17,7 +17,7 @@ from pgassay.analysis.classic.model import (
 )
 from pgassay.language import decimals, tr
 from pgassay.report.document.blocks import Block, Fold, Heading, PageOnly, Paragraph, note
-from pgassay.report.document.section import Blocks
+from pgassay.report.document.section import Blocks, Summary, summed_up
 from pgassay.report.document.table import Table
 from pgassay.report.document.text import Text, joined, texts_of
 from pgassay.report.sections.classic.cells import TRIALS, Shown
@@ -53,6 +53,7 @@ def blocks_of(
     """
     shown = Shown(view, names, unit, texts or {})
     too_short = _too_short(shown)
+    yield _summary(view)
     yield Paragraph(joined(_source(shown), not too_short and _tested(shown), _refuted(view)))
     yield figure_table(shown)
     if not shown.of_trials:
@@ -78,19 +79,27 @@ def _tested(shown: Shown) -> str:
 
 def _refuted(view: ClassicView) -> Text:
     """Counts the claims, those that do not hold, and those that could not be tested."""
+    claims, refuted, untested = _claims(view)
+    if not claims:
+        return ()
+    return sentence.marked("claims", claims=claims, refuted=refuted, untested=untested)
+
+
+def _summary(view: ClassicView) -> Summary:
+    claims, refuted, _ = _claims(view)
+    if not claims:
+        return summed_up("report/sections/no-claims", intervals=view.intervals)
+    return summed_up("report/sections/claims", n=claims, refuted=refuted)
+
+
+def _claims(view: ClassicView) -> tuple[int, int, int]:
     every: list[ClassicCorrelation | ClassicTrend] = []
     for arm in view.arms:
         every += [*arm.correlations, *arm.trends]
     claims = [one for one in every if one.claims]
-    if not claims:
-        return ()
     untested = sum(one.agreement is Agreement.TOO_LITTLE for one in claims)
-    return sentence.marked(
-        "claims",
-        claims=len(claims),
-        refuted=sum(one.agreement is not Agreement.AGREE for one in claims) - untested,
-        untested=untested,
-    )
+    refuted = sum(one.agreement is not Agreement.AGREE for one in claims) - untested
+    return len(claims), refuted, untested
 
 
 def _too_short(shown: Shown) -> str:

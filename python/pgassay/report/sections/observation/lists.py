@@ -14,7 +14,7 @@ from pgassay.language import decimals, tr
 from pgassay.quantities import size, spaced
 from pgassay.report.context import ObservationContext
 from pgassay.report.document.blocks import note
-from pgassay.report.document.section import Blocks, section
+from pgassay.report.document.section import Blocks, section, summed_up
 from pgassay.report.document.table import Cell, column, view
 from pgassay.report.document.text import texts_of
 from pgassay.report.log_events import event_words
@@ -53,6 +53,7 @@ _GAPS = (
 def checkpoints(context: ObservationContext) -> Blocks:
     """Lists the checkpoints, up to a number that a reader can use."""
     found = context.observed.checkpoints
+    yield summed_up("report/sections/checkpoints", n=len(found))
     yield view(_CHECKPOINTS, found[:_MOST_CHECKPOINTS])
     if more := len(found[_MOST_CHECKPOINTS:]):
         yield note(tr("{more} more are in the Parquet files.", more=more))
@@ -72,6 +73,7 @@ def statements(context: ObservationContext) -> Blocks:
     found = context.observed.statements
     if not found:
         return
+    yield summed_up("report/sections/statements", n=len(found))
     every = sum(one.exec_time_ms for one in found) or 1.0
     columns = (
         written("queryid", "Query id", str, "text"),
@@ -93,6 +95,7 @@ def _text(context: ObservationContext, queryid: str) -> Cell:
 def log(context: ObservationContext) -> Blocks:
     """Counts the events in the server's log by kind."""
     logged = context.observed.logged
+    yield summed_up("report/sections/events", n=sum(logged.values()))
     rows = [{"event": words, "count": logged[kind]} for kind, words in event_words(logged)]
     yield view((written("event", "Event", str, "text"), written("count", "Times", whole)), rows)
 
@@ -101,5 +104,7 @@ def log(context: ObservationContext) -> Blocks:
 def gaps(context: ObservationContext) -> Blocks:
     """Lists the times in which nothing was sampled."""
     if found := context.observed.gaps_ns:
+        seconds = sum(end - start for start, end in found) / 1e9
+        yield summed_up("report/sections/gaps", unusual=True, n=len(found), seconds=seconds)
         yield view(_GAPS, found)
         yield note(sentence("the_server_was_unreachable"))

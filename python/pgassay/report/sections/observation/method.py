@@ -11,7 +11,7 @@ from pgassay.language import decimals, tr
 from pgassay.quantities import spaced
 from pgassay.report.context import ObservationContext
 from pgassay.report.document.blocks import Items
-from pgassay.report.document.section import Blocks, section
+from pgassay.report.document.section import Blocks, section, summed_up
 from pgassay.report.document.text import Inline, texts_of
 from pgassay.report.summaries import observation as observation_summary
 
@@ -27,6 +27,7 @@ def caveats(context: ObservationContext) -> Blocks:
 @section("observation/method", "Method")
 def method(context: ObservationContext) -> Blocks:
     """Says how the server was read, what that cost, and how its clock differs from ours."""
+    yield summed_up("report/sections/observing")
     yield Items([*_method(context)], "method")
 
 

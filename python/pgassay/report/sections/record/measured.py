@@ -14,6 +14,7 @@ from pgassay.report.document.blocks import Fold, Paragraph, note
 from pgassay.report.document.section import Blocks, section
 from pgassay.report.document.table import Column, Table, column, table, view
 from pgassay.report.document.text import texts_of
+from pgassay.report.summaries.compared import compared
 from pgassay.report.tables.by_arm import arm_table, log_event_table
 from pgassay.report.tables.cells import (
     ABSENT,
@@ -52,6 +53,7 @@ def everything(context: ReportContext) -> Blocks:
     """A run in which any metric was measured."""
     if not any(arm.means for arm in context.analysis.answer.arms):
         return
+    yield compared(context, "report/sections/figures")
     comparisons = comparison_table(context)
     if effects := arm_effect_table(context):
         summary = ntr(

@@ -14,7 +14,7 @@ from pgassay.notes import Importance
 from pgassay.plan.description import EXCHANGE, combinations_line, plots_line
 from pgassay.report.context import ObservationContext, ReportContext
 from pgassay.report.document.blocks import Code, Facts, Fold, Group, Heading, Items, PageOnly, note
-from pgassay.report.document.section import Blocks, section
+from pgassay.report.document.section import Blocks, section, summed_up
 from pgassay.report.document.text import texts_of
 from pgassay.report.environment import NamedValues, environment_lists
 from pgassay.report.sections.record.settings import settings_table
@@ -50,6 +50,7 @@ def environment(context: ReportContext | ObservationContext) -> Blocks:
     lists = environment_lists(context.environment)
     if not lists:
         return
+    yield summed_up("report/sections/changed-settings", n=len(context.environment.server.settings))
     if isinstance(context, ReportContext) and (settings := settings_table(context)):
         yield PageOnly((Heading(tr("Settings of the server")), settings))
     yield Group([*map(_list, lists)], "columns")
@@ -60,13 +61,18 @@ def _list(one: NamedValues) -> Group:
     return Group(blocks, "" if one.form == "values" else "wide")
 
 
-@section("record/method", "Method, and how to repeat the run")
-def method(context: ReportContext) -> Blocks:
-    """Shows how the run was designed and analysed, and how to repeat it."""
+@section("record/repeat", "How to repeat the run")
+def repeat(context: ReportContext) -> Blocks:
+    """Shows the command, and the experiment file that it takes."""
     yield Code(context.command, "sh")
     yield note(sentence.marked("in_the_folder_that"))
-    experiment = [Code(context.spec_text.strip(), "toml")]
-    yield Fold(tr("The experiment"), experiment, is_open=True, in_text=True)
+    yield Fold(tr("The experiment"), [Code(context.spec_text.strip(), "toml")], in_text=True)
+
+
+@section("record/method", "Method")
+def method(context: ReportContext) -> Blocks:
+    """Shows how the run was designed and analysed."""
+    yield summed_up("report/sections/design")
     yield Items([*_method(context)], "method")
 
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from pgassay.language import colon, listed, tr
+from pgassay.notes import Note
 from pgassay.report.context import ReportContext
 from pgassay.report.document.blocks import Fold, note
-from pgassay.report.document.section import Blocks, section
+from pgassay.report.document.section import Blocks, section, summed_up
 from pgassay.report.document.table import Cell, Column, Table, table
 from pgassay.report.document.text import texts_of
 from pgassay.report.tables.cells import ABSENT, whole
@@ -28,6 +29,10 @@ def servers(context: ReportContext) -> Blocks:
     environment = context.environment
     if not environment.servers:
         return
+    differ = len(environment.settings_that_differ)
+    several = Note.of("report/sections/servers", n=len(environment.servers))
+    changed = Note.of("report/sections/settings", n=differ)
+    yield summed_up("report/sections/of", unusual=differ, what=several, how=changed)
     yield _table(environment)
     if environment.settings_that_differ:
         yield note(sentence("the_settings_listed_exist"))

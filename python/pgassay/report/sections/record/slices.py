@@ -12,7 +12,7 @@ from pgassay.language import decimals, tr
 from pgassay.report.charts.effects.rounds import rounds_chart
 from pgassay.report.context import ReportContext
 from pgassay.report.document.blocks import Chart, note
-from pgassay.report.document.section import Blocks, section
+from pgassay.report.document.section import Blocks, section, summed_up
 from pgassay.report.document.table import column, view
 from pgassay.report.document.text import texts_of
 from pgassay.report.tables.cells import (
@@ -45,6 +45,8 @@ def carry_over(context: ReportContext) -> Blocks:
     found = context.analysis.answer.carry_over
     if not found:
         return
+    outlast = sum(one.found for one in found)
+    yield summed_up("report/sections/carry-over", unusual=outlast, n=len(found), found=outlast)
     if chart := rounds_chart(context.analysis):
         caption = sentence("the_arms_alternate_inside")
         label = tr("The effect in every round of slices, in the order of time")
@@ -79,5 +81,6 @@ def variants(context: ReportContext) -> Blocks:
         written("slices", "Slices"),
     )
     if found:
+        yield summed_up("report/sections/variants", n=len({one.variant for one in found}))
         yield view(columns, found).only_if(arm=len(context.analysis.answer.arms) > 1)
         yield note(sentence("a_transaction_is_counted"))

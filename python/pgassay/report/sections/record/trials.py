@@ -9,19 +9,19 @@ from __future__ import annotations
 import base64
 
 from pgassay.analysis.compare.model import Dependence
-from pgassay.analysis.curves.model import EffectByHalf, HalfEffect, Steadiness
+from pgassay.analysis.curves.model import NOT_STEADY, EffectByHalf, HalfEffect, Steadiness
 from pgassay.analysis.model import TrialMeasures
 from pgassay.analysis.reading.metrics import METRICS, Metric
-from pgassay.language import Message, clauses, colon, ntr, tr
+from pgassay.language import Message, clauses, colon, tr
 from pgassay.quantities import load
 from pgassay.report.charts.over_time.trial_order import trial_order_chart
 from pgassay.report.charts.style import arm_styles
 from pgassay.report.context import ReportContext
 from pgassay.report.data_tables.csv_files import trials_csv
 from pgassay.report.data_tables.trials import every_trial
-from pgassay.report.document.blocks import Chart, Fold, PageOnly, Paragraph, note
+from pgassay.report.document.blocks import Chart, PageOnly, Paragraph, note
 from pgassay.report.document.captions import arm_key
-from pgassay.report.document.section import Blocks, section
+from pgassay.report.document.section import Blocks, differing, section, summed_up
 from pgassay.report.document.table import Cell, Column, Table, column, view
 from pgassay.report.document.text import Span, joined, texts_of
 from pgassay.report.svg.draw import shows_zero
@@ -70,6 +70,10 @@ def trials(context: ReportContext) -> Blocks:
         yield arm_key(context)
         yield Chart("order", chart, label, caption, has_table=True)
     found = trial_table(context)
+    invalid = len(context.analysis.answer.invalid_trials)
+    yield summed_up(
+        "report/sections/valid", unusual=invalid, n=len(found), valid=len(found) - invalid
+    )
     if not found:
         yield Paragraph(tr("No trial has finished."))
         return
@@ -79,8 +83,7 @@ def trials(context: ReportContext) -> Blocks:
         download=f"{context.run_name}-trials.csv",
     )
     rows = sentence("one_row_for_each")
-    yield PageOnly([note((link, Span(colon()), Span(rows)))])
-    yield Fold(ntr("{n} trial", "All {n} trials", len(found)), [found])
+    yield PageOnly([note((link, Span(colon()), Span(rows))), found])
 
 
 def _as_link(csv: str) -> str:
@@ -139,6 +142,8 @@ def _checkpoints(trial: TrialMeasures) -> Cell:
 def halves(context: ReportContext) -> Blocks:
     """Every level whose effect is known in both halves of the measured time."""
     if found := context.analysis.behaviour.by_half:
+        depends = sum(one.verdict is Dependence.DEPENDS for one in found)
+        yield differing("report/sections/halves", len(found), depends)
         yield view(_BY_HALF, found)
         yield note(sentence("the_change_in_per"))
 
@@ -164,8 +169,6 @@ def steadiness(context: ReportContext) -> Blocks:
         column("course", "Course", lambda one: str(_WORDS[one.course]), "text"),
         written("why", "Reason", str, "text"),
     )
-    if found := [one for one in context.analysis.behaviour.courses if one.course in _WORDS]:
-        summary = ntr("{n} step of a trial", "{n} steps of a trial", len(found))
-        yield Fold(summary, [view(columns, found)])
-        text = sentence("tested_for_changes_of")
-        yield PageOnly([note(text)])
+    if found := [one for one in context.analysis.behaviour.courses if one.course in NOT_STEADY]:
+        yield summed_up("report/sections/unsteady-steps", unusual=True, n=len(found))
+        yield PageOnly([view(columns, found), note(sentence("tested_for_changes_of"))])

@@ -12,7 +12,7 @@ from pgassay.language import clauses, ntr, tr
 from pgassay.quantities import spaced
 from pgassay.report.context import ReportContext
 from pgassay.report.document.blocks import Code, Fold, Paragraph
-from pgassay.report.document.section import Blocks, section
+from pgassay.report.document.section import Blocks, section, summed_up
 from pgassay.report.document.table import Cell, Table, column, view
 from pgassay.report.document.text import joined
 from pgassay.report.summaries.headline import load
@@ -30,11 +30,12 @@ def workload(context: ReportContext) -> Blocks:
     asked = context.facts.asked
     if not asked or not any(one.scripts for one in asked):
         return
+    ran = [*scripts(context)]
+    yield summed_up("report/sections/scripts", n=len(ran))
     titles = dict.fromkeys(one.title for one in asked if one.title)
     words = clauses((workload_words(context), load(context.plan)))
     yield Paragraph(joined(*(tr("{text}.", text=one) for one in (*titles, words))))
     yield mix_table(context)
-    ran = [*scripts(context)]
     is_open = len(ran) <= _MOST_OPEN
     for title, script in ran:
         yield Fold(title, [Code(script, "sql")], is_open)

@@ -13,7 +13,7 @@ from pgassay.language import Message, decimals, tr
 from pgassay.quantities import plain_number, spaced
 from pgassay.report.context import TraceContext
 from pgassay.report.document.blocks import Paragraph, note
-from pgassay.report.document.section import Blocks, section
+from pgassay.report.document.section import Blocks, section, summed_up
 from pgassay.report.document.table import Cell, Column, Table, column, table, view
 from pgassay.report.document.text import texts_of
 from pgassay.report.summaries.trace import microseconds, point_name
@@ -140,6 +140,7 @@ def relations(context: TraceContext) -> Blocks:
     found = context.traced.relations
     if not found:
         return
+    yield summed_up("report/sections/relations", n=len(found))
     yield view(_RELATIONS, found[:_MOST_RELATIONS])
     more = len(found[_MOST_RELATIONS:])
     yield note(

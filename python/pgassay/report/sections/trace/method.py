@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pgassay.language import colon, tr
 from pgassay.report.context import TraceContext
 from pgassay.report.document.blocks import Items
-from pgassay.report.document.section import Blocks, section
+from pgassay.report.document.section import Blocks, section, summed_up
 from pgassay.report.document.text import Inline, texts_of
 from pgassay.report.summaries import trace as trace_summary
 from pgassay.trials.trace.programs import meaning
@@ -27,6 +27,7 @@ def caveats(context: TraceContext) -> Blocks:
 @section("trace/method", "Method")
 def method(context: TraceContext) -> Blocks:
     """Says how the points were traced, what each means, and what the probes cost."""
+    yield summed_up("report/sections/observing")
     yield Items([*_method(context)], "method")
 
 
