@@ -59,6 +59,7 @@ ROOMS = (
 )
 """Packages that have a notes.toml."""
 RULES = (
+    "findings/answer/ending",
     "findings/answer/endpoints",
     "findings/answer/explanations",
     "findings/answer/factors",

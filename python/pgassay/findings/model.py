@@ -14,6 +14,9 @@ from pgassay.notes import Importance, Note
 SENTENCES = "findings/sentences"
 """The code of a claim that is several notes, one after the other."""
 
+FITNESS = "findings/noise/aa_run/titles.fitness"
+"""The code of the title under which an A/A run says whether the host is fit."""
+
 _ALL_TRIALS = Note("findings/all-trials")
 
 

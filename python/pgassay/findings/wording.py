@@ -102,12 +102,12 @@ def as_sentences(*said: Note | None) -> Note:
     return Note.of("findings/sentences", said=tuple(one for one in said if one is not None))
 
 
-def measured(value: float, metric: Metric) -> Note:
+def measured(value: float, metric: Metric, *, with_unit: bool = True) -> Note:
     """A value with its unit, such as `8 015 tps` or `12.3 kB`."""
     if metric.unit == "B":
         return Note.of("findings/bytes", value=value)
     digits = digits_of(value, metric.digits or _FEWEST_DIGITS)
-    if not metric.unit:
+    if not (metric.unit and with_unit):
         return Note.of("findings/quantity", value=value, digits=digits)
     return Note.of("findings/quantity-with-unit", value=value, digits=digits, unit=metric.unit)
 

@@ -16,6 +16,7 @@ from pgassay.analysis.gates.model import GateResult
 from pgassay.analysis.measures.courses.chart_series import ChartSeries
 from pgassay.analysis.model import Analysis, RunFacts
 from pgassay.analysis.observation.model import ObservationSummary
+from pgassay.findings.answer.ending import Ending, ending_of
 from pgassay.findings.model import Finding, FindingKind
 from pgassay.language import decimals, listed, tr
 from pgassay.plan.model import Plan
@@ -96,6 +97,11 @@ class ReportContext:
     def margin(self) -> str:
         """The smallest effect that matters, in per cent."""
         return decimals(100 * self.analysis.answer.smallest_effect, "g")
+
+    @property
+    def ending(self) -> Ending:
+        """What the run says in three lines."""
+        return ending_of(self.plan, self.analysis, self.findings)
 
     def of_kind(self, kind: FindingKind) -> tuple[Finding, ...]:
         """The findings of one kind, in their order."""

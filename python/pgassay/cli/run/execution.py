@@ -20,7 +20,7 @@ from pgassay.cli.terminal.consent import refuse_without_consent
 from pgassay.cli.terminal.console import counted, err, plain, silenced, warn
 from pgassay.cli.terminal.expectation import expectation_of, print_expectation
 from pgassay.cli.terminal.gates import refuse_other_gates, refuse_without_comparison
-from pgassay.cli.terminal.summary import print_summary
+from pgassay.cli.terminal.summary import print_ending
 from pgassay.errors import PgassayError, RunDirectoryError, SetupError, SpecError
 from pgassay.plan.design import make_plan
 from pgassay.plan.model import Gate
@@ -192,5 +192,5 @@ def conclude(outcome: Outcome, *, as_json: bool) -> None:
         report = (
             outcome.report if outcome.report.exists() else f"{outcome.directory.place}/report.html"
         )
-        print_summary(outcome.context, report)
+        print_ending(outcome.context, report, outcome.directory.place)
     _print_compared(outcome.compared)

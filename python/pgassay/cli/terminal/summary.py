@@ -6,6 +6,7 @@ lines on stdout. Never: computes.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +17,8 @@ from pgassay.report.context import AnyContext, ApartContext, ObservationContext,
 from pgassay.report.document.blocks import Answer, Block, Facts, Heading, Items
 from pgassay.report.environment import not_measured
 from pgassay.report.page import sections_of, top_of
+from pgassay.report.sections.answer.gates import gates
+from pgassay.report.summaries.headline import ending_blocks
 from pgassay.samples.forms.environment import EnvironmentFile
 
 _SECTIONS = (
@@ -45,6 +48,16 @@ def print_summary(context: AnyContext, report: Path | str | None) -> None:
     if report is not None:
         out.print()
         out.print(f"Report: {plain(str(report))}")
+
+
+def print_ending(context: ReportContext, report: Path | str, run: Path | str) -> None:
+    """Prints how a run ended, where its report is, and what shows the rest."""
+    out.print()
+    print_blocks(ending_blocks(context))
+    if context.gates:
+        print_blocks(gates.blocks(context))
+    rest = shlex.join(("pgassay", "show", str(run)))
+    out.print(f"Report: {plain(str(report))}; the rest: {plain(rest)}")
 
 
 def summary_blocks(context: AnyContext) -> Iterator[Block | None]:

@@ -71,19 +71,26 @@ def lost_words(verdict: Comparison, analysis: Analysis) -> list[Note]:
 
 def limits(verdict: Comparison, analysis: Analysis) -> list[Note]:
     """Returns a note for each thing that limits what a verdict says."""
-    halves, lost = by_half(verdict, analysis), losses(verdict, analysis)
     unseen, usual = collapses(verdict, analysis), typical(verdict, analysis.answer.smallest_effect)
     found = []
     if usual is not None:
         mean = verdict.effect_pct or 0.0
         form = "higher" if mean > usual else "lower"
         found.append(Note.of(f"{_RULE}/typical.{form}", typical=usual, mean=mean))
+    found += weakenings(verdict, analysis)
+    if unseen is not None:
+        found.append(_of_collapses(unseen))
+    return found
+
+
+def weakenings(verdict: Comparison, analysis: Analysis) -> list[Note]:
+    """Returns a note for each thing by which a verdict might fall: its halves, its lost trials."""
+    halves, lost = by_half(verdict, analysis), losses(verdict, analysis)
+    found = []
     if halves is not None and halves.verdict is Dependence.DEPENDS:
         found.append(_of_halves(halves, analysis.answer.smallest_effect))
     if lost is not None:
         found.append(_of_losses(lost, verdict))
-    if unseen is not None:
-        found.append(_of_collapses(unseen))
     return found
 
 

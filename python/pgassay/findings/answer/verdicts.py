@@ -62,11 +62,18 @@ def _answer(verdict: Comparison, analysis: Analysis) -> Note:
     return as_sentences(sentence, few_blocks(verdict), early_end(verdict))
 
 
-def verdict_sentence(comparison: Comparison, analysis: Analysis, beside: Note | str = "") -> Note:
-    """One sentence that answers the question; `beside` is what it says of the endpoints."""
+def verdict_sentence(
+    comparison: Comparison, analysis: Analysis, beside: Note | str = "", *, brief: bool = False
+) -> Note:
+    """One sentence that answers the question; `beside` is what it says of the endpoints.
+
+    A brief one does not say how an undecided comparison may be decided.
+    """
     metric = METRICS[comparison.metric]
     title, margin = Term(metric.title), analysis.answer.smallest_effect
     family, form = _template(comparison, metric)
+    if brief and family == "undecided":
+        form = "brief"
     effect = comparison.effect_pct or 0.0
     sentence = Note.of(
         f"{_RULE}/{family}.{form}",

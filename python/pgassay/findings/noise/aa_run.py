@@ -10,7 +10,7 @@ import math
 from pgassay.analysis.model import Analysis, RunFacts
 from pgassay.analysis.noise.model import LENGTHS_FROM, Advice, Calibration
 from pgassay.analysis.reading.metrics import METRICS
-from pgassay.findings.model import Finding, FindingKind
+from pgassay.findings.model import FITNESS, Finding, FindingKind
 from pgassay.findings.noise.fitness import Fitness, checks
 from pgassay.findings.noise.forecast import detectable_sentence, expected_sentence
 from pgassay.notes import Note, Term
@@ -43,7 +43,7 @@ def calibration_findings(found: Calibration, smallest_effect: float) -> list[Fin
         ),
         (Note(f"{_RULE}/advice.title"), _advice(found, 100.0 * smallest_effect)),
         (
-            Note.of(f"{_RULE}/titles.fitness", worst=Term(worst)),
+            Note.of(FITNESS, worst=Term(worst)),
             Note.of(f"{_RULE}/fitness.{worst}", reasons=reasons),
         ),
         *(

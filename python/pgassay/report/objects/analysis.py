@@ -38,6 +38,7 @@ def render_json(context: ReportContext) -> str:
         "environment": dict(context.environment.given),
         "command": context.command,
         "gates": gates_object(context.gates),
+        "ending": _plain(context.ending),
     }
     return json.dumps(finite(value), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 

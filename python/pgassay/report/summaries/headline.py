@@ -9,17 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pgassay.analysis.compare.model import Dependence
-from pgassay.analysis.model import IntervalKind
+from pgassay.analysis.model import IntervalKind, Verdict
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.answer.endpoints import MEASURED, plain_badge
 from pgassay.findings.answer.factors import interaction_sentence
 from pgassay.findings.model import Finding, FindingKind
 from pgassay.findings.wording import quantity
 from pgassay.language import Message, colon, decimals, listed, tr
+from pgassay.notes import Note
 from pgassay.plan.model import Plan
 from pgassay.report.charts.style import TONES
 from pgassay.report.context import ReportContext
-from pgassay.report.document.blocks import Answer
+from pgassay.report.document.blocks import Answer, Block, Facts, Paragraph
 from pgassay.report.document.text import joined
 from pgassay.report.workload import workload_words
 
@@ -51,6 +52,20 @@ def verdicts(context: ReportContext) -> tuple[Answer, ...]:
     if not whole:
         return (Answer(tr("no result"), "same", _nothing(context)),)
     return tuple(map(_answer, whole))
+
+
+def ending_blocks(context: ReportContext) -> Iterator[Block]:
+    """The end of a run in three lines: figures, verdict, what to do next."""
+    ending = context.ending
+    for row in ending.rows:
+        if row.figures is not None:
+            yield Paragraph(row.figures)
+        yield Answer(str(row.badge), _tone(row.verdict, row.badge), row.sentence)
+    if not ending.rows:
+        yield Answer(tr("no result"), "same", _nothing(context))
+    if ending.more is not None:
+        yield Paragraph(ending.more)
+    yield Facts([(tr("next"), ending.following)])
 
 
 def facts(context: ReportContext) -> tuple[tuple[str, str], ...]:
@@ -142,15 +157,15 @@ def interval_words(context: ReportContext) -> str:
 
 def _answer(finding: Finding) -> Answer:
     said, *limits = finding.sentences
-    return Answer(finding.heading, _tone(finding), said, joined(*limits))
+    verdict = None if finding.comparison is None else finding.comparison.verdict
+    return Answer(finding.heading, _tone(verdict, finding.title), said, joined(*limits))
 
 
-def _tone(finding: Finding) -> str:
+def _tone(verdict: Verdict | None, badge: Note) -> str:
     """That of the verdict, unless its badge weakens it."""
-    if finding.comparison is None:
-        return "measured" if finding.title == MEASURED else "undecided"
-    verdict = finding.comparison.verdict
-    return TONES[verdict] if finding.title == plain_badge(verdict) else "undecided"
+    if verdict is None:
+        return "measured" if badge == MEASURED else "undecided"
+    return TONES[verdict] if badge == plain_badge(verdict) else "undecided"
 
 
 def _nothing(context: ReportContext) -> str:
