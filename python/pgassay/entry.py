@@ -19,6 +19,7 @@ INTERRUPTED = 130
 def main() -> NoReturn:
     """Imports the command line, then runs it."""
     _ensure_home()
+    _ensure_streams()
     if not sys.warnoptions:
         warnings.simplefilter("ignore")
     try:
@@ -27,6 +28,13 @@ def main() -> NoReturn:
         print("pgassay: stopped", file=sys.stderr)
         os._exit(INTERRUPTED)  # half-imported modules need no clean-up
     run()
+
+
+def _ensure_streams() -> None:
+    """Replaces stdout or stderr where it is closed by one that goes nowhere."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: PTH123, SIM115 - until the end
 
 
 def _ensure_home() -> None:

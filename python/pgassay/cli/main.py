@@ -12,7 +12,7 @@ import signal
 import sys
 import traceback
 from contextlib import suppress
-from typing import Annotated, NoReturn
+from typing import Annotated, NoReturn, TextIO
 
 import typer
 from typer.exceptions import Abort, TyperException
@@ -64,9 +64,19 @@ def main() -> NoReturn:
     status = _run()
     for number in SIGNALS:
         signal.signal(number, signal.SIG_IGN)  # nothing is left to interrupt
-    with suppress(OSError, ValueError):
-        sys.stdout.flush()
+    for stream in (sys.stdout, sys.stderr):
+        flush(stream)
     sys.exit(int(status))
+
+
+def flush(stream: TextIO) -> None:
+    """Write what is left of a stream. What its reader no longer takes goes nowhere: Python would
+    try again at its exit, and end with 120."""
+    try:
+        stream.flush()
+    except (OSError, ValueError):
+        with suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _run() -> int:

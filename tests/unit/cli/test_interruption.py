@@ -66,3 +66,25 @@ def test_a_program_whose_start_is_interrupted_is_ended() -> None:
         "interrupted, the program ended with -9",
         "on the way out: cleaned",
     ], ended.stderr
+
+
+AT_THE_END = """
+import os, sys
+from pgassay.cli.main import flush
+
+read, write = os.pipe()
+os.close(read)
+os.dup2(write, 1)
+print("nobody reads this")
+flush(sys.stdout)
+"""
+
+
+def test_a_reader_that_is_gone_does_not_change_the_exit_status() -> None:
+    assert subprocess.run([sys.executable, "-E", "-c", AT_THE_END]).returncode == 0
+
+
+def test_a_command_without_stdout_ends_as_it_would_with_it() -> None:
+    command = f"exec '{sys.executable}' -m pgassay study list >&-"
+    ended = subprocess.run(["sh", "-c", command], stderr=subprocess.PIPE)
+    assert (ended.returncode, ended.stderr) == (0, b"")
