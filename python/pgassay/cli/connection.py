@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Database = Annotated[
     str | None, typer.Argument(help="Database name or libpq connection string [PGDATABASE].")
 ]
-DatabaseName = Annotated[str | None, option("-d --dbname", "The database, as an option.")]
+DatabaseName = Annotated[str | None, option("-d --dbname --dsn", "The database, as an option.")]
 Host = Annotated[str | None, option("-h --host", "Host name or socket directory [PGHOST].")]
 Port = Annotated[int | None, option("-p --port", "Port number [PGPORT].")]
 User = Annotated[str | None, option("-U --username", "User name [PGUSER].")]
@@ -52,8 +52,8 @@ def connection_string(
     database = database or dbname
     from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
+    from pgassay.spec.reading.connection_strings import refuse_password
     from pgassay.spec.reading.texts import shown
-    from pgassay.spec.secrets.redaction import refuse_password
 
     given = {"host": host, "port": port, "user": user}
     present = {name: value for name, value in given.items() if value is not None}

@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, WithJsonSchema, field_validator, model_validator
+from pydantic import BeforeValidator, Field, WithJsonSchema, field_validator, model_validator
 
 from pgassay.refusals.refusal import UnfitValue
 from pgassay.spec.endpoints import PrimaryMetric, as_margins, checked_names, usual_metric
-from pgassay.spec.factors.tables import FactorsTable
+from pgassay.spec.factors.tables import EmbeddedVersion, FactorsTable
 from pgassay.spec.load.slices import Length
 from pgassay.spec.load.table import LoadTable
+from pgassay.spec.reading.connection_strings import without_password
 from pgassay.spec.reading.values import Duration, MemorySize, SettingValue, Share, Table
-from pgassay.spec.secrets.redaction import without_password
 from pgassay.spec.server.access import HostAccess
 from pgassay.spec.server.fleet import FleetTable
-from pgassay.spec.server.host_knobs import DottedNames
+from pgassay.spec.server.host_knobs import DottedNames, place_of_setting
 from pgassay.spec.server.placement import PlacementTable
 from pgassay.spec.server.reset import ResetLevel, ResetRule, ResetTable, rule_for
 from pgassay.spec.server.signs import SIGNS, refuse_unknown_signs
@@ -32,13 +32,15 @@ _ACCEPTABLE = {"type": "array", "items": {"enum": list(SIGNS)}}
 class TargetTable(HostAccess):
     """The `[target]` table: the PostgreSQL under test; left out, an embedded server."""
 
-    version: Literal[16, 18] | None = Field(None, description="embedded server: major version")
+    version: EmbeddedVersion | None = Field(None, description="embedded server: major version")
     bin: str | None = Field(
         None,
         description="owned server: the bin directory of any installation; beside dsn the programs"
         " that run its copy (reset.level = snapshot)",
     )
-    dsn: str | None = Field(None, description="an existing server: a libpq connection string")
+    dsn: Annotated[str, BeforeValidator(without_password)] | None = Field(
+        None, description="an existing server: a libpq connection string"
+    )
     allow_changes: bool = Field(False, description="existing server: settings may be changed")
     allow_host_changes: bool = Field(False, description="knobs of this host may be changed")
     accept: Annotated[tuple[str, ...], Field(strict=False), WithJsonSchema(_ACCEPTABLE)] = Field(
@@ -46,10 +48,6 @@ class TargetTable(HostAccess):
     )
 
     fleet: FleetTable | None = None
-
-    _no_password = model_validator(mode="before")(
-        lambda table: {**table, "dsn": without_password(table["dsn"])} if "dsn" in table else table
-    )
 
     @field_validator("accept")
     @classmethod
@@ -93,6 +91,11 @@ class WorkloadTable(Table):
 class SettingsTable(Table):
     """The `[settings]` table: settings of the server and knobs of its host that are the same in
     every arm."""
+
+    @classmethod
+    def place_of(cls, name: str, value: Any) -> str | None:
+        """Returns the table of a setting or of a knob."""
+        return place_of_setting(name)
 
     postgres: Annotated[dict[str, SettingValue], SettingNames] = Field(
         default_factory=dict, description="settings of the server, NAME = value"
@@ -231,6 +234,12 @@ class ProfileTable(Table):
 class ExperimentFile(Table):
     """An experiment file as values: one field for each table, each checked alone and against the
     others."""
+
+    @classmethod
+    def place_of(cls, name: str, value: Any) -> str | None:
+        """Returns the table of a setting or of a knob: of one with several values the factors."""
+        place = place_of_setting(name)
+        return place and f"{'factors' if isinstance(value, list) else 'settings'}.{place}"
 
     question: str = Field("", description="the question that the run answers, for reports")
     target: TargetTable = Field(default_factory=TargetTable)

@@ -210,7 +210,7 @@ def test_factors_that_cannot_work_are_refused_by_code_and_key(
             refused("not-of-its-type", "factors.client.threads"),
         ),
         ("[factors.client]\nthreads = [2]", refused("too-few-levels")),
-        ("[factors.client]\nthreads = [2, 2]", refused("levels-called-alike", name="2")),
+        ("[factors.client]\nthreads = [2, 2]", refused("equal-levels", one="2", other="2")),
         ("[factors.client]\nthreads = {a = 1, b = 2}", refused("levels-not-a-list")),
         (
             "[factors.client]\nthreads = [1, 2]\n[load]\ncommand = ['true']",
@@ -218,7 +218,7 @@ def test_factors_that_cannot_work_are_refused_by_code_and_key(
         ),
         (
             "[factors.target]\nversion = [16, 17]",
-            refused("not-one-of", "factors.target.version.17", value="17"),
+            refused("version-not-embedded", "factors.target.version", major=17),
         ),
         (
             "[factors.target]\nversion = [16, 18]\nbin = ['/a/b/bin', '/c/d/bin']",
@@ -235,6 +235,11 @@ def test_factors_that_cannot_work_are_refused_by_code_and_key(
         ),
         ("[factors.schema.i]\na = ''\nb = 'gone.sql'", refused("no-file", name="'gone.sql'")),
         ("[factors.schema.i]\na = ''\n\"b\\n\" = 'x'", refused("level-without-name")),
+        ("[factors.schema]\ni = ['none', 'CREATE …']", refused("level-is-no-sql", text="'none'")),
+        (
+            "[factors.schema]\ni = ['no index', 'CREATE …']",
+            refused("level-is-no-sql", "factors.schema.i", text="'no index'"),
+        ),
         ("[factors.schema.i]\na = ''\nb = {sq = 'x'}", refused("unknown-key")),
     ],
 )

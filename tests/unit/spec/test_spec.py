@@ -166,12 +166,19 @@ def test_tables_that_do_not_fit_are_refused_by_code_and_key(
             refused("unknown-key", "load.clints", "lab.toml", near="did you mean clients?"),
         ),
         ("[load]\nclints = 3\nthread = 1\nrat = 2", refused("unknown-key")),
-        ("[load]\nclients = 0", refused("not-of-its-type", "load.clients.0", "lab.toml")),
+        ("[load]\nclients = 0", refused("not-of-its-type", "load.clients", "lab.toml")),
+        ("[load]\nclients = [4, 0]", refused("not-of-its-type", "load.clients.1", value="0")),
         (
             "[load]\nclients = 2.5",
-            refused("not-of-its-type", "load.clients.0", "lab.toml", value="2.5"),
+            refused("not-of-its-type", "load.clients", "lab.toml", value="2.5"),
         ),
-        ("[load]\nstep = '10sec'", refused("unit-unknown", "load.step", "lab.toml", suffix="sec")),
+        ("[load]\nstep = '10ss'", refused("unit-unknown", "load.step", "lab.toml", suffix="ss")),
+        ("[load]\nstep = '10sec'", refused("unit-misspelt", "load.step", near="s")),
+        ("[load]\nstep = '2m'", refused("unit-misspelt", "load.step", suffix="m", near="min")),
+        (
+            "[settings.postgres]\nwork_mem = '4M'",
+            refused("unit-misspelt", "settings.postgres.work_mem", near="MB"),
+        ),
         ("load = 3", refused("not-of-its-type", "load", "lab.toml", wanted="a table")),
         ("a b", refused("not-toml", None, "lab.toml")),
         (
@@ -257,13 +264,62 @@ def test_tables_that_do_not_fit_are_refused_by_code_and_key(
         ("[target]\ndsn = 'postgres://u:p@h/d'", refused("password-in-value")),
         ("[target]\ndsn = 'postgresql://u@h/d?password=p'", refused("password-in-value")),
         ("[target]\ndsn = 'host=h sslpassword=p'", refused("password-in-value")),
-        ("[target]\ndsn = 'not a dsn'", refused("not-a-connection-string")),
+        ("[target]\ndsn = 'not a dsn'", refused("not-a-connection-string", "target.dsn")),
+        (
+            "[target]\ndsn = 'host=h prot=5432'",
+            refused("unknown-word-of-connection", "target.dsn", word="prot"),
+        ),
+        ("[target]\nversion = 17", refused("version-not-embedded", "target.version", major=17)),
+        (
+            "[factors]\nwal_compression = ['off', 'lz4']",
+            refused(
+                "key-of-another-table",
+                "factors.wal_compression",
+                meant="factors.postgres.wal_compression",
+            ),
+        ),
+        (
+            "[factors]\nindex = ['', 'CREATE INDEX i ON t (c)']",
+            refused("key-of-another-table", meant="factors.schema.index"),
+        ),
+        (
+            "[factors]\nthreads = [1, 2]",
+            refused("key-of-another-table", meant="factors.client.threads"),
+        ),
+        ("work_mem = '8MB'", refused("key-of-another-table", meant="settings.postgres.work_mem")),
+        ("jit = [1, 0]", refused("key-of-another-table", meant="factors.postgres.jit")),
+        (
+            "[load]\nWork_Mem = '8MB'",
+            refused("key-of-another-table", meant="load.settings.Work_Mem"),
+        ),
+        (
+            "[design]\nstep = '9s'",
+            refused("key-of-another-table", "design.step", meant="load.step"),
+        ),
+        ("clients = 8", refused("key-of-another-table", "clients", meant="load.clients")),
+        (
+            "[postgres]\njit = 'on'",
+            refused("key-of-another-table", meant="factors.postgres or settings.postgres"),
+        ),
+        ("[load]\nstep = 30s", refused("text-without-quotes", None, line=2, word="'30s'")),
+        (
+            "[factors.postgres]\nwork_mem = ['4MB', 64MB] # two",
+            refused("text-without-quotes", line=2, word="'64MB'"),
+        ),
+        ("[load]\nstep = 30s\nx ==", refused("not-toml")),
         ("[load]\nstep = '1e400s'", refused("number-too-long", "load.step")),
         ("[workload]\nuse = '~nobody-here/x'", refused("no-such-workload", "workload.use")),
         ("[workload]\nuse = 'payments-wite'", refused("no-such-workload")),
         ("[design]\nmin_blocks = 8\nmax_blocks = 7", refused("blocks-reversed", most=7, least=8)),
         ("[design]\nsmallest_effect = '2'", refused("share-form")),
-        ("[factors.kernel]\nswappiness = [1, 2]", refused("unknown-key", "factors.kernel")),
+        (
+            "[design]\nsmallest_effect = 2",
+            refused("share-above-one", "design.smallest_effect", value=2, share=0.02),
+        ),
+        (
+            "[factors.vm]\nswappiness = [1, 2]",
+            refused("key-of-another-table", "factors.vm", meant="factors.host.vm"),
+        ),
     ],
 )
 def test_every_mistake_is_one_line_with_file_and_key(text: str, expected: refused) -> None:

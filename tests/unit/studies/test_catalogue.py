@@ -83,6 +83,8 @@ def test_a_wrong_study_file_is_said_with_file_and_key(
 def test_a_study_that_there_is_not_is_said_with_one_that_is_alike() -> None:
     with refused("no-such-study", name="checkpoint-timeout-write-hevy"):
         study("checkpoint-timeout-write-hevy")
+    with refused("no-such-study", name="tiny", near="did you mean tiny-table-index?"):
+        study("tiny")
 
 
 def _index() -> str:

@@ -16,8 +16,9 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from pgassay.refusals.refusal import UnfitValue
+from pgassay.spec.factors.sql_words import starts_as_sql
 from pgassay.spec.reading.values import SettingValue, Table
-from pgassay.spec.server.host_knobs import DottedNames
+from pgassay.spec.server.host_knobs import DottedNames, place_of_setting
 from pgassay.spec.settings.catalogue import SettingNames
 
 LONGEST = 60
@@ -74,6 +75,8 @@ def _ending(own: tuple[str, ...], others: Sequence[tuple[str, ...]]) -> str:
 def _distinct(names: Sequence[str], values: Sequence[Any]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, value in zip(names, values, strict=True):
+        if name in found and found[name] == value:
+            raise UnfitValue("equal-levels", one=name, other=name)
         if name in found:
             raise UnfitValue("levels-called-alike", name=name)
         found[name] = value
@@ -88,6 +91,15 @@ def _word(value: Any) -> str:
 
 EMBEDDED = (16, 18)
 """Major versions that come with pgassay."""
+
+
+def _embedded(version: Any) -> Any:
+    if isinstance(version, int) and version not in EMBEDDED:
+        raise UnfitValue("version-not-embedded", major=version)
+    return version
+
+
+EmbeddedVersion = Annotated[Literal[16, 18], BeforeValidator(_embedded)]
 _STEPS = ("clients", "rate", "stages", "step", "warmup", "order")
 """Keys of `[load]` that shape the steps of every trial and so cannot be factors."""
 
@@ -114,7 +126,7 @@ class TargetFactors(Table):
 
     version: (
         Annotated[
-            dict[str, Literal[16, 18]],
+            dict[str, EmbeddedVersion],
             BeforeValidator(_plain),
             WithJsonSchema({"type": "array", "items": {"enum": list(EMBEDDED)}, "minItems": 2}),
         ]
@@ -209,6 +221,13 @@ WeightLevels = Annotated[
 
 class FactorsTable(Table):
     """What is varied: each key is a factor, its values are levels, the first is the baseline."""
+
+    @classmethod
+    def place_of(cls, name: str, value: Any) -> str | None:
+        """Returns the table of a setting, of a knob, or of levels that are SQL."""
+        if isinstance(value, list) and any(starts_as_sql(one) for one in value):
+            return "schema"
+        return place_of_setting(name)
 
     target: TargetFactors = Field(default_factory=TargetFactors)
     workload: WorkloadFactors = Field(default_factory=WorkloadFactors)

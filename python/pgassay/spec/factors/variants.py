@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from pgassay.refusals.refusal import Refusal
+from pgassay.spec.factors.sql_words import is_no_sql
 from pgassay.spec.factors.tables import FactorsTable, SchemaLevel
 from pgassay.spec.reading.tables import shortened
 from pgassay.spec.reading.texts import Roots, bytes_of, is_file, path_from, text_of
@@ -115,6 +116,8 @@ def _schema_sql(
     found = []
     for text in (level.sql, level.undo):
         if text is None or not _is_file_name(text):
+            if text is not None and is_no_sql(text):
+                raise Refusal("level-is-no-sql", key, text=shortened(text)).in_file(file)
             found.append(text)
             continue
         path = _found(text.strip(), folders)

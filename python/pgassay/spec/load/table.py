@@ -16,7 +16,7 @@ from pgassay.spec.load.amounts import Stage, ThinkTime, amounts, is_stages, stag
 from pgassay.spec.load.amounts import think_time as _think_time
 from pgassay.spec.load.slices import SlicesTable
 from pgassay.spec.reading.values import ClusterOrLocal, Duration, SettingValue, Table, busy_poll_s
-from pgassay.spec.settings.catalogue import SettingNames
+from pgassay.spec.settings.catalogue import SettingNames, is_known
 
 
 class GeneratorsTable(Table):
@@ -154,6 +154,11 @@ class LatencyTable(Table):
 class LoadTable(Table):
     """The `[load]` table: the load of every trial, from pgassay's engine or from a program of the
     user's."""
+
+    @classmethod
+    def place_of(cls, name: str, value: Any) -> str | None:
+        """Returns the table of a setting of the load's sessions."""
+        return "settings" if is_known(name.lower(), None) else None
 
     clients: Annotated[
         tuple[Clients, ...],

@@ -9,15 +9,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+_FEW = 3
+
 
 def did_you_mean(word: str, known: Iterable[str], *, list_up_to: int = 12) -> str:
-    """Returns `"did you mean X?"`, or `"known are A, B"` where few are known, or an empty
-    text."""
+    """Returns `"did you mean X?"`, also of the few names that contain the word, or `"known are A,
+    B"` where few are known, or an empty text."""
     names = sorted(set(known))
     by_lower = {name.lower(): name for name in names}
     near = get_close_matches(word.lower(), by_lower, n=1, cutoff=0.7)
     if near:
         return f"did you mean {by_lower[near[0]]}?"
+    holding = [name for name in names if word and word.lower() in name.lower()]
+    if 0 < len(holding) <= _FEW:
+        return f"did you mean {' or '.join(holding)}?"
     if 0 < len(names) <= list_up_to:
         return f"known are {', '.join(names)}"
     return ""

@@ -9,14 +9,17 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from pgassay.refusals.refusal import Refusal, UnfitValue
+from pgassay.spec.reading.bare_words import without_quotes
 from pgassay.spec.reading.suggest import did_you_mean
+from pgassay.spec.reading.values import Table
 from pgassay.spec.secrets.redaction import redacted_value
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -44,6 +47,11 @@ def parsed_toml(text: str, file: str) -> dict[str, Any]:
         table = tomllib.loads(text)
         _refuse_long_numbers(table)
     except (ValueError, RecursionError) as error:
+        bare = without_quotes(text)
+        if bare is not None:
+            line, word = bare
+            refusal = Refusal("text-without-quotes", line=line, word=shortened(word))
+            raise refusal.in_file(file) from None
         # Python's own parser ends in RecursionError where tables lie too deep in each other.
         deep = isinstance(error, RecursionError)
         reason = "values lie too deep in each other" if deep else str(error)
@@ -62,7 +70,7 @@ def check_table(
         details = error.errors(include_url=False)
         first = _worst(details)
         others = len(details) - 1
-        key = under or ".".join(str(part) for part in first["loc"]) or None
+        key = under or ".".join(_written(first["loc"], table)) or None
         code, values = _coded(model, first)
         refusal = Refusal(code, key, **redacted_value(values)).in_file(file)
         if others:
@@ -92,8 +100,7 @@ def _coded(model: type[BaseModel], detail: ErrorDetails) -> tuple[str, dict[str,
     value = shortened(detail["input"])
     match detail["type"], detail.get("ctx", {}):
         case "extra_forbidden", _:
-            *path, name = detail["loc"]
-            return "unknown-key", {"near": did_you_mean(str(name), _keys_at(model, path))}
+            return _unknown(model, detail)
         case "value_error", {"error": UnfitValue(refusal=refusal)}:
             return refusal.code, refusal.values
         case "missing", _:
@@ -107,18 +114,71 @@ def _coded(model: type[BaseModel], detail: ErrorDetails) -> tuple[str, dict[str,
             return "not-of-its-type", {"value": value, "wanted": _PLAIN.get(kind, problem)}
 
 
-def _keys_at(model: type[BaseModel], path: Sequence[int | str]) -> list[str]:
-    """The keys of the table at `path`."""
+def _written(loc: Sequence[int | str], table: Any) -> Iterator[str]:
+    """The part of the path to a value that is in the file, where a lone number is read as a list of
+    one."""
+    for part in loc:
+        match table, part:
+            case dict(), _:
+                yield str(part)
+                table = table.get(part)
+            case list(), int():
+                yield str(part)
+                table = table[part]
+            case _:  # also of a list a name, which we have made
+                return
+
+
+def _unknown(root: type[BaseModel], detail: ErrorDetails) -> tuple[str, dict[str, Any]]:
+    """The code of a key that its table does not have, with the key it should be if another table
+    has one of that name."""
+    *path, name = map(str, detail["loc"])
+    model = _model_at(root, path)
+    keys = _keys_of(model) if model else {}
+    here = ".".join(path)
+    if model is not None and issubclass(model, Table):
+        place = model.place_of(name, detail["input"])
+        if place is not None:
+            return "key-of-another-table", {"meant": _joined(here, place, name)}
+    meant = [_joined(here, one) for one in _paths_to(name, model)] if model else []
+    meant = meant or list(_paths_to(name, root))
+    if 0 < len(meant) <= _MOST_PLACES and name.lower() not in map(str.lower, keys):
+        return "key-of-another-table", {"meant": " or ".join(meant)}
+    return "unknown-key", {"near": did_you_mean(name, keys)}
+
+
+_MOST_PLACES = 3
+
+
+def _joined(*parts: str) -> str:
+    return ".".join(filter(None, parts))
+
+
+def _paths_to(name: str, model: type[BaseModel], above: str = "") -> Iterator[str]:
+    """The full keys of that name in a table and those below it."""
+    for key, field in _keys_of(model).items():
+        path = _joined(above, key)
+        if key == name and above:
+            yield path
+        if (inner := _table_in(field.annotation)) is not None:
+            yield from _paths_to(name, inner, path)
+
+
+def _keys_of(model: type[BaseModel]) -> dict[str, FieldInfo]:
+    return {field.alias or name: field for name, field in model.model_fields.items()}
+
+
+def _model_at(model: type[BaseModel], path: Sequence[str]) -> type[BaseModel] | None:
+    """The table at `path`."""
     for part in path:
-        fields = {field.alias or name: field for name, field in model.model_fields.items()}
-        field = fields.get(str(part))
+        field = _keys_of(model).get(part)
         if field is None:
             continue  # a name that the user chose, such as a scenario's
         inner = _table_in(field.annotation)
         if inner is None:
-            return []
+            return None
         model = inner
-    return [field.alias or name for name, field in model.model_fields.items()]
+    return model
 
 
 def _table_in(annotation: Any) -> type[BaseModel] | None:

@@ -17,6 +17,18 @@ from pgassay.refusals.refusal import UnfitValue
 
 _MEMORY = {"B": 1, "kB": 2**10, "MB": 2**20, "GB": 2**30, "TB": 2**40}
 _TIME = {"us": 1, "ms": 1_000, "s": 10**6, "min": 60 * 10**6, "h": 3600 * 10**6, "d": 86400 * 10**6}
+_ALSO = {
+    "kB": ("k", "kib"),
+    "MB": ("m", "mib"),
+    "GB": ("g", "gib"),
+    "TB": ("t", "tib"),
+    "ms": ("msec",),
+    "s": ("sec", "secs", "second", "seconds"),
+    "min": ("m", "mins", "minute", "minutes"),
+    "h": ("hr", "hrs", "hour", "hours"),
+    "d": ("day", "days"),
+}
+"""What else people write for a unit, in lower case."""
 _NUMBER = re.compile(
     r"\s*([+-]?(?:0[xX][0-9a-fA-F]+|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?))\s*([A-Za-z]*)\s*$"
 )
@@ -76,7 +88,9 @@ def _in_base_unit(value: str, unit: str | None, bare_unit: str | None = None) ->
         raise UnfitValue("number-without-unit", value=value)
     scale, base = _scale_of(unit)
     if suffix not in scale:
-        near = next((known for known in scale if known.lower() == suffix.lower()), None)
+        written = suffix.lower()
+        meant = (one for one in scale if written == one.lower() or written in _ALSO.get(one, ()))
+        near = next(meant, None)
         if near is not None:
             raise UnfitValue("unit-misspelt", suffix=suffix, near=near)
         raise UnfitValue("unit-unknown", suffix=suffix, units=_units(unit))

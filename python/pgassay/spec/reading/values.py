@@ -24,6 +24,8 @@ def _percent(value: Any) -> float:
         return float(match[1]) / 100
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise UnfitValue("share-form")
+    if 1 <= value < 100:
+        raise UnfitValue("share-above-one", value=value, share=value / 100, percent=100 * value)
     return float(value)
 
 
@@ -88,6 +90,12 @@ class Table(BaseModel):
     """The base of all tables of an experiment file: frozen, and an unknown key is an error."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    @classmethod
+    def place_of(cls, name: str, value: Any) -> str | None:
+        """Returns the table below this one to which a key belongs that this table does not have, if
+        that can be told."""
+        return None
 
 
 _HOST_AND_PORT = re.compile(r"[^\s/]+:\d{1,5}")

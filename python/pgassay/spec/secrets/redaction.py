@@ -1,8 +1,7 @@
 """Finds secrets by their form: removed from what is shown or stored, refused in a file.
 
-Enters: text, values of JSON, names of settings; a libpq connection string. Leaves: the same without
-the secrets; of a connection string with a password a ValueError that names the fix and does not
-show it. Never: finds every secret by its form; callers pass those that they know by value.
+Enters: text, values of JSON, names of settings. Leaves: the same without the secrets. Never: finds
+every secret by its form; callers pass those that they know by value.
 """
 
 from __future__ import annotations
@@ -11,8 +10,6 @@ import re
 import tomllib
 from importlib.resources import files
 from typing import Any
-
-from pgassay.refusals.refusal import UnfitValue
 
 HIDDEN = "***"
 SET = "(set)"
@@ -81,28 +78,3 @@ def sql_secret_line(text: str) -> int | None:
     one."""
     found = _SQL.search(text)
     return text.count("\n", 0, found.start()) + 1 if found else None
-
-
-_SECRETS = ("password", "sslpassword", "oauth_client_secret", "scram_client_key")
-
-
-def without_password(dsn: Any) -> Any:
-    """Returns the connection string of a table's field, or raises ValueError where it has a
-    password; a value of another type is refused elsewhere."""
-    if isinstance(dsn, str):
-        refuse_password(dsn)
-    return dsn
-
-
-def refuse_password(dsn: str) -> None:
-    """Raise ValueError if a connection string is unreadable or has a secret."""
-    import psycopg  # loaded where there is one: a report of a stored run needs none
-    from psycopg.conninfo import conninfo_to_dict
-
-    try:
-        given = conninfo_to_dict(dsn)
-    except psycopg.Error:
-        # libpq's message quotes the text, which may be part of a password.
-        raise UnfitValue("not-a-connection-string") from None
-    if any(given.get(secret) for secret in _SECRETS):
-        raise UnfitValue("password-in-value")

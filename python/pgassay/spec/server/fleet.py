@@ -11,8 +11,8 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from pgassay.refusals.refusal import UnfitValue
+from pgassay.spec.reading.connection_strings import without_password
 from pgassay.spec.reading.values import ClusterAddress, Table
-from pgassay.spec.secrets.redaction import without_password
 
 _Server = Annotated[str, BeforeValidator(without_password), Field(min_length=1, max_length=4096)]
 

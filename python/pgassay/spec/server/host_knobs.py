@@ -18,6 +18,7 @@ from pydantic import BeforeValidator
 
 from pgassay.refusals.refusal import Refusal
 from pgassay.spec.reading.suggest import did_you_mean
+from pgassay.spec.settings.catalogue import is_known
 
 BLOCK, HUGE = "block.", "transparent_hugepage."
 _READ_AT_START = ("vm.nr_hugepages", "vm.nr_overcommit_hugepages", "kernel.shm", "kernel.sem")
@@ -47,6 +48,15 @@ def _flattened(table: Any) -> Any:
 
 DottedNames = BeforeValidator(_flattened)
 """For a table whose keys contain dots, quoted or not."""
+
+
+def place_of_setting(name: str) -> str | None:
+    """Returns the table, `postgres` or `host`, that has settings or knobs whose name is or begins
+    with this word; None where it is neither."""
+    if is_known(name.lower(), None):
+        return "postgres"
+    prefix = f"{name}."
+    return "host" if prefix in (BLOCK, HUGE) or _SYSCTL.fullmatch(f"{prefix}x") else None
 
 
 def partner_of(name: str) -> str | None:

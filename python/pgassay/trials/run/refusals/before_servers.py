@@ -51,7 +51,7 @@ def settings_unknown_to_a_version(spec: Spec) -> Iterator[Refusal]:
         *((f"settings.postgres.{name}", name, (value,)) for name, value in held.items()),
         *((f"factors.postgres.{name}", name, levels) for name, levels in varied.items()),
     ]
-    majors = {installation.major for installation in servers_under_test(spec).values()}
+    majors = {one.major for one in (*servers_under_test(spec).values(), *_named_server(spec))}
     for major in sorted(majors):
         for key, name, values in settings:
             for value in values:
@@ -117,3 +117,11 @@ def servers_under_test(spec: Spec) -> dict[str, Installation]:
         except Refusal as refusal:
             raise refusal.at(key).in_file(spec.source) from None
     return found
+
+
+def _named_server(spec: Spec) -> list[Installation]:
+    """The programs of `target.bin`; none where that is not given, or is on the nodes of a fleet."""
+    target = spec.file.target
+    if target.bin is None or target.fleet is not None:
+        return []
+    return [installation_at(path_from(target.bin, spec.folder))]
