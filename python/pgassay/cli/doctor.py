@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pgassay.cli.connection import Database, Host, Port, Ssh, Sudo, User, connection_string
+from pgassay.cli.connection import (
+    Database,
+    DatabaseName,
+    Host,
+    Port,
+    Ssh,
+    Sudo,
+    User,
+    connection_string,
+)
 from pgassay.cli.terminal.options import Json, option
 from pgassay.errors import ExitCode
 
@@ -23,6 +32,7 @@ _MARKS = {"ok": ("ok", "green"), "note": ("note", "yellow"), "fail": ("FAIL", "r
 
 def doctor(
     database: Database = None,
+    dbname: DatabaseName = None,
     host: Host = None,
     port: Port = None,
     user: User = None,
@@ -40,13 +50,13 @@ def doctor(
     from pgassay.doctor.host import check_machine
 
     checks = check_machine()
-    server_options = (database, host, port, user, ssh, service, cluster)
+    server_options = (database, dbname, host, port, user, ssh, service, cluster)
     if any(option is not None for option in server_options):
         from pgassay.doctor.checks import check_server  # start-up time
         from pgassay.doctor.host import check_access, target_table
         from pgassay.server.existing.access import access_of
 
-        dsn = connection_string(database, host, port, user)
+        dsn = connection_string(database, host, port, user, dbname)
         given = {"dsn": dsn, "ssh": ssh, "service": service, "cluster": cluster, "sudo": sudo}
         access = access_of(target_table(given))
         checks += check_server(dsn, log_elsewhere=ssh is not None)

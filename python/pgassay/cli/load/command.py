@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import inspect
 import tomllib
+from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from typer.exceptions import TyperException
-
 from pgassay.cli.load.options import OUR_PANELS, LoadOptions
 from pgassay.cli.terminal.abbreviations import Abbreviating
-from pgassay.refusals.refusal import Refusal
+from pgassay.cli.terminal.elsewhere import Redirecting
 
 
 @cache
@@ -25,20 +24,15 @@ def replacements() -> dict[str, str]:
     return tomllib.loads((files(__package__) / "pgbench_options.toml").read_text("utf-8"))
 
 
-class PgbenchCommand(Abbreviating):
+class PgbenchCommand(Redirecting, Abbreviating):
     """A command that says what to use in place of pgbench's options that `load` does not have."""
 
     our_panels = OUR_PANELS
     theirs = replacements().keys()
+    code = "option-of-pgbench"
 
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        try:
-            return super().parse_args(ctx, args)
-        except TyperException as error:
-            name = getattr(error, "option_name", None)
-            if name not in replacements():
-                raise
-            raise Refusal("option-of-pgbench", name=name, instead=replacements()[name]) from None
+    def elsewhere(self) -> Mapping[str, str]:
+        return replacements()
 
 
 COMMAND_CLASS = PgbenchCommand

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from pgassay.cli.connection import Database, DatabaseName, Host, Port, User
-from pgassay.cli.terminal.options import Json, option
+from pgassay.cli.terminal.options import Json, option, seconds_of
 from pgassay.spec.load.amounts import is_stages
 
 _log = partial(option, panel="Log")
@@ -71,7 +71,12 @@ class LoadOptions:
     threads: Annotated[int, option("-j --jobs", "Number of engine threads.", min=1, max=1024)] = 1
     duration: Annotated[
         float | None,
-        option("-T --time", "Length of the load, or of each step, in seconds.", min=0.001),
+        option(
+            "-T --time",
+            "Length of the load, or of each step: seconds, or such as 5min.",
+            parser=partial(seconds_of, "-T", least=0.001, most=1e9),
+            metavar="<time>",
+        ),
     ] = None
     transactions: Annotated[
         int | None,

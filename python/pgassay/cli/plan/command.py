@@ -10,8 +10,11 @@ from typing import Annotated
 
 import typer
 
+from pgassay.cli.terminal.elsewhere import OfExperiment
 from pgassay.cli.terminal.options import GatesOnly, GateTexts, Json, Untrusted, option
 from pgassay.spec.mode import Mode
+
+COMMAND_CLASS = OfExperiment
 
 
 def plan(

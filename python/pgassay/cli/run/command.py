@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from pgassay.cli.terminal.elsewhere import OfExperiment
 from pgassay.cli.terminal.options import (
     GatesOnly,
     GateTexts,
@@ -24,6 +25,8 @@ from pgassay.cli.terminal.options import (
 )
 from pgassay.refusals.refusal import SetupRefused
 from pgassay.spec.mode import Mode
+
+COMMAND_CLASS = OfExperiment
 
 
 def run(
