@@ -67,6 +67,7 @@ RULES = (
     "findings/answer/limits",
     "findings/answer/time_parts",
     "findings/answer/trade_offs",
+    "findings/answer/undecided",
     "findings/answer/verdicts",
     "findings/apart/verdicts",
     "findings/behaviour/associations",

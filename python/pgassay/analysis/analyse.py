@@ -56,6 +56,7 @@ from pgassay.analysis.verdicts.run_caveats import (
     run_caveats,
     unfinished_caveats,
 )
+from pgassay.analysis.verdicts.undecided import why_undecided
 from pgassay.analysis.verdicts.withdrawal import not_in_force_caveats, withdraw_effects
 from pgassay.notes import Note
 from pgassay.plan.model import Plan
@@ -139,6 +140,7 @@ def answer_of(
         by_server=by_server,
         losses=losses,
         collapses=tuple(unseen_collapses(found.verdicts())),
+        undecided=tuple(why_undecided(found.verdicts(), trials, plan.smallest_effect)),
         warnings=(
             *other_program_caveats(plan, trials, found.verdicts()),
             *invalid_trial_caveats(found.invalid_trials, trials),

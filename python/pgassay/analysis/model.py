@@ -59,7 +59,13 @@ from pgassay.analysis.profiles.model import Profiles
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.statements.model import StatementPlans, StatementUse
 from pgassay.analysis.trade_offs.model import TradeOff
-from pgassay.analysis.verdicts.model import ArmSummary, IdleTrials, Losses, UnseenCollapses
+from pgassay.analysis.verdicts.model import (
+    ArmSummary,
+    IdleTrials,
+    Losses,
+    UnseenCollapses,
+    WhyUndecided,
+)
 from pgassay.plan.model import Endpoint
 from pgassay.samples.forms.environment import EnvironmentFile
 
@@ -131,6 +137,8 @@ class Answer:
     """Of verdicts whose better arm lost trials."""
     collapses: tuple[UnseenCollapses, ...] = ()
     """Of verdicts that are equivalent or negligible: how often a level may collapse unseen."""
+    undecided: tuple[WhyUndecided, ...] = ()
+    """Of verdicts that are undecided and not withdrawn: why."""
     variants: tuple[VariantSummary, ...] = ()
     """Described, not compared: nothing is said of how sure a difference is."""
     interactions: tuple[Interaction, ...] = ()

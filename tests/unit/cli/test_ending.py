@@ -18,6 +18,7 @@ from pgassay.notes import Importance, Note
 from pgassay.report.context import ReportContext
 from pgassay.report.objects.analysis import render_json
 from pgassay.workflows.reporting import analyse_run
+from support.notes import values_in
 from support.synthetic.directories import SPEC, synthetic_run
 
 RULE = "findings/answer/ending"
@@ -79,10 +80,12 @@ def test_an_undecided_run_says_how_many_blocks_may_decide(tmp_path: Path) -> Non
     (verdict,) = context.analysis.answer.verdicts()
     ending = context.ending
     (row,) = ending.rows
-    assert row.sentence.code == "findings/answer/verdicts/undecided.brief"
-    assert ending.following.code == f"{RULE}/next.more"
+    assert row.sentence.code == "findings/answer/verdicts/undecided.any"
+    said = values_in(ending.following)
+    assert "findings/answer/undecided/reason.noise" in said
     assert verdict.blocks_to_decide is not None
-    assert ending.following.values["total"] == 6 + verdict.blocks_to_decide
+    way = said["findings/answer/undecided/way.more-blocks"]
+    assert way["total"] == 6 + verdict.blocks_to_decide
 
 
 def test_the_first_caveat_that_could_change_a_verdict_is_what_to_look_at(tmp_path: Path) -> None:

@@ -13,11 +13,10 @@ from tools.messages import where
         ("Each dot is one block: a level against the baseline 32MB", "[effect]", "_caption"),
         ("The typical trial (20 % trimmed mean)", "[typical]", "limits"),
         (
-            "4GB against 32MB is undecided: +21.7 %; about 6 of 10 such runs",
-            "[undecided]",
+            "4GB against 32MB is undecided: +21.7 %. Blocks in which an arm committed nothing",
+            "[withdrawn]",
             "_template",
         ),
-        ("the hypervisor took more than", "[steal]", "_steal"),
         ("12 blocks (fixed beforehand)", "headline.py", "_blocks"),
         ("Unaccounted", "", "the module"),
         ("The client takes a large part of a", "client-shares-host", "the module"),

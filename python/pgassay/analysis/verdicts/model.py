@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 
 from pgassay.analysis.statistics.values import Interval
 
@@ -84,3 +85,52 @@ class UnseenCollapses:
     """Blocks in which it collapsed."""
     most_pct: float
     """Upper 95 % limit of the share of trials that collapse (Clopper and Pearson)."""
+
+
+class Reason(StrEnum):
+    """Why a verdict is not reached; the first that applies."""
+
+    FEW_BLOCKS = "few-blocks"
+    """The spread of blocks is not known yet."""
+    OTHER_PROGRAMS = "other-programs"
+    """They disturbed half of the trials or more."""
+    NEAR_MARGIN = "near-margin"
+    """The interval is narrower than the smallest effect to either side, and lies across it."""
+    NOISE = "noise"
+    """Blocks differ too much."""
+
+
+class Way(StrEnum):
+    """The shortest way to a verdict."""
+
+    QUIET_HOST = "quiet-host"
+    MORE_BLOCKS = "more-blocks"
+    LONGER_TRIALS = "longer-trials"
+    """Or more clients: trials have too few transactions."""
+    OTHER_MARGIN = "other-margin"
+    CALIBRATION = "aa"
+    """More blocks would be too many; an A/A run names a design that decides."""
+
+
+@dataclass(frozen=True)
+class WhyUndecided:
+    """Why a verdict that is not withdrawn is undecided, and what its interval excludes."""
+
+    factor: str
+    level: str
+    step: float | None
+    reason: Reason
+    way: Way
+    of: int
+    """Blocks that it rests on."""
+    blocks: int | None
+    """How many further blocks the way takes, where it is more blocks."""
+    noise_pct: float | None
+    """Standard deviation of the effects of blocks; None below two blocks."""
+    others_pct: float | None
+    """Mean share of the processors that other programs used in the trials they disturbed."""
+    programs: tuple[str, ...]
+    """Those that used most, the first most."""
+    excludes_below_pct: float | None
+    excludes_above_pct: float | None
+    """The ends of the 95 % interval; None where there are too few blocks for one."""

@@ -20,9 +20,10 @@ from pgassay.findings.answer.endpoints import (
 )
 from pgassay.findings.answer.factors import interaction_sentence
 from pgassay.findings.answer.limits import weakenings
+from pgassay.findings.answer.undecided import reason_note, reason_of, way_note
 from pgassay.findings.answer.verdicts import verdict_sentence
 from pgassay.findings.model import FITNESS, Finding, FindingKind
-from pgassay.findings.wording import aside, interval, measured, more_blocks, outlook, percent
+from pgassay.findings.wording import as_sentences, aside, interval, measured, percent
 from pgassay.notes import Importance, Note, Term
 from pgassay.plan.model import Plan
 
@@ -75,7 +76,7 @@ def _rows(
 ) -> Iterator[EndingRow]:
     if len(whole) == 1:
         (one,) = whole
-        said = verdict_sentence(one, analysis, brief=True)
+        said = verdict_sentence(one, analysis)
         yield EndingRow(badge(one, analysis), one.verdict, said, _named_figures(one))
     elif whole:
         for one in _foremost(whole):
@@ -134,8 +135,8 @@ def _following(plan: Plan, analysis: Analysis, findings: Sequence[Finding]) -> N
     if fitness is not None:
         return fitness
     for one in whole:
-        if one.verdict is Verdict.UNDECIDED and one.withdrawn is None:
-            return _way(one, answer.blocks)
+        if (why := reason_of(one, analysis)) is not None:
+            return as_sentences(reason_note(why, answer.smallest_effect), way_note(why))
     doubts = [one.claim for one in findings if one.importance is Importance.VERDICT]
     if doubts:
         more = Note.of("findings/answer/more-caveats", n=len(doubts) - 1) if doubts[1:] else ""
@@ -153,10 +154,3 @@ def _following(plan: Plan, analysis: Analysis, findings: Sequence[Finding]) -> N
         if found.verdict is Dependence.DEPENDS:
             return interaction_sentence(found, analysis)
     return Note(f"{_RULE}/next.{'nothing' if whole else 'single'}")
-
-
-def _way(one: Comparison, blocks: int) -> Note:
-    """The shortest way to a verdict that is open."""
-    form = outlook(one)
-    needed = one.blocks_to_decide or 0
-    return Note.of(f"{_RULE}/next.{form}", more=more_blocks(needed), total=blocks + needed)

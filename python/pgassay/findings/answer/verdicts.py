@@ -16,14 +16,13 @@ from pgassay.findings.answer.endpoints import (
     plain_badge,
 )
 from pgassay.findings.answer.limits import limits
+from pgassay.findings.answer.undecided import why
 from pgassay.findings.model import Finding, FindingKind
 from pgassay.findings.wording import (
     as_sentences,
     aside,
     interval,
     measured,
-    more_blocks,
-    outlook,
     percent,
     slow_range,
 )
@@ -44,7 +43,9 @@ def find(analysis: Analysis, _facts: RunFacts) -> list[Finding]:
         Finding(
             FindingKind.VERDICT,
             badge(verdict, analysis),
-            as_sentences(_answer(verdict, analysis), *limits(verdict, analysis)),
+            as_sentences(
+                _answer(verdict, analysis), *why(verdict, analysis), *limits(verdict, analysis)
+            ),
             verdict,
         )
         for verdict in analysis.answer.verdicts()
@@ -62,18 +63,11 @@ def _answer(verdict: Comparison, analysis: Analysis) -> Note:
     return as_sentences(sentence, few_blocks(verdict), early_end(verdict))
 
 
-def verdict_sentence(
-    comparison: Comparison, analysis: Analysis, beside: Note | str = "", *, brief: bool = False
-) -> Note:
-    """One sentence that answers the question; `beside` is what it says of the endpoints.
-
-    A brief one does not say how an undecided comparison may be decided.
-    """
+def verdict_sentence(comparison: Comparison, analysis: Analysis, beside: Note | str = "") -> Note:
+    """One sentence that answers the question; `beside` is what it says of the endpoints."""
     metric = METRICS[comparison.metric]
     title, margin = Term(metric.title), analysis.answer.smallest_effect
     family, form = _template(comparison, metric)
-    if brief and family == "undecided":
-        form = "brief"
     effect = comparison.effect_pct or 0.0
     sentence = Note.of(
         f"{_RULE}/{family}.{form}",
@@ -85,7 +79,6 @@ def verdict_sentence(
         signed=percent(effect),
         interval=aside(interval(comparison, margin, unsigned=family in ("faster", "slower"))),
         margin=100.0 * margin,
-        more=more_blocks(comparison.blocks_to_decide),
         idle=_idle(comparison, analysis),
         slow=slow_range(comparison, margin),
         beside=beside,
@@ -135,7 +128,7 @@ def _template(comparison: Comparison, metric: Metric) -> tuple[str, str]:
         case Verdict.UNDECIDED if comparison.withdrawn is not None:
             return "withdrawn", comparison.withdrawn.value
         case Verdict.UNDECIDED:
-            return "undecided", outlook(comparison)
+            return "undecided", "any"
         case other:
             return other.value, "any"
 

@@ -13,6 +13,7 @@ from pgassay.analysis.compare.model import Interaction, Trend
 from pgassay.analysis.model import Analysis, Comparison
 from pgassay.findings.answer.endpoints import badge
 from pgassay.findings.answer.limits import by_half, collapses, losses
+from pgassay.findings.answer.undecided import reason_of
 from pgassay.findings.model import FindingKind
 from pgassay.findings.noise.fitness import fitness_of
 from pgassay.report.context import ReportContext
@@ -40,8 +41,8 @@ VERDICT_FIELDS = (
 ENDPOINT_FIELDS = ("metric", "effect_pct", "ci95_pct", "difference", "ci95", "verdict")
 _NO_EVIDENCE = {"e_value": None}
 """The key of a stopping rule that no longer exists."""
-LIMITS = ("by_half", "losses", "collapses")
-"""What limits a verdict; each is null where it does not."""
+LIMITS = ("by_half", "losses", "collapses", "undecided")
+"""What limits a verdict, and why it is undecided; each is null where it does not, or is not."""
 ESTIMATE_FIELDS = ("effect_pct", "ci95_pct", "p_sign_flip", "p_looks")
 
 
@@ -97,7 +98,12 @@ def _warnings(context: ReportContext) -> list[str]:
 
 def _verdict(one: Comparison, analysis: Analysis) -> dict[str, Any]:
     """A verdict with its badge, the endpoints beside it and what limits it."""
-    found = (by_half(one, analysis), losses(one, analysis), collapses(one, analysis))
+    found = (
+        by_half(one, analysis),
+        losses(one, analysis),
+        collapses(one, analysis),
+        reason_of(one, analysis),
+    )
     limits = dict(zip(LIMITS, found, strict=True))
     return {
         **fields(one, *VERDICT_FIELDS),
