@@ -60,5 +60,6 @@ def test_a_setting_is_checked_against_the_server_itself(
     assert pgassay("new", tmp_path / "a.toml", *flags, "--no-connect").returncode == 0
     done = pgassay("new", tmp_path / "b.toml", *flags, "--connect", **lab_server.variables())
     assert done.returncode == 1
-    assert "'lz4' is not one of pglz, on, off" in done.stderr
+    assert "'lz4'" in done.stderr
+    assert "pglz, on, off" in done.stderr
     assert not (tmp_path / "b.toml").exists()

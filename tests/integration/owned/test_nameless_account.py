@@ -93,6 +93,5 @@ def test_without_a_home_the_error_names_the_folder_that_cannot_be_written(
 
 def test_a_connection_without_a_user_says_to_name_one(server: LabServer, home: Path) -> None:
     done = nameless(home, "doctor", f"host=127.0.0.1 port={server.port} dbname=lab")
-    assert (
-        "local user with ID 54321 does not exist; name a user with user= or PGUSER" in done.stdout
-    )
+    assert "local user with ID 54321 does not exist" in done.stdout
+    assert "name a user with user= or PGUSER" in done.stdout

@@ -92,6 +92,7 @@ def test_a_trial_whose_load_breaks_a_rule_of_the_data_does_not_count_and_says_wh
     done = pgassay("run", tmp_path / "x.toml", "--out", run)
     said = "the data are inconsistent after the load, as checks of the workload found: "
     assert f"{said}no-debt (item = -7)" in done.stderr
+    assert done.returncode == 0, done.stderr
     trials = [json.loads(file.read_text()) for file in sorted(run.glob("trials/*/trial.json"))]
     for trial in trials:
         broken = trial["levels"]["buy"] == "break"
