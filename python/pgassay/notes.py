@@ -194,8 +194,11 @@ class _Text(str):
     __slots__ = ()
 
     def __format__(self, spec: str) -> str:
-        """The text; its translation, if it has one, by the format `message`."""
-        return tr(self) if spec == "message" else super().__format__(spec)
+        """The text; its translation, if it has one, by the format `message`; by the format `lower`
+        that of the term which was stored as this text."""
+        if spec == "message":
+            return tr(self)
+        return format(Term(self), spec) if spec == "lower" else super().__format__(spec)
 
 
 def _shown(value: object) -> object:

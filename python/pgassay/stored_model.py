@@ -29,7 +29,7 @@ from pydantic_core import ErrorDetails, core_schema
 
 from pgassay.notes import Note, legacy
 from pgassay.refusals.refusal import UnfitValue
-from pgassay.stored_notes import CODED, coded, said_at
+from pgassay.stored_notes import CODED, coded, noted, said_at
 
 _T = TypeVar("_T")
 Items = Annotated[tuple[_T, ...], Strict(False)]
@@ -185,6 +185,16 @@ def dataclass_of(kind: type[_T], value: Any) -> _T:
     try:
         adapter = _adapter(cast(Hashable, kind))
         found: _T = adapter.validate_json(json.dumps(value), strict=True)
+        return found
+    except ValidationError as error:
+        raise _misfit_of(error) from None
+
+
+def dataclass_with_notes(kind: type[_T], value: Any) -> _T:
+    """Makes a dataclass of its stored value, in which notes stand beside their sentences. Raises
+    UnfitValue with what is wrong, LookupError for a note that this version does not know."""
+    try:
+        found: _T = _adapter(cast(Hashable, kind)).validate_python(noted(value), strict=False)
         return found
     except ValidationError as error:
         raise _misfit_of(error) from None

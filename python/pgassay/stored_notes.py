@@ -63,16 +63,40 @@ def said_at(stored: Mapping[str, Any], key: str, codes: str = "") -> Any:
     return _known(known, said) if said else None
 
 
+def noted(stored: Any) -> Any:
+    """Returns a stored value in which every note stands under the key of its sentence.
+
+    Raises LookupError for a note that this version does not know.
+    """
+    if isinstance(stored, list):
+        return [noted(one) for one in stored]
+    if not isinstance(stored, Mapping):
+        return stored
+    if stored.keys() == {"code", "values"}:
+        found = _shown(stored)
+        if found is None:
+            raise LookupError(stored["code"])
+        return found
+    sentences = {key: noted(one) for key, one in stored.items() if not key.endswith(CODED)}
+    notes = {key.removesuffix(CODED): one for key, one in stored.items() if key.endswith(CODED)}
+    return sentences | {key: noted(one) for key, one in notes.items() if one is not None}
+
+
 def _known(stored: Any, sentence: Any) -> Any:
+    return _shown(stored) or (legacy(sentence) if isinstance(sentence, str) else sentence)
+
+
+def _shown(stored: Any) -> Note | None:
+    """The note of a stored one; None where it has no sentence here."""
     try:
         found = _note(stored, _DEEPEST)
         str(found)
     except (KeyError, ValueError, TypeError, AttributeError, ArithmeticError):
-        return legacy(sentence) if isinstance(sentence, str) else sentence
+        return None
     return found
 
 
-_DEEPEST = 6
+_DEEPEST = 12
 """Notes in notes: a file may come from anybody."""
 
 

@@ -12,7 +12,8 @@ import re
 from pgassay.analysis.profiles.model import Profiles
 from pgassay.plan.model import Plan
 from pgassay.report.context import FlameGraph
-from pgassay.samples.profiles import PROFILES, ProfileDirectory
+from pgassay.samples.layout import PROFILES
+from pgassay.samples.profiles import ProfileDirectory
 from pgassay.trials.profile.model import INLINE, difference_stem
 
 _SIZE = re.compile(r'<svg [^>]*?width="(\d+)" height="(\d+)"')

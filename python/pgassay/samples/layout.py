@@ -13,6 +13,8 @@ PLAN = "plan.json"
 """Of an experiment."""
 OBSERVATION = "observation.json"
 TRACE = "trace.json"
+PROFILES = "profiles"
+"""The folder of the arms' profiles."""
 PROFILES_INDEX = "profiles.json"
 MARKS = (PLAN, OBSERVATION, TRACE, PROFILES_INDEX)
 """Each is in every directory of its kind, and says by its `schema` that the directory is of

@@ -24,7 +24,6 @@ from pgassay.samples.storage.files import clear_errors, write_atomically
 from pgassay.samples.storage.json_files import read_text, stored_file, without_secrets
 from pgassay.trials.profile.model import Profile
 
-PROFILES = "profiles"
 _STACK = re.compile(r" [0-9]{1,18}$")
 
 

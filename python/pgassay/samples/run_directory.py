@@ -25,17 +25,17 @@ from pgassay.durable import make_directory, sync_directory
 from pgassay.errors import PgassayError
 from pgassay.json_text import decoded
 from pgassay.plan.model import Plan
-from pgassay.plan.store import plan_from_json, plan_to_json
-from pgassay.samples.directory import StoredDirectory
+from pgassay.plan.store import plan_to_json
 from pgassay.samples.forms.statements import PlansFile
 from pgassay.samples.forms.trial import FailedLine, TrialFile
 from pgassay.samples.journal import FileJournal, open_changes
-from pgassay.samples.layout import FAILED, JOURNAL, PLAN, PLANS, SPEC, TRIAL, TRIALS
+from pgassay.samples.layout import FAILED, JOURNAL, PLAN, PLANS, PROFILES, SPEC, TRIAL, TRIALS
 from pgassay.samples.own_runs import remember_begun
-from pgassay.samples.profiles import PROFILES, ProfileDirectory
+from pgassay.samples.profiles import ProfileDirectory
+from pgassay.samples.run_files import RunFiles
 from pgassay.samples.storage.files import append_line, clear_errors, write_atomically
 from pgassay.samples.storage.histogram_layout import with_layout
-from pgassay.samples.storage.json_files import misfits_of, without_secrets
+from pgassay.samples.storage.json_files import without_secrets
 from pgassay.samples.storage.tables import TABLES, as_table, logged_tables, parquet_of
 from pgassay.samples.stored_parts import StoredTrial
 from pgassay.spec.experiment import Spec
@@ -44,10 +44,8 @@ from pgassay.trials.model.columns import PackedTables
 from pgassay.trials.model.record import Columns, FailedTrial, TrialRecord
 
 
-class RunDirectory(StoredDirectory):
+class RunDirectory(RunFiles):
     """Writes a run as it happens, and reads one back."""
-
-    KIND, MARK, PARTS = "run directory", PLAN, TRIALS
 
     def journal(self) -> FileJournal:
         """Returns the journal of changes to the target."""
@@ -67,11 +65,6 @@ class RunDirectory(StoredDirectory):
     def store_plan(self, plan: Plan) -> None:
         """Writes the plan, again where the run has dropped an arm."""
         self.write_json(PLAN, plan_to_json(plan))
-
-    def plan(self) -> Plan:
-        """Reads the plan that the run was made with."""
-        with misfits_of(self.path / PLAN):
-            return plan_from_json(self.read_json(PLAN))
 
     def finish(self) -> str:
         """Ends the writing of a run, whether it succeeded or not; returns where a store has it, or

@@ -21,9 +21,8 @@ from pgassay.plan.design import make_plan
 from pgassay.plan.model import Gate
 from pgassay.readings.trial_readings import TrialReadings
 from pgassay.samples.journal import open_changes
-from pgassay.samples.layout import JOURNAL
+from pgassay.samples.layout import JOURNAL, PROFILES
 from pgassay.samples.noise_history import add_noise_record, noise_records
-from pgassay.samples.profiles import PROFILES
 from pgassay.samples.resumed import RunSoFar
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.samples.storage.files import lost_storage_is_a_trial_error

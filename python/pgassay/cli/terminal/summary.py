@@ -7,7 +7,7 @@ lines on stdout. Never: computes.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from pgassay.cli.terminal.blocks import print_blocks
@@ -43,8 +43,13 @@ _SECTIONS = (
 
 def print_summary(context: AnyContext, report: Path | str | None) -> None:
     """Prints what a DBA needs before opening the report, and where that is."""
+    print_summary_of(summary_blocks(context), report)
+
+
+def print_summary_of(blocks: Iterable[Block | None], report: Path | str | None) -> None:
+    """Prints the blocks of a summary, and where the report is."""
     out.print()
-    print_blocks(summary_blocks(context))
+    print_blocks(blocks)
     if report is not None:
         out.print()
         out.print(f"Report: {plain(str(report))}")

@@ -16,6 +16,7 @@ from pgassay.analysis.curves.model import StepSteadiness
 from pgassay.analysis.model import SCHEMA, Answer, Behaviour, Caveat, Explanation, not_stored
 from pgassay.analysis.statements.model import StatementPlans
 from pgassay.analysis.verdicts.run_caveats import earlier_runs
+from pgassay.commit import commit
 from pgassay.findings.model import Finding
 from pgassay.notes import Note
 from pgassay.report.context import ReportContext
@@ -31,6 +32,7 @@ def render_json(context: ReportContext) -> str:
     value = {
         "schema": SCHEMA,
         "pgassay": context.version,
+        "pgassay_commit": commit(),
         SUMMARY: summary_of({**stored, "findings": findings}),  # early: `list` reads no further
         "run": context.run_name,
         **stored,

@@ -113,6 +113,7 @@ def _analysis(types: _Types) -> tuple[str, Schema]:
     }
     return SCHEMA, {
         "pgassay": _TEXT,
+        "pgassay_commit": _TEXT,
         "summary": _OBJECT,
         "run": _TEXT,
         **_parts(types),
