@@ -11,12 +11,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pyarrow as pa
 
 from pgassay.errors import PgassayError
 from pgassay.refusals.refusal import SetupRefused
 from pgassay.runs.catalogue import TABLES, RunTable, Told, meant_by
+
+try:
+    import duckdb
+except ImportError:  # the extra `sql`, a tenth of what an installation takes
+    raise SetupRefused("no-sql-extra") from None
 
 _READS = {"SELECT", "EXPLAIN", "MULTI"}
 """Kinds of statement that only read; the last is what DuckDB makes of a PIVOT."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import importlib
 import io
 import json
 import shlex
@@ -189,3 +190,10 @@ def test_without_a_query_the_tables_are_listed(tmp_path: Path) -> None:
     shown = command("sql").stdout
     assert "verdicts: the comparisons of each run's primary metric" in shown
     assert "latency_p99_ms" in shown
+
+
+def test_without_duckdb_sql_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "duckdb", None)
+    monkeypatch.delitem(sys.modules, "pgassay.runs.database")
+    with refused("no-sql-extra"):
+        importlib.import_module("pgassay.runs.database")
