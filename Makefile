@@ -11,39 +11,66 @@ export CARGO_TERM_COLOR := never
 # Compiled Python is kept: every worker of pytest and every command under test imports all of it.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: build demo check test test-all ready rust-tests collected python-tests lint lint-python lint-rust docs messages where pictures studies bench validate validate-real dist format requirements clean
+.PHONY: build tools-are-there demo check unit-tests test test-all ready rust-tests collected python-tests lint lint-python lint-rust docs messages where pictures studies bench validate validate-real dist format requirements clean
+
+# What a build shows: each step, then what cargo compiles. `PROFILE=dist` builds as wheels are built.
+STEPS := 2
+PROFILE ?= release
 
 build: $(VENV)/.built
 
-# Python compiles what it loads, which is a small part of these packages.
-$(VENV)/.packages: requirements.txt
+# What a Linux distribution may lack, said before minutes are spent. Debian 12 has cargo 1.65.
+RUST := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
+NEEDS_RUST := pgassay is built with Rust $(RUST) or later: install it by https://rustup.rs, or install a wheel, which needs none (docs/install.md)
+
+tools-are-there:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo 'pgassay needs Python 3.11 or later: make PYTHON=/path/to/python3.11'; exit 1; }
 	@$(PYTHON) -c 'import venv, ensurepip' || \
 	  { echo 'this Python has no venv: install it (on Debian: python3-venv)'; exit 1; }
-	@command -v cargo >/dev/null || \
-	  { echo 'pgassay needs a stable Rust toolchain (cargo) on the PATH'; exit 1; }
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --no-compile --require-hashes -r requirements.txt
+	@command -v cargo >/dev/null || { echo 'There is no cargo on the PATH. $(NEEDS_RUST)'; exit 1; }
+	@found=$$(cargo --version | cut -d ' ' -f 2); printf '%s\n' $(RUST) "$$found" | sort -CV || \
+	  { echo "$$(command -v cargo) is $$found. $(NEEDS_RUST)"; exit 1; }
+	@command -v cc >/dev/null || { echo 'pgassay needs a C compiler (on Debian: gcc libc6-dev)'; exit 1; }
+
+# Python compiles what it loads, which is a small part of these packages.
+$(VENV)/.packages: requirements.txt | tools-are-there
+	@echo '1 of $(STEPS): Python packages'
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --no-compile --require-hashes -r requirements.txt
 	@touch $@
 
-$(VENV)/.built: $(VENV)/.packages pyproject.toml $(NATIVE)
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+# pip would hide what cargo compiles, so it finds the module compiled.
+IN_VENV = PATH="$(CURDIR)/$(BIN):$$PATH" VIRTUAL_ENV="$(CURDIR)/$(VENV)"
+AS = --locked --profile $(PROFILE)
+
+$(VENV)/.built: $(VENV)/.packages pyproject.toml $(NATIVE) | tools-are-there
+	@echo '2 of $(STEPS): native module, about 90 s on two processors'
+	@$(IN_VENV) $(BIN)/maturin develop --skip-install $(AS)
+	@$(IN_VENV) MATURIN_PEP517_ARGS="$(AS)" \
+	  $(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
+demo: STEPS := 3
 demo: build
+	@echo '3 of 3: the experiment, about 90 s'
 	@$(BIN)/pgassay demo
 
 # Steps of which one waits for a disk or one processor while the other computes; each shows its
 # output when it ends.
 TWO := --no-print-directory --jobs=2 --output-sync=target
 
+UNIT_TESTS := $(BIN)/pytest -n logical --maxprocesses 4 --dist worksteal -m "not slow" tests/unit
+
 # While you work: lint and the quick tests without a server. They need processors, not time, so no
 # more run at a time than there are. The native module is as `make build` left it.
 check:
 	@test -e $(VENV)/.built || { echo 'run make build once'; exit 1; }
 	@$(MAKE) $(TWO) lint
-	$(BIN)/pytest -n logical --maxprocesses 4 --dist worksteal -m "not slow" tests/unit
+	$(UNIT_TESTS)
+
+unit-tests: build
+	$(UNIT_TESTS)
 
 # Most of a test is waiting for servers and clocks, so more run at a time than there are processors.
 # A file runs in one process, in the order of tests/conftest.py.
@@ -52,6 +79,8 @@ PYTEST := $(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 export RUST_TEST_THREADS := $(WORKERS)
 
 test: build
+	@lacks=$$(sh tests/missing-packages.sh | xargs); test -z "$$lacks" || \
+	  echo "tests that need them are skipped; to run them: sudo apt-get install $$lacks"
 	cargo test --workspace --locked --quiet
 	$(PYTEST) -m "not heavy"
 

@@ -54,7 +54,7 @@ def main(programs: Path) -> None:
     (unpacked,) = (WORK / "sdist").iterdir()
     for target in TARGETS:
         if has_standard_library(target):
-            options = ("--release", "--locked", "--strip", "--zig", "--auditwheel", "check")
+            options = ("--profile", "dist", "--locked", "--strip", "--zig", "--auditwheel", "check")
             where = ("--compatibility", COMPATIBILITY, "--target", target, "--out", OUT)
             maturin("build", *options, *where, at=unpacked)
         else:
