@@ -56,7 +56,8 @@ RULES: tuple[Callable[[Analysis, RunFacts], list[Finding]], ...] = (
 
 def find(analysis: Analysis, facts: RunFacts) -> tuple[Finding, ...]:
     """Returns all findings of an analysis."""
-    return tuple(_once([finding for rule in RULES for finding in rule(analysis, facts)]))
+    found = _once([finding for rule in RULES for finding in rule(analysis, facts)])
+    return tuple(time_parts.point_to_causes(found, analysis))
 
 
 def _once(findings: Sequence[Finding]) -> list[Finding]:

@@ -38,6 +38,7 @@ SHOWS_SLOW_EFFECTS_S = 6.0
 (docs/measured/validation-switchback.md)."""
 NO_CHECKPOINTS = "plan/no-checkpoints"
 """The risk that the analysis settles by counting checkpoints."""
+NO_EQUIVALENCE = "plan/no-equivalence"
 SET_BY_LOAD = "plan/set-by-load"
 """The risk that a session of the load settles, which is asked what it has set."""
 CYCLE_MINIMUM = 3.0
@@ -117,7 +118,7 @@ def _no_equivalence(file: ExperimentFile, steps: Sequence[Step], arms: int) -> l
     wanted = max(most, MOST_TRIALS)
     return [
         Note(
-            "plan/no-equivalence",
+            NO_EQUIVALENCE,
             {"most": most, "longest": longest, "step_s": step_s, "wanted": wanted},
         )
     ]

@@ -53,13 +53,29 @@ def environment_lists(environment: EnvironmentFile) -> tuple[NamedValues, ...]:
     sizes = tuple(_sizes(environment.sizes))
     found = (
         NamedValues("server", tr("Server"), "values", server_rows),
-        NamedValues("host", tr("Host"), "values", tuple(_flat(environment.host.given))),
+        NamedValues("host", tr("Host"), "values", tuple(_flat(_host(environment)))),
         NamedValues("run", tr("Run"), "values", tuple(_flat(rest))),
         NamedValues("not_measured", missing, "sentences", not_measured(environment)),
         NamedValues("sizes", tr("Sizes at the start"), "code", sizes),
         NamedValues("settings", not_default, "code", _settings(environment.server.settings)),
     )
     return tuple(one for one in found if one.rows)
+
+
+def _host(environment: EnvironmentFile) -> Mapping[str, Any]:
+    """What was read of the host; roles on one file system once, with the path of the first."""
+    if not environment.host.storage:
+        return environment.host.given
+    alike: list[tuple[list[str], Mapping[str, Any]]] = []
+    for role, place in environment.host.storage.items():
+        for roles, first in alike:
+            if {**place.given, "path": ""} == {**first, "path": ""}:
+                roles.append(role)
+                break
+        else:
+            alike.append(([role], place.given))
+    storage = {", ".join(roles): place for roles, place in alike}
+    return {**environment.host.given, "storage": storage}
 
 
 def not_measured(environment: EnvironmentFile) -> tuple[tuple[str, str], ...]:

@@ -21,6 +21,7 @@ from pgassay.report.charts.effects.effect import effect_chart, runs_out
 from pgassay.report.context import ReportContext
 from pgassay.report.document.blocks import Group, Heading, Paragraph
 from pgassay.report.document.text import plain_text, spans_of
+from pgassay.report.environment import environment_lists
 from pgassay.report.formats.html import render_html
 from pgassay.report.sections.answer import diagnosis
 from pgassay.report.sections.behaviour.waits import waits
@@ -29,6 +30,7 @@ from pgassay.report.summaries.headline import answers
 from pgassay.report.svg.model import Points
 from pgassay.report.tables.chart_data import chart_data
 from pgassay.report.tables.host import host_tables_of_run
+from pgassay.samples.forms.environment import EnvironmentFile
 from support.blocks import every, texts
 from support.synthetic.analyses import changed
 from support.synthetic.directories import SPEC
@@ -236,6 +238,16 @@ def test_a_partly_known_environment_is_shown_as_far_as_known(better: ReportConte
         "permission denied",
     ):
         assert words in page.text
+
+
+def test_roles_on_one_file_system_are_one_place() -> None:
+    def place(path: str, mount: str) -> dict[str, str]:
+        return {"path": path, "mount": mount}
+
+    storage = {"data": place("/d", "/"), "wal": place("/d/wal", "/"), "log": place("/l", "/l")}
+    environment = EnvironmentFile.model_validate({"host": {"storage": storage}})
+    (host,) = environment_lists(environment)
+    assert [value for _, value in host.rows] == ["/d", "/", "/l", "/l"]
 
 
 def test_caveats_are_grouped_by_what_they_could_change_and_listed_once(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pgassay.report.data_tables.model import table_of
-from pgassay.report.document.table import Absent, Cell, Table, column, view
+from pgassay.report.document.table import Absent, Cell, Table, column, table, view
 from pgassay.report.sections import RUN_SECTIONS
 from pgassay.report.tables.cells import ABSENT
 from support.blocks import every
@@ -30,6 +30,15 @@ COLUMNS = (
     column("remark", "Remark", lambda _: Absent("–"), "text"),
 )
 FACTS = (_Fact("on", _Estimate(1.23456)), _Fact("off", _Estimate(None)))
+
+
+def test_rows_of_which_every_figure_is_zero_are_told_apart() -> None:
+    columns = (column("of", "Of", str, "heading"), column("a", "A", str), column("b", "B", str))
+    nothing = Cell("0", value=0.0)
+    rows = (("x", nothing, Cell("0", value=0)), ("y", nothing, Cell(ABSENT)))
+    left, zeros = table(columns, rows).without_zeros()
+    assert [row[0] for row in left.rows] == ["y"]
+    assert [row[0] for row in zeros] == ["x"]
 
 
 def test_a_cell_of_a_view_has_the_text_its_column_writes_and_the_unrounded_value() -> None:

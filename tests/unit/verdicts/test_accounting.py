@@ -16,7 +16,8 @@ from pgassay.analysis.analyse import answer_of
 from pgassay.analysis.model import Analysis, RunFacts, StepMeasures, TrialMeasures
 from pgassay.analysis.statistics.intervals import mean_with_interval, ratio_of_means
 from pgassay.analysis.statistics.multiple_testing import selected_alpha, yekutieli
-from pgassay.findings.model import FindingKind
+from pgassay.findings.answer import time_parts
+from pgassay.findings.model import Confidence, Finding, FindingKind
 from pgassay.findings.registry import find
 from pgassay.notes import Note, Value
 from pgassay.report.document.blocks import Group
@@ -94,6 +95,22 @@ def test_the_largest_share_is_said_with_its_interval() -> None:
         "low": pytest.approx(68.7, abs=0.1),
         "high": pytest.approx(85.4, abs=0.1),
     }
+
+
+def test_shares_that_make_up_little_give_way_to_a_confirmed_diagnosis() -> None:
+    analysis = analysis_of({"wal": 0.15, "cpu": 0.30, "client": 0.05}, rest=(0.3, 0.1))
+    cause = Note("findings/caveat", {"kind": "cause"})
+    shares = time_parts.find(analysis, RunFacts())
+
+    def said(confidence: Confidence) -> Mapping[str, Mapping[str, Value]]:
+        diagnosis = Finding(FindingKind.DIAGNOSIS, cause, cause, confidence=confidence)
+        return values_in(time_parts.point_to_causes([*shares, diagnosis], analysis)[0].claim)
+
+    pointing = said(Confidence.CONFIRMED)
+    assert pointing[f"{RULE}diagnosed"]["causes"] == (cause,)
+    assert pointing[f"{RULE}diagnosed"]["share"] == pytest.approx(20.0, abs=5.0)
+    assert f"{RULE}shares" not in pointing
+    assert f"{RULE}diagnosed" not in said(Confidence.SUPPORTED)
 
 
 def test_without_a_clear_difference_there_is_no_share() -> None:

@@ -11,6 +11,8 @@ from pgassay.analysis.analyse import answer_of
 from pgassay.analysis.compare.secondary import scaled_interval
 from pgassay.analysis.model import Analysis, Comparison, StepMeasures, TrialMeasures, Verdict
 from pgassay.analysis.verdicts.run_caveats import run_caveats
+from pgassay.notes import Note
+from pgassay.plan import risks
 from pgassay.plan.model import Plan
 from support.synthetic.designs import plan_of_levels
 
@@ -135,3 +137,15 @@ def test_caveats_of_one_level_name_the_load() -> None:
     caveats = run_caveats(plan_of_levels(), (), loads, 0)
     found = [one for one in caveats if one.kind == "few-transactions"]
     assert [str(one.note.values["at"]) for one in found] == [" at 2 clients", " at 8 clients"]
+
+
+def test_the_risk_of_ending_undecided_is_no_caveat_of_a_run_that_decided() -> None:
+    plan = replace(plan_of_levels(), notes=(Note(risks.NO_EQUIVALENCE),))
+    one = verdict_of([part_of(12, 4.9)], [part_of(12, 4.8)])
+
+    def codes(verdict: Verdict) -> list[str]:
+        caveats = run_caveats(plan, (), [replace(one, verdict=verdict)], 0)
+        return [each.note.code for each in caveats]
+
+    assert risks.NO_EQUIVALENCE in codes(Verdict.UNDECIDED)
+    assert risks.NO_EQUIVALENCE not in codes(Verdict.BETTER)

@@ -27,8 +27,8 @@ from pgassay.analysis.verdicts.idle_rounds import rounds_that_count
 from pgassay.analysis.verdicts.other_programs import is_of_other_programs
 from pgassay.analysis.verdicts.withdrawal import set_by_load
 from pgassay.notes import Importance, Note, Term, Value
+from pgassay.plan import risks
 from pgassay.plan.model import Arm, Plan
-from pgassay.plan.risks import NO_CHECKPOINTS, SET_BY_LOAD
 from pgassay.plan.steps import at_load
 from pgassay.samples.forms.environment import EnvironmentFile
 
@@ -64,7 +64,7 @@ def run_caveats(
 ) -> list[Caveat]:
     """Makes the caveats of the plan, of single trials, of unmeasured metrics and of incomplete
     blocks."""
-    found = [Caveat.of("plan", note) for note in _risks_left(plan, trials, invalid)]
+    found = [Caveat.of("plan", note) for note in _risks_left(plan, trials, invalid, comparisons)]
     found += _of_trials(trials)
     found += unmeasured(plan.arms, trials)
     ran = Counter(trial.block for trial in trials)
@@ -81,19 +81,28 @@ def run_caveats(
 
 
 def _risks_left(
-    plan: Plan, trials: Sequence[TrialMeasures], invalid: Sequence[TrialMeasures]
+    plan: Plan,
+    trials: Sequence[TrialMeasures],
+    invalid: Sequence[TrialMeasures],
+    comparisons: Sequence[Comparison],
 ) -> Iterator[Note]:
-    """Those of the plan, without the risk of no checkpoints where most trials had some, and
-    without those of settings that trials were seen to set, of which there is a caveat."""
+    """Those of the plan, without the risk of no checkpoints where most trials had some, of ending
+    undecided where no verdict has, and without those of settings that trials were seen to set, of
+    which there is a caveat."""
     seen = set_by_load((*trials, *invalid))
     counted = [one.whole.values.get("checkpoints_per_min") or 0.0 for one in trials]
     had_some = 2 * sum(rate > 0.0 for rate in counted) > len(trials)
+    judged = [one.verdict for one in comparisons if one.metric == plan.metric]
     for note in plan.notes:
-        is_settled = (
-            had_some
-            if note.code == NO_CHECKPOINTS
-            else (note.code == SET_BY_LOAD and str(note.values["name"]) in seen)
-        )
+        match note.code:
+            case risks.NO_CHECKPOINTS:
+                is_settled = had_some
+            case risks.NO_EQUIVALENCE:
+                is_settled = bool(judged) and Verdict.UNDECIDED not in judged
+            case risks.SET_BY_LOAD:
+                is_settled = str(note.values["name"]) in seen
+            case _:
+                is_settled = False
         if not is_settled:
             yield note
 

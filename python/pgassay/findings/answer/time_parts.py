@@ -8,10 +8,11 @@ part is confirmed to change with the level; that it causes the verdict is an inf
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from pgassay.analysis.compare.accounting import Accounting, TimePart
 from pgassay.analysis.model import Analysis, RunFacts, Verdict
-from pgassay.findings.model import Finding, FindingKind
+from pgassay.findings.model import Confidence, Finding, FindingKind
 from pgassay.findings.wording import as_sentences, share_interval, texts_of
 from pgassay.notes import Note, Term
 from pgassay.quantities import TIME_DIGITS
@@ -46,8 +47,12 @@ def _shares(one: Accounting) -> Note:
         key=lambda part: part.share_pct or 0.0,
         reverse=True,
     )[: _LIMITS["most_shares"]]
+    return as_sentences(_head(one), _of_parts(clear) if clear else _unclear(one))
+
+
+def _head(one: Accounting) -> Note:
     whole = one.whole
-    head = Note.of(
+    return Note.of(
         f"{_RULE}/texts.whole",
         subject=f"{one.factor} = {one.level}",
         baseline=one.baseline,
@@ -55,7 +60,31 @@ def _shares(one: Accounting) -> Note:
         size=abs(round(whole.level_ms, 3) - round(whole.baseline_ms, 3)),
         way=Term("less") if whole.difference_ms < 0.0 else Term("more"),
     )
-    return as_sentences(head, _of_parts(clear) if clear else _unclear(one))
+
+
+def point_to_causes(found: Sequence[Finding], analysis: Analysis) -> list[Finding]:
+    """Names the confirmed diagnoses in place of shares that make up little of a difference."""
+    causes = tuple(
+        one.title
+        for one in found
+        if one.kind is FindingKind.DIAGNOSIS and one.confidence is Confidence.CONFIRMED
+    )
+    little = {
+        _shares(one): _pointing(one, named, causes)
+        for one in analysis.answer.accounting
+        if causes and (named := _named_pct(one)) < _LIMITS["least_named"]
+    }
+    return [replace(one, claim=little.get(one.claim, one.claim)) for one in found]
+
+
+def _named_pct(one: Accounting) -> float:
+    """The clear shares, without the time that no sample explains."""
+    return sum(part.share_pct or 0.0 for part in one.parts[:-1] if _is_clear_share(part))
+
+
+def _pointing(one: Accounting, named: float, causes: tuple[Note, ...]) -> Note:
+    form = "diagnosed" if named else "only_diagnosed"
+    return as_sentences(_head(one), Note.of(f"{_RULE}/texts.{form}", share=named, causes=causes))
 
 
 def _of_parts(clear: Sequence[TimePart]) -> Note:

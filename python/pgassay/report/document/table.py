@@ -130,6 +130,12 @@ class Table:
         """Return the table without the named columns whose argument is false."""
         return self._of([c.name not in shown or bool(shown[c.name]) for c in self.columns])
 
+    def without_zeros(self) -> tuple[Table, tuple[Row, ...]]:
+        """Returns the table without rows of which every figure is zero, and those rows."""
+        at = [at for at, column in enumerate(self.columns) if column.form == "number"]
+        zeros = [one for one in self.rows if all(one.cells[each].value == 0 for each in at)]
+        return replace(self, rows=tuple(one for one in self.rows if one not in zeros)), tuple(zeros)
+
     def ungrouped(self) -> Table:
         """What HTML shows beneath the names of groups."""
         return self._of([column.form != "group" for column in self.columns])

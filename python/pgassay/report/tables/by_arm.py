@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pgassay.language import decimals, tr
+from pgassay.language import clauses, decimals, tr
 from pgassay.report.charts.style import arm_styles
 from pgassay.report.context import ReportContext
-from pgassay.report.document.table import Cell, Column, Table, table
+from pgassay.report.document.blocks import Paragraph, note
+from pgassay.report.document.table import Cell, Column, Row, Table, table
 from pgassay.report.log_events import event_words
 from pgassay.report.tables.cells import valued
 
@@ -31,6 +32,13 @@ def arm_table(
     return table(
         [Column(title, "heading", name="of"), *columns], [(name, *values) for name, values in rows]
     )
+
+
+def zeros(rows: Sequence[Row], *, at: int = 0, of: int | None = None) -> Paragraph | None:
+    """Names rows that a table leaves out since all arms have zero, by the cell at a place, in
+    brackets that of whom they are."""
+    names = [one[at] if of is None else f"{one[at]} ({one[of]})" for one in rows]
+    return note(tr("Zero in every arm: {names}.", names=clauses(names))) if names else None
 
 
 def log_event_table(context: ReportContext) -> Table:

@@ -6,6 +6,8 @@ shows a difference that rounding hides.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from pgassay.analysis.methods.model import CellFigure, MethodCell, MethodName
 from pgassay.analysis.reading.metrics import Metric
 from pgassay.findings.wording import quantity
@@ -16,7 +18,7 @@ from pgassay.report.document.blocks import Fold, Heading, Items, Paragraph, note
 from pgassay.report.document.section import Blocks, differing, section
 from pgassay.report.document.table import Cell, Column, Row, Table, row_of
 from pgassay.report.document.text import texts_of
-from pgassay.report.tables.by_arm import arm_columns
+from pgassay.report.tables.by_arm import arm_columns, zeros
 from pgassay.report.tables.cells import ABSENT, with_interval
 
 sentence = texts_of(__name__)
@@ -39,18 +41,39 @@ def methods(context: ReportContext) -> Blocks:
         "report/sections/figures", len(shown), differ if len(context.plan.arms) > 1 else None
     )
     yield Heading(tr("LTES: latency, traffic, errors and saturation of the service"))
-    yield method_table(context, "ltes")
+    service, zero_of_service = method_table(context, "ltes").without_zeros()
+    yield service
+    yield zeros(zero_of_service, at=1)
     if context.plan.factors:
         yield note(sentence("these_means_are_arithmetic"))
-    if scenarios := method_table(context, "red"):
+    if scenarios := _scenarios(context):
         yield Heading(tr("RED: rate, errors and duration of each scenario"))
         yield scenarios
-    summary = tr("USE: utilisation, saturation and errors of each resource")
-    yield Fold(summary, [method_table(context, "use")], is_open=True, in_text=True)
+    resources, zero = method_table(context, "use").without_zeros()
+    yield Heading(tr("USE: utilisation, saturation and errors of each resource"))
+    yield resources
+    yield zeros(zero, at=2, of=0)
     if reasons := not_measured(context):
         texts = [f"{why}{colon()}{listed(names)}" for why, names in reasons]
         yield Fold(tr("Not measured, and why"), [Items(texts)], in_text=True)
     yield _what_they_are(context)
+
+
+def _scenarios(context: ReportContext) -> Table:
+    """RED of several scenarios, without durations that the section of quantiles has: all but those
+    that differ clearly; a single scenario is the service, which LTES shows."""
+    cells = [one for one in context.analysis.explanation.methods if one.method == "red"]
+    if len({one.of for one in cells}) < 2:
+        return Table((), ())
+    has_quantiles = bool(context.analysis.behaviour.latency_curves)
+    kept = [
+        one
+        for one in cells
+        if one.kind != "duration"
+        or not has_quantiles
+        or any(figure.clear for figure in one.figures)
+    ]
+    return _table(context, "red", kept).without_zeros()[0]
 
 
 def _what_they_are(context: ReportContext) -> Paragraph:
@@ -66,9 +89,11 @@ def _what_they_are(context: ReportContext) -> Paragraph:
 
 def method_table(context: ReportContext, method: MethodName) -> Table:
     """Makes a table of all cells of a method that were measured."""
-    cells = [
-        one for one in context.analysis.explanation.methods if one.method == method and one.figures
-    ]
+    return _table(context, method, context.analysis.explanation.methods)
+
+
+def _table(context: ReportContext, method: MethodName, every: Iterable[MethodCell]) -> Table:
+    cells = [one for one in every if one.method == method and one.figures]
     columns = (
         Column(Message("Of"), "group", name="of"),
         Column(Message("Kind"), "text", merges=True),

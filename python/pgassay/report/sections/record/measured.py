@@ -15,7 +15,7 @@ from pgassay.report.document.section import Blocks, section
 from pgassay.report.document.table import Column, Table, column, table, view
 from pgassay.report.document.text import texts_of
 from pgassay.report.summaries.compared import compared
-from pgassay.report.tables.by_arm import arm_table, log_event_table
+from pgassay.report.tables.by_arm import arm_table, log_event_table, zeros
 from pgassay.report.tables.cells import (
     ABSENT,
     BLOCKS,
@@ -78,7 +78,8 @@ def everything(context: ReportContext) -> Blocks:
 def _means(context: ReportContext, *, is_open: bool) -> Fold:
     summary = ntr("Means of {n} arm", "Means of {n} arms", len(context.plan.arms))
     differ = sentence("these_means_are_arithmetic")
-    blocks = (_mean_table(context), None if is_open else note(differ))
+    means, left_out = _mean_table(context).without_zeros()
+    blocks = (means, zeros(left_out), None if is_open else note(differ))
     return Fold(summary, blocks, is_open, in_text=is_open)
 
 
