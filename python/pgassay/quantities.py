@@ -78,6 +78,15 @@ def digits_of(value: float, most: int) -> int:
     return max(0, min(most, 2 - math.floor(math.log10(abs(value))))) if value else 0
 
 
+RATE_DIGITS = 3
+"""Most decimals of a rate, such as transactions per second."""
+
+
+def rate(value: float) -> str:
+    """Writes a rate to three significant digits or more: `2.35`, `16.6`, `8 041`."""
+    return spaced(value, digits_of(value, RATE_DIGITS))
+
+
 def time_digits(whole: float) -> int:
     """Decimals of parts that stand below each other and sum to a whole, in milliseconds."""
     return min(TIME_DIGITS, digits_of(whole, TIME_DIGITS) + 1)

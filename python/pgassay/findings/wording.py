@@ -20,7 +20,7 @@ from pgassay.analysis.verdicts.model import ArmSummary
 from pgassay.language import messages_of
 from pgassay.note_catalogues import VALUES, table_of
 from pgassay.notes import Note, Term
-from pgassay.quantities import beyond, digits_of
+from pgassay.quantities import RATE_DIGITS, beyond, digits_of
 
 
 @cache
@@ -106,7 +106,7 @@ def measured(value: float, metric: Metric, *, with_unit: bool = True) -> Note:
     """A value with its unit, such as `8 015 tps` or `12.3 kB`."""
     if metric.unit == "B":
         return Note.of("findings/bytes", value=value)
-    digits = digits_of(value, metric.digits or _FEWEST_DIGITS)
+    digits = digits_for(value, metric)
     if not (metric.unit and with_unit):
         return Note.of("findings/quantity", value=value, digits=digits)
     return Note.of("findings/quantity-with-unit", value=value, digits=digits, unit=metric.unit)
@@ -117,8 +117,9 @@ def quantity(value: float, metric: Metric) -> str:
     return str(measured(value, metric))
 
 
-_FEWEST_DIGITS = 2
-"""Of a metric without decimals, such as throughput, where it is below a hundred."""
+def digits_for(value: float, metric: Metric) -> int:
+    """Returns the decimals that a value has, and the ends of its interval."""
+    return digits_of(value, metric.digits or RATE_DIGITS)
 
 
 def share_interval(part: TimePart) -> Note | str:

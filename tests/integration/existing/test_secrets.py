@@ -260,7 +260,7 @@ def test_plan_shows_no_value_that_may_hold_a_secret(tmp_path: Path, server: LabS
     text = SPEC.format(dsn=dsn, load=ENGINE) + held
     spec.write_text(text.replace("[workload]", "allow_changes = true\n[workload]"))
     done = pgassay("plan", spec, **environment)
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 1, done.stderr
     assert "restore_command: (set) now, true in the run; reload" in done.stdout
     assert "stops: primary_conninfo: its value in postgresql.auto.conf may" in done.stdout
     assert HELD not in done.stdout

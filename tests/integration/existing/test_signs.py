@@ -305,7 +305,8 @@ def test_plan_lists_signs_and_every_change_and_makes_none(
     with slots(server, tmp_path), publications(server, tmp_path):
         spec = spec_file(tmp_path, server, 'accept = ["slots"]')
         done = pgassay("plan", spec, PGPASSWORD=SECRET)
-        assert done.returncode == 0, done.stderr
+        assert done.returncode == ExitCode.USAGE, done.stderr
+        assert done.stdout.splitlines()[-1].startswith("stops: publications")
         for words in (
             "slots: 1 physical replication slots: standby1 (inactive)",
             "; accepted",

@@ -17,6 +17,7 @@ from pgassay.cli.run.progress import RunProgress
 from pgassay.cli.terminal import live_view
 from pgassay.cli.terminal.console import silenced
 from pgassay.cli.terminal.live_view import LoadRates, figures_line, figures_table
+from pgassay.notes import Note
 from pgassay.trials.sampling.live_view import (
     LiveFigures,
     Snapshot,
@@ -61,7 +62,7 @@ def drawn(what: Any, width: int) -> list[str]:
 def test_the_table_fits_its_terminal(width: int) -> None:
     lines = drawn(figures_table(BUSY, width), width)
     text = "\n".join(lines)
-    for word in ("12,346", "15.8 active", "checkpoint running", "LWLock:WALWrite"):
+    for word in ("12 346", "15.8 active", "checkpoint running", "LWLock:WALWrite"):
         assert word in " ".join(text.split())
     assert all(len(line) <= width for line in lines)
     assert len(lines) <= 12
@@ -107,7 +108,7 @@ def test_a_load_command_has_no_latency_and_its_counts_begin_anew_in_each_step() 
     rates = LoadRates()
     for second, transactions in ((0, 0), (1, 50), (2, 0), (3, 10)):
         line = rates.add({"elapsed_s": second, "transactions": transactions, "failed": 0})
-    assert line.plain == "10 tps"
+    assert line.plain == "10.0 tps"
 
 
 @pytest.mark.parametrize("width", [60, 120])
@@ -217,8 +218,25 @@ def test_without_a_terminal_a_line_per_trial_says_how_long_the_rest_takes(
     view.trial_began(first, plan.arm(first.arm).label)
     view.trial_ended(first, 1234.5)
     line = printed.getvalue().splitlines()[-1]
-    assert "1,234 tps" in line
+    assert "1\u202f234 tps" in line
     assert re.search(r" left \(to block \d+ at least, \d+ at most\)\)$", line)
+
+
+def test_a_run_begins_with_one_line(printed: io.StringIO) -> None:
+    found = Note.of("findings/noise/forecast/detectable.brief", detectable=3.2)
+    RunProgress(forecast=lambda: found).planned(replace(plan_of_spec(SPEC), notes=()))
+    (line,) = printed.getvalue().splitlines()
+    assert line.startswith("Which of these two rather long values")
+    assert re.search(r"2 arms, 6 to 24 blocks, about .+, finds 3.2 % or more$", line)
+
+
+def test_what_is_rare_has_three_digits(printed: io.StringIO) -> None:
+    plan = plan_of_spec(SPEC)
+    view = RunProgress()
+    view.planned(plan)
+    view.trial_began(plan.trials[0], "an arm")
+    view.trial_ended(plan.trials[0], 2.346)
+    assert "  2.35 tps  " in printed.getvalue().splitlines()[-1]
 
 
 def test_the_time_left_is_that_of_the_arms_without_a_verdict(printed: io.StringIO) -> None:

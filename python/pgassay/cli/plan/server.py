@@ -6,6 +6,7 @@ where it cannot be reached. Never: changes anything.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -98,12 +99,13 @@ def _limits_refused(file: ExperimentFile, preview: Preview) -> list[Refusal]:
             host.close()
 
 
-def knobs_refused(spec: Spec, preview: Preview | None) -> list[str]:
-    """Knobs of the server's host that it would refuse, or that do nothing there; a line each."""
+def knobs_refused(spec: Spec, preview: Preview | None) -> tuple[list[str], list[str]]:
+    """Knobs of the server's host that it would refuse, then those that do nothing there; a line
+    each."""
     held = {name: (value,) for name, value in spec.file.settings.host.items()}
     wanted = {**held, **spec.file.factors.host}
     if not wanted:
-        return []
+        return [], []
     data = None
     if preview is None:
         data = disk_of_workspaces(server_account())
@@ -112,18 +114,13 @@ def knobs_refused(spec: Spec, preview: Preview | None) -> list[str]:
     host = access_of(spec.file.target).host()
     file = spec.file
     try:
-        return [
-            *refusals_on(wanted, data, host),
-            *map(
-                str,
-                without_effect(
-                    wanted,
-                    host,
-                    starts_server=not file.loads_existing,
-                    limits_memory=file.placement.server_memory is not None,
-                ),
-            ),
-        ]
+        idle = without_effect(
+            wanted,
+            host,
+            starts_server=not file.loads_existing,
+            limits_memory=file.placement.server_memory is not None,
+        )
+        return list(refusals_on(wanted, data, host)), list(map(str, idle))
     finally:
         host.close()
 
@@ -137,20 +134,26 @@ def profile_refused(spec: Spec, preview: Preview | None) -> list[Note]:
 
 
 def print_preview(preview: Preview | None) -> None:
-    """Prints every sign of production, every refusal and every change, a line each."""
+    """Prints every accepted sign of production and every change, a line each."""
     if preview is None:
         return
     labelled("server    ", f"{preview.server}, PostgreSQL {preview.version}")
     for sign in preview.signs:
         if sign.name in preview.accepted:
             labelled("sign: ", f"{sign}; accepted", "yellow")
-        else:
-            labelled(
-                "sign: ", f'{sign}; stops the run unless target.accept has "{sign.name}"', "red"
-            )
-    for refusal in preview.refusals:
-        labelled("stops: ", str(refusal), "red")
     if not preview.sees_host:
         labelled("risk: ", f"{unwatched()}; target.ssh lets them see it", "yellow")
     for change in preview.changes:
         labelled("change    ", f"{change.where}: {change.what}; {change.takes}")
+
+
+def print_stops(previews: Iterable[Preview | None], knobs: Iterable[str]) -> None:
+    """Prints what would stop a run before its first trial, a line each."""
+    for preview in previews:
+        for sign in () if preview is None else preview.open_signs:
+            accept = f'stops the run unless target.accept has "{sign.name}"'
+            labelled("stops: ", f"{sign}; {accept}", "red")
+        for refusal in () if preview is None else preview.refusals:
+            labelled("stops: ", str(refusal), "red")
+    for knob in knobs:
+        labelled("stops: ", knob, "red")

@@ -25,11 +25,13 @@ from pgassay.cli.plan.server import (
     preview_server,
     preview_servers,
     print_preview,
+    print_stops,
     profile_refused,
 )
 from pgassay.cli.terminal.console import counted, labelled, out, plain
 from pgassay.cli.terminal.expectation import expectation_of, print_expectation
 from pgassay.cli.terminal.gates import refuse_without_comparison
+from pgassay.errors import ExitCode
 from pgassay.findings.answer.endpoints import price
 from pgassay.findings.answer.limits import collapse_line
 from pgassay.findings.noise.forecast import gate_columns, gate_rows, gate_sentences
@@ -63,13 +65,18 @@ from pgassay.trials.run.refusals.before_servers import (
 def show_plan(
     checked: Spec, *, as_json: bool, gates: Sequence[Gate] = (), gates_only: bool = False
 ) -> None:
-    """Draws the plan, looks at the server and the host, and prints all of it."""
+    """Draws the plan, looks at the server and the host, and prints all of it.
+
+    Ends with exit status 1 where a run would stop before its first trial.
+    """
     placement = refuse_experiment(checked)
     drawn = replace(make_plan(checked), gates=tuple(gates), gates_only=gates_only)
     refuse_without_comparison(gates, drawn, Path(checked.source))
     refuse_plan(checked, drawn)
     preview, of_fleet = preview_server(checked, drawn), preview_servers(checked, drawn)
-    refused = knobs_refused(checked, preview)
+    previews = (preview, *of_fleet.values())
+    refused, idle = knobs_refused(checked, preview)
+    stops = bool(refused) or any(one is not None and one.stops for one in previews)
     risks = (*built_apart(_by_version(checked, drawn)), *profile_refused(checked, preview))
     drawn = replace(drawn, notes=(*drawn.notes, *risks))
     expected, outlook = expectation_of(checked, drawn), collapse_outlook(drawn)
@@ -88,20 +95,24 @@ def show_plan(
             **({} if generators is None else {"generators": generators.model_dump()}),
             **({} if preview is None else {"server": preview.described()}),
             **({"servers": {n: p.described() for n, p in of_fleet.items()}} if of_fleet else {}),
-            "knobs_refused": refused,
+            "knobs_refused": [*refused, *idle],
+            "stops": stops,
             "collapses": None if outlook is None else asdict(outlook),
             "expected": None if expected is None else asdict(expected),
             "gates_foreseen": [asdict(one) for one in foreseen],
         }
         typer.echo(json.dumps(found))
     else:
-        _print(checked, drawn, placement, refused)
-        print_expectation(out, expected, drawn)
+        _print(checked, drawn, placement, idle)
+        print_expectation(expected, drawn)
         if outlook is not None:
             labelled("collapses ", str(collapse_line(outlook)))
         _print_gates_foreseen(foreseen)
-        for one in (preview, *of_fleet.values()):
+        for one in previews:
             print_preview(one)
+        print_stops(previews, refused)
+    if stops:
+        raise typer.Exit(ExitCode.USAGE)
 
 
 def _by_version(spec: Spec, drawn: Plan) -> list[list[str]]:

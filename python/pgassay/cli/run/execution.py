@@ -18,10 +18,12 @@ import typer
 from pgassay.cli.run.progress import RunProgress
 from pgassay.cli.terminal.consent import refuse_without_consent
 from pgassay.cli.terminal.console import counted, err, plain, silenced, warn
-from pgassay.cli.terminal.expectation import expectation_of, print_expectation
+from pgassay.cli.terminal.expectation import expectation_of
 from pgassay.cli.terminal.gates import refuse_other_gates, refuse_without_comparison
 from pgassay.cli.terminal.summary import print_ending
 from pgassay.errors import PgassayError, RunDirectoryError, SetupError, SpecError
+from pgassay.findings.noise.forecast import found_here
+from pgassay.notes import Note
 from pgassay.plan.design import make_plan
 from pgassay.plan.model import Gate
 from pgassay.refusals.refusal import DirectoryRefused
@@ -58,9 +60,8 @@ def follow(
     refuse_without_comparison(gates, plan, Path(spec.source))
     run = _created(path, spec)
 
-    def forecast() -> None:
-        if not calibrates:
-            print_expectation(err, expectation_of(spec, plan), plan)
+    def forecast() -> Note | None:
+        return None if calibrates else found_here(expectation_of(spec, plan))
 
     progress = RunProgress(live=live and not quiet, forecast=forecast)
     with (

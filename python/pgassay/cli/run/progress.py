@@ -20,8 +20,9 @@ from pgassay.cli.run.fleet_at_work import FleetAtWork
 from pgassay.cli.run.time_left import TimeLeft
 from pgassay.cli.terminal.console import counted, err, plain, warn
 from pgassay.cli.terminal.live_view import LiveView, LoadRates, figures_table
+from pgassay.notes import Note
 from pgassay.plan.model import Plan, PlannedTrial
-from pgassay.quantities import clock
+from pgassay.quantities import clock, rate
 from pgassay.server.comparison import ServerCompared
 from pgassay.trials.run.progress import ProgressListener
 from pgassay.trials.sampling.live_view import LiveFigures
@@ -38,8 +39,10 @@ def _state(task: Task) -> Text:
 class RunProgress(LiveView, ProgressListener):
     """Shows the progress of a run on standard error; a context manager."""
 
-    def __init__(self, *, live: bool = True, forecast: Callable[[], None] | None = None) -> None:
-        """`forecast` prints what the run can be expected to find."""
+    def __init__(
+        self, *, live: bool = True, forecast: Callable[[], Note | None] | None = None
+    ) -> None:
+        """`forecast` returns what the run can be expected to find, if that is known."""
         super().__init__(live=live)
         self._forecast = forecast
         self._plan: Plan
@@ -74,18 +77,18 @@ class RunProgress(LiveView, ProgressListener):
         return Group(self._bar.get_renderable(), _state(self._bar.tasks[0]), *below)
 
     def planned(self, plan: Plan) -> None:
-        """Print the question, the size of the run and how long it may take."""
+        """Print the question, the size of the run, how long it may take and what it finds."""
         self._plan, self._time_left, self._fleet = plan, TimeLeft(plan), FleetAtWork(plan)
         least, most = (
             self._time_left.up_to(block) * plan.trial_s
             for block in (plan.min_blocks, plan.last_block)
         )
-        err.print(f"[bold]{plain(plan.question)}[/bold]")
         length = clock(least) if least == most else f"{clock(least)} to {clock(most)}"
-        trials = f"trials of {plan.trial_s:.0f} s: about {length}"
-        err.print(f"{counted(len(plan.arms), 'arm')}, {_blocks(plan)}, {trials}")
-        if self._forecast is not None:
-            self._forecast()
+        parts = [counted(len(plan.arms), "arm"), _blocks(plan), f"about {length}"]
+        if self._forecast is not None and (found := self._forecast()):
+            parts.append(plain(str(found)))
+        question = f"[bold]{plain(plan.question)}[/bold]  " if plan.question.strip() else ""
+        err.print(question + ", ".join(parts))
         for note in plan.notes:
             self.warned(str(note))
 
@@ -141,7 +144,7 @@ class RunProgress(LiveView, ProgressListener):
         self._time_left.trial_took(time.monotonic() - self._began)
         if trial.repeats is None:
             self._done = self._time_left.before(trial) + 1
-        shown = f"{'no tps' if tps is None else f'{tps:,.0f} tps':>13}"
+        shown = f"{'no tps' if tps is None else f'{rate(tps)} tps':>13}"
         left = "" if self.is_live else f"  ({self._left(0.0)})"
         err.print(
             f"block {trial.block:>2}  trial {trial.number:>3}  {shown}  {plain(self._label)}{left}",
@@ -154,7 +157,7 @@ class RunProgress(LiveView, ProgressListener):
         """A trial of one of several servers has ended and is stored."""
         self._fleet.trial_ended(server)
         self._bar.update(self._task, completed=self._fleet.done)
-        shown = f"{'no tps' if tps is None else f'{tps:,.0f} tps':>13}"
+        shown = f"{'no tps' if tps is None else f'{rate(tps)} tps':>13}"
         left = "" if self.is_live else f"  ({self._fleet.left()})"
         err.print(
             f"block {trial.block:>2}  trial {trial.number:>3}  {shown}  {plain(label)}"

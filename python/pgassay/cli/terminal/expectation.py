@@ -1,12 +1,10 @@
 """What a run can be expected to find, before it begins.
 
-Enters: a spec and its plan. Leaves: an expectation from earlier runs on this host, and its lines on
-a console. Never: estimates.
+Enters: a spec and its plan. Leaves: an expectation from earlier runs on this host, and its lines
+on stdout. Never: estimates.
 """
 
 from __future__ import annotations
-
-from rich.console import Console
 
 from pgassay.analysis.noise.prior_runs import Expectation, conditions_of, expect
 from pgassay.cli.terminal.console import labelled
@@ -21,7 +19,7 @@ def expectation_of(spec: Spec, plan: Plan) -> Expectation | None:
     return expect(conditions_of(spec), plan, noise_records())
 
 
-def print_expectation(console: Console, found: Expectation | None, plan: Plan) -> None:
+def print_expectation(found: Expectation | None, plan: Plan) -> None:
     """Prints the expectation in a few lines; nothing where there is nothing to compare."""
     for label, sentence in expectation_lines(found, plan):
-        labelled(f"{label:<9} ", str(sentence), console=console)
+        labelled(f"{label:<9} ", str(sentence))

@@ -18,6 +18,7 @@ from rich.text import Text
 
 from pgassay.analysis.reading.metrics import class_of
 from pgassay.cli.terminal.console import err, one_line, plain
+from pgassay.quantities import rate, spaced
 from pgassay.trials.sampling.live_view import LiveFigures
 
 _NO_ANSWER = "no samples lately: the server answers slowly or not at all"
@@ -53,7 +54,7 @@ class LoadRates:
         done, failed = (progress[n] - first[n] for n in ("transactions", "failed"))
         if seconds <= 0:
             return Text("")
-        parts = [f"{done / seconds:,.0f} tps"]
+        parts = [f"{rate(done / seconds)} tps"]
         if done and "latency_ms" in progress:
             mean = (progress["latency_ms"] - first["latency_ms"]) / done
             parts.append(f"{mean:.2f} ms mean latency")
@@ -97,7 +98,7 @@ def figures_line(figures: LiveFigures, *, with_tps: bool = True) -> str:
     """Returns the figures of the moment as one plain line."""
     if not figures.answers:
         return _NO_ANSWER
-    parts = [f"{figures.tps:,.0f} commits/s"] if with_tps and figures.tps is not None else []
+    parts = [f"{rate(figures.tps)} commits/s"] if with_tps and figures.tps is not None else []
     parts.append(f"{sum(figures.sessions.values()):.1f} active")
     parts += [f"{one_line(event)} {busy:.1f}" for event, busy in list(figures.sessions.items())[:3]]
     if figures.checkpoint:
@@ -113,9 +114,9 @@ def figures_table(figures: LiveFigures, width: int, *, with_tps: bool = True) ->
         return Text(_NO_ANSWER, style="yellow")
     first = []
     if with_tps and figures.tps is not None:
-        first.append(f"[bold]{figures.tps:,.0f}[/bold] commits/s")
+        first.append(f"[bold]{rate(figures.tps)}[/bold] commits/s")
         if figures.rollbacks:
-            first.append(f"[red]{figures.rollbacks:,.0f} rollbacks/s[/red]")
+            first.append(f"[red]{spaced(figures.rollbacks, 0)} rollbacks/s[/red]")
     first.append(f"{sum(figures.sessions.values()):.1f} active sessions")
     if figures.checkpoint:
         first.append("[yellow]checkpoint running[/yellow]")

@@ -21,6 +21,7 @@ from pgassay.findings.model import Finding, FindingKind
 from pgassay.findings.wording import (
     as_sentences,
     aside,
+    digits_for,
     interval,
     measured,
     percent,
@@ -174,7 +175,8 @@ def _measured(arm: ArmSummary, metric: Metric, tail: Metric | None, *, alone: bo
 
 
 def _mean_of(metric: Metric, arm: ArmSummary) -> Note:
-    ends, value = arm.intervals.get(metric.name), measured(arm.means[metric.name], metric)
+    mean, ends = arm.means[metric.name], arm.intervals.get(metric.name)
+    value = measured(mean, metric)
     if ends is None:
         return value
     return Note.of(
@@ -185,7 +187,7 @@ def _mean_of(metric: Metric, arm: ArmSummary) -> Note:
                 "findings/answer/interval-of-mean",
                 low=ends[0],
                 high=ends[1],
-                digits=metric.digits,
+                digits=digits_for(mean, metric),
             )
         ),
     )

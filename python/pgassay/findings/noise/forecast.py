@@ -39,6 +39,17 @@ def expected_sentence(outlook: Outlook, most_blocks: int, block_s: float) -> Not
     )
 
 
+def found_here(found: Expectation | None) -> Note | None:
+    """The least effect that is found in nine of ten runs, in a few words; None where no prior run
+    of this load on this host says how large that is."""
+    if found is None or found.known_from != "this load":
+        return None
+    least = found.cases[0].outlook.detectable
+    if least is None or least > _TEXTS["detectable"]["most"]:
+        return Note(f"{_RULE}/detectable.brief_none")
+    return Note.of(f"{_RULE}/detectable.brief", detectable=100.0 * least)
+
+
 def expectation_lines(found: Expectation | None, plan: Plan) -> list[tuple[str, Note]]:
     """(label, sentence): what a plan can expect; nothing without a comparison."""
     if found is None:

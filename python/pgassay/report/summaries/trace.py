@@ -9,7 +9,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from pgassay.language import Message, clauses, decimals, listed, tr
-from pgassay.quantities import clock, signed, signed_percent, spaced
+from pgassay.quantities import clock, rate, signed, signed_percent, spaced
 from pgassay.report.context import TraceContext
 from pgassay.report.document.text import texts_of
 from pgassay.samples.forms.trace import WithAgainstWithout
@@ -51,7 +51,7 @@ def facts(context: TraceContext) -> tuple[tuple[str, str], ...]:
         (tr("Duration"), clock(traced.seconds)),
     ]
     if traced.tps is not None:
-        found.append((tr("Transactions per second"), spaced(traced.tps, 0)))
+        found.append((tr("Transactions per second"), rate(traced.tps)))
     found.append((tr("Checkpoints"), str(len(traced.checkpoints))))
     found.append((tr("Cost"), cost_text(context)))
     return tuple(found)

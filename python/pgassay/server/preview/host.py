@@ -49,6 +49,16 @@ class Preview:
     sees_host: bool = True
     """Whether more than SQL reaches the server."""
 
+    @property
+    def open_signs(self) -> tuple[Sign, ...]:
+        """The signs that stop the run."""
+        return tuple(sign for sign in self.signs if sign.name not in self.accepted)
+
+    @property
+    def stops(self) -> bool:
+        """Whether the run would stop before it changes anything."""
+        return bool(self.open_signs or self.refusals)
+
     def described(self) -> dict[str, Any]:
         """Returns an object for JSON, with the sentences of refusals."""
         return {**asdict(self), "refusals": [str(one) for one in self.refusals]}

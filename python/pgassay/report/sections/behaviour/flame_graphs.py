@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pgassay.analysis.profiles.model import ArmProfile, FunctionDifference, ProfileDifference
 from pgassay.language import Message, colon, decimals, listed, tr
-from pgassay.quantities import plain_number, spaced
+from pgassay.quantities import plain_number, rate, spaced
 from pgassay.report.context import FlameGraph, ReportContext
 from pgassay.report.document.blocks import Block, Fold, Frame, Heading, PageOnly, note, observed
 from pgassay.report.document.section import Blocks, differing, section
@@ -113,8 +113,8 @@ def _arms(arms: Sequence[ArmProfile], names: Mapping[str, str]) -> Table:
             _WHAT[one.kind],
             spaced(one.samples, 0),
             plain_number(one.us_per_tx),
-            spaced(one.tps, 0),
-            ABSENT if one.measured_tps is None else spaced(one.measured_tps, 0),
+            rate(one.tps),
+            ABSENT if one.measured_tps is None else rate(one.measured_tps),
             decimals(one.perf_cpu_share, ".2f"),
         )
         for one in arms

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from pgassay.analysis.trace.model import Period, PointSummary, TracedCheckpoint
 from pgassay.language import Message, decimals, tr
-from pgassay.quantities import plain_number, spaced
+from pgassay.quantities import plain_number, rate, spaced
 from pgassay.report.context import TraceContext
 from pgassay.report.document.blocks import Paragraph, note
 from pgassay.report.document.section import Blocks, section, summed_up
@@ -117,7 +117,7 @@ def _around_table(periods: Sequence[Period], shown: Sequence[PointSummary]) -> T
                 tr("Checkpoint {checkpoint}", checkpoint=period.checkpoint),
                 period.name,
                 Cell(spaced(period.seconds, 1), value=period.seconds),
-                valued(period.tps, whole),
+                valued(period.tps, rate),
                 *(_in_it(by_name.get((one.point, one.key))) for one in shown),
             )
         )
