@@ -29,8 +29,8 @@ from pgassay.analysis.judge import judge
 from pgassay.analysis.measures.courses.even_series import EvenSeries
 from pgassay.analysis.measures.courses.latencies import TrialLatencies
 from pgassay.analysis.measures.courses.trial_course import TrialCourse
-from pgassay.analysis.measures.model import Caveat, TrialMeasures
-from pgassay.analysis.measures.signals import TrialSignals, buffer_caches, by_arm
+from pgassay.analysis.measures.model import Caveat, TrialMeasures, TrialSignals
+from pgassay.analysis.measures.signals import buffer_caches, by_arm
 from pgassay.analysis.measures.statements import SeenPlan, TrialStatements
 from pgassay.analysis.measures.variants import summarise_variants
 from pgassay.analysis.methods.tables import method_cells

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import Field, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from pgassay.analysis.compare.accounting import Accounting
 from pgassay.analysis.compare.model import (
+    Accounting,
     ArmEffect,
     ByServer,
     CarryOver,
@@ -29,8 +29,8 @@ from pgassay.analysis.compare.model import (
 from pgassay.analysis.compare.rule import Rule
 from pgassay.analysis.compare.step_down import Reached
 from pgassay.analysis.curves.checkpoints.model import CheckpointCauses, CheckpointRow
-from pgassay.analysis.curves.latency_curve import ArmLatencyCurve
 from pgassay.analysis.curves.model import (
+    ArmLatencyCurve,
     Associations,
     CheckpointContrast,
     CheckpointEffect,
@@ -44,6 +44,8 @@ from pgassay.analysis.curves.modes.model import LatencyModes, ModeContrast
 from pgassay.analysis.host.columns import Figures, HostWindow
 from pgassay.analysis.measures.asked import ArmAsked
 from pgassay.analysis.measures.model import (
+    ArmSignals,
+    BufferCache,
     Caveat,
     LatencyCurve,
     SliceMeasures,
@@ -52,7 +54,6 @@ from pgassay.analysis.measures.model import (
     VariantMeasures,
     VariantSummary,
 )
-from pgassay.analysis.measures.signals import ArmSignals, BufferCache
 from pgassay.analysis.methods.model import MethodCell
 from pgassay.analysis.noise.model import Calibration, NoiseFloor
 from pgassay.analysis.profiles.model import Profiles

@@ -14,8 +14,8 @@ from pgassay.analysis.measures.courses.correlations import correlated
 from pgassay.analysis.measures.courses.even_series import EvenSeries, read_even_series
 from pgassay.analysis.measures.courses.latencies import TrialLatencies, read_latencies
 from pgassay.analysis.measures.courses.trial_course import TrialCourse, read_course
-from pgassay.analysis.measures.model import TrialMeasures
-from pgassay.analysis.measures.signals import TrialSignals, read_signals
+from pgassay.analysis.measures.model import TrialMeasures, TrialSignals
+from pgassay.analysis.measures.signals import read_signals
 from pgassay.analysis.measures.sources import TrialSources
 from pgassay.analysis.measures.statements import (
     SeenPlan,

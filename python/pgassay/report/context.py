@@ -11,11 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from pgassay.analysis.apart.model import ApartAnalysis
 from pgassay.analysis.gates.model import GateResult
-from pgassay.analysis.measures.courses.chart_series import ChartSeries
 from pgassay.analysis.model import Analysis, RunFacts
-from pgassay.analysis.observation.model import ObservationSummary
 from pgassay.findings.answer.ending import Ending, ending_of
 from pgassay.findings.model import Finding, FindingKind
 from pgassay.language import decimals, listed, tr
@@ -24,7 +21,10 @@ from pgassay.samples.forms.environment import EnvironmentFile
 from pgassay.samples.forms.observation import ObservationFile
 from pgassay.samples.forms.trace import TraceFile
 
-if TYPE_CHECKING:  # reports of runs need nothing of the rooms of traces
+if TYPE_CHECKING:  # reports of runs need nothing of the rooms of others, a summary no tables
+    from pgassay.analysis.apart.model import ApartAnalysis
+    from pgassay.analysis.measures.courses.chart_series import ChartSeries
+    from pgassay.analysis.observation.model import ObservationSummary
     from pgassay.analysis.trace.model import TraceSummary
 
 

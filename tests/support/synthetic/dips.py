@@ -16,8 +16,8 @@ from typing import Any, Literal
 import numpy as np
 from bench.validate.within_trials.courses import course_of
 
-from pgassay.analysis.measures.courses.checkpoint_signals import TrialCheckpoint
 from pgassay.analysis.measures.courses.trial_course import TrialCourse
+from pgassay.analysis.measures.model import TrialCheckpoint
 from pgassay.plan.model import Plan
 
 Cause = Literal["images", "writeback", "both", "none"]

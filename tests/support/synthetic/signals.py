@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 
 from pgassay.analysis.compare.rule import Rule
 from pgassay.analysis.measures.asked import ArmAsked
-from pgassay.analysis.measures.signals import TrialSignals, by_arm
+from pgassay.analysis.measures.model import TrialSignals
+from pgassay.analysis.measures.signals import by_arm
 from pgassay.analysis.model import (
     Analysis,
     Answer,

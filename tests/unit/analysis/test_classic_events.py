@@ -12,7 +12,7 @@ from pgassay.analysis.classic.wait_events import (
     pareto,
     weighted_waits,
 )
-from pgassay.analysis.measures.signals import ArmSignals, TrialSignals
+from pgassay.analysis.measures.model import ArmSignals, TrialSignals
 from support.synthetic.even import even
 
 

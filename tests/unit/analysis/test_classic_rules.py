@@ -10,7 +10,7 @@ from pgassay.analysis.classic.host_rules import dirty_pages, disk_types, rule_sh
 from pgassay.analysis.classic.model import ClassicArm, ClassicCorrelation, RuleShare
 from pgassay.analysis.classic.view import classic_view
 from pgassay.analysis.measures.courses.even_series import EvenSeries
-from pgassay.analysis.measures.signals import ArmSignals, TrialSignals
+from pgassay.analysis.measures.model import ArmSignals, TrialSignals
 from support.synthetic.environments import environment_of
 from support.synthetic.even import Array, even
 

@@ -13,8 +13,8 @@ import pyarrow as pa
 import pytest
 
 from pgassay.analysis.analyse import answer_of, explanation_of
+from pgassay.analysis.measures.model import TrialSignals
 from pgassay.analysis.measures.parts import measure_scenarios
-from pgassay.analysis.measures.signals import TrialSignals
 from pgassay.analysis.methods.model import (
     CELLS,
     WHY_MISSING,

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pgassay.analysis.measures.signals import ArmSignals, TrialSignals, by_arm, read_signals
+from pgassay.analysis.measures.model import ArmSignals, TrialSignals
+from pgassay.analysis.measures.signals import by_arm, read_signals
 from pgassay.analysis.measures.trial import measure_trial
 from support.synthetic.directories import synthetic_run
 

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from pgassay.analysis.measures.signals import TrialSignals
+from pgassay.analysis.measures.model import TrialSignals
 from pgassay.analysis.measures.statements import TrialStatements
 from pgassay.analysis.observation.statements import StatementSums
 from pgassay.analysis.reading.own_statements import is_own, own_among

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from pgassay.analysis.analyse import answer_of, behaviour_of
-from pgassay.analysis.compare.accounting import Accounting, TimePart
-from pgassay.analysis.measures.signals import ArmSignals, TrialSignals
+from pgassay.analysis.compare.model import Accounting, TimePart
+from pgassay.analysis.measures.model import ArmSignals, TrialSignals
 from pgassay.analysis.model import Analysis, RunFacts
 from pgassay.findings.behaviour import checkpoint_causes, wal_locks
 from pgassay.findings.model import Confidence, Evidence, Finding

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pgassay.analysis.curves.modes.model import LatencyMode, LatencyModes, ModeContrast, ModeWait
-from pgassay.analysis.measures.signals import ArmSignals, TrialSignals
+from pgassay.analysis.measures.model import ArmSignals, TrialSignals
 from pgassay.analysis.statistics.values import Estimate
 from pgassay.findings.model import Confidence, Finding, FindingKind
 from pgassay.findings.registry import find

@@ -12,7 +12,7 @@ import pytest
 from pgassay.analysis.measures.courses.chart_samples import SampledCourse
 from pgassay.analysis.measures.courses.chart_series import ChartSeries, Event, Span
 from pgassay.analysis.measures.courses.latencies import LatencyCourse
-from pgassay.analysis.measures.signals import ArmSignals, TrialSignals
+from pgassay.analysis.measures.model import ArmSignals, TrialSignals
 from pgassay.plan.model import Arm
 from pgassay.report.charts.over_time.happenings import happenings
 from pgassay.report.charts.over_time.host import host_chart

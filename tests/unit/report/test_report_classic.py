@@ -12,7 +12,7 @@ import pytest
 from pgassay.analysis.classic.model import Agreement
 from pgassay.analysis.classic.view import classic_view
 from pgassay.analysis.measures.courses.even_series import EvenSeries
-from pgassay.analysis.measures.signals import ArmSignals, TrialSignals
+from pgassay.analysis.measures.model import ArmSignals, TrialSignals
 from pgassay.language import in_language
 from pgassay.report.context import ReportContext
 from pgassay.report.document.blocks import Fold, Heading, Paragraph

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from pgassay.analysis.measures.signals import TrialSignals, buffer_caches, by_arm
+from pgassay.analysis.measures.model import TrialSignals
+from pgassay.analysis.measures.signals import buffer_caches, by_arm
 from pgassay.analysis.measures.statements import TrialStatements
 from pgassay.analysis.statements.use import plans_by_arm, statement_use
 from pgassay.findings.registry import find

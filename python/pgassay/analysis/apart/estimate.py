@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from scipy import special
+import scipy
 
 from pgassay.analysis.apart.model import RunDifference, RunSpread, SpreadSource
 from pgassay.analysis.apart.spread import Sides, Within, run_spread, within
@@ -191,4 +191,4 @@ def _interval(mean: float, error: float, critical: float) -> Interval | None:
 
 
 def _student_p(t: float, degrees: float) -> float:
-    return float(2.0 * special.stdtr(degrees, -abs(t)))
+    return float(2.0 * scipy.special.stdtr(degrees, -abs(t)))

@@ -12,7 +12,7 @@ from itertools import chain
 from typing import Any, Literal, NamedTuple
 
 from pgassay.analysis.compare.model import Comparison
-from pgassay.analysis.curves.latency_curve import ArmLatencyCurve
+from pgassay.analysis.curves.model import ArmLatencyCurve
 from pgassay.analysis.gates.model import GateResult
 from pgassay.analysis.measures.courses.chart_series import ChartSeries
 from pgassay.analysis.measures.courses.latencies import TrialLatencies

@@ -27,7 +27,7 @@ from pgassay.analysis.classic.model import (
 from pgassay.analysis.classic.trends import incident, trends
 from pgassay.analysis.classic.wait_events import events_met, only_in_one_arm, pareto, weighted_waits
 from pgassay.analysis.measures.courses.even_series import WAIT_TYPES, EvenSeries
-from pgassay.analysis.measures.signals import ArmSignals
+from pgassay.analysis.measures.model import ArmSignals
 from pgassay.samples.forms.environment import EnvironmentFile, Host
 
 _SPREADS = (

@@ -24,7 +24,7 @@ from pgassay.analysis.classic.model import (
     label,
 )
 from pgassay.analysis.measures.courses.even_series import WAIT_TYPES, wait_type
-from pgassay.analysis.measures.signals import ArmSignals
+from pgassay.analysis.measures.model import ArmSignals
 from pgassay.analysis.statistics.multiple_testing import yekutieli
 from pgassay.notes import Term
 

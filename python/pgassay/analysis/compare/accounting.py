@@ -18,19 +18,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pgassay.analysis.compare.blocks.contrasts import Pairs, pair_blocks
-from pgassay.analysis.compare.model import Comparison
+from pgassay.analysis.compare.model import Accounting, Comparison, TimePart
 from pgassay.analysis.compare.rule import rule_of
 from pgassay.analysis.compare.secondary import critical_for_many, secondary_alpha
 from pgassay.analysis.measures.model import TrialMeasures
 from pgassay.analysis.reading.metrics import TIME_PARTS, UNACCOUNTED, WAIT_CLASSES, WaitClass
 from pgassay.analysis.statistics.intervals import mean_within, ratio_of_means
-from pgassay.analysis.statistics.values import Interval
 from pgassay.notes import Term
 from pgassay.plan.model import Factor, Plan
 
@@ -40,42 +38,6 @@ _WHOLE = ("tps", "latency_mean", "response_mean")
 has their interval, so that it never contradicts the verdict. The parts are corrected for many."""
 _DIGITS = 6
 """Of milliseconds: nanoseconds."""
-
-
-@dataclass(frozen=True)
-class TimePart:
-    """One part of a transaction's time, or the whole, as means over blocks."""
-
-    name: str
-    """A wait class, `to_begin`, `unaccounted` or `whole`."""
-    title: str
-    baseline_ms: float
-    level_ms: float
-    difference_ms: float
-    ci95_ms: Interval | None
-    share_pct: float | None
-    """Of the difference between the arms; None where that is not clear."""
-    share_ci95_pct: Interval | None
-
-    @property
-    def is_clear(self) -> bool:
-        """Whether the interval of the difference excludes zero."""
-        return self.ci95_ms is not None and (self.ci95_ms[0] > 0.0 or self.ci95_ms[1] < 0.0)
-
-
-@dataclass(frozen=True)
-class Accounting:
-    """The time of a transaction of a level and of its baseline, part by part."""
-
-    factor: str
-    baseline: str
-    level: str
-    blocks: int
-    whole: TimePart
-    parts: tuple[TimePart, ...]
-    """In the order of a transaction; the last one is what is unaccounted."""
-    unaccounted_ci95_ms: tuple[Interval | None, Interval | None]
-    """Of the baseline and of the level: beyond zero, more than noise is missing or too much."""
 
 
 def account(

@@ -22,8 +22,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import special
 
 from pgassay.analysis.compare.blocks.contrasts import BlockTable, Vector, main_effect
 from pgassay.analysis.compare.blocks.positions import without_positions
@@ -218,7 +218,7 @@ def _test(groups: _Groups) -> HeterogeneityTest:
     inner = len(left) - len(counts) - groups.positions.shape[1]
     f = (float(between) / freedom[0]) / ((float(left @ left) - float(between)) / inner)
     if _deals(counts) > _MOST_DEALS:
-        return HeterogeneityTest("F", f, freedom, float(special.fdtrc(*freedom, f)))
+        return HeterogeneityTest("F", f, freedom, float(scipy.special.fdtrc(*freedom, f)))
     # The whole sum of squares is the same for every deal, so the part between servers orders them.
     every = _between(left, np.array(list(_dealt(counts))), reduced)
     p = float(np.mean(every >= between * (1.0 - _TIES)))
@@ -268,4 +268,4 @@ def _dealt_from(
 
 
 def _student(freedom: float, share: float) -> float:
-    return float(special.stdtrit(freedom, share)) if freedom > 0.0 else math.inf
+    return float(scipy.special.stdtrit(freedom, share)) if freedom > 0.0 else math.inf

@@ -16,8 +16,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import special
 
 from pgassay.analysis.compare.alternating.rounds import Spread, spread_of_rounds
 from pgassay.analysis.compare.model import IntervalKind
@@ -109,7 +109,9 @@ def estimate(
         error=error,
         units=units,
         interval=interval,
-        p_t=None if error is None else float(2 * special.stdtr(units - 1, -abs(mean) / error)),
+        p_t=None
+        if error is None
+        else float(2 * scipy.special.stdtr(units - 1, -abs(mean) / error)),
         # Over the number of blocks fixed beforehand; a run that may end earlier has none.
         p_sign_flip=sign_flip_p(differences) if rule.interval is IntervalKind.T else None,
         p_looks=_p_of_looks(spread, n, rule) if judged else None,

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
+from pgassay.analysis.statistics.values import Interval
 from pgassay.quantities import LoadUnit
 
 
@@ -296,3 +297,39 @@ class ArmEffect:
 
     arm: str
     estimate: Estimate
+
+
+@dataclass(frozen=True)
+class TimePart:
+    """One part of a transaction's time, or the whole, as means over blocks."""
+
+    name: str
+    """A wait class, `to_begin`, `unaccounted` or `whole`."""
+    title: str
+    baseline_ms: float
+    level_ms: float
+    difference_ms: float
+    ci95_ms: Interval | None
+    share_pct: float | None
+    """Of the difference between the arms; None where that is not clear."""
+    share_ci95_pct: Interval | None
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether the interval of the difference excludes zero."""
+        return self.ci95_ms is not None and (self.ci95_ms[0] > 0.0 or self.ci95_ms[1] < 0.0)
+
+
+@dataclass(frozen=True)
+class Accounting:
+    """The time of a transaction of a level and of its baseline, part by part."""
+
+    factor: str
+    baseline: str
+    level: str
+    blocks: int
+    whole: TimePart
+    parts: tuple[TimePart, ...]
+    """In the order of a transaction; the last one is what is unaccounted."""
+    unaccounted_ci95_ms: tuple[Interval | None, Interval | None]
+    """Of the baseline and of the level: beyond zero, more than noise is missing or too much."""

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from scipy import special
+import scipy
 
 from pgassay.analysis.compare.model import IntervalKind
 from pgassay.analysis.statistics.sequential import critical_t_at
@@ -114,7 +114,7 @@ def loads_compared(step_levels: Sequence[float]) -> list[float | None]:
 @lru_cache(maxsize=4096)
 def _student(freedom: float, share: float) -> float:
     """A quantile of Student's t; kept, because the same ones are asked for many times."""
-    return float(special.stdtrit(freedom, share))
+    return float(scipy.special.stdtrit(freedom, share))
 
 
 @lru_cache(maxsize=1024)

@@ -7,51 +7,23 @@ Never: extrapolates: a quantile is given where at least ten transactions were sl
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pgassay.analysis.curves.model import ArmLatencyCurve
 from pgassay.analysis.measures.courses.latencies import (
     ALL,
     ScenarioLatencies,
     TrialLatencies,
     place_ms,
 )
-from pgassay.analysis.reading.histograms import Of
 from pgassay.plan.model import Plan
 
 _FEWEST_BEYOND = 10
 _NAMED = (0.5, 0.9, 0.95, 0.99, 0.999, 0.9999, 0.99999)
 _NINES_STEP = 0.08
 """Of the other quantiles, in decimal logarithms of the share that is slower."""
-
-
-@dataclass(frozen=True)
-class ArmLatencyCurve:
-    """One scenario in one arm, at the greatest load of its trials."""
-
-    scenario: str
-    """Empty: all together, which a workload of one scenario has too."""
-    arm: str
-    of: Of
-    """Response time, from when a transaction was due, or latency, from when it began."""
-    step: float | None
-    """The load, where trials have several."""
-    trials: int
-    transactions: int
-    shares: tuple[float, ...]
-    latency_ms: tuple[float, ...]
-    """At each share, of all trials' transactions together."""
-    low_ms: tuple[float | None, ...]
-    """The lowest of the trials; None where a trial has too few transactions. Likewise `high_ms`."""
-    high_ms: tuple[float | None, ...]
-    max_ms: float
-
-    def at(self, share: float) -> float | None:
-        """The quantile at a named share; None where too few transactions were slower."""
-        found = dict(zip(self.shares, self.latency_ms, strict=True))
-        return found.get(share)
 
 
 def latency_curves(plan: Plan, trials: Sequence[TrialLatencies]) -> tuple[ArmLatencyCurve, ...]:

@@ -266,3 +266,30 @@ class Associations:
     phase_removed: int
     """Trials whose checkpoint cycle was removed first."""
     refused: Note | None
+
+
+@dataclass(frozen=True)
+class ArmLatencyCurve:
+    """One scenario in one arm, at the greatest load of its trials."""
+
+    scenario: str
+    """Empty: all together, which a workload of one scenario has too."""
+    arm: str
+    of: Literal["latency", "response"]
+    """Response time, from when a transaction was due, or latency, from when it began."""
+    step: float | None
+    """The load, where trials have several."""
+    trials: int
+    transactions: int
+    shares: tuple[float, ...]
+    latency_ms: tuple[float, ...]
+    """At each share, of all trials' transactions together."""
+    low_ms: tuple[float | None, ...]
+    """The lowest of the trials; None where a trial has too few transactions. Likewise `high_ms`."""
+    high_ms: tuple[float | None, ...]
+    max_ms: float
+
+    def at(self, share: float) -> float | None:
+        """The quantile at a named share; None where too few transactions were slower."""
+        found = dict(zip(self.shares, self.latency_ms, strict=True))
+        return found.get(share)

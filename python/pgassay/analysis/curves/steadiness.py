@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import special
 
 from pgassay.analysis.curves.model import Shift, Steadiness, StepSteadiness, Trend
 from pgassay.analysis.measures.courses.trial_course import StepSpan, TrialCourse
@@ -123,7 +123,7 @@ def _more_than_chance(
 
 
 def _too_many(count: int, of: int, rare: float) -> bool:
-    return count > 0 and float(special.bdtrc(count - 1, of, _CHANCE)) < rare
+    return count > 0 and float(scipy.special.bdtrc(count - 1, of, _CHANCE)) < rare
 
 
 def _judge(course: TrialCourse, span: StepSpan, smallest: float) -> StepSteadiness:

@@ -15,12 +15,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.resources import files
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pgassay.analysis.reading.counters import CounterSeries
 from pgassay.notes import terms_of
+
+if TYPE_CHECKING:  # reads tables; whoever only shows figures needs none of it
+    from pgassay.analysis.reading.counters import CounterSeries
 
 Figures = Mapping[str, float | None]
 

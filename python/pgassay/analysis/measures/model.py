@@ -7,11 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import Any, Literal
 
 from pgassay.analysis.host.columns import HostWindow
 from pgassay.notes import Importance, Note
+
+SignalKey = tuple[str, str, str]
+"""Source, object, name."""
 
 
 @dataclass(frozen=True)
@@ -179,3 +183,84 @@ class TrialMeasures:
         """Holds what was made of the slices: a run is analysed after every block, its trials
         stay."""
         return {}
+
+
+@dataclass(frozen=True)
+class TrialSignals:
+    """The signals of one trial."""
+
+    number: int
+    block: int
+    arm: str
+    seconds: float
+    transactions: int
+    values: Mapping[SignalKey, float]
+
+
+@dataclass(frozen=True)
+class ArmSignals:
+    """The trials of one arm, in order of their blocks."""
+
+    arm: str
+    trials: tuple[TrialSignals, ...]
+
+    @cached_property
+    def keys(self) -> frozenset[SignalKey]:
+        """Returns every signal of any trial."""
+        return frozenset(key for trial in self.trials for key in trial.values)
+
+    def total(self, source: str, thing: str = "*", name: str = "*") -> tuple[float | None, ...]:
+        """The sum over matching signals in each trial; None where a trial has none.
+
+        `*` in object and name stands for any text; case counts, except in wait events, because
+        PostgreSQL 17 respelt some of them.
+        """
+        wanted = self._matching(source, thing, name)
+        found = []
+        for trial in self.trials:
+            known = [trial.values[key] for key in wanted if key in trial.values]
+            found.append(sum(known) if known else None)
+        return tuple(found)
+
+    def mean(self, source: str, thing: str = "*", name: str = "*") -> float | None:
+        """The mean of `total` over the trials that have it."""
+        known = [value for value in self.total(source, thing, name) if value is not None]
+        return sum(known) / len(known) if known else None
+
+    def _matching(self, source: str, thing: str, name: str) -> list[SignalKey]:
+        return [
+            key
+            for key in self.keys
+            if key[0] == source
+            and fnmatchcase(key[1], thing)
+            and fnmatchcase(key[2].lower(), name.lower())
+        ]
+
+
+@dataclass(frozen=True)
+class BufferCache:
+    """Means over the measured time of the trials of an arm; buffers are pages of 8 kB."""
+
+    arm: str
+    trials: int
+    used: float
+    unused: float
+    dirty: float
+    pinned: float
+    usage_count: float | None
+    """The mean of the used buffers: 0 is evicted next, 5 is the highest."""
+
+
+@dataclass(frozen=True)
+class TrialCheckpoint:
+    """One checkpoint that began in the measured part; what its log line did not say is None."""
+
+    started_s: float
+    """From the beginning of the measured part."""
+    ended_s: float | None
+    cause: str
+    buffers: int | None
+    write_s: float | None
+    sync_s: float | None
+    sync_longest_s: float | None
+    distance_kb: int | None

@@ -20,10 +20,7 @@ A signal is known by (source, object, name), as a counter is:
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from fnmatch import fnmatchcase
-from functools import cached_property
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -31,6 +28,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from pgassay.analysis.measures.courses.trial_course import is_state
+from pgassay.analysis.measures.model import ArmSignals, BufferCache, TrialSignals
 from pgassay.analysis.measures.sources import TrialSources
 from pgassay.analysis.reading.counters import CounterSeries, Key
 from pgassay.analysis.reading.logged import logged_in
@@ -42,58 +40,6 @@ from pgassay.trials.sampling.queries import STATEMENTS, WAITS
 _WORDS = ("backend_type", "state", "wait_event_type", "wait_event", "scenario")
 _AROUND = (STATEMENTS.source, WAITS.source)
 """Read before and after the load only: their growth is of all of it, warm-up included."""
-
-
-@dataclass(frozen=True)
-class TrialSignals:
-    """The signals of one trial."""
-
-    number: int
-    block: int
-    arm: str
-    seconds: float
-    transactions: int
-    values: Mapping[Key, float]
-
-
-@dataclass(frozen=True)
-class ArmSignals:
-    """The trials of one arm, in order of their blocks."""
-
-    arm: str
-    trials: tuple[TrialSignals, ...]
-
-    @cached_property
-    def keys(self) -> frozenset[Key]:
-        """Returns every signal of any trial."""
-        return frozenset(key for trial in self.trials for key in trial.values)
-
-    def total(self, source: str, thing: str = "*", name: str = "*") -> tuple[float | None, ...]:
-        """The sum over matching signals in each trial; None where a trial has none.
-
-        `*` in object and name stands for any text; case counts, except in wait events, because
-        PostgreSQL 17 respelt some of them.
-        """
-        wanted = self._matching(source, thing, name)
-        found = []
-        for trial in self.trials:
-            known = [trial.values[key] for key in wanted if key in trial.values]
-            found.append(sum(known) if known else None)
-        return tuple(found)
-
-    def mean(self, source: str, thing: str = "*", name: str = "*") -> float | None:
-        """The mean of `total` over the trials that have it."""
-        known = [value for value in self.total(source, thing, name) if value is not None]
-        return sum(known) / len(known) if known else None
-
-    def _matching(self, source: str, thing: str, name: str) -> list[Key]:
-        return [
-            key
-            for key in self.keys
-            if key[0] == source
-            and fnmatchcase(key[1], thing)
-            and fnmatchcase(key[2].lower(), name.lower())
-        ]
 
 
 def by_arm(arms: Sequence[str], trials: Sequence[TrialSignals]) -> tuple[ArmSignals, ...]:
@@ -201,20 +147,6 @@ def _grouped(sessions: pa.Table, weight: NDArray[np.float64]) -> pa.Table:
 
 
 _SOURCE = "buffercache"
-
-
-@dataclass(frozen=True)
-class BufferCache:
-    """Means over the measured time of the trials of an arm; buffers are pages of 8 kB."""
-
-    arm: str
-    trials: int
-    used: float
-    unused: float
-    dirty: float
-    pinned: float
-    usage_count: float | None
-    """The mean of the used buffers: 0 is evicted next, 5 is the highest."""
 
 
 def buffer_caches(signals: Sequence[ArmSignals]) -> tuple[BufferCache, ...]:

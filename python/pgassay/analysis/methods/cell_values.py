@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from pgassay.analysis.measures.model import ScenarioMeasures, TrialMeasures
-from pgassay.analysis.measures.signals import ArmSignals
+from pgassay.analysis.measures.model import ArmSignals, ScenarioMeasures, TrialMeasures
 from pgassay.analysis.methods.model import CELLS, WHY_MISSING, CellDefinition, MethodCell, Pattern
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.notes import Note, Term

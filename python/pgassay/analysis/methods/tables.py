@@ -22,8 +22,7 @@ from pgassay.analysis.compare.estimate import both, bounded, relative
 from pgassay.analysis.compare.model import Comparison, Verdict, Withdrawn
 from pgassay.analysis.compare.rule import Rule, rule_of
 from pgassay.analysis.compare.secondary import SECONDARY, critical_for_many
-from pgassay.analysis.measures.model import TrialMeasures
-from pgassay.analysis.measures.signals import ArmSignals
+from pgassay.analysis.measures.model import ArmSignals, TrialMeasures
 from pgassay.analysis.methods.cell_values import CellValues, cell_values
 from pgassay.analysis.methods.model import CellFigure, MethodCell
 from pgassay.analysis.statistics.intervals import mean_within, paired_t_p

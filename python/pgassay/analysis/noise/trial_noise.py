@@ -14,8 +14,8 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import special
 
 from pgassay.analysis.compare.blocks.contrasts import BlockTable
 from pgassay.analysis.measures.courses.trial_course import TrialCourse
@@ -72,7 +72,7 @@ def spread_interval(sd: float, freedom: float) -> tuple[float, float]:
 
     It assumes independent normal values; with heavier tails it is too narrow.
     """
-    low, high = (sd * math.sqrt(freedom / special.chdtri(freedom, p)) for p in (0.025, 0.975))
+    low, high = (sd * math.sqrt(freedom / scipy.special.chdtri(freedom, p)) for p in (0.025, 0.975))
     return low, high
 
 

@@ -18,7 +18,8 @@ import pyarrow.compute as pc
 
 from pgassay.analysis.host.windows import HostCourse
 from pgassay.analysis.measures.courses.even_series import EvenSeries, even_series, joined
-from pgassay.analysis.measures.signals import ArmSignals, TrialSignals, sessions_by_event
+from pgassay.analysis.measures.model import ArmSignals, TrialSignals
+from pgassay.analysis.measures.signals import sessions_by_event
 from pgassay.analysis.observation.model import BinnedSeries
 from pgassay.analysis.observation.standby_lag import SOURCE as STANDBY
 from pgassay.analysis.observation.standby_lag import StandbyLag

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from pgassay.analysis.compare.blocks.contrasts import pair_blocks
 from pgassay.analysis.compare.rule import rule_of
 from pgassay.analysis.compare.secondary import SECONDARY, critical_for_many
-from pgassay.analysis.measures.signals import TrialSignals
+from pgassay.analysis.measures.model import TrialSignals
 from pgassay.analysis.measures.statements import SeenPlan, TrialStatements
 from pgassay.analysis.reading.own_statements import own_among
 from pgassay.analysis.reading.plan_shape import PlanShape

@@ -22,8 +22,8 @@ from importlib.resources import files
 from itertools import pairwise
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import ndimage, special
 
 Array = NDArray[np.float64]
 LIMITS = tomllib.loads((files(__package__) / "modes.toml").read_text("utf-8"))
@@ -61,7 +61,7 @@ def find_modes(counts: Array, step: float, coarseness: float = 0.0) -> Modes:
     """
     bandwidth = max(_bandwidth(counts, step), LIMITS["least_bandwidth"], coarseness)
     totals = counts.sum(axis=1, keepdims=True)
-    smooth = ndimage.gaussian_filter1d(counts, bandwidth / step, axis=1, mode="constant")
+    smooth = scipy.ndimage.gaussian_filter1d(counts, bandwidth / step, axis=1, mode="constant")
     # How many values the kernel sees at each place, were they evenly spread.
     seen = smooth * (2.0 * math.sqrt(math.pi) * bandwidth / step)
     by_trial = smooth / totals / step
@@ -158,7 +158,7 @@ def _is_a_dip(dips: Array, least: float, alpha: float) -> bool:
     if dips.mean() < least or np.sum(dips > 0.0) < math.ceil(LIMITS["trials"] * n):
         return False
     error = float(dips.std(ddof=1)) / math.sqrt(n)
-    return float(dips.mean()) > float(special.stdtrit(n - 1, 1.0 - alpha)) * error
+    return float(dips.mean()) > float(scipy.special.stdtrit(n - 1, 1.0 - alpha)) * error
 
 
 def _valleys(density: Array, peaks: list[int]) -> list[int]:

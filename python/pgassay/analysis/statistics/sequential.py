@@ -17,8 +17,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import special
 
 Vector = NDArray[np.float64]
 
@@ -54,13 +54,13 @@ def critical_t_at(
     if units > n:
         # So many values have almost no small-sample error: the bounds for a known variance do.
         z = bounds(tuple(look / last for look in seen), alpha)[len(before)]
-        nominal = float(special.ndtr(-z))
+        nominal = float(scipy.special.ndtr(-z))
     else:
         found = _criticals(seen, last, alpha)[len(before)]
         if math.isinf(found) or units == at:
             return found
-        nominal = float(special.stdtr(at - 1, -found))
-    return float(-special.stdtrit(units - 1, nominal))
+        nominal = float(scipy.special.stdtr(at - 1, -found))
+    return float(-scipy.special.stdtrit(units - 1, nominal))
 
 
 def level_at(n: int, alpha: float, looks: Sequence[int]) -> float:
@@ -71,7 +71,7 @@ def level_at(n: int, alpha: float, looks: Sequence[int]) -> float:
     """
     found = bounds(tuple(look / looks[-1] for look in looks), alpha)
     at = next((at for at, look in enumerate(looks) if look >= n), len(looks) - 1)
-    return float(2.0 * special.ndtr(-found[at]))
+    return float(2.0 * scipy.special.ndtr(-found[at]))
 
 
 @lru_cache(maxsize=1024)
@@ -82,7 +82,11 @@ def _criticals(seen: tuple[int, ...], last: int, alpha: float) -> tuple[float, .
     running = np.ones(simulated.shape[1], dtype=bool)
     found: list[float] = []
     for n, z, sizes in zip(seen, nominal, simulated, strict=True):
-        edge = math.inf if math.isinf(z) else float(-special.stdtrit(n - 1, special.ndtr(-z)))
+        edge = (
+            math.inf
+            if math.isinf(z)
+            else float(-scipy.special.stdtrit(n - 1, scipy.special.ndtr(-z)))
+        )
         left = running.sum() - len(running) * (1.0 - spent(n / last, alpha))
         if found and left >= _FEWEST_CROSSINGS:
             edge = max(edge, float(np.partition(sizes[running], -round(left))[-round(left)]))
@@ -145,7 +149,9 @@ def _edge(places: Vector, weights: Vector, step: float, allowed: float) -> float
         return math.inf
 
     def excess(edge: float) -> float:
-        out = special.ndtr((places - edge) / step) + special.ndtr((-places - edge) / step)
+        out = scipy.special.ndtr((places - edge) / step) + scipy.special.ndtr(
+            (-places - edge) / step
+        )
         return float(weights @ out) - allowed
 
     from scipy import optimize  # a third of a second to load, which most commands can do without

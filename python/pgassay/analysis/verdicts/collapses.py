@@ -16,8 +16,8 @@ import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import special
 
 from pgassay.analysis.compare.model import Comparison
 from pgassay.analysis.reading.metrics import METRICS, Metric
@@ -49,7 +49,9 @@ def unseen_collapses(verdicts: Sequence[Comparison]) -> Iterator[UnseenCollapses
 def most_unseen(trials: int, seen: int = 0) -> float:
     """The upper 95 % limit of a share of which so many were seen in so many trials."""
     return (
-        1.0 if seen >= trials else float(special.betaincinv(seen + 1, trials - seen, _CONFIDENCE))
+        1.0
+        if seen >= trials
+        else float(scipy.special.betaincinv(seen + 1, trials - seen, _CONFIDENCE))
     )
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import special
+import scipy
 
 from pgassay.analysis.compare.model import Comparison, Verdict
 from pgassay.analysis.measures.model import Caveat, OtherUse, TrialMeasures
@@ -118,4 +118,4 @@ def _kruskal_p(groups: Sequence[Sequence[float]]) -> float:
     sums = sum(float(part.sum()) ** 2 / len(part) for part in np.split(ranks, ends))
     n = len(every)
     statistic = 12.0 / (n * (n + 1)) * sums - 3.0 * (n + 1)
-    return float(special.chdtrc(len(groups) - 1, max(0.0, statistic)))
+    return float(scipy.special.chdtrc(len(groups) - 1, max(0.0, statistic)))

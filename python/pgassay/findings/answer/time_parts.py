@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from pgassay.analysis.compare.accounting import Accounting, TimePart
+from pgassay.analysis.compare.model import Accounting, TimePart
 from pgassay.analysis.model import Analysis, RunFacts, Verdict
 from pgassay.findings.model import Confidence, Finding, FindingKind
 from pgassay.findings.wording import as_sentences, share_interval, texts_of

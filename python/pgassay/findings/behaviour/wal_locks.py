@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pgassay.analysis.compare.accounting import Accounting, TimePart
+from pgassay.analysis.compare.model import Accounting, TimePart
 from pgassay.analysis.model import Analysis, ArmSignals, ArmSummary, RunFacts
 from pgassay.findings.model import Confidence, Evidence, Finding, FindingKind
 from pgassay.findings.next_spec import next_spec

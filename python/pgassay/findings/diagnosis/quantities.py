@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cached_property
 
-from pgassay.analysis.measures.signals import ArmSignals, TrialSignals
+from pgassay.analysis.measures.model import ArmSignals, TrialSignals
 from pgassay.analysis.model import Analysis, RunFacts
 from pgassay.findings.diagnosis.rule_file import ObjectCondition, Sign
 from pgassay.spec.reading.units import to_base

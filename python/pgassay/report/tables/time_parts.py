@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from pgassay.analysis.compare.accounting import Accounting, TimePart
+from pgassay.analysis.compare.model import Accounting, TimePart
 from pgassay.analysis.reading.metrics import UNACCOUNTED
 from pgassay.findings.wording import share_interval
 from pgassay.language import Message, decimals, tr

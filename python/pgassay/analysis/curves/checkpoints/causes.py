@@ -19,8 +19,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import special
 
 from pgassay.analysis.curves.checkpoints.around import RULES, UNACCOUNTED, Around, around
 from pgassay.analysis.curves.checkpoints.model import (
@@ -121,7 +121,7 @@ def _share(
     share, interval = None, None
     if whole.low is not None and whole.low > 0.0:
         share = _PER_CENT * float(extra_s.mean() / whole_s.mean())
-        critical = float(special.stdtrit(len(whole_s) - 1, 0.975))
+        critical = float(scipy.special.stdtrit(len(whole_s) - 1, 0.975))
         ends = ratio_of_means(extra_s, whole_s, critical)
         if ends is not None and name != "whole":
             interval = (_PER_CENT * ends[0], _PER_CENT * ends[1])

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from pgassay.analysis.measures.courses.checkpoint_signals import TrialCheckpoint
+from pgassay.analysis.measures.model import TrialCheckpoint
 from pgassay.analysis.statistics.values import Estimate, Interval
 from pgassay.notes import Note
 

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgassay.analysis.curves.checkpoints.model import CheckpointRow
-from pgassay.analysis.measures.courses.checkpoint_signals import TrialCheckpoint
 from pgassay.analysis.measures.courses.trial_course import IMAGES, TrialCourse
+from pgassay.analysis.measures.model import TrialCheckpoint
 
 Array = NDArray[np.float64]
 FEWEST_TRIALS = 3

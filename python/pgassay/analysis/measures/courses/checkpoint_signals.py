@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
 from importlib.resources import files
@@ -18,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from pgassay.analysis.measures.model import TrialCheckpoint
 from pgassay.analysis.measures.sources import TrialSources
 from pgassay.analysis.reading.counters import CounterSeries, Key
 from pgassay.analysis.waits.wait_profile import looks_in, times_of_looks
@@ -30,21 +30,6 @@ SIGNALS = terms_of(
 )
 GROUPS: Mapping[str, str] = {one["name"]: one["title"] for one in SIGNALS["group"]}
 """Groups of waits of the load's sessions: name → title."""
-
-
-@dataclass(frozen=True)
-class TrialCheckpoint:
-    """One checkpoint that began in the measured part; what its log line did not say is None."""
-
-    started_s: float
-    """From the beginning of the measured part."""
-    ended_s: float | None
-    cause: str
-    buffers: int | None
-    write_s: float | None
-    sync_s: float | None
-    sync_longest_s: float | None
-    distance_kb: int | None
 
 
 def checkpoints_within(table: pa.Table, zero_ns: int, end_ns: int) -> tuple[TrialCheckpoint, ...]:

@@ -18,10 +18,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from pgassay.analysis.measures.courses.checkpoint_signals import (
-    TrialCheckpoint,
     checkpoints_within,
     read_signals_around,
 )
+from pgassay.analysis.measures.model import TrialCheckpoint
 from pgassay.analysis.measures.sources import TrialSources
 from pgassay.analysis.reading.counters import CounterSeries, Key
 from pgassay.analysis.reading.histograms import with_latencies

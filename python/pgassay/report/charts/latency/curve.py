@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from pgassay.analysis.curves.latency_curve import ArmLatencyCurve
+from pgassay.analysis.curves.model import ArmLatencyCurve
 from pgassay.analysis.measures.courses.latencies import ALL
 from pgassay.language import decimals, tr
 from pgassay.quantities import latency

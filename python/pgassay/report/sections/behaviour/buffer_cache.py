@@ -5,7 +5,7 @@ Enters: the context. Leaves: a table. Never: says what a relation has in it.
 
 from __future__ import annotations
 
-from pgassay.analysis.measures.signals import BufferCache
+from pgassay.analysis.measures.model import BufferCache
 from pgassay.language import decimals, tr
 from pgassay.report.charts.style import arm_styles
 from pgassay.report.context import ReportContext
