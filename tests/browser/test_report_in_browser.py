@@ -308,3 +308,58 @@ def _mouse(tab: Tab, kind: str, chart: str, share: float) -> None:
         button="left" if kind != "mouseMoved" else "none",
         clickCount=1,
     )
+
+
+def test_a_table_is_found_by_its_words_and_opens_from_the_keyboard(
+    browser: Browser, report: Path
+) -> None:
+    with browser.open(report, 1400) as tab:
+        tab.send("Input.dispatchKeyEvent", type="keyDown", key="/", text="/")
+        tab.send("Input.insertText", text="wal per trans")
+        assert tab.evaluate("document.querySelectorAll('.results a').length") > 0
+        assert tab.evaluate("document.querySelector('nav ul:last-of-type').hidden") is True
+        for key in ("ArrowDown", "Enter"):
+            tab.send("Input.dispatchKeyEvent", type="keyDown", key=key, text="\r"[: key == "Enter"])
+        assert "WAL per transaction" in tab.evaluate("document.activeElement.innerText")
+        assert tab.evaluate("document.querySelector('.found').getClientRects().length") > 0
+        tab.evaluate("document.querySelector('.find').focus()")
+        tab.send("Input.dispatchKeyEvent", type="keyDown", key="Escape")
+        assert tab.evaluate("document.querySelectorAll('.results a').length") == 0
+        assert tab.evaluate("document.querySelector('nav ul:last-of-type').hidden") is False
+        assert tab.console == []
+
+
+def test_everything_is_printed_where_the_address_says_so(browser: Browser, report: Path) -> None:
+    hidden = "[...document.querySelectorAll('main details')].filter(d => !d.open).length"
+    with browser.open(report) as tab:
+        tab.send("Emulation.setEmulatedMedia", media="print")
+        folded = tab.evaluate("document.querySelector('main').offsetHeight")
+        tab.evaluate("location.hash = 'unfolded'")
+        # Without the event, which a page without a script does not heed.
+        assert tab.evaluate("document.querySelector('main').offsetHeight") > folded
+        tab.evaluate("dispatchEvent(new Event('beforeprint'))")
+        assert tab.evaluate(hidden) == 0
+        tab.evaluate("dispatchEvent(new Event('afterprint'))")
+        assert tab.evaluate(hidden) > 0
+
+
+def test_a_link_opens_the_fold_that_it_leads_into(browser: Browser, report: Path) -> None:
+    inside = "document.querySelector('main details:not([open]) > :not(summary)')"
+    with browser.open(report) as tab:
+        tab.evaluate(f"window.fold = {inside}.parentElement; {inside}.id = 'inside'")
+        tab.evaluate("location.hash = 'inside'")
+        opened = "new Promise(done => setTimeout(() => done(fold.open), 50))"
+        answer = tab.send("Runtime.evaluate", expression=opened, awaitPromise=True)
+        assert answer["result"]["value"] is True
+
+
+@pytest.mark.parametrize("spec_text", [None, STEPS])
+def test_the_table_of_verdicts_shows_the_change_on_a_phone(
+    browser: Browser, tmp_path: Path, spec_text: str | None
+) -> None:
+    found = synthetic_context(tmp_path, *filter(None, [spec_text]), effects={"a2": 0.12})
+    with browser.open(_written(found, tmp_path), 375, 800) as tab:
+        title = (
+            "[...document.querySelectorAll('#effect thead th')].find(t => t.innerText=='Change')"
+        )
+        assert tab.evaluate(f"{title}.getBoundingClientRect().right") <= 375

@@ -6,6 +6,7 @@ Enters: a directory. Leaves: the report in the format asked for. Never: runs any
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -119,7 +120,7 @@ def _reported(
         return _report_beside(run, gates)
     with in_language(lang):
         context = context_of(directory_at(run), gates or None)
-        _write_as(output_format, context, out, pictures=pictures)
+        _write_as(output_format, _linked(context, run, out), out, pictures=pictures)
     return context
 
 
@@ -133,6 +134,16 @@ def _refuse_gates_without_comparison(gates: Sequence[Gate], run: Path) -> None:
     if not isinstance(directory, RunDirectory):
         raise SetupRefused("gate-of-no-experiment", str(run))
     refuse_without_comparison(gates, directory.plan(), run)
+
+
+def _linked(context: StoredContext, run: Path, out: Path | None) -> StoredContext:
+    """The context, with links to drawings that lead from the file's folder into the run's."""
+    from pgassay.report.context import ReportContext
+    from pgassay.report.flame_graphs import linked_from
+
+    if out is None or not isinstance(context, ReportContext) or not context.flame_graphs:
+        return context
+    return replace(context, flame_graphs=linked_from(out, run, context.flame_graphs))
 
 
 def _write_as(

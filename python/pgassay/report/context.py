@@ -35,7 +35,7 @@ class FlameGraph:
     arm: str
     kind: str
     file: str
-    """In the run's folder, with a script for zooming."""
+    """With a script for zooming; seen from the run's folder, or from the page's if that differs."""
     svg: str
     """Without a script; empty where it is too large for the page."""
     baseline: str = ""

@@ -1,13 +1,18 @@
 """The flame graphs that a report shows.
 
-Enters: the drawings stored with a run. Leaves: those that fit into one page, and where all lie.
+Enters: the drawings stored with a run, where the page lies. Leaves: those that fit into one page,
+and where all lie, as seen from there.
 Never: draws.
 """
 
 from __future__ import annotations
 
 import math
+import os
 import re
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
 
 from pgassay.analysis.profiles.model import Profiles
 from pgassay.plan.model import Plan
@@ -42,6 +47,12 @@ def flame_graphs(
         file = f"{PROFILES}/{stem}.svg"
         found.append(FlameGraph(arm, kind, file, shown, baseline, _height(svg)))
     return tuple(found)
+
+
+def linked_from(page: Path, run: Path, graphs: Iterable[FlameGraph]) -> tuple[FlameGraph, ...]:
+    """The drawings of a run for a page that may lie in another folder than the run's."""
+    away = Path(os.path.relpath(run.resolve(), page.resolve().parent))
+    return tuple(replace(one, file=(away / one.file).as_posix()) for one in graphs)
 
 
 def _height(svg: str) -> int:

@@ -12,6 +12,7 @@ from pgassay.analysis.profiles.functions import profiles_of
 from pgassay.analysis.profiles.model import Profiles
 from pgassay.errors import RunDirectoryError
 from pgassay.notes import legacy
+from pgassay.report.flame_graphs import linked_from
 from pgassay.report.formats.html import render_html
 from pgassay.report.formats.markdown import render_markdown
 from pgassay.samples.profiles import ProfileDirectory, StoredProfiles
@@ -102,6 +103,15 @@ def test_the_report_shows_profiles_and_no_name_in_them_becomes_markup(tmp_path: 
     text = render_markdown(context)
     assert "By function" in text
     assert f"profiles/{stem}.svg" in text
+    # A page elsewhere links to where the drawings are.
+    elsewhere = tmp_path / "my pages" / "report.html"
+    elsewhere.parent.mkdir()
+    linked = linked_from(elsewhere, run.path, context.flame_graphs)
+    assert {(elsewhere.parent / one.file).resolve() for one in linked} == {
+        (run.path / one.file).resolve() for one in context.flame_graphs
+    }
+    beside = linked_from(run.path / "report.ru.html", run.path, context.flame_graphs)
+    assert beside == context.flame_graphs
 
 
 def test_what_could_not_be_profiled_is_said_in_the_report(tmp_path: Path) -> None:

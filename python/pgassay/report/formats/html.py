@@ -37,6 +37,9 @@ _WORDS = {
     "numbers": Message("The numbers of this chart"),
     "complete": Message("This file is complete in itself and loads nothing."),
     "on_paper": Message("On paper a table that was folded is left out: only its title is there."),
+    "print_everything": Message("Print everything"),
+    "find": Message("Find a table or metric"),
+    "found_nothing": Message("Nothing found"),
 }
 """What the templates say themselves."""
 
@@ -45,7 +48,7 @@ def render_html(context: AnyContext) -> str:
     """Returns the whole page as HTML."""
     page, made_of = page_of(context), commit_words()
     sections = [(one, html_of(one.blocks)) for one in page.sections]
-    script = _asset("charts.js")
+    script = _asset("charts.js") + _asset("page.js")
     page_text = (
         _templates()
         .get_template("page.html.j2")

@@ -284,7 +284,7 @@
     plot.addEventListener("blur", () => hide(plot));
   });
 
-  // ---- Arms, printing
+  // ---- Arms
   document.querySelectorAll("button[data-arm]").forEach(function (button) {
     button.addEventListener("click", function () {
       const shown = button.getAttribute("aria-pressed") !== "true", arm = button.dataset.arm;
@@ -296,22 +296,5 @@
       });
     });
   });
-  let opened = [];
-  addEventListener("beforeprint", function () {
-    opened = Array.from(document.querySelectorAll(".printed:not([open])"));
-    opened.forEach((details) => { details.open = true; });
-  });
-  addEventListener("afterprint", () => opened.forEach((details) => { details.open = false; }));
-
-  // ---- Tables that can be scrolled take the focus, so that keys can scroll them; contents beside the page stay open
-  function adapt() {
-    document.querySelectorAll(".scroll, pre").forEach(function (box) {
-      if (box.scrollWidth > box.clientWidth + 1) box.tabIndex = 0;
-      else box.removeAttribute("tabindex");
-    });
-    if (matchMedia("(min-width: 84rem)").matches) document.querySelector("nav details").open = true;
-  }
-  adapt();
-  addEventListener("resize", adapt);
   document.documentElement.dataset.charts = "ready";
 })();

@@ -33,8 +33,8 @@ from pgassay.report.tables.cells import (
 sentence = texts_of(__name__)
 
 _COLUMNS = (
-    column("level", "Level compared", subject, "heading", merges=True),
-    written("metric", "Endpoint", endpoint_title, "text"),
+    column("level", "Level compared", subject, "group"),
+    written("metric", "Endpoint", endpoint_title, "heading"),
     LOAD,
     column("verdict", "Verdict", lambda c: tone_cell(c.verdict.value, TONES[c.verdict]), "text"),
     *CHANGE,

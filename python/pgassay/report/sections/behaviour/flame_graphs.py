@@ -7,6 +7,7 @@ script that a drawing brings.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from urllib.parse import quote
 
 from pgassay.analysis.profiles.model import ArmProfile, FunctionDifference, ProfileDifference
 from pgassay.language import Message, colon, decimals, listed, tr
@@ -81,8 +82,8 @@ def _drawing(
     how_to_read = note(
         graph.baseline and sentence("red_the_function_itself", value=names[graph.baseline]),
         tr("Below a function stands what it calls; its width is time."),
-        tr("To zoom and search, open the file beside this report:"),
-        (Span(graph.file, link=graph.file),),
+        tr("To zoom and search, open the file:"),
+        (Span(graph.file, link=quote(graph.file)),),
     )
     frame = Frame(graph.svg, title, graph.height) if graph.svg else None
     own = PageOnly([functions]) if functions else None

@@ -1,0 +1,122 @@
+"use strict";
+// Adds to the page: a box that finds any table or metric, folds that open for what a link leads to, and printing.
+// The page is complete without it: contents are links, folds open by themselves, and #unfolded prints by style.css.
+(function () {
+  const MOST = 40; // found at a time
+  const PLACES = "main h2, main h3, main summary:not(:has(h2)), main dt, main .scroll[aria-label], main .plot svg[aria-label], main tbody tr > :first-child";
+  const contents = document.querySelector("nav details"), lists = Array.from(contents.children).slice(1);
+  const wide = matchMedia("(min-width: 84rem)");
+
+  // ---- Folds open for what is looked for
+  function unfold(element) {
+    for (let fold = element.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
+  }
+  function follow() {
+    const target = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    if (!target || target === document.body) return;
+    unfold(target);
+    target.scrollIntoView();
+  }
+  addEventListener("hashchange", follow);
+  // A link to where the page is already changes no address.
+  document.addEventListener("click", (event) => { if (event.target.closest("a[href^='#']")) setTimeout(follow, 0); });
+
+  // ---- The box
+  function placesOf() {
+    const known = new Set(), found = [];
+    for (const element of document.querySelectorAll(PLACES)) {
+      const words = (element.getAttribute("aria-label") || element.textContent).trim().replace(/\s+/g, " ");
+      const section = element.closest("section"), title = section.querySelector("h2").textContent.trim();
+      const key = title + "\n" + words;
+      if (!/\p{L}/u.test(words) || known.has(key) || element.closest(".numbers")) continue;
+      known.add(key);
+      found.push({ element, words, title, text: words.toLowerCase(), id: section.id || section.querySelector("[id]").id });
+    }
+    return found;
+  }
+  let places = null;
+  const box = document.createElement("input"), results = document.createElement("ul");
+  Object.assign(box, { type: "search", className: "find", placeholder: document.body.dataset.find, autocomplete: "off" });
+  box.setAttribute("aria-label", document.body.dataset.find);
+  results.className = "results";
+  results.setAttribute("aria-live", "polite");
+  contents.querySelector("summary").after(box, results);
+
+  function find() {
+    places = places || placesOf();
+    const wanted = box.value.toLowerCase().split(/\s+/).filter(Boolean);
+    // What begins with a word that is looked for stands before what only contains it.
+    const begins = (one) => wanted.filter((word) => ` ${one.text}`.includes(` ${word}`)).length;
+    const found = wanted.length ? places.filter((one) => wanted.every((word) => one.text.includes(word))) : [];
+    found.sort((one, other) => begins(other) - begins(one));
+    results.replaceChildren(...found.slice(0, MOST).map(function (one) {
+      const item = document.createElement("li"), link = document.createElement("a"), where = document.createElement("small");
+      link.href = "#" + one.id;
+      link.textContent = one.words.length > 90 ? one.words.slice(0, 90) + "…" : one.words;
+      where.textContent = one.words === one.title ? "" : one.title;
+      link.append(where);
+      link.addEventListener("click", (event) => { event.preventDefault(); event.stopPropagation(); show(one.element); });
+      item.append(link);
+      return item;
+    }));
+    if (wanted.length && !found.length) results.append(Object.assign(document.createElement("li"), { textContent: document.body.dataset.foundNothing }));
+    lists.forEach((list) => { list.hidden = wanted.length > 0; });
+  }
+  function show(element) {
+    unfold(element);
+    if (!wide.matches) contents.open = false;
+    const shown = element.tagName === "svg" ? element.closest(".plot") : element.closest("tr") || element;
+    shown.scrollIntoView({ block: "center" });
+    document.querySelectorAll(".found").forEach((other) => other.classList.remove("found"));
+    shown.classList.add("found");
+    shown.setAttribute("tabindex", "-1");
+    shown.focus({ preventScroll: true });
+  }
+  box.addEventListener("input", find);
+  contents.addEventListener("keydown", function (event) {
+    const links = Array.from(results.querySelectorAll("a")), at = links.indexOf(document.activeElement);
+    if (event.key === "Escape") {
+      box.value = "";
+      find();
+      box.focus();
+    } else if (event.key === "Enter" && event.target === box && links.length) links[0].click();
+    else if (event.key === "ArrowDown" && at + 1 < links.length) links[at + 1].focus();
+    else if (event.key === "ArrowUp" && at >= 0) (links[at - 1] || box).focus();
+    else return;
+    event.preventDefault();
+  });
+  addEventListener("keydown", function (event) {
+    if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input")) return;
+    event.preventDefault();
+    contents.open = true;
+    box.focus();
+  });
+
+  // ---- Printing: what is open, or everything
+  let opened = [];
+  addEventListener("beforeprint", function () {
+    const folds = location.hash === "#unfolded" ? "main details:not([open])" : ".printed:not([open])";
+    opened = Array.from(document.querySelectorAll(folds));
+    opened.forEach((fold) => { fold.open = true; });
+  });
+  addEventListener("afterprint", () => opened.forEach((fold) => { fold.open = false; }));
+  document.querySelector(".print-everything").addEventListener("click", function (event) {
+    event.preventDefault();
+    location.hash = "unfolded";
+    addEventListener("afterprint", () => { location.hash = "end"; }, { once: true });
+    print();
+  });
+
+  // ---- Tables that can be scrolled take the focus, so that keys can scroll them; contents beside the page stay open
+  function adapt() {
+    document.querySelectorAll(".scroll, pre").forEach(function (table) {
+      if (table.scrollWidth > table.clientWidth + 1) table.tabIndex = 0;
+      else table.removeAttribute("tabindex");
+    });
+    if (wide.matches) contents.open = true;
+  }
+  adapt();
+  addEventListener("resize", adapt);
+  document.addEventListener("toggle", adapt, true);
+  follow();
+})();
