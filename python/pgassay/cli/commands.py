@@ -16,6 +16,8 @@ import typer
 from rich.markup import escape
 from typer.core import TyperCommand, TyperGroup
 
+from pgassay.cli.terminal.elsewhere import Redirecting
+
 COMMANDS = {
     "demo": ("demo", "Run a short experiment on a temporary server, to see what pgassay does."),
     "study": ("study.command", "Look at ready experiments on known questions, and run them."),
@@ -65,7 +67,13 @@ class Commands(TyperGroup):
         _shorten_help(self)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Imports the command that was asked for, then resolves it as usual."""
+        """Imports the command that was asked for, then resolves it as usual; `help COMMAND` is the
+        help of that command, and `help` alone that of all."""
+        if args[:1] == ["help"]:
+            if not args[1:]:
+                typer.echo(ctx.get_help())
+                ctx.exit()
+            args = [args[1], "--help"]
         if args and args[0] in COMMANDS:
             self.commands[args[0]] = load_command(args[0])
         return super().resolve_command(ctx, args)
@@ -76,7 +84,7 @@ def load_command(name: str) -> Any:
     app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
     module, _, function = COMMANDS[name][0].partition(":")
     found = import_module(f"pgassay.cli.{module}")
-    app.command(name, cls=getattr(found, "COMMAND_CLASS", TyperCommand))(
+    app.command(name, cls=getattr(found, "COMMAND_CLASS", Redirecting))(
         vars(found)[function or name]
     )
     command: Any = typer.main.get_command(app)

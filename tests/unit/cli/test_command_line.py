@@ -45,6 +45,8 @@ REFUSED = {
         "--intervals /no/x.csv",
     ),
     "pgbench's, not ours": (["load", "-nSF", "50"], "option-of-pgbench", None),
+    "no file": (["run"], "no-file-named", None),
+    "no run": (["show"], "no-run-named", None),
     "in the file": (["run", "x.toml", "--dsn", "host=h"], "option-elsewhere", None),
     "a key of the file": (["plan", "x.toml", "-c", "4"], "option-elsewhere", None),
     "not a time": (["load", "-T", "3q"], "unit-unknown", "-T"),
@@ -61,7 +63,7 @@ REFUSED = {
     "not a size": (["observe", "--max-disk", "lots"], "size-form", "--max-disk"),
 }
 MISTAKES = {
-    "an argument is missing": (["run"], "Missing argument 'spec'"),
+    "an argument is missing": (["study"], "Missing argument 'action'"),
     "no such command": (["rnu"], "No such command 'rnu'. Did you mean 'run'?"),
     "no such option": (["load", "--no-such-flag"], "No such option"),
     "a number is too large": (["load", "-c", "99999999999"], "Invalid value for '-c'"),

@@ -179,7 +179,14 @@ def test_tables_that_do_not_fit_are_refused_by_code_and_key(
             "[settings.postgres]\nwork_mem = '4M'",
             refused("unit-misspelt", "settings.postgres.work_mem", near="MB"),
         ),
-        ("load = 3", refused("not-of-its-type", "load", "lab.toml", wanted="a table")),
+        ("load = 3", refused("value-for-a-table", "load", "lab.toml", value="3", name="load")),
+        ("workload = 'payments'", refused("value-for-a-table", "workload", keys="use, scale")),
+        (
+            "[workload]\nname = 'payments'",
+            refused("unknown-key", "workload.name", near="did you mean use?"),
+        ),
+        ("[load]\nduration = 9", refused("unknown-key", near="did you mean step?")),
+        ("[workload]\nuse = 'payments\n", refused("text-without-quotes", line=2)),
         ("a b", refused("not-toml", None, "lab.toml")),
         (
             "[settings.postgres]\nwork_mem = '8MB'\nWORK_MEM = '9MB'",
@@ -187,7 +194,7 @@ def test_tables_that_do_not_fit_are_refused_by_code_and_key(
                 "setting-twice", "settings.postgres", "lab.toml", before="work_mem", name="WORK_MEM"
             ),
         ),
-        ("[factors.postgres]\nmax_wal_size = '1GB'", refused("not-of-its-type", wanted="a list")),
+        ("[factors.postgres]\nmax_wal_size = '1GB'", refused("levels-not-a-list")),
         (
             "[load]\nclients = '5..22'",
             refused("range-without-steps", "load.clients", "lab.toml", given="5..22"),

@@ -1,4 +1,4 @@
-"""Options that users expect of a command that does not have them.
+"""Options that users expect of a command that does not have them, and arguments that are missing.
 
 Enters: a command's arguments; by option what to use instead. Leaves: a SpecError that says it.
 Never: looks at an option's value.
@@ -17,9 +17,13 @@ from typer.exceptions import TyperException
 
 from pgassay.refusals.refusal import Refusal
 
+_LACKING = {"spec": "no-file-named", "run": "no-run-named"}
+"""The refusal of a command line that lacks this argument."""
+
 
 class Redirecting(TyperCommand):
-    """A command that says what to use in place of options that it does not have."""
+    """A command that says what to use in place of options that it does not have, and how to come by
+    an argument that is missing."""
 
     code = "option-elsewhere"
 
@@ -31,6 +35,9 @@ class Redirecting(TyperCommand):
         try:
             return super().parse_args(ctx, args)
         except TyperException as error:
+            lacks = getattr(getattr(error, "param", None), "name", None)
+            if hasattr(error, "param_type") and lacks in _LACKING:  # not a value that does not fit
+                raise Refusal(_LACKING[lacks]) from None
             name = str(getattr(error, "option_name", None))
             instead = self.elsewhere().get(name)
             if instead is None:

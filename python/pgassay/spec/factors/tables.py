@@ -113,9 +113,15 @@ def _plain(value: Any) -> Any:
     return named_levels(value, plain_names)
 
 
+def _several(value: Any) -> Any:
+    if not isinstance(value, list | tuple):
+        raise UnfitValue("levels-not-a-list")
+    return value
+
+
 _FILES = BeforeValidator(partial(named_levels, names_of=file_names))
 _NUMBERS = BeforeValidator(partial(named_levels, names_of=plain_names))
-Levels = Annotated[tuple[SettingValue, ...], Field(strict=False)]
+Levels = Annotated[tuple[SettingValue, ...], BeforeValidator(_several), Field(strict=False)]
 PlainLevels = Annotated[dict[str, Any], BeforeValidator(_plain), WithJsonSchema(_LIST)]
 FileLevels = Annotated[dict[str, str], _FILES, WithJsonSchema(_LIST_OR_TABLE)]
 

@@ -1,4 +1,4 @@
-"""Find texts without quotes in a TOML file, the most frequent mistake in one.
+"""Find texts without quotes, or with one alone, in a TOML file, the most frequent mistake in one.
 
 Enters: text that tomllib cannot read. Leaves: the line and the words without quotes, if quotes make
 the text one that tomllib can read. Never: changes a file.
@@ -28,13 +28,17 @@ def without_quotes(text: str) -> tuple[int, str] | None:
         bare = [word.strip() for word in words if word.strip() and not _is_value(word)]
         if bare:
             found.append((place + 1, bare[0]))
-            quoted = ", ".join(w if _is_value(w) else f"'{w.strip()}'" for w in words)
+            quoted = ", ".join(w if _is_value(w) else _quoted(w) for w in words)
             lines[place] = f"{pair[1]}{pair[2]}{quoted}{pair[4]}"
     try:
         tomllib.loads("\n".join(lines))
     except (ValueError, RecursionError):
         return None
     return found[0] if found else None
+
+
+def _quoted(word: str) -> str:
+    return "'" + word.strip().strip("\"'") + "'"
 
 
 def _is_value(word: str) -> bool:

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Iterator, Sequence
-from typing import Any, TypeVar, get_args
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from typing import Any, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
@@ -109,6 +111,13 @@ def _coded(model: type[BaseModel], detail: ErrorDetails) -> tuple[str, dict[str,
             return "not-one-of", {"value": value, "known": known}
         case "value_error", {"error": problem}:
             return "value-not-fit", {"problem": str(problem)}
+        case "model_type", _ if table := _model_at(model, list(map(str, detail["loc"]))):
+            name = ".".join(map(str, detail["loc"]))
+            return "value-for-a-table", {
+                "value": value,
+                "name": name,
+                "keys": ", ".join(_keys_of(table)),
+            }
         case kind, _:
             problem = str(detail["msg"]).removeprefix("Input should be ")
             return "not-of-its-type", {"value": value, "wanted": _PLAIN.get(kind, problem)}
@@ -140,6 +149,9 @@ def _unknown(root: type[BaseModel], detail: ErrorDetails) -> tuple[str, dict[str
         place = model.place_of(name, detail["input"])
         if place is not None:
             return "key-of-another-table", {"meant": _joined(here, place, name)}
+    called = [key for key in keys if name.lower() in _other_names().get(key, ())]
+    if called:
+        return "unknown-key", {"near": f"did you mean {' or '.join(called)}?"}
     meant = [_joined(here, one) for one in _paths_to(name, model)] if model else []
     meant = meant or list(_paths_to(name, root))
     if 0 < len(meant) <= _MOST_PLACES and name.lower() not in map(str.lower, keys):
@@ -148,6 +160,12 @@ def _unknown(root: type[BaseModel], detail: ErrorDetails) -> tuple[str, dict[str
 
 
 _MOST_PLACES = 3
+
+
+@cache
+def _other_names() -> Mapping[str, list[str]]:
+    """What people write for a key, by the key."""
+    return tomllib.loads((files(__package__) / "other_names.toml").read_text("utf-8"))
 
 
 def _joined(*parts: str) -> str:
@@ -160,7 +178,7 @@ def _paths_to(name: str, model: type[BaseModel], above: str = "") -> Iterator[st
         path = _joined(above, key)
         if key == name and above:
             yield path
-        if (inner := _table_in(field.annotation)) is not None:
+        if (inner := _table_in(field.annotation, alone=True)) is not None:
             yield from _paths_to(name, inner, path)
 
 
@@ -181,11 +199,14 @@ def _model_at(model: type[BaseModel], path: Sequence[str]) -> type[BaseModel] | 
     return model
 
 
-def _table_in(annotation: Any) -> type[BaseModel] | None:
-    """The table that a field is, or contains by name or in a list."""
+def _table_in(annotation: Any, *, alone: bool = False) -> type[BaseModel] | None:
+    """The table that a field is, or contains by name or in a list; with `alone` none of those."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
-    return next((found for a in get_args(annotation) if (found := _table_in(a))), None)
+    if alone and get_origin(annotation) in (dict, tuple, list):
+        return None
+    inner = (_table_in(one, alone=alone) for one in get_args(annotation))
+    return next(filter(None, inner), None)
 
 
 def shortened(value: Any, most: int = 60) -> str:
