@@ -6,6 +6,7 @@ Never: chooses what is shown.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -190,9 +191,13 @@ def _horizontal_axis(panel: Panel, place: Place, has_ticks: bool) -> Iterable[st
     suffix = f' data-suffix="{inert(panel.x.suffix)}"' if panel.x.suffix else ""
     named = ' data-named=""' if panel.x.ticks is not None else ""
     yield f'<g class="ticks" font-size="{_TICK_PX}" fill="{_INK}"{suffix}{named}>'
-    for at, text in ticks:
+    end = -math.inf
+    for at, text in sorted(ticks, key=lambda tick: place.x(tick[0])):
         half = width_of(text, _TICK_PX) / 2
         x = min(max(place.x(at), half), place.right + 4 - half)
+        if x - half < end:  # moved inwards from the edge, into its neighbour
+            continue
+        end = x + half + 8
         yield f'<text class="tick" x="{x:.1f}" y="{place.bottom + 16:.1f}" text-anchor="middle">'
         yield f"{inert(text)}</text>"
     yield "</g>"

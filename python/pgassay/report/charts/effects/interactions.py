@@ -20,6 +20,7 @@ from pgassay.report.charts.style import (
     ORANGE,
     PURPLE,
     VERMILLION,
+    limits,
     zero_and_margin,
 )
 from pgassay.report.svg.model import Axis, Figure, Line, Mark, Panel, Points, Text
@@ -54,6 +55,11 @@ def _panel(effects: Sequence[SimpleEffect], analysis: Analysis) -> Panel:
     at_levels = list(dict.fromkeys(effect.at for effect in effects))
     levels = list(dict.fromkeys(effect.level for effect in effects))
     alone = f" = {levels[0]}" if len(levels) == 1 else ""
+    margin = 100 * analysis.answer.smallest_effect
+    low, high = limits(
+        [-margin, 0.0, margin, *(effect.estimate.effect_pct or 0.0 for effect in effects)],
+        (end for effect in effects for end in effect.estimate.ci95_pct or ()),
+    )
     metric = METRICS[analysis.answer.metric].title.lower()
     panel = Panel(
         Axis(
@@ -63,7 +69,7 @@ def _panel(effects: Sequence[SimpleEffect], analysis: Analysis) -> Panel:
             ticks=[(float(place), level) for place, level in enumerate(at_levels)],
             grid=False,
         ),
-        Axis("", suffix=" %", most_ticks=6),
+        Axis("", low=low, high=high, suffix=" %", most_ticks=6),
         _PANEL_PX,
         title=tr(
             "{factor}{alone}: effect on {metric}",
@@ -72,7 +78,7 @@ def _panel(effects: Sequence[SimpleEffect], analysis: Analysis) -> Panel:
             metric=metric,
         ),
     )
-    panel.add(*zero_and_margin(100 * analysis.answer.smallest_effect))
+    panel.add(*zero_and_margin(margin))
     for turn, level in enumerate(levels):
         own = [effect for effect in effects if effect.level == level]
         shift = (turn - (len(levels) - 1) / 2) * _APART
