@@ -41,7 +41,7 @@ from pgassay.analysis.curves.model import (
     StepSteadiness,
 )
 from pgassay.analysis.curves.modes.model import LatencyModes, ModeContrast
-from pgassay.analysis.host.columns import Figures, HostWindow
+from pgassay.analysis.host.model import Figures, HostWindow
 from pgassay.analysis.measures.asked import ArmAsked
 from pgassay.analysis.measures.model import (
     ArmSignals,

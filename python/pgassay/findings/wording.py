@@ -11,8 +11,7 @@ from functools import cache
 from typing import Any
 
 from pgassay.analysis.compare import model
-from pgassay.analysis.compare.estimate import FEW_BLOCKS
-from pgassay.analysis.compare.model import Comparison, TimePart
+from pgassay.analysis.compare.model import FEW_BLOCKS, Comparison, TimePart
 from pgassay.analysis.reading.metrics import METRICS, Metric
 from pgassay.analysis.statistics.values import Estimate, Interval
 from pgassay.analysis.verdicts.model import ArmSummary

@@ -5,12 +5,10 @@ Enters: the context of a run, an observation or a trace. Leaves: a `Page`. Never
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 
-from pgassay.findings.apart.verdicts import caveats as caveats_apart
-from pgassay.language import ntr, tr
-from pgassay.notes import Importance, Note
+from pgassay.language import tr
 from pgassay.report.context import (
     AnyContext,
     ApartContext,
@@ -18,20 +16,11 @@ from pgassay.report.context import (
     ReportContext,
     TraceContext,
 )
-from pgassay.report.document.blocks import Answer, Block, Facts, Paragraph
+from pgassay.report.document.blocks import Block
 from pgassay.report.document.section import Filled, Section
-from pgassay.report.document.text import Inline, Span, said
 from pgassay.report.environment import created_at, server_version
-from pgassay.report.sections import RUN_PARTS, RUN_SECTIONS
-from pgassay.report.sections.apart import APART_SECTIONS
-from pgassay.report.sections.observation import OBSERVATION_SECTIONS
-from pgassay.report.summaries import apart as apart_summary
-from pgassay.report.summaries import headline
-from pgassay.report.summaries import observation as observation_summary
-from pgassay.report.summaries.caveats import caveats_of, caveats_that_matter
-
-_MOST_DOUBTS = 2
-"""Caveats beneath the verdict; the section of caveats has all."""
+from pgassay.report.sections.run_parts import RUN_PARTS, RUN_SECTIONS
+from pgassay.report.summaries.top import top_of
 
 
 @dataclass(frozen=True)
@@ -80,12 +69,16 @@ def sections_of(context: AnyContext) -> Sequence[Section]:
     match context:
         case ReportContext():
             return RUN_SECTIONS
+        # Reports of runs need none of these.
         case ObservationContext():
+            from pgassay.report.sections.observation import OBSERVATION_SECTIONS
+
             return OBSERVATION_SECTIONS
         case ApartContext():
+            from pgassay.report.sections.apart import APART_SECTIONS
+
             return APART_SECTIONS
         case TraceContext():
-            # Reports of runs need none of it.
             from pgassay.report.sections.trace import TRACE_SECTIONS
 
             return TRACE_SECTIONS
@@ -101,54 +94,3 @@ def _notes(context: AnyContext) -> tuple[str, str]:
             return f"PostgreSQL {context.described.server_version}", tr("trace, no verdict")
         case ApartContext():
             return tr("made apart, not randomised"), ""
-
-
-def top_of(context: AnyContext) -> tuple[Block, ...]:
-    """The answers, what could change them, and facts to weigh them by."""
-    match context:
-        case ReportContext():
-            doubts = caveats_of(context).get(Importance.VERDICT, ())
-            facts = _facts(headline.facts(context), caveats_that_matter(context))
-            return (*_answers(headline.answers(context)), *_doubts(doubts), facts)
-        case ObservationContext():
-            return (_facts(observation_summary.facts(context), len(recorded_caveats(context))),)
-        case TraceContext():
-            from pgassay.report.summaries import trace as trace_summary
-
-            return (_facts(trace_summary.facts(context), len(recorded_caveats(context))),)
-        case ApartContext():
-            found = caveats_apart(context.analysis)
-            facts = _facts(apart_summary.facts(context), len(found))
-            sure = len(context.analysis.forced)
-            return (*_answers(apart_summary.answers(context)), *_doubts(found[sure:]), facts)
-
-
-def recorded_caveats(context: AnyContext) -> Sequence[str]:
-    """What is missing or doubtful in a recording that has no verdict."""
-    match context:
-        case ObservationContext():
-            return observation_summary.caveats(context)
-        case TraceContext():
-            from pgassay.report.summaries import trace as trace_summary
-
-            return trace_summary.caveats(context)
-        case _:
-            return ()
-
-
-def _answers(found: Sequence[Answer]) -> Iterator[Answer]:
-    return (replace(one, one_of=len(found)) for one in found)
-
-
-def _doubts(caveats: Sequence[Note | str]) -> Iterator[Paragraph]:
-    for caveat in caveats[:_MOST_DOUBTS]:
-        yield Paragraph(said("<b>Could change the verdict:</b> {doubt}", doubt=caveat), "doubt")
-
-
-def _facts(facts: Sequence[tuple[str, str]], caveats: int) -> Facts:
-    """The facts, and how many caveats could change the result."""
-    rows: list[tuple[str, Inline]] = list(facts)
-    if caveats:
-        words = ntr("{n} caveat", "{n} caveats", caveats)
-        rows.append((tr("Measurement"), (Span(words, link="#caveats"),)))
-    return Facts(rows, "facts")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from pgassay.report.sections import RUN_SECTIONS
+from pgassay.report.sections.run_parts import RUN_SECTIONS
 from support.docs.pages import ROOT, links, name_of, pages, tokens
 
 OF_THE_SITE = [page for page in pages() if page.is_relative_to(ROOT / "docs")]

@@ -1,4 +1,4 @@
-"""What planning, running and reporting an ordinary experiment loads: no room with one door."""
+"""What commands load: of pgassay no room with one door, of libraries what they need."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
+
+from pgassay.workflows.reporting import report_run
+from support.synthetic.directories import synthetic_run
 
 LEFT_OUT = (
     "fleet",
@@ -34,6 +37,15 @@ try:
 except SystemExit as end:
     assert not end.code, end.code
 import pgassay.cli.run.execution, pgassay.report.formats.registry
+print(json.dumps(sorted(sys.modules)), file=sys.stderr)
+"""
+SHOW = """
+import json, sys
+from pgassay.cli.main import main
+try:
+    main()
+except SystemExit as end:
+    assert not end.code, end.code
 print(json.dumps(sorted(sys.modules)), file=sys.stderr)
 """
 EXPERIMENT = """
@@ -65,3 +77,14 @@ def test_an_ordinary_run_loads_nothing_of_a_room_with_one_door(
 ) -> None:
     assert "workflows.pipeline" in loaded
     assert [name for name in loaded if f"{name}.".startswith(f"{room}.")] == []
+
+
+@pytest.mark.parametrize("more", [[], ["--json"]])
+def test_show_loads_no_library_that_analyses_reads_tables_or_renders(
+    tmp_path: Path, more: list[str]
+) -> None:
+    report_run(synthetic_run(tmp_path / "run")[0])
+    words = [sys.executable, "-c", SHOW, "show", str(tmp_path / "run"), *more]
+    done = subprocess.run(words, check=True, capture_output=True, text=True)
+    heavy = {"numpy", "scipy", "pyarrow", "psycopg", "polib", "jinja2", "loky"}
+    assert heavy & set(json.loads(done.stderr.splitlines()[-1])) == set()

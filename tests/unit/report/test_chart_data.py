@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pgassay.report.document.blocks import Chart
 from pgassay.report.document.table import Table
-from pgassay.report.sections import RUN_SECTIONS
+from pgassay.report.sections.run_parts import RUN_SECTIONS
 from pgassay.report.svg.model import Axis, Band, Box, Figure, Line, Panel, Points
 from pgassay.report.tables.chart_data import chart_data
 from support.blocks import every

@@ -35,8 +35,8 @@ from pgassay.report.document.captions import cut
 from pgassay.report.document.text import plain_text
 from pgassay.report.formats.html import render_html
 from pgassay.report.formats.markdown import render_markdown
-from pgassay.report.sections import RUN_SECTIONS
 from pgassay.report.sections.behaviour import checkpoints, curves
+from pgassay.report.sections.run_parts import RUN_SECTIONS
 from pgassay.report.svg.draw import WIDE_PX, draw
 from pgassay.report.svg.model import Line
 from support.blocks import every

@@ -12,9 +12,9 @@ import pgassay.report
 import pgassay.report.sections
 from pgassay.findings import registry
 from pgassay.report.document.section import Section
-from pgassay.report.sections import RUN_SECTIONS
 from pgassay.report.sections.apart import APART_SECTIONS
 from pgassay.report.sections.observation import OBSERVATION_SECTIONS
+from pgassay.report.sections.run_parts import RUN_SECTIONS
 from pgassay.report.sections.trace import TRACE_SECTIONS
 
 PACKAGE = pgassay.report.sections.__name__

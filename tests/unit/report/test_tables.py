@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pgassay.report.data_tables.model import table_of
 from pgassay.report.document.table import Absent, Cell, Table, column, table, view
-from pgassay.report.sections import RUN_SECTIONS
+from pgassay.report.sections.run_parts import RUN_SECTIONS
 from pgassay.report.tables.cells import ABSENT
 from support.blocks import every
 from support.synthetic.report_contexts import synthetic_context

@@ -20,15 +20,11 @@ import scipy
 from numpy.typing import NDArray
 
 from pgassay.analysis.compare.alternating.rounds import Spread, spread_of_rounds
-from pgassay.analysis.compare.model import IntervalKind
+from pgassay.analysis.compare.model import FEW_BLOCKS, IntervalKind
 from pgassay.analysis.compare.rule import Rule
 from pgassay.analysis.statistics.intervals import is_rounding, never_varies
 from pgassay.analysis.statistics.multiple_testing import sign_flip_p
 from pgassay.analysis.statistics.values import USELESS_PCT, Interval, ratio_pct
-
-FEW_BLOCKS = 4
-"""Fewest blocks whose spread is known well enough for a verdict, and to say how many more one
-needs. Three blocks that happen to agree would give any interval."""
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,10 @@ from typing import Literal
 from pgassay.analysis.statistics.values import Interval
 from pgassay.quantities import LoadUnit
 
+FEW_BLOCKS = 4
+"""Fewest blocks whose spread is known well enough for a verdict, and to say how many more one
+needs. Three blocks that happen to agree would give any interval."""
+
 
 class Verdict(StrEnum):
     """The verdict on one comparison."""

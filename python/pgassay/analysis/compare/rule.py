@@ -11,10 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-import scipy
-
 from pgassay.analysis.compare.model import IntervalKind
-from pgassay.analysis.statistics.sequential import critical_t_at
 from pgassay.analysis.statistics.values import Interval
 from pgassay.plan.model import Endpoint, Plan
 
@@ -56,6 +53,8 @@ class Rule:
             case IntervalKind.T:
                 return _student(units - 1, 1 - shared / 2)
             case IntervalKind.GROUP | IntervalKind.BOUNDED:
+                from pgassay.analysis.statistics.sequential import critical_t_at  # takes numpy
+
                 return critical_t_at(blocks, shared, self.looks, units)
 
     def critical_inside(self, blocks: int, units: float) -> float:
@@ -114,6 +113,8 @@ def loads_compared(step_levels: Sequence[float]) -> list[float | None]:
 @lru_cache(maxsize=4096)
 def _student(freedom: float, share: float) -> float:
     """A quantile of Student's t; kept, because the same ones are asked for many times."""
+    import scipy  # whoever only reads a rule needs no quantile
+
     return float(scipy.special.stdtrit(freedom, share))
 
 

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgassay.analysis.compare.blocks.positions import FEWEST_BLOCKS
-from pgassay.analysis.compare.estimate import FEW_BLOCKS
+from pgassay.analysis.compare.model import FEW_BLOCKS
 from pgassay.analysis.compare.rule import Rule
 from pgassay.plan.model import Gate
 from pgassay.plan.orders import balanced_orders

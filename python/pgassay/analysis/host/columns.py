@@ -20,23 +20,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from pgassay.analysis.host.model import HostWindow
 from pgassay.notes import terms_of
 
 if TYPE_CHECKING:  # reads tables; whoever only shows figures needs none of it
     from pgassay.analysis.reading.counters import CounterSeries
-
-Figures = Mapping[str, float | None]
-
-
-@dataclass(frozen=True)
-class HostWindow:
-    """One window of a host, by the columns of `host_columns.COLUMNS`."""
-
-    start_ns: int
-    end_ns: int
-    vmstat: Figures
-    iostat: Mapping[str, Figures]
-    """By device."""
 
 
 @dataclass(frozen=True)

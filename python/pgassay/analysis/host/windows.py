@@ -12,7 +12,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pgassay.analysis.host.columns import Figures, HostColumns, HostWindow
+from pgassay.analysis.host.columns import HostColumns
+from pgassay.analysis.host.model import Figures, HostWindow
 from pgassay.analysis.reading.counters import CounterSeries
 from pgassay.samples.stored_parts import StoredPart
 

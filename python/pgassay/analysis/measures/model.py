@@ -11,7 +11,7 @@ from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import Any, Literal
 
-from pgassay.analysis.host.columns import HostWindow
+from pgassay.analysis.host.model import HostWindow
 from pgassay.notes import Importance, Note
 
 SignalKey = tuple[str, str, str]

@@ -16,7 +16,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pgassay.analysis.host.columns import HostColumns, HostWindow
+from pgassay.analysis.host.columns import HostColumns
+from pgassay.analysis.host.model import HostWindow
 from pgassay.analysis.measures.costs import (
     RUN,
     host_costs,

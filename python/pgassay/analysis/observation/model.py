@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from pgassay.analysis.host.columns import HostWindow
+from pgassay.analysis.host.model import HostWindow
 from pgassay.analysis.observation.standby_lag import Unknown
 from pgassay.analysis.observation.statements import Statement
 from pgassay.notes import Note

@@ -25,7 +25,6 @@ from pgassay.analysis.verdicts.model import IdleTrials, Losses
 from pgassay.analysis.verdicts.withdrawal import Level, LevelAt
 from pgassay.notes import Importance, Note, Term, Value
 from pgassay.plan.model import Arm, Plan
-from pgassay.plan.steps import at_load
 from pgassay.quantities import LoadUnit
 from pgassay.trials.model.record import FailedTrial
 
@@ -70,7 +69,7 @@ def idle_trial_caveats(found: Sequence[IdleTrials], step_unit: LoadUnit) -> Iter
     for one in found:
         if one.step is not None and one.arm in whole:
             continue
-        note = Note("analysis/verdicts/standstill", {"idle": describe_idle(one, step_unit)})
+        note = Note("analysis/verdicts/standstill", {"idle": one.note(step_unit)})
         withdrawn = "analysis/verdicts/standstill-withdrawn"
         yield Caveat.of("standstill", _without_verdict(note, one.takes, withdrawn))
 
@@ -81,13 +80,6 @@ def _without_verdict(note: Note, takes: Sequence[Level], code: str) -> Note:
         return note
     named = tuple(f"{factor} = {level}" for factor, level in takes)
     return Note(code, {"text": note, "named": named})
-
-
-def describe_idle(one: IdleTrials, unit: LoadUnit = LoadUnit.CLIENTS) -> Note:
-    """Return the idle trials, such as `3 of 9 trials of wal_level = logical at 8 clients`."""
-    at = at_load(one.step, unit)
-    values: dict[str, Value] = {"trials": one.trials, "of": one.of, "arm": one.label, "at": at}
-    return Note("analysis/verdicts/idle-trials", values)
 
 
 def levels_of_arm(plan: Plan, place: int) -> tuple[Level, ...]:

@@ -10,6 +10,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from pgassay.analysis.statistics.values import Interval
+from pgassay.notes import Note
+from pgassay.plan.steps import at_load
+from pgassay.quantities import LoadUnit
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,16 @@ class IdleTrials:
     """How many trials of this arm count."""
     takes: tuple[tuple[str, str], ...]
     """(factor, level) of the verdicts that are withdrawn because of it."""
+
+    def note(self, unit: LoadUnit = LoadUnit.CLIENTS) -> Note:
+        """Return the idle trials, such as `3 of 9 trials of wal_level = logical at 8 clients`."""
+        return Note.of(
+            "analysis/verdicts/idle-trials",
+            trials=self.trials,
+            of=self.of,
+            arm=self.label,
+            at=at_load(self.step, unit),
+        )
 
 
 @dataclass(frozen=True)

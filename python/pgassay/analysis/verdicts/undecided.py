@@ -12,8 +12,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from pgassay.analysis.compare.estimate import FEW_BLOCKS
-from pgassay.analysis.compare.model import Comparison, Verdict
+from pgassay.analysis.compare.model import FEW_BLOCKS, Comparison, Verdict
 from pgassay.analysis.measures.model import TrialMeasures
 from pgassay.analysis.verdicts.model import Reason, Way, WhyUndecided
 from pgassay.analysis.verdicts.other_programs import DisturbedBy, disturbed_by

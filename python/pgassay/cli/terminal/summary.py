@@ -7,28 +7,33 @@ lines on stdout. Never: computes.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from pgassay.cli.terminal.blocks import print_blocks
 from pgassay.cli.terminal.console import out, plain
-from pgassay.findings.apart.verdicts import caveats
 from pgassay.report.context import AnyContext, ApartContext, ObservationContext, ReportContext
 from pgassay.report.document.blocks import Answer, Block, Facts, Heading, Items
+from pgassay.report.document.section import Section
 from pgassay.report.environment import not_measured
-from pgassay.report.page import sections_of, top_of
-from pgassay.report.sections.answer.gates import gates
+from pgassay.report.sections.answer import diagnosis, effect, factors, gates, why
+from pgassay.report.sections.record import method
 from pgassay.report.summaries.headline import ending_blocks
+from pgassay.report.summaries.top import top_of
 from pgassay.samples.forms.environment import EnvironmentFile
 
-_SECTIONS = (
-    "answer/calibration",
-    "answer/effect",
-    "answer/interactions",
-    "answer/trends",
-    "answer/why",
-    "answer/diagnosis",
-    "record/caveats",
+_OF_A_RUN = (
+    effect.calibration,
+    effect.effect,
+    factors.interactions,
+    factors.trends,
+    why.why,
+    diagnosis.diagnosis,
+    method.caveats,
+    gates.gates,
+)
+"""Shown on a terminal, in this order; to import all sections takes longer than to show these."""
+_OF_OTHERS = (
     "apart/verdicts",
     "apart/conditions",
     "observation/waits",
@@ -38,7 +43,6 @@ _SECTIONS = (
     "trace/caveats",
     "answer/gates",
 )
-"""Shown on a terminal, in this order."""
 
 
 def print_summary(context: AnyContext, report: Path | str | None) -> None:
@@ -60,7 +64,7 @@ def print_ending(context: ReportContext, report: Path | str, run: Path | str) ->
     out.print()
     print_blocks(ending_blocks(context))
     if context.gates:
-        print_blocks(gates.blocks(context))
+        print_blocks(gates.gates.blocks(context))
     rest = shlex.join(("pgassay", "show", str(run)))
     out.print(f"Report: {plain(str(report))}; the rest: {plain(rest)}")
 
@@ -70,14 +74,24 @@ def summary_blocks(context: AnyContext) -> Iterator[Block | None]:
     yield Heading(context.title)
     yield from (one for one in top_of(context) if isinstance(one, Answer | Facts))
     if isinstance(context, ApartContext):
+        from pgassay.findings.apart.verdicts import caveats  # runs need none of it
+
         yield Items(caveats(context.analysis)[len(context.analysis.forced) :])
-    found = [one for one in sections_of(context) if one.name in _SECTIONS]
-    for section in sorted(found, key=lambda one: _SECTIONS.index(one.name)):
+    for section in _sections(context):
         if blocks := section.blocks(context):
             yield Heading(section.title)
             yield from blocks
     if isinstance(context, ReportContext | ObservationContext):
         yield _not_measured(context.environment)
+
+
+def _sections(context: AnyContext) -> Sequence[Section]:
+    if isinstance(context, ReportContext):
+        return _OF_A_RUN
+    from pgassay.report.page import sections_of
+
+    found = {one.name: one for one in sections_of(context)}
+    return [found[name] for name in _OF_OTHERS if name in found]
 
 
 def _not_measured(environment: EnvironmentFile) -> Facts:

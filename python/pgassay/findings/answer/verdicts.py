@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from pgassay.analysis.model import Analysis, ArmSummary, Comparison, RunFacts, Verdict
 from pgassay.analysis.reading.metrics import METRICS, Metric
-from pgassay.analysis.verdicts.left_out_trials import describe_idle
 from pgassay.findings.answer.endpoints import (
     MEASURED,
     badge,
@@ -113,7 +112,7 @@ def unanswered(analysis: Analysis) -> list[Note]:
         Note.of(
             NEVER,
             subject=f"{factor} = {level}",
-            idle=tuple(describe_idle(one) for one in idle if (factor, level) in one.takes),
+            idle=tuple(one.note() for one in idle if (factor, level) in one.takes),
         )
         for factor, level in levels
     ]
@@ -137,7 +136,7 @@ def _template(comparison: Comparison, metric: Metric) -> tuple[str, str]:
 def _idle(comparison: Comparison, analysis: Analysis) -> tuple[Note, ...]:
     """The trials that committed nothing and therefore count for nothing here."""
     return tuple(
-        describe_idle(one, comparison.step_unit)
+        one.note(comparison.step_unit)
         for one in analysis.answer.standstills
         if one.step == comparison.step and (comparison.factor, comparison.level) in one.takes
     )

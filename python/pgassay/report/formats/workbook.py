@@ -32,7 +32,7 @@ from pgassay.report.document.blocks import (
 from pgassay.report.document.table import Table, Value, plain
 from pgassay.report.document.text import plain_text
 from pgassay.report.environment import server_version
-from pgassay.report.page import recorded_caveats, top_of
+from pgassay.report.summaries.top import recorded_caveats, top_of
 
 _MOST_CHARACTERS = 32_767
 """Of a cell."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import math
 from collections.abc import Collection, Mapping
 from typing import Any
 
@@ -21,6 +20,7 @@ from pgassay.findings.model import Finding
 from pgassay.notes import Note
 from pgassay.report.context import ReportContext
 from pgassay.report.objects.gates import gates_object
+from pgassay.report.objects.values import fields, finite
 from pgassay.samples.overview import SUMMARY, summary_of
 from pgassay.stored_notes import coded, note_to_json
 
@@ -115,19 +115,3 @@ def _finding(finding: Finding) -> dict[str, Any]:
             finding.comparison, "metric", "factor", "baseline", "level", "step"
         )
     return found
-
-
-def fields(value: Any, *names: str) -> dict[str, Any]:
-    """Return the named fields of a value."""
-    return {name: getattr(value, name) for name in names}
-
-
-def finite(value: Any) -> Any:
-    """Return a value with null for NaN and infinities, which JSON does not allow."""
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, Mapping):
-        return {str(key): finite(inner) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [finite(inner) for inner in value]
-    return value

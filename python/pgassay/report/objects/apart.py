@@ -13,8 +13,8 @@ from pgassay.analysis.apart.model import ApartAnalysis, RunDifference
 from pgassay.findings.apart.verdicts import badge_of, caveats, limits, spread_of
 from pgassay.report.context import ApartContext
 from pgassay.report.environment import created_at, server_version
-from pgassay.report.objects.analysis import fields, finite
 from pgassay.report.objects.gates import gates_object
+from pgassay.report.objects.values import fields, finite
 from pgassay.report.summaries.apart import condition_values
 from pgassay.stored_notes import coded
 

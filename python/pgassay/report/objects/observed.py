@@ -11,7 +11,7 @@ from dataclasses import asdict
 from typing import Any
 
 from pgassay.report.context import ObservationContext
-from pgassay.report.objects.analysis import fields, finite
+from pgassay.report.objects.values import fields, finite
 from pgassay.report.summaries.observation import caveats
 from pgassay.stored_notes import note_to_json
 

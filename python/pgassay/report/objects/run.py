@@ -17,8 +17,8 @@ from pgassay.findings.answer.undecided import reason_of
 from pgassay.findings.model import FindingKind
 from pgassay.findings.noise.fitness import fitness_of
 from pgassay.report.context import ReportContext
-from pgassay.report.objects.analysis import fields
 from pgassay.report.objects.gates import gates_object
+from pgassay.report.objects.values import fields
 
 SCHEMA = "pgassay.run/1"
 

@@ -16,12 +16,12 @@ from pgassay.analysis.curves.model import EffectByHalf
 from pgassay.analysis.model import Analysis, Answer, Behaviour, RunNoise, not_stored
 from pgassay.analysis.noise.model import Calibration
 from pgassay.findings.model import Finding
-from pgassay.report.objects.analysis import EMPTY
 from pgassay.stored_model import dataclass_with_notes
 
 _COMPARED = ("metric", "factor", "baseline", "level", "step")
 """What names the comparison of a finding."""
-_ABSENT = tuple(name for kind, name in EMPTY if kind is Finding)
+_ABSENT = ("confirm", "refute")
+"""Notes that are stored as an empty text where there is none."""
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from dataclasses import asdict
 from typing import Any
 
 from pgassay.report.context import TraceContext
-from pgassay.report.objects.analysis import finite
+from pgassay.report.objects.values import finite
 from pgassay.report.summaries.trace import caveats
 from pgassay.samples.forms.trace import TraceFile
 
