@@ -266,6 +266,8 @@ def test_accessibility_checks_find_nothing_serious(
 ) -> None:
     with browser.open(report, dark=dark) as tab:
         _unfold(tab)
+        tab.evaluate("document.querySelector('.find').focus()")
+        tab.send("Input.insertText", text="wal")
         tab.evaluate(_AXE.read_text("utf-8"))
         run = f"axe.run({{runOnly: {_AXE_RULES}}}).then(r => JSON.stringify(r.violations.map("
         run += "v => [v.impact, v.id, v.nodes.map(n => n.target + ': ' + n.failureSummary)])))"

@@ -110,7 +110,7 @@
   // ---- Tables that can be scrolled take the focus, so that keys can scroll them; contents beside the page stay open
   function adapt() {
     document.querySelectorAll(".scroll, pre").forEach(function (table) {
-      if (table.scrollWidth > table.clientWidth + 1) table.tabIndex = 0;
+      if (table.scrollWidth > table.clientWidth + 1 || table.scrollHeight > table.clientHeight + 1) table.tabIndex = 0;
       else table.removeAttribute("tabindex");
     });
     if (wide.matches) contents.open = true;
