@@ -35,7 +35,7 @@ tools-are-there:
 
 # Python compiles what it loads, which is a small part of these packages.
 $(VENV)/.packages: requirements.txt | tools-are-there
-	@echo '1 of $(STEPS): Python packages'
+	@echo '1 of $(STEPS): Python packages, about 1.2 GB on the disk'
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --no-compile --require-hashes -r requirements.txt
 	@touch $@

@@ -16,6 +16,7 @@ import pytest
 from pgassay.errors import ExitCode
 from pgassay.server.hosts.account import Account
 from pgassay.trials.trace.requirements import missing
+from support.packages import needs
 from support.runs.command import pgassay
 from support.runs.observing import busy_sessions
 from support.servers.lab import (
@@ -28,8 +29,13 @@ from support.servers.lab import (
 )
 from support.servers.pool import on_every_version
 
-_LACK = missing()
-pytestmark = pytest.mark.skipif(_LACK is not None, reason=str(_LACK))
+
+@pytest.fixture(scope="module", autouse=True)
+def _tracing() -> None:
+    needs("bpftrace")
+    if (lack := missing()) is not None:
+        pytest.skip(str(lack))
+
 
 WRITES = "UPDATE traced SET n = n + 1 WHERE id = 1"
 
