@@ -25,9 +25,10 @@ def compared(context: ReportContext, code: str, *groups: str) -> Summary:
         means = {name for arm in context.analysis.answer.arms for name in arm.means}
         own = [one for one in means if not groups or METRICS[one].group in groups]
         return differing(code, len(own), None)
-    differ = {one.metric for one in found if _differs(one)}
+    differ = {one.metric for one in found if differs(one)}
     return differing(code, len({one.metric for one in found}), len(differ))
 
 
-def _differs(one: Comparison) -> bool:
+def differs(one: Comparison) -> bool:
+    """Returns whether a difference is clear: of a metric with a verdict, by that."""
     return bool(one.clear) or one.verdict in _DIFFERS

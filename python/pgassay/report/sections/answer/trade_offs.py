@@ -15,7 +15,7 @@ from pgassay.findings.wording import quantity
 from pgassay.language import Message, listed, tr
 from pgassay.report.context import ReportContext
 from pgassay.report.document.blocks import Heading, Paragraph, note
-from pgassay.report.document.section import Blocks, section
+from pgassay.report.document.section import Blocks, differing, section
 from pgassay.report.document.table import Cell, Column, Table, table
 from pgassay.report.document.text import texts_of
 from pgassay.report.tables.cells import ABSENT, with_interval
@@ -27,6 +27,10 @@ sentence = texts_of(__name__)
 def trade_offs(context: ReportContext) -> Blocks:
     """Shows the levels of each factor by criterion; yields nothing where none has to be weighed."""
     weighed = [one for one in context.analysis.answer.trade_offs if one.matters]
+    if weighed and not any(one.disagree for one in weighed):
+        criteria = [(one, each) for one in weighed for each in one.criteria]
+        differ = sum(len(each.best) < len(one.levels) for one, each in criteria)
+        yield differing("report/sections/criteria", len(criteria), differ)
     for one in weighed:
         yield Heading(one.factor) if len(weighed) > 1 else None
         yield from (Paragraph(text, "observed") for text in context.sentences(rule_of(one)))

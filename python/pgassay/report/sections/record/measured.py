@@ -14,7 +14,7 @@ from pgassay.report.document.blocks import Fold, Paragraph, note
 from pgassay.report.document.section import Blocks, section
 from pgassay.report.document.table import Column, Table, column, table, view
 from pgassay.report.document.text import texts_of
-from pgassay.report.summaries.compared import compared
+from pgassay.report.summaries.compared import compared, differs
 from pgassay.report.tables.by_arm import arm_table, log_event_table, zeros
 from pgassay.report.tables.cells import (
     ABSENT,
@@ -84,16 +84,16 @@ def _means(context: ReportContext, *, is_open: bool) -> Fold:
 
 
 def _what_p_is(context: ReportContext) -> Paragraph:
-    left_out = len(context.analysis.answer.comparisons) - len(_large_enough(context))
+    left_out = len(context.analysis.answer.comparisons) - len(_worth_a_row(context))
     return note(
         _has_sign_flip(context) and sentence("the_signflip_p_is"),
         sentence("the_by_p_is"),
         left_out > 0
         and ntr(
-            "{n} comparison with a difference too small to matter is left out; analysis.json has "
-            "all.",
-            "{n} comparisons with a difference too small to matter are left out; analysis.json has "
-            "all.",
+            "{n} comparison that is too small to matter, or at one load not clear, is left out; "
+            "analysis.json has all.",
+            "{n} comparisons that are too small to matter, or at one load not clear, are left out; "
+            "analysis.json has all.",
             left_out,
         ),
     )
@@ -128,20 +128,24 @@ def _ends(arm: ArmSummary, metric: Metric) -> str:
 
 def comparison_table(context: ReportContext) -> Table:
     """Returns the table of comparisons of every metric, level and step."""
-    return view(_COMPARISONS, _large_enough(context)).only_if(
+    return view(_COMPARISONS, _worth_a_row(context)).only_if(
         p_sign_flip=_has_sign_flip(context),
         level=context.has_several_levels,
         step=context.has_several_steps,
     )
 
 
-def _large_enough(context: ReportContext) -> list[Comparison]:
-    """Without differences below their metric's floor: per cent of nearly nothing."""
+def _worth_a_row(context: ReportContext) -> list[Comparison]:
+    """Without differences below their metric's floor, per cent of nearly nothing, and, at single
+    loads, without those that are not clear."""
     return [
         one
         for one in context.analysis.answer.comparisons
         if one.metric == context.analysis.answer.metric
-        or abs(one.difference) >= METRICS[one.metric].floor
+        or (
+            abs(one.difference) >= METRICS[one.metric].floor
+            and (one.step is None or not context.has_several_steps or differs(one))
+        )
     ]
 
 

@@ -7,6 +7,7 @@ Never: fits a trend, or tests for a change.
 from __future__ import annotations
 
 import base64
+from collections.abc import Collection, Hashable
 
 from pgassay.analysis.compare.model import Dependence
 from pgassay.analysis.curves.model import NOT_STEADY, EffectByHalf, HalfEffect, Steadiness
@@ -98,6 +99,10 @@ def trial_table(context: ReportContext) -> Table:
     slowest = "response_p99" if analysis.answer.metric.startswith("response") else "latency_p99"
     metrics = [METRICS[name] for name in dict.fromkeys((analysis.answer.metric, "tps", slowest))]
 
+    trials = sorted(every_trial(context), key=lambda t: (t.block, t.position))
+    own = [{one.note.without_figures for one in trial.warnings} for trial in trials]
+    of_all = set.intersection(*own) if len(own) > 1 else set()
+
     def arm(trial: TrialMeasures) -> Cell:
         colour = styles[trial.arm].colour if trial.arm in styles else "transparent"
         return Cell(names.get(trial.arm, trial.arm), "arm", colour)
@@ -110,9 +115,8 @@ def trial_table(context: ReportContext) -> Table:
         column("arm", "Arm", arm, "text"),
         *map(_figure, metrics),
         column("checkpoints", "Checkpoints", _checkpoints),
-        column("warnings", "Caveats", lambda trial: clauses(_caveats(trial)), "text"),
+        column("warnings", "Caveats", lambda trial: clauses(_caveats(trial, of_all)), "text"),
     )
-    trials = sorted(every_trial(context), key=lambda t: (t.block, t.position))
     found = view(columns, trials, style=lambda trial: "odd" if trial.block % 2 else "")
     return found.filled("server", "warnings")
 
@@ -125,10 +129,11 @@ def _figure(metric: Metric) -> Column:
     )
 
 
-def _caveats(trial: TrialMeasures) -> tuple[str, ...]:
+def _caveats(trial: TrialMeasures, of_all: Collection[Hashable]) -> tuple[str, ...]:
+    """Without those of all trials, which the section of caveats has."""
     return (
         *(tr("does not count: {reason}", reason=reason) for reason in trial.invalid),
-        *(warning.text for warning in trial.warnings),
+        *(one.text for one in trial.warnings if one.note.without_figures not in of_all),
     )
 
 
