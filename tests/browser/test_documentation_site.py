@@ -67,6 +67,16 @@ def test_the_site_has_every_page_as_github_shows_it_and_every_option_and_loads_n
     assert [one for one in loaded if one.startswith(("http:", "https:", "//"))] == []
 
 
+FOUND = {
+    "checkpoint dip": "studies/checkpoint-dip",
+    "index on off": "factors",
+    "compare two queries": "factors",
+    "production server safe": "existing-servers",
+    "password": "connections",
+}
+"""The page that is found first, by what a reader types."""
+
+
 def test_the_site_is_searched_from_a_folder_and_fits_a_phone(site: Path) -> None:
     with (
         running_chromium() as browser,
@@ -75,12 +85,17 @@ def test_the_site_is_searched_from_a_folder_and_fits_a_phone(site: Path) -> None
         assert tab.evaluate("document.documentElement.scrollWidth") == 375
         tab.evaluate("""
             window.field = document.querySelector('[data-md-component=search-query]');
-            field.focus(); field.value = 'checkpoint'; field.dispatchEvent(new Event('keyup'));
-            window.found = new Promise(done => setInterval(() => {
-                const one = document.querySelector('.md-search-result__item');
-                if (one) done(one.textContent);
-            }, 20));
+            window.first = words => new Promise(done => {
+                field.focus(); field.value = words; field.dispatchEvent(new Event('keyup'));
+                setInterval(() => {
+                    const one = document.querySelector('.md-search-result__link');
+                    if (one && new URL(one.href).searchParams.get('h')) done(one.pathname);
+                }, 20);
+            });
         """)
-        answer = tab.send("Runtime.evaluate", expression="found", awaitPromise=True)
-        assert "checkpoint" in answer["result"]["value"].lower()
+        for words, page in FOUND.items():
+            tab.evaluate("document.querySelector('.md-search-result__list').replaceChildren()")
+            first = f"first({words!r})"
+            answer = tab.send("Runtime.evaluate", expression=first, awaitPromise=True)
+            assert answer["result"]["value"].endswith(f"/docs/{page}.html"), words
         assert tab.console == []

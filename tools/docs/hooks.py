@@ -7,6 +7,7 @@ in the repository, and the page of commands. Never: changes a page.
 from __future__ import annotations
 
 import sys
+import tomllib
 from pathlib import Path
 
 from mkdocs.config.defaults import MkDocsConfig
@@ -19,6 +20,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "python")]
 from tools.docs.commands import commands_page  # noqa: E402 (mkdocs loads this file by its path)
 
 ROOT_PAGES = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md")
+SEARCH = tomllib.loads(Path(__file__).with_name("search.toml").read_text("utf-8"))
 ASSETS = ("site.css", "iframe-worker.js")
 
 
@@ -37,6 +39,15 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     placed += [at(name, Path(__file__).with_name(name)) for name in ASSETS]
     placed.append(File.generated(config, "docs/commands.md", content=commands_page()))
     return Files(placed)
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Give the search what readers call the subject of a page, and how often they look for it."""
+    path = page.file.src_uri
+    page.meta["tags"] = SEARCH["words"].get(path, [])
+    weights = [weight for at, weight in SEARCH["weights"].items() if path.startswith(at)]
+    page.meta["search"] = {"boost": min(weights, default=1.0)}
+    return markdown
 
 
 def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:

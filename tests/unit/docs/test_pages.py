@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 
 from pgassay.report.sections.run_parts import RUN_SECTIONS
 from support.docs.pages import ROOT, links, name_of, pages, tokens
@@ -22,6 +23,12 @@ def test_every_page_is_in_the_navigation_of_the_site_and_in_the_index() -> None:
     }
     missing = [page for page in OF_THE_SITE if page.resolve() not in listed]
     assert [name_of(page) for page in missing if page != INDEX] == []
+
+
+def test_the_search_knows_pages_that_there_are() -> None:
+    search = tomllib.loads((ROOT / "tools" / "docs" / "search.toml").read_text("utf-8"))
+    assert sorted(set(search["words"]) - {name_of(page) for page in pages()}) == []
+    assert [at for at in search["weights"] if not (ROOT / at).exists()] == []
 
 
 def test_every_page_begins_with_its_title_and_a_sentence() -> None:
