@@ -17,7 +17,7 @@ def _python(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     if request.param == "without":
         monkeypatch.delattr(tarfile, "data_filter", raising=False)
         trusted = staticmethod(lambda member, _: member)
-        monkeypatch.setattr(tarfile.TarFile, "extraction_filter", trusted)
+        monkeypatch.setattr(tarfile.TarFile, "extraction_filter", trusted, raising=False)
 
 
 @pytest.mark.usefixtures("_python")
