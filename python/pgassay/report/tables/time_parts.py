@@ -45,13 +45,14 @@ _SHORT = tuple(
 def accounting_table(context: ReportContext, *, is_short: bool = False) -> Table:
     """The parts of each level and its baseline.
 
-    The short table has no shares, and intervals only beside changes that are clear.
+    The short table has no shares, and intervals only beside changes that are clear; the other has
+    shares where any whole change is clear.
     """
     rows = [row for one in context.analysis.answer.accounting for row in _rows(one, is_short)]
     made = Table(_SHORT if is_short else _COLUMNS, tuple(rows))
     return made.only_if(
         level=context.has_several_levels, ci95_ms=not is_short, share_pct=not is_short
-    )
+    ).filled("share_pct")
 
 
 def folded(one: Accounting) -> tuple[list[TimePart], list[TimePart]]:

@@ -14,7 +14,7 @@ from pgassay.report.charts.over_time.observed import (
     throughput_chart,
 )
 from pgassay.report.context import ObservationContext
-from pgassay.report.document.blocks import Chart, PageOnly, Paragraph, note
+from pgassay.report.document.blocks import Chart, Fold, Paragraph, note
 from pgassay.report.document.section import Blocks, section
 from pgassay.report.document.text import texts_of
 from pgassay.report.tables.host import host_tables_over_time
@@ -61,7 +61,7 @@ def host(context: ObservationContext) -> Blocks:
         yield Chart("disks", chart, tr("Disks and WAL"), _with_gaps(caption))
     if hosts := host_tables_over_time(observed.host_windows, observed.host):
         columns = sentence.marked("columns_of_vmstat_and")
-        yield PageOnly([*hosts, note(columns)])
+        yield Fold(tr("The numbers"), [*hosts, note(columns)])
 
 
 def _with_gaps(caption: str) -> str:
