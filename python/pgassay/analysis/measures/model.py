@@ -14,6 +14,8 @@ from typing import Any, Literal
 from pgassay.analysis.host.model import HostWindow
 from pgassay.notes import Importance, Note
 
+CUT = 0.25
+"""Share of a slice that is cut from its beginning; stored intervals are a quarter of it."""
 SignalKey = tuple[str, str, str]
 """Source, object, name."""
 

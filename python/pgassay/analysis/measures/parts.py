@@ -14,13 +14,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pgassay.analysis.measures.model import ScenarioMeasures, SliceMeasures
+from pgassay.analysis.measures.model import CUT, ScenarioMeasures, SliceMeasures
 from pgassay.analysis.reading.histograms import QUANTILES, Histogram, Of
 from pgassay.plan.model import ALL_ARMS
 from pgassay.samples.forms.trial import Slice, Step, TrialFile
 
-CUT = 0.25
-"""Share of a slice that is cut from its beginning; stored intervals are a quarter of it."""
 _LATE = 0.75
 
 

@@ -19,14 +19,17 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow as pa
 
 from pgassay.analysis.measures.model import StepMeasures, TrialMeasures
 from pgassay.analysis.reading.metrics import PARALLEL, UNACCOUNTED
 from pgassay.notes import Note
 from pgassay.samples.forms.trial import Step
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _FEWEST_INTERVALS = 5
 """Of a step, for a standard deviation."""

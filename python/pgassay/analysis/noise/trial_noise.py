@@ -12,16 +12,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
 from pgassay.analysis.compare.blocks.contrasts import BlockTable
-from pgassay.analysis.measures.courses.trial_course import TrialCourse
 from pgassay.analysis.noise.model import Noise
 from pgassay.analysis.statistics.inertia import pooled_inertia
 from pgassay.analysis.statistics.prewhitening import cycle_phase, without_means
+
+if TYPE_CHECKING:  # reads tables; a forecast of noise needs none
+    from pgassay.analysis.measures.courses.trial_course import TrialCourse
 
 Array = NDArray[np.float64]
 FEWEST_INTERVALS = 20

@@ -25,6 +25,7 @@ from pgassay.analysis.model import (
     not_stored,
 )
 from pgassay.analysis.noise.model import Calibration
+from pgassay.findings.answer.ending import Ending
 from pgassay.findings.model import Finding
 from pgassay.findings.noise.fitness import Fitness
 from pgassay.notes import Note
@@ -44,6 +45,7 @@ _ROOTS = (
     Behaviour,
     Calibration,
     Comparison,
+    Ending,
     Estimate,
     Explanation,
     Finding,
@@ -118,6 +120,7 @@ def _analysis(types: _Types) -> tuple[str, Schema]:
         "run": _TEXT,
         **_parts(types),
         "findings": _list(_object(finding)),
+        "ending": _object(types.of(Ending)),
         "environment": _OBJECT,
         "command": _TEXT,
         "gates": _gates(types),

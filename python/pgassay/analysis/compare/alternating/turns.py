@@ -17,8 +17,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from pgassay.analysis.measures.model import TrialMeasures
-from pgassay.analysis.measures.parts import CUT
+from pgassay.analysis.measures.model import CUT, TrialMeasures
 from pgassay.plan.model import Plan
 
 Array = NDArray[np.float64]
