@@ -12,6 +12,7 @@ from typing import Annotated, Literal
 import typer
 
 from pgassay.cli.terminal.options import (
+    STDOUT,
     GateTexts,
     GateUndecided,
     Json,
@@ -41,7 +42,8 @@ def compare(
         option("--format", "Print the report instead of a table; with --out, its format."),
     ] = None,
     out: Annotated[
-        Path | None, option("--out", "File to write the report to; its ending says the format.")
+        Path | None,
+        option("--out", "File to write the report to; its ending says the format. - is stdout."),
     ] = None,
     pictures: Annotated[
         bool, option("--pictures", "With --out FILE.md: its charts as SVG files beside it.")
@@ -60,6 +62,8 @@ def compare(
     quiet: Quiet = False,
 ) -> None:
     """Compare stored runs that were made apart, not randomised together."""
+    if out == STDOUT:
+        out, output_format = None, output_format or "html"
     written = format_by_ending(output_format, out, _FORMATS)
     is_printed = as_json or (output_format is not None and out is None)
     require_words(lang, "json" if as_json else written if is_printed or out else "the table")

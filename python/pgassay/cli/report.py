@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from pgassay.cli.terminal.options import GateTexts, GateUndecided, Lang, Quiet, option
+from pgassay.cli.terminal.options import STDOUT, GateTexts, GateUndecided, Lang, Quiet, option
 from pgassay.refusals.refusal import DirectoryRefused, SetupRefused
 
 if TYPE_CHECKING:
@@ -31,7 +31,6 @@ _FORMATS = {
     ".xml": "junit",
     ".txt": "brief",
 }
-_STDOUT = Path("-")
 
 
 def report(
@@ -69,7 +68,7 @@ def report(
     from pgassay.stores.fetching import written_back
     from pgassay.stores.wanted import TO_ANALYSE
 
-    to_stdout = out == _STDOUT
+    to_stdout = out == STDOUT
     out = None if to_stdout else out
     written = format_by_ending(output_format, out, _FORMATS)
     require_words(lang, written)

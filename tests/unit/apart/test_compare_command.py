@@ -77,6 +77,8 @@ def test_arms_with_the_same_levels_are_compared_and_labelled_not_randomised(
     )  # fmt: skip
     assert (first["spread"]["from"], first["spread"]["sd"]) == ("assumed", 0.05)
     assert [one["metric"] for one in first["endpoints"]] == ["latency_p99"]
+    whole = pgassay("compare", runs["yesterday"], runs["slow"], "--out", "-").stdout
+    assert whole.startswith("<!doctype html>")
     shown = pgassay("compare", runs["yesterday"], runs["slow"]).stdout
     assert "WORSE, NOT RANDOMISED" in shown
     (spread,) = spreads(compare_stored([runs["yesterday"], runs["slow"]], Question()))

@@ -100,4 +100,5 @@ def test_it_is_written_into_the_run_or_where_out_says(tmp_path: Path) -> None:
     assert "trials" in openpyxl.load_workbook(run.path / "report.xlsx").sheetnames
     out = tmp_path / "sheets.xlsx"
     assert pgassay("report", run.path, "--out", out).returncode == 0
+    assert pgassay("report", run.path, "--out", "-").stdout.startswith("<!doctype html>")
     assert "trials" in openpyxl.load_workbook(out).sheetnames

@@ -65,6 +65,10 @@ def seconds_of(option: str, text: str, least: float, most: float) -> float:
     return seconds
 
 
+STDOUT = Path("-")
+"""What --out calls it."""
+
+
 def format_by_ending(named: str | None, out: Path | None, endings: Mapping[str, str]) -> str:
     """Returns the format that was named, else that of the file's ending; without a file, HTML."""
     if named is not None or out is None:

@@ -54,10 +54,10 @@ def _row(at: int, one: RunDifference, margin: float) -> Iterator[Mark]:
     colour = TONE_COLOURS[TONES[comparison.verdict]]
     effect = comparison.effect_pct or 0.0
     if comparison.ci95_pct is not None:
-        yield Line(comparison.ci95_pct, (at, at), colour, width=2.5)
+        yield Line(comparison.ci95_pct, (at, at), colour, width=3.5)
         yield Points(comparison.ci95_pct, (at, at), colour, ((), ()), size=13, symbol="tick")
     if one.within_pct is not None:
-        yield Line(one.within_pct, (at, at), colour, width=9.0, opacity=0.35)
+        yield Line(one.within_pct, (at, at), colour, width=8.0, opacity=0.35)
     place = listed(part for part in _of(one) if part)
     label = f"{place}{colon()}{endpoint_title(comparison.metric)}"
     tip = (label, signed_percent(effect))
