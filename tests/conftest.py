@@ -14,6 +14,7 @@ from hypothesis import settings
 
 from support.memory import memory_folder
 from support.packages import lacking
+from support.runs.watch import watch_for_an_instant
 
 # A noisy machine must not fail a property; hypothesis' own health checks stay on.
 settings.register_profile("pgassay", deadline=None, print_blob=True)
@@ -26,6 +27,8 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 # A second thread of numpy's algebra spins while it waits for a processor that others have. Read
 # when numpy is loaded, in the processes of tests too.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+watch_for_an_instant()
 
 # How far each kind of file is spread over a whole run, in which those with servers end at 1.
 SERVERS_END, SLOW_END, QUICK_END = 1.0, 0.6, 1.25

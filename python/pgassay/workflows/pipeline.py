@@ -12,10 +12,11 @@ from dataclasses import replace
 
 from pgassay.analysis.curves.steadiness import sufficient_warmup_s
 from pgassay.analysis.judge import after_block
-from pgassay.analysis.noise.prior_runs import conditions_of, record_of, runs_of
+from pgassay.analysis.noise.prior_runs import conditions_of, expect, record_of, runs_of
 from pgassay.analysis.verdicts.run_caveats import EARLIER_RUNS
 from pgassay.errors import LimitPassed, PgassayError
 from pgassay.findings.diagnosis.rule_file import known_rules
+from pgassay.findings.noise.busy import busy_host
 from pgassay.notes import Note, note_of
 from pgassay.plan.design import make_plan
 from pgassay.plan.model import Gate
@@ -27,10 +28,12 @@ from pgassay.samples.resumed import RunSoFar
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.samples.storage.files import lost_storage_is_a_trial_error
 from pgassay.samples.unfinished import pending_undo
+from pgassay.server.connection.session import as_target_error
 from pgassay.server.hosts.placement import Placement
 from pgassay.server.protocol import ServerFacts
 from pgassay.spec.experiment import Spec
 from pgassay.trials.environment.description import describe_environment, measured_by
+from pgassay.trials.host.other_programs import HostWatch, OtherPrograms
 from pgassay.trials.load.group import load_generators
 from pgassay.trials.profile.files import difference_files, files_of, pairs
 from pgassay.trials.profile.model import Profile, difference_stem
@@ -174,15 +177,32 @@ def _prepared(
     spec, target = trials.spec, trials.target
     so_far.refuse_other_server(describe_environment(facts, target.kind, host=target.host()))
     refuse_arms(spec, trials.plan, target, trials.testbeds)
+    others = _others_on_host(trials)
     found = prepare(spec, trials.plan, target, trials.testbeds, trials.listener)
     environment = found.environment(target, trials.placement)
     environment["reset"] = spec.file.reset_rule().described()
     if trials.plan.factors and not trials.plan.calibrates:
         environment[EARLIER_RUNS] = runs_of(measured_by(spec, environment), noise_records())
+    if others is not None:
+        environment["other_programs"] = others.described()
     if generators := trials.generators.described():
         environment["load_generators"] = generators
     run.write_environment(so_far.continued(environment))
     return replace(trials, notes=found.notes)
+
+
+def _others_on_host(trials: TrialContext) -> OtherPrograms | None:
+    """Watches the server's host while the server is idle; says so where it is busy."""
+    spec, target, host = trials.spec, trials.target, trials.target.host()
+    if host is None:
+        return None
+    trials.listener.preparing("looking at what else runs on this host")
+    with as_target_error("looking at the host"), target.connect() as session:
+        used = HostWatch(host, session.info.backend_pid).used()
+    forecast = expect(conditions_of(spec), trials.plan, noise_records())
+    if (note := busy_host(used, forecast)) is not None:
+        trials.listener.warned(str(note))
+    return used
 
 
 def _run_blocks(

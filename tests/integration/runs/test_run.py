@@ -112,6 +112,7 @@ def environment_is_complete(environment: dict[str, Any]) -> None:
     assert {one["kind"] for one in sizes["largest"]} == {"table", "index"}
     assert 0 < sum(one["size_bytes"] for one in sizes["largest"]) < sizes["total_bytes"]
     assert "kbytes" in " ".join(environment["host"]["vm"])
+    assert 0.0 <= environment["other_programs"]["processors"] <= 1.0
 
 
 def methods_are_filled(cells: list[dict[str, Any]]) -> None:

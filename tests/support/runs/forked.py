@@ -26,6 +26,7 @@ from typing import IO, Any, TextIO
 from unittest.mock import patch
 
 import pgassay
+from support.runs.watch import watch_for_an_instant
 
 READ_AT_START = ("PYTHON", "LC_", "LANG", "LD_", "MALLOC_", "OMP_", "OPENBLAS_", "TYPER_")
 """Variables that begin so."""
@@ -151,6 +152,7 @@ def _become(
     sys.stdin = _opened(0, sys.stdin)
     sys.stdout = _opened(1, sys.stdout)
     sys.stderr = _opened(2, sys.stderr)
+    watch_for_an_instant()
     option, what, *arguments = words
     sys.path.insert(0, directory if option == "-m" else "")
     sys.argv[:] = [option, *arguments]

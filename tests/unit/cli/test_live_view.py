@@ -181,6 +181,25 @@ def test_figures_leave_out_the_work_of_the_sampler() -> None:
     assert seen.read_bytes_s == 0
 
 
+def test_the_share_of_other_programs_is_without_the_server_and_the_load() -> None:
+    def look(at_s: int, user: float, walwriter: float, own_s: float) -> Snapshot:
+        cpu = {"user": user, "nice": 0.0, "idle": 300.0 - user, "iowait": 0.0, "steal": 0.0}
+        kinds = {"client": {"user_ticks": 40.0}, "walwriter": {"user_ticks": walwriter}}
+        readings = {"stat": reading(at_s, cpu=cpu), "processes": reading(at_s, **kinds)}
+        return glance(at_s, readings=readings, client_user_s=own_s)
+
+    before, now = look(10, 0.0, 0.0, 1.0), look(12, 100.0, 20.0, 1.3)
+    now = replace(now, readings={**now.readings, "stat": reading(12, cpu={
+        "user": 100.0, "nice": 0.0, "idle": 400.0, "iowait": 0.0, "steal": 0.0,
+    })})  # fmt: skip
+    found = figures_between(before, now).processors
+    assert found is not None
+    assert found["others"] == pytest.approx(25.0)
+    unknown = figures_between(before, replace(now, client_user_s=None)).processors
+    assert unknown is not None
+    assert "others" not in unknown
+
+
 def test_without_a_tick_the_server_does_not_answer() -> None:
     assert not figures_between(glance(1, ticks=5), glance(3, ticks=5)).answers
 

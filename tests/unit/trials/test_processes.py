@@ -14,7 +14,7 @@ import pytest
 
 from pgassay.server.hosts.local import HERE
 from pgassay.trials.host import other_programs as watching
-from pgassay.trials.host.other_programs import other_programs, watch_host
+from pgassay.trials.host.other_programs import HostWatch, other_programs
 from pgassay.trials.host.processes import (
     ProcessReading,
     grown_between,
@@ -140,10 +140,11 @@ def test_a_busy_program_is_named_without_characters_that_a_terminal_obeys(
     busy: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(watching, "_MOST_NAMED", 99)
+    monkeypatch.setattr(watching, "WATCHED_S", 2.0)
     while Path(f"/proc/{busy}/comm").read_text()[:1] != HOSTILE[0]:
         time.sleep(0.01)
     before = own_times(busy)
-    used = watch_host(HERE)
+    used = HostWatch(HERE).used()
     after = own_times(busy)
     assert used is not None
     (found,) = [one for one in used.programs if "[31m" in one.name]

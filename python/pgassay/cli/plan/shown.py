@@ -34,6 +34,7 @@ from pgassay.cli.terminal.gates import refuse_without_comparison
 from pgassay.errors import ExitCode
 from pgassay.findings.answer.endpoints import price
 from pgassay.findings.answer.limits import collapse_line
+from pgassay.findings.noise.busy import busy_host
 from pgassay.findings.noise.forecast import gate_columns, gate_rows, gate_sentences
 from pgassay.plan.description import (
     aliases,
@@ -53,8 +54,10 @@ from pgassay.plan.steps import Step
 from pgassay.plan.store import plan_to_json
 from pgassay.samples.noise_history import noise_records
 from pgassay.server.existing.access import access_of
+from pgassay.server.hosts.local import HERE
 from pgassay.server.hosts.placement import Placement
 from pgassay.spec.experiment import Spec
+from pgassay.trials.host.other_programs import HostWatch
 from pgassay.trials.run.refusals.before_servers import (
     refuse_experiment,
     refuse_plan,
@@ -70,6 +73,9 @@ def show_plan(
     Ends with exit status 1 where a run would stop before its first trial.
     """
     placement = refuse_experiment(checked)
+    # Begun first: the rest of the plan is made meanwhile.
+    target = checked.file.target
+    watch = HostWatch(HERE) if target.dsn is None and target.fleet is None else None
     drawn = replace(make_plan(checked), gates=tuple(gates), gates_only=gates_only)
     refuse_without_comparison(gates, drawn, Path(checked.source))
     refuse_plan(checked, drawn)
@@ -81,6 +87,7 @@ def show_plan(
     drawn = replace(drawn, notes=(*drawn.notes, *risks))
     expected, outlook = expectation_of(checked, drawn), collapse_outlook(drawn)
     foreseen = gate_outlooks(drawn, conditions_of(checked), list(noise_records()))
+    others = None if watch is None else watch.used()
     if as_json:
         file, variants = checked.file, checked.variants.to_json()
         generators = file.load.generators
@@ -100,11 +107,14 @@ def show_plan(
             "collapses": None if outlook is None else asdict(outlook),
             "expected": None if expected is None else asdict(expected),
             "gates_foreseen": [asdict(one) for one in foreseen],
+            **({} if others is None else {"other_programs": others.described()}),
         }
         typer.echo(json.dumps(found))
     else:
         _print(checked, drawn, placement, idle)
         print_expectation(expected, drawn)
+        if (busy := busy_host(others, expected)) is not None:
+            labelled("host      ", str(busy))
         if outlook is not None:
             labelled("collapses ", str(collapse_line(outlook)))
         _print_gates_foreseen(foreseen)

@@ -149,6 +149,8 @@ def _host_parts(figures: LiveFigures) -> list[str]:
     if figures.processors is not None:
         parts.append(f"CPU {figures.processors['busy']:.0f} %")
         parts.append(f"iowait {figures.processors['iowait']:.0f} %")
+        if figures.processors.get("others", 0.0) >= 0.5:
+            parts.append(f"other programs {figures.processors['others']:.0f} %")
         if figures.processors["steal"] >= 0.5:
             parts.append(f"steal {figures.processors['steal']:.0f} %")
     if figures.read_bytes_s is not None and figures.written_bytes_s is not None:

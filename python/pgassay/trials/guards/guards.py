@@ -21,7 +21,7 @@ from pgassay.spec.server.placement import memory_text
 from pgassay.trials.checkpoints.counted import ASKED_FOR
 from pgassay.trials.guards.fingerprint import Fingerprint
 from pgassay.trials.guards.foreign_sessions import BASE_BACKUP
-from pgassay.trials.guards.noted_programs import OTHER_PROGRAMS, named
+from pgassay.trials.guards.noted_programs import FOREIGN_CPU, OTHER_PROGRAMS, named
 from pgassay.trials.guards.thresholds import Limits, shipped_limits
 from pgassay.trials.host.host_reading import HostState
 from pgassay.trials.host.other_programs import OtherPrograms
@@ -33,7 +33,7 @@ Grade = Literal["doubt", "invalid"]
 OF_THE_HOST = frozenset(
     (
         "host-knobs",
-        "foreign-cpu",
+        FOREIGN_CPU,
         "steal",
         "throttled",
         "disk",
@@ -203,7 +203,7 @@ def _foreign_sessions(evidence: Evidence, limits: Limits) -> GuardResult | None:
 def _foreign_cpu(evidence: Evidence, limits: Limits) -> GuardResult | None:
     """Its note has the figure, and the names of programs where the host shows them."""
     share = evidence.processors.foreign_share if evidence.processors else 0.0
-    found = _graded("foreign-cpu", share, limits)
+    found = _graded(FOREIGN_CPU, share, limits)
     if found is None:
         return None
     names = evidence.others.names if evidence.others else ()

@@ -10,6 +10,8 @@ from collections.abc import Sequence
 
 from pgassay.notes import Note, Value
 
+FOREIGN_CPU = "foreign-cpu"
+"""The guard whose limits are those of other programs."""
 OTHER_PROGRAMS = "trials/guards/other-programs"
 _MOST_NAMED = 3
 

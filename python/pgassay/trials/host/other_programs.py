@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from pgassay.errors import TargetError
 from pgassay.server.hosts.host import Host
 from pgassay.trials.host.processes import Grown, ProcessReading, grown_between, read_processes
 from pgassay.trials.host.processor_times import ProcessorSplit, split_between
@@ -95,16 +97,28 @@ def other_programs(
     )
 
 
-def watch_host(host: Host) -> OtherPrograms | None:
-    """Returns what programs use of a host on which no server under test runs yet, over two
-    seconds; None where it does not say.
+class HostWatch:
+    """Watches a host before the first trial; it begins when it is made."""
 
-    Raises TargetError where the host cannot be asked.
-    """
-    before = read_processes(host)
-    time.sleep(WATCHED_S)
-    after = read_processes(host)
-    return other_programs(before, after, split_between(before, after, ()))
+    def __init__(self, host: Host, backend: int | None = None) -> None:
+        """`backend` is a process of the server under test, where that is up."""
+        self._host, self._began_s = host, time.monotonic()
+        self._before = self._read()
+        known = None if self._before is None else self._before.processes.get(backend or 0)
+        self._postmasters = [] if known is None else [known.parent]
+
+    def used(self) -> OtherPrograms | None:
+        """Returns what other programs have used, after two seconds at least; None where the host
+        does not say."""
+        time.sleep(max(0.0, self._began_s + WATCHED_S - time.monotonic()))
+        after = self._read()
+        split = split_between(self._before, after, self._postmasters)
+        return other_programs(self._before, after, split, self._postmasters)
+
+    def _read(self) -> ProcessReading | None:
+        with suppress(TargetError):
+            return read_processes(self._host)
+        return None
 
 
 def _disk_bytes(

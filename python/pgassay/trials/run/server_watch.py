@@ -10,6 +10,7 @@ one and the same, so it is read with the first server only.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
@@ -72,6 +73,7 @@ class ServerWatch:
         load: _core.Load | None = None,
         place: Place | None = None,
         busy_share: float | None = None,
+        alone: bool = True,
     ) -> None:
         """Starts to sample the server; the sampler names the scenario that each session of `load`
         runs."""
@@ -85,7 +87,11 @@ class ServerWatch:
             waits_every_s=waits_every_s,
             busy_share=busy_share,
         )
-        self._live = LiveReader(self.sampler, self.own_transactions)
+        # What other servers or another program with the load use is not known while they run.
+        is_known = alone and load is not None and not self.host_sources.reader
+        self._live = LiveReader(
+            self.sampler, self.own_transactions, _own_user_s if is_known else None
+        )
 
     def own_transactions(self) -> int:
         """Returns the number of the sampler's own transactions, as far as the server has counted
@@ -142,10 +148,10 @@ class TrialWatch(ServerWatch):
 
     @contextmanager
     def sampling(
-        self, load: _core.Load | None, place: Place | None, waits_every_s: float
+        self, load: _core.Load | None, place: Place | None, waits_every_s: float, *, alone: bool
     ) -> Iterator[None]:
-        """Samples the server into a buffer."""
-        self.start_sampling(waits_every_s, load=load, place=place)
+        """Samples the server into a buffer; `alone` where no other server is under test."""
+        self.start_sampling(waits_every_s, load=load, place=place, alone=alone)
         self.samples = SampleBuffer(self.sampler)
         try:
             yield
@@ -220,3 +226,8 @@ class TrialWatch(ServerWatch):
         """Returns notes on what could not be read, or only in part."""
         notes = (*self.server.reset.notes, *self.invariants.notes)
         return self.notes_on(self.logged, self.checkpoints, *notes)
+
+
+def _own_user_s() -> float:
+    times = os.times()
+    return times.user + times.children_user

@@ -166,7 +166,9 @@ def _run_load(
     with ExitStack() as around:
         for watch in watches:
             every_s = context.spec.file.sampling.waits
-            around.enter_context(watch.sampling(load.native, place, every_s))
+            around.enter_context(
+                watch.sampling(load.native, place, every_s, alone=len(watches) == 1)
+            )
         around.enter_context(first.processors_counted(watches[1:]))
         reloads = around.enter_context(reloads_of(trial, context.plan, first.server.target))
         targets = [one.server.target for one in watches]

@@ -15,7 +15,9 @@ from typing import Any
 from pgassay import _core
 from pgassay.trials.host.disk_names import whole_disks
 
-_SOURCES = ["cluster", "stat", "diskstats"]
+_SOURCES = ["cluster", "stat", "diskstats", "processes"]
+_USER_TICKS = ("user", "nice")
+"""Of /proc/stat; the server's processes have theirs as `user_ticks`, by kind."""
 _PROCESSOR = "cpu"
 _WAITING, _IDLE, _STOLEN = "iowait", "idle", "steal"
 _NOT_OWN = ("guest", "guest_nice")  # the kernel counts them in user and nice as well
@@ -35,6 +37,8 @@ class Snapshot:
     busy: Mapping[str, int]
     readings: Mapping[str, Mapping[str, Any]]
     own_transactions: int
+    client_user_s: float | None = None
+    """Processor time of pgassay itself; None where other programs of its own run beside it."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +56,8 @@ class LiveFigures:
     rollbacks: float | None
     """Each second."""
     processors: Mapping[str, float] | None
-    """busy, iowait and steal, in percent of the host's processors."""
+    """busy, iowait and steal, in percent of the host's processors; others, the user time of other
+    programs, where it is known."""
     read_bytes_s: float | None
     written_bytes_s: float | None
     """Of all disks of the host."""
@@ -61,8 +66,14 @@ class LiveFigures:
 class LiveReader:
     """Computes figures for the screen from the last few readings of a sampler."""
 
-    def __init__(self, sampler: _core.Sampler, own_transactions: Callable[[], int]) -> None:
+    def __init__(
+        self,
+        sampler: _core.Sampler,
+        own_transactions: Callable[[], int],
+        client_user_s: Callable[[], float] | None = None,
+    ) -> None:
         self._sampler, self._own_transactions = sampler, own_transactions
+        self._client_user_s = client_user_s
         self._values: dict[str, dict[str, dict[str, float]]] = {}
         self._snapshots = deque([self._snapshot()], maxlen=_LOOKS)
         self._figures: LiveFigures | None = None
@@ -78,7 +89,9 @@ class LiveReader:
     def _snapshot(self) -> Snapshot:
         found = json.loads(self._sampler.current(_SOURCES))
         found["readings"] = whole_readings(self._values, found["readings"])
-        return Snapshot(_core.now_ns(), **found, own_transactions=self._own_transactions())
+        own, client_user_s = self._own_transactions(), self._client_user_s
+        used_s = None if client_user_s is None else client_user_s()
+        return Snapshot(_core.now_ns(), **found, own_transactions=own, client_user_s=used_s)
 
 
 def whole_readings(
@@ -128,7 +141,15 @@ def _processors(before: Snapshot, now: Snapshot) -> dict[str, float] | None:
         return None
     share = {name: 100.0 * value / everything for name, value in times.items()}
     iowait, steal = share.get(_WAITING, 0.0), share.get(_STOLEN, 0.0)
-    return {"busy": 100.0 - share[_IDLE] - iowait - steal, "iowait": iowait, "steal": steal}
+    found = {"busy": 100.0 - share[_IDLE] - iowait - steal, "iowait": iowait, "steal": steal}
+    kinds = _objects(now, "processes")
+    if not kinds or before.client_user_s is None or now.client_user_s is None:
+        return found
+    ours = 100.0 * (now.client_user_s - before.client_user_s)
+    for kind in kinds:
+        ours += dict(_grown(before, now, "processes", kind)).get("user_ticks", 0.0)
+    others = sum(times.get(name, 0.0) for name in _USER_TICKS) - ours
+    return {**found, "others": 100.0 * max(0.0, others) / everything}
 
 
 def _bytes(before: Snapshot, now: Snapshot, name: str) -> float | None:
