@@ -83,6 +83,8 @@ class StoredDirectory:
         """Opens an existing directory; refuses a folder that is not of this kind."""
         if not path.exists():
             raise DirectoryRefused("does-not-exist", path)
+        if path.is_file():
+            raise DirectoryRefused("is-a-file", path, kind=cls.KIND)
         if not cls.is_at(path):
             code = next((one for mark, one in _OTHERS.items() if (path / mark).is_file()), _NONE)
             values = {"kind": cls.KIND, "mark": cls.MARK, "run": quote(str(path))}

@@ -179,6 +179,11 @@ MISTAKES: dict[str, tuple[Sequence[str], str, dict[str, str]]] = {
     "a password": (["--dsn", "postgresql://u:pw@h/d"], "password-in-value", {}),
     "changes of nothing": (["--allow-changes"], "changes-without-dsn", {}),
     "changes not allowed": ([*DSN, "--vary", "max_wal_size=1GB,2GB"], "settings-not-varied", {}),
+    "too short for slices": (
+        [*DSN, "--vary", "work_mem=4MB,64MB", "--step", "3s"],
+        "answers-of-no-switchback",
+        {},
+    ),
     "no folder": (["--workload", "absent/"], "no-such-workload", {"name": "'absent/'"}),
 }
 
@@ -191,6 +196,7 @@ def test_a_mistake_in_a_flag_is_refused_and_writes_nothing(mistake: str, tmp_pat
     assert found.value.exit_code == ExitCode.USAGE
     assert "\n" not in str(found.value)
     assert "pw" not in str(found.value)
+    assert getattr(found.value, "file", None) is None
     assert not any(tmp_path.iterdir())
 
 

@@ -49,8 +49,14 @@ def file_text(answers: Answers, offers: Mapping[str, Offer], commands: str) -> s
 
 
 def plan_of(text: str, path: Path) -> Plan:
-    """Returns the plan of a file with this text at that path."""
-    return make_plan(parse_spec(text, source=str(path), beside=path.parent))
+    """Returns the plan of a file with this text at that path; a refusal does not name the file,
+    which is not written yet."""
+    try:
+        return make_plan(parse_spec(text, source="", beside=path.parent))
+    except Refusal as refusal:
+        if refusal.code != "mode-not-valid":
+            raise
+        raise Refusal("answers-of-no-switchback", why=refusal.values["why"]) from None
 
 
 def fits_sessions(answers: Answers) -> bool:

@@ -21,6 +21,7 @@ from pydantic_core import ErrorDetails
 from pgassay.refusals.refusal import Refusal, UnfitValue
 from pgassay.spec.reading.bare_words import without_quotes
 from pgassay.spec.reading.suggest import did_you_mean
+from pgassay.spec.reading.units import duration_s
 from pgassay.spec.reading.values import Table
 from pgassay.spec.secrets.redaction import redacted_value
 
@@ -120,7 +121,17 @@ def _coded(model: type[BaseModel], detail: ErrorDetails) -> tuple[str, dict[str,
             }
         case kind, _:
             problem = str(detail["msg"]).removeprefix("Input should be ")
+            if _is_duration(detail["input"]):
+                problem = f"{problem} s"
             return "not-of-its-type", {"value": value, "wanted": _PLAIN.get(kind, problem)}
+
+
+def _is_duration(value: Any) -> bool:
+    """Whether a value is text with a time, which is compared in seconds."""
+    try:
+        return isinstance(value, str) and not value.strip().isdigit() and duration_s(value) >= 0
+    except UnfitValue:
+        return False
 
 
 def _written(loc: Sequence[int | str], table: Any) -> Iterator[str]:
