@@ -70,6 +70,9 @@ def test_a_folder_with_anything_in_it_is_not_taken(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_is_no_run_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "x.toml").touch()
+    with refused("is-a-file", str(tmp_path / "x.toml"), kind=RunDirectory.KIND):
+        RunDirectory.open(tmp_path / "x.toml")
     with refused("is-another-kind", str(tmp_path), kind=RunDirectory.KIND):
         RunDirectory.open(tmp_path)
     with refused("does-not-exist", str(tmp_path / "absent")):

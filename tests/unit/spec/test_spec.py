@@ -218,7 +218,12 @@ def test_tables_that_do_not_fit_are_refused_by_code_and_key(
         ),
         (
             "[sampling]\nwaits = '10ms'",
-            refused("not-of-its-type", "sampling.waits", value="'10ms'"),
+            refused(
+                "not-of-its-type",
+                "sampling.waits",
+                value="'10ms'",
+                wanted="greater than or equal to 0.02 s",
+            ),
         ),
         (
             "[load]\nthroughput = { json = 'a' }",
