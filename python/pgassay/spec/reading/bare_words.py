@@ -9,27 +9,31 @@ from __future__ import annotations
 import re
 import tomllib
 
-_PAIR = re.compile(r"(\s*[\w.\"'-]+\s*=\s*)(\[?)([^#{}\[\]=]*?)(\]?\s*(?:#.*)?)")
-_MOST_LINES = 2000
+_KEY = re.compile(r"[\w.\"'-]+")
+_MOST = 100_000
+"""Characters of a text beyond which nothing is looked for."""
 
 
 def without_quotes(text: str) -> tuple[int, str] | None:
     """Returns the number of the first line whose value lacks quotes, and the first such word of it;
     None where quotes alone do not mend the text."""
+    if len(text) > _MOST:
+        return None
     lines = text.splitlines()
     found: list[tuple[int, str]] = []
-    if len(lines) > _MOST_LINES:
-        return None
     for place, line in enumerate(lines):
-        pair = _PAIR.fullmatch(line)
-        if pair is None or bool(pair[2]) != pair[4].startswith("]"):
+        key, _, rest = line.partition("=")
+        value = rest.partition("#")[0].strip()
+        is_list = value.startswith("[") and value.endswith("]")
+        inner = value[1:-1] if is_list else value
+        if not _KEY.fullmatch(key.strip()) or any(mark in inner for mark in "{}[]="):
             continue
-        words = pair[3].split(",") if pair[2] else [pair[3]]
+        words = inner.split(",") if is_list else [inner]
         bare = [word.strip() for word in words if word.strip() and not _is_value(word)]
         if bare:
             found.append((place + 1, bare[0]))
             quoted = ", ".join(w if _is_value(w) else _quoted(w) for w in words)
-            lines[place] = f"{pair[1]}{pair[2]}{quoted}{pair[4]}"
+            lines[place] = f"{key}= [{quoted}]" if is_list else f"{key}= {quoted}"
     try:
         tomllib.loads("\n".join(lines))
     except (ValueError, RecursionError):
