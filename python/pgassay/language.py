@@ -179,9 +179,13 @@ def localised(number: str) -> str:
 def decimals(value: float, spec: str = "") -> str:
     """Formats a number in Python's format, with the point of the language in force.
 
-    Where the format asks for a sign, that of a negative number is a true minus.
+    Where the format asks for a sign, that of a negative number is a true minus. A number that the
+    format would write as `6.5e+02` is written out.
     """
-    text = format(value, spec).replace(".", _SEPARATORS[language()][1])
+    text = format(value, spec)
+    if "e+" in text:
+        text = format(float(text), f"{spec[:1] if spec[:1] in '+-' else ''}.0f")
+    text = text.replace(".", _SEPARATORS[language()][1])
     return text.replace("-", "\u2212", 1) if spec.startswith("+") else text
 
 

@@ -49,9 +49,34 @@ def duration(seconds: float) -> str:
     return clock(seconds)
 
 
-def signed_percent(value: float | None) -> str:
-    """Writes per cent with a sign, such as `+3.1 %`, with a true minus sign."""
-    return tr("n/a") if value is None else f"{signed(value)} %"
+MULTIPLE_ABOVE = 100.0
+"""Per cent of increase above which a change is written as a multiple of the baseline, with its
+interval: `+420 %` is read as 4.2 times, and is 5.2 times. A decrease stays in per cent, because it
+cannot pass 100 %."""
+
+
+def is_multiple(change_pct: float | None) -> bool:
+    """Returns whether a change is written as a multiple of the baseline."""
+    return change_pct is not None and change_pct > MULTIPLE_ABOVE
+
+
+def multiple(change_pct: float) -> str:
+    """Writes a change (per cent) as a multiple of the baseline, to two significant digits or whole:
+    `5.2` for +420 %."""
+    value = 1.0 + change_pct / 100.0
+    if math.isinf(value):
+        return "∞"
+    return spaced(max(value, 0.0), digits_of(value, 3) - 1 if 0.0 < value < 10.0 else 0)
+
+
+def signed_percent(value: float | None, like: float | None = None) -> str:
+    """Writes a change in per cent with a sign, such as `+3.1 %`, with a true minus sign; as a
+    multiple, `5.2 times`, where the change, or the one that it is an end of (`like`), is large."""
+    if value is None:
+        return tr("n/a")
+    if is_multiple(value if like is None else like):
+        return tr("{value} times", value=multiple(value))
+    return f"{signed(value)} %"
 
 
 def signed(value: float) -> str:
@@ -196,10 +221,12 @@ def spaced(value: float, digits: int) -> str:
 
 FORMATS: Mapping[str, Callable[[float], str]] = {
     "bytes": size,
+    "change": signed_percent,
     "clock": clock,
     "duration": duration,
     "count": count,
     "ms": milliseconds,
+    "multiple": multiple,
     "plain": plain_number,
     "rounded": as_rounded,
     "short": short,

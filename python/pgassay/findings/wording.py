@@ -18,7 +18,7 @@ from pgassay.analysis.verdicts.model import ArmSummary
 from pgassay.language import messages_of
 from pgassay.note_catalogues import VALUES, table_of
 from pgassay.notes import Note, Term
-from pgassay.quantities import RATE_DIGITS, beyond, digits_of
+from pgassay.quantities import RATE_DIGITS, beyond, digits_of, is_multiple
 
 
 @cache
@@ -44,7 +44,8 @@ def interval(estimate: Estimated, margin: float = 0.0, *, unsigned: bool = False
     if estimate.ci95_pct is None:
         return Note.of("findings/no-interval-of-blocks", blocks=blocks)
     low, high = _bounds(estimate.ci95_pct, margin, unsigned)
-    return Note.of("findings/interval-of-blocks", low=low, high=high, blocks=blocks)
+    form = "multiples-of-blocks" if is_multiple(estimate.effect_pct) else "interval-of-blocks"
+    return Note.of(f"findings/{form}", low=low, high=high, blocks=blocks)
 
 
 def aside(interval: Note) -> Note:
@@ -58,16 +59,26 @@ def bare_interval(
     """Return the interval without blocks; in points for a metric that is a share."""
     if in_points:
         return percent_interval(comparison.ci95, margin, unit=Term("points"), unsigned=unsigned)
-    return percent_interval(comparison.ci95_pct, margin, unsigned=unsigned)
+    return percent_interval(
+        comparison.ci95_pct, margin, unsigned=unsigned, effect_pct=comparison.effect_pct
+    )
 
 
 def percent_interval(
-    ends: Interval | None, margin: float, *, unit: str = "%", unsigned: bool = False
+    ends: Interval | None,
+    margin: float,
+    *,
+    unit: str = "%",
+    unsigned: bool = False,
+    effect_pct: float | None = None,
 ) -> Note:
-    """Return an interval of per cent or of another unit, such as `95 % CI 1.8 to 4.4 %`."""
+    """Return an interval of per cent or of another unit, such as `95 % CI 1.8 to 4.4 %`; as
+    multiples where `effect_pct`, which it is of, is one."""
     if ends is None:
         return Note("findings/no-interval")
     low, high = _bounds(ends, margin, unsigned)
+    if is_multiple(effect_pct):
+        return Note.of("findings/multiples", low=low, high=high)
     return Note.of("findings/interval", low=low, high=high, unit=unit)
 
 
@@ -80,7 +91,7 @@ def slow_range(comparison: Comparison, margin: float) -> Note:
 
 
 def percent(value: float | None) -> Note | Term:
-    """Return a change in per cent with its sign, such as `+3.1 %`."""
+    """Return a change in per cent with its sign, such as `+3.1 %`; a large one as a multiple."""
     return Term("n/a") if value is None else Note.of("findings/percent", pct=value)
 
 

@@ -19,6 +19,7 @@ from pgassay.findings.answer.limits import lost_words, on_average
 from pgassay.findings.wording import aside, bare_interval, percent, texts_of
 from pgassay.notes import Note, Term
 from pgassay.plan.model import Endpoint, Plan
+from pgassay.quantities import is_multiple
 
 _TEXTS = texts_of(__name__)
 _RULE = "findings/answer/endpoints"
@@ -133,12 +134,15 @@ def _clause(one: Comparison, endpoint: Endpoint) -> Note:
         form = "none"
     in_points = one.effect_pct is None or one.metric == "failed_share"
     effect = one.effect_pct or 0.0
+    if form == "higher" and is_multiple(one.effect_pct) and not in_points:
+        form = "higher-multiple"
     interval = bare_interval(
         one, endpoint.margin, in_points=in_points, unsigned=form in ("lower", "higher")
     )
     return Note.of(
         f"{_RULE}/clauses.{form}",
         name=Term(_TEXTS["names"][one.metric]),
+        effect=effect,
         size=Note.of("findings/points", value=abs(one.difference))
         if in_points
         else Note.of("findings/size", pct=abs(effect)),

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import TypeVar
 
 from pgassay.analysis.compare.model import Dependence
-from pgassay.analysis.curves.model import EffectByHalf
+from pgassay.analysis.curves.model import EffectByHalf, HalfEffect
 from pgassay.analysis.model import Analysis, Comparison
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.verdicts.model import CollapseOutlook, Losses, UnseenCollapses
@@ -121,9 +121,9 @@ def _of_halves(found: EffectByHalf, margin: float) -> Note:
     return Note.of(
         f"{_RULE}/halves.sentence",
         first=percent(found.first.effect_pct),
-        first_interval=aside(percent_interval(found.first.ci95_pct, margin)),
+        first_interval=aside(_of_half(found.first, margin)),
         second=percent(found.second.effect_pct),
-        second_interval=aside(percent_interval(found.second.ci95_pct, margin)),
+        second_interval=aside(_of_half(found.second, margin)),
     )
 
 
@@ -148,3 +148,7 @@ def _of_collapses(found: UnseenCollapses) -> Note:
         seen=found.seen,
         most=found.most_pct,
     )
+
+
+def _of_half(one: HalfEffect, margin: float) -> Note:
+    return percent_interval(one.ci95_pct, margin, effect_pct=one.effect_pct)

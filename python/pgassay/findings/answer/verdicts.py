@@ -28,6 +28,7 @@ from pgassay.findings.wording import (
 )
 from pgassay.notes import Note, Term
 from pgassay.plan.steps import load_of
+from pgassay.quantities import is_multiple
 
 _RULE = "findings/answer/verdicts"
 NEVER = f"{_RULE}/withdrawn.never"
@@ -76,6 +77,7 @@ def verdict_sentence(comparison: Comparison, analysis: Analysis, beside: Note | 
         metric=title,
         of="" if metric.name == "tps" else Note.of("findings/answer/in-metric", metric=title),
         size=abs(effect),
+        effect=effect,
         signed=percent(effect),
         interval=aside(interval(comparison, margin, unsigned=family in ("faster", "slower"))),
         margin=100.0 * margin,
@@ -100,6 +102,8 @@ def early_end(comparison: Comparison) -> Note | None:
         return None
     if adjusted is None or effect is None or round(abs(adjusted), 1) == round(abs(effect), 1):
         return None
+    if is_multiple(effect):
+        return Note.of(f"{_RULE}/early.multiple", adjusted=adjusted)
     return Note.of(f"{_RULE}/early.any", adjusted=abs(adjusted))
 
 
@@ -121,10 +125,10 @@ def unanswered(analysis: Analysis) -> list[Note]:
 def _template(comparison: Comparison, metric: Metric) -> tuple[str, str]:
     form = "tps" if metric.name == "tps" else "latency"
     match comparison.verdict:
-        case Verdict.BETTER:
-            return "faster", form
-        case Verdict.WORSE:
-            return "slower", form
+        case Verdict.BETTER | Verdict.WORSE as found:
+            is_large = is_multiple(comparison.effect_pct)
+            family = "faster" if found is Verdict.BETTER else "slower"
+            return family, f"{form}-multiple" if is_large else form
         case Verdict.UNDECIDED if comparison.withdrawn is not None:
             return "withdrawn", comparison.withdrawn.value
         case Verdict.UNDECIDED:

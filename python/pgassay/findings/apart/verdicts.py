@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from pgassay.analysis.apart.model import ApartAnalysis, RunDifference, RunSpread
 from pgassay.analysis.gates.judge import why_withdrawn
-from pgassay.analysis.model import Comparison
+from pgassay.analysis.model import Comparison, Verdict
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.wording import as_sentences, aside, percent
 from pgassay.notes import Note, Term, Value
-from pgassay.quantities import beyond
+from pgassay.quantities import beyond, is_multiple
 
 _RULE = "findings/apart/verdicts"
 
@@ -37,11 +37,14 @@ def sentence_of(found: RunDifference, analysis: ApartAnalysis) -> Note:
     values: dict[str, Value] = {
         **sides,
         "size": abs(one.effect_pct or 0.0),
+        "effect": one.effect_pct or 0.0,
         "way": Term("higher") if one.difference > 0.0 else Term("lower"),
         "change": percent(one.effect_pct),
         "margin": 100.0 * analysis.smallest_effect,
     }
-    claim = Note(f"{_RULE}/sentence.{one.verdict.value}", values)
+    is_large = one.verdict in (Verdict.BETTER, Verdict.WORSE) and is_multiple(one.effect_pct)
+    form = "multiple" if is_large else one.verdict.value
+    claim = Note(f"{_RULE}/sentence.{form}", values)
     interval = aside(interval_words(found, analysis.smallest_effect))
     return Note.of(f"{_RULE}/answer", claim=_with_arm(claim, found), interval=interval)
 
@@ -72,7 +75,8 @@ def interval_words(found: RunDifference, margin: float) -> Note:
     interval = Note(f"{_RULE}/interval.none")
     if found.comparison.ci95_pct is not None:
         low, high = (beyond(end, 100.0 * margin) for end in found.comparison.ci95_pct)
-        interval = Note.of(f"{_RULE}/interval.some", low=low, high=high)
+        form = "multiples" if is_multiple(found.comparison.effect_pct) else "some"
+        interval = Note.of(f"{_RULE}/interval.{form}", low=low, high=high)
     first, second = found.trials
     return Note.of(
         f"{_RULE}/interval.trials", interval=interval, first=first, second=second, runs=runs

@@ -9,7 +9,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from pgassay.language import Message, clauses, decimals, listed, tr
-from pgassay.quantities import clock, rate, signed, signed_percent, spaced
+from pgassay.quantities import clock, rate, signed_percent, spaced
 from pgassay.report.context import TraceContext
 from pgassay.report.document.text import texts_of
 from pgassay.samples.forms.trace import WithAgainstWithout
@@ -83,15 +83,16 @@ def cost_text(context: TraceContext) -> str:
 
 
 def _change(compared: WithAgainstWithout) -> str:
-    """Writes a ratio as a change, such as `+1.2 % (95 % CI +0.3 to +2.1 %)`."""
-    found = signed_percent(100 * (compared.ratio - 1))
+    """Writes a ratio as a change, such as `+1.2 % (95 % CI +0.3 % to +2.1 %)`."""
+    change_pct = 100 * (compared.ratio - 1)
+    found = signed_percent(change_pct)
     if compared.low is None or compared.high is None:
         return tr("{found}, no interval", found=found)
     return tr(
         "{found} (95 % CI {low} to {high})",
         found=found,
-        low=signed(100 * (compared.low - 1)),
-        high=signed_percent(100 * (compared.high - 1)),
+        low=signed_percent(100 * (compared.low - 1), like=change_pct),
+        high=signed_percent(100 * (compared.high - 1), like=change_pct),
     )
 
 

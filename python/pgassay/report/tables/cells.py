@@ -18,7 +18,15 @@ from pgassay.analysis.reading.metrics import METRICS, Metric
 from pgassay.analysis.statistics import values
 from pgassay.findings.wording import quantity
 from pgassay.language import Message, decimals, tr
-from pgassay.quantities import load, plain_number, signed, signed_percent, spaced
+from pgassay.quantities import (
+    is_multiple,
+    load,
+    multiple,
+    plain_number,
+    signed,
+    signed_percent,
+    spaced,
+)
 from pgassay.report.charts.style import TONES
 from pgassay.report.document.table import Absent, Cell, Column, Form, column, raw
 
@@ -57,7 +65,7 @@ def difference(comparison: Comparison) -> str:
 def interval_of(comparison: Comparison) -> str:
     """The 95 % interval of the change, in the same unit."""
     if comparison.ci95_pct is not None or comparison.ci95 is None:
-        return interval(comparison.ci95_pct)
+        return interval(comparison.ci95_pct, comparison.effect_pct)
     metric = METRICS[comparison.metric]
     return tr(" to ").join(_signed(end, metric) for end in comparison.ci95)
 
@@ -95,13 +103,13 @@ def valued(value: Any, write: Callable[[Any], str] = str) -> Cell:
     return Cell(ABSENT) if value is None else Cell(write(value), value=value)
 
 
-def interval(ends: tuple[float, float] | None) -> str:
-    """Return an interval in per cent, such as `−1.2 % to +3.4 %`."""
-    return (
-        ABSENT
-        if ends is None
-        else tr("{low} to {high}", low=signed_percent(ends[0]), high=signed_percent(ends[1]))
-    )
+def interval(ends: tuple[float, float] | None, change_pct: float | None = None) -> str:
+    """Return an interval, such as `−1.2 % to +3.4 %`, as the change that it is of is written; in
+    per cent where that is not given."""
+    if ends is None:
+        return ABSENT
+    low, high = (signed_percent(end, like=change_pct or 0.0) for end in ends)
+    return tr("{low} to {high}", low=low, high=high)
 
 
 def with_interval(change_pct: float | None, ends: tuple[float, float] | None) -> str:
@@ -109,6 +117,9 @@ def with_interval(change_pct: float | None, ends: tuple[float, float] | None) ->
     change = _unbroken(signed_percent(change_pct))
     if ends is None:
         return change
+    if is_multiple(change_pct):
+        low, high = map(multiple, ends)
+        return f"{change} ({_unbroken(tr('{low} to {high} times', low=low, high=high))})"
     low, high = map(signed, ends)
     return f"{change} ({_unbroken(tr('{low} to {high} %', low=low, high=high))})"
 
@@ -195,9 +206,9 @@ def percent_column(name: str, title: str = "Change") -> Column:
     return column(name, title, lambda one: signed_percent(raw(one, name)))
 
 
-def interval_column(name: str, title: str = INTERVAL) -> Column:
-    """A column of the interval that an attribute of facts is, in per cent."""
-    return written(name, title, interval)
+def interval_column(name: str, title: str = INTERVAL, of: str = "effect_pct") -> Column:
+    """A column of the interval that an attribute of facts is, written as the change `of`."""
+    return column(name, title, lambda one: interval(raw(one, name), raw(one, of)))
 
 
 def verdict_column(tones: Mapping[Any, str], title: str = "Verdict") -> Column:

@@ -66,5 +66,5 @@ def _tip(one: ServerEffect) -> Tip:
     )
     if one.ci95_pct is None:
         return (change,)
-    low, high = map(signed_percent, one.ci95_pct)
+    low, high = (signed_percent(end, like=one.effect_pct) for end in one.ci95_pct)
     return change, tr("joint 95 % CI {low} to {high}", low=low, high=high)

@@ -33,7 +33,7 @@ _CARRY_OVER = (
     percent_column("first_pct", "First"),
     percent_column("second_pct", "Second"),
     percent_column("difference_pct", "Difference"),
-    interval_column("ci95_pct"),
+    interval_column("ci95_pct", of="difference_pct"),
     column("p", "p", lambda one: ABSENT if one.p is None else decimals(one.p, ".2g")),
     column("found", "Result", lambda one: _result(one), "text"),
 )
