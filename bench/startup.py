@@ -1,12 +1,14 @@
 """What commands take from start to end, beside `python -c pass`: `python -m bench.startup`.
 
 Enters: how many rounds. Leaves: docs/measured/startup-times.md. Never: asserts anything; that no
-command imports a heavy library for its help is asserted in tests/unit/cli/test_help.py.
+command imports a heavy library for its help is asserted in tests/unit/cli/test_help.py, what
+`plan` and `show` leave out in tests/unit/house/test_doors.py.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import resource
 import statistics
 import subprocess
@@ -28,8 +30,29 @@ RUNS_ASKED, RUNS_LISTED = 1_000, 10_000
 BASE = "python -c pass"
 
 
-def commands(asked: Path, listed: Path) -> dict[str, Sequence[str]]:
+EXPERIMENT = """
+question = "Does more room for WAL between checkpoints help write-heavy payments?"
+[workload]
+use = "payments-write"
+[factors.postgres]
+max_wal_size = ["32MB", "4GB"]
+[load]
+clients = 8
+step = "5s"
+[design]
+min_blocks = 6
+max_blocks = 6
+"""
+"""What is planned; its forecast is for a host without earlier runs of it."""
+ENVIRONMENT = {
+    name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"
+}
+"""Of what is started: users' Pythons keep their byte code."""
+
+
+def commands(asked: Path, listed: Path, spec: Path) -> dict[str, Sequence[str]]:
     """What is started, by the name it has in the table."""
+    run = str(next(asked.iterdir()))
     own = [sys.executable, "-m", "pgassay"]
     return {
         BASE: [sys.executable, "-c", "pass"],
@@ -60,13 +83,16 @@ def commands(asked: Path, listed: Path) -> dict[str, Sequence[str]]:
         "pgassay load, until it connects": [*own, "load", "-S", "-h", "127.0.0.1", "-p", "1"],
         "pgassay run --help": [*own, "run", "--help"],
         "pgassay doctor": [*own, "doctor"],
+        "pgassay plan SPEC": [*own, "plan", str(spec)],
+        "pgassay report RUN": [*own, "report", run],
+        "pgassay show RUN": [*own, "show", run],  # what `report` has written
     }
 
 
 def taken_ms(words: Sequence[str]) -> tuple[float, float]:
     """Milliseconds of one process and its children: user and system time, and by the clock."""
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    subprocess.run(words, capture_output=True, check=False, timeout=300)
+    subprocess.run(words, capture_output=True, check=False, timeout=300, env=ENVIRONMENT)
     after, ended = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     cpu_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return 1e3 * cpu_s, 1e3 * (ended - began)
@@ -78,7 +104,9 @@ def measured(rounds: int) -> Mapping[str, list[tuple[float, float]]]:
         asked, listed = Path(folder, "asked"), Path(folder, "listed")
         make_many_runs(asked, RUNS_ASKED)
         make_many_runs(listed, RUNS_LISTED, samples=False)
-        started = commands(asked, listed)
+        spec = Path(folder, "experiment.toml")
+        spec.write_text(EXPERIMENT, "utf-8")
+        started = commands(asked, listed, spec)
         for words in started.values():  # byte code and file cache
             taken_ms(words)
         found: dict[str, list[tuple[float, float]]] = {name: [] for name in started}

@@ -29,25 +29,17 @@ LEFT_OUT = (
     "report.objects.traced",
     "cli.trace",
 )
-PLAN = """
+COMMAND = """
 import json, sys
 from pgassay.cli.main import main
 try:
     main()
 except SystemExit as end:
     assert not end.code, end.code
-import pgassay.cli.run.execution, pgassay.report.formats.registry
+{more}
 print(json.dumps(sorted(sys.modules)), file=sys.stderr)
 """
-SHOW = """
-import json, sys
-from pgassay.cli.main import main
-try:
-    main()
-except SystemExit as end:
-    assert not end.code, end.code
-print(json.dumps(sorted(sys.modules)), file=sys.stderr)
-"""
+PLAN = COMMAND.format(more="import pgassay.cli.run.execution, pgassay.report.formats.registry")
 EXPERIMENT = """
 question = "Does work_mem matter?"
 [workload]
@@ -79,12 +71,27 @@ def test_an_ordinary_run_loads_nothing_of_a_room_with_one_door(
     assert [name for name in loaded if f"{name}.".startswith(f"{room}.")] == []
 
 
-@pytest.mark.parametrize("more", [[], ["--json"]])
-def test_show_loads_no_library_that_analyses_reads_tables_or_renders(
-    tmp_path: Path, more: list[str]
+@pytest.mark.parametrize(
+    ("words", "libraries"),
+    [
+        (("show", "run"), {"numpy", "scipy", "pyarrow", "psycopg", "polib", "jinja2", "loky"}),
+        (("show", "run", "--json"), {"numpy", "scipy", "pyarrow", "psycopg", "polib", "jinja2"}),
+        (("plan", "ordinary.toml"), {"pyarrow", "polib", "jinja2", "loky"}),
+        (("report", "run"), {"psycopg", "polib", "loky"}),
+    ],
+)
+def test_a_command_loads_no_library_that_its_work_does_not_take(
+    words: tuple[str, ...], libraries: set[str], reported: Path
 ) -> None:
-    report_run(synthetic_run(tmp_path / "run")[0])
-    words = [sys.executable, "-c", SHOW, "show", str(tmp_path / "run"), *more]
-    done = subprocess.run(words, check=True, capture_output=True, text=True)
-    heavy = {"numpy", "scipy", "pyarrow", "psycopg", "polib", "jinja2", "loky"}
-    assert heavy & set(json.loads(done.stderr.splitlines()[-1])) == set()
+    own = [sys.executable, "-c", COMMAND.format(more=""), *words]
+    done = subprocess.run(own, check=True, capture_output=True, text=True, cwd=reported)
+    assert libraries & set(json.loads(done.stderr.splitlines()[-1])) == set()
+
+
+@pytest.fixture(scope="module")
+def reported(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with an experiment file and a run with its report."""
+    folder = tmp_path_factory.mktemp("reported")
+    (folder / "ordinary.toml").write_text(EXPERIMENT)
+    report_run(synthetic_run(folder / "run")[0])
+    return folder

@@ -17,13 +17,20 @@ def visible(text: str) -> str:
     """Control and formatting characters as `\\u202e`; line ends and tabs stay."""
     if text.isascii() and text.isprintable():
         return text
-    return "".join(f"\\u{ord(one):04x}" if _is_hidden(one) else one for one in text)
+    return text.translate(_WRITTEN)
 
 
-def _is_hidden(one: str) -> bool:
-    if one in "\n\t":
-        return False
-    return unicodedata.category(one) in _HIDDEN or one in _NO_CHARACTERS
+class _Written(dict[int, str]):
+    """Code of a character → how it is written; each is looked up once, since a report has many."""
+
+    def __missing__(self, code: int) -> str:
+        one = chr(code)
+        hidden = unicodedata.category(one) in _HIDDEN or one in _NO_CHARACTERS
+        found = f"\\u{code:04x}" if hidden and one not in "\n\t" else one
+        return self.setdefault(code, found)
+
+
+_WRITTEN = _Written()
 
 
 def one_line(text: str, most: int) -> str:

@@ -25,7 +25,7 @@ from pgassay.report.page import page_of
 from pgassay.report.svg.draw import NARROW_PX, WIDE_PX, draw
 from pgassay.report.svg.model import Figure
 from pgassay.report.tables.chart_data import chart_data
-from pgassay.trials.environment.description import commit_words
+from pgassay.trials.environment.own_commit import commit_words
 
 _NO_BREAK = re.compile(r" (?=%)|(?<=±) ")
 """Spaces between a number and its sign, at which no line breaks."""

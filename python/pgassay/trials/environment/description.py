@@ -22,8 +22,7 @@ from typing import Any
 import psycopg
 
 from pgassay import __version__
-from pgassay.commit import commit, commit_and_changes
-from pgassay.notes import Note
+from pgassay.commit import commit
 from pgassay.server.hosts.host import Host, text_of
 from pgassay.server.hosts.placement import NOWHERE, Placement
 from pgassay.server.protocol import NOTHING, Connection, ServerFacts, Setting
@@ -33,6 +32,7 @@ from pgassay.spec.reading.texts import path_from
 from pgassay.spec.secrets.redaction import redacted, shown_of
 from pgassay.spec.server.placement import cpus_in
 from pgassay.stored_notes import coded
+from pgassay.trials.environment.own_commit import commit_words
 from pgassay.trials.host.host_sources import describe_storage
 
 SCHEMA = "pgassay.environment/1"
@@ -50,12 +50,6 @@ _VIRTUAL_MEMORY = (
     "vm/zone_reclaim_mode",
 )
 """Below /proc/sys."""
-
-
-def commit_words() -> Note | str:
-    """Returns the commit of pgassay; a note where files differ from it."""
-    name, has_changes = commit_and_changes()
-    return Note("trials/environment/changed-commit", {"name": name}) if has_changes else name
 
 
 def describe_environment(
