@@ -12,6 +12,7 @@ from pathlib import Path
 
 from pgassay.cli.terminal.blocks import print_blocks
 from pgassay.cli.terminal.console import out, plain
+from pgassay.language import tr
 from pgassay.report.context import AnyContext, ApartContext, ObservationContext, ReportContext
 from pgassay.report.document.blocks import Answer, Block, Facts, Heading, Items
 from pgassay.report.document.section import Section
@@ -73,6 +74,8 @@ def summary_blocks(context: AnyContext) -> Iterator[Block | None]:
     """Yields the top of the report without the doubts, which its caveats repeat; then sections."""
     yield Heading(context.title)
     yield from (one for one in top_of(context) if isinstance(one, Answer | Facts))
+    if isinstance(context, ReportContext):
+        yield Facts([(tr("next"), context.ending.following)])
     if isinstance(context, ApartContext):
         from pgassay.findings.apart.verdicts import caveats  # runs need none of it
 
