@@ -71,15 +71,22 @@ def test_it_could_change_a_verdict_that_is_not_reached(
     assert len(named.values["names"]) == 3
 
 
-def test_it_could_change_a_verdict_between_arms_that_had_unequal_shares_of_the_host() -> None:
+@pytest.mark.parametrize(
+    ("effect", "importance"),
+    # 60 against 40 % of the processors: at most 1.5 times as much is left to one of the arms.
+    [(0.2, Importance.VERDICT), (1.0, Importance.SIZE), (-0.5, Importance.SIZE)],
+)
+def test_it_could_change_a_verdict_between_arms_whose_unequal_shares_of_the_host_make_as_much(
+    effect: float, importance: Importance
+) -> None:
     plan = plan_of()
     trials = [
         replace(trial, others=OtherUse(60.0 + trial.number / 10 - 20.0 * (trial.arm == "a2")))
-        for trial in disturbed(plan, [60.0], effect=0.2)
+        for trial in disturbed(plan, [60.0], effect=effect)
     ]
     found = caveat_of(plan, trials)
     assert found is not None
-    assert found.importance is Importance.VERDICT
+    assert found.importance is importance
     by_arm = values_in(found.claim)["analysis/verdicts/other-programs-unequal"]["by_arm"]
     assert isinstance(by_arm, tuple)
     assert [str(one.values["label"]) for one in by_arm if isinstance(one, Note)] == [

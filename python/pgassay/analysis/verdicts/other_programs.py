@@ -6,6 +6,7 @@ the largest programs. Never: judges a trial: which ones were disturbed is what t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -63,7 +64,7 @@ def other_program_caveats(
     plan: Plan, trials: Sequence[TrialMeasures], verdicts: Sequence[Comparison]
 ) -> Iterator[Caveat]:
     """Makes one caveat for all trials. It could change a verdict that is not reached, as the noise
-    is part of why, and one between arms that had unequal shares of the host."""
+    is part of why, and one between arms whose unequal shares of the host can make as much."""
     found = disturbed_by(trials)
     if found is None:
         return
@@ -78,35 +79,42 @@ def other_program_caveats(
     }
     note = Note("analysis/verdicts/other-programs", values)
     numbers = [trial.number for trial in found.trials]
-    if by_arm := _unequal(plan, trials):
+    could_change = any(one.verdict is Verdict.UNDECIDED for one in verdicts)
+    if means := _unequal(plan, trials):
+        by_arm = tuple(
+            Note("analysis/verdicts/use-of-arm", {"share": share, "label": label})
+            for label, share in means.items()
+        )
         note = Note("analysis/verdicts/other-programs-unequal", {"caveat": note, "by_arm": by_arm})
-        yield Caveat.of("other-programs", note, trials=numbers)
-        return
-    is_open = any(one.verdict is Verdict.UNDECIDED for one in verdicts)
-    yield Caveat.of(
-        "other-programs", note, Importance.VERDICT if is_open else Importance.SIZE, numbers
-    )
+        could_change = not all(_exceeds(one, list(means.values())) for one in verdicts)
+    importance = Importance.VERDICT if could_change else Importance.SIZE
+    yield Caveat.of("other-programs", note, importance, numbers)
 
 
-def _unequal(plan: Plan, trials: Sequence[TrialMeasures]) -> tuple[Note, ...]:
-    """The mean share in trials of each arm, where these differ by more than chance explains (the
-    test of Kruskal and Wallis) and by as much as an effect that matters: a load that lacks a
-    hundredth of the processors may be slower by as much."""
+def _exceeds(one: Comparison, shares: Sequence[float]) -> bool:
+    """Whether the whole interval is a larger difference than unequal shares of the processors, in
+    per cent, can make: throughput follows the processors that are left, at the most."""
+    left = [max(1.0, 100.0 - share) for share in shares]
+    if one.verdict not in (Verdict.BETTER, Verdict.WORSE) or one.ci95_pct is None:
+        return False
+    low, high = (math.log1p(max(end, -99.9) / 100.0) for end in one.ci95_pct)
+    return low * high > 0.0 and min(abs(low), abs(high)) > math.log(max(left) / min(left))
+
+
+def _unequal(plan: Plan, trials: Sequence[TrialMeasures]) -> dict[str, float]:
+    """The mean share in trials of each arm, in per cent by the arm's label, where these differ by
+    more than chance explains (the test of Kruskal and Wallis) and by as much as an effect that
+    matters: a load that lacks a hundredth of the processors may be slower by as much."""
     arms = {
         arm.label: [t.others.percent for t in trials if t.arm == arm.id and t.others]
         for arm in plan.arms
     }
     means = {label: float(np.mean(own)) for label, own in arms.items() if own}
     if len(means) < max(2, len(arms)):
-        return ()
+        return {}
     if max(means.values()) - min(means.values()) < 100.0 * plan.smallest_effect:
-        return ()
-    if _kruskal_p(list(arms.values())) >= _UNEQUAL_P:
-        return ()
-    return tuple(
-        Note("analysis/verdicts/use-of-arm", {"share": share, "label": label})
-        for label, share in means.items()
-    )
+        return {}
+    return means if _kruskal_p(list(arms.values())) < _UNEQUAL_P else {}
 
 
 def _kruskal_p(groups: Sequence[Sequence[float]]) -> float:
