@@ -243,10 +243,13 @@ def test_without_a_terminal_a_line_per_trial_says_how_long_the_rest_takes(
 
 def test_a_run_begins_with_one_line(printed: io.StringIO) -> None:
     found = Note.of("findings/noise/forecast/detectable.brief", detectable=3.2)
-    RunProgress(forecast=lambda: found).planned(replace(plan_of_spec(SPEC), notes=()))
+    plan = replace(plan_of_spec(SPEC), notes=())
+    RunProgress(forecast=lambda plan: (replace(plan, trial_s=150.0), found)).planned(plan)
     (line,) = printed.getvalue().splitlines()
     assert line.startswith("Which of these two rather long values")
-    assert re.search(r"2 arms, 6 to 24 blocks, about .+, finds 3.2 % or more$", line)
+    assert re.search(
+        r"2 arms, 6 to 24 blocks, about 30 min to 2 h 00 min, finds 3.2 % or more$", line
+    )
 
 
 def test_what_is_rare_has_three_digits(printed: io.StringIO) -> None:

@@ -25,6 +25,7 @@ from pgassay.analysis.noise.prior_runs import (
     expect,
     record_of,
     runs_of,
+    timed,
 )
 from pgassay.analysis.verdicts.run_caveats import (
     EARLIER_RUNS,
@@ -266,6 +267,8 @@ def test_without_prior_runs_the_forecast_is_the_general_range() -> None:
     assert [case.trial_sd for case in found.cases] == [0.005, 0.025]
     plan = make_plan(spec_of())
     assert dict(expectation_lines(found, plan))["noise"].code == f"{RULE}others"
+    shown = timed(plan, found)
+    assert len(plan.block(1)) * shown.trial_s == pytest.approx(found.block_s)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import json
 import math
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from importlib.resources import files
 from typing import Any, Literal
 
@@ -192,6 +192,11 @@ def expect(
         block_s=len(plan.block(1)) * (plan.measured_s + overhead_s),
         planned=_planned(same, plan, overhead_s - warmup_s, conditions),
     )
+
+
+def timed(plan: Plan, found: Expectation | None) -> Plan:
+    """The plan with trials as long, resets included, as those of prior runs on this host were."""
+    return plan if found is None else replace(plan, trial_s=found.block_s / len(plan.block(1)))
 
 
 def _planned(

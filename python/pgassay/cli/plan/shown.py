@@ -17,7 +17,7 @@ from rich.padding import Padding
 from rich.table import Table
 
 from pgassay.analysis.gates.forecast import GateOutlook, gate_outlooks
-from pgassay.analysis.noise.prior_runs import conditions_of
+from pgassay.analysis.noise.prior_runs import conditions_of, timed
 from pgassay.analysis.verdicts.collapses import collapse_outlook
 from pgassay.cli.plan.levels import print_factors
 from pgassay.cli.plan.server import (
@@ -86,6 +86,7 @@ def show_plan(
     risks = (*built_apart(_by_version(checked, drawn)), *profile_refused(checked, preview))
     drawn = replace(drawn, notes=(*drawn.notes, *risks))
     expected, outlook = expectation_of(checked, drawn), collapse_outlook(drawn)
+    drawn = timed(drawn, expected)
     foreseen = gate_outlooks(drawn, conditions_of(checked), list(noise_records()))
     others = None if watch is None else watch.used()
     if as_json:

@@ -15,6 +15,7 @@ from shlex import quote
 
 import typer
 
+from pgassay.analysis.noise.prior_runs import timed
 from pgassay.cli.run.progress import RunProgress
 from pgassay.cli.terminal.consent import refuse_without_consent
 from pgassay.cli.terminal.console import counted, err, plain, silenced, warn
@@ -25,7 +26,7 @@ from pgassay.errors import PgassayError, RunDirectoryError, SetupError, SpecErro
 from pgassay.findings.noise.forecast import found_here
 from pgassay.notes import Note
 from pgassay.plan.design import make_plan
-from pgassay.plan.model import Gate
+from pgassay.plan.model import Gate, Plan
 from pgassay.refusals.refusal import DirectoryRefused
 from pgassay.report.objects.run import run_object
 from pgassay.samples.address import local_path, url_of
@@ -60,8 +61,9 @@ def follow(
     refuse_without_comparison(gates, plan, Path(spec.source))
     run = _created(path, spec)
 
-    def forecast() -> Note | None:
-        return None if calibrates else found_here(expectation_of(spec, plan))
+    def forecast(plan: Plan) -> tuple[Plan, Note | None]:
+        expected = None if calibrates else expectation_of(spec, plan)
+        return timed(plan, expected), found_here(expected)
 
     progress = RunProgress(live=live and not quiet, forecast=forecast)
     with (

@@ -36,13 +36,14 @@ def _state(task: Task) -> Text:
     return Text("  ".join(filter(None, (task.fields["now"], task.fields.get("left")))))
 
 
+Forecast = Callable[[Plan], tuple[Plan, Note | None]]
+"""The plan with the length of its trials as prior runs here had it, and what it finds, if known."""
+
+
 class RunProgress(LiveView, ProgressListener):
     """Shows the progress of a run on standard error; a context manager."""
 
-    def __init__(
-        self, *, live: bool = True, forecast: Callable[[], Note | None] | None = None
-    ) -> None:
-        """`forecast` returns what the run can be expected to find, if that is known."""
+    def __init__(self, *, live: bool = True, forecast: Forecast | None = None) -> None:
         super().__init__(live=live)
         self._forecast = forecast
         self._plan: Plan
@@ -78,6 +79,9 @@ class RunProgress(LiveView, ProgressListener):
 
     def planned(self, plan: Plan) -> None:
         """Print the question, the size of the run, how long it may take and what it finds."""
+        found = None
+        if self._forecast is not None:
+            plan, found = self._forecast(plan)
         self._plan, self._time_left, self._fleet = plan, TimeLeft(plan), FleetAtWork(plan)
         least, most = (
             self._time_left.up_to(block) * plan.trial_s
@@ -85,7 +89,7 @@ class RunProgress(LiveView, ProgressListener):
         )
         length = clock(least) if least == most else f"{clock(least)} to {clock(most)}"
         parts = [counted(len(plan.arms), "arm"), _blocks(plan), f"about {length}"]
-        if self._forecast is not None and (found := self._forecast()):
+        if found is not None:
             parts.append(plain(str(found)))
         question = f"[bold]{plain(plan.question)}[/bold]  " if plan.question.strip() else ""
         err.print(question + ", ".join(parts))

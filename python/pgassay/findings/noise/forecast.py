@@ -16,6 +16,7 @@ from pgassay.plan.model import Plan
 
 _RULE = "findings/noise/forecast"
 _TEXTS = texts_of(__name__)
+_OF_ONE = {"this_load": "one_run", "other_loads": "one_of_another_load"}
 
 
 def detectable_sentence(outlook: Outlook, least: int, most: int, form: str = "own") -> Note:
@@ -57,8 +58,8 @@ def expectation_lines(found: Expectation | None, plan: Plan) -> list[tuple[str, 
         form = "duet" if plan.side_by_side else "response" if response else ""
         return [("expect", Note(f"{_RULE}/before.{form}"))] if form else []
     form = found.known_from.replace(" ", "_")
-    if form == "this_load" and found.runs == 1:
-        form = "one_run"
+    if found.runs == 1:
+        form = _OF_ONE.get(form, form)
     noises = tuple(
         Note.of("findings/two-digits", value=100.0 * one.trial_sd) for one in found.cases
     )
