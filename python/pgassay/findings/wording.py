@@ -44,8 +44,9 @@ def interval(estimate: Estimated, margin: float = 0.0, *, unsigned: bool = False
     if estimate.ci95_pct is None:
         return Note.of("findings/no-interval-of-blocks", blocks=blocks)
     low, high = _bounds(estimate.ci95_pct, margin, unsigned)
-    form = "multiples-of-blocks" if is_multiple(estimate.effect_pct) else "interval-of-blocks"
-    return Note.of(f"findings/{form}", low=low, high=high, blocks=blocks)
+    if is_multiple(estimate.effect_pct):
+        return Note.of("findings/multiples-of-blocks", low=low, high=high, blocks=blocks)
+    return Note.of("findings/interval-of-blocks", low=low, high=high, blocks=blocks)
 
 
 def aside(interval: Note) -> Note:

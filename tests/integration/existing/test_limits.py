@@ -81,7 +81,7 @@ def test_slow_answers_beside_the_load_end_the_run_and_its_finished_trials_are_re
 def test_a_full_disk_ends_the_run_in_its_first_trial(tmp_path: Path, lab_server: LabServer) -> None:
     code, said = run(tmp_path, lab_server, 'free_disk = "900000GB"')
     assert code == 2, said
-    assert "guard.free_disk = 9e+05 GB" in said
+    assert "guard.free_disk = 900000 GB" in said
     assert_as_found(lab_server)
 
 

@@ -48,6 +48,12 @@ def test_a_connected_server_is_read_for_its_settings_and_the_file_passes_plan(
     found = tomllib.loads(file.read_text())
     assert found["factors"]["postgres"]["work_mem"] == ["7MB", "64MB"]
     assert found["target"]["allow_changes"] is True
+    # Sessions get the role's value over any of ALTER SYSTEM, which would stop the run.
+    planned = pgassay("plan", file, **variables)
+    assert planned.returncode == 1
+    assert "stops: work_mem: " in planned.stdout
+    with lab_server.admin() as session:
+        session.execute("ALTER ROLE lab RESET work_mem")
     planned = pgassay("plan", file, **variables)
     assert planned.returncode == 0, planned.stderr
     assert auto_conf(lab_server) == {}

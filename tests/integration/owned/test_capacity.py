@@ -62,7 +62,7 @@ def test_an_existing_server_without_connections_for_the_load_is_refused(
         tables = EXISTING.format(port=lab_server.port)
         spec.write_text(tables + OWN.format(tables="", clients=int(most)))
         plan = pgassay("plan", spec, PGPASSWORD=SECRET)
-        assert plan.returncode == 0, plan.stderr
+        assert plan.returncode == 1, plan.stderr
         text = " ".join(plan.stdout.split())
         assert f"more than max_connections = {most}" in text
         assert "limit of role plain, which is 7; raise it with ALTER ROLE" in text

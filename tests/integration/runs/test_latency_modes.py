@@ -40,12 +40,13 @@ def test_three_tenths_of_slow_transactions_is_a_mode_with_its_share_its_time_and
     (found,) = json.loads((run / "analysis.json").read_text())["latency_modes"]
     fast, slow = found["modes"]
     assert 3.0 <= fast["peak_ms"]["value"] < slow["above_ms"]["value"] < 150.0
-    assert 150.0 <= slow["peak_ms"]["value"] < 250.0
+    # Nobody sleeps less than 150 ms, but a bin of the histogram, 0.1 % wide, may begin below it.
+    assert 149.85 <= slow["peak_ms"]["value"] < 250.0
     # Binomial: some hundred transactions of each trial, so three standard errors are five points.
     assert slow["share_pct"]["value"] == pytest.approx(30.0, abs=6.0)
     assert slow["time_pct"]["value"] > 80.0
     assert found["near_mean_pct"]["value"] < 10.0
     assert slow["waits"][0]["event"] == "Timeout:PgSleep"
-    assert "The mean latency of buy hides 2 modes" in done.stdout
+    assert "The mean latency of buy hides 2 modes" in pgassay("show", run).stdout
     assert "Modes of latency" in (run / "report.html").read_text()
     assert_no_server_left(own_base)
