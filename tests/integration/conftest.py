@@ -36,14 +36,6 @@ def lenient_guards() -> Iterator[None]:
         yield
 
 
-@pytest.fixture(scope="session", autouse=True)
-def own_change_records(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Change records of runs are in a folder of these tests."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
-        yield
-
-
 @pytest.fixture
 def knobs_alone() -> Iterator[None]:
     """No other test process changes knobs of this host meanwhile."""

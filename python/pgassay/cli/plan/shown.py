@@ -64,6 +64,9 @@ from pgassay.trials.run.refusals.before_servers import (
     servers_under_test,
 )
 
+_WATCHED_S = 0.5
+"""A plan is read at once; the run itself watches its host for longer."""
+
 
 def show_plan(
     checked: Spec, *, as_json: bool, gates: Sequence[Gate] = (), gates_only: bool = False
@@ -88,7 +91,7 @@ def show_plan(
     expected, outlook = expectation_of(checked, drawn), collapse_outlook(drawn)
     drawn = timed(drawn, expected)
     foreseen = gate_outlooks(drawn, conditions_of(checked), list(noise_records()))
-    others = None if watch is None else watch.used()
+    others = None if watch is None else watch.used(_WATCHED_S)
     if as_json:
         file, variants = checked.file, checked.variants.to_json()
         generators = file.load.generators

@@ -107,10 +107,11 @@ class HostWatch:
         known = None if self._before is None else self._before.processes.get(backend or 0)
         self._postmasters = [] if known is None else [known.parent]
 
-    def used(self) -> OtherPrograms | None:
-        """Returns what other programs have used, after two seconds at least; None where the host
-        does not say."""
-        time.sleep(max(0.0, self._began_s + WATCHED_S - time.monotonic()))
+    def used(self, least_s: float | None = None) -> OtherPrograms | None:
+        """Returns what other programs have used, after `least_s` seconds at least, which are two
+        unless given; None where the host does not say."""
+        end_s = self._began_s + (WATCHED_S if least_s is None else least_s)
+        time.sleep(max(0.0, end_s - time.monotonic()))
         after = self._read()
         split = split_between(self._before, after, self._postmasters)
         return other_programs(self._before, after, split, self._postmasters)
