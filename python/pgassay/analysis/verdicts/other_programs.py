@@ -7,7 +7,7 @@ the largest programs. Never: judges a trial: which ones were disturbed is what t
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -86,19 +86,27 @@ def other_program_caveats(
             for label, share in means.items()
         )
         note = Note("analysis/verdicts/other-programs-unequal", {"caveat": note, "by_arm": by_arm})
-        could_change = not all(_exceeds(one, list(means.values())) for one in verdicts)
+        could_change = not all(_exceeds(one, plan, means) for one in verdicts)
     importance = Importance.VERDICT if could_change else Importance.SIZE
     yield Caveat.of("other-programs", note, importance, numbers)
 
 
-def _exceeds(one: Comparison, shares: Sequence[float]) -> bool:
+def _exceeds(one: Comparison, plan: Plan, shares: Mapping[str, float]) -> bool:
     """Whether the whole interval is a larger difference than unequal shares of the processors, in
-    per cent, can make: throughput follows the processors that are left, at the most."""
-    left = [max(1.0, 100.0 - share) for share in shares]
+    per cent by arm, can make: throughput follows the processors that are left, at the most, so a
+    level that had fewer of them is not better for that reason."""
     if one.verdict not in (Verdict.BETTER, Verdict.WORSE) or one.ci95_pct is None:
         return False
+    level, baseline = (
+        np.mean(
+            [100.0 - shares[arm.label] for arm in plan.arms if arm.levels.get(one.factor) == name]
+        )
+        for name in (one.level, one.baseline)
+    )
+    made = math.log(max(1.0, float(level)) / max(1.0, float(baseline)))
     low, high = (math.log1p(max(end, -99.9) / 100.0) for end in one.ci95_pct)
-    return low * high > 0.0 and min(abs(low), abs(high)) > math.log(max(left) / min(left))
+    made = made if one.verdict is Verdict.BETTER else -made
+    return low * high > 0.0 and min(abs(low), abs(high)) > made
 
 
 def _unequal(plan: Plan, trials: Sequence[TrialMeasures]) -> dict[str, float]:
