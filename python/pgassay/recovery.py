@@ -14,7 +14,7 @@ from pgassay.errors import TargetError
 from pgassay.refusals.refusal import RestoreRefused
 from pgassay.samples.journal import open_changes, run_of
 from pgassay.samples.layout import JOURNAL, SPEC
-from pgassay.samples.own_runs import was_begun_here
+from pgassay.samples.ownership.own_runs import was_begun_here
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.server.change import Change
 from pgassay.server.comparison import Comparison

@@ -54,9 +54,9 @@ def _recover_run(run: Path, *, dry_run: bool, yes: bool) -> None:
     from pgassay.cli.terminal.console import err, out, warn
     from pgassay.recovery import left_changed
     from pgassay.samples.address import local_path, url_of
-    from pgassay.samples.own_runs import refuse_others
+    from pgassay.samples.ownership.own_runs import refuse_others
+    from pgassay.samples.ownership.unfinished import locked
     from pgassay.samples.run_directory import RunDirectory
-    from pgassay.samples.unfinished import locked
     from pgassay.stores.mirrored_run import MirroredRun
 
     url = url_of(run)

@@ -17,7 +17,7 @@ from pgassay.cli.terminal.options import option
 from pgassay.refusals.refusal import SetupRefused
 
 if TYPE_CHECKING:
-    from pgassay.samples.removal import Removable
+    from pgassay.samples.ownership.removal import Removable
 
 
 def rm(
@@ -51,7 +51,7 @@ def rm(
 
 def _checked(run: Path) -> Removable:
     from pgassay.samples.address import local_path, url_of
-    from pgassay.samples.removal import removable
+    from pgassay.samples.ownership.removal import removable
     from pgassay.stores.removing import removable_of
 
     url = url_of(run)
@@ -59,7 +59,7 @@ def _checked(run: Path) -> Removable:
 
 
 def _remove(found: Removable) -> None:
-    from pgassay.samples.removal import remove
+    from pgassay.samples.ownership.removal import remove
     from pgassay.stores.removing import StoredRemovable, remove_stored
 
     remove_stored(found) if isinstance(found, StoredRemovable) else remove(found)

@@ -18,8 +18,8 @@ from pgassay.recovery import undo_what_is_left
 from pgassay.refusals.refusal import RestoreRefused, TrialRefused
 from pgassay.samples.journal import open_changes
 from pgassay.samples.layout import JOURNAL
+from pgassay.samples.ownership.unfinished import pending_undo
 from pgassay.samples.run_directory import RunDirectory
-from pgassay.samples.unfinished import pending_undo
 from pgassay.server.comparison import Comparison, ServerCompared
 from pgassay.spec.server.fleet import FleetTable
 from pgassay.trials.run.progress import ProgressListener

@@ -30,7 +30,7 @@ from pgassay.samples.forms.statements import PlansFile
 from pgassay.samples.forms.trial import FailedLine, TrialFile
 from pgassay.samples.journal import FileJournal, open_changes
 from pgassay.samples.layout import FAILED, JOURNAL, PLAN, PLANS, PROFILES, SPEC, TRIAL, TRIALS
-from pgassay.samples.own_runs import remember_begun
+from pgassay.samples.ownership.own_runs import remember_begun
 from pgassay.samples.profiles import ProfileDirectory
 from pgassay.samples.run_files import RunFiles
 from pgassay.samples.storage.files import append_line, clear_errors, write_atomically

@@ -1,4 +1,4 @@
-"""The files of one run but for its trials' tables, as whoever only reads what was found needs them.
+"""The files of one run except its trials' tables: what a command reads that only shows results.
 
 Enters: a run directory. Leaves: its plan, and whether a file holds all that the run has.
 Never: imports pyarrow, which takes longer to load than these files to read.

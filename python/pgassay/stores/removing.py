@@ -14,7 +14,13 @@ from pathlib import Path
 
 from pgassay.refusals.refusal import DirectoryRefused
 from pgassay.samples.layout import PROFILES_INDEX, TRACE
-from pgassay.samples.removal import Removable, mark_in, refuse_changes_left, removable, remove
+from pgassay.samples.ownership.removal import (
+    Removable,
+    mark_in,
+    refuse_changes_left,
+    removable,
+    remove,
+)
 from pgassay.stores.address import working_copy_of
 from pgassay.stores.fetching import AT_ONCE, fetched
 from pgassay.stores.library import clear_errors, opened

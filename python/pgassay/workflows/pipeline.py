@@ -24,10 +24,10 @@ from pgassay.readings.trial_readings import TrialReadings
 from pgassay.samples.journal import open_changes
 from pgassay.samples.layout import JOURNAL, PROFILES
 from pgassay.samples.noise_history import add_noise_record, noise_records
+from pgassay.samples.ownership.unfinished import pending_undo
 from pgassay.samples.resumed import RunSoFar
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.samples.storage.files import lost_storage_is_a_trial_error
-from pgassay.samples.unfinished import pending_undo
 from pgassay.server.connection.session import as_target_error
 from pgassay.server.hosts.placement import Placement
 from pgassay.server.protocol import ServerFacts

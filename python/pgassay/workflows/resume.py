@@ -20,10 +20,10 @@ from pgassay.readings.trial_readings import TrialReadings
 from pgassay.recovery import left_changed, undo_what_is_left
 from pgassay.refusals.refusal import DirectoryRefused
 from pgassay.samples.layout import REPORT, SPEC
-from pgassay.samples.own_runs import was_begun_here
+from pgassay.samples.ownership.own_runs import was_begun_here
+from pgassay.samples.ownership.unfinished import clear_unfinished
 from pgassay.samples.resumed import RunSoFar
 from pgassay.samples.run_directory import RunDirectory
-from pgassay.samples.unfinished import clear_unfinished
 from pgassay.server.change import visible
 from pgassay.server.recovery.acts import Act
 from pgassay.spec.experiment import Spec

@@ -11,7 +11,7 @@ import pytest
 
 from pgassay.errors import ConnectionRefused, TargetError
 from pgassay.samples.journal import FileJournal, open_changes
-from pgassay.samples.unfinished import locked
+from pgassay.samples.ownership.unfinished import locked
 from pgassay.server.existing.target import ExistingTarget
 from pgassay.server.preview.preview import preview_existing
 from pgassay.server.recovery.recover import recover

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from pgassay.plan.design import make_plan
-from pgassay.samples.own_runs import was_begun_here
+from pgassay.samples.ownership.own_runs import was_begun_here
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.spec.parse import load_spec
 from support.runs.broken import spec_file, watched

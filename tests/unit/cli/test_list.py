@@ -11,7 +11,7 @@ import pytest
 from pgassay.analysis.model import Verdict
 from pgassay.cli.list import StateName, VerdictName, lines
 from pgassay.samples.overview import State, overview_of, runs_in
-from pgassay.samples.unfinished import locked
+from pgassay.samples.ownership.unfinished import locked
 from pgassay.workflows.reporting import report_run
 from support.runs.command import pgassay
 from support.synthetic.directories import synthetic_run

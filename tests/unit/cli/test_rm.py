@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from pgassay.samples.ownership.unfinished import locked
 from pgassay.samples.profiles import ProfileDirectory
-from pgassay.samples.unfinished import locked
 from support.runs.command import pgassay
 
 

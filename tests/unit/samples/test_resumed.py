@@ -14,8 +14,8 @@ from typing import Any
 from pgassay.plan.store import plan_from_json, plan_to_json, same_design
 from pgassay.samples.forms.environment import EnvironmentFile
 from pgassay.samples.journal import FileJournal, open_changes
+from pgassay.samples.ownership.unfinished import clear_unfinished, locked, pending_undo
 from pgassay.samples.resumed import RunSoFar
-from pgassay.samples.unfinished import clear_unfinished, locked, pending_undo
 from pgassay.server.change import SchemaChange, SettingChange
 from pgassay.trials.model.record import Validity
 from support.refusals import refused
@@ -125,7 +125,8 @@ def test_pieces_of_a_trial_that_never_ended_are_cleared_and_finished_ones_stay(
 
 def test_a_run_directory_is_locked_by_one_process_until_it_ends(tmp_path: Path) -> None:
     holder = (
-        "import sys; from pathlib import Path; from pgassay.samples.unfinished import locked\n"
+        "import sys; from pathlib import Path\n"
+        "from pgassay.samples.ownership.unfinished import locked\n"
         "with locked(Path(sys.argv[1])): print('held', flush=True); sys.stdin.read()"
     )
     with subprocess.Popen(

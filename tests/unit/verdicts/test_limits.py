@@ -16,7 +16,7 @@ from pgassay.analysis.measures.courses.trial_course import TrialCourse
 from pgassay.analysis.model import Analysis, RunFacts, TrialMeasures, Verdict
 from pgassay.analysis.verdicts.collapses import collapse_outlook, most_unseen, trials_to_exclude
 from pgassay.findings.answer.endpoints import badge, plain_badge
-from pgassay.findings.answer.limits import collapse_line, limits
+from pgassay.findings.answer.limits import collapse_line, limits, typical
 from pgassay.findings.registry import find
 from pgassay.notes import Importance, Value, legacy
 from pgassay.plan.model import Plan
@@ -231,6 +231,21 @@ def test_the_typical_trial_is_known_and_not_told_where_the_mean_is_the_same() ->
     assert verdict.typical_pct == pytest.approx(verdict.effect_pct, abs=0.3)
     assert not any("typical" in code for code in said(analysis)[1])
     assert {c.typical_pct for c in analysis.answer.comparisons if c.metric != "tps"} == {None}
+
+
+@pytest.mark.parametrize(
+    ("usual", "effect", "shown"),
+    # Of a level 18 times as fast, 15 points are less than a hundredth of its throughput.
+    [(5.5, 3.0, 5.5), (4.5, 3.0, None), (-52.5, -50.0, -52.5), (1715.0, 1700.0, None),
+     (1750.0, 1700.0, 1750.0)],
+)  # fmt: skip
+def test_the_typical_trial_differs_by_a_share_of_the_larger_mean(
+    usual: float, effect: float, shown: float | None
+) -> None:
+    plan = plan_of()
+    analysis = Analysis(answer_of("?", plan, trials_of(plan, {"a2": 0.03}, ())))
+    (verdict,) = analysis.answer.verdicts()
+    assert typical(replace(verdict, typical_pct=usual, effect_pct=effect), 0.02) == shown
 
 
 def test_a_withdrawn_verdict_and_one_of_four_blocks_have_no_typical_trial() -> None:

@@ -113,7 +113,7 @@ def loads_compared(step_levels: Sequence[float]) -> list[float | None]:
 @lru_cache(maxsize=4096)
 def _student(freedom: float, share: float) -> float:
     """A quantile of Student's t; kept, because the same ones are asked for many times."""
-    import scipy  # whoever only reads a rule needs no quantile
+    import scipy  # takes long to load, and reading a stored rule needs no quantile
 
     return float(scipy.special.stdtrit(freedom, share))
 

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from pgassay.analysis.host.model import HostWindow
 from pgassay.notes import terms_of
 
-if TYPE_CHECKING:  # reads tables; whoever only shows figures needs none of it
+if TYPE_CHECKING:  # loads pyarrow, which showing stored figures does not need
     from pgassay.analysis.reading.counters import CounterSeries
 
 

@@ -113,7 +113,7 @@ def _of_trials(trials: Sequence[TrialMeasures]) -> list[Caveat]:
     for trial in trials:
         for caveat in trial.warnings:
             if trial.others and is_of_other_programs(caveat):
-                continue  # other_programs.py has a caveat of its own for these
+                continue  # other_programs.py makes one caveat of these
             key = caveat.kind, caveat.note.without_figures
             where.setdefault(key, {}).setdefault(trial.number, caveat)
     found = []

@@ -32,9 +32,9 @@ from pgassay.report.objects.run import run_object
 from pgassay.samples.address import local_path, url_of
 from pgassay.samples.journal import open_changes
 from pgassay.samples.layout import JOURNAL
-from pgassay.samples.own_runs import refuse_others
+from pgassay.samples.ownership.own_runs import refuse_others
+from pgassay.samples.ownership.unfinished import locked, pending_undo
 from pgassay.samples.run_directory import RunDirectory
-from pgassay.samples.unfinished import locked, pending_undo
 from pgassay.server.comparison import ServerCompared
 from pgassay.spec.experiment import Spec
 from pgassay.workflows.pipeline import run_experiment

@@ -19,7 +19,7 @@ from pgassay.cli.terminal.console import err
 from pgassay.errors import ExitCode
 from pgassay.interruption import SIGNALS, leave_lost_terminal
 from pgassay.samples.directory import StoredDirectory
-from pgassay.samples.unfinished import locked
+from pgassay.samples.ownership.unfinished import locked
 
 
 @contextmanager

@@ -38,11 +38,12 @@ def collapses(verdict: Comparison, analysis: Analysis) -> UnseenCollapses | None
 
 
 def typical(verdict: Comparison, margin: float) -> float | None:
-    """The effect in the typical trial; None where the mean is about the same."""
+    """The effect in the typical trial, in per cent; None where it differs from the mean by no more
+    than `margin`, a share of the baseline's mean or of the level's, if that is larger."""
     usual, effect = verdict.typical_pct, verdict.effect_pct
-    if usual is None or effect is None or abs(usual - effect) <= 100.0 * margin:
+    if usual is None or effect is None:
         return None
-    return usual
+    return usual if abs(usual - effect) > margin * max(100.0, 100.0 + effect) else None
 
 
 def _of(verdict: Comparison, found: Iterable[_Limit]) -> _Limit | None:

@@ -93,8 +93,8 @@ class Table(BaseModel):
 
     @classmethod
     def place_of(cls, name: str, value: Any) -> str | None:
-        """Returns the table below this one to which a key belongs that this table does not have, if
-        that can be told."""
+        """Returns the table below this one to which a key belongs that this table does not have;
+        None where no table is known to have it."""
         return None
 
 

@@ -38,7 +38,7 @@ class Snapshot:
     readings: Mapping[str, Mapping[str, Any]]
     own_transactions: int
     client_user_s: float | None = None
-    """Processor time of pgassay itself; None where other programs of its own run beside it."""
+    """Processor time of pgassay itself; None where it runs the load by further programs."""
 
 
 @dataclass(frozen=True)

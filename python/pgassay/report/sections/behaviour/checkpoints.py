@@ -33,7 +33,7 @@ _MOST_LISTED = 100
 @section("behaviour/checkpoints", "Around a checkpoint")
 def checkpoints(context: ReportContext) -> Blocks:
     """Shows what checkpoints that began inside trials cost; yields nothing where none did, or
-    none can be told from the others."""
+    the cost of none can be separated from that of the others."""
     effects = context.analysis.behaviour.checkpoint_effects
     if all(one.refused for one in effects):
         return

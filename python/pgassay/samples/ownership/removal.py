@@ -15,10 +15,10 @@ from shlex import quote
 
 from pgassay.refusals.refusal import DirectoryRefused
 from pgassay.samples.layout import JOURNAL, MARKS
+from pgassay.samples.ownership.unfinished import locked
 from pgassay.samples.storage.files import clear_errors
 from pgassay.samples.storage.journal_lines import open_entries
 from pgassay.samples.storage.json_head import values_of
-from pgassay.samples.unfinished import locked
 
 
 @dataclass(frozen=True)
