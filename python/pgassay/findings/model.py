@@ -94,6 +94,8 @@ class Finding:
     """What to do, and what would then be seen, if the claim is true."""
     refute: Note | None = None
     """What would show that it is false."""
+    factors: tuple[str, ...] = ()
+    """Of a DIAGNOSIS that names a mechanism: the factors that make it come and go."""
     next_spec: str = ""
     """An experiment file that tests the claim, ready for `pgassay run`."""
 

@@ -30,7 +30,7 @@ from pgassay.findings.behaviour import (
     wal_locks,
 )
 from pgassay.findings.diagnosis import recognised
-from pgassay.findings.model import Finding
+from pgassay.findings.model import Confidence, Finding, FindingKind
 from pgassay.findings.noise import aa_run
 from pgassay.notes import Note
 
@@ -55,9 +55,19 @@ RULES: tuple[Callable[[Analysis, RunFacts], list[Finding]], ...] = (
 
 
 def find(analysis: Analysis, facts: RunFacts) -> tuple[Finding, ...]:
-    """Returns all findings of an analysis."""
+    """Returns all findings of an analysis, diagnoses in the order of `_rank`."""
     found = _once([finding for rule in RULES for finding in rule(analysis, facts)])
-    return tuple(time_parts.point_to_causes(found, analysis))
+    return tuple(time_parts.point_to_causes(sorted(found, key=_rank), analysis))
+
+
+def _rank(one: Finding) -> tuple[int, bool]:
+    """The surest diagnosis first; of equally sure ones those that name a mechanism of a factor."""
+    if one.kind is not FindingKind.DIAGNOSIS:
+        return 0, False
+    return _SURENESS.index(one.confidence or Confidence.HYPOTHESIS), not one.factors
+
+
+_SURENESS = tuple(Confidence)
 
 
 def _once(findings: Sequence[Finding]) -> list[Finding]:

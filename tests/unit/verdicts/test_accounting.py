@@ -33,9 +33,15 @@ FIRST = {"wal": 0.200, "cpu": 0.300, "client": 0.050}
 
 
 def analysis_of(
-    second: dict[str, float], *, rest: tuple[float, float] = (0.1, 0.1), noise: float = 0.01
+    second: dict[str, float],
+    *,
+    rest: tuple[float, float] = (0.1, 0.1),
+    noise: float = 0.01,
+    queue: float | None = None,
 ) -> Analysis:
-    """Parts in ms of either arm, each with noise; what is left of the latency is `rest`."""
+    """Parts in ms of either arm, each with noise; what is left of the latency is `rest`; `queue` is
+    the first arm's wait for a processor."""
+    first = FIRST if queue is None else {**FIRST, "cpu_queue": queue}
     text = '[factors.postgres]\nmax_wal_size = ["1GB", "2GB"]\n[design]\nseed = 1\n'
     text += "min_blocks = 8\nmax_blocks = 8\n"
     plan = plan_of_spec(text)
@@ -45,7 +51,7 @@ def analysis_of(
         is_first = t.arm == "a1"
         parts = {
             f"wait_{name}_ms_per_tx": time * float(np.exp(noise * source.standard_normal()))
-            for name, time in (FIRST if is_first else second).items()
+            for name, time in (first if is_first else second).items()
         }
         left = rest[0 if is_first else 1] + noise * float(source.standard_normal())
         latency = sum(parts.values()) + left
@@ -97,20 +103,35 @@ def test_the_largest_share_is_said_with_its_interval() -> None:
     }
 
 
-def test_shares_that_make_up_little_give_way_to_a_confirmed_diagnosis() -> None:
-    analysis = analysis_of({"wal": 0.15, "cpu": 0.30, "client": 0.05}, rest=(0.3, 0.1))
+def test_a_confirmed_diagnosis_of_the_factor_leads() -> None:
+    analysis = analysis_of({"wal": 0.05, "cpu": 0.25, "client": 0.05})
     cause = Note("findings/caveat", {"kind": "cause"})
     shares = time_parts.find(analysis, RunFacts())
 
-    def said(confidence: Confidence) -> Mapping[str, Mapping[str, Value]]:
-        diagnosis = Finding(FindingKind.DIAGNOSIS, cause, cause, confidence=confidence)
+    def said(confidence: Confidence, *factors: str) -> dict[str, Mapping[str, Value]]:
+        diagnosis = Finding(
+            FindingKind.DIAGNOSIS, cause, cause, confidence=confidence, factors=factors
+        )
         return values_in(time_parts.point_to_causes([*shares, diagnosis], analysis)[0].claim)
 
-    pointing = said(Confidence.CONFIRMED)
-    assert pointing[f"{RULE}diagnosed"]["causes"] == (cause,)
-    assert pointing[f"{RULE}diagnosed"]["share"] == pytest.approx(20.0, abs=5.0)
-    assert f"{RULE}shares" not in pointing
-    assert f"{RULE}diagnosed" not in said(Confidence.SUPPORTED)
+    pointing = said(Confidence.CONFIRMED, "max_wal_size")
+    assert pointing[f"{RULE}diagnosed"] == {"factor": "max_wal_size", "causes": (cause,)}
+    codes = list(pointing)
+    assert codes.index(f"{RULE}diagnosed") < codes.index(f"{RULE}shares")
+    for other in (
+        said(Confidence.SUPPORTED, "max_wal_size"),
+        said(Confidence.CONFIRMED, "work_mem"),
+        said(Confidence.CONFIRMED),
+    ):
+        assert f"{RULE}diagnosed" not in other
+
+
+def test_the_queue_for_a_processor_never_leads() -> None:
+    analysis = analysis_of({"wal": 0.15, "cpu_queue": 0.0, "cpu": 0.30, "client": 0.05}, queue=0.4)
+    (said,) = explained(analysis)
+    assert said[f"{RULE}first"]["part"] == "WAL writes and flushes"
+    assert said[f"{RULE}next"]["part"] == "waiting for a processor"
+    assert said[f"{RULE}next"]["share"] > said[f"{RULE}first"]["share"]  # type: ignore[operator]
 
 
 def test_without_a_clear_difference_there_is_no_share() -> None:

@@ -15,12 +15,15 @@ from pgassay.analysis.model import Analysis, RunFacts, Verdict
 from pgassay.findings.model import Confidence, Finding, FindingKind
 from pgassay.findings.wording import as_sentences, share_interval, texts_of
 from pgassay.notes import Note, Term
-from pgassay.quantities import TIME_DIGITS
+from pgassay.quantities import TIME_DIGITS, time_digits
 
 _RULE = "findings/answer/time_parts"
 _RULES = texts_of(__name__)
 _LIMITS = _RULES["thresholds"]
 _MOST_SHARE: float = _LIMITS["most_share"]
+_QUEUE = "cpu_queue"
+DOUBTS = "time_parts/doubts"
+"""The rule of findings on how far the parts can be trusted."""
 
 
 def find(analysis: Analysis, _facts: RunFacts) -> list[Finding]:
@@ -35,56 +38,65 @@ def find(analysis: Analysis, _facts: RunFacts) -> list[Finding]:
         for one in analysis.answer.accounting
         if (one.factor, one.level) in judged and one.whole.is_clear
     ]
-    found += _queued(analysis)
-    found += [note for one in analysis.answer.accounting for note in _too_much(one)]
-    return [Finding(FindingKind.EXPLANATION, Note(f"{_RULE}/title"), note) for note in found]
+    doubts = _queued(analysis)
+    doubts += [note for one in analysis.answer.accounting for note in _too_much(one)]
+    kind, title = FindingKind.EXPLANATION, Note(f"{_RULE}/title")
+    return [
+        *(Finding(kind, title, note) for note in found),
+        *(Finding(kind, title, note, rule=DOUBTS) for note in doubts),
+    ]
 
 
 def _shares(one: Accounting) -> Note:
-    """The largest shares whose intervals exclude zero."""
+    return as_sentences(_head(one), _clear_shares(one))
+
+
+def _clear_shares(one: Accounting) -> Note:
+    """The largest shares whose intervals exclude zero; the queue for a processor last, since what
+    else runs on the host and the other parts make it."""
     clear = sorted(
         (part for part in one.parts if _is_clear_share(part)),
-        key=lambda part: part.share_pct or 0.0,
+        key=lambda part: (part.name != _QUEUE, part.share_pct or 0.0),
         reverse=True,
     )[: _LIMITS["most_shares"]]
-    return as_sentences(_head(one), _of_parts(clear) if clear else _unclear(one))
+    return _of_parts(clear) if clear else _unclear(one)
 
 
 def _head(one: Accounting) -> Note:
     whole = one.whole
+    digits = time_digits(max(whole.baseline_ms, whole.level_ms))
     return Note.of(
         f"{_RULE}/texts.whole",
         subject=f"{one.factor} = {one.level}",
         baseline=one.baseline,
         # As the table shows it: the difference of the rounded figures.
-        size=abs(round(whole.level_ms, 3) - round(whole.baseline_ms, 3)),
+        size=abs(round(whole.level_ms, digits) - round(whole.baseline_ms, digits)),
         way=Term("less") if whole.difference_ms < 0.0 else Term("more"),
     )
 
 
 def point_to_causes(found: Sequence[Finding], analysis: Analysis) -> list[Finding]:
-    """Names the confirmed diagnoses in place of shares that make up little of a difference."""
-    causes = tuple(
+    """Names the confirmed diagnoses of a factor before the parts of the time that it changes."""
+    pointing = {
+        _shares(one): as_sentences(
+            _head(one),
+            Note.of(f"{_RULE}/texts.diagnosed", factor=one.factor, causes=causes),
+            _clear_shares(one),
+        )
+        for one in analysis.answer.accounting
+        if (causes := _causes(one.factor, found))
+    }
+    return [replace(one, claim=pointing.get(one.claim, one.claim)) for one in found]
+
+
+def _causes(factor: str, found: Sequence[Finding]) -> tuple[Note, ...]:
+    return tuple(
         one.title
         for one in found
-        if one.kind is FindingKind.DIAGNOSIS and one.confidence is Confidence.CONFIRMED
+        if one.kind is FindingKind.DIAGNOSIS
+        and one.confidence is Confidence.CONFIRMED
+        and factor in one.factors
     )
-    little = {
-        _shares(one): _pointing(one, named, causes)
-        for one in analysis.answer.accounting
-        if causes and (named := _named_pct(one)) < _LIMITS["least_named"]
-    }
-    return [replace(one, claim=little.get(one.claim, one.claim)) for one in found]
-
-
-def _named_pct(one: Accounting) -> float:
-    """The clear shares, without the time that no sample explains."""
-    return sum(part.share_pct or 0.0 for part in one.parts[:-1] if _is_clear_share(part))
-
-
-def _pointing(one: Accounting, named: float, causes: tuple[Note, ...]) -> Note:
-    form = "diagnosed" if named else "only_diagnosed"
-    return as_sentences(_head(one), Note.of(f"{_RULE}/texts.{form}", share=named, causes=causes))
 
 
 def _of_parts(clear: Sequence[TimePart]) -> Note:

@@ -71,6 +71,7 @@ def _of_cause(analysis: Analysis, facts: RunFacts, cause: str) -> Finding | None
         ),
         rule="checkpoint_causes",
         confidence=sure,
+        factors=() if proof is None else (proof.contrast.factor,),
         evidence=tuple(figure for figure, speaks in figures if speaks),
         not_for_it=tuple(figure for figure, speaks in figures if not speaks),
         confirm=as_sentences(

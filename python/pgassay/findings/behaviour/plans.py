@@ -80,6 +80,7 @@ def _changed(
             others,
         ),
         confidence=_confidence(statement, analysis),
+        factors=(factor,) if factor else (),
         evidence=(
             *_seen(statement, analysis),
             *(_measured(one) for one in effects if one.ci95_ms is not None),

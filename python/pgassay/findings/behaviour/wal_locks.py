@@ -73,6 +73,7 @@ def find(analysis: Analysis, facts: RunFacts) -> list[Finding]:
             as_sentences(_claim(worst, arm, analysis, proof), Note(f"{_RULE}/helps")),
             rule="wal_locks",
             confidence=_confidence(worst, proof, analysis),
+            factors=() if proof is None else (proof[0].factor,),
             evidence=(*_proof_evidence(proof), *_evidence(worst, arm)),
             confirm=as_sentences(Note(f"{_RULE}/{test}", asked), Note(f"{_RULE}/confirm", asked)),
             refute=Note(f"{_RULE}/refute"),

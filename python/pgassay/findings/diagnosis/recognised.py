@@ -74,6 +74,7 @@ def _finding(
         as_sentences(_text(rule, "claim", rule.claim), *_where(judgement, labels, levels)),
         rule=_name(rule),
         confidence=judgement.confidence,
+        factors=() if contrast is None else _factors(contrast, levels),
         evidence=tuple(evidence),
         not_for_it=tuple(not_for_it),
         confirm=_text(rule, "confirm", rule.confirm) if tests else None,
@@ -111,12 +112,11 @@ def _where(
         said.append(Note.of(f"{_RULE}/texts.{form}", arms=_listed(arms)))
     contrast = judgement.contrast
     if contrast is not None:
-        own, other = (levels[arm] for arm in (contrast.arm, contrast.other))
         unit = contrast.sign.unit
         said.append(
             Note.of(
                 f"{_RULE}/texts.confirmed",
-                factors=tuple(name for name, level in own.items() if level != other.get(name)),
+                factors=_factors(contrast, levels),
                 other=labels[contrast.other],
                 quantity=Term(contrast.sign.title),
                 low=amount_of(contrast.other_mean, unit),
@@ -139,6 +139,12 @@ def _doubts(arm: RuleInArm, judgement: Judgement) -> Iterator[Note]:
     trials = len(arm.facts.signals.trials)
     if trials < _SHARED["least_trials"]:
         yield Note.of(f"{_RULE}/texts.few", trials=trials)
+
+
+def _factors(contrast: ArmContrast, levels: Mapping[str, Mapping[str, str]]) -> tuple[str, ...]:
+    """In which the two arms differ."""
+    own, other = (levels[arm] for arm in (contrast.arm, contrast.other))
+    return tuple(name for name, level in own.items() if level != other.get(name))
 
 
 def _listed(arms: tuple[str, ...]) -> Note:

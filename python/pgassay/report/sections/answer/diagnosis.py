@@ -5,7 +5,7 @@ Enters: the context. Leaves: the findings of kind DIAGNOSIS, the surest first. N
 
 from __future__ import annotations
 
-from pgassay.findings.model import Confidence, FindingKind
+from pgassay.findings.model import FindingKind
 from pgassay.language import tr
 from pgassay.report.context import ReportContext
 from pgassay.report.document.blocks import Group, Paragraph, note
@@ -15,16 +15,11 @@ from pgassay.report.sections.answer.evidence import evidence
 
 sentence = texts_of(__name__)
 
-_ORDER = tuple(Confidence)
-
 
 @section("answer/diagnosis", "Diagnosis")
 def diagnosis(context: ReportContext) -> Blocks:
     """The section is left out where nothing was recognised, unless it could not be."""
-    found = sorted(
-        context.of_kind(FindingKind.DIAGNOSIS),
-        key=lambda one: _ORDER.index(one.confidence or Confidence.HYPOTHESIS),
-    )
+    found = context.of_kind(FindingKind.DIAGNOSIS)
     for one in found:
         sure = (
             []

@@ -7,10 +7,11 @@ Never: says "because".
 from __future__ import annotations
 
 from pgassay.analysis.reading.metrics import METRICS
+from pgassay.findings.answer.time_parts import DOUBTS
 from pgassay.findings.model import FindingKind
 from pgassay.language import Message, tr
 from pgassay.report.context import ReportContext
-from pgassay.report.document.blocks import Paragraph, note
+from pgassay.report.document.blocks import Paragraph, note, observed
 from pgassay.report.document.section import Blocks, section
 from pgassay.report.document.table import Table, column, view
 from pgassay.report.document.text import Span, texts_of
@@ -34,12 +35,13 @@ def why(context: ReportContext) -> Blocks:
     """Explanations of a verdict; an A/A run and a single arm have none."""
     if not context.analysis.answer.verdicts() or context.of_kind(FindingKind.CALIBRATION):
         return
-    found = context.of_kind(FindingKind.EXPLANATION)
-    for one in (one for one in found if one.comparison is None):
+    said = [one for one in context.of_kind(FindingKind.EXPLANATION) if one.comparison is None]
+    for one in (one for one in said if one.rule != DOUBTS):
         yield Paragraph(one.text, "pattern", (Span(str(one.title), "bold"),))
         yield from evidence(one)
     accounting, differences = accounting_table(context), difference_table(context)
     yield accounting
+    yield from observed(one.text for one in said if one.rule == DOUBTS)
     yield differences
     if accounting or differences:
         yield note(_DIFFERENCES, *(_PARTS if accounting else ()))
