@@ -11,9 +11,11 @@ import pytest
 from tools.archives import unpack
 
 from pgassay.findings.model import FindingKind
+from pgassay.report.formats.html import render_html
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.workflows.reporting import analyse_run
 from support.notes import values_in
+from support.pages import MOST_BYTES, dangling
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 _SEEN = "findings/diagnosis/recognised/texts.seen"
@@ -24,7 +26,8 @@ CASES = sorted(file.parent.name for file in GOLDEN.glob("*/expected.toml"))
 def test_a_recorded_run_gives_the_findings_that_were_recorded_with_it(
     case: str, tmp_path: Path
 ) -> None:
-    """`expected.toml` lists them: rule, confidence, and the arm that it is seen in.
+    """`expected.toml` lists them: rule, confidence, and the arm that it is seen in; its page has a
+    target for every link, and is small.
 
     The run is `run.tar.xz`, or the files beside it.
     """
@@ -36,7 +39,8 @@ def test_a_recorded_run_gives_the_findings_that_were_recorded_with_it(
         shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
     expected = tomllib.loads((folder / "expected.toml").read_text("utf-8"))
 
-    findings = analyse_run(RunDirectory(tmp_path)).findings
+    context = analyse_run(RunDirectory(tmp_path))
+    findings = context.findings
     found = [one for one in findings if one.kind is FindingKind.DIAGNOSIS]
 
     wanted = {one["rule"]: one for one in expected["finding"]}
@@ -51,6 +55,10 @@ def test_a_recorded_run_gives_the_findings_that_were_recorded_with_it(
     others = [one.rule for one in found if one.rule not in wanted]
     absent = expected.get("absent", [])
     assert [rule for rule in others if any(fnmatch(rule, one) for one in absent)] == []
+
+    page = render_html(context)
+    assert dangling(page) == set()
+    assert len(page.encode()) < MOST_BYTES
 
 
 def test_recorded_runs_are_small() -> None:

@@ -24,6 +24,7 @@ from pgassay.report.sections.record.settings import settings_table
 from pgassay.report.sections.record.workload import mix_table
 from pgassay.report.summaries.headline import answers, facts
 from pgassay.report.workload import workload_words
+from support.pages import dangling
 from support.synthetic.analyses import changed
 from support.synthetic.report_contexts import synthetic_context, with_facts
 
@@ -209,3 +210,11 @@ def test_contents_lead_to_every_section_by_part(context: ReportContext) -> None:
     targets = re.findall(r'href="#([^"]+)"', nav)
     assert targets == re.findall(r'<(?:section|div) id="([^"]+)"', page)
     assert re.findall(r"<p>(.*?)</p>", nav)[:2] == ["The answer", "Why"]
+
+
+def test_no_link_leads_to_a_section_that_is_absent(context: ReportContext) -> None:
+    whole, bare = (render_html(one) for one in (context, with_facts(context, asked=())))
+    assert 'href="#workload"' in whole
+    assert 'href="#workload"' not in bare
+    for page in (whole, bare):
+        assert dangling(page) == set()

@@ -18,6 +18,7 @@ from pgassay.report.document.section import Blocks, section, summed_up
 from pgassay.report.document.text import texts_of
 from pgassay.report.environment import NamedValues, environment_lists
 from pgassay.report.sections.record.settings import settings_table
+from pgassay.report.sections.record.workload import scripts
 from pgassay.report.summaries.caveats import caveats_of
 
 sentence = texts_of(__name__)
@@ -65,7 +66,11 @@ def _list(one: NamedValues) -> Group:
 def repeat(context: ReportContext) -> Blocks:
     """Shows the command, and the experiment file that it takes."""
     yield Code(context.command, "sh")
-    yield note(sentence.marked("in_the_folder_that"))
+    yield note(
+        sentence("in_the_folder_that"),
+        sentence.marked("without_the_directory") if any(scripts(context)) else "",
+        sentence("order_and_random_numbers"),
+    )
     yield Fold(tr("The experiment"), [Code(context.spec_text.strip(), "toml")], in_text=True)
 
 

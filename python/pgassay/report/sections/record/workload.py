@@ -28,9 +28,9 @@ _MOST_OPEN = 3
 def workload(context: ReportContext) -> Blocks:
     """Nothing where the stored experiment cannot be read."""
     asked = context.facts.asked
-    if not asked or not any(one.scripts for one in asked):
-        return
     ran = [*scripts(context)]
+    if not ran:
+        return
     yield summed_up("report/sections/scripts", n=len(ran))
     titles = dict.fromkeys(one.title for one in asked if one.title)
     words = clauses((workload_words(context), load(context.plan)))
