@@ -17,14 +17,22 @@ from pgassay.plan.switchback import rounds_of
 from pgassay.quantities import clock
 
 
-def time_range(plan: Plan) -> str:
-    """Returns how long all trials of a plan take, such as `20 min to 2 h`: for the fewest blocks
-    and for the most."""
+def run_lengths(plan: Plan) -> tuple[float, float]:
+    """Returns how many seconds a run takes with the fewest blocks and with the most; without its
+    set-up and report where no prior run says how long they take."""
     least, most = (
-        clock(blocks * len(plan.block(1)) * plan.trial_s)
-        for blocks in (plan.min_blocks, plan.last_block)
+        sum(size for block, size in plan.sizes.items() if block <= last) * plan.trial_s
+        + (plan.outside_s or 0.0)
+        for last in (plan.min_blocks, plan.last_block)
     )
-    return least if least == most else tr("{least} to {most}", least=least, most=most)
+    return least, most
+
+
+def time_range(plan: Plan) -> str:
+    """Returns how long a run takes, such as `about 20 min to 2 h 05 min`."""
+    least, most = map(clock, run_lengths(plan))
+    without = " after set-up" if plan.outside_s is None else ""
+    return f"about {least if least == most else f'{least} to {most}'}{without}"
 
 
 def combinations_line(plan: Plan) -> str:

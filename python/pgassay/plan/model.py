@@ -188,6 +188,9 @@ class Plan:
     """The run goes on until each of them is decided, too."""
     gates_only: bool = False
     """Whether it ends when they are, though a verdict may be open."""
+    outside_s: float | None = None
+    """Seconds of the run outside its trials: set-up before them, report after them; None where no
+    prior run of this load on this host says."""
     dropped: Mapping[str, int] = field(default_factory=dict)
     """Arm → the last block that has it: its verdicts were reached while others were open."""
 

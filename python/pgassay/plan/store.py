@@ -92,6 +92,7 @@ def same_design(one: Plan, other: Plan) -> bool:
             plan,
             trials=(),
             trial_s=0.0,
+            outside_s=None,
             notes=(),
             hard=(),
             plots_reason=None,

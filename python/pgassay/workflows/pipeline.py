@@ -6,6 +6,7 @@ Never: knows how any room does its work.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -81,7 +82,7 @@ def carry_out(
     so_far: RunSoFar | None = None,
 ) -> Outcome:
     """Runs the trials of the plan that are not finished yet, and reports on all of them."""
-    plan = readings.plan
+    plan, began = readings.plan, time.monotonic()
     fleet = spec.file.target.fleet
     passed: LimitPassed | None = None
     if fleet is not None:
@@ -127,19 +128,23 @@ def carry_out(
             generators=generators,
         )
         trials = _prepared(trials, run, facts, so_far or RunSoFar())
+        trials_began = time.monotonic()
         with lost_storage_is_a_trial_error():
             try:
                 _run_blocks(trials, run, readings, so_far or RunSoFar())
+                in_trials_s = time.monotonic() - trials_began
                 _profile(trials, run)
             except LimitPassed as error:
                 passed = error
     outcome = _reported(run, readings, listener, passed)
-    _remember(spec, run, outcome)
+    # A resumed run may find its data built.
+    outside_s = time.monotonic() - began - in_trials_s if so_far is None else None
+    _remember(spec, run, outcome, outside_s)
     return outcome
 
 
-def _remember(spec: Spec, run: RunDirectory, outcome: Outcome) -> None:
-    """Keep the noise of a finished run for forecasts of later ones."""
+def _remember(spec: Spec, run: RunDirectory, outcome: Outcome, outside_s: float | None) -> None:
+    """Keep the noise and the times of a finished run for forecasts of later ones."""
     plan, analysis = outcome.context.plan, outcome.context.analysis
     if analysis.noise.floor is None:
         return
@@ -151,6 +156,7 @@ def _remember(spec: Spec, run: RunDirectory, outcome: Outcome) -> None:
         sufficient_warmup_s(plan, analysis.behaviour.courses),
         measured_by(spec, run.environment().given),
         calibrates=plan.calibrates,
+        outside_s=outside_s,
     )
     add_noise_record(record)
 

@@ -244,7 +244,7 @@ def test_without_a_terminal_a_line_per_trial_says_how_long_the_rest_takes(
 def test_a_run_begins_with_one_line(printed: io.StringIO) -> None:
     found = Note.of("findings/noise/forecast/detectable.brief", detectable=3.2)
     plan = replace(plan_of_spec(SPEC), notes=())
-    RunProgress(forecast=lambda plan: (replace(plan, trial_s=150.0), found)).planned(plan)
+    RunProgress(forecast=lambda plan: (replace(plan, trial_s=150.0, outside_s=0.0), found)).planned(plan)
     (line,) = printed.getvalue().splitlines()
     assert line.startswith("Which of these two rather long values")
     assert re.search(

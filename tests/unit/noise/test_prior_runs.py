@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -34,6 +35,7 @@ from pgassay.analysis.verdicts.run_caveats import (
 )
 from pgassay.findings.noise.forecast import expectation_lines
 from pgassay.notes import Importance, Note
+from pgassay.plan.description import run_lengths
 from pgassay.plan.design import make_plan
 from pgassay.plan.model import Plan
 from pgassay.samples.noise_history import (
@@ -267,8 +269,27 @@ def test_without_prior_runs_the_forecast_is_the_general_range() -> None:
     assert [case.trial_sd for case in found.cases] == [0.005, 0.025]
     plan = make_plan(spec_of())
     assert dict(expectation_lines(found, plan))["noise"].code == f"{RULE}others"
-    shown = timed(plan, found)
-    assert len(plan.block(1)) * shown.trial_s == pytest.approx(found.block_s)
+    assert timed(plan, conditions_of(spec_of()), []) == plan
+    assert len(plan.block(1)) * plan.trial_s == pytest.approx(found.block_s)
+
+
+def test_a_plan_takes_as_long_as_prior_runs_with_their_set_up(floor: NoiseFloor) -> None:
+    spec = spec_of()
+    plan, conditions = make_plan(spec), conditions_of(spec)
+    measured = replace(floor, overhead_s=9.0)
+    early, known = (record_of(conditions, measured, outside_s=s) for s in (None, 20.0))
+    shown = timed(plan, conditions, [early])
+    assert (shown.trial_s, shown.outside_s) == (plan.measured_s + 9.0, None)
+    trials_s = len(plan.block(1)) * shown.trial_s
+    assert run_lengths(shown) == (6 * trials_s, 24 * trials_s)
+    shown = timed(plan, conditions, [early, known])
+    assert run_lengths(shown) == (6 * trials_s + 20.0, 24 * trials_s + 20.0)
+    found = expect(conditions, plan, [known])
+    assert found is not None
+    assert (found.block_s, found.outside_s) == (trials_s, 20.0)
+    other = spec_of(SEQUENTIAL.replace("clients = 8", "clients = 2"))
+    elsewhere = timed(make_plan(other), conditions_of(other), [known])
+    assert (elsewhere.trial_s, elsewhere.outside_s) == (shown.trial_s, None), "other data"
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,8 @@ class Prior:
     """The part of its overhead that is warm-up; None where the record does not say."""
     settled_s: float | None = None
     """A warm-up after which its trials were steady."""
+    outside_s: float | None = None
+    """Seconds of its run outside trials; None where the record does not say."""
     noise: Noise | None = None
 
     def overhead_with(self, warmup_s: float) -> float:
@@ -53,8 +55,8 @@ def of_trials(record: Mapping[str, Any], plan: Plan) -> Prior | None:
     if not (usable and noise.trial_sd and noise.degrees and noise.measured_s):
         return None
     sd = noise.trial_sd_at(plan.measured_s)
-    warmups = (_seconds(record, "warmup_s"), _seconds(record, "settled_s"))
-    return Prior(sd, 0.0, noise.degrees, 1.0, overhead_s, *warmups, noise)
+    times = {name: _seconds(record, name) for name in ("warmup_s", "settled_s", "outside_s")}
+    return Prior(sd, 0.0, noise.degrees, 1.0, overhead_s, **times, noise=noise)
 
 
 def _seconds(record: Mapping[str, Any], key: str) -> float | None:
@@ -80,4 +82,5 @@ def of_turns(record: Mapping[str, Any], plan: Plan) -> Prior | None:
     longer = plan.measured_s / turns.measured_s
     sd = math.hypot(rest, turns.rounds_sd * math.sqrt(turns.measured_s / plan.measured_s))
     start_sd = rest if plan.side_by_side else 0.0
-    return Prior(sd, start_sd, turns.trials, turns.units * longer, overhead_s)
+    outside_s = _seconds(record, "outside_s")
+    return Prior(sd, start_sd, turns.trials, turns.units * longer, overhead_s, outside_s=outside_s)

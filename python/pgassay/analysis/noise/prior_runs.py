@@ -13,6 +13,7 @@ import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from importlib.resources import files
+from statistics import median
 from typing import Any, Literal
 
 import numpy as np
@@ -52,6 +53,8 @@ class Expectation:
     overhead_s: float
     block_s: float
     """Of one block, with resets."""
+    outside_s: float | None = None
+    """Of the run outside its trials; None where no prior run of this load says."""
     planned: BestPlan | None = None
     """The time as written and the best plan; None without prior runs of this load."""
 
@@ -122,11 +125,12 @@ def record_of(
     experiment: str = "",
     *,
     calibrates: bool = False,
+    outside_s: float | None = None,
 ) -> dict[str, Any]:
     """The record that a finished run stores for later ones.
 
     `warmup_s` is its warm-up, `settled_s` one after which its trials were steady; `experiment` is a
-    hash of what it measures.
+    hash of what it measures; `outside_s` its time outside trials.
     """
     return {
         "load": conditions.load,
@@ -137,25 +141,21 @@ def record_of(
         "overhead_s": floor.overhead_s,
         "warmup_s": warmup_s,
         "settled_s": settled_s,
+        "outside_s": outside_s,
         "metrics": {noise.metric: asdict(noise) for noise in floor.metrics},
         **({} if floor.turns is None else {"turns": asdict(floor.turns)}),
     }
 
 
 def expect(
-    conditions: Conditions, plan: Plan, records: Iterable[Mapping[str, Any]]
+    conditions: Conditions, plan: Plan, records: Sequence[Mapping[str, Any]]
 ) -> Expectation | None:
     """The expectation; None without factors, or where nothing is known of such a design."""
     if not plan.factors:
         return None
-    read = of_turns if plan.alternates else of_trials
-    here = [
-        (record.get("load"), prior)
-        for record in records
-        if conditions.is_like(record.get("target")) and (prior := read(record, plan)) is not None
-    ]
-    same = [prior for load, prior in here if load == conditions.load][: _SHARED["most_runs"]]
-    priors = same or [prior for _, prior in here]
+    plan = timed(plan, conditions, records)
+    same, others = _prior_runs(conditions, plan, records)
+    priors = same or others
     if same:
         weights = [prior.weight for prior in same]
         sds = [
@@ -164,7 +164,7 @@ def expect(
                 _root_mean([prior.start_sd for prior in same], weights),
             )
         ]
-    elif here:
+    elif others:
         # Of many other loads the middle half: one of trials of a second says nothing of minutes.
         each = sorted((prior.sd, prior.start_sd) for prior in priors)
         outside = len(each) // 4
@@ -174,29 +174,53 @@ def expect(
     if not sds:
         return None
     overhead_s = plan.trial_s - plan.measured_s
-    warmup_s = sum(step.duration_s for step in plan.steps if not step.measured)
-    if priors:
-        overhead_s = float(np.median([prior.overhead_with(warmup_s) for prior in priors]))
-        if plan.side_by_side:
-            overhead_s = overhead_with(len(plan.arms), overhead_s, plan)
     rule = rule_of(plan)
     spreads = {sd: _spreading(sd, start_sd, priors, plan) for sd, start_sd in sds}
     return Expectation(
-        known_from="this load" if same else "other loads" if here else "others",
+        known_from="this load" if same else "other loads" if others else "others",
         runs=len(priors),
         cases=tuple(
             ExpectedCase(sd, outlook(rule, spread, plan.min_blocks, plan.last_block))
             for sd, spread in spreads.items()
         ),
         overhead_s=overhead_s,
-        block_s=len(plan.block(1)) * (plan.measured_s + overhead_s),
-        planned=_planned(same, plan, overhead_s - warmup_s, conditions),
+        block_s=len(plan.block(1)) * plan.trial_s,
+        outside_s=plan.outside_s,
+        planned=_planned(same, plan, overhead_s - _warmup_s(plan), conditions),
     )
 
 
-def timed(plan: Plan, found: Expectation | None) -> Plan:
-    """The plan with trials as long, resets included, as those of prior runs on this host were."""
-    return plan if found is None else replace(plan, trial_s=found.block_s / len(plan.block(1)))
+def timed(plan: Plan, conditions: Conditions, records: Sequence[Mapping[str, Any]]) -> Plan:
+    """The plan with trials as long, resets included, as those of prior runs on this host were, and
+    with the time outside trials that prior runs of this load took."""
+    same, others = _prior_runs(conditions, plan, records)
+    if not (priors := same or others):
+        return plan
+    overhead_s = median(prior.overhead_with(_warmup_s(plan)) for prior in priors)
+    if plan.side_by_side:
+        overhead_s = overhead_with(len(plan.arms), overhead_s, plan)
+    outside_s = [prior.outside_s for prior in same if prior.outside_s is not None]
+    return replace(
+        plan,
+        trial_s=plan.measured_s + overhead_s,
+        outside_s=median(outside_s) if outside_s else None,
+    )
+
+
+def _prior_runs(
+    conditions: Conditions, plan: Plan, records: Iterable[Mapping[str, Any]]
+) -> tuple[list[Prior], list[Prior]]:
+    """Prior runs on such a server: those of this load, the latest few, and those of other loads."""
+    read = of_turns if plan.alternates else of_trials
+    same, others = list[Prior](), list[Prior]()
+    for record in records:
+        if conditions.is_like(record.get("target")) and (prior := read(record, plan)) is not None:
+            (same if record.get("load") == conditions.load else others).append(prior)
+    return same[: _SHARED["most_runs"]], others
+
+
+def _warmup_s(plan: Plan) -> float:
+    return sum(step.duration_s for step in plan.steps if not step.measured)
 
 
 def _planned(

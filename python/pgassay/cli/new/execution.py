@@ -10,9 +10,10 @@ import shlex
 from pathlib import Path
 
 from pgassay.cli.new import terminal
-from pgassay.cli.new.file_text import file_text, plan_of
+from pgassay.cli.new.file_text import file_text, planned
 from pgassay.cli.new.gathering import Gathering, Given
 from pgassay.cli.terminal.console import counted, labelled, out
+from pgassay.cli.terminal.expectation import timed_here
 from pgassay.plan.description import time_range
 from pgassay.refusals.refusal import Refusal
 
@@ -40,11 +41,11 @@ def write_experiment(file: Path | None, given: Given, *, asks: bool, force: bool
     shown = shlex.quote(f"./{path}" if str(path).startswith("-") else str(path))
     commands = f"`pgassay plan {shown}` shows the plan, `pgassay run {shown}` carries it out."
     text = file_text(answers, gathering.offers, commands)
-    plan = plan_of(text, path)
+    spec, plan = planned(text, path)
     write(path, text, force=force)
     labelled("written   ", str(path))
     labelled("arms      ", f"{len(plan.arms)}, {counted(plan.min_blocks, 'block')} at least")
-    labelled("time      ", f"about {time_range(plan)}")
+    labelled("time      ", time_range(timed_here(spec, plan)))
     for note in notes(gathering):
         labelled("note      ", note, "yellow")
     for command in ("plan", "run"):

@@ -22,6 +22,7 @@ from pgassay.plan.design import make_plan
 from pgassay.plan.model import Plan
 from pgassay.plan.modes import SWITCHBACK
 from pgassay.refusals.refusal import Refusal
+from pgassay.spec.experiment import Spec
 from pgassay.spec.parse import parse_spec
 from pgassay.spec.reading.tables import toml_key, toml_literal
 
@@ -48,11 +49,12 @@ def file_text(answers: Answers, offers: Mapping[str, Offer], commands: str) -> s
     return text
 
 
-def plan_of(text: str, path: Path) -> Plan:
-    """Returns the plan of a file with this text at that path; a refusal does not name the file,
-    which is not written yet."""
+def planned(text: str, path: Path) -> tuple[Spec, Plan]:
+    """Returns the experiment and the plan of a file with this text at that path; a refusal does not
+    name the file, which is not written yet."""
     try:
-        return make_plan(parse_spec(text, source="", beside=path.parent))
+        spec = parse_spec(text, source="", beside=path.parent)
+        return spec, make_plan(spec)
     except Refusal as refusal:
         if refusal.code != "mode-not-valid":
             raise
@@ -65,7 +67,7 @@ def fits_sessions(answers: Answers) -> bool:
         answers, mode=SWITCHBACK, workload="payments-write", clients=1, step="60s", effect="2%"
     )
     try:
-        plan_of(file_text(usual, {}, ""), Path("experiment.toml"))
+        planned(file_text(usual, {}, ""), Path("experiment.toml"))
     except SpecError:
         return False
     return True

@@ -17,7 +17,7 @@ from rich.padding import Padding
 from rich.table import Table
 
 from pgassay.analysis.gates.forecast import GateOutlook, gate_outlooks
-from pgassay.analysis.noise.prior_runs import conditions_of, timed
+from pgassay.analysis.noise.prior_runs import conditions_of
 from pgassay.analysis.verdicts.collapses import collapse_outlook
 from pgassay.cli.plan.levels import print_factors
 from pgassay.cli.plan.server import (
@@ -29,7 +29,7 @@ from pgassay.cli.plan.server import (
     profile_refused,
 )
 from pgassay.cli.terminal.console import counted, labelled, out, plain
-from pgassay.cli.terminal.expectation import expectation_of, print_expectation
+from pgassay.cli.terminal.expectation import expectation_of, print_expectation, timed_here
 from pgassay.cli.terminal.gates import refuse_without_comparison
 from pgassay.errors import ExitCode
 from pgassay.findings.answer.endpoints import price
@@ -88,8 +88,8 @@ def show_plan(
     stops = bool(refused) or any(one is not None and one.stops for one in previews)
     risks = (*built_apart(_by_version(checked, drawn)), *profile_refused(checked, preview))
     drawn = replace(drawn, notes=(*drawn.notes, *risks))
+    drawn = timed_here(checked, drawn)
     expected, outlook = expectation_of(checked, drawn), collapse_outlook(drawn)
-    drawn = timed(drawn, expected)
     foreseen = gate_outlooks(drawn, conditions_of(checked), list(noise_records()))
     others = None if watch is None else watch.used(_WATCHED_S)
     if as_json:
@@ -279,7 +279,7 @@ def _print_order(drawn: Plan) -> None:
         needed += "  [dim]interim look[/dim]" if is_look else ""
         table.add_row(str(block), plain(order_of(drawn, block)) + needed)
     out.print(table)
-    out.print(f"time      about {time_range(drawn)}")
+    out.print(f"time      {time_range(drawn)}")
     out.print(f"seed      {drawn.seed}")
 
 

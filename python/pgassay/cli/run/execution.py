@@ -15,11 +15,10 @@ from shlex import quote
 
 import typer
 
-from pgassay.analysis.noise.prior_runs import timed
 from pgassay.cli.run.progress import RunProgress
 from pgassay.cli.terminal.consent import refuse_without_consent
 from pgassay.cli.terminal.console import counted, err, plain, silenced, warn
-from pgassay.cli.terminal.expectation import expectation_of
+from pgassay.cli.terminal.expectation import expectation_of, timed_here
 from pgassay.cli.terminal.gates import refuse_other_gates, refuse_without_comparison
 from pgassay.cli.terminal.summary import print_ending
 from pgassay.errors import PgassayError, RunDirectoryError, SetupError, SpecError
@@ -62,8 +61,8 @@ def follow(
     run = _created(path, spec)
 
     def forecast(plan: Plan) -> tuple[Plan, Note | None]:
-        expected = None if calibrates else expectation_of(spec, plan)
-        return timed(plan, expected), found_here(expected)
+        plan = timed_here(spec, plan)
+        return plan, None if calibrates else found_here(expectation_of(spec, plan))
 
     progress = RunProgress(live=live and not quiet, forecast=forecast)
     with (

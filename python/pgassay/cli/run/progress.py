@@ -21,8 +21,9 @@ from pgassay.cli.run.time_left import TimeLeft
 from pgassay.cli.terminal.console import counted, err, plain, warn
 from pgassay.cli.terminal.live_view import LiveView, LoadRates, figures_table
 from pgassay.notes import Note
+from pgassay.plan.description import time_range
 from pgassay.plan.model import Plan, PlannedTrial
-from pgassay.quantities import clock, rate
+from pgassay.quantities import rate
 from pgassay.server.comparison import ServerCompared
 from pgassay.trials.run.progress import ProgressListener
 from pgassay.trials.sampling.live_view import LiveFigures
@@ -83,12 +84,7 @@ class RunProgress(LiveView, ProgressListener):
         if self._forecast is not None:
             plan, found = self._forecast(plan)
         self._plan, self._time_left, self._fleet = plan, TimeLeft(plan), FleetAtWork(plan)
-        least, most = (
-            self._time_left.up_to(block) * plan.trial_s
-            for block in (plan.min_blocks, plan.last_block)
-        )
-        length = clock(least) if least == most else f"{clock(least)} to {clock(most)}"
-        parts = [counted(len(plan.arms), "arm"), _blocks(plan), f"about {length}"]
+        parts = [counted(len(plan.arms), "arm"), _blocks(plan), time_range(plan)]
         if found is not None:
             parts.append(plain(str(found)))
         question = f"[bold]{plain(plan.question)}[/bold]  " if plan.question.strip() else ""

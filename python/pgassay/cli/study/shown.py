@@ -11,6 +11,7 @@ from typing import Any
 import typer
 
 from pgassay.cli.terminal.console import labelled, out, plain
+from pgassay.cli.terminal.expectation import timed_here
 from pgassay.plan.description import time_range
 from pgassay.plan.design import make_plan
 from pgassay.studies.catalogue import Form, Study, names, study
@@ -66,7 +67,8 @@ def show_study(one: Study, *, as_json: bool) -> None:
 
 def takes(one: Study, form: Form) -> str:
     """Returns text such as `about 14 min`, as `pgassay plan` says it."""
-    return f"about {time_range(make_plan(one.spec(form)))}"
+    spec = one.spec(form)
+    return time_range(timed_here(spec, make_plan(spec)))
 
 
 def _print_json(found: list[Study]) -> None:

@@ -28,11 +28,16 @@ def detectable_sentence(outlook: Outlook, least: int, most: int, form: str = "ow
     return Note.of(f"{_RULE}/detectable.text", design=design, detectable=100.0 * found)
 
 
-def expected_sentence(outlook: Outlook, most_blocks: int, block_s: float) -> Note:
-    """How many blocks, and how long, with the smallest effect and without any."""
+def expected_sentence(
+    outlook: Outlook, most_blocks: int, block_s: float, outside_s: float = 0.0
+) -> Note:
+    """How many blocks, and how long, with the smallest effect and without any; `outside_s` is of
+    the run outside its trials."""
     margin, verdicts = 100.0 * outlook.if_different.effect, outlook.verdicts
-    different = _decided(outlook.if_different, most_blocks, block_s)
-    same = _decided(outlook.if_same, most_blocks, block_s)
+    different, same = (
+        _decided(case, most_blocks, block_s, outside_s)
+        for case in (outlook.if_different, outlook.if_same)
+    )
     return as_sentences(
         Note.of(f"{_RULE}/expected.different", margin=margin, when=different),
         Note.of(f"{_RULE}/expected.same", when=same),
@@ -72,7 +77,8 @@ def expectation_lines(found: Expectation | None, plan: Plan) -> list[tuple[str, 
     lines = [("noise", Note.of(f"{_RULE}/before.{form}", what=what, runs=found.runs))]
     for case, noise in zip(found.cases, noises, strict=True):
         finds = detectable_sentence(case.outlook, plan.min_blocks, plan.last_block)
-        expected = expected_sentence(case.outlook, plan.last_block, found.block_s)
+        outside_s = found.outside_s or 0.0
+        expected = expected_sentence(case.outlook, plan.last_block, found.block_s, outside_s)
         for label, sentence in (("finds", finds), ("expect", expected)):
             if len(noises) > 1:
                 sentence = Note.of(f"{_RULE}/before.case", noise=noise, sentence=sentence)
@@ -152,7 +158,7 @@ def blocks_of(least: int, most: int) -> Note:
     return Note.of(f"{_RULE}/blocks.range", least=least, most=most)
 
 
-def _decided(expected: Expected, most: int, block_s: float) -> Note:
+def _decided(expected: Expected, most: int, block_s: float, outside_s: float) -> Note:
     """When half of the runs have a verdict, and how many have one at the end."""
     half = expected.blocks
     form = "open" if half is None else "at_the_end" if half == most else "decided"
@@ -160,7 +166,7 @@ def _decided(expected: Expected, most: int, block_s: float) -> Note:
         f"{_RULE}/expected.{form}",
         blocks=half or most,
         most=most,
-        time=(half or most) * block_s,
+        time=outside_s + (half or most) * block_s,
         share=_share(expected.decided, few=half is None),
     )
 
