@@ -69,13 +69,28 @@ def multiple(change_pct: float) -> str:
     return spaced(max(value, 0.0), digits_of(value, 3) - 1 if 0.0 < value < 10.0 else 0)
 
 
+def times(change_pct: float) -> str:
+    """Writes a change (per cent) as a multiple with its noun, such as `5.2 times`."""
+    value = 1.0 + change_pct / 100.0
+    is_whole = 10.0 <= value < math.inf
+    # Of a fraction, as of a few, the noun is in its plural of few, where a language has one.
+    n = round(value) if is_whole else 2
+    return ntr("{value} time", "{value} times", n, value=multiple(change_pct))
+
+
+def gain(change_pct: float) -> str:
+    """Writes an increase (per cent) without a sign to two digits, such as `15 %`; a large one as a
+    multiple."""
+    return times(change_pct) if is_multiple(change_pct) else f"{two_digits(change_pct)} %"
+
+
 def signed_percent(value: float | None, like: float | None = None) -> str:
     """Writes a change in per cent with a sign, such as `+3.1 %`, with a true minus sign; as a
     multiple, `5.2 times`, where the change, or the one that it is an end of (`like`), is large."""
     if value is None:
         return tr("n/a")
     if is_multiple(value if like is None else like):
-        return tr("{value} times", value=multiple(value))
+        return times(value)
     return f"{signed(value)} %"
 
 
@@ -225,6 +240,7 @@ FORMATS: Mapping[str, Callable[[float], str]] = {
     "clock": clock,
     "duration": duration,
     "count": count,
+    "gain": gain,
     "ms": milliseconds,
     "multiple": multiple,
     "plain": plain_number,
@@ -233,6 +249,7 @@ FORMATS: Mapping[str, Callable[[float], str]] = {
     "signed": signed,
     "signed-ms": signed_milliseconds,
     "significant": significant,
+    "times": times,
     "signed-rounded": signed_rounded,
     "two-digits": two_digits,
     "two-or-three": two_or_three,

@@ -41,6 +41,9 @@ NO_CHECKPOINTS = "plan/no-checkpoints"
 NO_EQUIVALENCE = "plan/no-equivalence"
 SET_BY_LOAD = "plan/set-by-load"
 """The risk that a session of the load settles, which is asked what it has set."""
+SHOWN_AT_ONCE = frozenset({SET_BY_LOAD, "plan/no-verdict", "plan/password"})
+"""Risks that a run shows before its first trial: its answer would be to another question or none,
+or it stores what is secret."""
 CYCLE_MINIMUM = 3.0
 """With so many checkpoint intervals in a trial it hardly matters when in one it begins
 (docs/methods/verdicts.md)."""

@@ -244,12 +244,29 @@ def test_without_a_terminal_a_line_per_trial_says_how_long_the_rest_takes(
 def test_a_run_begins_with_one_line(printed: io.StringIO) -> None:
     found = Note.of("findings/noise/forecast/detectable.brief", detectable=3.2)
     plan = replace(plan_of_spec(SPEC), notes=())
-    RunProgress(forecast=lambda plan: (replace(plan, trial_s=150.0, outside_s=0.0), found)).planned(plan)
+    RunProgress(forecast=lambda plan: (replace(plan, trial_s=150.0, outside_s=0.0), found)).planned(
+        plan
+    )
     (line,) = printed.getvalue().splitlines()
     assert line.startswith("Which of these two rather long values")
     assert re.search(
         r"2 arms, 6 to 24 blocks, about 30 min to 2 h 00 min, finds 3.2 % or more$", line
     )
+
+
+def test_of_the_notes_of_a_plan_a_run_shows_those_that_change_its_question_and_counts_the_others(
+    printed: io.StringIO, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    warned: list[str] = []
+    monkeypatch.setattr(RunProgress, "warned", lambda _, text: warned.append(text))
+    others = [Note.of("plan/short-steps", shortest=2.0), Note.of("plan/few-trials", least=4)]
+    urgent = Note.of("plan/no-verdict", max_blocks=2, enough=6)
+    plan = replace(plan_of_spec(SPEC), notes=(others[0], urgent, others[1]))
+    RunProgress(notes_in="pgassay plan wal.toml").planned(plan)
+    _, counted = printed.getvalue().splitlines()
+    assert warned == [str(urgent)]
+    assert counted.startswith("2 notes ")
+    assert counted.endswith(": pgassay plan wal.toml")
 
 
 def test_what_is_rare_has_three_digits(printed: io.StringIO) -> None:

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from pgassay.language import decimals
-from pgassay.quantities import multiple, rate, signed_percent
+from pgassay.findings.answer.undecided import why
+from pgassay.language import decimals, in_language
+from pgassay.quantities import gain, is_multiple, multiple, rate, signed_percent, times
 from pgassay.report.tables.cells import interval, with_interval
 from pgassay.workflows.reporting import analyse_run
 from support.synthetic.directories import synthetic_run
@@ -19,6 +20,28 @@ from support.synthetic.directories import synthetic_run
 )
 def test_a_large_increase_is_a_multiple(change_pct: float, shown: str) -> None:
     assert signed_percent(change_pct) == shown
+
+
+@pytest.mark.parametrize(
+    ("change_pct", "shown"),
+    [(420.0, "5,2 раза"), (1000.0, "11 раз"), (2000.0, "21 раз"), (2100.0, "22 раза")],
+)
+def test_the_noun_of_a_multiple_follows_the_rules_of_the_language(
+    change_pct: float, shown: str
+) -> None:
+    with in_language("ru"):
+        assert times(change_pct) == shown
+
+
+def test_what_a_run_finds_is_a_multiple_above_a_hundred_per_cent(tmp_path: Path) -> None:
+    assert [gain(15.0), gain(283.0)] == ["15 %", "3.8 times"]
+    run, _, _ = synthetic_run(tmp_path / "run", effects={"a2": 0.3}, noise=0.6)
+    analysis = analyse_run(run).analysis
+    (verdict,) = analysis.answer.verdicts()
+    (why_,) = analysis.answer.undecided
+    assert is_multiple(why_.excludes_above_pct)
+    codes = [note.code for note in why(verdict, analysis)]
+    assert "findings/answer/undecided/excluded.throughput-multiple" in codes
 
 
 @pytest.mark.parametrize(

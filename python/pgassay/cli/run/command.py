@@ -7,6 +7,7 @@ each other. Never: loads more than the options need before they are known to be 
 from __future__ import annotations
 
 from pathlib import Path
+from shlex import join
 from typing import Annotated
 
 import typer
@@ -106,6 +107,7 @@ def run(
             quiet=quiet,
             gates=gates,
             gates_only=gates_only,
+            planned_by=join(("pgassay", "plan", str(spec))),
         )
     conclude(outcome, as_json=as_json)
     settle(outcome.context.gates, gate_undecided)

@@ -54,8 +54,11 @@ def follow(
     quiet: bool = False,
     gates: Sequence[Gate] = (),
     gates_only: bool = False,
+    planned_by: str = "",
 ) -> Outcome:
-    """Runs an experiment with progress on stderr; if it ends early, says what is kept."""
+    """Runs an experiment with progress on stderr; if it ends early, says what is kept.
+
+    `planned_by` is the command that shows its plan, where there is one."""
     plan = make_plan(spec, calibrates=calibrates)
     refuse_without_comparison(gates, plan, Path(spec.source))
     run = _created(path, spec)
@@ -64,7 +67,8 @@ def follow(
         plan = timed_here(spec, plan)
         return plan, None if calibrates else found_here(expectation_of(spec, plan))
 
-    progress = RunProgress(live=live and not quiet, forecast=forecast)
+    notes_in = planned_by or "in the report"
+    progress = RunProgress(live=live and not quiet, forecast=forecast, notes_in=notes_in)
     with (
         locked(run.path),
         _saying_how_servers_were_left(progress),

@@ -23,6 +23,7 @@ from pgassay.cli.terminal.live_view import LiveView, LoadRates, figures_table
 from pgassay.notes import Note
 from pgassay.plan.description import time_range
 from pgassay.plan.model import Plan, PlannedTrial
+from pgassay.plan.risks import SHOWN_AT_ONCE
 from pgassay.quantities import rate
 from pgassay.server.comparison import ServerCompared
 from pgassay.trials.run.progress import ProgressListener
@@ -44,9 +45,15 @@ Forecast = Callable[[Plan], tuple[Plan, Note | None]]
 class RunProgress(LiveView, ProgressListener):
     """Shows the progress of a run on standard error; a context manager."""
 
-    def __init__(self, *, live: bool = True, forecast: Forecast | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        live: bool = True,
+        forecast: Forecast | None = None,
+        notes_in: str = "in the report",
+    ) -> None:
         super().__init__(live=live)
-        self._forecast = forecast
+        self._forecast, self._notes_in = forecast, notes_in
         self._plan: Plan
         self._is_fleet = False
         self._time_left: TimeLeft
@@ -79,7 +86,8 @@ class RunProgress(LiveView, ProgressListener):
         return Group(self._bar.get_renderable(), _state(self._bar.tasks[0]), *below)
 
     def planned(self, plan: Plan) -> None:
-        """Print the question, the size of the run, how long it may take and what it finds."""
+        """Print the question, the size of the run, how long it may take and what it finds; then
+        how many notes the plan has."""
         found = None
         if self._forecast is not None:
             plan, found = self._forecast(plan)
@@ -89,8 +97,11 @@ class RunProgress(LiveView, ProgressListener):
             parts.append(plain(str(found)))
         question = f"[bold]{plain(plan.question)}[/bold]  " if plan.question.strip() else ""
         err.print(question + ", ".join(parts))
-        for note in plan.notes:
+        at_once = [note for note in plan.notes if note.code in SHOWN_AT_ONCE]
+        for note in at_once:
             self.warned(str(note))
+        if others := len(plan.notes) - len(at_once):
+            err.print(plain(f"{counted(others, 'note')} on this plan: {self._notes_in}"))
 
     def replanned(self, plan: Plan) -> None:
         """Notes that the time left is that of the trials which are left."""

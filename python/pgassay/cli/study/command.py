@@ -110,4 +110,6 @@ def study(
     from pgassay.samples.directory import default_run_path
 
     path = out or default_run_path(name)
-    conclude(follow(spec, path, live=not no_live, quiet=quiet), as_json=as_json)
+    planned_by = f"pgassay study plan {name}{' --full' if full else ''}"
+    outcome = follow(spec, path, live=not no_live, quiet=quiet, planned_by=planned_by)
+    conclude(outcome, as_json=as_json)

@@ -10,6 +10,7 @@ from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.verdicts.model import Reason, WhyUndecided
 from pgassay.findings.wording import more_blocks
 from pgassay.notes import Note, Term
+from pgassay.quantities import is_multiple
 from pgassay.trials.guards.noted_programs import named
 
 _RULE = "findings/answer/undecided"
@@ -59,6 +60,7 @@ def way_note(found: WhyUndecided) -> Note:
 def _excluded(verdict: Comparison, low: float, high: float) -> Note:
     metric = METRICS[verdict.metric]
     form = "throughput" if metric.name == "tps" else "other"
+    form = f"{form}-multiple" if is_multiple(high) else form
     return Note.of(
         f"{_RULE}/excluded.{form}",
         metric=Term(metric.title),

@@ -13,6 +13,7 @@ from pgassay.findings.wording import as_sentences, change, texts_of
 from pgassay.language import decimals
 from pgassay.notes import Note
 from pgassay.plan.model import Plan
+from pgassay.quantities import is_multiple
 
 _RULE = "findings/noise/forecast"
 _TEXTS = texts_of(__name__)
@@ -53,7 +54,8 @@ def found_here(found: Expectation | None) -> Note | None:
     least = found.cases[0].outlook.detectable
     if least is None or least > _TEXTS["detectable"]["most"]:
         return Note(f"{_RULE}/detectable.brief_none")
-    return Note.of(f"{_RULE}/detectable.brief", detectable=100.0 * least)
+    form = "brief_large" if is_multiple(100.0 * least) else "brief"
+    return Note.of(f"{_RULE}/detectable.{form}", detectable=100.0 * least)
 
 
 def expectation_lines(found: Expectation | None, plan: Plan) -> list[tuple[str, Note]]:

@@ -26,6 +26,7 @@ from pgassay.quantities import (
     signed,
     signed_percent,
     spaced,
+    times,
 )
 from pgassay.report.charts.style import TONES
 from pgassay.report.document.table import Absent, Cell, Column, Form, column, raw
@@ -118,8 +119,8 @@ def with_interval(change_pct: float | None, ends: tuple[float, float] | None) ->
     if ends is None:
         return change
     if is_multiple(change_pct):
-        low, high = map(multiple, ends)
-        return f"{change} ({_unbroken(tr('{low} to {high} times', low=low, high=high))})"
+        low, high = multiple(ends[0]), times(ends[1])
+        return f"{change} ({_unbroken(tr('{low} to {high}', low=low, high=high))})"
     low, high = map(signed, ends)
     return f"{change} ({_unbroken(tr('{low} to {high} %', low=low, high=high))})"
 
