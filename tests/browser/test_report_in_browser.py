@@ -65,7 +65,7 @@ def _marks(dom: str, chart: str) -> int:
     """How many lines, points and bars a chart has drawn for a wide page."""
     wide = dom.split(f'data-chart="{chart}"', 1)[1].split('class="narrow"', 1)[0]
     return sum(
-        len(re.findall(r"<(?:path|rect)", part.split("</g></g>")[0]))
+        len(re.findall(r'<(?:path|circle|rect)(?! class="cursor)', part.split('class="panel"')[0]))
         for part in wide.split('class="marks"')[1:]
     )
 

@@ -42,7 +42,7 @@ def test_a_drawing_is_well_formed_and_hostile_words_stay_text(width: int) -> Non
     text = draw(figure, width, "name", HOSTILE).encode("utf-8", "strict").decode()
     tree = ElementTree.fromstring(text)  # noqa: S314 - our own drawing
     tags = {element.tag.rpartition("}")[2] for element in tree.iter()}
-    assert tags == {"svg", "g", "path", "rect", "text", "title", "clipPath"}
+    assert tags == {"svg", "g", "path", "circle", "rect", "text", "title", "clipPath"}
     assert not [name for element in tree.iter() for name in element.attrib if name.startswith("on")]
     assert words[:8] in "".join(tree.itertext())
 

@@ -68,9 +68,12 @@ def draw_mark(mark: Mark, place: Place) -> str:
             return _text(mark, place)
 
 
-def stroke(colour: str, width: float, opacity: float = 1.0, dash: Dash = "solid") -> str:
+def stroke(
+    colour: str, width: float, opacity: float = 1.0, dash: Dash = "solid", more: str = ""
+) -> str:
     """Attributes of a line, and the class by which style.css changes its colour."""
-    found = f'class="s-{colour[1:]}" fill="none" stroke="{colour}" stroke-width="{width:g}"'
+    classes = f"{more} s-{colour[1:]}".strip()
+    found = f'class="{classes}" fill="none" stroke="{colour}" stroke-width="{width:g}"'
     if opacity < 1:
         found += f' stroke-opacity="{opacity:g}"'
     return found + (f' stroke-dasharray="{_DASHES[dash]}"' if dash in _DASHES else "")
@@ -128,39 +131,49 @@ def _points(points: Points, place: Place) -> Iterable[str]:
             f" {stroke(points.colour, 1.6, 0.7)}/></g>"
         )
     unknown = {at for at, ends in enumerate(points.errors) if ends is None}
+    shape, hollow = _symbol(points.symbol, points.size / 2), _hollow(points.colour)
+    yield f"<g {_look_of_all(points)}>"
     for index, (x, y, tip) in enumerate(zip(points.x, points.y, points.tips, strict=True)):
-        shape = _symbol(points.symbol, points.size / 2)
-        look = (
-            stroke(points.colour, 1.6 if points.symbol == "tick" else 2.6, points.opacity)
-            if points.symbol in _STROKED
-            else _hollow(points.colour)
-            if points.hollow or index in unknown
-            else fill(points.colour, points.opacity)
-        )
+        own = f" {hollow}" if index in unknown and points.symbol not in _STROKED else ""
         yield (
             f'<g class="at" transform="translate({place.x(x):.1f} {place.y(y):.1f})"'
-            f'{_arm(points.arm)}><path d="{shape}" {look}/>{_title(tip)}</g>'
+            f"{_arm(points.arm)}><{shape}{own}/>{_title(tip)}</g>"
         )
+    yield "</g>"
 
 
-def _hollow(colour: str) -> str:
-    return f'class="hollow s-{colour[1:]}" fill="#fff" stroke="{colour}" stroke-width="1.6"'
+def _look_of_all(points: Points) -> str:
+    """Attributes of the group of symbols, of which zooming moves each by itself."""
+    more = "alike"
+    if points.symbol in _STROKED:
+        width = 1.6 if points.symbol == "tick" else 2.6
+        return stroke(points.colour, width, points.opacity, more=more)
+    if points.hollow:
+        return _hollow(points.colour, more)
+    return fill(points.colour, points.opacity, more)
+
+
+def _hollow(colour: str, more: str = "") -> str:
+    classes = f"{more} hollow s-{colour[1:]}".strip()
+    return f'class="{classes}" fill="#fff" stroke="{colour}" stroke-width="1.6"'
 
 
 def _symbol(symbol: Symbol, r: float) -> str:
+    """Returns the name of an element around zero, with its shape."""
     match symbol:
         case "circle":
-            return f"M{-r:g} 0a{r:g} {r:g} 0 1 0 {2 * r:g} 0a{r:g} {r:g} 0 1 0 {-2 * r:g} 0"
+            return f'circle r="{r:g}"'
         case "diamond":
-            return f"M0 {-r:g}L{r:g} 0 0 {r:g} {-r:g} 0Z"
+            data = f"M0 {-r:g}L{r:g} 0 0 {r:g} {-r:g} 0Z"
         case "square":
-            return f"M{-r:g} {-r:g}H{r:g}V{r:g}H{-r:g}Z"
+            data = f"M{-r:g} {-r:g}H{r:g}V{r:g}H{-r:g}Z"
         case "triangle":
-            return f"M0 {-r:g}L{r:g} {r * 0.8:g} {-r:g} {r * 0.8:g}Z"
+            data = f"M0 {-r:g}L{r:g} {r * 0.8:g} {-r:g} {r * 0.8:g}Z"
         case "tick":
-            return f"M0 {-r:g}V{r:g}"
+            data = f"M0 {-r:g}V{r:g}"
         case "cross":
-            return f"M{-r:g} {-r:g}L{r:g} {r:g}M{-r:g} {r:g}L{r:g} {-r:g}"
+            data = f"M{-r:g} {-r:g}L{r:g} {r:g}M{-r:g} {r:g}L{r:g} {-r:g}"
+    return f'path d="{data}"'
 
 
 def _box(box: Box, place: Place) -> str:

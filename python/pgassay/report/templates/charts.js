@@ -105,7 +105,7 @@
     const [from, to] = range ? range.map(panel.x.pixel) : [start, end];
     const a = panel.a = (end - start) / (to - from), b = panel.b = start - a * from;
     for (const child of panel.marks.children) {
-      if (child.tagName !== "text" && !child.classList.contains("at")) {
+      if (!child.matches("text, .at, .alike")) {
         if (range) child.setAttribute("transform", `matrix(${a} 0 0 1 ${b} 0)`);
         else child.removeAttribute("transform");
       }

@@ -80,11 +80,14 @@ def _row(at: int, comparison: Comparison, label: Tip) -> Iterator[Mark]:
         )
         for number, (effect, raw) in enumerate(zip(effects, raws, strict=True), 1)
     ]
-    dots = list(zip(effects, raws, places, tips, strict=True))
-    for effect, raw, place, tip in dots:
-        if _differs(effect, raw):
-            yield Line((effect, raw), (place, place), SHADE, width=1.0, opacity=0.7)
-            yield Points((raw,), (place,), SHADE, (tip,), size=6.5, hollow=True)
+    dots = zip(effects, raws, places, tips, strict=True)
+    if moved := [dot for dot in dots if _differs(*dot[:2])]:
+        # One line with holes for all pairs, since a large report has hundreds of them.
+        across = [end for effect, raw, *_ in moved for end in (effect, raw, raw)]
+        up = [end for *_, place, _ in moved for end in (place, place, None)]
+        yield Line(across, up, SHADE, width=1.0, opacity=0.7)
+        _, measured, beside, tips_beside = zip(*moved, strict=True)
+        yield Points(measured, beside, SHADE, tips_beside, size=6.5, hollow=True)
     yield Points(effects, places, SHADE, tips, size=7.5, opacity=0.85)
     mean = tr("mean {value}", value=signed_percent(comparison.effect_pct))
     tip = (*label, mean, str(interval(comparison)))

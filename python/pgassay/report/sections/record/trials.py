@@ -6,8 +6,8 @@ Never: fits a trend, or tests for a change.
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Collection, Hashable
+from urllib.parse import quote
 
 from pgassay.analysis.compare.model import Dependence
 from pgassay.analysis.curves.model import NOT_STEADY, EffectByHalf, HalfEffect, Steadiness
@@ -88,8 +88,8 @@ def trials(context: ReportContext) -> Blocks:
 
 
 def _as_link(csv: str) -> str:
-    """A file inside a link, for the page to offer."""
-    return f"data:text/csv;charset=utf-8;base64,{base64.b64encode(csv.encode()).decode()}"
+    """A file inside a link, for the page to offer; figures are shorter so than in base64."""
+    return f"data:text/csv;charset=utf-8,{quote(csv, safe=',/:;=()+')}"
 
 
 def trial_table(context: ReportContext) -> Table:
