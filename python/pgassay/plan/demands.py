@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from pgassay.plan.model import Plan
-from pgassay.plan.modes import takes_reloads
+from pgassay.plan.modes import takes_reloads, takes_writes
 from pgassay.plan.steps import steps_of
 from pgassay.spec.arms import spec_of_arm
 from pgassay.spec.experiment import Spec
@@ -29,7 +29,7 @@ class Demand:
     connections: int | None
     """Connections of the load; None if load.command opens them."""
     reloads: bool = False
-    """Whether pgassay has a session that changes settings while the load runs."""
+    """Whether pgassay has a session that changes settings or knobs while the load runs."""
     varied: frozenset[str] = frozenset()
     """Names of the settings that are levels of this arm."""
 
@@ -41,7 +41,8 @@ class Demand:
 def demands_of(spec: Spec, plan: Plan) -> dict[str, Demand]:
     """Returns what each arm asks of its machine, by the arm's id."""
     held = spec.file.settings.postgres
-    reloads = plan.alternates and any(takes_reloads(factor) for factor in plan.factors)
+    at_edges = (takes_reloads(factor) or takes_writes(factor) for factor in plan.factors)
+    reloads = plan.alternates and any(at_edges)
     reloads = reloads and not plan.side_by_side
     found = {}
     for arm in plan.arms:

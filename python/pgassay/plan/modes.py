@@ -5,7 +5,8 @@ or a `Refusal` if the mode that the file asks for is not valid. Never: draws an 
 
 A setting may alternate within a trial if one session can change it and nothing of it remains in
 the next slice; `carry_over.toml` lists settings of which something remains. A few settings of the
-whole server may alternate by a reload at every edge; `reloads.toml` lists them.
+whole server may alternate by a reload at every edge (`reloads.toml`), a few knobs of the host by
+being written there (`knobs.toml`).
 """
 
 from __future__ import annotations
@@ -67,8 +68,8 @@ def choose_mode(file: ExperimentFile, factors: Sequence[Factor]) -> ChosenMode:
                 raise Refusal("mode-not-valid", why=refused[asked])
             return ChosenMode(asked, Note("plan/as-asked"), refused)
         case "auto" if problem is None:
-            by_reloads = any(takes_reloads(factor) for factor in factors)
-            easy = Note("plan/easy-or-reloaded" if by_reloads else "plan/easy")
+            at_edges = any(takes_reloads(one) or takes_writes(one) for one in factors)
+            easy = Note("plan/easy-or-reloaded" if at_edges else "plan/easy")
             return ChosenMode(SWITCHBACK, easy)
         case "auto" if may_be_a_duet:
             return ChosenMode(DUET, Note("plan/takes-restart"), refused)
@@ -123,6 +124,8 @@ def _why_not(factor: Factor, load: LoadTable, target: TargetTable) -> Note | Non
             return why_scripts_cannot_alternate(load)
         case Alternates.NEVER:
             return kind.no_switchback_of.get(factor.name, kind.no_switchback)
+        case Alternates.KNOB:
+            return None if takes_writes(factor) else kind.no_switchback
     for pattern, reason in carries_over().items():
         if fnmatchcase(factor.name, pattern):
             return Note("plan/carries-over", {"reason": Note(f"plan/{reason}")})
@@ -140,6 +143,17 @@ def _why_not(factor: Factor, load: LoadTable, target: TargetTable) -> Note | Non
 def takes_reloads(factor: Factor) -> bool:
     """Returns whether a factor is a setting of the whole server that can alternate by reloads."""
     return KINDS[factor.kind].applied is Applied.SETTING and factor.name in reloaded()
+
+
+def takes_writes(factor: Factor) -> bool:
+    """Returns whether a factor is a knob of the host that can alternate by being written."""
+    return KINDS[factor.kind].applied is Applied.KNOB and factor.name in written_knobs()
+
+
+@cache
+def written_knobs() -> Mapping[str, str]:
+    """Returns the knobs of the host that may alternate within a trial, each with what reads it."""
+    return tomllib.loads((files("pgassay.plan") / "knobs.toml").read_text("utf-8"))
 
 
 @cache

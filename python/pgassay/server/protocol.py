@@ -49,6 +49,8 @@ class Context(StrEnum):
 
 
 NOTHING: Mapping[str, str] = {}
+Levels = Mapping[str, Sequence[str]]
+NO_LEVELS: Levels = {}
 CONTROL_NAME, SAMPLER_NAME, LOAD_NAME = "pgassay control", "pgassay sampler", "pgassay"
 """Values of application_name of our sessions. They are compared whole, here and in SQL: a client
 whose name only begins as ours must not be left out of what is read of the server."""
@@ -338,9 +340,14 @@ class Target(Protocol):
         """
         ...
 
-    def announce(self, settings: Mapping[str, Sequence[str]]) -> None:
-        """Journal that these settings will have these values by turns until the next reset, which
-        has set one of each. Changes nothing; the caller changes them and puts them back."""
+    def announce(self, settings: Levels, host: Levels = NO_LEVELS) -> None:
+        """Journal that these settings, and these knobs of the host, will have these values by turns
+        until the next reset, which has set one of each. Changes nothing; the caller changes the
+        settings and puts them back, the knobs by `alternate`."""
+        ...
+
+    def alternate(self, host: Mapping[str, str]) -> Mapping[str, str]:
+        """Writes announced values of knobs, while the server runs; returns what each one was."""
         ...
 
     def host(self) -> Host | None:

@@ -11,6 +11,7 @@ import pytest
 
 from pgassay.errors import RestoreFailed, TargetError
 from pgassay.samples.journal import FileJournal, open_changes
+from pgassay.server.change import KnobChange
 from pgassay.server.hosts.host import host_identity
 from pgassay.server.hosts.local import HERE, lock_run
 from pgassay.server.knobs.host_knobs import HostKnobs, recover_host
@@ -75,6 +76,61 @@ def test_a_knob_is_journalled_before_it_is_written_and_put_back() -> None:
     assert now(SWAP) == before
     assert journal.open == []
     knobs.restore()
+
+
+def test_knobs_that_alternate_are_journalled_once_with_all_values() -> None:
+    journal = RecordingJournal()
+    knobs = HostKnobs(journal)
+    before = now(SWAP)
+    levels = [other(SWAP), str(int(before) + 2)]
+    knobs.check({SWAP: levels[0]}, None)
+    knobs.apply({SWAP: levels[0]}, None)
+    knobs.announce({SWAP: levels}, None)
+    known = len(journal.changes)
+    values = {one.value for one in journal.changes if isinstance(one, KnobChange)}
+    assert values == set(levels)
+    assert knobs.alternate({SWAP: levels[1]}, None) == {SWAP: levels[0]}
+    assert knobs.alternate({SWAP: levels[0]}, None) == {SWAP: levels[1]}
+    assert len(journal.changes) == known, "nothing is journalled at an edge"
+    knobs.restore()
+    assert now(SWAP) == before
+    assert journal.open == []
+
+
+ALTERNATING = """
+[target]
+allow_host_changes = true
+[workload]
+use = "payments-read"
+scale = 1
+[factors.host]
+"vm.vfs_cache_pressure" = [{levels}]
+[load]
+clients = 1
+rate = 100
+step = "8s"
+warmup = "0.5s"
+[design]
+mode = "switchback"
+slice = "250ms"
+min_blocks = 2
+max_blocks = 2
+"""
+
+
+def test_a_knob_alternates_with_the_slices_of_a_trial(tmp_path: Path) -> None:
+    before = now(PRESSURE)
+    spec, run = tmp_path / "x.toml", tmp_path / "run"
+    spec.write_text(ALTERNATING.format(levels=f"{other(PRESSURE)}, {int(before) + 2}"))
+    done = pgassay("run", spec, "--out", run)
+    assert done.returncode in (0, 1), done.stderr
+    path = next(run.glob("trials/*/trial.json"))
+    reloading = json.loads(path.read_text())["reloading"]
+    assert reloading["settings"] == [PRESSURE]
+    assert reloading["edges"] >= 15
+    assert reloading["disturbed"] == 0
+    assert reloading["in_force_ms"]["median"] >= reloading["asked_ms"]["median"] > 0
+    assert now(PRESSURE) == before
 
 
 @pytest.mark.parametrize("at_first", [RATIO, BYTES])

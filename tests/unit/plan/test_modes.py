@@ -11,7 +11,7 @@ from pgassay.notes import Note
 from pgassay.plan.description import mode_lines, order_of
 from pgassay.plan.design import make_plan
 from pgassay.plan.model import ALL_ARMS, Plan
-from pgassay.plan.modes import carries_over, reloaded
+from pgassay.plan.modes import carries_over, reloaded, written_knobs
 from pgassay.plan.switchback import rounds_of
 from pgassay.spec.parse import parse_spec
 from pgassay.spec.settings.catalogue import CATALOGUED, catalogue
@@ -269,6 +269,23 @@ def test_reloads_are_refused_if_settings_are_changed_for_a_role_only() -> None:
     target = "[target]\ndsn = 'host=x'\nallow_changes = true\nsettings_at = 'role'\n"
     plan = planned("wal_sync_method = ['fdatasync', 'fsync']", target=target)
     assert "plan/settings-at-server" in codes_in(plan.modes_refused["switchback"])
+
+
+HOST = "[target]\nallow_host_changes = true\n"
+
+
+def test_a_knob_that_the_kernel_reads_whenever_it_acts_may_alternate() -> None:
+    for name in written_knobs():
+        levels = "['none', 'bfq']" if name == "block.scheduler" else "[10, 20]"
+        if name.endswith("_bytes"):
+            levels = "[8192, 16384]"
+        plan = planned(f"'{name}' = {levels}", factor="host", target=HOST)
+        assert plan.mode == "switchback"
+
+
+def test_a_knob_that_is_read_when_files_are_opened_is_compared_in_whole_trials() -> None:
+    plan = planned("'block.read_ahead_kb' = [128, 4096]", factor="host", target=HOST)
+    assert "spec/factors/knob-before-start" in codes_in(plan.modes_refused["switchback"])
 
 
 def test_settings_in_reloads_toml_take_a_reload_and_do_not_carry_over() -> None:

@@ -9,7 +9,7 @@ touches another schema or database, or runs beside another pgassay run.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from pathlib import Path
@@ -46,10 +46,12 @@ from pgassay.server.hosts.memory_group import MemoryUse
 from pgassay.server.hosts.server_process import ServerProcess, find_server_process
 from pgassay.server.knobs.host_knobs import HostKnobs
 from pgassay.server.protocol import (
+    NO_LEVELS,
     NOTHING,
     Connection,
     ConnectionParameters,
     Journal,
+    Levels,
     ResetReport,
     SchemaVariant,
     ServerFacts,
@@ -242,8 +244,12 @@ class ExistingTarget:
             copied=copied,
         )
 
-    def announce(self, settings: Mapping[str, Sequence[str]]) -> None:
+    def announce(self, settings: Levels, host: Levels = NO_LEVELS) -> None:
         self._opened()[1].announce(settings)
+        self._host.announce(host, self._data_directory)
+
+    def alternate(self, host: Mapping[str, str]) -> Mapping[str, str]:
+        return self._host.alternate(host, self._data_directory)
 
     def host(self) -> Host | None:
         local = self._facts is not None and self._facts.is_local

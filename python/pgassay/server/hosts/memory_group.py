@@ -72,11 +72,14 @@ class MemoryGroup:
 
     def limit(self, *, lifted: bool = False) -> None:
         """Puts the limit of the group in force, or lifts it."""
-        # Version 1 keeps a swappiness for each group, and does not use the host's for it.
-        if self.controller:
-            self._write("memory.swappiness", text_of(HERE, _SWAPPINESS) or "60")
+        self.take_swappiness()
         value = _NO_LIMIT[self.controller] if lifted else str(self.limit_bytes)
         self._write(MEMORY_LIMIT[self.controller], value)
+
+    def take_swappiness(self) -> None:
+        """Gives the group the host's swappiness: version 1 keeps one for each group."""
+        if self.controller:
+            self._write("memory.swappiness", text_of(HERE, _SWAPPINESS) or "60")
 
     def confirmed(self, tasks: Collection[int]) -> dict[str, str]:
         """Returns limit and group, read back; raises TargetError where one of these processes is in

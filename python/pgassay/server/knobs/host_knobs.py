@@ -175,6 +175,23 @@ class HostKnobs:
                 raise SettingRefused(name, "knob-not-taken", wanted=value, shown=shown[name])
         return shown
 
+    def announce(self, levels: Mapping[str, Sequence[str]], data_directory: Path | None) -> None:
+        """Journals that these knobs, which `apply` has set, will have these values by turns."""
+        for name, values in levels.items():
+            knob = find_knob(name, data_directory, self._host)
+            for value in values:
+                self._record(knob, knob.read(), value)
+
+    def alternate(self, wanted: Mapping[str, str], data_directory: Path | None) -> dict[str, str]:
+        """Writes values that were announced; returns what each knob was before."""
+        before = {}
+        for name, value in wanted.items():
+            knob = find_knob(name, data_directory, self._host)
+            before[name] = knob.read()
+            if before[name] != normal(value):
+                knob.write(value)
+        return before
+
     def restore(self) -> None:
         """Puts every knob back and releases the lock; raises RestoreFailed where that is not
         possible."""

@@ -7,7 +7,7 @@ side by side; those share the frozen copies of their data where they can read th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import LiteralString
 
@@ -18,9 +18,11 @@ from pgassay.server.hosts.local import HERE
 from pgassay.server.hosts.memory_group import MemoryUse
 from pgassay.server.owned.target import Directory, OwnedTarget
 from pgassay.server.protocol import (
+    NO_LEVELS,
     NOTHING,
     Connection,
     ConnectionParameters,
+    Levels,
     ResetReport,
     SchemaVariant,
     ServerFacts,
@@ -129,8 +131,11 @@ class SeveralTargets:
     ) -> ResetReport:
         return self._chosen.reset(settings, host, restart=restart)
 
-    def announce(self, settings: Mapping[str, Sequence[str]]) -> None:
-        self._chosen.announce(settings)
+    def announce(self, settings: Levels, host: Levels = NO_LEVELS) -> None:
+        self._chosen.announce(settings, host)
+
+    def alternate(self, host: Mapping[str, str]) -> Mapping[str, str]:
+        return self._chosen.alternate(host)
 
     def host(self) -> Host:
         return HERE

@@ -8,7 +8,7 @@ Never: touches another server; everything it makes is in one directory, gone aft
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, LiteralString, NamedTuple
 
@@ -38,10 +38,12 @@ from pgassay.server.owned.workspace import (
     sweep,
 )
 from pgassay.server.protocol import (
+    NO_LEVELS,
     NOTHING,
     Connection,
     ConnectionParameters,
     Journal,
+    Levels,
     ResetLevel,
     ResetReport,
     SchemaVariant,
@@ -284,8 +286,7 @@ class OwnedTarget:
             data, limited = cluster.workspace.data, cluster.workspace.memory is not None
             caches = settle_owned(session, self._rule, data, phases, limited=limited) or caches
             shown = show(session, wanted)
-        found = [caveat(caches), outside_caveat(cluster.cached_outside)]
-        notes += [text for text in found if text is not None]
+        notes += filter(None, [caveat(caches), outside_caveat(cluster.cached_outside)])
         caveats, self._caveats = self._caveats, ()
         return ResetReport(
             level=level,
@@ -299,9 +300,16 @@ class OwnedTarget:
             caches=caches,
         )
 
-    def announce(self, settings: Mapping[str, Sequence[str]]) -> None:
-        """Journals nothing: the settings are in the directory that is removed."""
-        self._opened()
+    def announce(self, settings: Levels, host: Levels = NO_LEVELS) -> None:
+        """Journals the knobs alone: the settings are in the directory that is removed."""
+        self._host.announce(host, self._opened().workspace.directory)
+
+    def alternate(self, host: Mapping[str, str]) -> Mapping[str, str]:
+        workspace = self._opened().workspace
+        before = self._host.alternate(host, workspace.directory)
+        if workspace.memory is not None:
+            workspace.memory.take_swappiness()
+        return before
 
     def host(self) -> Host:
         return HERE

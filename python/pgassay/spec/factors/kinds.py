@@ -39,6 +39,9 @@ class Alternates(Enum):
     NEVER = "it cannot; `no_switchback` says why"
     SCRIPT = "it can, where the scenarios share their connections"
     SETTING = "it can, where a session or a reload can change this setting and nothing outlasts it"
+    KNOB = (
+        "it can, where the kernel reads this knob whenever it acts; else `no_switchback` says why"
+    )
 
 
 @dataclass(frozen=True)
@@ -201,6 +204,7 @@ HOST = FactorKind(
     Applied.KNOB,
     _table("host"),
     acts_after_restart,
+    Alternates.KNOB,
     no_switchback=Note("spec/factors/knob-before-start"),
     no_duet=Note("spec/factors/knob-of-all-servers"),
 )

@@ -1,4 +1,5 @@
-"""Server-wide settings of a switchback: written, reloaded and read back at every slice switch.
+"""What no session of the load can change, in a switchback: settings of the whole server, which are
+written, reloaded and read back at every slice switch, and knobs of the host, which are written.
 
 Enters: a switchback trial, its plan, the opened target; the progress of its load.
 Leaves: every slice under its arm's values, when each took effect; then the values of the beginning.
@@ -9,7 +10,7 @@ that was; so every switch is known ahead, and delays are measured against the sl
 A reload is asynchronous: the postmaster reads the files, then tells all backends, and each reads
 them for itself before its next command, as this session does. So the files hold a slice's values
 for the whole of it: a backend that is late would else read the next slice's. Slices that stay with
-their arm have the same done to them.
+their arm have the same done to them. A knob is in force when it is written.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ import psycopg
 from pgassay import _core
 from pgassay.errors import PgassayError
 from pgassay.notes import note_of
-from pgassay.plan.model import Plan, PlannedTrial
+from pgassay.plan.model import Arm, Plan, PlannedTrial
 from pgassay.plan.switchback import rounds_of
 from pgassay.refusals.refusal import TargetRefused, TrialRefused
 from pgassay.server.connection.session import as_target_error
@@ -37,6 +38,7 @@ from pgassay.server.settings.statements import execute, reload
 from pgassay.server.settings.values import confirm, find, read_settings
 from pgassay.server.statements import statement
 from pgassay.server.undo.undo_sql import RELOAD, assignment
+from pgassay.spec.server.host_knobs import normal
 from pgassay.trials.load.slices import PARTS
 
 _POLL_S = 0.0005
@@ -55,25 +57,28 @@ class _Edge:
     in_force_ns: int | None
     """None where they were not in force when the slice ended."""
     too_soon: bool = False
-    """Somebody else has reloaded since the edge before."""
+    """Somebody else has reloaded, or written a knob, since the edge before."""
 
 
 class Reloads:
-    """Reloads the server at the edges of the slices of one trial; does nothing where no setting
-    takes that."""
+    """Reloads the server, and writes the knobs of its host, at the edges of the slices of one
+    trial."""
 
     def __init__(
         self,
         session: Connection,
-        values: Mapping[str, Values],
+        target: Target,
+        arms: Sequence[Arm],
         order: Sequence[str],
         slice_s: float,
         warmup_s: float,
     ) -> None:
-        self._session = session
-        self._values, self._order = values, order
+        self._session, self._target = session, target
+        self._values: Mapping[str, Values] = {arm.id: arm.settings for arm in arms}
+        self._knobs: Mapping[str, Values] = {arm.id: arm.knobs for arm in arms}
+        self._order = order
         self._slice_s, self._warmup_s = slice_s, warmup_s
-        self._names = list(next(iter(values.values()), {}))
+        self._names = list(self._values[order[0]])
         self._shown: dict[str, list[str]] = {}
         self._loaded: object = None
         self._edges: list[_Edge] = []
@@ -127,7 +132,7 @@ class Reloads:
         ]
         cut_ms = 1000.0 * self._slice_s / PARTS
         return {
-            "settings": self._names,
+            "settings": [*self._names, *self._knobs[self._order[0]]],
             "edges": len(begun),
             "late": sum(ms is None or ms > cut_ms for ms in effective) + len(begun) - len(edges),
             "disturbed": sum(edge.too_soon or edge.asked_ns < at for edge, at in edges),
@@ -136,6 +141,9 @@ class Reloads:
         }
 
     def _bring(self, arm: str) -> None:
+        self._target.alternate(self._knobs[arm])
+        if not self._names:
+            return
         self._write(arm)
         reload(self._session)
         found = read_settings(self._session)
@@ -144,19 +152,29 @@ class Reloads:
 
     def _run(self, began_ns: int) -> None:
         try:
-            for number, arm in enumerate(self._order[1:], start=1):
+            change = self._reloaded_at if self._names else self._written_at
+            for number in range(1, len(self._order)):
                 edge_ns = began_ns + round(number * self._slice_s * 1e9)
                 if self._over.wait(max(0.0, (edge_ns - _core.now_ns()) / 1e9)):
                     return
-                self._edges.append(self._reloaded_at(edge_ns, arm))
+                self._edges.append(change(number, edge_ns))
         except (PgassayError, psycopg.Error) as error:
             self._failed = error
 
-    def _reloaded_at(self, edge_ns: int, arm: str) -> _Edge:
+    def _written_at(self, number: int, _: int) -> _Edge:
+        asked_ns = _core.now_ns()
+        before = self._target.alternate(self._knobs[self._order[number]])
+        ours = self._knobs[self._order[number - 1]]
+        others = any(normal(ours[name]) != value for name, value in before.items())
+        return _Edge(asked_ns, _core.now_ns(), others)
+
+    def _reloaded_at(self, number: int, edge_ns: int) -> _Edge:
+        arm = self._order[number]
         before, _ = self._read()
         # What was not in force when its slice ended came since: that was no other's reload.
         seen_last = not self._edges or self._edges[-1].in_force_ns is not None
         too_soon = seen_last and before != self._loaded
+        too_soon |= self._written_at(number, edge_ns).too_soon
         self._write(arm)
         asked_ns = _core.now_ns()
         self._session.execute(RELOAD)
@@ -179,20 +197,20 @@ class Reloads:
 
 @contextmanager
 def reloads_of(trial: PlannedTrial, plan: Plan, target: Target) -> Iterator[Reloads | None]:
-    """Provides the reloads around a trial's load; None where no setting of the whole server
-    alternates."""
-    values = {arm.id: arm.settings for arm in plan.arms}
-    first = plan.arms[0].id
-    if trial.slice_s is None or plan.side_by_side or not values[first]:
+    """Provides the reloads around a trial's load; None where no setting of the whole server and no
+    knob of the host alternates."""
+    first = plan.arms[0]
+    if trial.slice_s is None or plan.side_by_side or not (first.settings or first.knobs):
         yield None
         return
-    levels = {name: [*dict.fromkeys(v[name] for v in values.values())] for name in values[first]}
-    target.announce(levels)
+    target.announce(
+        _levels([arm.settings for arm in plan.arms]), _levels([arm.knobs for arm in plan.arms])
+    )
     order = [arm for arms in rounds_of(plan, trial) for arm in arms]
     # A trial whose arms alternate has one measured step.
     warmup_s = sum(step.duration_s for step in plan.steps_in(trial.block) if not step.measured)
     with as_target_error("settings that alternate"), target.connect() as session:
-        reloads = Reloads(session, values, order, trial.slice_s, warmup_s)
+        reloads = Reloads(session, target, plan.arms, order, trial.slice_s, warmup_s)
         try:
             reloads.rehearse()
             yield reloads
@@ -200,10 +218,14 @@ def reloads_of(trial: PlannedTrial, plan: Plan, target: Target) -> Iterator[Relo
             # What cannot be put back now is on the list of what the target restores.
             with suppress(PgassayError, psycopg.Error):
                 reloads.end()
-                reloads.put_back(first)
+                reloads.put_back(first.id)
             raise
         reloads.end()
-        reloads.put_back(first)
+        reloads.put_back(first.id)
+
+
+def _levels(values: Sequence[Values]) -> dict[str, list[str]]:
+    return {name: [*dict.fromkeys(one[name] for one in values)] for name in values[0]}
 
 
 def _started_ns(progress: Callable[[], str]) -> int | None:
