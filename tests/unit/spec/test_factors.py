@@ -17,7 +17,7 @@ from pgassay.spec.factors.tables import file_names
 from pgassay.spec.parse import load_spec, parse_spec
 from pgassay.spec.stored import materials_to_json
 from pgassay.trials.load.engine import as_the_client
-from pgassay.trials.load.trial_load import check_load
+from pgassay.trials.run.refusals.loads import check_load
 from pgassay.trials.run.testbeds import testbeds_of
 from support.refusals import refused
 from support.runs.command import shop_workload

@@ -9,7 +9,7 @@ import pytest
 
 from pgassay.spec.parse import load_spec
 from pgassay.spec.workload.folder import Workload, ready_workloads
-from pgassay.trials.load.engine import parse_scripts
+from pgassay.trials.load.scripts import parse_scripts
 from support.load.ready import ready, scripts_of
 from support.load.workloads_page import PAGE
 from support.refusals import refused

@@ -17,7 +17,7 @@ from pgassay.spec.parse import load_spec, parse_spec
 from pgassay.spec.stored import materials_to_json
 from pgassay.spec.workload.folder import Workload, WorkloadFile
 from pgassay.stored_model import dataclass_of
-from pgassay.trials.load.trial_load import check_load
+from pgassay.trials.run.refusals.loads import check_load
 from support.json_schema import keys_of
 from support.load.workloads_page import write_example
 from support.refusals import refused

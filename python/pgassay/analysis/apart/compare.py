@@ -29,13 +29,12 @@ from pgassay.analysis.apart.conditions import condition_differences, reasons_aga
 from pgassay.analysis.apart.estimate import Asked, difference_of
 from pgassay.analysis.apart.model import ApartAnalysis, RunDifference, Side, SideCollapses
 from pgassay.analysis.apart.spread import Values, by_session, in_sessions, session_units, unrest
-from pgassay.analysis.compare.model import Comparison, IntervalKind, Verdict, Withdrawn
+from pgassay.analysis.compare.model import SAME, Comparison, IntervalKind, Verdict, Withdrawn
 from pgassay.analysis.compare.rule import Rule, loads_compared
 from pgassay.analysis.compare.secondary_verdicts import corrected
 from pgassay.analysis.gates.judge import judge, ninety_of
 from pgassay.analysis.reading.metrics import METRICS, Metric
 from pgassay.analysis.verdicts.collapses import collapsed, most_unseen
-from pgassay.analysis.verdicts.losses import SAME
 from pgassay.analysis.verdicts.withdrawal import withdraw_set_by_load
 from pgassay.notes import Note
 from pgassay.plan.model import Gate

@@ -30,6 +30,8 @@ class Verdict(StrEnum):
     """Of an A/A run, whose arms are identical."""
 
 
+SAME = (Verdict.EQUIVALENT, Verdict.NEGLIGIBLE)
+"""The verdicts by which levels are alike."""
 Subject = tuple[str, str, float | None]
 """The factor, the level and the load of a verdict."""
 

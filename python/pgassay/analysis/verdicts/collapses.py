@@ -19,9 +19,8 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from pgassay.analysis.compare.model import Comparison
+from pgassay.analysis.compare.model import SAME, Comparison
 from pgassay.analysis.reading.metrics import METRICS, Metric
-from pgassay.analysis.verdicts.losses import SAME
 from pgassay.analysis.verdicts.model import CollapseLimit, CollapseOutlook, UnseenCollapses
 from pgassay.plan.model import Plan
 

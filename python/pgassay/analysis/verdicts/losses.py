@@ -21,7 +21,7 @@ from pgassay.analysis.compare.blocks.contrasts import Vector, main_effect
 from pgassay.analysis.compare.blocks.positions import without_positions
 from pgassay.analysis.compare.estimate import estimate
 from pgassay.analysis.compare.levels import Tables, margins_of, verdict_of
-from pgassay.analysis.compare.model import Comparison, Subject, Verdict
+from pgassay.analysis.compare.model import SAME, Comparison, Subject, Verdict
 from pgassay.analysis.compare.rule import Rule
 from pgassay.analysis.measures.model import TrialMeasures
 from pgassay.analysis.reading.metrics import METRICS, Metric
@@ -30,7 +30,6 @@ from pgassay.analysis.verdicts.left_out_trials import LostTrials
 from pgassay.analysis.verdicts.model import Losses
 from pgassay.plan.model import Plan
 
-SAME = (Verdict.EQUIVALENT, Verdict.NEGLIGIBLE)
 _DECIDED = (Verdict.BETTER, Verdict.WORSE, *SAME)
 _WORST = math.log(100.0)
 """A trial that is 99 % slower."""

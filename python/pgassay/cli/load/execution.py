@@ -33,9 +33,10 @@ from pgassay.server.connection.session import resolve
 from pgassay.server.protocol import ConnectionParameters
 from pgassay.spec.secrets.redaction import redacted_value
 from pgassay.spec.workload.scripts import BUILTINS, builtin_script
-from pgassay.trials.load.engine import COUNTS, LoadRequest, parse_scripts
+from pgassay.trials.load.engine import COUNTS, LoadRequest
 from pgassay.trials.load.engine_load import EngineLoad
 from pgassay.trials.load.group import OnThisMachine
+from pgassay.trials.load.scripts import parse_scripts
 from pgassay.workloads.pgbench_tables.init import pgbench_scale, vacuum_pgbench_tables
 
 

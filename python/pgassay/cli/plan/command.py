@@ -34,8 +34,11 @@ def plan(
     from pgassay.spec.parse import load_spec
 
     checked = load_spec(spec, seed, mode, untrusted=untrusted)
+    from pgassay.cli.plan.watch import begin_watch
+
+    watch = begin_watch(checked)
     # After it: a mistake need not wait for imports.
     from pgassay.cli.plan.shown import show_plan
     from pgassay.cli.terminal.gates import gates_of
 
-    show_plan(checked, as_json=as_json, gates=gates_of(gate), gates_only=gates_only)
+    show_plan(checked, watch, as_json=as_json, gates=gates_of(gate), gates_only=gates_only)

@@ -1,16 +1,15 @@
-"""What `pgassay plan` says about an existing server: signs of production and every change to come.
+"""Looks at existing servers and at hosts whose knobs a plan varies or holds.
 
-Enters: a spec and its plan. Leaves: what the server is like and lines on stdout; a TargetError
-where it cannot be reached. Never: changes anything.
+Enters: a spec and its plan. Leaves: a `Found`; a TargetError where a server cannot be reached.
+Never: changes anything. It is loaded only where there is something to look at: it takes psycopg.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from pgassay.cli.terminal.console import labelled
+from pgassay.cli.plan.found import Found
 from pgassay.notes import Note
 from pgassay.plan.demands import demands_of
 from pgassay.plan.model import Plan
@@ -30,12 +29,24 @@ from pgassay.spec.experiment import Spec
 from pgassay.spec.model import ExperimentFile
 from pgassay.spec.reading.texts import path_from
 from pgassay.spec.server.host_knobs import acts_after_restart
-from pgassay.trials.guards.thresholds import unwatched
 from pgassay.trials.run.limits import unseen
 from pgassay.trials.run.testbeds import testbeds_of
 
 
-def preview_servers(spec: Spec, plan: Plan) -> dict[str, Preview]:
+def look(spec: Spec, plan: Plan) -> Found:
+    """Looks at the server or servers that a spec names, and at the host of its knobs."""
+    server = _preview_server(spec, plan)
+    refused, idle = _knobs_refused(spec, server)
+    return Found(
+        server=server,
+        servers=_preview_servers(spec, plan),
+        knobs_refused=refused,
+        knobs_idle=idle,
+        risks=profile_refused(spec, server),
+    )
+
+
+def _preview_servers(spec: Spec, plan: Plan) -> dict[str, Preview]:
     """Look at each existing server of a fleet, by its name; nothing for other targets."""
     fleet = spec.file.target.fleet
     if fleet is None:
@@ -43,12 +54,12 @@ def preview_servers(spec: Spec, plan: Plan) -> dict[str, Preview]:
     from pgassay.fleet.existing import found_servers, spec_on  # other plans need none of it
 
     found = {
-        one.name: preview_server(spec_on(spec, one), plan) for one in found_servers(fleet.servers)
+        one.name: _preview_server(spec_on(spec, one), plan) for one in found_servers(fleet.servers)
     }
     return {name: preview for name, preview in found.items() if preview is not None}
 
 
-def preview_server(spec: Spec, plan: Plan) -> Preview | None:
+def _preview_server(spec: Spec, plan: Plan) -> Preview | None:
     """Looks at the server that a spec names; None where the server is one of pgassay's own."""
     target = spec.file.target
     if target.dsn is None:
@@ -99,7 +110,7 @@ def _limits_refused(file: ExperimentFile, preview: Preview) -> list[Refusal]:
             host.close()
 
 
-def knobs_refused(spec: Spec, preview: Preview | None) -> tuple[list[str], list[str]]:
+def _knobs_refused(spec: Spec, preview: Preview | None) -> tuple[list[str], list[str]]:
     """Knobs of the server's host that it would refuse, then those that do nothing there; a line
     each."""
     held = {name: (value,) for name, value in spec.file.settings.host.items()}
@@ -131,29 +142,3 @@ def profile_refused(spec: Spec, preview: Preview | None) -> list[Note]:
         return []
     is_here = spec.file.target.ssh is None and preview.sees_host
     return [] if is_here else [Note("plan/no-profile")]
-
-
-def print_preview(preview: Preview | None) -> None:
-    """Prints every accepted sign of production and every change, a line each."""
-    if preview is None:
-        return
-    labelled("server    ", f"{preview.server}, PostgreSQL {preview.version}")
-    for sign in preview.signs:
-        if sign.name in preview.accepted:
-            labelled("sign: ", f"{sign}; accepted", "yellow")
-    if not preview.sees_host:
-        labelled("risk: ", f"{unwatched()}; target.ssh lets them see it", "yellow")
-    for change in preview.changes:
-        labelled("change    ", f"{change.where}: {change.what}; {change.takes}")
-
-
-def print_stops(previews: Iterable[Preview | None], knobs: Iterable[str]) -> None:
-    """Prints what would stop a run before its first trial, a line each."""
-    for preview in previews:
-        for sign in () if preview is None else preview.open_signs:
-            accept = f'stops the run unless target.accept has "{sign.name}"'
-            labelled("stops: ", f"{sign}; {accept}", "red")
-        for refusal in () if preview is None else preview.refusals:
-            labelled("stops: ", str(refusal), "red")
-    for knob in knobs:
-        labelled("stops: ", knob, "red")

@@ -19,15 +19,9 @@ from rich.table import Table
 from pgassay.analysis.gates.forecast import GateOutlook, gate_outlooks
 from pgassay.analysis.noise.prior_runs import conditions_of
 from pgassay.analysis.verdicts.collapses import collapse_outlook
+from pgassay.cli.plan.found import Found
 from pgassay.cli.plan.levels import print_factors
-from pgassay.cli.plan.server import (
-    knobs_refused,
-    preview_server,
-    preview_servers,
-    print_preview,
-    print_stops,
-    profile_refused,
-)
+from pgassay.cli.plan.watch import WATCHED_S
 from pgassay.cli.terminal.console import counted, labelled, out, plain
 from pgassay.cli.terminal.expectation import expectation_of, print_expectation, timed_here
 from pgassay.cli.terminal.gates import refuse_without_comparison
@@ -53,8 +47,6 @@ from pgassay.plan.server_settings import server_settings
 from pgassay.plan.steps import Step
 from pgassay.plan.store import plan_to_json
 from pgassay.samples.noise_history import noise_records
-from pgassay.server.existing.access import access_of
-from pgassay.server.hosts.local import HERE
 from pgassay.server.hosts.placement import Placement
 from pgassay.spec.experiment import Spec
 from pgassay.trials.host.other_programs import HostWatch
@@ -64,38 +56,35 @@ from pgassay.trials.run.refusals.before_servers import (
     servers_under_test,
 )
 
-_WATCHED_S = 0.5
-"""A plan is read at once; the run itself watches its host for longer."""
-
 
 def show_plan(
-    checked: Spec, *, as_json: bool, gates: Sequence[Gate] = (), gates_only: bool = False
+    checked: Spec,
+    watch: HostWatch | None,
+    *,
+    as_json: bool,
+    gates: Sequence[Gate] = (),
+    gates_only: bool = False,
 ) -> None:
-    """Draws the plan, looks at the server and the host, and prints all of it.
+    """Draws the plan, looks at the server, and prints all of it with what the watch has seen.
 
     Ends with exit status 1 where a run would stop before its first trial.
     """
     placement = refuse_experiment(checked)
-    # Begun first: the rest of the plan is made meanwhile.
-    target = checked.file.target
-    watch = HostWatch(HERE) if target.dsn is None and target.fleet is None else None
     drawn = replace(make_plan(checked), gates=tuple(gates), gates_only=gates_only)
     refuse_without_comparison(gates, drawn, Path(checked.source))
     refuse_plan(checked, drawn)
-    preview, of_fleet = preview_server(checked, drawn), preview_servers(checked, drawn)
-    previews = (preview, *of_fleet.values())
-    refused, idle = knobs_refused(checked, preview)
-    stops = bool(refused) or any(one is not None and one.stops for one in previews)
-    risks = (*built_apart(_by_version(checked, drawn)), *profile_refused(checked, preview))
+    found = _found(checked, drawn)
+    risks = (*built_apart(_by_version(checked, drawn)), *found.risks)
     drawn = replace(drawn, notes=(*drawn.notes, *risks))
     drawn = timed_here(checked, drawn)
     expected, outlook = expectation_of(checked, drawn), collapse_outlook(drawn)
     foreseen = gate_outlooks(drawn, conditions_of(checked), list(noise_records()))
-    others = None if watch is None else watch.used(_WATCHED_S)
+    others = None if watch is None else watch.used(WATCHED_S)
     if as_json:
         file, variants = checked.file, checked.variants.to_json()
         generators = file.load.generators
-        found = {
+        servers = {name: one.described() for name, one in found.servers.items()}
+        described = {
             **plan_to_json(drawn),
             "design": _design(checked, drawn),
             "held": {"postgres": file.settings.postgres, "host": file.settings.host},
@@ -104,29 +93,38 @@ def show_plan(
             **({} if file.guard is None else {"guard": file.guard.model_dump(exclude_none=True)}),
             **({"schema_variants": variants["schema"]} if "schema" in variants else {}),
             **({} if generators is None else {"generators": generators.model_dump()}),
-            **({} if preview is None else {"server": preview.described()}),
-            **({"servers": {n: p.described() for n, p in of_fleet.items()}} if of_fleet else {}),
-            "knobs_refused": [*refused, *idle],
-            "stops": stops,
+            **({} if found.server is None else {"server": found.server.described()}),
+            **({"servers": servers} if servers else {}),
+            "knobs_refused": [*found.knobs_refused, *found.knobs_idle],
+            "stops": found.stops,
             "collapses": None if outlook is None else asdict(outlook),
             "expected": None if expected is None else asdict(expected),
             "gates_foreseen": [asdict(one) for one in foreseen],
             **({} if others is None else {"other_programs": others.described()}),
         }
-        typer.echo(json.dumps(found))
+        typer.echo(json.dumps(described))
     else:
-        _print(checked, drawn, placement, idle)
+        _print(checked, drawn, placement, found.knobs_idle)
         print_expectation(expected, drawn)
         if (busy := busy_host(others, expected)) is not None:
             labelled("host      ", str(busy))
         if outlook is not None:
             labelled("collapses ", str(collapse_line(outlook)))
         _print_gates_foreseen(foreseen)
-        for one in previews:
-            print_preview(one)
-        print_stops(previews, refused)
-    if stops:
+        found.print_servers()
+        found.print_stops()
+    if found.stops:
         raise typer.Exit(ExitCode.USAGE)
+
+
+def _found(spec: Spec, drawn: Plan) -> Found:
+    """What is found on existing servers and on the host of knobs; nothing where there are none."""
+    file = spec.file
+    if not (file.target.is_existing or file.settings.host or file.factors.host):
+        return Found()
+    from pgassay.cli.plan.server import look  # it takes psycopg
+
+    return look(spec, drawn)
 
 
 def _by_version(spec: Spec, drawn: Plan) -> list[list[str]]:
@@ -138,7 +136,7 @@ def _by_version(spec: Spec, drawn: Plan) -> list[list[str]]:
     return list(found.values())
 
 
-def _print(spec: Spec, drawn: Plan, placement: Placement, knobs: list[str]) -> None:
+def _print(spec: Spec, drawn: Plan, placement: Placement, knobs: Sequence[str]) -> None:
     out.print(f"[bold]{plain(drawn.question)}[/bold]")
     labelled("target    ", _target(spec, drawn))
     labelled("workload  ", f"{spec.workload.name}, scale {spec.file.workload.scale}:")
@@ -219,6 +217,8 @@ def _target(spec: Spec, drawn: Plan) -> str:
     if spec.file.copies_existing:
         return f"a server started by pgassay, on a base backup of an existing one ({target.dsn})"
     if target.is_existing:
+        from pgassay.server.existing.access import access_of  # it takes psycopg
+
         control = access_of(target).control
         restarts = f", by `{control.label}`" if control and target.allow_restart else ""
         host = f"; its host over ssh ({target.ssh})" if target.ssh else ""

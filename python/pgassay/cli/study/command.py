@@ -102,9 +102,12 @@ def study(
         return
     spec = found.spec(Form.FULL if full else Form.QUICK)
     if action is Action.PLAN:
+        from pgassay.cli.plan.watch import begin_watch
+
+        watch = begin_watch(spec)
         from pgassay.cli.plan.shown import show_plan
 
-        show_plan(spec, as_json=as_json)
+        show_plan(spec, watch, as_json=as_json)
         return
     from pgassay.cli.run.execution import conclude, follow
     from pgassay.samples.directory import default_run_path

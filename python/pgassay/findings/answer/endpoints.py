@@ -11,15 +11,19 @@ so few blocks decided that the verdict rests on normality: below six no sign-fli
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
+from pgassay.analysis.compare.model import Comparison, Verdict
 from pgassay.analysis.compare.rule import rule_of
-from pgassay.analysis.model import Analysis, Comparison, Verdict
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.answer.limits import lost_words, on_average
 from pgassay.findings.wording import aside, bare_interval, percent, texts_of
 from pgassay.notes import Note, Term
 from pgassay.plan.model import Endpoint, Plan
 from pgassay.quantities import is_multiple
+
+if TYPE_CHECKING:  # `plan` needs none of it
+    from pgassay.analysis.model import Analysis
 
 _TEXTS = texts_of(__name__)
 _RULE = "findings/answer/endpoints"

@@ -8,15 +8,17 @@ decides or changes a verdict: that is of the mean over the measured time of the 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from pgassay.analysis.compare.model import Dependence
+from pgassay.analysis.compare.model import Comparison, Dependence
 from pgassay.analysis.curves.model import EffectByHalf, HalfEffect
-from pgassay.analysis.model import Analysis, Comparison
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.verdicts.model import CollapseOutlook, Losses, UnseenCollapses
 from pgassay.findings.wording import aside, percent, percent_interval
 from pgassay.notes import Note, Term
+
+if TYPE_CHECKING:  # `plan` needs none of it
+    from pgassay.analysis.model import Analysis
 
 _RULE = "findings/answer/limits"
 _Limit = TypeVar("_Limit", EffectByHalf, Losses, UnseenCollapses)

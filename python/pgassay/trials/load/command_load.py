@@ -24,7 +24,6 @@ from pgassay.spec.load.table import LoadTable, ThroughputTable
 from pgassay.trials.load.command_output import read_pgbench_log, throughput
 from pgassay.trials.load.command_process import (
     Ended,
-    check_program,
     environment,
     expanded,
     run_program,
@@ -37,7 +36,6 @@ LOG = "command.log"
 _SESSIONS_END_S = 3.0
 """How long a finished program's sessions may take to end and hand in their last counts."""
 _POLL_S = 1.0
-_VARIABLES = ("CLIENTS", "DURATION", "SEED", "TRIAL", "BLOCK", "ARM", "STEP", "SCALE", "OUTPUT")
 
 
 @dataclass(frozen=True)
@@ -52,17 +50,6 @@ class CommandRequest:
     """Where its output is kept, and where it may write logs."""
     variables: Mapping[str, str]
     """The PGASSAY_… variables that stay the same over the trial."""
-
-
-def check_command(load: LoadTable, beside: Path) -> None:
-    """Refuses a `load.command` that cannot run, before anything is touched."""
-    known = [f"PGASSAY_{name}" for name in _VARIABLES]
-    if load.rate is not None:
-        known.append("PGASSAY_RATE")
-    for key in ("command", "warmup_command"):
-        words = getattr(load, key)
-        if words is not None:
-            check_program(words, beside, f"load.{key}", known)
 
 
 class CommandLoad:

@@ -22,8 +22,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from psycopg.pq import Conninfo
-
 from pgassay.interruption import interruptions_deferred
 from pgassay.notes import Note
 from pgassay.refusals.refusal import Refusal, SetupRefused, TrialRefused
@@ -89,6 +87,8 @@ def _session_variables(connection: ConnectionParameters) -> dict[str, str]:
         "client_encoding": connection.client_encoding,
         "sslmode": connection.sslmode,
     }
+    from psycopg.pq import Conninfo  # `plan`, which checks programs, needs none
+
     named = {
         option.keyword.decode(): option.envvar.decode()
         for option in Conninfo.get_defaults()

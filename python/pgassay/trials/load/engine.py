@@ -24,6 +24,7 @@ from pgassay.spec.load.slices import SlicesTable
 from pgassay.spec.load.table import LoadTable
 from pgassay.spec.reading.texts import shown
 from pgassay.spec.workload.folder import Scenario
+from pgassay.trials.load.scripts import wrong_script
 from pgassay.trials.load.slices import engine_slices
 
 _REPORT_EVERY_S = 5.0
@@ -133,41 +134,6 @@ def _present(fields: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value is not None}
 
 
-def parse_scripts(
-    scenarios: Sequence[Scenario], *, allow_shell: bool = False, protocol: str
-) -> list[tuple[Scenario, Sequence[str]]]:
-    """Returns for each scenario the variables that its script reads and does not set; SpecError for
-    a mistake."""
-    found: list[tuple[Scenario, Sequence[str]]] = []
-    for scenario in scenarios:
-        try:
-            free = _core.check_script(
-                scenario.file,
-                scenario.script_bytes,
-                allow_shell=allow_shell,
-                binds=protocol != "simple",
-            )
-        except _core.ScriptError as error:
-            raise _wrong_script(error) from None
-        found.append((scenario, free))
-    return found
-
-
-def check_plain_sql(file: str, text: str) -> None:
-    """Refuses scripts that only psql could run; SpecError with file and line."""
-    try:
-        _core.check_sql(file, text)
-    except _core.ScriptError as error:
-        raise _wrong_script(error) from None
-
-
-def _wrong_script(error: _core.ScriptError) -> Refusal:
-    """The error names file and line; its excerpt shows the place."""
-    refusal = Refusal("script-wrong", why=str(error))
-    refusal.excerpt = error.excerpt
-    return refusal
-
-
 def open_load(
     request: LoadRequest,
     connection: ConnectionParameters,
@@ -190,7 +156,7 @@ def open_load(
     except _core.ConnectionFailed as error:
         raise NotConnected("not-connected", sqlstate=error.sqlstate, why=error) from None
     except _core.ScriptError as error:
-        raise _wrong_script(error) from None
+        raise wrong_script(error) from None
     except _core.ConfigurationError as error:
         raise Refusal("load-not-possible", why=str(error)) from None
     return load

@@ -13,14 +13,13 @@ from typing import Any, Protocol
 
 from pgassay import _core
 from pgassay.plan.model import Plan, PlannedTrial
-from pgassay.refusals.refusal import Refusal
 from pgassay.server.hosts.placement import NOWHERE, Placement
 from pgassay.server.protocol import ConnectionParameters
-from pgassay.spec.arms import spec_of_arm, specs_of_arms
+from pgassay.spec.arms import spec_of_arm
 from pgassay.spec.experiment import Spec
 from pgassay.spec.load.table import LoadTable
-from pgassay.trials.load.command_load import CommandLoad, CommandRequest, check_command
-from pgassay.trials.load.engine import LoadRequest, as_the_client, check_plain_sql, parse_scripts
+from pgassay.trials.load.command_load import CommandLoad, CommandRequest
+from pgassay.trials.load.engine import LoadRequest, as_the_client
 from pgassay.trials.load.engine_load import EngineLoad
 from pgassay.trials.load.group import Generators
 from pgassay.trials.load.slices import PARTS, slices_of
@@ -28,35 +27,6 @@ from pgassay.trials.model.record import Columns
 
 ALONE_BUSY_POLL_S = 50e-6
 """Longer than a backend takes for a row by its key, shorter than one that waits for a disk."""
-
-
-def check_load(spec: Spec) -> None:
-    """Refuses a load that cannot run in some arm, before anything is changed."""
-    arms = list(specs_of_arms(spec))
-    for workload in dict.fromkeys(one.workload for one in arms):
-        check_plain_sql("schema.sql", workload.schema_sql)
-        check_plain_sql("data.sql", workload.data_sql)
-        for check in workload.checks:
-            check_plain_sql(check.file, check.sql)
-    for factor, levels in spec.variants.schema.items():
-        for level, made in levels.items():
-            check_plain_sql(f"factors.schema.{factor}.{level}", made.sql)
-            check_plain_sql(f"factors.schema.{factor}.{level}, undo", made.undo or "")
-    for one in arms:
-        _check_load(one)
-
-
-def _check_load(spec: Spec) -> None:
-    if spec.file.load.command is not None:
-        check_command(spec.file.load, spec.folder)
-    else:
-        scenarios, load = spec.workload.scenarios, spec.file.load
-        for scenario, free in parse_scripts(
-            scenarios, allow_shell=load.allow_shell, protocol=load.protocol
-        ):
-            unknown = sorted(set(free) - {"scale"})
-            if unknown:
-                raise Refusal("variable-not-set", name=unknown[0]).in_file(scenario.file)
 
 
 class TrialLoad(Protocol):

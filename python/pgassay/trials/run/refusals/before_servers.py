@@ -26,7 +26,7 @@ from pgassay.spec.reading.texts import path_from
 from pgassay.spec.server.placement import memory_text
 from pgassay.spec.settings.catalogue import check_setting
 from pgassay.trials.guards.thresholds import own_limits
-from pgassay.trials.load.trial_load import check_load
+from pgassay.trials.run.refusals.loads import check_load
 
 _IN_MEMORY = ("tmpfs", "ramfs")
 
