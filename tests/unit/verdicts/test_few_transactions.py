@@ -14,9 +14,13 @@ from pgassay.analysis.verdicts.run_caveats import run_caveats
 from pgassay.notes import Note
 from pgassay.plan import risks
 from pgassay.plan.model import Plan
+from pgassay.plan.steps import at_load
+from pgassay.quantities import LoadUnit
+from support.notes import values_in
 from support.synthetic.designs import plan_of_levels
 
 SECONDS = 60.0
+ROOM = "analysis/verdicts/"
 
 
 def part_of(count: int, duration_s: float | None, clients: float = 1.0) -> StepMeasures:
@@ -123,20 +127,24 @@ def test_any_other_level_of_error_has_an_interval_over_both_as_well() -> None:
 def test_a_run_of_a_dozen_transactions_says_why_it_is_undecided() -> None:
     analysis = analysis_of(plan_of_levels(), [part_of(12, 4.9)], [part_of(12, 4.8)])
     (caveat,) = [one for one in analysis.warnings if one.kind == "few-transactions"]
-    assert "+2.1 %" in caveat.text
-    assert {name: caveat.note.values[name] for name in ("factor", "level", "at")} == {
+    said = values_in(caveat.note)[f"{ROOM}by-durations-of"]
+    assert said == {
         "factor": analysis.answer.comparisons[0].factor,
         "level": analysis.answer.comparisons[0].level,
         "at": "",
+        "effect": pytest.approx(2.1, abs=0.05),
     }
 
 
-def test_caveats_of_one_level_name_the_load() -> None:
+def test_one_caveat_names_all_loads() -> None:
     whole = verdict_of([part_of(12, 4.9)], [part_of(12, 4.8)])
     loads = [replace(whole, step=load) for load in (2.0, 8.0)]
     caveats = run_caveats(plan_of_levels(), (), loads, 0)
-    found = [one for one in caveats if one.kind == "few-transactions"]
-    assert [str(one.note.values["at"]) for one in found] == [" at 2 clients", " at 8 clients"]
+    (found,) = [one for one in caveats if one.kind == "few-transactions"]
+    each = found.note.values["each"]
+    assert isinstance(each, tuple)
+    loads_named = [one.values["at"] for one in each if isinstance(one, Note)]
+    assert loads_named == [at_load(load, LoadUnit.CLIENTS) for load in (2.0, 8.0)]
 
 
 def test_the_risk_of_ending_undecided_is_no_caveat_of_a_run_that_decided() -> None:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
 
 from pgassay.analysis.compare.alternating.rounds import FEWEST_ROUNDS
@@ -77,7 +77,8 @@ def run_caveats(
         title = Term(METRICS[plan.metric].title)
         note = Note("analysis/verdicts/no-estimate", {"metric": title})
         found.append(Caveat.of("no-estimate", note))
-    return [*found, *_of_comparisons(plan, trials, primary, complete)]
+    found += _of_comparisons(plan, trials, primary, complete)
+    return [*found, *_of_few_transactions(primary)]
 
 
 def _risks_left(
@@ -142,36 +143,44 @@ def _of_comparisons(
     rounds = rounds_that_count(plan, trials).values() if plan.alternates else ()
     short = plan.alternates and max(rounds, default=0) < FEWEST_ROUNDS
     for comparison in primary:
-        of: dict[str, Value] = {
-            "metric": Term(METRICS[comparison.metric].title),
-            "factor": comparison.factor,
-            "level": comparison.level,
-            "at": at_load(comparison.step, comparison.step_unit),
-        }
+        of = {"metric": Term(METRICS[comparison.metric].title), **_named_comparison(comparison)}
         # idle_rounds.py and left_out_trials.py have a caveat of their own for these.
         explained = plan.alternates or comparison.withdrawn is Withdrawn.STANDSTILL
         if comparison.blocks < complete and not explained:
             values = {**of, "missing": complete - comparison.blocks}
             yield Caveat.of("missing-values", Note("analysis/verdicts/missing-values", values))
-        yield from _of_few_transactions(comparison, of)
         has_interval = comparison.p_t is not None or comparison.resolution
         if comparison.blocks > 1 and not has_interval and not short:
             yield Caveat.of("constant", Note("analysis/verdicts/constant", of))
 
 
-def _of_few_transactions(comparison: Comparison, of: Mapping[str, Value]) -> Iterator[Caveat]:
-    """Counts too coarse for small differences."""
-    undecided = comparison.verdict is Verdict.UNDECIDED and comparison.withdrawn is None
-    importance = Importance.VERDICT if undecided else Importance.DETAIL
-    durations = comparison.by_duration
-    if durations is not None and durations.effect_pct is not None:
-        values = {**of, "effect": durations.effect_pct}
-        note = Note("analysis/verdicts/few-transactions", values)
-        yield Caveat.of("few-transactions", note, importance)
-    elif comparison.resolution:
-        values = {**of, "resolution": 100 * math.expm1(comparison.resolution)}
-        note = Note("analysis/verdicts/coarse-values", values)
-        yield Caveat.of("few-transactions", note, importance)
+def _named_comparison(one: Comparison) -> dict[str, Value]:
+    at = at_load(one.step, one.step_unit)
+    return {"factor": one.factor, "level": one.level, "at": at}
+
+
+def _of_few_transactions(primary: Sequence[Comparison]) -> Iterator[Caveat]:
+    """Counts too coarse for small differences: one caveat of all levels and loads that it limits
+    alike."""
+    limited: dict[tuple[Importance, str, str], list[Note]] = {}
+    for one in primary:
+        undecided = one.verdict is Verdict.UNDECIDED and one.withdrawn is None
+        importance = Importance.VERDICT if undecided else Importance.DETAIL
+        values, durations = _named_comparison(one), one.by_duration
+        if durations is not None and durations.effect_pct is not None:
+            code = "analysis/verdicts/by-durations"
+            values["effect"] = durations.effect_pct
+            each = Note("analysis/verdicts/by-durations-of", values)
+        elif one.resolution:
+            code = "analysis/verdicts/by-rounding"
+            values["off"] = 100 * math.expm1(one.resolution)
+            each = Note("analysis/verdicts/by-rounding-of", values)
+        else:
+            continue
+        limited.setdefault((importance, code, one.metric), []).append(each)
+    for (importance, code, metric), found in limited.items():
+        said: dict[str, Value] = {"metric": Term(METRICS[metric].title), "each": tuple(found)}
+        yield Caveat.of("few-transactions", Note(code, said), importance)
 
 
 _LARGEST_DIFFERENCE = 0.01
