@@ -53,7 +53,7 @@ $(VENV)/.built: $(VENV)/.packages pyproject.toml $(NATIVE) | tools-are-there
 
 demo: STEPS := 3
 demo: build
-	@echo '3 of 3: the experiment, about 90 s'
+	@echo '3 of 3: the experiment, about 1 min'
 	@$(BIN)/pgassay demo
 
 # Steps of which one waits for a disk or one processor while the other computes; each shows its

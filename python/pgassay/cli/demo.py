@@ -1,4 +1,4 @@
-"""`pgassay demo`: a real experiment on an embedded server, in about 90 seconds.
+"""`pgassay demo`: a real experiment on an embedded server, in about a minute.
 
 Enters: nothing. Leaves: a run directory, a summary, a report.
 Never: simulates.
@@ -19,8 +19,8 @@ def demo(
 ) -> None:
     """Run a short experiment on a temporary server, to see what pgassay does.
 
-    It takes about 90 seconds. Its question: does an index for account statements
-    pay, although every payment must maintain it?
+    It takes about a minute, beside other work a minute and a half. Its question: does
+    an index for account statements pay, although every payment must maintain it?
     """
     from importlib.resources import files
 
