@@ -112,7 +112,10 @@ class Finding:
     @property
     def sentences(self) -> tuple[Note, ...]:
         """What is claimed, sentence by sentence where the claim has several."""
-        said = self.claim.values["said"] if self.claim.code == SENTENCES else (self.claim,)
-        return (
-            tuple(one for one in said if isinstance(one, Note)) if isinstance(said, tuple) else ()
-        )
+        return sentences_of(self.claim)
+
+
+def sentences_of(note: Note) -> tuple[Note, ...]:
+    """Returns the sentences of a note that joins several, else the note."""
+    said = note.values["said"] if note.code == SENTENCES else (note,)
+    return tuple(one for one in said if isinstance(one, Note)) if isinstance(said, tuple) else ()

@@ -58,7 +58,10 @@ def test_it_answers_with_figures_in_both_units_and_says_what_the_words_mean(
     assert len(text) <= LIMIT
     parts = parts_of(text)
     assert parts["QUESTION"] == context.question
-    assert parts["ANSWER"].startswith("better: max_wal_size = 4GB is ")
+    figures, verdict, following, *_ = parts["ANSWER"].splitlines()
+    assert re.fullmatch(r"\d+ → \d+ tps \(max_wal_size: 32MB → 4GB\)", figures)
+    assert verdict.startswith("better: ")
+    assert following.startswith("next = ")
     metric, *table = parts["FIGURES"].splitlines()
     assert metric == ": ".join(primary_metric(context))
     titles, (level,), *rows = (line.split(" | ") for line in table)

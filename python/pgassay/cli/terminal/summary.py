@@ -12,14 +12,13 @@ from pathlib import Path
 
 from pgassay.cli.terminal.blocks import print_blocks
 from pgassay.cli.terminal.console import out, plain
-from pgassay.language import tr
 from pgassay.report.context import AnyContext, ApartContext, ObservationContext, ReportContext
 from pgassay.report.document.blocks import Answer, Block, Facts, Heading, Items
 from pgassay.report.document.section import Section
 from pgassay.report.environment import not_measured
 from pgassay.report.sections.answer import diagnosis, effect, factors, gates, why
 from pgassay.report.sections.record import method
-from pgassay.report.summaries.headline import ending_blocks
+from pgassay.report.summaries.headline import design_facts, ending_blocks, limit_blocks
 from pgassay.report.summaries.top import top_of
 from pgassay.samples.forms.environment import EnvironmentFile
 
@@ -71,11 +70,15 @@ def print_ending(context: ReportContext, report: Path | str, run: Path | str) ->
 
 
 def summary_blocks(context: AnyContext) -> Iterator[Block | None]:
-    """Yields the top of the report without the doubts, which its caveats repeat; then sections."""
+    """Yields the ending of a run, or the top of another report without the doubts, which its
+    caveats repeat; then sections."""
     yield Heading(context.title)
-    yield from (one for one in top_of(context) if isinstance(one, Answer | Facts))
     if isinstance(context, ReportContext):
-        yield Facts([(tr("next"), context.ending.following)])
+        yield from ending_blocks(context)
+        yield from limit_blocks(context)
+        yield Facts(design_facts(context))
+    else:
+        yield from (one for one in top_of(context) if isinstance(one, Answer | Facts))
     if isinstance(context, ApartContext):
         from pgassay.findings.apart.verdicts import caveats  # runs need none of it
 

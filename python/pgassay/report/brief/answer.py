@@ -54,7 +54,8 @@ def answer_parts(context: ReportContext) -> dict[str, Part]:
 
 
 def _answers(context: ReportContext) -> Part:
-    yield from headline.verdicts(context)
+    yield from headline.ending_blocks(context)
+    yield from headline.limit_blocks(context)
     for kind, name in _KINDS.items():
         for one in context.of_kind(kind):
             yield Paragraph(one.text, lead=(Span(str(name)),))

@@ -13,7 +13,7 @@ from pgassay.analysis.model import IntervalKind, Verdict
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.answer.endpoints import MEASURED, plain_badge
 from pgassay.findings.answer.factors import interaction_sentence
-from pgassay.findings.model import Finding, FindingKind
+from pgassay.findings.model import Finding, FindingKind, sentences_of
 from pgassay.findings.wording import quantity
 from pgassay.language import Message, colon, decimals, listed, tr
 from pgassay.notes import Note
@@ -21,7 +21,7 @@ from pgassay.plan.model import Plan
 from pgassay.report.charts.style import TONES
 from pgassay.report.context import ReportContext
 from pgassay.report.document.blocks import Answer, Block, Facts, Paragraph
-from pgassay.report.document.text import joined
+from pgassay.report.document.text import Span, joined
 from pgassay.report.workload import workload_words
 
 _INTERVALS = {
@@ -66,6 +66,21 @@ def ending_blocks(context: ReportContext) -> Iterator[Block]:
     if ending.more is not None:
         yield Paragraph(ending.more)
     yield Facts([(tr("next"), ending.following)])
+
+
+def limit_blocks(context: ReportContext) -> Iterator[Paragraph]:
+    """What limits each verdict over whole trials, but for what the ending says to do next."""
+    said = sentences_of(context.ending.following)
+    found = [
+        (one.comparison, [limit for limit in one.sentences[1:] if limit not in said])
+        for one in context.of_kind(FindingKind.VERDICT)
+        if one.comparison is not None and one.comparison.step is None
+    ]
+    for comparison, limits in found:
+        subject = f"{comparison.factor} = {comparison.level}"
+        if limits:
+            lead = (Span(subject),) if len(found) > 1 else ()
+            yield Paragraph(joined(*limits), lead=lead)
 
 
 def facts(context: ReportContext) -> tuple[tuple[str, str], ...]:
