@@ -12,7 +12,13 @@ from pathlib import Path
 
 from pgassay.cli.terminal.blocks import print_blocks
 from pgassay.cli.terminal.console import out, plain
-from pgassay.report.context import AnyContext, ApartContext, ObservationContext, ReportContext
+from pgassay.report.context import (
+    AnyContext,
+    ApartContext,
+    ObservationContext,
+    ReportContext,
+    TraceContext,
+)
 from pgassay.report.document.blocks import Answer, Block, Facts, Heading, Items
 from pgassay.report.document.section import Section
 from pgassay.report.environment import not_measured
@@ -33,16 +39,6 @@ _OF_A_RUN = (
     gates.gates,
 )
 """Shown on a terminal, in this order; to import all sections takes longer than to show these."""
-_OF_OTHERS = (
-    "apart/verdicts",
-    "apart/conditions",
-    "observation/waits",
-    "observation/caveats",
-    "trace/points",
-    "trace/around",
-    "trace/caveats",
-    "answer/gates",
-)
 
 
 def print_summary(context: AnyContext, report: Path | str | None) -> None:
@@ -92,12 +88,24 @@ def summary_blocks(context: AnyContext) -> Iterator[Block | None]:
 
 
 def _sections(context: AnyContext) -> Sequence[Section]:
-    if isinstance(context, ReportContext):
-        return _OF_A_RUN
-    from pgassay.report.page import sections_of
+    match context:
+        case ReportContext():
+            return _OF_A_RUN
+        # Runs need none of these.
+        case ObservationContext():
+            from pgassay.report.sections.observation import method as of_observation
+            from pgassay.report.sections.observation import waits
 
-    found = {one.name: one for one in sections_of(context)}
-    return [found[name] for name in _OF_OTHERS if name in found]
+            return waits.waits, of_observation.caveats
+        case TraceContext():
+            from pgassay.report.sections.trace import figures
+            from pgassay.report.sections.trace import method as of_trace
+
+            return figures.points, figures.around, of_trace.caveats
+        case ApartContext():
+            from pgassay.report.sections.apart import differences, record
+
+            return differences.verdicts, record.conditions, gates.gates
 
 
 def _not_measured(environment: EnvironmentFile) -> Facts:
