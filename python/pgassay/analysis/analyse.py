@@ -38,6 +38,9 @@ from pgassay.analysis.model import Analysis, Answer, Behaviour, Explanation, Run
 from pgassay.analysis.noise.aa_run import calibrate, noise_floor
 from pgassay.analysis.profiles.functions import profiles_of
 from pgassay.analysis.reading.metrics import METRICS
+from pgassay.analysis.sampled.by_load import load_profiles
+from pgassay.analysis.sampled.host_figures import host_figures, knobs_of
+from pgassay.analysis.sampled.wait_events import wait_events
 from pgassay.analysis.statements.use import plans_by_arm, statement_use
 from pgassay.analysis.trade_offs.weigh import trade_offs
 from pgassay.analysis.trial_reading import TrialReading
@@ -88,6 +91,7 @@ def analyse(
     measures = [one.measures for one in readings]
     answer = answer_of(plan.question, plan, measures, drift, failed)
     courses = _present(one.course for one in valid)
+    even = _present(one.even for one in valid)
     explanation = explanation_of(
         plan,
         answer,
@@ -96,13 +100,14 @@ def analyse(
         _present(one.statements for one in valid),
         [seen for one in valid for seen in one.plans],
         profiles,
+        even,
     )
     return Analysis(
         answer=answer,
         behaviour=behaviour_of(plan, answer, courses, _present(one.latencies for one in valid)),
         noise=noise_of(plan, answer, courses, summaries),
         explanation=explanation,
-        classic=classic_of(plan, explanation, facts, _present(one.even for one in valid)),
+        classic=classic_of(plan, explanation, facts, even),
     )
 
 
@@ -203,13 +208,19 @@ def explanation_of(
     statements: Sequence[TrialStatements] = (),
     plans: Sequence[SeenPlan] = (),
     profiles: StoredProfiles | None = None,
+    series: Sequence[EvenSeries] = (),
 ) -> Explanation:
-    """Return what was sampled by arm: signals, the USE, RED and LTES tables, the statements of the
-    load with their times and plans, and the arms' profiles. No verdict rests on it."""
+    """Return what was sampled by arm: signals, the host, the waits, the USE, RED and LTES tables,
+    the statements of the load with their times and plans, and the arms' profiles. No verdict rests
+    on it."""
     arms = by_arm([arm.id for arm in plan.arms], signals)
     withdrawn = {(c.factor, c.level) for c in answer.verdicts() if c.withdrawn is not None}
     tps = {arm.id: arm.means.get("tps") for arm in answer.arms}
+    knobs = knobs_of(plan, facts.environment)
     return Explanation(
+        infrastructure=host_figures(plan, series, knobs),
+        load_profiles=load_profiles(plan, answer.trials, series, knobs, facts.asked),
+        wait_events=wait_events(plan, signals),
         signals=arms,
         methods=method_cells(plan, answer.trials, answer.comparisons, arms, facts.environment),
         buffer_cache=buffer_caches(arms),

@@ -58,6 +58,7 @@ from pgassay.analysis.methods.model import MethodCell
 from pgassay.analysis.noise.model import Calibration, NoiseFloor
 from pgassay.analysis.profiles.model import Profiles
 from pgassay.analysis.reading.metrics import METRICS
+from pgassay.analysis.sampled.model import HostFigure, LoadProfile, WaitEvent
 from pgassay.analysis.statements.model import StatementPlans, StatementUse
 from pgassay.analysis.trade_offs.model import TradeOff
 from pgassay.analysis.verdicts.model import (
@@ -263,6 +264,12 @@ class Explanation:
     """Everything sampled, as means of trials; the raw values are in the trials' Parquet files."""
     methods: tuple[MethodCell, ...] = ()
     """The USE, RED and LTES tables."""
+    infrastructure: tuple[HostFigure, ...] = ()
+    """The host's processors, memory and disks, by arm."""
+    load_profiles: tuple[LoadProfile, ...] = ()
+    """Every arm at each load, where trials have several."""
+    wait_events: tuple[WaitEvent, ...] = ()
+    """Sessions of the load in each wait event, by arm."""
     buffer_cache: tuple[BufferCache, ...] = ()
     """What shared_buffers held, by arm."""
     statement_use: tuple[StatementUse, ...] = ()

@@ -59,13 +59,14 @@ def read_trial(run: Path, number: int, plan: Plan) -> TrialReading:
     if measures.invalid:
         return TrialReading(trial, measures, None, None)
     course = read_course(trial, sources)
+    even = read_even_series(trial, sources)
     return TrialReading(
         trial,
         measures,
         None if course is None else correlated(course),
-        chart_series(trial, sources),
+        chart_series(trial, sources, even),
         read_signals(trial, sources),
-        read_even_series(trial, sources),
+        even,
         read_statements(trial, sources),
         read_plans(trial),
         None if plan.alternates else read_latencies(trial, sources),

@@ -68,11 +68,11 @@ def load_connections(load: LoadTable, workload: Workload) -> int | None:
     if load.pools != "per_scenario":
         return max(clients)
     weights = [scenario.weight for scenario in workload.scenarios]
-    return max(sum(_pools(count, weights)) for count in clients)
+    return max(sum(pool_sizes(count, weights)) for count in clients)
 
 
-def _pools(clients: int, weights: Iterable[float]) -> list[int]:
-    """Connections of each pool, computed as in crates/engine/src/config/pools.rs."""
+def pool_sizes(clients: int, weights: Iterable[float]) -> list[int]:
+    """Returns the connections of each pool, computed as in crates/engine/src/config/pools.rs."""
     weights = list(weights)
     total = sum(weight for weight in weights if weight > 0)
     return [

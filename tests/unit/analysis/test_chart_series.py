@@ -12,8 +12,8 @@ import pytest
 from pgassay.analysis.measures.courses import latencies
 from pgassay.analysis.measures.courses.chart_samples import (
     SampledCourse,
+    figure_course,
     mean_course,
-    sampled_course,
 )
 from pgassay.analysis.measures.courses.chart_series import (
     FAILED,
@@ -22,6 +22,7 @@ from pgassay.analysis.measures.courses.chart_series import (
     p99_by_second,
     sampling_pauses,
 )
+from pgassay.analysis.measures.courses.even_series import read_even_series
 from pgassay.analysis.measures.courses.latencies import latency_course
 from pgassay.analysis.measures.sources import TrialSources
 from pgassay.analysis.reading.counters import CounterSeries
@@ -139,16 +140,19 @@ def test_samples_are_stretches_on_one_clock_with_means_over_trials(tmp_path: Pat
     assert all(len(values) == 12 for values in first.sessions.values())
     busy = [sum(v or 0.0 for v in at) for at in zip(*first.sessions.values(), strict=True)]
     assert sum(busy) / len(busy) == pytest.approx(0.7 * 8, rel=0.1)
-    # 100 of user, 65 of system with interrupts, 5 of iowait, 0.5 of steal, 30 idle.
-    shares = {name: values[5] for name, values in first.processors.items()}
-    assert shares == pytest.approx(
-        {"user": 49.9, "system": 32.4, "iowait": 2.5, "steal": 0.25}, 0.1
-    )
-    assert first.disks["vda"]["written"][5] == pytest.approx(90_000 * 512, rel=0.1)
 
-    middles, means = mean_course(own, lambda one: one.processors.get("user"))
-    assert middles == [at + 0.5 for at in range(-2, 10)]
-    assert means[5] == pytest.approx(sum(one.processors["user"][5] or 0.0 for one in own) / 2)
+
+def test_speed_and_the_host_are_stretches_of_the_measured_part(tmp_path: Path) -> None:
+    run, _, _ = synthetic_run(tmp_path / "run", blocks=2)
+    own = [one.figures for one in map(chart_series, run.trials()) if one.arm == "a1"]
+    # 100 of user, 65 of system with interrupts, 5 of iowait, 0.5 of steal, 30 idle.
+    shares = {name: own[0].figures[name][5] for name in ("us", "sy", "wa", "st")}
+    assert shares == pytest.approx({"us": 49.9, "sy": 32.4, "wa": 2.5, "st": 0.25}, 0.1)
+    assert own[0].figures["WAITINGS"][5] is not None
+
+    middles, means = mean_course(own, lambda one: one.figures.get("us"))
+    assert middles == [at + 0.5 for at in range(10)]
+    assert means[5] == pytest.approx(sum(one.figures["us"][5] or 0.0 for one in own) / 2)
 
 
 def test_a_mean_over_trials_is_of_those_that_know_the_stretch() -> None:
@@ -159,9 +163,9 @@ def test_a_mean_over_trials_is_of_those_that_know_the_stretch() -> None:
 
 
 def test_a_host_that_was_not_read_has_no_figures(tmp_path: Path) -> None:
-    nothing = CounterSeries(COUNTERS.empty_table())
     run, _, _ = synthetic_run(tmp_path / "run", blocks=1)
     sources = TrialSources(run.trial(1))
-    sources.host = nothing
-    found = sampled_course(sources, 0, 2 * S, 12 * S)
-    assert (found.processors, found.disks) == ({}, {})
+    sources.host = CounterSeries(COUNTERS.empty_table())
+    found = figure_course(read_even_series(run.trial(1), sources)).figures
+    assert "WAITINGS" in found
+    assert not {"us", "r", "vda/MB"} & found.keys()

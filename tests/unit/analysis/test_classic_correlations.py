@@ -8,16 +8,15 @@ import numpy as np
 import pytest
 
 from pgassay.analysis.classic.correlations import Tested, agreement, correlations, pearson
-from pgassay.analysis.classic.figures import figures
 from pgassay.analysis.classic.model import (
     LIMITS,
     ClassicCorrelation,
     ClassicTrend,
-    interval_width_s,
     label,
 )
 from pgassay.analysis.classic.trends import incident, trends
-from pgassay.analysis.measures.courses.even_series import EvenSeries
+from pgassay.analysis.measures.courses.even_series import EvenSeries, interval_width_s
+from pgassay.analysis.measures.courses.figures import figures
 from support.synthetic.courses import noise_of
 from support.synthetic.even import Array, even
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pgassay.analysis.classic.figures import figures
 from pgassay.analysis.classic.wait_events import (
     events_met,
     only_in_one_arm,
     pareto,
     weighted_waits,
 )
+from pgassay.analysis.measures.courses.figures import figures
 from pgassay.analysis.measures.model import ArmSignals, TrialSignals
 from support.synthetic.even import even
 

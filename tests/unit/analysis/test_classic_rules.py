@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pgassay.analysis.classic.figures import figures
 from pgassay.analysis.classic.host_rules import dirty_pages, disk_types, rule_shares
 from pgassay.analysis.classic.model import ClassicArm, ClassicCorrelation, RuleShare
 from pgassay.analysis.classic.view import classic_view
 from pgassay.analysis.measures.courses.even_series import EvenSeries
+from pgassay.analysis.measures.courses.figures import figures
 from pgassay.analysis.measures.model import ArmSignals, TrialSignals
 from support.synthetic.environments import environment_of
 from support.synthetic.even import Array, even
@@ -140,7 +140,7 @@ def test_the_tested_limit_is_what_speed_clearly_rises_with(
 def test_dirty_pages_are_held_against_the_kernels_limits(
     vm: dict[str, str], background_pct: float | None, limit_pct: float | None
 ) -> None:
-    found = dirty_pages([figures(even({"mem_dirty_kb": 60_000.0}), 30.0)], vm)
+    found = dirty_pages([figures(even({"mem_dirty_kb": 60_000.0}), 30.0, vm)])
     assert (found.kb, found.largest_kb) == (60_000.0, 60_000.0)
     assert found.background_limit_pct == pytest.approx(background_pct)
     assert found.limit_pct == pytest.approx(limit_pct)

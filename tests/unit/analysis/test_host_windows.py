@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from pgassay.analysis.host.windows import HostCourse, by_arm, finest_windows, merged
+from pgassay.analysis.host.windows import HostCourse, finest_windows, merged
 from pgassay.analysis.measures.costs import host_costs
 from pgassay.analysis.model import HostWindow
 from pgassay.analysis.observation.summary import summarise_observation
@@ -47,8 +47,6 @@ def test_what_was_not_read_is_left_out_and_no_request_is_no_wait() -> None:
     assert merged([window(0, 1, None), window(1, 2, 4.0)]).vmstat["us"] == 4.0
     assert merged([window(0, 1, None)]).vmstat["us"] is None
     assert merged([window(0, 1, 0.0), window(1, 2, 0.0)]).iostat["sda"]["r_await"] == 0.0
-    found = by_arm([("a", window(0, 1, 1.0)), ("b", None), ("a", window(5, 6, 3.0))])
-    assert {arm: one.vmstat["us"] for arm, one in found.items()} == {"a": 2.0}
 
 
 def readings(start_s: int, end_s: int, busy: int) -> dict[str, list[Any]]:

@@ -13,12 +13,12 @@ import pyarrow as pa
 import pytest
 
 from pgassay.analysis.analyse import answer_of, explanation_of
+from pgassay.analysis.compare.model import ArmFigure
 from pgassay.analysis.measures.model import TrialSignals
 from pgassay.analysis.measures.parts import measure_scenarios
 from pgassay.analysis.methods.model import (
     CELLS,
     WHY_MISSING,
-    CellFigure,
     MethodCell,
     Pattern,
 )
@@ -177,7 +177,7 @@ def test_a_change_is_clear_with_its_direction_and_interval() -> None:
     analysis = analysis_of(plan_of(), moved, noise=0.02, seed=2)
     one = cell(analysis, "Time in which a task waited for a processor (PSI)", "CPU")
     base, level = one.figures
-    assert base == CellFigure("a1", base.mean, 8), "the baseline arm is compared with nothing"
+    assert base == ArmFigure("a1", base.mean, 8), "the baseline arm is compared with nothing"
     assert level.clear
     assert one.result(level) == "worse"
     assert level.ci95 is not None

@@ -136,10 +136,9 @@ def sampled(number: int, arm: str, scale: float) -> ChartSeries:
         0,
         1.0,
         {"cpu": (scale,) * 60, "wal": (None, *(2 * scale,) * 59), "client": (9.0,) * 60},
-        {"user": (50.0,) * 60, "steal": (0.3,) * 60},
-        {"sdb": {"written": (1e9,) * 60}, "sda": {"written": (2e6 * scale,) * 60}},
     )
-    return trial(number, arm, sampled=course)
+    figures = {"us": (50.0,) * 60, "wa": (0.3,) * 60, "sda/MB": (2.0 * scale,) * 60}
+    return trial(number, arm, sampled=course, figures=SampledCourse(0, 1.0, figures=figures))
 
 
 def test_sessions_are_stacked_on_one_scale_without_those_that_wait_for_their_client() -> None:
@@ -154,18 +153,14 @@ def test_sessions_are_stacked_on_one_scale_without_those_that_wait_for_their_cli
     assert (wal.name, wal.tip) == ("WAL", ("WAL: 2.95 sessions on average",))
 
 
-def test_the_host_shows_the_devices_of_the_server_first_and_no_figure_near_zero() -> None:
+def test_the_host_shows_a_panel_for_each_figure_that_is_not_next_to_nothing() -> None:
     series = [sampled(1, "a1", 1.0), sampled(2, "a2", 2.0)]
     plan = plan_of_spec(SPEC)
-    chart = host_chart(series, plan, STYLES, {"sda": "data, WAL"})
+    chart = host_chart(series, plan, STYLES, {"sda": "sda (data, WAL)"})
     assert chart is not None
-    assert [panel.y.title for panel in chart.panels] == [
-        "processors, user, %",
-        "sda (data, WAL): written, MB per second",
-        "sdb: written, MB per second",
-    ]
+    assert [panel.y.title.partition(":")[0] for panel in chart.panels] == ["us", "sda (data, WAL)"]
     first, second = [mark for mark in chart.panels[1].marks if isinstance(mark, Line)]
-    assert (first.y[0], second.y[0], first.unit) == (2.0, 4.0, "MB/s")
+    assert (first.y[0], second.y[0], first.unit) == (2.0 * 1.048576, 4.0 * 1.048576, "MB/s")
     assert host_chart([trial(1, "a1")], plan, STYLES, {}) is None
 
 

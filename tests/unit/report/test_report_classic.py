@@ -131,7 +131,7 @@ def test_what_was_not_measured_is_said_to_be(tmp_path: Path) -> None:
     view = classic_view(["a1", "a2"], series, [], environment_of())
     shown = replace(made, analysis=replace(made.analysis, classic=view))
     found = tables(shown)
-    for name in ("wa > 10 %", "Run queue (r), tasks", "Type of the load, by shared buffers"):
+    for name in ("wa > 10 %", "r > cores", "Type of the load, by shared buffers"):
         (row,) = rows_of(found, name)
         assert (row[1], row[2]) == ("not measured", "not measured")
     assert rows_of(found, "speed and blocks written")

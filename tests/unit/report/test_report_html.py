@@ -29,7 +29,6 @@ from pgassay.report.sections.record import method
 from pgassay.report.summaries.headline import answers
 from pgassay.report.svg.model import Points
 from pgassay.report.tables.chart_data import chart_data
-from pgassay.report.tables.host import host_tables_of_run
 from pgassay.samples.forms.environment import EnvironmentFile
 from support.blocks import every, texts
 from support.synthetic.analyses import changed
@@ -97,7 +96,7 @@ def test_the_page_has_the_verdict_and_a_chart_for_each_kind_of_data(better: Repo
     assert better.question in page.words
     assert page.charts == [
         *("effect", "order", "throughput", "latency_curve", "quantiles"),
-        *("waits", "sessions", "pareto", "host"),
+        *("waits", "sessions", "pareto", "host", "speed_over_time"),
     ]
     assert page.tags.count("svg") == 2 * len(page.charts)
 
@@ -266,14 +265,6 @@ def test_caveats_are_grouped_by_what_they_could_change_and_listed_once(
     assert page.words.count(plain_text(title.text)) == 1
     assert page.words.count("too hot") == 8
     assert "8 caveats" in page.words
-
-
-def test_the_host_table_has_a_column_for_each_arm_the_baseline_first(better: ReportContext) -> None:
-    vmstat, iostat = host_tables_of_run(better)
-    labels = [arm.label for arm in better.analysis.answer.arms]
-    assert [column.title for column in vmstat.columns] == ["vmstat", "Meaning", *labels]
-    assert [column.title for column in iostat.columns[2:]] == [f"{one}, vda" for one in labels]
-    assert all(len(row.cells) == len(iostat.columns) for row in iostat.rows)
 
 
 def test_a_question_left_out_is_replaced_by_the_name_of_the_run(better: ReportContext) -> None:

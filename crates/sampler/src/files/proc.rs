@@ -58,14 +58,28 @@ pub(crate) fn meminfo(text: &str, emit: Emit<'_>) {
     }
 }
 
-/// `vmstat`: write-back, paging, reclaim, swapping and out-of-memory kills.
+/// `vmstat`: write-back and its limits, paging, reclaim, swapping and out-of-memory kills.
 pub(crate) fn vmstat(text: &str, emit: Emit<'_>) {
     for line in text.lines() {
         let mut words = line.split_ascii_whitespace();
         if let Some(
-            name @ ("nr_dirty" | "nr_writeback" | "nr_dirtied" | "nr_written" | "pgpgin"
-            | "pgpgout" | "pswpin" | "pswpout" | "pgfault" | "pgmajfault" | "pgscan_kswapd"
-            | "pgscan_direct" | "pgsteal_kswapd" | "pgsteal_direct" | "oom_kill"),
+            name @ ("nr_dirty"
+            | "nr_dirty_threshold"
+            | "nr_dirty_background_threshold"
+            | "nr_writeback"
+            | "nr_dirtied"
+            | "nr_written"
+            | "pgpgin"
+            | "pgpgout"
+            | "pswpin"
+            | "pswpout"
+            | "pgfault"
+            | "pgmajfault"
+            | "pgscan_kswapd"
+            | "pgscan_direct"
+            | "pgsteal_kswapd"
+            | "pgsteal_direct"
+            | "oom_kill"),
         ) = words.next()
         {
             columns("", &[name], words, emit);
@@ -182,10 +196,11 @@ full avg10=0.00 avg60=0.04 avg300=0.22 total=6347069
 
     #[test]
     fn vmstat_takes_names_whole() {
-        let text = "nr_dirty 50\nnr_dirty_threshold 1205571\npgfault 5092238\n";
+        let text = "nr_dirty 50\nnr_dirty_threshold 1205571\nnr_dirty_x 1\npgfault 5092238\n";
         let values = parsed(vmstat, text);
         assert_eq!(value(&values, "", "nr_dirty"), Some(50.0));
-        assert_eq!(values.len(), 2);
+        assert_eq!(value(&values, "", "nr_dirty_threshold"), Some(1_205_571.0));
+        assert_eq!(values.len(), 3);
     }
 
     #[test]

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pgassay.analysis.classic.figures import Figures, figures
 from pgassay.analysis.classic.model import LIMITS, Agreement, ClassicCorrelation, label
 from pgassay.analysis.measures.courses.even_series import EvenSeries
+from pgassay.analysis.measures.courses.figures import Figures, figures
 from pgassay.analysis.statistics.correlation import Pooled, among, fisher_z, pooled, residuals
 from pgassay.analysis.statistics.multiple_testing import selected_alpha, yekutieli
 from pgassay.analysis.statistics.prewhitening import cycle_phase

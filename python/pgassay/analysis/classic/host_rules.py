@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from pgassay.analysis.classic.figures import Array, Figures
 from pgassay.analysis.classic.model import (
     LIMITS,
     ClassicCorrelation,
@@ -19,6 +18,7 @@ from pgassay.analysis.classic.model import (
     DiskType,
     RuleShare,
 )
+from pgassay.analysis.measures.courses.figures import Array, Figures
 from pgassay.notes import Note, Term
 from pgassay.samples.forms.environment import Place
 
@@ -119,38 +119,14 @@ def _roles(storage: Mapping[str, Place], disk: str) -> tuple[Note, ...]:
     )
 
 
-def dirty_pages(trials: Sequence[Figures], vm: Mapping[str, Any]) -> DirtyPages:
-    """Compares dirty pages with the kernel's limits: bytes where set, else shares of available
-    memory."""
+def dirty_pages(trials: Sequence[Figures]) -> DirtyPages:
+    """Averages dirty pages, and their shares of the kernel's limits."""
     dirty = _all(trials, "dirty_kb")
     if dirty is None:
         return DirtyPages(None, None, None, None)
-    shares = []
-    for name in ("dirty_background", "dirty"):
-        found = [
-            100.0 * one["dirty_kb"] / limit
-            for one in trials
-            if "dirty_kb" in one and (limit := _limit_kb(vm, name, one)) is not None
-        ]
-        known = np.concatenate(found) if found else np.empty(0)
-        known = known[np.isfinite(known)]
-        shares.append(float(known.mean()) if len(known) else None)
-    return DirtyPages(float(dirty.mean()), float(dirty.max()), shares[0], shares[1])
-
-
-def _limit_kb(vm: Mapping[str, Any], name: str, one: Figures) -> Array | float | None:
-    set_bytes, ratio = (_number(vm.get(f"vm.{name}_{kind}")) for kind in ("bytes", "ratio"))
-    if set_bytes:
-        return set_bytes / 1024.0
-    available = one.get("available_kb")
-    return None if not ratio or available is None else available * ratio / 100.0
-
-
-def _number(text: Any) -> float | None:
-    try:
-        return float(text)
-    except (TypeError, ValueError):
-        return None
+    shares = [_all(trials, f"{name}_pct") for name in ("dirty_background", "dirty")]
+    background, limit = (None if one is None else float(one.mean()) for one in shares)
+    return DirtyPages(float(dirty.mean()), float(dirty.max()), background, limit)
 
 
 def _all(trials: Sequence[Figures], name: str) -> Array | None:

@@ -240,11 +240,3 @@ def label(value: float | None, labels: Sequence[tuple[float, str]]) -> str | Non
     if value is None or not math.isfinite(value):
         return None
     return next((text for limit, text in labels if value >= limit), labels[-1][1])
-
-
-def interval_width_s(measured_s: float) -> float:
-    """Returns the longest width of which a measured part has enough intervals; else the
-    shortest."""
-    wanted = LIMITS["intervals"]
-    widths: list[float] = wanted["widths_s"]
-    return next((w for w in widths if measured_s / w >= wanted["fewest"]), widths[-1])

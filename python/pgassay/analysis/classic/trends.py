@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgassay.analysis.classic.correlations import mean_of, pearson
-from pgassay.analysis.classic.figures import WAITINGS, Figures, figures
 from pgassay.analysis.classic.model import LIMITS, Agreement, ClassicTrend, label
 from pgassay.analysis.measures.courses.even_series import EvenSeries
+from pgassay.analysis.measures.courses.figures import WAITINGS, Figures, figures
 from pgassay.analysis.statistics.intervals import mean_with_interval
 from pgassay.analysis.statistics.trend import drift
 

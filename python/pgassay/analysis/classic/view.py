@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from pgassay.analysis.classic.correlations import correlations, mean_of
-from pgassay.analysis.classic.figures import WAITINGS, Figures, figures
 from pgassay.analysis.classic.host_rules import dirty_pages, disk_types, rule_shares
 from pgassay.analysis.classic.model import (
     LIMITS,
@@ -21,12 +20,16 @@ from pgassay.analysis.classic.model import (
     ClassicView,
     SharedBuffers,
     Spread,
-    interval_width_s,
     label,
 )
 from pgassay.analysis.classic.trends import incident, trends
 from pgassay.analysis.classic.wait_events import events_met, only_in_one_arm, pareto, weighted_waits
-from pgassay.analysis.measures.courses.even_series import WAIT_TYPES, EvenSeries
+from pgassay.analysis.measures.courses.even_series import (
+    WAIT_TYPES,
+    EvenSeries,
+    interval_width_s,
+)
+from pgassay.analysis.measures.courses.figures import WAITINGS, Figures, figures
 from pgassay.analysis.measures.model import ArmSignals
 from pgassay.samples.forms.environment import EnvironmentFile, Host
 
@@ -58,11 +61,11 @@ def classic_view(
     if not by_arm:
         return None
     width_s = interval_width_s(min(one.seconds for own in by_arm.values() for one in own))
-    trials = {arm: [figures(one, width_s) for one in own] for arm, own in by_arm.items()}
+    vm = {arm: {**environment.host.vm, **(knobs or {}).get(arm, {})} for arm in by_arm}
+    trials = {arm: [figures(one, width_s, vm[arm]) for one in own] for arm, own in by_arm.items()}
     found = correlations(trials, by_arm)
     disks = sorted({disk for own in by_arm.values() for one in own for disk in one.disks})
     known = {one.arm: one for one in signals}
-    host = environment.host
     return ClassicView(
         interval_s=width_s,
         intervals=min(int(one.seconds // width_s) for own in by_arm.values() for one in own),
@@ -74,7 +77,7 @@ def classic_view(
                 known.get(arm, ArmSignals(arm, ())),
                 found[arm],
                 trends(trials[arm], by_arm[arm], disks, has_load=has_load),
-                host.model_copy(update={"vm": {**host.vm, **(knobs or {}).get(arm, {})}}),
+                environment.host,
             )
             for arm in by_arm
         ),
@@ -105,7 +108,7 @@ def _arm(
         rules=rule_shares(trials, host.cpus, disks),
         disks=disk_types(found, host.storage, disks),
         buffers=_buffers(trials, signals),
-        dirty=dirty_pages(trials, host.vm),
+        dirty=dirty_pages(trials),
         cores=host.cpus,
         events=events_met(signals),
     )

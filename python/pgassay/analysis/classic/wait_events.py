@@ -13,7 +13,6 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from pgassay.analysis.classic.correlations import mean_of, pearson
-from pgassay.analysis.classic.figures import WAITINGS, Array, Figures
 from pgassay.analysis.classic.model import (
     LIMITS,
     EventMet,
@@ -24,6 +23,7 @@ from pgassay.analysis.classic.model import (
     label,
 )
 from pgassay.analysis.measures.courses.even_series import WAIT_TYPES, wait_type
+from pgassay.analysis.measures.courses.figures import WAITINGS, Array, Figures
 from pgassay.analysis.measures.model import ArmSignals
 from pgassay.analysis.statistics.multiple_testing import yekutieli
 from pgassay.notes import Term

@@ -339,3 +339,35 @@ class Accounting:
     """In the order of a transaction; the last one is what is unaccounted."""
     unaccounted_ci95_ms: tuple[Interval | None, Interval | None]
     """Of the baseline and of the level: beyond zero, more than noise is missing or too much."""
+
+
+Change = Literal["better", "worse", "different", "no clear change"]
+
+
+@dataclass(frozen=True)
+class ArmFigure:
+    """A figure of one arm: the mean of its trials, and its change from the baseline arm."""
+
+    arm: str
+    mean: float | None
+    trials: int
+    """Those that have the figure."""
+    difference: float | None = None
+    """Mean over blocks; None of the baseline arm, and where nothing is compared."""
+    ci95: Interval | None = None
+    """Of the difference, corrected for many comparisons; None of a quantity compared by ratios."""
+    change_pct: float | None = None
+    ci95_pct: Interval | None = None
+    p_by: float | None = None
+    """Corrected for all figures of all arms that are compared together (Benjamini-Yekutieli)."""
+    clear: bool = False
+    """Whether it differs from the baseline arm after that correction; of a metric that has a
+    verdict of its own, whether that says so."""
+
+    def change(self, good: Literal["higher", "lower", "neither"]) -> Change:
+        """Returns what the change is, where `good` is the direction that users want."""
+        if not self.clear or self.difference is None:
+            return "no clear change"
+        if good == "neither":
+            return "different"
+        return "better" if (self.difference > 0.0) == (good == "higher") else "worse"

@@ -1,4 +1,4 @@
-"""Host windows merged: over an arm's trials, or over the segments of an observation.
+"""Host windows merged over the segments of an observation.
 
 Enters: windows in the columns of vmstat and iostat. Leaves: fewer and longer ones. Never: bridges a
 time in which the host was not read, or averages a per-request figure without its requests.
@@ -6,7 +6,7 @@ time in which the host was not read, or averages a per-request figure without it
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -96,15 +96,6 @@ class HostCourse:
         """Returns all windows as one; None where the host was not read."""
         parts = [part for parts in self._parts.values() for part in parts]
         return merged(parts) if parts else None
-
-
-def by_arm(trials: Sequence[tuple[str, HostWindow | None]]) -> Mapping[str, HostWindow]:
-    """Arm → its trials' windows merged, without arms whose host was not read."""
-    found: dict[str, list[HostWindow]] = {}
-    for arm, window in trials:
-        if window is not None:
-            found.setdefault(arm, []).append(window)
-    return {arm: merged(windows) for arm, windows in found.items()}
 
 
 def finest_windows(stretches: Iterable[StoredPart], program: str) -> list[HostWindow]:

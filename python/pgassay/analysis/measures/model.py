@@ -6,7 +6,7 @@ Enters: nothing. Leaves: frozen dataclasses. Never: computes.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import Any, Literal
@@ -197,6 +197,8 @@ class TrialSignals:
     seconds: float
     transactions: int
     values: Mapping[SignalKey, float]
+    samples: Mapping[str, int] = field(default_factory=dict)
+    """Wait event → sampled sessions of the load that were found in it."""
 
 
 @dataclass(frozen=True)

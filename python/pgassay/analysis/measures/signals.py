@@ -20,7 +20,8 @@ A signal is known by (source, object, name), as a counter is:
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -69,6 +70,7 @@ def read_signals(trial: StoredTrial, sources: TrialSources | None = None) -> Tri
         seconds,
         sum(step.transactions for step in measured),
         values,
+        dict(_samples(sources.sampled, start, end)),
     )
 
 
@@ -106,17 +108,12 @@ def sessions_by_event(
     looked_ns = float(weights[inside].sum())
     if not looked_ns:
         return
-    chosen = table.filter(
-        pc.and_(
-            pc.and_(pc.greater_equal(table["tick_ns"], start), pc.less(table["tick_ns"], end)),
-            pc.is_valid(table["pid"]),
-        )
-    )
+    chosen = _sessions_in(table, start, end)
     weight = weights[np.searchsorted(ticks, chosen["tick_ns"].to_numpy())]
     found: dict[Key, float] = defaultdict(float)
     for row in _grouped(chosen, weight).to_pylist():
         average = row["weight_sum"] / looked_ns
-        event = f"{row['wait_event_type']}:{row['wait_event']}" if row["wait_event"] else "CPU"
+        event = _event(row)
         if row["backend_type"] not in OF_THE_LOAD:
             found["process", row["backend_type"] or "", event] += average
             continue
@@ -128,6 +125,24 @@ def sessions_by_event(
         if row["state"]:
             found["state", "", row["state"]] += average
     yield from found.items()
+
+
+def _sessions_in(table: pa.Table, start: int, end: int) -> pa.Table:
+    inside = pc.and_(pc.greater_equal(table["tick_ns"], start), pc.less(table["tick_ns"], end))
+    return table.filter(pc.and_(inside, pc.is_valid(table["pid"])))
+
+
+def _event(row: Mapping[str, Any]) -> str:
+    return f"{row['wait_event_type']}:{row['wait_event']}" if row["wait_event"] else "CPU"
+
+
+def _samples(table: pa.Table, start: int, end: int) -> Iterator[tuple[str, int]]:
+    """Counts the sampled sessions of the load in each event."""
+    found = _sessions_in(table, start, end).select(_WORDS)
+    of_load = pc.is_in(found["backend_type"].cast(pa.string()), pa.array(OF_THE_LOAD))
+    words = ["wait_event_type", "wait_event"]
+    counts = found.filter(of_load).group_by(words).aggregate([([], "count_all")])
+    yield from ((_event(row), row["count_all"]) for row in counts.to_pylist())
 
 
 def _grouped(sessions: pa.Table, weight: NDArray[np.float64]) -> pa.Table:

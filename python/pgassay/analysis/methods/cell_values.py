@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from pgassay.analysis.compare.many import Measured, Place
 from pgassay.analysis.measures.model import ArmSignals, ScenarioMeasures, TrialMeasures
 from pgassay.analysis.methods.model import CELLS, WHY_MISSING, CellDefinition, MethodCell, Pattern
 from pgassay.analysis.reading.metrics import METRICS
@@ -19,8 +20,6 @@ from pgassay.plan.model import Arm, Plan
 from pgassay.samples.forms.environment import EnvironmentFile
 from pgassay.trials.host.disk_names import whole_disks
 
-Place = tuple[int, str]
-"""(block, arm)."""
 _ONLY_WHERE_SEEN = {"sessions", "state"}
 """Sources of which a series exists only where it was not zero."""
 _FAILED = "analysis/methods/failed"
@@ -45,11 +44,7 @@ class CellValues:
     """A cell without its figures, and its value in each trial."""
 
     cell: MethodCell
-    values: Mapping[Place, float]
-    scale: Literal["ratio", "difference"]
-    floor: float
-    metric: str = ""
-    """The metric that it is, where it is one."""
+    measured: Measured
 
 
 def cell_values(
@@ -122,7 +117,8 @@ class _Reader:
             good=metric.good,
         )
         made = _values(filled, values, defined.missing or WHY_MISSING["metric"])
-        return replace(made, scale=metric.scale, metric=name)
+        measured = replace(made.measured, scale=metric.scale, metric=name)
+        return replace(made, measured=measured)
 
     def _sums(self, texts: Sequence[str]) -> tuple[dict[Place, float], str]:
         """The sum of some series in each trial; why a trial has none."""
@@ -188,7 +184,7 @@ def _values(defined: CellDefinition, values: Mapping[Place, float], missing: str
         "" if values else missing,
     )
     floor = 10.0**-defined.digits if defined.floor is None else defined.floor
-    return CellValues(cell, values, "difference", floor)
+    return CellValues(cell, Measured(values, floor=floor))
 
 
 def _red(trials: Sequence[TrialMeasures]) -> Iterator[CellValues]:
@@ -201,11 +197,12 @@ def _red(trials: Sequence[TrialMeasures]) -> Iterator[CellValues]:
     for name in names:
         own = {at: scenarios[name] for at, scenarios in found.items() if name in scenarios}
         for one in _of_scenario(name, own):
-            metric = one.metric if len(names) == 1 else ""
+            metric = one.measured.metric if len(names) == 1 else ""
             values = {
                 (t.block, t.arm): t.whole.values[metric] for t in trials if metric in t.whole.values
             }
-            yield replace(one, values=values, metric=metric) if values else replace(one, metric="")
+            measured = replace(one.measured, metric=metric if values else "")
+            yield replace(one, measured=replace(measured, values=values or measured.values))
 
 
 def _of_scenario(name: str, own: Mapping[Place, ScenarioMeasures]) -> Iterator[CellValues]:
@@ -223,7 +220,7 @@ def _of_scenario(name: str, own: Mapping[Place, ScenarioMeasures]) -> Iterator[C
         missing = "" if values else WHY_MISSING["nothing"]
         made = MethodCell("red", name, kind, title, unit, digits, good, (), missing)
         scale: Literal["ratio", "difference"] = "difference" if kind == "errors" else "ratio"
-        return CellValues(made, values, scale, 10.0**-digits, metric)
+        return CellValues(made, Measured(values, scale, 10.0**-digits, metric))
 
     yield cell(
         "rate", Term("Transactions"), Term("/s"), 1, {at: s.tps for at, s in own.items()}, "tps"

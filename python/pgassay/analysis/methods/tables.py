@@ -1,51 +1,21 @@
 """The USE, RED and LTES tables: every cell in every arm, against the arm of all baselines.
 
 Enters: the plan, trials, comparisons, signals, environment.json. Leaves: `MethodCell`s.
-Never: calls a change clear that the correction for all cells does not.
-
-The unit is the block. Arms are compared by Student's t over block differences, corrected for all
-cells of all arms (Benjamini and Yekutieli); intervals have the level at which they agree with that,
-and in a run that may end early hold at every look. A cell that is a metric with a comparison of its
-own takes that one's result, so the tables never contradict the verdict.
+Never: compares a cell apart from the others (`compare/many.py` corrects for all of them).
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 
-import numpy as np
-from numpy.typing import NDArray
-
-from pgassay.analysis.compare.estimate import both, bounded, relative
-from pgassay.analysis.compare.model import Comparison, Verdict, Withdrawn
-from pgassay.analysis.compare.rule import Rule, rule_of
-from pgassay.analysis.compare.secondary import SECONDARY, critical_for_many
+from pgassay.analysis.compare.many import figures_by_arm
+from pgassay.analysis.compare.model import Comparison
 from pgassay.analysis.measures.model import ArmSignals, TrialMeasures
-from pgassay.analysis.methods.cell_values import CellValues, cell_values
-from pgassay.analysis.methods.model import CellFigure, MethodCell
-from pgassay.analysis.statistics.intervals import mean_within, paired_t_p
-from pgassay.analysis.statistics.multiple_testing import selected_alpha, yekutieli
-from pgassay.analysis.statistics.values import ratio_pct
+from pgassay.analysis.methods.cell_values import cell_values
+from pgassay.analysis.methods.model import MethodCell
 from pgassay.plan.model import Plan
 from pgassay.samples.forms.environment import EnvironmentFile
-
-_TOLD = (Verdict.BETTER, Verdict.WORSE, Verdict.NEGLIGIBLE)
-_NOT_COMPARED = set(Withdrawn) - {Withdrawn.SET_BY_LOAD}
-"""Reasons for which nothing is said of a level."""
-
-
-@dataclass(frozen=True)
-class _Contrast:
-    """One cell of one arm against the baseline arm."""
-
-    differences: NDArray[np.float64]
-    """By block; of logarithms where ratios are compared."""
-    baseline: float
-    p: float | None
-    own: Comparison | None = None
-    """The comparison of the same metric, level and baseline, where there is one."""
 
 
 def method_cells(
@@ -59,108 +29,5 @@ def method_cells(
     if plan.alternates or not trials:
         return ()
     found = cell_values(plan, trials, signals, environment)
-    contrasts = {} if plan.calibrates else dict(_contrasts(plan, found, comparisons))
-    family = [at for at, one in contrasts.items() if one.p is not None and one.own is None]
-    p = np.array([contrasts[at].p for at in family], dtype=np.float64)
-    corrected = dict(zip(family, yekutieli(p).tolist(), strict=True))
-    rule, alpha = rule_of(plan), selected_alpha(p, SECONDARY["discovery_rate"])
-
-    def figure(place: int, one: CellValues, arm: str) -> CellFigure:
-        values = [value for (_, own), value in one.values.items() if own == arm]
-        mean = math.fsum(values) / len(values) if values else None
-        found = CellFigure(arm, mean, len(values))
-        at = place, arm
-        if at not in contrasts:
-            return found
-        made = _compared(found, one, contrasts[at], corrected.get(at), rule, alpha)
-        return replace(made, clear=made.clear and abs(made.difference or 0.0) >= one.floor)
-
-    return tuple(
-        replace(
-            one.cell,
-            figures=tuple(figure(place, one, arm.id) for arm in plan.arms) if one.values else (),
-        )
-        for place, one in enumerate(found)
-    )
-
-
-def _contrasts(
-    plan: Plan, cells: Sequence[CellValues], comparisons: Sequence[Comparison]
-) -> Iterator[tuple[tuple[int, str], _Contrast]]:
-    """(place of the cell, arm) → its contrast, of arms whose levels have no withdrawn verdict."""
-    lost = {(c.factor, c.level) for c in comparisons if c.withdrawn in _NOT_COMPARED}
-    whole = {(c.metric, c.level): c for c in comparisons if c.step is None}
-    base = plan.arms[0].id
-    for place, one in enumerate(cells):
-        blocks = {block for block, _ in one.values}
-        for arm in plan.arms[1:]:
-            if lost & set(arm.levels.items()):
-                continue
-            pairs = np.array(
-                [
-                    (one.values[block, base], one.values[block, arm.id])
-                    for block in sorted(blocks)
-                    if (block, base) in one.values and (block, arm.id) in one.values
-                ]
-            )
-            if not len(pairs) or (one.scale == "ratio" and pairs.min() <= 0.0):
-                continue
-            scaled = np.log(pairs) if one.scale == "ratio" else pairs
-            differences = scaled[:, 1] - scaled[:, 0]
-            own = None
-            if one.metric and len(plan.factors) == 1:
-                own = whole.get((one.metric, arm.levels[plan.factors[0].name]))
-            yield (
-                (place, arm.id),
-                _Contrast(differences, float(pairs[:, 0].mean()), paired_t_p(differences), own),
-            )
-
-
-def _compared(
-    figure: CellFigure,
-    cell: CellValues,
-    contrast: _Contrast,
-    p: float | None,
-    rule: Rule,
-    alpha: float,
-) -> CellFigure:
-    if contrast.own is not None:
-        return _as_compared(figure, cell, contrast.own)
-    differences, baseline = contrast.differences, contrast.baseline
-    mean = float(differences.mean())
-    ends = mean_within(differences, critical_for_many(rule, len(differences), alpha))
-    if cell.scale == "ratio":
-        found = replace(
-            figure,
-            difference=baseline * math.expm1(mean),
-            change_pct=ratio_pct(mean),
-            ci95_pct=bounded(both(ends, ratio_pct), least=-100.0),
-        )
-    else:
-        to_pct = relative(False, baseline)
-        found = replace(
-            figure,
-            difference=mean,
-            ci95=ends,
-            change_pct=to_pct(mean),
-            # None of the figures can fall by more than 100 %.
-            ci95_pct=bounded(both(ends, to_pct), least=-100.0),
-        )
-    if contrast.p is None:
-        return replace(found, clear=len(differences) >= SECONDARY["constant_blocks"])
-    outside = ends is not None and (ends[0] > 0.0 or ends[1] < 0.0)
-    clear = p is not None and p <= SECONDARY["discovery_rate"] and outside
-    return replace(found, p_by=p, clear=clear)
-
-
-def _as_compared(figure: CellFigure, cell: CellValues, own: Comparison) -> CellFigure:
-    """The result of the metric's own comparison, whose interval has been corrected."""
-    return replace(
-        figure,
-        difference=own.level_mean - own.baseline_mean,
-        change_pct=own.effect_pct,
-        ci95_pct=own.ci95_pct,
-        ci95=own.ci95 if cell.scale == "difference" else None,
-        p_by=own.p_by,
-        clear=own.verdict in _TOLD if own.clear is None else own.clear,
-    )
+    figures = figures_by_arm(plan, [one.measured for one in found], comparisons)
+    return tuple(replace(one.cell, figures=own) for one, own in zip(found, figures, strict=True))

@@ -1,4 +1,4 @@
-"""A server's host in the columns of vmstat and iostat, for each arm or period.
+"""A server's host in the columns of vmstat and iostat, for each period.
 
 Enters: windows of time with their names. Leaves: one table for each program.
 Never: shows a figure that was not read as zero.
@@ -9,36 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pgassay.analysis.host.columns import COLUMNS
-from pgassay.analysis.host.windows import by_arm
 from pgassay.analysis.model import Figures, HostWindow
-from pgassay.language import Message, listed, tr
+from pgassay.language import Message, tr
 from pgassay.quantities import spaced
-from pgassay.report.context import ReportContext
 from pgassay.report.document.table import Cell, Column, Row, Table, row_of
 from pgassay.report.tables.cells import ABSENT, moment
-
-
-def host_tables_of_run(context: ReportContext) -> tuple[Table, ...]:
-    """The mean of each arm's trials over their measured time."""
-    found = by_arm([(trial.arm, trial.host) for trial in context.analysis.answer.trials])
-    rows = [(arm.label, found[arm.id]) for arm in context.analysis.answer.arms if arm.id in found]
-    return tuple(_turned(one) for one in _tables(tr("Arm"), rows))
-
-
-def _turned(found: Table) -> Table:
-    """A row for each column of the program, with its meaning: arms are few, and columns many."""
-    names = sum(column.form != "number" for column in found.columns)
-    columns = (
-        Column(found.label, "heading"),
-        Column(Message("Meaning"), "text"),
-        *(Column(listed(cell.text for cell in row.cells[:names])) for row in found.rows),
-    )
-    rows = (
-        row_of((column.title, column.full_title, *(row.cells[at] for row in found.rows)))
-        for at, column in enumerate(found.columns)
-        if column.form == "number"
-    )
-    return Table(columns, tuple(rows), label=found.label)
 
 
 def host_tables_over_time(

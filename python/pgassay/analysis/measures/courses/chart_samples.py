@@ -1,7 +1,7 @@
 """What was sampled during one trial, in stretches of time that all trials of a run share.
 
-Enters: a trial's sampled sessions and host counters. Leaves: sessions by wait class, processors and
-disks over time; means over trials. Never: shows what was not read as zero.
+Enters: a trial's sampled sessions and even series. Leaves: sessions by wait class, speed, waits and
+the host over time; means over trials. Never: shows what was not read as zero.
 """
 
 from __future__ import annotations
@@ -13,24 +13,17 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from pgassay.analysis.measures.courses.even_series import EvenSeries
+from pgassay.analysis.measures.courses.figures import figures
 from pgassay.analysis.measures.sources import TrialSources
-from pgassay.analysis.reading.binned import CounterTrack
-from pgassay.analysis.reading.counters import CounterSeries
 from pgassay.analysis.reading.metrics import WAIT_CLASSES
 
 Floats = NDArray[np.float64]
 Course = tuple[float | None, ...]
 _MOST_STRETCHES = 240
+_MOST_FIGURES = 120
+"""There are many figures, and each has a small panel."""
 _WIDTHS_S = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600)
-_CPU = {
-    "user": ("user", "nice"),
-    "system": ("system", "irq", "softirq"),
-    "iowait": ("iowait",),
-    "steal": ("steal",),
-    "idle": ("idle",),
-}
-_DISK = {"read": "sectors_read", "written": "sectors_written", "busy": "io_ms"}
-_SECTOR_BYTES = 512
 
 
 @dataclass(frozen=True)
@@ -42,10 +35,8 @@ class SampledCourse:
     width_s: float = 1.0
     sessions: Mapping[str, Course] = field(default_factory=dict)
     """Wait class → average active sessions."""
-    processors: Mapping[str, Course] = field(default_factory=dict)
-    """`user`, `system`, `iowait`, `steal` → per cent of the host's processors."""
-    disks: Mapping[str, Mapping[str, Course]] = field(default_factory=dict)
-    """Device → `read` and `written` in bytes a second, `busy` in per cent of the time."""
+    figures: Mapping[str, Course] = field(default_factory=dict)
+    """Speed, waits and the host's figures, by the names of `courses/figures.py`."""
 
 
 def sampled_course(
@@ -69,8 +60,22 @@ def sampled_course(
             for one, values in zip(WAIT_CLASSES, by_class, strict=True)
             if np.nansum(values) > 0.0
         },
-        _processors(sources.host, edges),
-        _disks(sources.host, edges),
+    )
+
+
+def figure_course(series: EvenSeries) -> SampledCourse:
+    """Returns the course of speed, waits and the host over the measured part of a trial."""
+    width_s = next(
+        (
+            width
+            for width in _WIDTHS_S
+            if width >= series.width_s and series.seconds / width <= _MOST_FIGURES
+        ),
+        _WIDTHS_S[-1],
+    )
+    found = figures(series, width_s)
+    return SampledCourse(
+        0, float(width_s), figures={name: _course(values) for name, values in found.items()}
     )
 
 
@@ -98,39 +103,3 @@ def mean_course(
 
 def _course(values: Floats) -> Course:
     return tuple(None if math.isnan(value) else value for value in values.tolist())
-
-
-def _rates(host: CounterSeries, key: tuple[str, str, str], edges: NDArray[np.int64]) -> Floats:
-    track = CounterTrack()
-    track.add(*host.points(key))
-    return track.rates(edges)
-
-
-def _processors(host: CounterSeries, edges: NDArray[np.int64]) -> dict[str, Course]:
-    keys = {(source, name) for source, thing, name in host.keys() if thing == "cpu"}  # noqa: SIM118
-    spent: dict[str, Floats] = {}
-    for part, names in _CPU.items():
-        present = [name for name in names if ("stat", name) in keys]
-        if present:
-            rates = [_rates(host, ("stat", "cpu", name), edges) for name in present]
-            spent[part] = np.sum(rates, axis=0)
-    if "idle" not in spent:
-        return {}
-    every = np.sum(list(spent.values()), axis=0)
-    every = np.where(every > 0, every, np.nan)
-    return {part: _course(100 * own / every) for part, own in spent.items() if part != "idle"}
-
-
-def _disks(host: CounterSeries, edges: NDArray[np.int64]) -> dict[str, dict[str, Course]]:
-    """The devices that read or wrote anything."""
-    found: dict[str, dict[str, Course]] = {}
-    every = set(host.keys())
-    for device in sorted({thing for source, thing, _ in every if source == "diskstats"}):
-        own = {}
-        for what, name in _DISK.items():
-            if ("diskstats", device, name) in every:
-                rate = _rates(host, ("diskstats", device, name), edges)
-                own[what] = np.minimum(rate / 10, 100) if what == "busy" else rate * _SECTOR_BYTES
-        if any(np.nansum(own[what]) > 0 for what in ("read", "written") if what in own):
-            found[device] = {what: _course(values) for what, values in own.items()}
-    return found

@@ -16,7 +16,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from pgassay.analysis.measures.courses.chart_samples import SampledCourse, sampled_course
+from pgassay.analysis.measures.courses.chart_samples import (
+    SampledCourse,
+    figure_course,
+    sampled_course,
+)
+from pgassay.analysis.measures.courses.even_series import EvenSeries, read_even_series
 from pgassay.analysis.measures.courses.latencies import LatencyCourse, latency_course
 from pgassay.analysis.measures.sources import TrialSources
 from pgassay.analysis.reading.logged import ERRORS, logged_in
@@ -133,6 +138,8 @@ class ChartSeries:
     happened: tuple[Event, ...] = ()
     """Failed transactions, and what the server's log reports besides."""
     sampled: SampledCourse = field(default_factory=SampledCourse)
+    figures: SampledCourse = field(default_factory=SampledCourse)
+    """Speed, waits and the host over the measured part."""
 
 
 def mean_by_second(series: Sequence[ChartSeries], arm: str) -> list[tuple[float, float]]:
@@ -175,8 +182,10 @@ def range_by_second(courses: Sequence[Timed]) -> list[tuple[float, float | None,
     return found
 
 
-def chart_series(trial: StoredTrial, sources: TrialSources | None = None) -> ChartSeries:
-    """Returns the series of one trial that its charts draw."""
+def chart_series(
+    trial: StoredTrial, sources: TrialSources | None = None, even: EvenSeries | None = None
+) -> ChartSeries:
+    """Returns the series of one trial that its charts draw; `even` is its own."""
     sources = sources or TrialSources(trial)
     summary = trial.summary()
     measured = summary.load.measured
@@ -208,4 +217,5 @@ def chart_series(trial: StoredTrial, sources: TrialSources | None = None) -> Cha
         pauses=sampling_pauses(sources.waits.ticks_ns, zero),
         happened=events_by_second(trial, sources.load, zero, end),
         sampled=sampled_course(sources, summary.load.steps[0].start_ns, zero, end),
+        figures=figure_course(even or read_even_series(trial, sources)),
     )

@@ -1,4 +1,5 @@
-"""Counters, states and waits of a trial at even intervals: what the classic view is made from.
+"""Counters, states and waits of a trial at even intervals: what the tables of infrastructure, of
+loads and the classic view are made from.
 
 Enters: a stored trial. Leaves: an `EvenSeries`, one value a second of each series. Never: includes
 the warm-up, or fills in what was not read.
@@ -9,7 +10,7 @@ from __future__ import annotations
 import tomllib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from importlib.resources import files
 
@@ -49,6 +50,8 @@ class EvenSeries:
     values: Mapping[str, Array]
     """By the names of even_series.toml; NaN where not read. What was never read is absent."""
     disks: tuple[str, ...]
+    levels: tuple[float, ...] = ()
+    """The load of each of the steps: clients, or the rate where they differ by it."""
 
     @property
     def intervals(self) -> int:
@@ -57,6 +60,14 @@ class EvenSeries:
     @property
     def seconds(self) -> float:
         return self.intervals * self.width_s
+
+    def at(self, level: float) -> Iterator[EvenSeries]:
+        """Yields the intervals of one load as one series; nothing where there are none."""
+        spans = [span for span, own in zip(self.steps, self.levels, strict=True) if own == level]
+        if spans:
+            inside = np.concatenate([np.arange(*span) for span in spans])
+            values = {name: row[inside] for name, row in self.values.items()}
+            yield replace(self, steps=((0, len(inside)),), levels=(level,), values=values)
 
     def averaged(self, width_s: float) -> Mapping[str, Array]:
         """Averages over longer intervals; a rest that does not fill one is left out."""
@@ -70,6 +81,14 @@ class EvenSeries:
         seen = known.sum(axis=2)
         means = np.divide(sums, seen, out=np.full(sums.shape, np.nan), where=seen * 2 >= size)
         return dict(zip(self.values, means, strict=True))
+
+
+def interval_width_s(measured_s: float) -> float:
+    """Returns the longest width of which a measured part has enough intervals; else the
+    shortest."""
+    widths: list[float] = _WANTED["intervals"]["widths_s"]
+    fewest = _WANTED["intervals"]["fewest"]
+    return next((width for width in widths if measured_s / width >= fewest), widths[-1])
 
 
 def joined(parts: Sequence[EvenSeries]) -> EvenSeries:
@@ -122,6 +141,7 @@ def read_even_series(trial: StoredTrial, sources: TrialSources | None = None) ->
         trial=(summary.number, summary.block, summary.arm),
         own_commits_per_s=_own_commits(summary),
         load=_done(sources.load, end),
+        levels=summary.load.levels,
     )
 
 
@@ -136,11 +156,12 @@ def even_series(
     own_commits_per_s: float = 0.0,
     load: tuple[Times, Array] | None = None,
     width_s: float | None = None,
+    levels: Sequence[float] = (),
 ) -> EvenSeries:
     """The series between the first span's beginning and the last one's end.
 
     An interval is `width_s`, else a second, or as long as the pause between two readings of the
-    server. `load`: moments, and the load's transactions up to each.
+    server. `load`: moments, and the load's transactions up to each. `levels`: of each span.
     """
     start, end = spans_ns[0][0], spans_ns[-1][1]
     pause_s = round(postgres.period_ns("database") / _SECOND_NS)
@@ -159,15 +180,17 @@ def even_series(
         (int(np.searchsorted(edges, first)), int(np.searchsorted(edges, last, "right")) - 1)
         for first, last in spans_ns
     ]
+    is_whole = [last > first for first, last in steps]
     return EvenSeries(
         number,
         block,
         arm,
         width_ns / _SECOND_NS,
-        tuple((first, last) for first, last in steps if last > first),
+        tuple(span for span, whole in zip(steps, is_whole, strict=True) if whole),
         (checkpoints_ns - start) / _SECOND_NS,
         values,
         disks,
+        tuple(level for level, whole in zip(levels, is_whole, strict=False) if whole),
     )
 
 

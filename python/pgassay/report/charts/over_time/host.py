@@ -1,124 +1,71 @@
-"""The server's host over the time of a trial: processors and disks.
+"""The server's host over the time of a trial: processors, tasks, memory and disks.
 
-Enters: the trials' samples; what each device holds. Leaves: a chart of small panels on one time
-axis, one for each figure, with a line per arm.
+Enters: the trials' series, the host's figures, what each disk holds. Leaves: a chart of small
+panels on one time axis, one for each figure, with a line per arm.
 Never: draws what was not read or is next to nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 from pgassay.analysis.measures.courses.chart_samples import Course, SampledCourse, mean_course
 from pgassay.analysis.measures.courses.chart_series import ChartSeries
-from pgassay.language import Message, colon, tr
+from pgassay.analysis.sampled.model import DISK, HOST, Definition
+from pgassay.language import clauses, colon
 from pgassay.plan.model import Plan
 from pgassay.report.charts.over_time.throughput import TIME_ZOOM, background, trial_axis
 from pgassay.report.charts.style import ArmStyle, arm_line
 from pgassay.report.svg.model import Axis, Figure, Panel
 
 _PLOT_PX = 74
-_MOST_DISKS = 4
-_MB = 1e6
-_PROCESSORS = {
-    "user": Message("processors, user"),
-    "system": Message("processors, system"),
-    "iowait": Message("processors, idle with a disk request pending (iowait)"),
-    "steal": Message("processors, taken by other guests of the machine (steal)"),
-}
-_PARTS = {"user": Message("user"), "system": Message("system")}
-_DISKS = (
-    ("read", Message("read, MB per second"), Message("MB/s"), _MB),
-    ("written", Message("written, MB per second"), Message("MB/s"), _MB),
-    ("busy", Message("time with a request in progress, %"), "%", 1.0),
-)
-_SHORT = {"read": Message("read"), "written": Message("written"), "busy": Message("busy")}
-_SEEN = {"%": 1.0, "MB/s": 0.1}
-"""A figure that stays below is left out."""
-_Read = Callable[[SampledCourse], Course | None]
-
-
-@dataclass(frozen=True)
-class _Shown:
-    """One panel: what stands above it, and beside a value."""
-
-    title: str
-    name: str
-    unit: str
-    divisor: float = 1.0
 
 
 def host_chart(
     series: Sequence[ChartSeries],
     plan: Plan,
     styles: Mapping[str, ArmStyle],
-    holds: Mapping[str, str],
+    disks: Mapping[str, str],
 ) -> Figure | None:
-    """Means of each arm's trials; `holds` says of a device what lies on it."""
+    """Draws means of each arm's trials; `disks`: each disk with its title."""
+    named = [("", one) for one in HOST] + [(disk, one) for disk in disks for one in DISK]
+    return figure_panels(series, plan, styles, named, disks)
+
+
+def figure_panels(
+    series: Sequence[ChartSeries],
+    plan: Plan,
+    styles: Mapping[str, ArmStyle],
+    named: Sequence[tuple[str, Definition]],
+    disks: Mapping[str, str],
+    plot_px: int = _PLOT_PX,
+) -> Figure | None:
+    """Draws a panel for each (disk, figure) that reaches its floor; no disk: the whole host."""
     drawn = [trial for trial in series if trial.offset_s and trial.arm in styles]
     if not drawn:
         return None
     across = trial_axis(drawn)
-    panels = [
-        _panel(
-            drawn,
-            plan,
-            styles,
-            across,
-            _Shown(f"{title}, %", tr("CPU {part}", part=_PARTS.get(part, part)), "%"),
-            _processor(part),
-        )
-        for part, title in _PROCESSORS.items()
-    ]
-    for device in _devices(drawn, holds):
-        name = f"{device} ({holds[device]})" if holds.get(device) else device
-        for what, title, unit, divisor in _DISKS:
-            shown = _Shown(f"{name}{colon()}{title}", f"{device} {_SHORT[what]}", unit, divisor)
-            panels.append(_panel(drawn, plan, styles, across, shown, _disk(device, what)))
-    present = [panel for panel in panels if panel is not None]
-    return Figure(present, zoom=TIME_ZOOM) if present else None
+    panels = []
+    for disk, one in named:
+        lines = []
+        for arm, style in styles.items():
+            own = [trial.figures for trial in drawn if trial.arm == arm]
+            middles, values = mean_course(own, _reader(disk, one))
+            if middles:
+                scaled = [None if value is None else one.times * value for value in values]
+                shown = clauses((one.name, style.short))
+                lines.append(arm_line(style, middles, scaled, 1.8, shown, one.unit))
+        if any((value or 0.0) >= one.floor for line in lines for value in line.y):
+            of = f"{disks[disk]}{colon()}" if disk else ""
+            panel = Panel(
+                across,
+                Axis(f"{of}{one.name}{colon()}{one.heading}", from_zero=True, most_ticks=3),
+                plot_px,
+            )
+            panel.add(*background(drawn, plan), *lines)
+            panels.append(panel)
+    return Figure(panels, zoom=TIME_ZOOM) if panels else None
 
 
-def _processor(part: str) -> _Read:
-    return lambda one: one.processors.get(part)
-
-
-def _disk(device: str, what: str) -> _Read:
-    return lambda one: one.disks.get(device, {}).get(what)
-
-
-def _devices(series: Sequence[ChartSeries], holds: Mapping[str, str]) -> list[str]:
-    """Those that hold the server's files first, then by how much they read and wrote."""
-    moved: dict[str, float] = {}
-    for trial in series:
-        for device, courses in trial.sampled.disks.items():
-            for what in ("read", "written"):
-                moved[device] = moved.get(device, 0.0) + sum(
-                    value or 0.0 for value in courses.get(what, ())
-                )
-    ranked = sorted(moved, key=lambda device: (device not in holds, -moved[device]))
-    return ranked[:_MOST_DISKS]
-
-
-def _panel(
-    series: Sequence[ChartSeries],
-    plan: Plan,
-    styles: Mapping[str, ArmStyle],
-    across: Axis,
-    shown: _Shown,
-    read: _Read,
-) -> Panel | None:
-    lines = []
-    for arm, style in styles.items():
-        own = [trial.sampled for trial in series if trial.arm == arm]
-        middles, values = mean_course(own, read)
-        if middles:
-            scaled = [None if value is None else value / shown.divisor for value in values]
-            name = f"{shown.name}, {style.short}"
-            lines.append(arm_line(style, middles, scaled, 1.8, name, shown.unit))
-    if not any((value or 0.0) >= _SEEN[shown.unit] for line in lines for value in line.y):
-        return None
-    panel = Panel(across, Axis(shown.title, from_zero=True, most_ticks=3), _PLOT_PX)
-    panel.add(*background(series, plan), *lines)
-    return panel
+def _reader(disk: str, one: Definition) -> Callable[[SampledCourse], Course | None]:
+    return lambda course: one.of(disk, course.figures)

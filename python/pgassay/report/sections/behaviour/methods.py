@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pgassay.analysis.methods.model import CellFigure, MethodCell, MethodName
+from pgassay.analysis.compare.model import ArmFigure
+from pgassay.analysis.methods.model import MethodCell, MethodName
 from pgassay.analysis.reading.metrics import Metric
 from pgassay.findings.wording import quantity
 from pgassay.language import Message, colon, listed, tr
@@ -121,7 +122,7 @@ def _row(context: ReportContext, one: MethodCell) -> Row:
     return row_of((str(one.of), tr(one.kind), str(one.title), *shown))
 
 
-def _cell(one: MethodCell, figure: CellFigure) -> Cell:
+def _cell(one: MethodCell, figure: ArmFigure) -> Cell:
     if figure.mean is None:
         return Cell(ABSENT)
     text = _quantity(one, figure.mean)

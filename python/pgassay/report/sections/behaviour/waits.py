@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from pgassay.language import decimals, tr
+from pgassay.analysis.compare.model import ArmFigure
+from pgassay.analysis.sampled.model import WaitEvent
+from pgassay.language import Message, clauses, decimals, ntr, tr
+from pgassay.quantities import spaced
 from pgassay.report.charts.over_time.sessions import pareto_chart, sessions_chart
 from pgassay.report.charts.style import arm_styles
 from pgassay.report.charts.waits import waits_chart
@@ -16,7 +19,6 @@ from pgassay.report.document.blocks import (
     Block,
     Chart,
     Fold,
-    Group,
     Heading,
     PageOnly,
     Paragraph,
@@ -24,20 +26,23 @@ from pgassay.report.document.blocks import (
 )
 from pgassay.report.document.captions import arm_key
 from pgassay.report.document.section import Blocks, section
-from pgassay.report.document.table import Cell, Table
+from pgassay.report.document.table import Cell, Column, Table, table
 from pgassay.report.document.text import texts_of
 from pgassay.report.sections.behaviour.ranked_sessions import (
-    active_sessions,
     arm_means,
     ranked_sessions,
 )
+from pgassay.report.sections.behaviour.statements import statement_names
 from pgassay.report.summaries.compared import compared
-from pgassay.report.tables.by_arm import arm_table
+from pgassay.report.tables.by_arm import arm_columns, arm_table
+from pgassay.report.tables.cells import ABSENT
+from pgassay.report.tables.infrastructure import TONES, changed
 from pgassay.report.tables.time_parts import class_table
 
 sentence = texts_of(__name__)
 
 _MOST_EVENTS = 8
+_MOST_OPEN = 10
 _FEWEST_SESSIONS = 0.005
 """Average active sessions below which an event would be shown as zero."""
 
@@ -63,13 +68,9 @@ def waits(context: ReportContext) -> Blocks:
     label = tr("Milliseconds per transaction by wait class and arm")
     yield Chart("waits", chart, label, caption, has_table=True)
     yield PageOnly([*_sessions(context)])
+    yield class_table(context)
+    yield from _events(context)
     series = context.series
-    events = [(trial.arm, active_sessions(trial)) for trial in series]
-    tables = (
-        class_table(context),
-        event_table(context, tr("Average active sessions"), events),
-    )
-    yield Group(tables, "pair")
     sampled = [(trial.arm, trial.sampled_waits) for trial in series if trial.sampled_waits]
     if by_extension := event_table(context, tr("Average waiting sessions"), sampled):
         counted = sentence("counted_by_the_extension")
@@ -80,6 +81,47 @@ def waits(context: ReportContext) -> Blocks:
         else tr("The parts sum to the mean latency of a transaction."),
         sentence("sampled_from_pgstatactivity_sessions"),
     )
+
+
+def _events(context: ReportContext) -> Iterator[Block]:
+    """Compares the wait events of the arms: those of most sessions, the others folded."""
+    events = context.analysis.explanation.wait_events
+    if not events:
+        return
+    yield Heading(tr("Wait events: average sessions (samples), and the statements that met them"))
+    yield wait_event_table(context, events[:_MOST_OPEN])
+    if more := events[_MOST_OPEN:]:
+        summary = ntr("{n} rarer wait event", "{n} rarer wait events", len(more))
+        yield Fold(summary, [wait_event_table(context, more)])
+    yield note(
+        sentence("samples_are"), len(context.plan.arms) > 1 and sentence("change_of_events_is")
+    )
+
+
+def wait_event_table(context: ReportContext, events: Sequence[WaitEvent]) -> Table:
+    """Makes a table of sessions by wait event and arm, their change, and who met the event."""
+    names = statement_names(context)
+    rows: list[tuple[str | Cell, ...]] = [
+        (
+            Cell(one.event, "code"),
+            *(_sessions_of(one, figure) for figure in one.figures),
+            clauses(names.get(id_, f"queryid {id_}") for id_, _ in one.statements) or ABSENT,
+        )
+        for one in events
+    ]
+    columns = (
+        Column(Message("Wait event"), "heading"),
+        *arm_columns(context),
+        Column(Message("Statements that met it"), "text"),
+    )
+    return table(columns, rows)
+
+
+def _sessions_of(one: WaitEvent, figure: ArmFigure) -> Cell:
+    samples = spaced(one.samples.get(figure.arm, 0), 0)
+    text = f"{decimals(figure.mean or 0.0, '.3f')} ({samples})"
+    tone = TONES[figure.change("neither")]
+    return Cell(text, tone, note=changed(figure), value=figure.mean)
 
 
 def _sessions(context: ReportContext) -> Iterator[Block]:

@@ -30,7 +30,6 @@ from pgassay.report.sections.classic.database import (
 )
 from pgassay.report.sections.classic.host import disk_table, disks, host_table, rule_table
 from pgassay.report.sections.classic.waits import (
-    event_table,
     only_table,
     pareto_table,
     weighted_table,
@@ -142,12 +141,8 @@ def _wait_events(shown: Shown) -> Iterator[Fold]:
         queries = pareto_table(shown, lambda one: one.queries, ids=True)
         summary = tr("Wait events and queries: 80 % of each wait type")
         yield Fold(summary, [events, queries, note(sentence("sessions"))])
-    met, only = event_table(shown), only_table(shown)
-    if met and only:
-        summary = tr("Wait events: by how many queries met them, and in one arm only")
-        yield Fold(summary, [met, only, note(sentence("chance"))])
-    elif met:
-        yield Fold(tr("Wait events: by how many queries met them"), [met])
+    if only := only_table(shown):
+        yield Fold(tr("Wait events of one arm only"), [only, note(sentence("chance"))])
 
 
 def _host(shown: Shown, *, has_trends: bool) -> Iterator[Fold]:
@@ -156,8 +151,11 @@ def _host(shown: Shown, *, has_trends: bool) -> Iterator[Fold]:
         shown.of_trials and tr("In brackets: the trials with the smallest and the largest share."),
         sentence("memory"),
     )
-    tables = (host_table(shown), rule_table(shown), limits)
-    yield Fold(tr("Infrastructure: run queue, memory, rules of vmstat"), tables, in_text=True)
+    if shown.of_trials:  # a section of its own has the figures
+        yield Fold(tr("Infrastructure: rules of vmstat"), (rule_table(shown), limits), in_text=True)
+    else:
+        tables = (host_table(shown), rule_table(shown), limits)
+        yield Fold(tr("Infrastructure: run queue, memory, rules of vmstat"), tables, in_text=True)
     if has_trends:
         every = (trend_table(shown, host=True), correlation_table(shown, "vmstat"), _left_out())
         yield Fold(tr("Infrastructure: trends, waits beside vmstat"), every)

@@ -79,35 +79,6 @@ def pareto_table(shown: Shown, part: Callable[[Pareto], tuple[Part, ...]], *, id
     return replace(view(_SHARES, rows, label), style="host")
 
 
-def event_table(shown: Shown) -> Table:
-    """Makes a table of how many queries met each wait event, and in how many trials."""
-    by_arm = [{one.event: one for one in arm.events} for arm in shown.view.arms]
-    events = sorted(
-        {event for own in by_arm for event in own},
-        key=lambda event: (-max(own[event].queries for own in by_arm if event in own), event),
-    )
-    rows = []
-    for event in events:
-        cells = []
-        for arm, own in zip(shown.view.arms, by_arm, strict=True):
-            one = own.get(event)
-            if one is None:
-                cells.append(Cell(tr("never"), value=0))
-                continue
-            share = "" if one.queries_pct is None else f" ({decimals(one.queries_pct, '.0f')} %)"
-            text = tr(
-                "{queries}{share}, {trials} of {parts} {unit}",
-                queries=one.queries,
-                share=share,
-                trials=one.trials,
-                parts=arm.parts,
-                unit=shown.unit,
-            )
-            cells.append(Cell(text, value=one.queries))
-        rows.append((event, cells))
-    return shown.side_by_side(tr("Wait event: queries that met it, {unit}", unit=shown.unit), rows)
-
-
 def only_table(shown: Shown) -> Table:
     """Makes a table of the wait events that one arm alone has."""
     columns = (

@@ -30,7 +30,6 @@ from pgassay.report.tables.cells import (
     probability,
     subject,
 )
-from pgassay.report.tables.host import host_tables_of_run
 
 sentence = texts_of(__name__)
 
@@ -67,9 +66,6 @@ def everything(context: ReportContext) -> Blocks:
     if events := log_event_table(context):
         per_trial = note(tr("Number of events in the measured time, per trial."))
         yield Fold(tr("Events in the server’s log"), (events, per_trial), in_text=True)
-    if hosts := host_tables_of_run(context):
-        columns = sentence.marked("means_of_the_trials")
-        yield Fold(tr("The server’s host"), (*hosts, note(columns)))
     if comparisons:
         summary = ntr("{n} comparison", "{n} comparisons", len(comparisons))
         yield Fold(summary, (comparisons, _what_p_is(context)))

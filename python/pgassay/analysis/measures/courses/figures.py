@@ -1,11 +1,13 @@
 """The figures of one trial at even intervals, in the words of vmstat, iostat and pg_expecto.
 
-Enters: an `EvenSeries`. Leaves: a series for each figure. Never: smooths one.
+Enters: an `EvenSeries`, the limits of dirty pages that the host was set to. Leaves: a series for
+each figure. Never: smooths one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,8 +45,13 @@ _BLOCK = 8192.0
 _SECTORS_PER_MB = 2048.0
 
 
-def figures(series: EvenSeries, width_s: float | None = None) -> Figures:
-    """Returns each figure whose counters were read; of longer intervals where a width is given."""
+def figures(
+    series: EvenSeries, width_s: float | None = None, vm: Mapping[str, Any] | None = None
+) -> Figures:
+    """Returns each figure whose counters were read; of longer intervals where a width is given.
+
+    `vm`: the host's knobs, such as `vm.dirty_ratio`; without them dirty pages have no limits.
+    """
     raw = series.values if width_s is None else series.averaged(width_s)
     found = {name: raw[source] for name, source in _SAME.items() if source in raw}
     if (speed := _sum(raw, ("commits", *_ROWS))) is not None:
@@ -62,6 +69,7 @@ def figures(series: EvenSeries, width_s: float | None = None) -> Figures:
         found["written"] = raw["written_blocks"]
     found |= _processors(raw)
     found |= _memory(raw)
+    found |= _dirty_pages(raw, vm or {})
     for disk in series.disks:
         found |= _disk(raw, disk)
     return found
@@ -99,6 +107,41 @@ def _memory(raw: Figures) -> dict[str, Array]:
     if "swap_total_kb" in raw and "swap_free_kb" in raw:
         found["swap_kb"] = raw["swap_total_kb"] - raw["swap_free_kb"]
     return found
+
+
+def _dirty_pages(raw: Figures, vm: Mapping[str, Any]) -> dict[str, Array]:
+    """Dirty pages in per cent of each limit.
+
+    The kernel reports its limits in pages, and counts pages under write-back towards the limit at
+    which writers wait, not towards that of writing in the background (mm/page-writeback.c). Without
+    its report they are bytes where set, else shares of available memory.
+    """
+    found: dict[str, Array] = {}
+    for name, counted in (
+        ("dirty_background", ("pages_dirty",)),
+        ("dirty", ("pages_dirty", "pages_writeback")),
+    ):
+        pages = _sum(raw, counted)
+        if pages is not None and f"{name}_limit" in raw:
+            found[f"{name}_pct"] = _ratio(100.0 * pages, raw[f"{name}_limit"], np.nan)
+        elif "mem_dirty_kb" in raw and (limit := _limit_kb(raw, vm, name)) is not None:
+            found[f"{name}_pct"] = _ratio(100.0 * raw["mem_dirty_kb"], limit, np.nan)
+    return found
+
+
+def _limit_kb(raw: Figures, vm: Mapping[str, Any], name: str) -> Array | None:
+    set_bytes, ratio = (_number(vm.get(f"vm.{name}_{kind}")) for kind in ("bytes", "ratio"))
+    if set_bytes:
+        return np.full_like(raw["mem_dirty_kb"], set_bytes / 1024.0)
+    available = raw.get("mem_available_kb")
+    return None if not ratio or available is None else available * ratio / 100.0
+
+
+def _number(text: Any) -> float | None:
+    try:
+        return float(text)
+    except (TypeError, ValueError):
+        return None
 
 
 def _disk(raw: Figures, disk: str) -> dict[str, Array]:

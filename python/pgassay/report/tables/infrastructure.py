@@ -1,0 +1,194 @@
+"""The host's figures by arm, and every arm at each load.
+
+Enters: the context. Leaves: tables. Never: shows a figure that was not read as zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from pgassay.analysis.compare.model import ArmFigure
+from pgassay.analysis.measures.courses.even_series import WAIT_TYPES
+from pgassay.analysis.sampled.model import (
+    DISK,
+    HOST,
+    SPEED,
+    Definition,
+    HostFigure,
+    IntervalSpread,
+    LoadProfile,
+)
+from pgassay.language import Message, colon, decimals, listed, tr
+from pgassay.quantities import load, plain_number, spaced
+from pgassay.report.charts.style import arm_styles
+from pgassay.report.context import ReportContext
+from pgassay.report.document.table import Cell, Column, Table, table
+from pgassay.report.tables.by_arm import arm_columns
+from pgassay.report.tables.cells import ABSENT, valued, with_interval
+
+ROLES = {
+    "data": Message("data"),
+    "wal": Message("WAL"),
+    "log": Message("log"),
+    "temp": Message("temporary files"),
+}
+TONES = {"better": "better", "worse": "worse", "different": "same", "no clear change": ""}
+_BY_NAME = {one.name: one for one in (*HOST, *DISK)}
+
+
+def disk_titles(context: ReportContext) -> dict[str, str]:
+    """Maps each disk to its name and what lies on it, those with the server's files first."""
+    holds: dict[str, list[str]] = {}
+    for role, place in context.environment.host.storage.items():
+        for device in dict.fromkeys((*place.devices, *place.disks)):
+            holds.setdefault(device, []).append(ROLES.get(role, role))
+    found = [one.device for one in context.analysis.explanation.infrastructure if one.device]
+    disks = sorted(dict.fromkeys(found), key=lambda disk: disk not in holds)
+    return {disk: f"{disk} ({listed(holds[disk])})" if disk in holds else disk for disk in disks}
+
+
+def host_table(context: ReportContext) -> Table:
+    """Makes a row for each figure: its median, range and change in every arm."""
+    titles = disk_titles(context)
+    columns = (
+        Column(Message("Of"), "group", name="of"),
+        Column(Message("Figure"), "heading"),
+        Column(Message("Meaning"), "text"),
+        *arm_columns(context),
+    )
+    found = context.analysis.explanation.infrastructure
+    ordered = [one for of in ("", *titles) for one in found if one.device == of]
+    rows: list[tuple[str | Cell, ...]] = [
+        (
+            titles.get(one.device, tr("Processors and memory")),
+            one.name,
+            _BY_NAME[one.name].heading,
+            *_cells(context, one),
+        )
+        for one in ordered
+    ]
+    return table(columns, rows)
+
+
+def _cells(context: ReportContext, one: HostFigure) -> Iterable[Cell]:
+    spreads = {each.arm: each for each in one.spreads}
+    figures = {each.arm: each for each in one.figures}
+    for arm in context.analysis.answer.arms:
+        spread = spreads.get(arm.id)
+        yield Cell(ABSENT) if spread is None else _cell(one, spread, figures[arm.id])
+
+
+def _cell(one: HostFigure, spread: IntervalSpread, figure: ArmFigure) -> Cell:
+    median, low, high = (
+        spaced(value, one.digits) for value in (spread.median, spread.smallest, spread.largest)
+    )
+    text = (
+        median
+        if low == high
+        else tr("{middle} ({low} to {high})", middle=median, low=low, high=high)
+    )
+    return Cell(text, TONES[figure.change(one.good)], note=changed(figure), value=figure.mean)
+
+
+def changed(figure: ArmFigure) -> str:
+    """Writes the change from the baseline arm with its interval; nothing of the baseline arm, and
+    where that is zero."""
+    if figure.change_pct is None:
+        return ""
+    return with_interval(figure.change_pct, figure.ci95_pct)
+
+
+def load_table(context: ReportContext) -> Table:
+    """Makes a row for every arm at each load: connections, speed, latency, waits and the disk that
+    holds the data."""
+    profiles = context.analysis.explanation.load_profiles
+    disk = next(iter(disk_titles(context)), "")
+    of = "response" if any("response_mean" in one.values for one in profiles) else "latency"
+    waits = [name for name in WAIT_TYPES if _any(profiles, name)]
+    of_disk = [_BY_NAME[name] for name in ("IOPS", "r_await", "w_await")]
+    columns = [
+        *_first(context),
+        Column(Message("Connections"), "line"),
+        Column(Message("tps")),
+        *map(_titled, SPEED),
+        Column(Message("Mean, ms")),
+        Column(Message("p99, ms")),
+        *map(Column, waits),
+        *map(_titled, of_disk),
+        _titled(_BY_NAME["wa"]),
+    ]
+    rows: list[tuple[str | Cell, ...]] = [
+        (
+            *_of(context, one),
+            connections(one),
+            _value(one, "tps", plain_number),
+            *(_defined(one, each.name, each) for each in SPEED),
+            *(_value(one, f"{of}_{name}", plain_number) for name in ("mean", "p99")),
+            *(_value(one, name, lambda value: decimals(value, ".2f")) for name in waits),
+            *(_defined(one, f"{disk}/{each.name}", each) for each in of_disk),
+            _defined(one, "wa", _BY_NAME["wa"]),
+        )
+        for one in _by_load(profiles)
+    ]
+    return table(columns, rows).filled()
+
+
+def host_by_load(context: ReportContext) -> Table:
+    """Makes a row for every arm at each load, of all figures of the host that are not zero."""
+    profiles = context.analysis.explanation.load_profiles
+    titles = disk_titles(context)
+    named = [(one.name, one) for one in HOST]
+    named += [(f"{disk}/{one.name}", one) for disk in titles for one in DISK]
+    named = [one for one in named if _any(profiles, one[0])]
+    columns = [
+        *_first(context),
+        *(Column(name, full_title=f"{name}{colon()}{one.heading}") for name, one in named),
+    ]
+    rows: list[tuple[str | Cell, ...]] = [
+        (*_of(context, each), *(_defined(each, name, one) for name, one in named))
+        for each in _by_load(profiles)
+    ]
+    return table(columns, rows)
+
+
+def _titled(one: Definition) -> Column:
+    return Column(listed((one.name, one.unit)) if one.unit else one.name)
+
+
+def connections(one: LoadProfile) -> str:
+    """Writes the connections that run transactions, by scenario where each has its own."""
+    if one.connections is None:
+        return ABSENT
+    if not one.pools:
+        return str(one.connections)
+    parts = listed(f"{name} {number}" for name, number in one.pools.items())
+    return f"{one.connections}{colon()}{parts}"
+
+
+def _first(context: ReportContext) -> tuple[Column, ...]:
+    arms = (Column(Message("Arm"), "heading"),) if len(context.plan.arms) > 1 else ()
+    return (Column(Message("Load"), "line", merges=True), *arms)
+
+
+def _of(context: ReportContext, one: LoadProfile) -> tuple[str, ...]:
+    at = load(one.level, context.plan.step_unit)
+    arms = (arm_styles(context.plan.arms)[one.arm].short,) if len(context.plan.arms) > 1 else ()
+    return (at, *arms)
+
+
+def _by_load(profiles: Sequence[LoadProfile]) -> list[LoadProfile]:
+    """The arms of a load stand together."""
+    levels = dict.fromkeys(one.level for one in profiles)
+    return [one for level in levels for one in profiles if one.level == level]
+
+
+def _any(profiles: Sequence[LoadProfile], name: str) -> bool:
+    return any(one.values.get(name) for one in profiles)
+
+
+def _value(one: LoadProfile, name: str, write: Callable[[float], str]) -> Cell:
+    return valued(one.values.get(name), write)
+
+
+def _defined(one: LoadProfile, name: str, defined: Definition) -> Cell:
+    return _value(one, name, lambda value: spaced(value, defined.digits))
