@@ -135,9 +135,10 @@ pictures: build
 	test -n "$(RUN)" || { rm -rf target/demo && $(BIN)/pgassay demo --out target/demo; }
 	PYTHONPATH=tests $(BIN)/python -m tools.pictures $(or $(RUN),target/demo)
 
-# The pages of docs/studies; `make studies NAME=swappiness` runs that study first, and RUN=DIR takes a stored run.
+# The pages of docs/studies; `make studies NAME="swappiness dirty-ratio-oltp"` runs these first, `NAME=--all` all that are not kept yet,
+# UNTIL=23:30 breaks off then, and RUN=DIR takes a stored run.
 studies: build
-	$(BIN)/python -m tools.studies $(NAME) $(if $(RUN),--run $(RUN))
+	$(BIN)/python -m tools.studies $(NAME) $(if $(RUN),--run $(RUN)) $(if $(UNTIL),--until $(UNTIL))
 
 bench: build
 	$(BIN)/python -m bench.engine

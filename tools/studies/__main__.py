@@ -1,20 +1,21 @@
-"""Keep the run of a study, and make the pages of docs/studies anew.
+"""Run studies, keep their runs, and make the pages of docs/studies anew.
 
-    python -m tools.studies [NAME [--run DIR]]
+    python -m tools.studies                        the pages alone, of the runs that are kept
+    python -m tools.studies NAME ... [--until HH:MM]   run these studies first, one after the other
+    python -m tools.studies --all [--until HH:MM]  all that are not kept with today's experiment
+    python -m tools.studies NAME --run DIR         take a stored run instead
 
-Without NAME all pages are made of the runs that are kept. With NAME the quick form runs first, or a
-stored run is taken, and is kept for its page.
+At --until the study that runs is broken off as by Ctrl-C; the next call goes on with it.
 """
 
 from __future__ import annotations
 
 import argparse
-import subprocess
-import sys
 from pathlib import Path
 
 from tools.studies.kept import keep
 from tools.studies.pages import PAGES, page
+from tools.studies.running import ends_at, run_each
 
 from pgassay.studies.catalogue import names, study
 
@@ -22,17 +23,19 @@ from pgassay.studies.catalogue import names, study
 def main() -> None:
     """Run, keep, write."""
     options = argparse.ArgumentParser()
-    options.add_argument("name", nargs="?")
+    options.add_argument("names", nargs="*")
+    options.add_argument("--all", action="store_true")
+    options.add_argument("--until", type=ends_at)
     options.add_argument("--run", type=Path)
     given = options.parse_args()
-    if given.name:
-        run = given.run or Path("target", "studies", given.name)
-        if given.run is None:
-            command = [sys.executable, "-m", "pgassay", "study", "run", given.name]
-            subprocess.run([*command, "--out", str(run)], check=True)
-        keep(study(given.name), run)
-    for name in names():
-        (PAGES / f"{name}.md").write_text(page(study(name)), "utf-8")
+    try:
+        if given.run:
+            keep(study(*given.names), given.run)
+        else:
+            run_each([study(one) for one in (names() if given.all else given.names)], given.until)
+    finally:
+        for name in names():
+            (PAGES / f"{name}.md").write_text(page(study(name)), "utf-8")
 
 
 if __name__ == "__main__":

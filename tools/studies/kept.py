@@ -13,6 +13,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from tools.studies.host_figures import host_figures
+
 from pgassay.errors import SetupError
 from pgassay.findings.model import Finding, FindingKind
 from pgassay.report.brief.render import render_brief
@@ -45,7 +47,8 @@ def keep(study: Study, path: Path) -> None:
     context = replace(analyse_run(run), run_name=study.name)
     if context.question != study.texts.question:
         raise SetupError(f"{path}: asks {context.question!r}, which is not {study.name}'s question")
-    made = json.dumps(kept_of(study, context), indent=1, ensure_ascii=False) + "\n"
+    found = {**kept_of(study, context), "host": host_figures(run, context)}
+    made = json.dumps(found, indent=1, ensure_ascii=False) + "\n"
     RESULTS.mkdir(exist_ok=True)
     for ending, text in (("json", made), ("txt", render_brief(context))):
         file = RESULTS / f"{study.name}.{ending}"

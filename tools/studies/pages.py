@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from tools.studies.host_figures import COLUMNS
 from tools.studies.kept import RESULTS
 
-from pgassay.cli.study.shown import takes
+from pgassay.plan.description import time_range
+from pgassay.plan.design import make_plan
 from pgassay.studies.catalogue import Form, Study
 
 PAGES = RESULTS.parent
@@ -35,10 +37,11 @@ def page(study: Study) -> str:
         study=study.texts,
         name=study.name,
         quick=study.experiment(Form.QUICK),
-        takes=takes(study, Form.QUICK),
+        takes=time_range(make_plan(study.spec(Form.QUICK))),
         kept=_kept(study.name),
         rounded=_rounded,
         hit_ratio=_hit_ratio,
+        host_columns=COLUMNS,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -16,7 +17,7 @@ NAME = "checkpoint-timeout-write-heavy"
 def test_the_list_has_every_study_with_its_time_and_its_source() -> None:
     shown = pgassay("study", "list").stdout
     assert [line.split()[0] for line in shown.splitlines() if line[0] != " "] == names()
-    assert "checkpoint_timeout under a write-heavy load; about 13 min" in shown
+    assert re.search(r"checkpoint_timeout under a write-heavy load; about \d+ min", shown)
     assert "Postgres DBA (Dzen)" in shown
 
 

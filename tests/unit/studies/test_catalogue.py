@@ -16,7 +16,7 @@ from pgassay.studies.catalogue import Form, names, study
 from pgassay.studies.for_this_host import for_this_host
 from support.refusals import refused
 
-LEAST_S, MOST_S = 4 * 60, 16 * 60
+LEAST_S, MOST_S = 4 * 60, 60 * 60
 MACHINE = re.compile(r"(?<![\w.])/(?:home|root|tmp|var|work|opt|usr)/")
 """A path of a machine, in what is kept of a run."""
 
