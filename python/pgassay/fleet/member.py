@@ -19,6 +19,7 @@ from typing import Any
 from pgassay.cluster.calls import ActorLost
 from pgassay.cluster.nodes import OnNode
 from pgassay.errors import PgassayError, RestoreFailed, TargetError
+from pgassay.findings.noise.busy import busy_host
 from pgassay.fleet.asking import WAIT_S, Answer, Ask, AskingJournal, Place
 from pgassay.interruption import forget_request, request_stop
 from pgassay.plan.model import Plan, PlannedTrial
@@ -29,13 +30,15 @@ from pgassay.server.protocol import Journal, ServerFacts
 from pgassay.spec.experiment import Spec
 from pgassay.spec.secrets.redaction import shown_of
 from pgassay.trials.model.record import FailedTrial, TrialRecord
-from pgassay.trials.run.preparing import prepare
+from pgassay.trials.run.preparing import others_on_host, prepare
 from pgassay.trials.run.progress import ProgressListener
 from pgassay.trials.run.refusals.before_servers import refuse_experiment, refuse_plan
 from pgassay.trials.run.refusals.of_servers import refuse_arms
 from pgassay.trials.run.testbeds import target_of, testbeds_of
 from pgassay.trials.run.trial import TrialContext, run_trial
 
+OTHERS = "other_programs"
+"""The key of environment.json under which it is what other programs use of the host."""
 _LOST = ("08", "57P01", "57P02", "57P03")
 """SQLSTATE of a connection that is lost (class 08), of a server that stops, crashes or starts."""
 
@@ -97,8 +100,13 @@ class Member(OnNode):
             try:
                 target.open()
                 refuse_arms(spec, plan, target, testbeds)
+                others = others_on_host(target)
                 found = prepare(spec, plan, target, testbeds, warnings)
                 environment = found.environment(target, placement)
+                if others is not None:
+                    environment[OTHERS] = others.described()
+                if (busy := busy_host(others, None)) is not None:
+                    warnings.warned(str(busy))
                 facts = shown_facts(target.facts())
             except BaseException as error:
                 # What cannot be undone from here is in the journal, for the machine of the run.

@@ -20,7 +20,7 @@ from pgassay.cluster.calls import Actor, ActorLost, answers, answers_or_losses
 from pgassay.cluster.joining import joined
 from pgassay.fleet.asking import changes_noted, place_of
 from pgassay.fleet.existing import spec_on
-from pgassay.fleet.member import Member, OpenedMember
+from pgassay.fleet.member import OTHERS, Member, OpenedMember
 from pgassay.fleet.schedule import Kept, Schedule, block_on, planned_number
 from pgassay.fleet.servers import existing_servers, left_at_the_end
 from pgassay.interruption import raise_if_interrupted
@@ -138,10 +138,14 @@ def fleet_environment(members: Mapping[str, OpenedMember]) -> dict[str, Any]:
         named = ", ".join(f"{version} ({name})" for name, version in versions.items())
         raise SetupRefused("fleet-of-several-versions", named=named)
     first = next(iter(members.values())).environment
+    of_host = ("host", OTHERS)
     return {
-        **first,
+        **{key: value for key, value in first.items() if key != OTHERS},
         **describe_servers({name: one.facts for name, one in members.items()}),
-        "fleet": {name: {"host": one.environment["host"]} for name, one in members.items()},
+        "fleet": {
+            name: {key: one.environment[key] for key in of_host if key in one.environment}
+            for name, one in members.items()
+        },
     }
 
 

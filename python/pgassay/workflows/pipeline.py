@@ -29,17 +29,16 @@ from pgassay.samples.ownership.unfinished import pending_undo
 from pgassay.samples.resumed import RunSoFar
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.samples.storage.files import lost_storage_is_a_trial_error
-from pgassay.server.connection.session import as_target_error
 from pgassay.server.hosts.placement import Placement
 from pgassay.server.protocol import ServerFacts
 from pgassay.spec.experiment import Spec
 from pgassay.trials.environment.description import describe_environment, measured_by
-from pgassay.trials.host.other_programs import HostWatch, OtherPrograms
+from pgassay.trials.host.other_programs import OtherPrograms
 from pgassay.trials.load.group import load_generators
 from pgassay.trials.profile.files import difference_files, files_of, pairs
 from pgassay.trials.profile.model import Profile, difference_stem
 from pgassay.trials.run.block import run_block
-from pgassay.trials.run.preparing import prepare
+from pgassay.trials.run.preparing import others_on_host, prepare
 from pgassay.trials.run.profiled import profile_arms
 from pgassay.trials.run.progress import ProgressListener
 from pgassay.trials.run.refusals.before_servers import refuse_experiment, refuse_plan
@@ -199,15 +198,13 @@ def _prepared(
 
 def _others_on_host(trials: TrialContext) -> OtherPrograms | None:
     """Watches the server's host while the server is idle; says so where it is busy."""
-    spec, target, host = trials.spec, trials.target, trials.target.host()
-    if host is None:
-        return None
     trials.listener.preparing("looking at what else runs on this host")
-    with as_target_error("looking at the host"), target.connect() as session:
-        used = HostWatch(host, session.info.backend_pid).used()
-    forecast = expect(conditions_of(spec), trials.plan, noise_records())
+    used = others_on_host(trials.target)
+    forecast = expect(conditions_of(trials.spec), trials.plan, noise_records())
     if (note := busy_host(used, forecast)) is not None:
         trials.listener.warned(str(note))
+    if used is not None:
+        trials.listener.others_named(used.names)
     return used
 
 
@@ -223,6 +220,8 @@ def _run_blocks(
             measures.append(readings.of(trial.number).measures)
             if record is not None:
                 trials.listener.trial_ended(trial, measures[-1].whole.values.get("tps"))
+            if (others := measures[-1].others) is not None:
+                trials.listener.others_named([name for name, _ in others.programs])
         following = after_block(trials.plan, block, measures, run.failed())
         if following is None:
             return

@@ -68,6 +68,12 @@ def test_the_table_fits_its_terminal(width: int) -> None:
     assert len(lines) <= 12
 
 
+def test_the_largest_other_programs_stand_beside_their_share() -> None:
+    shared = replace(BUSY, processors={"busy": 90.0, "iowait": 0.0, "steal": 0.0, "others": 62.0})
+    table = "".join(drawn(figures_table(shared, 200, others=("cc1", "ba\x1bsh")), 200))
+    assert "62 % (cc1, ba sh)" in table
+
+
 def test_what_is_not_measured_is_not_shown() -> None:
     assert figures_line(HIDDEN) == "0.0 active"
     assert "CPU" not in "".join(drawn(figures_table(HIDDEN, 60), 60))

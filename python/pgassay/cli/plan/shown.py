@@ -21,7 +21,7 @@ from pgassay.analysis.noise.prior_runs import conditions_of
 from pgassay.analysis.verdicts.collapses import collapse_outlook
 from pgassay.cli.plan.found import Found
 from pgassay.cli.plan.levels import print_factors
-from pgassay.cli.plan.watch import WATCHED_S
+from pgassay.cli.plan.watch import used_by_others
 from pgassay.cli.terminal.console import counted, labelled, out, plain
 from pgassay.cli.terminal.expectation import expectation_of, print_expectation, timed_here
 from pgassay.cli.terminal.gates import refuse_without_comparison
@@ -79,7 +79,7 @@ def show_plan(
     drawn = timed_here(checked, drawn)
     expected, outlook = expectation_of(checked, drawn), collapse_outlook(drawn)
     foreseen = gate_outlooks(drawn, conditions_of(checked), list(noise_records()))
-    others = None if watch is None else watch.used(WATCHED_S)
+    others = used_by_others(watch, checked, found)
     if as_json:
         file, variants = checked.file, checked.variants.to_json()
         generators = file.load.generators

@@ -7,7 +7,7 @@ Never: writes to stdout.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -60,6 +60,7 @@ class RunProgress(LiveView, ProgressListener):
         self._fleet: FleetAtWork
         self._below: RenderableType | None = None
         self._rates = LoadRates()
+        self._others: Sequence[str] = ()
         self._bar = Progress(
             SpinnerColumn(),
             TextColumn("{task.description}", table_column=Column(no_wrap=True)),
@@ -140,7 +141,11 @@ class RunProgress(LiveView, ProgressListener):
         """The load is running; called a few times a second."""
         if self.is_live:
             now = self._rates.add(progress)
-            server = None if live is None else figures_table(live, err.width, with_tps=False)
+            server = (
+                None
+                if live is None
+                else figures_table(live, err.width, with_tps=False, others=self._others)
+            )
             self._below = now if server is None else Group(now, server)
         state = "" if progress["measured"] else "warm-up, "
         self._bar.update(
@@ -188,6 +193,10 @@ class RunProgress(LiveView, ProgressListener):
             now="",
         )
         self._refresh()
+
+    def others_named(self, names: Sequence[str]) -> None:
+        """Keeps the names for the live view."""
+        self._others = names
 
     def compared(self, server: ServerCompared) -> None:
         """Keeps how a server was left, for the end of the command."""

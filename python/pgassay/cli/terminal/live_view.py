@@ -7,7 +7,7 @@ Never: shows as zero what was not measured; colours where NO_COLOR forbids it (r
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self
 
@@ -107,9 +107,11 @@ def figures_line(figures: LiveFigures, *, with_tps: bool = True) -> str:
     return ", ".join(parts)
 
 
-def figures_table(figures: LiveFigures, width: int, *, with_tps: bool = True) -> RenderableType:
+def figures_table(
+    figures: LiveFigures, width: int, *, with_tps: bool = True, others: Sequence[str] = ()
+) -> RenderableType:
     """Returns the figures of the moment on a few lines: transactions, the largest waits,
-    checkpoint, host."""
+    checkpoint, host; `others` are the names of other programs."""
     if not figures.answers:
         return Text(_NO_ANSWER, style="yellow")
     first = []
@@ -123,7 +125,7 @@ def figures_table(figures: LiveFigures, width: int, *, with_tps: bool = True) ->
     lines: list[RenderableType] = [Text.from_markup("  ".join(first))]
     if figures.sessions:
         lines.append(_waits(figures, width))
-    host = _host_parts(figures)
+    host = _host_parts(figures, others)
     if host:
         lines.append(Text("host  " + "  ".join(host)))
     return Group(*lines)
@@ -144,13 +146,14 @@ def _waits(figures: LiveFigures, width: int) -> Table:
     return table
 
 
-def _host_parts(figures: LiveFigures) -> list[str]:
+def _host_parts(figures: LiveFigures, others: Sequence[str] = ()) -> list[str]:
     parts = []
     if figures.processors is not None:
         parts.append(f"CPU {figures.processors['busy']:.0f} %")
         parts.append(f"iowait {figures.processors['iowait']:.0f} %")
         if figures.processors.get("others", 0.0) >= 0.5:
-            parts.append(f"other programs {figures.processors['others']:.0f} %")
+            named = f" ({one_line(', '.join(others))})" if others else ""
+            parts.append(f"other programs {figures.processors['others']:.0f} %{named}")
         if figures.processors["steal"] >= 0.5:
             parts.append(f"steal {figures.processors['steal']:.0f} %")
     if figures.read_bytes_s is not None and figures.written_bytes_s is not None:

@@ -48,6 +48,9 @@ class Preview:
     """On the server's host, where that can be looked at."""
     sees_host: bool = True
     """Whether more than SQL reaches the server."""
+    postmaster: int | None = None
+    """The first process of a server on this host, for telling it from other programs; not in JSON,
+    as it is another one after each start."""
 
     @property
     def open_signs(self) -> tuple[Sign, ...]:
@@ -61,7 +64,9 @@ class Preview:
 
     def described(self) -> dict[str, Any]:
         """Returns an object for JSON, with the sentences of refusals."""
-        return {**asdict(self), "refusals": [str(one) for one in self.refusals]}
+        found = {**asdict(self), "refusals": [str(one) for one in self.refusals]}
+        del found["postmaster"]
+        return found
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
-from pgassay.errors import ConnectionRefused, PgassayError
+from pgassay.errors import ConnectionRefused, PgassayError, TargetError
 from pgassay.plan.demands import Demand
 from pgassay.refusals.refusal import found_by
 from pgassay.server.connection.rights import may_checkpoint
@@ -25,6 +26,8 @@ from pgassay.server.existing.capacity import capacity_of, lacking, own_sessions
 from pgassay.server.existing.refusals import FIT, UNUSED, Found
 from pgassay.server.existing.requirements import directory_here, is_here
 from pgassay.server.existing.signs import look_for_signs
+from pgassay.server.hosts.local import HERE
+from pgassay.server.hosts.server_process import postmaster_of
 from pgassay.server.preview.host import PlannedChange, Preview, look_at_host
 from pgassay.server.protocol import NOTHING, Connection, Context, ResetLevel
 from pgassay.server.settings.changeable import needs_restart, refuse_in_sessions
@@ -119,7 +122,17 @@ def preview_existing(
             ),
             data_directory=None if data is None else str(data),
             sees_host=access.reaches_host or is_here(session),
+            postmaster=_postmaster_here(session),
         )
+
+
+def _postmaster_here(session: Connection) -> int | None:
+    """The server's first process; None where that is not to be seen on this host."""
+    if not is_here(session):
+        return None
+    with suppress(TargetError):
+        return postmaster_of(session, session.info.backend_pid, HERE)
+    return None
 
 
 def _restarts(

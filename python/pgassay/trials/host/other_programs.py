@@ -107,14 +107,18 @@ class HostWatch:
         known = None if self._before is None else self._before.processes.get(backend or 0)
         self._postmasters = [] if known is None else [known.parent]
 
-    def used(self, least_s: float | None = None) -> OtherPrograms | None:
+    def used(
+        self, least_s: float | None = None, servers: Collection[int] = ()
+    ) -> OtherPrograms | None:
         """Returns what other programs have used, after `least_s` seconds at least, which are two
-        unless given; None where the host does not say."""
+        unless given; None where the host does not say. `servers` are first processes of servers
+        under test that became known meanwhile."""
         end_s = self._began_s + (WATCHED_S if least_s is None else least_s)
         time.sleep(max(0.0, end_s - time.monotonic()))
         after = self._read()
-        split = split_between(self._before, after, self._postmasters)
-        return other_programs(self._before, after, split, self._postmasters)
+        servers = [*self._postmasters, *servers]
+        split = split_between(self._before, after, servers)
+        return other_programs(self._before, after, split, servers)
 
     def _read(self) -> ProcessReading | None:
         with suppress(TargetError):

@@ -31,6 +31,7 @@ from pgassay.trials.environment.server_differences import (
     describe_servers,
     unlike,
 )
+from pgassay.trials.host.other_programs import HostWatch, OtherPrograms
 from pgassay.trials.run.progress import ProgressListener
 from pgassay.trials.run.refusals.of_servers import refuse_clients
 from pgassay.trials.run.testbeds import Dataset, Testbeds
@@ -115,6 +116,15 @@ def prepare(
     for note in found.notes:
         listener.warned(str(note))
     return found
+
+
+def others_on_host(target: Target) -> OtherPrograms | None:
+    """Watches the server's host before the first trial, while the server is idle; None where it
+    cannot be seen."""
+    if (host := target.host()) is None:
+        return None
+    with as_target_error("looking at the host"), target.connect() as session:
+        return HostWatch(host, session.info.backend_pid).used()
 
 
 def _idle_knobs(spec: Spec, target: Target) -> list[Note]:

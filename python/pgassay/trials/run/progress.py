@@ -6,7 +6,7 @@ Never: influences the run.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pgassay.plan.model import Plan, PlannedTrial
@@ -42,6 +42,9 @@ class ProgressListener:
 
     def fleet_at_work(self, running: Mapping[str, int], finished: int) -> None:
         """Says which server of a fleet runs which block now, and how many blocks are finished."""
+
+    def others_named(self, names: Sequence[str]) -> None:
+        """Names the other programs that used most of the host's processors lately."""
 
     def compared(self, server: ServerCompared) -> None:
         """An existing server was left, after everything was undone that could be."""
