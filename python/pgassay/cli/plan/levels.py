@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pgassay.cli.terminal.console import labelled, out, plain
+from pgassay.cli.terminal.console import counted, labelled, out, plain
 from pgassay.spec.experiment import Spec
 from pgassay.spec.factors.kinds import BUILD, WORKLOAD
 from pgassay.trials.run.refusals.before_servers import servers_under_test
@@ -44,7 +44,7 @@ def _print_sql(label: str, sql: str) -> None:
         indent = " " * (len(line.expandtabs(4)) - len(line.lstrip().expandtabs(4)))
         out.print(f"  {label if number == 0 else '':<8}{indent}{plain(line)}")
     if len(lines) > len(shown):
-        out.print(f"  {'':<8}… {len(lines) - len(shown)} more lines")
+        out.print(f"  {'':<8}… {counted(len(lines) - len(shown), 'more line')}")
 
 
 def _levels(spec: Spec) -> Iterator[tuple[str, str, str]]:

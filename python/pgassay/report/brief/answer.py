@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.model import Finding, FindingKind
-from pgassay.language import Message, clauses, colon, decimals, sentences, tr
+from pgassay.language import Message, clauses, colon, decimals, ntr, sentences, tr
 from pgassay.notes import Note
 from pgassay.quantities import plain_number
 from pgassay.report.brief.fitting import texts
@@ -112,7 +112,7 @@ def _basis(one: Finding) -> Iterator[str]:
         yield tr(
             "  evidence: {listed}{more}",
             listed=clauses(figures[:_MOST_EVIDENCE]),
-            more=tr("; and {more} more figures", more=more) if more > 0 else "",
+            more=ntr("; and {n} more figure", "; and {n} more figures", more) if more > 0 else "",
         )
     if one.confirm:
         yield tr("  confirm: {confirm}", confirm=one.confirm)

@@ -64,7 +64,7 @@ def _statement(one: StatementPlans, context: ReportContext) -> Fold:
 def _text(plan: StatementPlan) -> str:
     lines = list(plan.text[:_MOST_LINES])
     if len(plan.text) > _MOST_LINES:
-        lines.append(tr("… {number} more lines", number=len(plan.text) - _MOST_LINES))
+        lines.append(ntr("… {n} more line", "… {n} more lines", len(plan.text) - _MOST_LINES))
     return "\n".join(lines)
 
 

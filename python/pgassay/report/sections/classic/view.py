@@ -126,7 +126,7 @@ def _claimed(what: str, claimed: Table, others: int) -> Iterator[Block]:
     if claimed:
         yield Paragraph(tr("{what} that the classic view claims:", what=what))
         yield claimed
-        yield Paragraph(tr("{others} others: no claim, or not measured.", others=others))
+        yield Paragraph(tr("Others: {others}, without a claim or not measured.", others=others))
     else:
         words = tr("{what}: the classic view claims none of {others}.", what=what, others=others)
         yield Paragraph(words)

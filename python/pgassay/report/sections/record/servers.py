@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from pgassay.language import colon, listed, tr
+from pgassay.language import colon, listed, ntr, tr
 from pgassay.notes import Note
 from pgassay.report.context import ReportContext
 from pgassay.report.document.blocks import Fold, note
@@ -68,7 +68,7 @@ def _rows(found: TableContent | None, *, alike: bool) -> str:
     """The number of rows; with a checksum where the servers' tables differ."""
     if found is None:
         return ABSENT
-    rows = tr("{value} rows", value=whole(found.rows))
+    rows = ntr("{value} row", "{value} rows", int(found.rows), value=whole(found.rows))
     if alike:
         return rows
     return tr("{rows}, checksum {checksum}", rows=rows, checksum=found.checksum)
