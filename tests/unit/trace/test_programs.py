@@ -6,12 +6,14 @@ import re
 
 import pytest
 
+from pgassay.trials.trace.output import PointReading
 from pgassay.trials.trace.programs import (
     PARTS,
     PHASES,
     Program,
     all_programs,
     choose,
+    key_name,
     program_text,
     titles,
 )
@@ -75,6 +77,15 @@ def test_every_probe_asks_whether_the_process_is_one_of_the_server() -> None:
     probes = re.findall(r"^u\w+:(.*)$", text, re.MULTILINE)
     assert probes
     assert all("/curtask->real_parent->tgid == 4242/" in probe for probe in probes)
+
+
+def test_insertions_are_counted_by_the_background_process_that_makes_them() -> None:
+    traced = TracedServer("15.18", 150018, 4242, "", functions=FUNCTIONS, background=(11, 12, 13))
+    text = program_text(traced, choose(traced, ["inserts"]), 30.0)
+    kind = "(pid == 13 ? 3 : (pid == 12 ? 2 : (pid == 11 ? 1 : 0)))"
+    assert f"@wal_insert_of[tid] = {kind};" in text
+    reading = PointReading("wal_insert", "3", 1, 1000, {})
+    assert key_name(reading, traced) == "WAL writer"
 
 
 def test_a_program_ends_by_itself() -> None:

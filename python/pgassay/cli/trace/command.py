@@ -21,7 +21,10 @@ def trace(
     duration: Annotated[str | None, option("--duration", "How long, at most 1h [60s].")] = None,
     out: Out = None,
     what: Annotated[
-        str, option("--what", "Some of lwlocks, checkpoints, io, and wal, which costs most.")
+        str,
+        option(
+            "--what", "Some of lwlocks, checkpoints, io, wal and inserts; the last two cost most."
+        ),
     ] = "lwlocks,checkpoints,io",
     measure_cost: Annotated[
         int | None,

@@ -26,7 +26,7 @@ from pgassay.trials.trace.output import PointReading
 if TYPE_CHECKING:  # which loads psycopg, for nothing in a report
     from pgassay.trials.trace.server import TracedServer
 
-PARTS = ("lwlocks", "checkpoints", "io", "wal")
+PARTS = ("lwlocks", "checkpoints", "io", "wal", "inserts")
 """What `--what` may name."""
 PHASES = "phases"
 """The point whose program prints events; all others fill histograms."""
@@ -139,9 +139,18 @@ def program_text(server: TracedServer, chosen: Chosen, limit_s: float) -> str:
         "%BINARY%": f"/proc/{server.postmaster}/exe",
         "%OURS%": f"curtask->real_parent->tgid == {server.postmaster}",
         "%WAIT_EVENT%": wait_event,
+        "%KIND%": _kind(server),
     }.items():
         found = found.replace(name, value)
     return found + "\n"
+
+
+def _kind(server: TracedServer) -> str:
+    """Returns an expression: which of the server's background processes it is, or 0."""
+    found = "0"
+    for number, process in enumerate(server.background, start=1):
+        found = f"(pid == {process} ? {number} : {found})"
+    return found
 
 
 def _frame(points: Sequence[str], limit_s: float) -> Iterator[str]:

@@ -19,6 +19,7 @@ from pgassay.server.existing.requirements import is_here
 from pgassay.server.hosts.local import HERE
 from pgassay.server.hosts.server_process import children_of, fields_of, postmaster_of
 from pgassay.server.protocol import Connection
+from pgassay.server.statements import statement
 from pgassay.trials.trace.elf import Executable, read_executable, shift_of
 
 _NAMES_IN_ORDER = ("IndividualLWLockNames", "BuiltinTrancheNames")
@@ -51,6 +52,10 @@ class TracedServer:
     """The address of the pointer to a process's wait event."""
     tranches: tuple[str, ...] = ()
     """Names of lightweight locks by their number; empty where they cannot be read."""
+
+    background: tuple[int, ...] = ()
+    """Process numbers of checkpointer, background writer and WAL writer, 0 for one that is not
+    known."""
 
     def lwlock(self, key: str) -> str:
         """Returns the name of a lock, from its name or from the wait event that a process
@@ -103,8 +108,14 @@ def traced_server(session: Connection) -> TracedServer:
             executable.stepped,
             executable.symbols.get("my_wait_event_info", (0, 0))[0] + shift,
             tuple(_tranche_names(executable, postmaster, shift)),
+            _background(session),
         )
     raise TargetRefused("server-may-not-be-looked-at", postmaster=postmaster)
+
+
+def _background(session: Connection) -> tuple[int, ...]:
+    rows = session.execute(statement("trace/background")).fetchall()
+    return tuple(int(row[0]) for row in rows)
 
 
 def _tranche_names(executable: Executable, process: int, shift: int) -> list[str]:
