@@ -48,12 +48,17 @@ def keep(study: Study, path: Path) -> None:
     if context.question != study.texts.question:
         raise SetupError(f"{path}: asks {context.question!r}, which is not {study.name}'s question")
     found = {**kept_of(study, context), "host": host_figures(run, context)}
-    made = json.dumps(found, indent=1, ensure_ascii=False) + "\n"
+    made = as_text(found)
     RESULTS.mkdir(exist_ok=True)
     for ending, text in (("json", made), ("txt", render_brief(context))):
         file = RESULTS / f"{study.name}.{ending}"
         file.write_text(_scrubbed(text, path, study.name), "utf-8")
         print(f"{file.relative_to(RESULTS.parents[2])}: {file.stat().st_size / 1000:.0f} kB")
+
+
+def as_text(found: Mapping[str, Any]) -> str:
+    """The text of a kept object."""
+    return json.dumps(found, indent=1, ensure_ascii=False) + "\n"
 
 
 def kept_of(study: Study, context: ReportContext) -> dict[str, Any]:

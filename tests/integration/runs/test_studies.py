@@ -50,4 +50,5 @@ def test_a_study_runs_and_its_page_says_what_was_found(
     assert str(tmp_path) not in json.dumps(found) + (kept.RESULTS / f"{name}.txt").read_text()
     page = pages.page(study(name))
     assert all(sentence in page for sentence in found["answer"])
-    assert all(f"| {arm['label']} | 2 | " in page for arm in found["arms"])
+    for table in ("arms", "host"):
+        assert all(f"| {row['label']} | 2 | " in page for row in found[table])
