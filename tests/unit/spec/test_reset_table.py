@@ -57,7 +57,10 @@ def test_a_reset_table_means_one_rule(text: str, rule: ResetRule) -> None:
             "[reset]\nlevel = 'none'\ncaches = 'cold'\n",
             refused("cold-caches-kept-warm"),
         ),
-        ("[reset]\nlevel = 'snapshoot'\n", refused("not-of-its-type", "reset.level")),
+        (
+            "[reset]\nlevel = 'snapshoot'\n",
+            refused("not-one-of", "reset.level", near="did you mean snapshot?"),
+        ),
         (
             "[reset]\nlevel = 'restart'\n[factors.target]\nversion = [16, 18]\n",
             refused(
@@ -67,7 +70,7 @@ def test_a_reset_table_means_one_rule(text: str, rule: ResetRule) -> None:
                 varied="factors.target.version",
             ),
         ),
-        ("[reset]\ncaches = 'hot'\n", refused("not-of-its-type", "reset.caches")),
+        ("[reset]\ncaches = 'hot'\n", refused("not-one-of", "reset.caches", near="")),
     ],
 )
 def test_a_reset_that_does_not_fit_the_server_is_refused_with_what_fits(

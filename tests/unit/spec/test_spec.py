@@ -217,6 +217,12 @@ def test_tables_that_do_not_fit_are_refused_by_code_and_key(
             refused("not-one-of", "load.pools", value="'own'", known="'shared' or 'per_scenario'"),
         ),
         (
+            "[design]\nmetric = 'p99'",
+            refused(
+                "not-one-of", "design.metric", near="did you mean latency_p99 or response_p99?"
+            ),
+        ),
+        (
             "[sampling]\nwaits = '10ms'",
             refused(
                 "not-of-its-type",
@@ -407,6 +413,15 @@ def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path) -> None:
         load_spec(tmp_path)
 
 
+def test_files_with_names_like_a_missing_ones_are_named(tmp_path: Path) -> None:
+    for name in ("payments.toml", "payments.sql", "stock.toml", "a.toml", "b.toml"):
+        (tmp_path / name).touch()
+    with refused("file-missing", near="did you mean payments.toml?"):
+        load_spec(tmp_path / "paymnets.toml")
+    with refused("file-missing", near=""):
+        load_spec(tmp_path / "x.toml")
+
+
 def test_a_workload_folder_is_found_relative_to_the_spec(tmp_path: Path) -> None:
     shop_workload(tmp_path, "SELECT 1;", weight=3)
     (tmp_path / "lab.toml").write_text("[workload]\nuse = 'shop'\nscale = 7\n")
@@ -418,7 +433,7 @@ def test_a_workload_folder_is_found_relative_to_the_spec(tmp_path: Path) -> None
 def test_a_workload_with_a_missing_script_names_the_script(tmp_path: Path) -> None:
     (shop_workload(tmp_path, "SELECT 1;") / "buy.sql").unlink()
     (tmp_path / "lab.toml").write_text("[workload]\nuse = 'shop'\n")
-    with refused("file-missing"):
+    with refused("no-file", "scenarios.buy.file", str(tmp_path / "shop" / "workload.toml")):
         load_spec(tmp_path / "lab.toml")
 
 

@@ -15,7 +15,7 @@ from pgassay.refusals.refusal import Refusal
 from pgassay.spec.factors.sql_words import is_no_sql
 from pgassay.spec.factors.tables import FactorsTable, SchemaLevel
 from pgassay.spec.reading.tables import shortened
-from pgassay.spec.reading.texts import Roots, bytes_of, is_file, path_from, text_of
+from pgassay.spec.reading.texts import Roots, bytes_of, is_file, near_files, path_from, text_of
 from pgassay.spec.secrets.redaction import secret_line
 from pgassay.spec.workload.folder import (
     Scenario,
@@ -106,7 +106,8 @@ def _script(text: str, folders: Sequence[Path], file: str, key: str, roots: Root
         return None
     path = _found(text, folders)
     if path is None:
-        raise Refusal("no-such-script", key, script=shortened(text)).in_file(file)
+        near = near_files(path_from(text, folders[0]), roots)
+        raise Refusal("no-such-script", key, script=shortened(text), near=near).in_file(file)
     return Script(text, **script_fields(bytes_of(path, roots)))
 
 
@@ -122,7 +123,8 @@ def _schema_sql(
             continue
         path = _found(text.strip(), folders)
         if path is None:
-            raise Refusal("no-file", key, name=shortened(text.strip())).in_file(file)
+            near = near_files(path_from(text.strip(), folders[0]), roots)
+            raise Refusal("no-file", key, name=shortened(text.strip()), near=near).in_file(file)
         content = text_of(path, roots)
         line = secret_line(content)
         if line is not None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
+from enum import StrEnum
 from functools import cache
 from importlib.resources import files
 from typing import Any, TypeVar, get_args, get_origin
@@ -108,8 +109,9 @@ def _coded(model: type[BaseModel], detail: ErrorDetails) -> tuple[str, dict[str,
             return refusal.code, refusal.values
         case "missing", _:
             return "key-missing", {}
-        case "literal_error", {"expected": known}:
-            return "not-one-of", {"value": value, "known": known}
+        case "literal_error" | "enum", {"expected": known}:
+            near = did_you_mean(str(detail["input"]), _words_of(model, detail), list_up_to=0)
+            return "not-one-of", {"value": value, "known": known, "near": near}
         case "value_error", {"error": problem}:
             return "value-not-fit", {"problem": str(problem)}
         case "model_type", _ if table := _model_at(model, list(map(str, detail["loc"]))):
@@ -124,6 +126,24 @@ def _coded(model: type[BaseModel], detail: ErrorDetails) -> tuple[str, dict[str,
             if _is_duration(detail["input"]):
                 problem = f"{problem} s"
             return "not-of-its-type", {"value": value, "wanted": _PLAIN.get(kind, problem)}
+
+
+def _words_of(model: type[BaseModel], detail: ErrorDetails) -> list[str]:
+    """The words that the key of an error takes."""
+    *path, name = map(str, detail["loc"])
+    table = _model_at(model, path)
+    field = _keys_of(table).get(name) if table else None
+    return [] if field is None else [*_words_in(field.annotation)]
+
+
+def _words_in(annotation: Any) -> Iterator[str]:
+    if isinstance(annotation, type) and issubclass(annotation, StrEnum):
+        yield from annotation
+    for one in get_args(annotation):
+        if isinstance(one, str):
+            yield one
+        else:
+            yield from _words_in(one)
 
 
 def _is_duration(value: Any) -> bool:
@@ -164,13 +184,16 @@ def _unknown(root: type[BaseModel], detail: ErrorDetails) -> tuple[str, dict[str
     if called:
         return "unknown-key", {"near": f"did you mean {' or '.join(called)}?"}
     meant = [_joined(here, one) for one in _paths_to(name, model)] if model else []
-    meant = meant or list(_paths_to(name, root))
+    if len(path) <= _MOST_ABOVE:
+        meant = meant or list(_paths_to(name, root))
     if 0 < len(meant) <= _MOST_PLACES and name.lower() not in map(str.lower, keys):
         return "key-of-another-table", {"meant": " or ".join(meant)}
     return "unknown-key", {"near": did_you_mean(name, keys)}
 
 
 _MOST_PLACES = 3
+_MOST_ABOVE = 2
+"""A key that is deeper in tables belongs to none far from it."""
 
 
 @cache

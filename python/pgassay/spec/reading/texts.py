@@ -7,9 +7,12 @@ fix. Never: guesses an encoding or interprets the text.
 from __future__ import annotations
 
 import os
+from difflib import get_close_matches
+from itertools import islice
 from pathlib import Path
 
 from pgassay.refusals.refusal import Refusal
+from pgassay.spec.reading.suggest import did_you_mean
 
 BYTE_ORDER_MARK = "\ufeff"
 """Some editors write it at the start of UTF-8 files; psql drops it too."""
@@ -24,6 +27,8 @@ def path_from(text: str, beside: Path) -> Path:
         return beside / text  # no such user: then it is a name like any other
 
 
+_MOST_LOOKED_AT = 1_000
+_MOST_NAMED = 3
 Roots = tuple[Path, ...]
 """Folders that files may be read in; none for any place."""
 
@@ -31,6 +36,20 @@ Roots = tuple[Path, ...]
 def is_file(path: Path) -> bool:
     """Returns whether a path is a file; a name that is too long or has a zero byte is none."""
     return os.path.isfile(path)  # noqa: PTH113 - Path.is_file raises for too long a name
+
+
+def near_files(path: Path, roots: Roots) -> str:
+    """Returns a clause that names files of the same kind beside a missing one whose names are like
+    its own; an empty text where there are none."""
+    if not may_read(path, roots):
+        return ""
+    try:
+        found = [one.name for one in islice(os.scandir(path.parent), _MOST_LOOKED_AT)]
+    except (OSError, ValueError):
+        return ""
+    stems = {one.stem: shown(one.name) for one in map(Path, found) if one.suffix == path.suffix}
+    near = [stems[stem] for stem in get_close_matches(path.stem, stems, n=_MOST_NAMED)]
+    return did_you_mean(shown(path.name), near)
 
 
 def text_of(path: Path, roots: Roots = ()) -> str:
@@ -41,12 +60,12 @@ def text_of(path: Path, roots: Roots = ()) -> str:
 
 def bytes_of(path: Path, roots: Roots = ()) -> bytes:
     """Returns the bytes of a file that an experiment names; raises SpecError."""
-    if roots and not _lies_in(path, roots):
+    if not may_read(path, roots):
         raise Refusal("outside-of-the-folder").in_file(str(path))
     try:
         return path.read_bytes()
     except FileNotFoundError:
-        raise Refusal("file-missing").in_file(str(path)) from None
+        raise Refusal("file-missing", near=near_files(path, roots)).in_file(str(path)) from None
     except OSError as error:
         raise Refusal("file-unreadable", why=error.strerror).in_file(str(path)) from None
     except ValueError:
@@ -60,9 +79,10 @@ def shown(text: bytes | str) -> str:
     return raw.decode("utf-8", "backslashreplace")
 
 
-def _lies_in(path: Path, roots: Roots) -> bool:
-    real = os.path.realpath(path)
-    return any(Path(real).is_relative_to(os.path.realpath(root)) for root in roots)
+def may_read(path: Path, roots: Roots) -> bool:
+    """Returns whether a file lies in one of these folders, if there are any."""
+    real = Path(os.path.realpath(path))
+    return not roots or any(real.is_relative_to(os.path.realpath(root)) for root in roots)
 
 
 def decoded(raw: bytes, file: str) -> str:

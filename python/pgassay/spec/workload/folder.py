@@ -26,6 +26,8 @@ from pgassay.spec.reading.texts import (
     Roots,
     bytes_of,
     is_file,
+    may_read,
+    near_files,
     path_from,
     shown,
     text_of,
@@ -206,7 +208,7 @@ def load_workload(
         schema_sql=schema_sql,
         data_sql=data_sql,
         scenarios=tuple(
-            _scenario(name, scenario, folder / scenario.file, roots)
+            _scenario(name, scenario, folder / scenario.file, source, roots)
             for name, scenario in table.scenarios.items()
         ),
         warmup_s=table.warmup,
@@ -236,13 +238,19 @@ def _data_folder(table: WorkloadFile, folder: Path, source: Path) -> Path:
 
 
 def _sql_of_check(path: Path, name: str, source: Path, roots: Roots) -> str:
-    if not is_file(path):
-        named = shortened(str(path), 400)
-        raise Refusal("no-file", f"checks.{name}", name=named).in_file(str(source))
+    _refuse_missing(path, f"checks.{name}", source, roots)
     return _sql(path, roots)
 
 
-def _scenario(name: str, table: ScenarioTable, path: Path, roots: Roots) -> Scenario:
+def _refuse_missing(path: Path, key: str, source: Path, roots: Roots) -> None:
+    """Stop where the key of a workload.toml names no file."""
+    if may_read(path, roots) and not is_file(path):
+        named, near = shortened(str(path), 400), near_files(path, roots)
+        raise Refusal("no-file", key, name=named, near=near).in_file(str(source))
+
+
+def _scenario(name: str, table: ScenarioTable, path: Path, source: Path, roots: Roots) -> Scenario:
+    _refuse_missing(path, f"scenarios.{name}.file", source, roots)
     fields = script_fields(bytes_of(path, roots))
     _refuse_password(fields["script"], path)
     return Scenario(name, table.file, weight=table.weight, **fields)
