@@ -12,6 +12,12 @@ MOST_BYTES = 600_000
 _DRAWN_ELSEWHERE = re.compile(r'srcdoc="[^"]*"')
 
 
+def repeated_regions(page: str) -> set[str]:
+    """The labels that several regions of the page have."""
+    labels = re.findall(r'role="region" aria-label="([^"]*)"', page)
+    return {one for one in labels if labels.count(one) > 1}
+
+
 def dangling(page: str) -> set[str]:
     """The ids that links of the page lead to and no element has."""
     own = _DRAWN_ELSEWHERE.sub("", page)

@@ -15,7 +15,7 @@ from pgassay.report.formats.html import render_html
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.workflows.reporting import analyse_run
 from support.notes import values_in
-from support.pages import MOST_BYTES, dangling
+from support.pages import MOST_BYTES, dangling, repeated_regions
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 _SEEN = "findings/diagnosis/recognised/texts.seen"
@@ -57,7 +57,7 @@ def test_a_recorded_run_gives_the_findings_that_were_recorded_with_it(
     assert [rule for rule in others if any(fnmatch(rule, one) for one in absent)] == []
 
     page = render_html(context)
-    assert dangling(page) == set()
+    assert dangling(page) == repeated_regions(page) == set()
     assert len(page.encode()) < MOST_BYTES
 
 

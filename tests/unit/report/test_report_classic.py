@@ -113,7 +113,7 @@ def test_text_has_what_is_claimed_and_html_has_every_pair_folded(context: Report
     in_text = [fold for fold in folds if fold.in_text]
     assert len(in_text) == 4, "claims, weights, infrastructure, disks"
     found = tables(context)
-    claimed, *others = [one for one in found if one.label == "Classic correlations"]
+    claimed, *others = [one for one in found if one.columns[0].name == "pair"]
     assert {*claimed.column("pair")} <= {name for one in others for name in one.column("pair")}
     assert [row[2] for row in rows_of(found, "IO")].count("4711"), "a query is known by its id"
     (only,) = rows_of([one for one in found if one.columns[1].title == "Only in"], "LWLock:XidGen")

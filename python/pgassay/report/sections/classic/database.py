@@ -107,7 +107,8 @@ def correlation_table(shown: Shown, *groups: str, disk: str = "") -> Table:
             {"arm": arm, "of": one, "disk": ""}
             for arm, one in _correlations(shown)
             if one.group in groups and disk_of(one.second) == disk
-        ]
+        ],
+        _database_or(disk or ("" if "database" in groups else "vmstat")),
     )
 
 
@@ -116,11 +117,16 @@ def claimed_correlations(shown: Shown) -> tuple[Table, int]:
     rows = list(_correlations(shown))
     claimed = [(arm, one) for arm, one in rows if one.claims or one.agreement is not None]
     pairs = [{"arm": arm, "of": one, "disk": disk_of(one.second)} for arm, one in claimed]
-    return _correlation_table(pairs), len(rows) - len(claimed)
+    return _correlation_table(pairs, tr("what is claimed")), len(rows) - len(claimed)
 
 
-def _correlation_table(rows: Sequence[Mapping[str, Any]]) -> Table:
-    return replace(view(_PAIR, rows, tr("Classic correlations")), style="host")
+def _correlation_table(rows: Sequence[Mapping[str, Any]], of: str) -> Table:
+    return replace(view(_PAIR, rows, tr("Classic correlations: {of}", of=of)), style="host")
+
+
+def _database_or(other: str) -> str:
+    """What a table is of; labels of a page differ, since screen readers list them."""
+    return other or tr("database")
 
 
 def _correlations(shown: Shown) -> Iterator[tuple[str, ClassicCorrelation]]:
@@ -149,7 +155,7 @@ def trend_table(shown: Shown, disk: str = "", *, host: bool = False) -> Table:
         for arm, one in _trends(shown)
         if disk_of(one.series) == disk and (disk or host == (one.series in _OF_THE_HOST))
     ]
-    return _table_of_trends(rows)
+    return _table_of_trends(rows, _database_or(disk or ("vmstat" if host else "")))
 
 
 def claimed_trends(shown: Shown) -> tuple[Table, int]:
@@ -158,11 +164,11 @@ def claimed_trends(shown: Shown) -> tuple[Table, int]:
     claimed = [
         {"arm": arm, "of": one, "disk": disk_of(one.series)} for arm, one in rows if one.claims
     ]
-    return _table_of_trends(claimed), len(rows) - len(claimed)
+    return _table_of_trends(claimed, tr("what is claimed")), len(rows) - len(claimed)
 
 
-def _table_of_trends(rows: Sequence[Mapping[str, Any]]) -> Table:
-    return replace(view(_TREND, rows, tr("Classic trends")), style="host")
+def _table_of_trends(rows: Sequence[Mapping[str, Any]], of: str) -> Table:
+    return replace(view(_TREND, rows, tr("Classic trends: {of}", of=of)), style="host")
 
 
 def _trends(shown: Shown) -> Iterator[tuple[str, ClassicTrend]]:
