@@ -96,7 +96,7 @@ def test_the_page_has_the_verdict_and_a_chart_for_each_kind_of_data(better: Repo
     assert better.question in page.words
     assert page.charts == [
         *("effect", "order", "throughput", "latency_curve", "quantiles"),
-        *("waits", "sessions", "pareto", "host", "speed_over_time"),
+        *("waits", "sessions", "host", "speed_over_time"),
     ]
     assert page.tags.count("svg") == 2 * len(page.charts)
 

@@ -4,9 +4,9 @@ Enters: a mark, the scales of its panel. Leaves: SVG elements.
 Never: chooses a scale.
 
 templates/charts.js relies on what is written here: `data-arm` hides an arm, `<title>` is shown
-beside the pointer, `data-name` has the values of a line shown there and `data-area` the heights of
-a band; on zooming what has the class `at` (symbols, words) is moved, and everything else is
-stretched.
+beside the pointer; a line has no title but a `data-name`, and its values are shown there, as are
+the heights of a band with `data-area`; on zooming what has the class `at` (symbols, words) is
+moved, and everything else is stretched.
 """
 
 from __future__ import annotations
@@ -98,8 +98,7 @@ def _line(line: Line, place: Place) -> str:
         return ""
     named = f' data-name="{inert(line.name)}" data-unit="{inert(line.unit)}"' if line.name else ""
     look = stroke(line.colour, line.width, line.opacity, line.dash)
-    title = _title((line.name,)) if line.name else ""
-    return f'<path d="{data}" {look}{_arm(line.arm)}{named}>{title}</path>'
+    return f'<path d="{data}" {look}{_arm(line.arm)}{named}/>'
 
 
 def _band(band: Band, place: Place) -> str:

@@ -18,7 +18,7 @@ from pgassay.analysis.sampled.model import (
     IntervalSpread,
     LoadProfile,
 )
-from pgassay.language import Message, colon, decimals, listed, tr
+from pgassay.language import Message, clauses, colon, decimals, listed, tr
 from pgassay.quantities import load, plain_number, spaced
 from pgassay.report.charts.style import arm_styles
 from pgassay.report.context import ReportContext
@@ -53,7 +53,6 @@ def host_table(context: ReportContext) -> Table:
     columns = (
         Column(Message("Of"), "group", name="of"),
         Column(Message("Figure"), "heading"),
-        Column(Message("Meaning"), "text"),
         *arm_columns(context),
     )
     found = context.analysis.explanation.infrastructure
@@ -61,8 +60,7 @@ def host_table(context: ReportContext) -> Table:
     rows: list[tuple[str | Cell, ...]] = [
         (
             titles.get(one.device, tr("Processors and memory")),
-            one.name,
-            _BY_NAME[one.name].heading,
+            Cell(one.name, note=_BY_NAME[one.name].heading),
             *_cells(context, one),
         )
         for one in ordered
@@ -87,7 +85,9 @@ def _cell(one: HostFigure, spread: IntervalSpread, figure: ArmFigure) -> Cell:
         if low == high
         else tr("{middle} ({low} to {high})", middle=median, low=low, high=high)
     )
-    return Cell(text, TONES[figure.change(one.good)], note=changed(figure), value=figure.mean)
+    mean = tr("mean {mean}", mean=spaced(figure.mean or 0.0, one.digits))
+    note = clauses(part for part in (mean, changed(figure)) if part)
+    return Cell(text, TONES[figure.change(one.good)], note=note, value=figure.mean)
 
 
 def changed(figure: ArmFigure) -> str:
@@ -142,7 +142,7 @@ def host_by_load(context: ReportContext) -> Table:
     named = [one for one in named if _any(profiles, one[0])]
     columns = [
         *_first(context),
-        *(Column(name, full_title=f"{name}{colon()}{one.heading}") for name, one in named),
+        *(Column(listed((name, one.unit)) if one.unit else name) for name, one in named),
     ]
     rows: list[tuple[str | Cell, ...]] = [
         (*_of(context, each), *(_defined(each, name, one) for name, one in named))

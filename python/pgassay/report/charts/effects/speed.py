@@ -7,10 +7,11 @@ Never: fits a curve.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from pgassay.analysis.sampled.model import SPEED, LoadProfile
-from pgassay.language import colon, listed
-from pgassay.quantities import LoadUnit, load, spaced
+from pgassay.language import colon, decimals, tr
+from pgassay.quantities import LoadUnit, spaced
 from pgassay.report.charts.effects.load_curve import loads_axis
 from pgassay.report.charts.style import ArmStyle
 from pgassay.report.svg.model import Axis, Figure, Line, Panel, Points
@@ -30,13 +31,18 @@ def speed_chart(
             continue
         places = sorted({_place(each, unit) for each in known})
         title = f"{one.name}{colon()}{one.heading}"
-        panel = Panel(loads_axis(places, unit), Axis(title, from_zero=True), _PLOT_PX)
+        across = replace(loads_axis(places, unit), title=_words(known, unit))
+        panel = Panel(across, Axis(title, from_zero=True), _PLOT_PX)
         for arm, style in styles.items():
             own = [each for each in known if each.arm == arm]
             x = [_place(each, unit) for each in own]
             y = [each.values[one.name] for each in own]
             tips = [
-                (listed((style.label, load(at, unit))), f"{one.name} {spaced(value, one.digits)}")
+                (
+                    style.label,
+                    f"{_words(known, unit)} {decimals(at, 'g')}",
+                    f"{one.name} {spaced(value, one.digits)}",
+                )
                 for at, value in zip(x, y, strict=True)
             ]
             panel.add(
@@ -47,7 +53,14 @@ def speed_chart(
     return Figure(panels) if panels else None
 
 
+def _by_connections(one: LoadProfile, unit: LoadUnit) -> bool:
+    """Whether loads differ by clients, and the connections that ran transactions are known."""
+    return unit is LoadUnit.CLIENTS and one.connections is not None
+
+
 def _place(one: LoadProfile, unit: LoadUnit) -> float:
-    """The connections that ran transactions, where loads differ by clients."""
-    by_clients = unit is LoadUnit.CLIENTS and one.connections is not None
-    return float(one.connections or 0) if by_clients else one.level
+    return float(one.connections or 0) if _by_connections(one, unit) else one.level
+
+
+def _words(known: Sequence[LoadProfile], unit: LoadUnit) -> str:
+    return tr("connections") if _by_connections(known[0], unit) else str(unit.words)

@@ -8,17 +8,22 @@ Never: draws what was not read or is next to nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from pgassay.analysis.measures.courses.chart_samples import Course, SampledCourse, mean_course
 from pgassay.analysis.measures.courses.chart_series import ChartSeries
 from pgassay.analysis.sampled.model import DISK, HOST, Definition
-from pgassay.language import clauses, colon
+from pgassay.language import colon
 from pgassay.plan.model import Plan
 from pgassay.report.charts.over_time.throughput import TIME_ZOOM, background, trial_axis
 from pgassay.report.charts.style import ArmStyle, arm_line
 from pgassay.report.svg.model import Axis, Figure, Panel
 
 _PLOT_PX = 74
+_SEEN = 3.0
+"""How many times the floor a figure reaches that is worth a panel."""
+_IN_ANOTHER = ("%dirty_background", "%dirty")
+"""They have the course of dirty pages, on another scale."""
 
 
 def host_chart(
@@ -28,7 +33,8 @@ def host_chart(
     disks: Mapping[str, str],
 ) -> Figure | None:
     """Draws means of each arm's trials; `disks`: each disk with its title."""
-    named = [("", one) for one in HOST] + [(disk, one) for disk in disks for one in DISK]
+    named = [("", one) for one in HOST if one.name not in _IN_ANOTHER]
+    named += [(disk, one) for disk in disks for one in DISK]
     return figure_panels(series, plan, styles, named, disks)
 
 
@@ -40,11 +46,11 @@ def figure_panels(
     disks: Mapping[str, str],
     plot_px: int = _PLOT_PX,
 ) -> Figure | None:
-    """Draws a panel for each (disk, figure) that reaches its floor; no disk: the whole host."""
+    """Draws a panel for each (disk, figure) that is seen; no disk: the whole host."""
     drawn = [trial for trial in series if trial.offset_s and trial.arm in styles]
     if not drawn:
         return None
-    across = trial_axis(drawn)
+    across = replace(trial_axis(drawn), grid=False)
     panels = []
     for disk, one in named:
         lines = []
@@ -53,9 +59,8 @@ def figure_panels(
             middles, values = mean_course(own, _reader(disk, one))
             if middles:
                 scaled = [None if value is None else one.times * value for value in values]
-                shown = clauses((one.name, style.short))
-                lines.append(arm_line(style, middles, scaled, 1.8, shown, one.unit))
-        if any((value or 0.0) >= one.floor for line in lines for value in line.y):
+                lines.append(arm_line(style, middles, scaled, 1.8, style.short, one.unit))
+        if any((value or 0.0) >= _SEEN * one.floor for line in lines for value in line.y):
             of = f"{disks[disk]}{colon()}" if disk else ""
             panel = Panel(
                 across,

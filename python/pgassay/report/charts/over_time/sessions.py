@@ -133,6 +133,6 @@ def _bars(ranked: Ranked, across: Axis, styles: Mapping[str, ArmStyle]) -> Panel
                 label=styles[arm].label,
             )
             colour = styles[arm].colour
-            panel.add(Box(0.0, value, y0, y0 + _BAR_PX - 2, colour, 0.9, (name, words), arm=arm))
+            panel.add(Box(0.0, value, y0, y0 + _BAR_PX - 2, colour, 0.9, (words,), arm=arm))
             panel.add(Text(f"{decimals(value, '.2f')}{share}", x=value, y=y0, dx=5, dy=_BAR_PX - 3))
     return panel

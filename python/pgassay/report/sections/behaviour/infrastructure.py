@@ -38,9 +38,11 @@ def infrastructure(context: ReportContext) -> Blocks:
         yield differing("report/sections/figures", len(found), number)
     if differ:
         yield Paragraph(str(_differ(differ)), "observed")
+    titles = disk_titles(context)
     shown, zero = host_table(context).without_zeros()
     yield shown
-    yield zeros(zero, at=1, of=0)
+    yield zeros([one for one in zero if one[0] not in titles.values()], at=1)
+    yield zeros([one for one in zero if one[0] in titles.values()], at=1, of=0)
     places = "; ".join(_places(context.environment.host.storage))
     yield note(
         sentence.marked("median_of_the_intervals"),
@@ -48,7 +50,6 @@ def infrastructure(context: ReportContext) -> Blocks:
         sentence("everything_on_the_host"),
         places and tr("File systems: {places}.", places=places),
     )
-    titles = disk_titles(context)
     chart = host_chart(context.series, context.plan, arm_styles(context.plan.arms), titles)
     if chart is not None:
         yield arm_key(context)

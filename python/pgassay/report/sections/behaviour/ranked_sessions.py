@@ -1,4 +1,4 @@
-"""What active sessions were busy with: the largest wait events, statements and scenarios.
+"""What active sessions were busy with: the largest statements and scenarios.
 
 Enters: the context. Leaves: means of each arm, ranked. Never: counts sessions that wait for their
 client, for which the server does nothing.
@@ -17,7 +17,7 @@ from pgassay.report.sections.behaviour.statements import statement_names
 _ENOUGH = 0.8
 """Rows are listed until they take this share of all active sessions."""
 _FEWEST, _MOST = 3, 8
-_MOST_BARS = 24
+_MOST_BARS = 12
 """At most this many bars of all arms together: with many arms fewer rows are listed."""
 _LEAST = 0.005
 """Rows with fewer average sessions, which would be shown as zero, are left out."""
@@ -52,7 +52,7 @@ def arm_means(
 
 
 def ranked_sessions(context: ReportContext) -> list[Ranked]:
-    """Ranks what sessions were busy with by wait event, by statement and by scenario.
+    """Ranks what sessions were busy with by statement and by scenario; events have a table.
 
     A list that was not sampled is left out; there are none where arms alternate within trials.
     """
@@ -64,7 +64,6 @@ def ranked_sessions(context: ReportContext) -> list[Ranked]:
 def _ranked(context: ReportContext) -> Iterator[Ranked]:
     events = arm_means(context, [(one.arm, active_sessions(one)) for one in context.series])
     totals = _totals(events)
-    yield _largest(tr("By wait event"), events, totals)
     names = statement_names(context)
     statements = _sampled(context, "query", names)
     if statements:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from pgassay.analysis.compare.model import ArmFigure
+from pgassay.analysis.reading.plain_text import one_line
 from pgassay.analysis.sampled.model import WaitEvent
 from pgassay.language import Message, clauses, decimals, ntr, tr
 from pgassay.quantities import spaced
@@ -43,6 +44,8 @@ sentence = texts_of(__name__)
 
 _MOST_EVENTS = 8
 _MOST_OPEN = 10
+_WIDTH = 44
+"""Characters of a statement's text."""
 _FEWEST_SESSIONS = 0.005
 """Average active sessions below which an event would be shown as zero."""
 
@@ -100,7 +103,7 @@ def _events(context: ReportContext) -> Iterator[Block]:
 
 def wait_event_table(context: ReportContext, events: Sequence[WaitEvent]) -> Table:
     """Makes a table of sessions by wait event and arm, their change, and who met the event."""
-    names = statement_names(context)
+    names = {id_: one_line(name, _WIDTH) for id_, name in statement_names(context).items()}
     rows: list[tuple[str | Cell, ...]] = [
         (
             Cell(one.event, "code"),
@@ -125,7 +128,7 @@ def _sessions_of(one: WaitEvent, figure: ArmFigure) -> Cell:
 
 
 def _sessions(context: ReportContext) -> Iterator[Block]:
-    """Charts active sessions over time, and the largest events, statements and scenarios."""
+    """Charts active sessions over time, and the largest statements and scenarios."""
     styles = arm_styles(context.plan.arms)
     over_time = sessions_chart(context.series, context.plan, styles)
     if over_time and not context.plan.alternates:
@@ -135,10 +138,10 @@ def _sessions(context: ReportContext) -> Iterator[Block]:
         yield Chart("sessions", over_time, label, caption)
     if pareto := pareto_chart(ranked_sessions(context), styles):
         caption = sentence("the_largest_at_least")
-        label = tr("Average active sessions by wait event, statement and scenario")
+        label = tr("Average active sessions by statement and scenario")
         yield Heading(tr("What most of them were busy with"))
         yield arm_key(context)
-        yield Chart("pareto", pareto, label, caption)
+        yield Chart("pareto", pareto, label, caption, has_table=True)
 
 
 def event_table(

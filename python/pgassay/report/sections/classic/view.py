@@ -137,10 +137,9 @@ def _left_out() -> Paragraph:
 
 
 def _wait_events(shown: Shown) -> Iterator[Fold]:
-    if events := pareto_table(shown, lambda one: one.events, ids=False):
-        queries = pareto_table(shown, lambda one: one.queries, ids=True)
-        summary = tr("Wait events and queries: 80 % of each wait type")
-        yield Fold(summary, [events, queries, note(sentence("sessions"))])
+    if queries := pareto_table(shown):
+        summary = tr("Queries: 80 % of each wait type")
+        yield Fold(summary, [queries, note(sentence("sessions"))])
     if only := only_table(shown):
         yield Fold(tr("Wait events of one arm only"), [only, note(sentence("chance"))])
 

@@ -5,10 +5,9 @@ Enters: the classic view. Leaves: tables. Never: computes a figure.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
-from pgassay.analysis.classic.model import OnlyInOneArm, Pareto, Part
+from pgassay.analysis.classic.model import OnlyInOneArm
 from pgassay.language import decimals, tr
 from pgassay.report.document.table import Cell, Table, column, view
 from pgassay.report.sections.classic.cells import Shown, labelled
@@ -49,8 +48,8 @@ def weighted_table(shown: Shown) -> Table:
     return shown.side_by_side(tr("Wait type: weight, label, share of the waits"), rows)
 
 
-def pareto_table(shown: Shown, part: Callable[[Pareto], tuple[Part, ...]], *, ids: bool) -> Table:
-    """Makes a table of the events or queries that make up most of each wait type, by arm."""
+def pareto_table(shown: Shown) -> Table:
+    """Makes a table of the queries that make up most of each wait type, by arm."""
     kinds = sorted(
         {one.wait_type for arm in shown.view.arms for one in arm.pareto},
         key=lambda kind: (
@@ -67,16 +66,15 @@ def pareto_table(shown: Shown, part: Callable[[Pareto], tuple[Part, ...]], *, id
             **vars(each),
             "kind": kind,
             "arm": shown.short(arm.arm),
-            "text": shown.statement(each.name) if ids else each.name,
+            "text": shown.statement(each.name),
         }
         for kind in kinds
         for arm in shown.view.arms
         for one in arm.pareto
         if one.wait_type == kind
-        for each in part(one)
+        for each in one.queries
     ]
-    label = tr("Queries by wait type") if ids else tr("Wait events by type")
-    return replace(view(_SHARES, rows, label), style="host")
+    return replace(view(_SHARES, rows, tr("Queries by wait type")), style="host")
 
 
 def only_table(shown: Shown) -> Table:
