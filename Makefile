@@ -34,11 +34,22 @@ tools-are-there:
 	@command -v cc >/dev/null || { echo 'pgassay needs a C compiler (on Debian: gcc libc6-dev)'; exit 1; }
 
 # Python compiles what it loads, which is a small part of these packages.
-$(VENV)/.packages: requirements.txt | tools-are-there
-	@echo '1 of $(STEPS): Python packages, about 1.2 GB on the disk'
+INSTALL := $(BIN)/python -m pip install --quiet --no-compile --require-hashes
+
+# What a run needs, and maturin.
+$(VENV)/.packages: requirements.txt requirements-build.txt | tools-are-there
+	@echo '1 of $(STEPS): Python packages, about 470 MB on the disk'
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --no-compile --require-hashes -r requirements.txt
+	@$(INSTALL) -r requirements.txt -r requirements-build.txt
 	@touch $@
+
+# What tests, lint and the documentation need besides.
+$(VENV)/.dev: requirements-dev.txt $(VENV)/.packages
+	@echo 'Python packages of development, about 700 MB more'
+	@$(INSTALL) -r requirements-dev.txt
+	@touch $@
+
+DEV := build $(VENV)/.dev
 
 # pip would hide what cargo compiles, so it finds the module compiled.
 IN_VENV = PATH="$(CURDIR)/$(BIN):$$PATH" VIRTUAL_ENV="$(CURDIR)/$(VENV)"
@@ -69,7 +80,7 @@ check:
 	@$(MAKE) $(TWO) lint
 	$(UNIT_TESTS)
 
-unit-tests: build
+unit-tests: $(DEV)
 	$(UNIT_TESTS)
 
 # Most of a test is waiting for servers and clocks, so more run at a time than there are processors.
@@ -78,23 +89,24 @@ WORKERS ?= 8
 PYTEST := $(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 export RUST_TEST_THREADS := $(WORKERS)
 
-test: build
+test: $(DEV)
 	@lacks=$$(sh tests/missing-packages.sh | xargs); test -z "$$lacks" || \
 	  echo "tests that need them are skipped; to run them: sudo apt-get install $$lacks"
 	cargo test --workspace --locked --quiet
 	$(PYTEST) -m "not heavy"
 
-python-tests: build
+python-tests: $(DEV)
 	$(PYTEST) -m "not heavy"
 
 # With the heavy matrices: every version (npm installs 13, 14 and 17 into target), every fault.
-test-all: build
+test-all: $(DEV)
 	cargo test --workspace --locked --quiet
 	$(PYTEST)
 
 # What `.ci/run` does before `make python-tests`: the lint, and the tests of Rust, which wait most
 # of the time, run beside the compiler.
 ready:
+	@$(MAKE) --no-print-directory $(VENV)/.dev
 	@$(MAKE) $(TWO) build lint rust-tests collected
 
 # After clippy, which holds the same folder meanwhile.
@@ -102,12 +114,12 @@ rust-tests: lint-rust
 	cargo test --workspace --locked --quiet
 
 # Compiles the Python of package and tests once; otherwise all processes of pytest do it at once.
-collected: build
+collected: $(DEV)
 	@$(BIN)/pytest --collect-only -qq >target/collected.txt || { cat target/collected.txt; exit 1; }
 
 lint: lint-python lint-rust
 
-lint-python: $(VENV)/.packages
+lint-python: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -118,12 +130,12 @@ lint-rust:
 	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
 
 # The documentation site, which opens from its folder: target/site/index.html.
-docs: build
+docs: $(DEV)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet
 	@echo target/site/index.html
 
 # The messages of reports, in the catalogues of python/pgassay/languages.
-messages: build
+messages: $(DEV)
 	$(BIN)/python -m tools.messages.update
 
 # Where a sentence of a report is made, and by which functions: make where TEXT="a piece of it".
@@ -131,16 +143,16 @@ where:
 	@$(BIN)/python -m tools.messages.where "$(TEXT)"
 
 # The pictures in README.md, of a new run of the demo; `make pictures RUN=DIR` takes a stored run.
-pictures: build
+pictures: $(DEV)
 	test -n "$(RUN)" || { rm -rf target/demo && $(BIN)/pgassay demo --out target/demo; }
 	PYTHONPATH=tests $(BIN)/python -m tools.pictures $(or $(RUN),target/demo)
 
 # The pages of docs/studies; `make studies NAME="swappiness dirty-ratio-oltp"` runs these first, `NAME=--all` all that are not kept yet,
 # UNTIL=23:30 breaks off then, and RUN=DIR takes a stored run.
-studies: build
+studies: $(DEV)
 	$(BIN)/python -m tools.studies $(NAME) $(if $(RUN),--run $(RUN)) $(if $(UNTIL),--until $(UNTIL))
 
-bench: build
+bench: $(DEV)
 	$(BIN)/python -m bench.engine
 	$(BIN)/python -m bench.sampling
 	$(BIN)/python -m bench.resets
@@ -149,11 +161,11 @@ bench: build
 	$(BIN)/python -m bench.generators
 	$(BIN)/python -m bench.load_hosts
 
-validate: build
+validate: $(DEV)
 	$(BIN)/python -m bench.validate
 
 # Nearly two hours of trials, alone on the machine.
-validate-real: build
+validate-real: $(DEV)
 	$(BIN)/python -m bench.real.aa
 	$(BIN)/python -m bench.real.aa_rounds
 	$(BIN)/python -m bench.real.effect
@@ -178,14 +190,16 @@ format:
 	$(BIN)/ruff format --quiet .
 	cargo fmt --all
 
-# Pins every dependency, with hashes and without addresses.
+# Pins every dependency, with hashes and without addresses: all that tests need, then what a run, a build
+# and `make dist` need of the same versions.
+PIN = uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
+  --no-header --upgrade --quiet
+
 requirements:
-	uv pip compile pyproject.toml --all-extras --group dev --universal --python-version 3.11 \
-	  --generate-hashes --no-emit-index-url --no-annotate --no-header --upgrade \
-	  --quiet --output-file requirements.txt
-	uv pip compile --group pyproject.toml:dist --universal --python-version 3.11 \
-	  --generate-hashes --no-emit-index-url --no-annotate --no-header --upgrade \
-	  --quiet --output-file requirements-dist.txt
+	$(PIN) pyproject.toml --all-extras --group dev --output-file requirements-dev.txt
+	$(PIN) pyproject.toml --constraint requirements-dev.txt --output-file requirements.txt
+	$(PIN) --group build --constraint requirements-dev.txt --output-file requirements-build.txt
+	$(PIN) --group dist --constraint requirements-dev.txt --output-file requirements-dist.txt
 
 clean:
 	rm -rf $(VENV) target dist python/pgassay/_core*.so

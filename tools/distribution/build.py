@@ -17,7 +17,6 @@ import sys
 from pathlib import Path
 
 from tools.archives import unpack
-from tools.distribution.pinned import pinned
 from tools.manual import pages
 
 from pgassay.cli.completion import Shell, script
@@ -47,7 +46,7 @@ def main(programs: Path) -> None:
     copy_tracked(source)
     (source / "python" / "pgassay" / WRITTEN).write_text(commit(), "utf-8")
     add_shared(source / DATA / "data" / "share")
-    (OUT / "requirements.txt").write_text(pinned(ROOT), "utf-8")
+    shutil.copy2(ROOT / "requirements.txt", OUT)
     maturin("sdist", "--out", OUT, at=source)
     (sdist,) = OUT.glob("*.tar.gz")
     unpack(sdist, WORK / "sdist")
