@@ -86,7 +86,7 @@ def expectation_lines(found: Expectation | None, plan: Plan) -> list[tuple[str, 
                 sentence = Note.of(f"{_RULE}/before.case", noise=noise, sentence=sentence)
             lines.append((label, sentence))
     if found.planned is not None:
-        lines.append(("best plan", best_plan_sentence(found.planned)))
+        lines.append(("best plan", best_plan_sentence(found.planned, found.outside_s or 0.0)))
     return lines
 
 
@@ -128,14 +128,15 @@ def gate_rows(forecast: GateForecast) -> list[list[str]]:
     return rows
 
 
-def best_plan_sentence(planned: BestPlan) -> Note:
-    """The time to decide as written, and the quicker design where there is one."""
+def best_plan_sentence(planned: BestPlan, outside_s: float = 0.0) -> Note:
+    """The time to decide as written, and the quicker design where there is one; `outside_s` is of
+    the run outside its trials."""
     written, best = planned.written, planned.best
     late, unknown = written.blocks is None, not planned.lengths_known
     now = Note.of(
         f"{_RULE}/best_plan.{'late' if late else 'written'}",
         most=written.max_blocks,
-        time=written.total_s,
+        time=outside_s + written.total_s,
     )
     if best is None:
         which = "late_alone" if late else "unknown_alone" if unknown else "none"
@@ -146,7 +147,7 @@ def best_plan_sentence(planned: BestPlan) -> Note:
             step=best.step_s,
             warmup=best.warmup_s,
             blocks=blocks_of(best.min_blocks, best.max_blocks),
-            time=best.total_s,
+            time=outside_s + best.total_s,
             needed=best.blocks or 0,
             now=now,
         )
