@@ -7,7 +7,12 @@ import re
 
 import pytest
 
-from pgassay.studies.catalogue import names
+from pgassay.analysis.noise.model import Noise, NoiseFloor
+from pgassay.analysis.noise.prior_runs import conditions_of, record_of, timed
+from pgassay.cli.study.shown import takes
+from pgassay.plan.description import run_lengths, time_range
+from pgassay.plan.design import make_plan
+from pgassay.studies.catalogue import Form, names, study
 from support.runs.command import pgassay
 from support.runs.json_page import documented
 
@@ -19,6 +24,19 @@ def test_the_list_has_every_study_with_its_time_and_its_source() -> None:
     assert [line.split()[0] for line in shown.splitlines() if line[0] != " "] == names()
     assert re.search(r"checkpoint_timeout under a write-heavy load; about \d+ min", shown)
     assert "Postgres DBA (Dzen)" in shown
+
+
+def test_a_study_takes_as_long_as_prior_runs_of_its_load_on_this_host() -> None:
+    one = study(NAME)
+    spec = one.spec(Form.QUICK)
+    noise = Noise("tps", 12, 5, 60.0, 0.01, None, None, None, None, None)
+    record = record_of(conditions_of(spec), NoiseFloor((noise,), 100.0), outside_s=1800.0)
+    plan = make_plan(spec)
+    trials = sum(plan.sizes[block] for block in range(1, plan.min_blocks + 1))
+    least_s = 1800.0 + trials * (plan.measured_s + 100.0)
+    expected = timed(plan, conditions_of(spec), [record])
+    assert run_lengths(expected)[0] == pytest.approx(least_s)
+    assert takes(one, Form.QUICK, [record]) == time_range(expected)
 
 
 def test_a_study_is_shown_with_what_is_expected_what_was_found_and_how_to_run_it() -> None:
