@@ -89,10 +89,20 @@ def test_dirty_pages_are_of_the_limits_that_the_kernel_reports_else_of_those_tha
     assert [one.median for one in limit.spreads] == pytest.approx([10.0]), "no limit is known"
 
 
-def test_arms_that_alternate_have_no_host_of_their_own() -> None:
-    both = plan_of_levels(("4MB", "8MB"), setting="work_mem", design='mode = "switchback"')
-    assert host_figures(both, series({"a1": {}}), {"a1": {}, "a2": {}}) == ()
-    assert wait_events(both, [TrialSignals(1, 1, "a1", 1.0, 1, {}, {"CPU": 1})]) == ()
+BOTH = plan_of_levels(("4MB", "8MB"), setting="work_mem", design='mode = "switchback"')
+
+
+def test_arms_that_alternate_have_the_host_of_their_slices() -> None:
+    reads = np.where(np.arange(600) % 20 < 10, 10.0, 40.0)
+    turns = tuple((("a1", "a2")[at // 10 % 2], at + 3, at + 10) for at in range(0, 600, 10))
+    trials = [replace(even({"sda/reads": reads}, number=n, arm="all"), turns=turns) for n in (1, 2)]
+    found = figure(host_figures(BOTH, trials, {"a1": {}, "a2": {}}), "IOPS", "sda")
+    assert [one.mean for one in found.figures] == [20.0, 50.0]
+    assert [one.trials for one in found.figures] == [2, 2]
+
+    side_by_side = [even(arm="all")]
+    assert host_figures(BOTH, side_by_side, {"a1": {}, "a2": {}}) == ()
+    assert wait_events(BOTH, [TrialSignals(1, 1, "all", 1.0, 1, {}, {"CPU": 1})]) == ()
 
 
 def ramp_trial(plan: Plan, tps: tuple[float, float]) -> tuple[TrialMeasures, EvenSeries]:

@@ -39,10 +39,11 @@ def knobs_of(plan: Plan, environment: EnvironmentFile) -> Knobs:
 
 
 def host_figures(plan: Plan, series: Sequence[EvenSeries], knobs: Knobs) -> tuple[HostFigure, ...]:
-    """Returns the figures of the whole host, then those of each disk; none where arms alternate,
-    because the host is of all of them."""
-    known = [one for one in series if one.intervals]
-    if plan.alternates or not known:
+    """Returns the figures of the whole host, then those of each disk; of arms that alternate on one
+    server those of their slices, none of arms that run side by side."""
+    every = [each for one in series for each in (one.by_arm() if plan.alternates else (one,))]
+    known = [one for one in every if one.intervals]
+    if not known:
         return ()
     width_s = interval_width_s(min(one.seconds for one in known))
     intervals = [figures(one, width_s, knobs[one.arm]) for one in known]
@@ -51,7 +52,7 @@ def host_figures(plan: Plan, series: Sequence[EvenSeries], knobs: Knobs) -> tupl
     found += [(disk, one) for disk in disks_of(known) for one in DISK]
     means = [Measured(dict(_values(known, whole, *one)), floor=one[1].floor) for one in found]
     compared = figures_by_arm(plan, means, ())
-    every = (
+    made = (
         HostFigure(
             one.name,
             device,
@@ -64,7 +65,7 @@ def host_figures(plan: Plan, series: Sequence[EvenSeries], knobs: Knobs) -> tupl
         for (device, one), of_arms in zip(found, compared, strict=True)
         if of_arms
     )
-    return tuple(one for one in every if one.spreads)
+    return tuple(one for one in made if one.spreads)
 
 
 def of_whole(one: EvenSeries, vm: Mapping[str, str]) -> Mapping[str, float]:

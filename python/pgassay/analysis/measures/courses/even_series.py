@@ -13,15 +13,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from importlib.resources import files
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from pgassay.analysis.measures.model import CUT
 from pgassay.analysis.measures.sources import TrialSources
 from pgassay.analysis.reading.binned import CounterTrack, LevelTrack, summed_rates
 from pgassay.analysis.reading.counters import CounterSeries, Key
 from pgassay.analysis.waits.wait_profile import WaitProfile
+from pgassay.plan.model import ALL_ARMS
 from pgassay.samples.forms.trial import TrialFile
 from pgassay.samples.stored_parts import StoredTrial
 
@@ -52,6 +55,9 @@ class EvenSeries:
     disks: tuple[str, ...]
     levels: tuple[float, ...] = ()
     """The load of each of the steps: clients, or the rate where they differ by it."""
+    turns: tuple[tuple[str, int, int], ...] = ()
+    """Where arms alternate on one server: (arm, first, end) of the intervals that lie wholly inside
+    a slice without its first part."""
 
     @property
     def intervals(self) -> int:
@@ -64,10 +70,19 @@ class EvenSeries:
     def at(self, level: float) -> Iterator[EvenSeries]:
         """Yields the intervals of one load as one series; nothing where there are none."""
         spans = [span for span, own in zip(self.steps, self.levels, strict=True) if own == level]
+        yield from self._inside(spans, levels=(level,))
+
+    def by_arm(self) -> Iterator[EvenSeries]:
+        """Yields the intervals of each arm's slices as one series, where arms alternate."""
+        for arm in dict.fromkeys(arm for arm, _, _ in self.turns):
+            spans = [(first, last) for own, first, last in self.turns if own == arm]
+            yield from self._inside(spans, levels=(), arm=arm, turns=())
+
+    def _inside(self, spans: Sequence[tuple[int, int]], **other: Any) -> Iterator[EvenSeries]:
         if spans:
             inside = np.concatenate([np.arange(*span) for span in spans])
             values = {name: row[inside] for name, row in self.values.items()}
-            yield replace(self, steps=((0, len(inside)),), levels=(level,), values=values)
+            yield replace(self, steps=((0, len(inside)),), values=values, **other)
 
     def averaged(self, width_s: float) -> Mapping[str, Array]:
         """Averages over longer intervals; a rest that does not fill one is left out."""
@@ -142,6 +157,7 @@ def read_even_series(trial: StoredTrial, sources: TrialSources | None = None) ->
         own_commits_per_s=_own_commits(summary),
         load=_done(sources.load, end),
         levels=summary.load.levels,
+        turns_ns=list(_turns(summary)) if sources.are_of_the_only_server else [],
     )
 
 
@@ -157,6 +173,7 @@ def even_series(
     load: tuple[Times, Array] | None = None,
     width_s: float | None = None,
     levels: Sequence[float] = (),
+    turns_ns: Sequence[tuple[str, int, int]] = (),
 ) -> EvenSeries:
     """The series between the first span's beginning and the last one's end.
 
@@ -191,7 +208,25 @@ def even_series(
         values,
         disks,
         tuple(level for level, whole in zip(levels, is_whole, strict=False) if whole),
+        tuple(
+            (arm, first, last)
+            for (arm, *_), (first, last) in zip(turns_ns, _ranges(edges, turns_ns), strict=True)
+            if last > first
+        ),
     )
+
+
+def _ranges(edges: Times, spans_ns: Sequence[tuple[str, int, int]]) -> Iterator[tuple[int, int]]:
+    """Yields the range of intervals that lie wholly inside each span."""
+    for _, first, last in spans_ns:
+        yield int(np.searchsorted(edges, first)), int(np.searchsorted(edges, last, "right")) - 1
+
+
+def _turns(summary: TrialFile) -> Iterator[tuple[str, int, int]]:
+    """Yields the arm, beginning and end of each slice, without its first part."""
+    for one in summary.load.slices if summary.arm == ALL_ARMS else ():
+        cut_ns = round(CUT * (one.end_ns - one.start_ns))
+        yield one.variant, one.start_ns + cut_ns, one.end_ns
 
 
 def _done(load: pa.Table, end_ns: int) -> tuple[Times, Array] | None:

@@ -27,8 +27,8 @@ sentence = texts_of(__name__)
 
 @section("behaviour/infrastructure", "Infrastructure")
 def infrastructure(context: ReportContext) -> Blocks:
-    """Shows the host where it was read and arms do not alternate; open where a figure differs by
-    much."""
+    """Shows the host where it was read and arms do not run side by side; open where a figure
+    differs by much."""
     found = context.analysis.explanation.infrastructure
     if not found:
         return
@@ -47,6 +47,7 @@ def infrastructure(context: ReportContext) -> Blocks:
     yield note(
         sentence.marked("median_of_the_intervals"),
         len(context.plan.arms) > 1 and sentence("a_second_line_is"),
+        context.plan.alternates and sentence("of_slices"),
         sentence("everything_on_the_host"),
         places and tr("File systems: {places}.", places=places),
     )
