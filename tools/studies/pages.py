@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,18 @@ from pgassay.studies.catalogue import Form, Study
 
 PAGES = RESULTS.parent
 _TEMPLATE = "page.md.j2"
+_HIT_RATIO = "hit_ratio"
+ARM_COLUMNS = {
+    "tps": "tps",
+    "latency_mean": "mean latency, ms",
+    "latency_p99": "p99, ms",
+    "wal_bytes_per_tx": "WAL, bytes/tx",
+    "wal_fpi_per_tx": "full-page images/tx",
+    _HIT_RATIO: "hit ratio, %",
+    "blocks_read_per_tx": "blocks read/tx",
+    "server_cpu_ms_per_tx": "server CPU, ms/tx",
+}
+"""Means over an arm's trials that a page shows, and the heads of their columns."""
 
 
 def page(study: Study) -> str:
@@ -40,7 +53,8 @@ def page(study: Study) -> str:
         takes=time_range(make_plan(study.spec(Form.QUICK))),
         kept=_kept(study.name),
         rounded=_rounded,
-        hit_ratio=_hit_ratio,
+        table=_table,
+        arm_columns=ARM_COLUMNS,
         host_columns=COLUMNS,
     )
 
@@ -60,11 +74,26 @@ def _rounded(value: float | None) -> str:
     return f"{value:,.0f}".replace(",", "\u202f") if abs(value) >= 100 else f"{value:.3g}"
 
 
-def _hit_ratio(arm: dict[str, Any]) -> str:
-    hit, read = arm["blocks_hit_per_tx"], arm["blocks_read_per_tx"]
+def _table(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str]) -> str:
+    """One row for each arm; without columns of which no arm has a figure."""
+    rows = [{**row, _HIT_RATIO: _hit_ratio(row)} for row in rows]
+    known = {name: head for name, head in columns.items() if any(_has(row, name) for row in rows)}
+    lines = [["arm", "trials", *known.values()], ["---"] * (2 + len(known))]
+    for row in rows:
+        figures = [_rounded(row.get(name)) for name in known]
+        lines.append([row["label"], str(row["trials"]), *figures])
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _has(row: Mapping[str, Any], name: str) -> bool:
+    return row.get(name) is not None
+
+
+def _hit_ratio(row: Mapping[str, Any]) -> float | None:
+    hit, read = row.get("blocks_hit_per_tx"), row.get("blocks_read_per_tx")
     if hit is None or read is None or hit + read == 0:
-        return "–"
-    return f"{100 * hit / (hit + read):.1f}"
+        return None
+    return 100.0 * float(hit) / float(hit + read)
 
 
 def _flowing(text: str) -> str:
