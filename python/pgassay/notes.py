@@ -176,7 +176,7 @@ class _Figure(float):
         if own := FORMATS.get(spec):
             return own(float(self))
         if spec.startswith(","):
-            return localised(format(float(self), spec))
+            return localised(format(float(self), f"z{spec}"))
         return decimals(float(self), spec or "g")
 
 
