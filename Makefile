@@ -11,13 +11,16 @@ export CARGO_TERM_COLOR := never
 # Compiled Python is kept: every worker of pytest and every command under test imports all of it.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: build tools-are-there demo check unit-tests test test-all ready rust-tests collected python-tests lint lint-python lint-rust docs messages where pictures studies bench validate validate-real dist format requirements clean
+.PHONY: build tools-are-there demo check unit-tests test test-all ready rust-tests collected python-tests lint lint-python lint-rust docs messages where pictures studies bench bench-profiles validate validate-real dist format requirements clean
 
 # What a build shows: each step, then what cargo compiles. `PROFILE=dist` builds as wheels are built.
 STEPS := 2
 PROFILE ?= release
 
-build: $(VENV)/.built
+# Another profile is another build.
+BUILT := $(VENV)/.built-$(PROFILE)
+
+build: $(BUILT)
 
 # What a Linux distribution may lack, said before minutes are spent. Debian 12 has cargo 1.65.
 RUST := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
@@ -55,8 +58,9 @@ DEV := build $(VENV)/.dev
 IN_VENV = PATH="$(CURDIR)/$(BIN):$$PATH" VIRTUAL_ENV="$(CURDIR)/$(VENV)"
 AS = --locked --profile $(PROFILE)
 
-$(VENV)/.built: $(VENV)/.packages pyproject.toml $(NATIVE) | tools-are-there
+$(BUILT): $(VENV)/.packages pyproject.toml $(NATIVE) | tools-are-there
 	@echo '2 of $(STEPS): native module, about 90 s on two processors'
+	@rm -f $(VENV)/.built-*
 	@$(IN_VENV) $(BIN)/maturin develop --skip-install $(AS)
 	@$(IN_VENV) MATURIN_PEP517_ARGS="$(AS)" \
 	  $(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
@@ -76,7 +80,7 @@ UNIT_TESTS := $(BIN)/pytest -n logical --maxprocesses 4 --dist worksteal -m "not
 # While you work: lint and the quick tests without a server. They need processors, not time, so no
 # more run at a time than there are. The native module is as `make build` left it.
 check:
-	@test -e $(VENV)/.built || { echo 'run make build once'; exit 1; }
+	@ls $(VENV)/.built-* >/dev/null 2>&1 || { echo 'run make build once'; exit 1; }
 	@$(MAKE) $(TWO) lint
 	$(UNIT_TESTS)
 
@@ -160,6 +164,13 @@ bench: $(DEV)
 	$(BIN)/python -m bench.startup
 	$(BIN)/python -m bench.generators
 	$(BIN)/python -m bench.load_hosts
+
+# The engine as a checkout builds it and as wheels do, each beside pgbench: two pages in target.
+bench-profiles:
+	@for profile in dist release; do \
+	  $(MAKE) --no-print-directory $(DEV) PROFILE=$$profile && \
+	    $(BIN)/python -m bench.engine --parts speed --out target/engine-$$profile.md || exit 1; \
+	done
 
 validate: $(DEV)
 	$(BIN)/python -m bench.validate
