@@ -7,9 +7,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from enum import StrEnum
 
 from pgassay.language import Message, decimals, localised, ntr, tr
+
+
+def day(time_ns: int) -> str:
+    """Writes the day (UTC) of a time in nanoseconds since 1970, such as `2026-11-27`."""
+    return f"{datetime.fromtimestamp(time_ns / 1e9, UTC):%Y-%m-%d}"
 
 
 class LoadUnit(StrEnum):

@@ -26,6 +26,7 @@ COMMANDS = {
     "plan": ("plan.command", "Show what `run` would do: arms, order, changes, time and risks."),
     "report": ("report", "Analyse a stored run again and write its report."),
     "compare": ("compare", "Compare stored runs that were made apart, not randomised together."),
+    "history": ("history", "Show how runs of one experiment changed over weeks, and since when."),
     "load": ("load.command", "Put one load on a server, with pgbench's options and scripts."),
     "init": ("init", "Make pgbench's tables, with pgbench's options."),
     "observe": ("observe.command", "Record what a running server does, without changing it."),

@@ -1,7 +1,7 @@
 """What a report is made from.
 
-Enters: nothing. Leaves: frozen values, one each for a run, an observation, a trace, and runs
-made apart.
+Enters: nothing. Leaves: frozen values, one each for a run, an observation, a trace, runs made
+apart, and a history of runs.
 Never: reads a run directory; the caller did.
 """
 
@@ -23,6 +23,7 @@ from pgassay.samples.forms.trace import TraceFile
 
 if TYPE_CHECKING:  # reports of runs need nothing of the rooms of others, a summary no tables
     from pgassay.analysis.apart.model import ApartAnalysis
+    from pgassay.analysis.history.model import HistoryAnalysis
     from pgassay.analysis.measures.courses.chart_series import ChartSeries
     from pgassay.analysis.observation.model import ObservationSummary
     from pgassay.analysis.trace.model import TraceSummary
@@ -173,5 +174,30 @@ class ApartContext:
         return self.analysis.gates
 
 
-AnyContext = StoredContext | ApartContext
+@dataclass(frozen=True)
+class HistoryContext:
+    """Runs of one experiment over weeks."""
+
+    analysis: HistoryAnalysis
+    version: str
+
+    @property
+    def run_name(self) -> str:
+        """Returns the names of the first and the last run."""
+        first, last = self.analysis.runs[0], self.analysis.runs[-1]
+        return f"{first.name} … {last.name}"
+
+    @property
+    def title(self) -> str:
+        """Returns the question of the last run; without one, what the page is."""
+        return self.analysis.runs[-1].plan.question.strip() or tr("History of runs")
+
+    @property
+    def gates(self) -> tuple[GateResult, ...]:
+        """The gates that the last runs were asked to pass."""
+        judged = self.analysis.judged
+        return () if judged is None else judged.gates
+
+
+AnyContext = StoredContext | ApartContext | HistoryContext
 """What a report is made of."""

@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pgassay.language import tr
+from pgassay.language import ntr, tr
 from pgassay.report.context import (
     AnyContext,
     ApartContext,
+    HistoryContext,
     ObservationContext,
     ReportContext,
     TraceContext,
@@ -78,6 +79,10 @@ def sections_of(context: AnyContext) -> Sequence[Section]:
             from pgassay.report.sections.apart import APART_SECTIONS
 
             return APART_SECTIONS
+        case HistoryContext():
+            from pgassay.report.sections.history import HISTORY_SECTIONS
+
+            return HISTORY_SECTIONS
         case TraceContext():
             from pgassay.report.sections.trace import TRACE_SECTIONS
 
@@ -94,3 +99,6 @@ def _notes(context: AnyContext) -> tuple[str, str]:
             return f"PostgreSQL {context.described.server_version}", tr("trace, no verdict")
         case ApartContext():
             return tr("made apart, not randomised"), ""
+        case HistoryContext():
+            runs = context.analysis.runs
+            return ntr("{n} run", "{n} runs", len(runs)), tr("made apart, not randomised")

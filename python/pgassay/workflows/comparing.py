@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,11 @@ from pgassay.analysis.apart.model import ApartRun, Session, Side
 from pgassay.analysis.apart.spread import session_of
 from pgassay.analysis.measures.courses.chart_series import chart_series
 from pgassay.analysis.measures.courses.latencies import read_latencies
+from pgassay.analysis.measures.model import TrialMeasures
 from pgassay.analysis.measures.sources import TrialSources
 from pgassay.analysis.measures.trial import measure_trial
 from pgassay.errors import PgassayError
+from pgassay.plan.model import Plan
 from pgassay.refusals.refusal import DirectoryRefused
 from pgassay.report.context import ApartContext
 from pgassay.samples.run_directory import RunDirectory
@@ -35,7 +38,7 @@ def compare_stored(
     each."""
     if len(paths) < 2:
         raise DirectoryRefused("one-run-alone")
-    _refuse_twice(paths)
+    refuse_twice(paths)
     names = _names(paths)
     sides = [
         Side(name, tuple(_side(path, has_charts))) for name, path in zip(names, paths, strict=True)
@@ -44,9 +47,10 @@ def compare_stored(
     return ApartContext(compare_runs(sides, question), __version__)
 
 
-def _refuse_twice(paths: Sequence[Path]) -> None:
+def refuse_twice(paths: Sequence[Path]) -> None:
+    """Refuses a run that is named twice, by itself or in a folder."""
     seen = set[Path]()
-    for path in (run for given in paths for run in _runs_of(given)):
+    for path in (run for given in paths for run in runs_of(given)):
         if path.resolve() in seen:
             raise DirectoryRefused("named-twice", path)
         seen.add(path.resolve())
@@ -73,21 +77,24 @@ def _names(paths: Sequence[Path]) -> list[str]:
     return [str(path) for path in paths]
 
 
-def _runs_of(path: Path) -> list[Path]:
-    """The run itself, or the runs directly in a folder, by their names."""
+def runs_of(path: Path) -> list[Path]:
+    """Returns the run itself, or the runs directly in a folder, by their names."""
     if not path.is_dir() or (path / RunDirectory.MARK).is_file():
         return [path]
     return sorted(found.parent for found in path.glob(f"*/{RunDirectory.MARK}")) or [path]
 
 
 def _side(path: Path, has_charts: bool) -> Iterator[ApartRun]:
-    for found in _runs_of(path):
-        yield _read_run(RunDirectory.open(found), has_charts)
+    for found in runs_of(path):
+        yield read_run(RunDirectory.open(found), has_charts)
 
 
-def _read_run(run: RunDirectory, has_charts: bool) -> ApartRun:
-    """What is compared of one run."""
-    plan, scripts = run.plan(), run.path / WORKLOAD_COPY
+def read_run(run: RunDirectory, has_charts: bool) -> ApartRun:
+    """Measures the trials of one run, and reads what else is compared of it.
+
+    Raises DirectoryRefused where no trial counts.
+    """
+    plan = run.plan()
     valid, series, latencies, invalid = [], [], [], 0
     for trial in run.trials():
         sources = TrialSources(trial)
@@ -100,19 +107,33 @@ def _read_run(run: RunDirectory, has_charts: bool) -> ApartRun:
         if has_charts and not plan.alternates:
             series.append(chart_series(trial, sources))
             latencies.append(read_latencies(trial, sources))
-    if not valid:
+    found = apart_run(run, plan, valid, invalid, _session(run))
+    return replace(found, series=tuple(series), latencies=tuple(latencies))
+
+
+def apart_run(
+    run: RunDirectory,
+    plan: Plan,
+    trials: Sequence[TrialMeasures],
+    invalid: int,
+    session: Session,
+) -> ApartRun:
+    """Returns the measured trials of a run with what else is compared of it.
+
+    Raises DirectoryRefused where there are none.
+    """
+    if not trials:
         raise DirectoryRefused("no-trial-counts", run.path)
+    scripts = run.path / WORKLOAD_COPY
     return ApartRun(
         name=run.path.resolve().name,
         plan=plan,
-        trials=tuple(sorted(valid, key=lambda trial: trial.number)),
+        trials=tuple(sorted(trials, key=lambda trial: trial.number)),
         invalid=invalid,
         materials=stored_materials(scripts) if scripts.is_file() else None,
         spec=_spec_of(run),
         environment=run.environment(),
-        session=_session(run),
-        series=tuple(series),
-        latencies=tuple(latencies),
+        session=session,
     )
 
 

@@ -128,7 +128,7 @@ def _differences(
         for arm in matched.common
     }
     sessions, base, unit = session_units(sides), sides[0].name, plan.step_unit
-    for metric in _measured(sides):
+    for metric in measured_metrics(sides):
         for arm in matched.common:
             for step in loads:
                 values = values_of(sides, arm, metric, step)
@@ -177,8 +177,8 @@ def _unless_idle(
     return found
 
 
-def _measured(sides: Sequence[Side]) -> list[Metric]:
-    """The metrics that every side has a value of."""
+def measured_metrics(sides: Sequence[Side]) -> list[Metric]:
+    """Returns the metrics that every side has a value of."""
     by_side = [
         set[str]().union(
             *(

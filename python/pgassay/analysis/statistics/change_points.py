@@ -70,26 +70,27 @@ def _change_points(values: Array) -> list[int]:
     whole = 2.0 * math.log(n) * long_run_variance(values)
     penalty = _WIDE_NET * whole
     centred = (values - values.mean())[:, None]
-    found = _pelt(centred, max(penalty, 1e-12))
+    found = best_pieces(centred, max(penalty, 1e-12), SHORTEST_PIECE)
     for _ in range(_ROUNDS):
         between = _between(values, found[:-1])
         surer = whole if between is None else 2.0 * math.log(n) * between
         if len(found) < 2 or surer <= penalty:
             break
         penalty = surer
-        found = _pelt(centred, penalty)
+        found = best_pieces(centred, penalty, SHORTEST_PIECE)
     return found[:-1]
 
 
-def _pelt(values: Array, penalty: float) -> list[int]:
-    """The ends of the pieces that a column of values is best divided into."""
+def best_pieces(values: Array, penalty: float, shortest: int) -> list[int]:
+    """The ends of the pieces, none shorter, that a column of values is best divided into where each
+    change costs the penalty (PELT with the quadratic cost of the mean)."""
     kernel = _kernel()
     if kernel is None:
         import ruptures  # the same C code, after a second of imports
 
-        search = ruptures.KernelCPD(kernel="linear", min_size=SHORTEST_PIECE).fit(values)
+        search = ruptures.KernelCPD(kernel="linear", min_size=shortest).fit(values)
         return list(search.predict(pen=penalty))
-    begins = kernel(values, penalty, SHORTEST_PIECE)
+    begins = kernel(values, penalty, shortest)
     found, end = [], len(values)
     while end > 0:
         found.append(end)

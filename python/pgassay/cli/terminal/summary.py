@@ -15,6 +15,7 @@ from pgassay.cli.terminal.console import out, plain
 from pgassay.report.context import (
     AnyContext,
     ApartContext,
+    HistoryContext,
     ObservationContext,
     ReportContext,
     TraceContext,
@@ -97,6 +98,11 @@ def _sections(context: AnyContext) -> Sequence[Section]:
             from pgassay.report.sections.observation import waits
 
             return waits.waits, of_observation.caveats
+        case HistoryContext():
+            from pgassay.report.sections.history import changes
+            from pgassay.report.sections.history import record as of_history
+
+            return changes.changes, of_history.limits, gates.gates
         case TraceContext():
             from pgassay.report.sections.trace import figures
             from pgassay.report.sections.trace import method as of_trace

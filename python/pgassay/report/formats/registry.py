@@ -11,7 +11,13 @@ from typing import Any
 
 from pgassay.refusals.refusal import DirectoryRefused
 from pgassay.report.brief.render import render_brief
-from pgassay.report.context import AnyContext, ApartContext, ObservationContext, ReportContext
+from pgassay.report.context import (
+    AnyContext,
+    ApartContext,
+    HistoryContext,
+    ObservationContext,
+    ReportContext,
+)
 from pgassay.report.data_tables.csv_files import render_csv
 from pgassay.report.formats.html import render_html
 from pgassay.report.formats.junit import render_junit
@@ -31,8 +37,15 @@ def rendered(context: AnyContext, output_format: str) -> bytes:
         raise DirectoryRefused(
             "no-verdicts-for-format", context.run_name, format=output_format, kind=kind, known=known
         )
-    found = (_OF_ALL | _OF_RUNS | {"json": _json})[output_format](context)
+    made = _OF_ALL | _OF_RUNS | {"json": _json, "svg": _svg}
+    found = made[output_format](context)
     return found.encode() if isinstance(found, str) else found
+
+
+def _svg(context: HistoryContext) -> str:
+    from pgassay.report.formats.picture import render_svg  # runs need none of it
+
+    return render_svg(context)
 
 
 def _json(context: AnyContext) -> str:
@@ -43,6 +56,10 @@ def _json(context: AnyContext) -> str:
             return render_object(context)
         case ApartContext():
             return render_apart_json(context)
+        case HistoryContext():
+            from pgassay.report.objects.history import render_history_json  # runs need none of it
+
+            return render_history_json(context)
     from pgassay.report.objects.traced import render_trace_object  # runs need none of it
 
     return render_trace_object(context)

@@ -14,6 +14,7 @@ from pgassay.notes import Importance, Note
 from pgassay.report.context import (
     AnyContext,
     ApartContext,
+    HistoryContext,
     ObservationContext,
     ReportContext,
     TraceContext,
@@ -43,6 +44,11 @@ def top_of(context: AnyContext) -> tuple[Block, ...]:
             from pgassay.report.summaries import trace as trace_summary
 
             return (_facts(trace_summary.facts(context), len(recorded_caveats(context))),)
+        case HistoryContext():
+            from pgassay.report.summaries import history as history_summary
+
+            facts = _facts(history_summary.facts(context), 0)
+            return (*_answers(history_summary.answers(context)), facts)
         case ApartContext():
             from pgassay.findings.apart.verdicts import caveats as caveats_apart
             from pgassay.report.summaries import apart as apart_summary

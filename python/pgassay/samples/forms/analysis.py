@@ -22,6 +22,10 @@ class Estimates(Stored):
 
     level: Number | None = None
     """Clients or rate of the step; None for the whole trial."""
+    start_ns: int = 0
+    """Nanoseconds since 1970, as `end_ns` is."""
+    end_ns: int = 0
+    transactions: int = 0
     values: dict[str, Number | None]
     """By metric."""
 
@@ -31,6 +35,7 @@ class AnalysedTrial(Stored):
 
     number: int
     block: int
+    position: int = 0
     arm: str
     whole: Estimates
     steps: Items[Estimates] = ()

@@ -15,7 +15,7 @@ from pgassay.findings.answer.gates import NOT_MEASURED, change_of, interval_of, 
 from pgassay.language import tr
 from pgassay.plan.model import Gate
 from pgassay.quantities import load
-from pgassay.report.context import ApartContext, ReportContext
+from pgassay.report.context import ApartContext, HistoryContext, ReportContext
 from pgassay.report.document.blocks import Paragraph
 from pgassay.report.document.section import Blocks, section
 from pgassay.report.document.table import Cell, Table, column, view
@@ -47,7 +47,7 @@ _TONES = {
 
 
 @section("answer/gates", "Gates")
-def gates(context: ReportContext | ApartContext) -> Blocks:
+def gates(context: ReportContext | ApartContext | HistoryContext) -> Blocks:
     """Nothing where no gate was asked for."""
     if context.gates:
         yield gate_table(context.gates)

@@ -1,0 +1,1 @@
+"""What a series of runs shows, in words."""
