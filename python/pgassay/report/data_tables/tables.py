@@ -17,6 +17,7 @@ from pgassay.report.data_tables.model import table_of
 from pgassay.report.data_tables.observed import observation_tables
 from pgassay.report.data_tables.record import record_tables, run_table
 from pgassay.report.data_tables.recorded import recorded_tables
+from pgassay.report.data_tables.sampled import sampled_tables
 from pgassay.report.data_tables.trials import detail_tables, trial_data
 from pgassay.report.document.table import Table
 
@@ -51,6 +52,7 @@ def _of_run(context: ReportContext) -> tuple[Table, ...]:
         trial_data(context),
         *detail_tables(context),
         *recorded_tables(context),
+        *sampled_tables(context),
         *record_tables(context),
     )
 
