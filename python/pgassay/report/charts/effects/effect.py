@@ -98,7 +98,7 @@ def _row(at: int, comparison: Comparison, label: Tip) -> Iterator[Mark]:
     if comparison.ci95_pct is not None:
         ends = comparison.ci95_pct
         yield Line(ends, (at, at), colour, width=3.5)
-        yield Points(ends, (at, at), colour, (tip, tip), size=13, symbol="tick")
+        yield Points(ends, (at, at), colour, ((), ()), size=13, symbol="tick")
     yield Points((comparison.effect_pct or 0.0,), (at,), colour, (tip,), size=13, symbol="diamond")
 
 

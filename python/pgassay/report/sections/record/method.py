@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pgassay.analysis.model import IntervalKind
-from pgassay.language import Message, tr
+from pgassay.language import Message, ntr, tr
 from pgassay.notes import Importance
 from pgassay.plan.description import EXCHANGE, combinations_line, plots_line
 from pgassay.report.context import ObservationContext, ReportContext
@@ -32,7 +32,11 @@ def caveats(context: ReportContext) -> Blocks:
     """A run with any caveat: those that could change the verdict first."""
     for importance, texts in caveats_of(context).items():
         if importance is Importance.DETAIL:
-            summary = tr("{n} that cannot change the result", n=len(texts))
+            summary = ntr(
+                "{n} caveat that cannot change the result",
+                "{n} caveats that cannot change the result",
+                len(texts),
+            )
             yield Fold(summary, [Items(texts)], in_text=True)
         else:
             group = (Heading(_IMPORTANCE[importance]), Items(texts))
