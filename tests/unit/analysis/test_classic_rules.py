@@ -63,6 +63,14 @@ def test_each_rule_fires_in_the_share_of_intervals_that_exceed_it(
     assert found.band == band
 
 
+def test_free_memory_is_that_of_a_group_with_a_limit() -> None:
+    group = {"group_bytes": 127e6, "group_limit_bytes": 128e6, "group_inactive_bytes": 60e6}
+    trial = even({name: partly(value, 1.0, value) for name, value in group.items()})
+    memory = [one for one in rule_shares([figures(trial, 30.0)], CORES, []) if "< 5" in one.rule]
+    assert [one.share_pct for one in memory] == [100.0, 0.0]
+    assert all("group" in one.rule for one in memory)
+
+
 def test_a_share_is_of_all_trials_and_says_how_far_they_lie_apart() -> None:
     trials = [even({"pswpin": partly(1.0, share, 0.0)}) for share in (0.0, 0.5, 1.0)]
     found = share_of(trials, "si > 0")

@@ -109,6 +109,33 @@ def means(one: MethodCell) -> list[float | None]:
     return [figure.mean for figure in one.figures]
 
 
+@pytest.mark.parametrize(
+    ("used", "limit", "reached"),
+    [
+        ("memory.current", "memory.max", ("memory.events", "max")),
+        ("memory.usage_in_bytes", "memory.limit_in_bytes", ("memory.failcnt", "value")),
+    ],
+)
+def test_memory_is_that_of_the_servers_group_where_it_has_a_limit(
+    used: str, limit: str, reached: tuple[str, str]
+) -> None:
+    group: Signals = {
+        ("cgroup", used, "value"): 100e6,
+        ("cgroup", limit, "value"): 128e6,
+        ("cgroup", "memory.stat", "inactive_file"): 36e6,
+        ("cgroup", *reached): 7.0,
+    }
+    analysis = analysis_of(plan_of(), usual={**USUAL, **group})
+    titles = {one.title for one in analysis.explanation.methods}
+    assert "Memory in use" not in titles
+    in_use = cell(analysis, "Memory in use, of the limit of the server's control group")
+    assert means(in_use) == pytest.approx([50.0] * 2)
+    times = cell(analysis, "Times that the control group reached its limit")
+    assert means(times) == pytest.approx([7.0] * 2)
+    without = analysis_of(plan_of())
+    assert not any("control group" in str(one.title) for one in without.explanation.methods)
+
+
 def test_cells_are_what_the_signals_say() -> None:
     analysis = analysis_of(plan_of())
     of_cpu = cell(analysis, "Time in which a task waited for a processor (PSI)", "CPU")

@@ -60,3 +60,22 @@ def test_a_group_has_figures_and_the_root_of_the_host_none(
     tmp_path: Path, kind: str, line: str, files: tuple[str, ...], expected: list[str]
 ) -> None:
     assert found(tmp_path, kind, line, files) == expected
+
+
+@pytest.mark.parametrize(
+    ("kind", "line", "name", "text", "is_read"),
+    [
+        ("cgroup2", "0::/pg", "pg/memory.max", "134217728\n", True),
+        ("cgroup2", "0::/pg", "pg/memory.max", "max\n", False),
+        ("cgroup", "4:memory:/pg", "pg/memory.limit_in_bytes", "134217728\n", True),
+        ("cgroup", "4:memory:/pg", "pg/memory.limit_in_bytes", "9223372036854771712\n", False),
+    ],
+)
+def test_a_limit_is_read_only_where_there_is_one(
+    tmp_path: Path, kind: str, line: str, name: str, text: str, is_read: bool
+) -> None:
+    limit = tmp_path / "mount" / name
+    limit.parent.mkdir(parents=True)
+    limit.write_text(text)
+    known = ("pg/cgroup.type",) if kind == "cgroup2" else ("release_agent",)
+    assert (name in found(tmp_path, kind, line, known)) is is_read

@@ -29,7 +29,8 @@ def rule_shares(
     trials: Sequence[Figures], cores: int | None, disks: Sequence[str]
 ) -> tuple[RuleShare, ...]:
     """Counts how often each rule of vmstat was met, then those of iostat disk by disk."""
-    rules = [("", rule) for rule in LIMITS["vmstat"]]
+    memory = "group" if any("group_free" in one for one in trials) else "host"
+    rules = [("", rule) for rule in LIMITS["vmstat"] if rule.get("memory", memory) == memory]
     rules += [(disk, rule) for disk in disks for rule in LIMITS["iostat"]]
     return tuple(_share(rule, disk, trials, cores) for disk, rule in rules)
 

@@ -39,6 +39,10 @@ _DURATIONS = {
 }
 
 
+_LIMITS = (("cgroup", "memory.max"), ("cgroup", "memory.limit_in_bytes"))
+"""The source and object of a control group's limit, in version 2 and 1."""
+
+
 @dataclass(frozen=True)
 class CellValues:
     """A cell without its figures, and its value in each trial."""
@@ -55,7 +59,10 @@ def cell_values(
 ) -> list[CellValues]:
     """USE, then RED, then LTES, in the order of a table."""
     reader = _Reader(plan, trials, signals, environment)
-    use = [made for one in CELLS if one.method == "use" for made in reader.cells(one)]
+    limited = any((source, of) in _LIMITS for arm in signals for source, of, _ in arm.keys)
+    memory = ("", "group" if limited else "host")
+    cells = [one for one in CELLS if one.method == "use" and one.memory in memory]
+    use = [made for one in cells for made in reader.cells(one)]
     ltes = [made for one in CELLS if one.method == "ltes" for made in reader.cells(one)]
     # The cells of a resource stand together, in the order in which it is first named.
     order = list(dict.fromkeys(made.cell.of for made in use))

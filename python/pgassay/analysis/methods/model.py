@@ -77,6 +77,9 @@ class CellDefinition:
     floor: float | None = None
     each: Literal["", "disk"] = ""
     missing: str = ""
+    memory: Literal["", "host", "group"] = ""
+    """Of a cell of memory: that of the host, or of the server's control group where this has a
+    limit."""
 
 
 _FILE: Mapping[str, Any] = terms_of(

@@ -20,7 +20,10 @@ MEMORY_LIMIT = {"": "memory.max", "memory": "memory.limit_in_bytes"}
 _VERSION_2 = (
     ("cpu.stat", "cpu", "pairs"),
     ("memory.current", "memory.current", "number"),
+    ("memory.max", "memory.max", "number"),
+    ("memory.swap.current", "memory.swap.current", "number"),
     ("memory.events", "memory.events", "pairs"),
+    ("memory.stat", "memory.stat", "pairs"),
     ("io.stat", "io", "cgroup_io"),
 )
 _VERSION_1 = {
@@ -28,7 +31,10 @@ _VERSION_1 = {
     "cpuacct": (("cpuacct.usage", "cpuacct.usage", "number"),),
     "memory": (
         ("memory.usage_in_bytes", "memory.usage_in_bytes", "number"),
+        ("memory.limit_in_bytes", "memory.limit_in_bytes", "number"),
         ("memory.failcnt", "memory.failcnt", "number"),
+        ("memory.oom_control", "memory.oom_control", "pairs"),
+        ("memory.stat", "memory.stat", "pairs"),
     ),
     # By device, under version 2's names. Newer kernels count only where a limit is set.
     "blkio": (
@@ -38,6 +44,9 @@ _VERSION_1 = {
 }
 
 
+_BEYOND_ALL = 2**62
+
+
 def control_group_files(host: Host, pid: int, mounts: Sequence[Mount]) -> list[dict[str, str]]:
     """The files of a process's groups that can be read, as the sampler's `files`."""
     found = []
@@ -45,9 +54,17 @@ def control_group_files(host: Host, pid: int, mounts: Sequence[Mount]) -> list[d
         files = _VERSION_1.get(controller, ()) if controller else _VERSION_2
         for name, label, form in files:
             path = directory / name
-            if is_there(host, path) and not _is_whole_host(host, mount, directory):
+            if not is_there(host, path) or _is_whole_host(host, mount, directory):
+                continue
+            if name not in MEMORY_LIMIT.values() or _limits(text_of(host, path)):
                 found.append({"path": str(path), "source": SOURCE, "object": label, "format": form})
     return found
+
+
+def _limits(text: str | None) -> bool:
+    """Whether the text of a limit is one: version 2 says "max" where there is none, version 1 a
+    number beyond all memory."""
+    return text is not None and text.strip().isdigit() and int(text) < _BEYOND_ALL
 
 
 def memory_limit_files(host: Host, pid: int, mounts: Sequence[Mount]) -> Iterator[Path]:

@@ -40,6 +40,13 @@ _SAME = {
     "cs": "ctxt",
     "dirty_kb": "mem_dirty_kb",
     "available_kb": "mem_available_kb",
+    "group_reached": "group_reached",
+    "group_throttled": "group_throttled",
+    "group_killed": "group_killed",
+    "group_bytes": "group_bytes",
+    "group_anon_bytes": "group_anon_bytes",
+    "group_file_bytes": "group_file_bytes",
+    "group_swap_bytes": "group_swap_bytes",
 }
 _BLOCK = 8192.0
 _SECTORS_PER_MB = 2048.0
@@ -106,6 +113,20 @@ def _memory(raw: Figures) -> dict[str, Array]:
             found[name] = _ratio(100.0 * raw[source], raw["mem_total_kb"], np.nan)
     if "swap_total_kb" in raw and "swap_free_kb" in raw:
         found["swap_kb"] = raw["swap_total_kb"] - raw["swap_free_kb"]
+    return found | _group(raw)
+
+
+def _group(raw: Figures) -> dict[str, Array]:
+    """What the server's control group has left of its limit. Pages of files that were not used
+    lately are given up first, so they count as available, as the kernel counts them for a host."""
+    used, limit = raw.get("group_bytes"), raw.get("group_limit_bytes")
+    if used is None or limit is None:
+        return {}
+    found = {"group_pct": _ratio(100.0 * used, limit, np.nan)}
+    found["group_free"] = 100.0 - found["group_pct"]
+    if "group_inactive_bytes" in raw:
+        given_up = _ratio(100.0 * raw["group_inactive_bytes"], limit, np.nan)
+        found["group_available"] = np.minimum(found["group_free"] + given_up, 100.0)
     return found
 
 
