@@ -33,6 +33,7 @@ from pgassay.analysis.measures.model import Caveat, TrialMeasures, TrialSignals
 from pgassay.analysis.measures.signals import buffer_caches, by_arm
 from pgassay.analysis.measures.statements import SeenPlan, TrialStatements
 from pgassay.analysis.measures.variants import summarise_variants
+from pgassay.analysis.methods.model import MethodCell
 from pgassay.analysis.methods.tables import method_cells
 from pgassay.analysis.model import Analysis, Answer, Behaviour, Explanation, RunFacts, RunNoise
 from pgassay.analysis.noise.aa_run import calibrate, noise_floor
@@ -40,6 +41,7 @@ from pgassay.analysis.profiles.functions import profiles_of
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.sampled.by_load import load_profiles
 from pgassay.analysis.sampled.host_figures import host_figures, knobs_of
+from pgassay.analysis.sampled.model import HostFigure
 from pgassay.analysis.sampled.wait_events import wait_events
 from pgassay.analysis.statements.use import plans_by_arm, statement_use
 from pgassay.analysis.trade_offs.weigh import trade_offs
@@ -218,11 +220,13 @@ def explanation_of(
     tps = {arm.id: arm.means.get("tps") for arm in answer.arms}
     knobs = knobs_of(plan, facts.environment)
     return Explanation(
-        infrastructure=host_figures(plan, series, knobs),
+        infrastructure=_unjudged(host_figures(plan, series, knobs), plan),
         load_profiles=load_profiles(plan, answer.trials, series, knobs, facts.asked),
         wait_events=wait_events(plan, signals),
         signals=arms,
-        methods=method_cells(plan, answer.trials, answer.comparisons, arms, facts.environment),
+        methods=_unjudged(
+            method_cells(plan, answer.trials, answer.comparisons, arms, facts.environment), plan
+        ),
         buffer_cache=buffer_caches(arms),
         statement_use=statement_use(plan, statements, signals, facts.statements, withdrawn),
         plans=plans_by_arm(plan.arms, plans),
@@ -268,6 +272,16 @@ def noise_of(
         return RunNoise(floor, calibration)
     caveat = Caveat.of("calibration", Note("analysis/noise/no-calibration"))
     return RunNoise(floor, warnings=(caveat,))
+
+
+_Figure = TypeVar("_Figure", MethodCell, HostFigure)
+
+
+def _unjudged(found: Sequence[_Figure], plan: Plan) -> tuple[_Figure, ...]:
+    """Figures of the host; of arms that are only described, neither direction is good."""
+    if not plan.describes:
+        return tuple(found)
+    return tuple(replace(one, good="neither") for one in found)
 
 
 def _present(found: Iterable[T | None]) -> list[T]:

@@ -24,6 +24,7 @@ from pgassay.analysis.measures.within_run import of_one_server, with_deviations,
 from pgassay.analysis.model import Answer
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.verdicts.arm_summary import summarise_arms
+from pgassay.analysis.verdicts.described import described
 from pgassay.analysis.verdicts.idle_rounds import IdleRounds, idle_rounds
 from pgassay.analysis.verdicts.left_out_trials import (
     LostTrials,
@@ -102,7 +103,7 @@ def judge(
         comparisons = corrected(given, plan, rule)
         if not of_verdicts_only:
             comparisons = adjusted_for_early_end(comparisons, plan, rule)
-        comparisons = with_typical_trial(comparisons, plan.metric)
+        comparisons = described(with_typical_trial(comparisons, plan.metric), plan, rule)
     found = Answer(
         question=plan.question,
         metric=plan.metric,

@@ -169,7 +169,10 @@ class Answer:
         return tuple(c for c in self.comparisons if c.metric == self.metric)
 
     def beside(self, verdict: Comparison) -> tuple[tuple[Comparison, Endpoint], ...]:
-        """The endpoints of the same level and load, with their margins, in the file's order."""
+        """The endpoints of the same level and load, with their margins, in the file's order; none
+        of a level that is described."""
+        if verdict.verdict is Verdict.DESCRIBED:
+            return ()
         at = (verdict.factor, verdict.level, verdict.step)
         by_metric = {c.metric: c for c in self.comparisons if (c.factor, c.level, c.step) == at}
         return tuple(
@@ -177,8 +180,10 @@ class Answer:
         )
 
     def judged(self) -> tuple[tuple[Comparison, Endpoint | None], ...]:
-        """Every verdict, and beneath it the endpoints beside it with their margins."""
-        return tuple(pair for one in self.verdicts() for pair in ((one, None), *self.beside(one)))
+        """Every verdict but of described levels, and beneath it the endpoints beside it with their
+        margins."""
+        given = (one for one in self.verdicts() if one.verdict is not Verdict.DESCRIBED)
+        return tuple(pair for one in given for pair in ((one, None), *self.beside(one)))
 
     def decided(self) -> bool:
         """Whether every verdict over whole trials has been reached."""

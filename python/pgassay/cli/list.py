@@ -45,6 +45,7 @@ class VerdictName(StrEnum):
     EQUIVALENT = "equivalent"
     UNDECIDED = "undecided"
     CALIBRATION = "calibration"
+    DESCRIBED = "described"
     MEASURED = "measured"
     OBSERVATION = "observation"
 

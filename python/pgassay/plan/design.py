@@ -90,7 +90,12 @@ def _calibration(plan: Plan) -> Plan:
 def _experiment(spec: Spec, *, calibrates: bool) -> Plan:
     design, load = spec.file.design, spec.file.load
     factors = tuple(
-        Factor(factor.name, factor.kind.name, factor.levels)
+        Factor(
+            factor.name,
+            factor.kind.name,
+            factor.levels,
+            factor.name in design.describes,
+        )
         for factor in kinds.written_factors(spec.file.factors)
     )
     combined = combine(factors, design.combinations, design.resolution)
@@ -103,6 +108,9 @@ def _experiment(spec: Spec, *, calibrates: bool) -> Plan:
     steps = steps_of(load)
     mode = choose_mode(spec.file, factors)
     least, most = blocks_of(design, mode.name)
+    # Without a verdict there is nothing that could end the run early.
+    only_describes = bool(factors) and all(factor.describes for factor in factors)
+    most = least if only_describes else most
     factors = as_applied(factors, mode.name)
     refuse_changes(spec.file, factors, mode)
     arms = _arms(factors, combined.levels)
@@ -136,13 +144,13 @@ def _experiment(spec: Spec, *, calibrates: bool) -> Plan:
         plots="split" if plots.split else "complete",
         hard=plots.hard,
         plots_reason=plots.reason,
-        stopping=stopping_of(design.stopping, least, most),
-        looks=design.looks_at(),
+        stopping="fixed" if only_describes else stopping_of(design.stopping, least, most),
+        looks=() if only_describes else design.looks_at(),
         mode=mode.name,
         mode_reason=mode.reason,
         modes_refused=mode.refused,
         held_mode=mode.name if calibrates else BLOCKS,
-        endpoints=_endpoints(spec),
+        endpoints=() if only_describes else _endpoints(spec),
     )
 
 

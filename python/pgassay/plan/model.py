@@ -28,6 +28,8 @@ class Factor:
     kind: str
     """A name in `spec.factors.kinds.KINDS`."""
     levels: tuple[str, ...]
+    describes: bool = False
+    """Whether its levels are described side by side, and get no verdict."""
 
     @property
     def baseline(self) -> str:
@@ -328,9 +330,14 @@ class Plan:
         return LoadUnit.RATE if len(rates) > 1 else LoadUnit.CLIENTS
 
     @property
+    def describes(self) -> bool:
+        """Whether every factor is described, so that the run gives no verdict."""
+        return bool(self.factors) and all(factor.describes for factor in self.factors)
+
+    @property
     def compared_levels(self) -> int:
-        """How many levels are compared with a baseline, over all factors."""
-        return sum(len(factor.levels) - 1 for factor in self.factors)
+        """How many levels get a verdict against a baseline, over all factors."""
+        return sum(len(factor.levels) - 1 for factor in self.factors if not factor.describes)
 
     def step_levels(self) -> tuple[float, ...]:
         """Returns the number of clients, or the rate, of each measured step, in the order of the

@@ -132,6 +132,11 @@ class DesignTable(StoppingKeys):
         description="metrics with a verdict beside the primary one: mean, p50, p95, p99, tps,"
         " failures, wal, cpu; with margins { p99 = '10%' }; left out: p99",
     )
+    describes: Annotated[tuple[str, ...], Field(strict=False)] = Field(
+        (),
+        description="names of factors whose levels are described side by side and get no verdict,"
+        " such as workload",
+    )
     seed: Annotated[int, Field(ge=0, le=2**63 - 1)] | None = Field(
         None, description="of the order of trials and of the load; drawn and stored if left out"
     )

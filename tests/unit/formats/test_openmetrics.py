@@ -13,6 +13,7 @@ from prometheus_client.parser import text_string_to_metric_families as prometheu
 
 from pgassay.analysis.gates.grammar import parse_gates
 from pgassay.analysis.gates.judge import judge_gates
+from pgassay.analysis.model import Verdict
 from pgassay.cli.main import app
 from pgassay.report.context import ReportContext
 from pgassay.report.formats.openmetrics import render_openmetrics
@@ -60,7 +61,7 @@ def test_effects_bounds_and_verdicts_carry_what_they_are_of(context: ReportConte
             if labels.items() <= of.items()
         ]
         assert [state for state, value in states if value == 1.0] == [one.verdict.value]
-        assert len(states) == 6
+        assert len(states) == len(Verdict)
     p50 = context.analysis.answer.arms[0].means["latency_p50"]
     assert any(
         of["arm"] == "a1" and of["statistic"] == "p50" and value == pytest.approx(p50 / 1000)

@@ -28,6 +28,8 @@ class Verdict(StrEnum):
     UNDECIDED = "undecided"
     CALIBRATION = "calibration"
     """Of an A/A run, whose arms are identical."""
+    DESCRIBED = "described"
+    """Of a factor whose levels are set side by side and not judged."""
 
 
 SAME = (Verdict.EQUIVALENT, Verdict.NEGLIGIBLE)

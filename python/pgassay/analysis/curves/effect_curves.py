@@ -64,7 +64,7 @@ def _shift(
     if pairs is None:
         return None
     rows = pairs.differences
-    curve = ratio_curve(rows, shared_by=plan.compared_levels)
+    curve = ratio_curve(rows, shared_by=max(1, plan.compared_levels))
     return QuantileShift(
         factor=factor.name,
         baseline=factor.baseline,
@@ -96,7 +96,7 @@ def effects_by_load(plan: Plan, trials: Sequence[TrialMeasures]) -> tuple[Effect
     names = [plan.metric] if plan.has_rate else dict.fromkeys((plan.metric, "tps"))
     named = [METRICS[name] for name in names]
     metrics = [metric for metric in named if metric.scale == "ratio"]
-    shared_by = len(metrics) * plan.compared_levels
+    shared_by = len(metrics) * max(1, plan.compared_levels)
     found = [
         _effect(plan, trials, loads, metric, factor, level, shared_by)
         for metric in metrics

@@ -58,7 +58,8 @@ def effects_by_half(
     change = replace(second, values=second.values - first.values)
     found = []
     for verdict in verdicts:
-        if verdict.step is None and verdict.withdrawn is None:
+        is_given = verdict.withdrawn is None and verdict.verdict is not Verdict.DESCRIBED
+        if verdict.step is None and is_given:
             one = _of_level(plan, verdict, metric, (first, second, change))
             if one is not None:
                 found.append(one)

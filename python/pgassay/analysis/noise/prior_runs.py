@@ -151,7 +151,7 @@ def expect(
     conditions: Conditions, plan: Plan, records: Sequence[Mapping[str, Any]]
 ) -> Expectation | None:
     """The expectation; None without factors, or where nothing is known of such a design."""
-    if not plan.factors:
+    if not plan.factors or plan.describes:
         return None
     plan = timed(plan, conditions, records)
     same, others = _prior_runs(conditions, plan, records)

@@ -55,7 +55,7 @@ def statement_use(
     """
     own = own_among(texts)
     trials = [replace(one, grown=_without(one.grown, own)) for one in trials]
-    listed = _listed(trials)
+    listed = _listed(trials, of_each_arm=plan.describes)
     arms = dict.fromkeys(one.arm for one in trials)
     ordered = [arm.id for arm in plan.arms if arm.id in arms] or list(arms)
     found = [
@@ -86,12 +86,15 @@ def _without(
     return {queryid: columns for queryid, columns in grown.items() if queryid not in own}
 
 
-def _listed(trials: Sequence[TrialStatements]) -> dict[str, bool]:
-    """The statements that matter → whether they are of those with 80 % of the time together."""
+def _listed(trials: Sequence[TrialStatements], *, of_each_arm: bool) -> dict[str, bool]:
+    """The statements that matter → whether they are of those with 80 % of the time together; of
+    each arm, where a transaction of one may take many times as long as one of another."""
     time: dict[str, float] = {}
     for one in trials:
-        for queryid, columns in one.grown.items():
-            spent = columns.get("exec_time_ms", 0.0) / one.transactions
+        every = sum(columns.get("exec_time_ms", 0.0) for columns in one.grown.values())
+        unit = every if of_each_arm else one.transactions
+        for queryid, columns in one.grown.items() if unit else ():
+            spent = columns.get("exec_time_ms", 0.0) / unit
             time[queryid] = time.get(queryid, 0.0) + spent
     total = sum(time.values())
     found: dict[str, bool] = {}

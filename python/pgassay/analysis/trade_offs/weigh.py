@@ -25,7 +25,11 @@ def trade_offs(
     """Weighs each factor; none of an A/A run, or where arms alternate within trials."""
     if plan.calibrates or plan.alternates:
         return ()
-    found = (_of_factor(plan, factor, trials, comparisons) for factor in plan.factors)
+    found = (
+        _of_factor(plan, factor, trials, comparisons)
+        for factor in plan.factors
+        if not factor.describes
+    )
     return tuple(one for one in found if one.criteria)
 
 

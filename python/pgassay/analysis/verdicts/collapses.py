@@ -61,7 +61,7 @@ def trials_to_exclude(share: float) -> int:
 
 def collapse_outlook(plan: Plan) -> CollapseOutlook | None:
     """Returns the limits for the plan's fewest and most blocks; None where nothing is compared."""
-    if plan.calibrates or not plan.factors:
+    if plan.calibrates or plan.describes or not plan.factors:
         return None
     blocks = dict.fromkeys((plan.min_blocks, plan.last_block))
     return CollapseOutlook(

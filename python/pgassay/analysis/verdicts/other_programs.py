@@ -79,14 +79,15 @@ def other_program_caveats(
     }
     note = Note("analysis/verdicts/other-programs", values)
     numbers = [trial.number for trial in found.trials]
-    could_change = any(one.verdict is Verdict.UNDECIDED for one in verdicts)
+    judged = [one for one in verdicts if one.verdict is not Verdict.DESCRIBED]
+    could_change = any(one.verdict is Verdict.UNDECIDED for one in judged)
     if means := _unequal(plan, trials):
         by_arm = tuple(
             Note("analysis/verdicts/use-of-arm", {"share": share, "label": label})
             for label, share in means.items()
         )
         note = Note("analysis/verdicts/other-programs-unequal", {"caveat": note, "by_arm": by_arm})
-        could_change = not all(_exceeds(one, plan, means) for one in verdicts)
+        could_change = not all(_exceeds(one, plan, means) for one in judged)
     importance = Importance.VERDICT if could_change else Importance.SIZE
     yield Caveat.of("other-programs", note, importance, numbers)
 

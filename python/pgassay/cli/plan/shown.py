@@ -142,7 +142,9 @@ def _print(spec: Spec, drawn: Plan, placement: Placement, knobs: Sequence[str]) 
     labelled("workload  ", f"{spec.workload.name}, scale {spec.file.workload.scale}:")
     _print_load(spec, drawn)
     share = f"{100 * drawn.smallest_effect:g} %"
-    labelled("metric    ", f"{drawn.metric}; an effect below {share} does not matter")
+    limit = f"an effect below {share} does not matter"
+    judged = "described side by side, without a verdict" if drawn.describes else limit
+    labelled("metric    ", f"{drawn.metric}; {judged}")
     if endpoints := price(drawn):
         labelled("endpoints ", str(endpoints))
     for limit in [] if spec.file.guard is None else spec.file.guard.described():

@@ -27,6 +27,8 @@ def refuse_without_comparison(gates: Sequence[Gate], plan: Plan, of: Path) -> No
     """Refuses gates for a run of one arm or an A/A run, which compares nothing."""
     if gates and plan.calibrates:
         raise SetupRefused("gate-of-identical-arms", str(of))
+    if gates and plan.describes:
+        raise SetupRefused("gate-of-described", str(of))
     if gates and not plan.factors:
         raise SetupRefused("gate-of-nothing-varied", str(of))
 

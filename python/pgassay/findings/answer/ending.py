@@ -77,7 +77,9 @@ def _rows(
     if len(whole) == 1:
         (one,) = whole
         said = verdict_sentence(one, analysis)
-        yield EndingRow(badge(one, analysis), one.verdict, said, _named_figures(one))
+        # The sentence of described levels has the figures.
+        figures = None if one.verdict is Verdict.DESCRIBED else _named_figures(one)
+        yield EndingRow(badge(one, analysis), one.verdict, said, figures)
     elif whole:
         for one in _foremost(whole):
             yield EndingRow(badge(one, analysis), one.verdict, _compact(one, analysis))
@@ -134,6 +136,8 @@ def _following(plan: Plan, analysis: Analysis, findings: Sequence[Finding]) -> N
     fitness = next((one.claim for one in findings if one.title.code == FITNESS), None)
     if fitness is not None:
         return fitness
+    if whole and all(one.verdict is Verdict.DESCRIBED for one in whole):
+        return Note(f"{_RULE}/next.described")
     for one in whole:
         if (why := reason_of(one, analysis)) is not None:
             return as_sentences(reason_note(why, answer.smallest_effect), way_note(why))

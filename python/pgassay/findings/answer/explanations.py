@@ -22,13 +22,15 @@ from pgassay.notes import Note
 _RULE = "findings/answer/explanations"
 _RULES = texts_of(__name__)
 _LIMITS = _RULES["thresholds"]
+_UNEXPLAINED = (Verdict.CALIBRATION, Verdict.DESCRIBED)
 
 
 def find(analysis: Analysis, facts: RunFacts) -> list[Finding]:
-    """Explanations of each verdict over whole trials; an A/A run has none."""
+    """Explanations of each verdict over whole trials; an A/A run and described
+    levels have none."""
     found = []
     for verdict in analysis.answer.verdicts():
-        if verdict.step is None and verdict.verdict is not Verdict.CALIBRATION:
+        if verdict.step is None and verdict.verdict not in _UNEXPLAINED:
             different = _clearly_different(verdict, analysis)
             named = named_parts(analysis, verdict.factor, verdict.level)
             found += _patterns(verdict, different, named, analysis, facts)

@@ -66,6 +66,8 @@ def _answer(verdict: Comparison, analysis: Analysis) -> Note:
 
 def verdict_sentence(comparison: Comparison, analysis: Analysis, beside: Note | str = "") -> Note:
     """One sentence that answers the question; `beside` is what it says of the endpoints."""
+    if comparison.verdict is Verdict.DESCRIBED:
+        return _side_by_side(comparison, analysis)
     metric = METRICS[comparison.metric]
     title, margin = Term(metric.title), analysis.answer.smallest_effect
     family, form = _template(comparison, metric)
@@ -89,6 +91,37 @@ def verdict_sentence(comparison: Comparison, analysis: Analysis, beside: Note | 
         aliases = tuple(alias.lstrip("\u2212") for alias in comparison.aliases)
         aliased = Note.of("findings/answer/aliased", factor=comparison.factor, list=aliases)
         sentence = as_sentences(sentence, aliased)
+    if comparison.step is None:
+        return sentence
+    load = load_of(comparison.step, comparison.step_unit)
+    return Note.of("findings/answer/sentence-at-load", load=load, sentence=sentence)
+
+
+_DESCRIBING = ("tps", "latency_mean", "latency_p99", "response_mean", "response_p99")
+
+
+def _side_by_side(comparison: Comparison, analysis: Analysis) -> Note:
+    """The figures of both levels, of described levels."""
+    at = (comparison.factor, comparison.level, comparison.step)
+    of_level = {
+        c.metric: c for c in analysis.answer.comparisons if (c.factor, c.level, c.step) == at
+    }
+    shown = dict.fromkeys((comparison.metric, *_DESCRIBING))
+    sentence = Note.of(
+        f"{_RULE}/described.any",
+        factor=comparison.factor,
+        baseline=comparison.baseline,
+        level=comparison.level,
+        figures=tuple(
+            Note.of(
+                f"{_RULE}/described.figure",
+                metric=Term(METRICS[one.metric].title),
+                first=measured(one.baseline_mean, METRICS[one.metric]),
+                second=measured(one.level_mean, METRICS[one.metric]),
+            )
+            for one in (of_level[name] for name in shown if name in of_level)
+        ),
+    )
     if comparison.step is None:
         return sentence
     load = load_of(comparison.step, comparison.step_unit)

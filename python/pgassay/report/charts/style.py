@@ -62,6 +62,7 @@ TONES = {
     Verdict.NEGLIGIBLE: "same",
     Verdict.UNDECIDED: "undecided",
     Verdict.CALIBRATION: "measured",
+    Verdict.DESCRIBED: "measured",
 }
 """Verdict → the class name that style.css colours."""
 DEPENDENCE_TONES = {

@@ -15,6 +15,7 @@ from pgassay.report.sections.answer import (
     effect,
     factors,
     gates,
+    profiles,
     trade_offs,
     why,
 )
@@ -40,6 +41,7 @@ RUN_PARTS: tuple[tuple[str, tuple[Section, ...]], ...] = (
         Message("The answer"),
         (
             effect.calibration,
+            profiles.profiles,
             effect.effect,
             by_server.by_server,
             gates.gates,

@@ -92,14 +92,15 @@ def facts(context: ReportContext) -> tuple[tuple[str, str], ...]:
         *(((tr("Workload"), words),) if (words := workload_words(context)) else ()),
         primary_metric(context),
     ]
-    if plan.factors:
+    if plan.factors and not plan.describes:
         found += [
             (
                 tr("Smallest effect that matters"),
                 f"±\xa0{decimals(100 * analysis.answer.smallest_effect, 'g')}\xa0%",
             ),
-            (tr("Interval"), interval_words(context)),
         ]
+    if plan.factors:
+        found.append((tr("Interval"), interval_words(context)))
     if plan.alternates:
         where = tr(", each on its own server") if plan.side_by_side else ""
         found.append(
@@ -121,7 +122,8 @@ def primary_metric(context: ReportContext) -> tuple[str, str]:
     """(name, value): the metric that is judged, and which direction of it is better."""
     metric = METRICS[context.analysis.answer.metric]
     direction = {"higher": tr("higher is better"), "lower": tr("lower is better")}.get(metric.good)
-    words = [metric.title, direction] if direction else [metric.title]
+    judged = direction and not context.plan.describes
+    words = [metric.title, direction] if judged else [metric.title]
     return tr("Primary metric"), listed(words)
 
 
@@ -135,7 +137,8 @@ def design_facts(context: ReportContext) -> list[tuple[str, str]]:
 
 def _means(context: ReportContext) -> Iterator[tuple[str, str]]:
     """The primary metric with the baseline and with the level, of a few verdicts."""
-    whole = [one for one in context.analysis.answer.verdicts() if one.step is None]
+    judged = context.analysis.answer.judged()
+    whole = [one for one, beside in judged if beside is None and one.step is None]
     for one in whole if len(whole) <= _MOST_MEANS else ():
         metric = METRICS[one.metric]
         means = (quantity(mean, metric) for mean in (one.baseline_mean, one.level_mean))

@@ -71,10 +71,13 @@ def interval_of(comparison: Comparison) -> str:
     return tr(" to ").join(_signed(end, metric) for end in comparison.ci95)
 
 
+_WITHOUT_VERDICT = (Verdict.UNDECIDED, Verdict.DESCRIBED)
+
+
 def result(comparison: Comparison) -> Cell:
     """The verdict; of a metric beside the primary one whether it differs, where none is given."""
     text = comparison.verdict.value
-    if comparison.clear is not None and comparison.verdict is Verdict.UNDECIDED:
+    if comparison.clear is not None and comparison.verdict in _WITHOUT_VERDICT:
         text = tr("different") if comparison.clear else tr("no clear difference")
         text = text if comparison.withdrawn is None else _withdrawn(comparison.withdrawn)
     return tone_cell(text, TONES[comparison.verdict])

@@ -27,6 +27,14 @@ def names_alike(spec: Spec) -> Iterator[Refusal]:
         seen[factor.name] = factor.key
 
 
+def unknown_described(spec: Spec) -> Iterator[Refusal]:
+    """Refuses names of described factors that the file has no factor of."""
+    known = [factor.name for factor in written_factors(spec.file.factors)]
+    for name in spec.file.design.describes:
+        if name not in known:
+            yield Refusal("described-unknown", "design.describes", name=name, known=tuple(known))
+
+
 def unfit_installed_tables(spec: Spec) -> Iterator[Refusal]:
     """Refuses tables that are on a server already where no server is named, or where the file does
     not say what happens to them before each trial."""
@@ -117,6 +125,7 @@ def unfit_session_settings(spec: Spec) -> Iterator[Refusal]:
 
 OF_FACTORS = (
     names_alike,
+    unknown_described,
     unfit_installed_tables,
     several_datasets,
     unfit_schema_levels,

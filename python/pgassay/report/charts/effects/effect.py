@@ -35,7 +35,7 @@ _BACKGROUND = (0.12, 0.37)
 
 def effect_chart(analysis: Analysis) -> Figure | None:
     """Draws the effects with their intervals; returns None where nothing was compared."""
-    rows = [c for c in analysis.answer.verdicts() if c.effect_pct is not None]
+    rows = [c for c, of in analysis.answer.judged() if not of and c.effect_pct is not None]
     if not rows:
         return None
     margin = 100 * analysis.answer.smallest_effect
@@ -63,7 +63,7 @@ def effect_chart(analysis: Analysis) -> Figure | None:
 
 def runs_out(analysis: Analysis) -> bool:
     """Returns whether an interval reaches past the edge of the chart."""
-    rows = [c for c in analysis.answer.verdicts() if c.effect_pct is not None]
+    rows = [c for c, of in analysis.answer.judged() if not of and c.effect_pct is not None]
     if not rows:
         return False
     low, high = _range(rows, 100 * analysis.answer.smallest_effect)

@@ -105,8 +105,13 @@ def _against(one: Comparison) -> str:
 def _blocks_on_one_side(context: ReportContext) -> tuple[str, ...]:
     """What the dots show, counted: how many blocks lie on the mean's side of zero."""
     words = []
-    for c in context.analysis.answer.verdicts():
-        if c.step is None and c.effect_pct and c.block_effects_pct:
+    for c in _judged(context):
+        if (
+            c.metric == context.analysis.answer.metric
+            and c.step is None
+            and c.effect_pct
+            and c.block_effects_pct
+        ):
             same = sum(effect * c.effect_pct > 0 for effect in c.block_effects_pct)
             words.append(_side(c, same, c.effect_pct))
     return tuple(words)

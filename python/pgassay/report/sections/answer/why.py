@@ -33,7 +33,7 @@ _COLUMNS = (
 @section("answer/why", "Why")
 def why(context: ReportContext) -> Blocks:
     """Explanations of a verdict; an A/A run and a single arm have none."""
-    if not context.analysis.answer.verdicts() or context.of_kind(FindingKind.CALIBRATION):
+    if not context.analysis.answer.judged() or context.of_kind(FindingKind.CALIBRATION):
         return
     said = [one for one in context.of_kind(FindingKind.EXPLANATION) if one.comparison is None]
     for one in (one for one in said if one.rule != DOUBTS):
