@@ -56,6 +56,14 @@ def report(
     pictures: Annotated[
         bool, option("--pictures", "With --format md and --out: its charts as SVG files beside it.")
     ] = False,
+    prompt: Annotated[
+        bool,
+        option(
+            "--prompt",
+            "A brief that begins with a request to a language model, without paths, addresses and"
+            " constants of statements.",
+        ),
+    ] = False,
     gate: GateTexts = None,
     gate_undecided: GateUndecided = "worse",
     lang: Lang = "en",
@@ -70,7 +78,11 @@ def report(
 
     to_stdout = out == STDOUT
     out = None if to_stdout else out
+    if prompt and output_format is None and out is None:
+        output_format = "brief"
     written = format_by_ending(output_format, out, _FORMATS)
+    if prompt and written != "brief":
+        raise SetupRefused("prompt-of-another-format")
     require_words(lang, written)
     if out is not None and written != "csv" and not out.parent.is_dir():
         raise DirectoryRefused("folder-to-be-made", out.parent)
@@ -85,7 +97,8 @@ def report(
     ):
         if out is None and not to_stdout:
             out = _beside(here, written, lang)
-        context = _reported(here, written, out, lang, gates, pictures=pictures)
+        form = "prompt" if prompt else written
+        context = _reported(here, form, out, lang, gates, pictures=pictures)
     judged: tuple[GateResult, ...] = getattr(context, "gates", ()) if gates else ()
     settle(judged, gate_undecided)
 

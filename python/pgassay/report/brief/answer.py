@@ -24,15 +24,19 @@ from pgassay.report.sections.answer.by_server import effect_table
 from pgassay.report.sections.answer.effect import p_alone, verdict_table
 from pgassay.report.sections.answer.gates import gate_table
 from pgassay.report.sections.answer.why import difference_table, why
+from pgassay.report.sections.behaviour.waits import wait_event_table
 from pgassay.report.sections.record.method import caveats
 from pgassay.report.summaries import headline
 from pgassay.report.tables.by_arm import arm_table
 from pgassay.report.tables.cells import ABSENT, measured, with_interval
+from pgassay.report.tables.infrastructure import load_table
+from pgassay.report.tables.profile import machine_table, profile_table, top_statements
 from pgassay.report.tables.time_parts import accounting_table
 
 sentence = texts_of(__name__)
 
 _MOST_EVIDENCE = 2
+_MOST_EVENTS = 10
 
 
 def answer_parts(context: ReportContext) -> dict[str, Part]:
@@ -50,7 +54,27 @@ def answer_parts(context: ReportContext) -> dict[str, Part]:
         "findings": _findings(context),
         "noise": _noise(context),
         "arms": [_arm_table(context)],
+        **_profile(context),
     }
+
+
+def _profile(context: ReportContext) -> dict[str, Part]:
+    """What each arm was like; of described arms this is the answer, in place of their means."""
+    described = context.plan.describes
+    events = context.analysis.explanation.wait_events[:_MOST_EVENTS]
+    return {
+        **({"arms": []} if described else {}),
+        "profile": [profile_table(context) if described else machine_table(context)],
+        "loads": [load_table(context) if context.has_several_steps else None],
+        "waits": [_without_statements(wait_event_table(context, events))],
+        "statements": [top_statements(context)],
+    }
+
+
+def _without_statements(table: Table) -> Table:
+    """Of wait events: the statements have a part of their own."""
+    rows = (replace(row, cells=row.cells[:-1]) for row in table.rows)
+    return replace(table, columns=table.columns[:-1], rows=tuple(rows))
 
 
 def _answers(context: ReportContext) -> Part:

@@ -22,8 +22,8 @@ _PLAIN = str.maketrans({**_SPACES, "\u2212": "-", "\u2013": "-", "\u2019": "'"})
 """Typography that means nothing in plain text: thousands stand together. An English text is ASCII,
 so its minus is a hyphen."""
 _PLAIN_ELSEWHERE = str.maketrans(_SPACES)
-_NOTE = 60
-"""Characters that the note on what was left out may take."""
+_NOTE = 80
+"""Bytes that the note on what was left out may take."""
 
 
 @cache
@@ -31,22 +31,22 @@ def texts() -> Mapping[str, Any]:
     """Returns the titles and names that parts.toml has."""
     return messages_of(
         tomllib.loads((files(__package__) / "parts.toml").read_text("utf-8")),
-        besides=("name", "key_settings", "arm_metrics"),
+        besides=("name", "key_settings", "hidden_settings", "arm_metrics"),
     )
 
 
-def fit(head: str, found: Mapping[str, Sequence[str]]) -> str:
-    """The parts that have lines, in their order, each beneath its title."""
-    limit = texts()["limit"]
+def fit(head: str, found: Mapping[str, Sequence[str]], limit: int = 0) -> str:
+    """The parts that have lines, in their order, each beneath its title; in so many bytes."""
+    limit = limit or texts()["limit"]
     parts = [(one, _lines(found[one["name"]])) for one in texts()["part"] if found.get(one["name"])]
     heads = [f"\n\n{one['title']}\n" for one, _ in parts]
     text = _plain(head)
-    left = limit - len(text) - sum(map(len, heads)) - 1
+    left = limit - _size(text) - sum(map(_size, heads)) - 1
     least = [min(one["least"], _length(lines)) for one, lines in parts]
     for at, (_, lines) in enumerate(parts):
         own = _cut(lines, left - sum(least[at + 1 :]))
         text += heads[at] + own
-        left -= len(own)
+        left -= _size(own)
     return text + "\n"
 
 
@@ -61,7 +61,11 @@ def _plain(text: str) -> str:
 
 
 def _length(lines: Sequence[str]) -> int:
-    return len("\n".join(lines))
+    return _size("\n".join(lines))
+
+
+def _size(text: str) -> int:
+    return len(text.encode())
 
 
 def _cut(lines: Sequence[str], room: int) -> str:
@@ -75,6 +79,7 @@ def _cut(lines: Sequence[str], room: int) -> str:
         kept.append(line)
     if not kept:
         cut = str(texts()["cut"])
-        kept = [lines[0][: max(0, room - _NOTE - 1 - len(cut))] + cut]
+        begin = lines[0].encode()[: max(0, room - _NOTE - 1 - _size(cut))]
+        kept = [begin.decode(errors="ignore") + cut]
     note = str(texts()["left_out"]).format(count=len(lines) - len(kept), of=len(lines))
     return "\n".join([*kept, note] if len(kept) < len(lines) else kept)

@@ -127,7 +127,7 @@ def _workload(context: ReportContext) -> Part:
     for title, script in scripts(context):
         lines = (line.strip() for line in script.splitlines())
         sql = " ".join(line for line in lines if line and line[:2] != "--")
-        yield f"{title}{colon()}{sql}"
+        yield Code(f"{title}{colon()}{sql}", "sql")
 
 
 def _settings(context: ReportContext) -> Iterator[Block]:

@@ -15,6 +15,8 @@ from pgassay.report.document.blocks import Facts
 from pgassay.report.environment import not_measured
 from pgassay.report.sections.observation import lists, method, waits
 from pgassay.report.summaries import observation as observation_summary
+from pgassay.report.tables.host import host_facts
+from pgassay.report.tables.profile import classic_facts
 
 _SOURCES = {
     "log": Message("the server’s log"),
@@ -41,6 +43,10 @@ def observation_parts(context: ObservationContext) -> dict[str, Part]:
         ],
         "meaning": [*map(str, texts()["meaning"]["recorded"])],
         "caveats": method.caveats.blocks(context),
+        "profile": [
+            Facts(classic_facts(observed.classic)),
+            *host_facts(observed.host),
+        ],
         "waits": waits.waits.blocks(context),
         "statements": lists.statements.blocks(context),
         "checkpoints": [known_from, *lists.checkpoints.blocks(context)],

@@ -5,10 +5,12 @@ Enters: the context. Leaves: plain text within a limit. Never: holds a secret.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from pgassay.language import tr
 from pgassay.report.brief.answer import answer_parts
 from pgassay.report.brief.fitting import fit, texts
-from pgassay.report.brief.plain import plain_lines
+from pgassay.report.brief.plain import Part, plain_lines
 from pgassay.report.brief.record import record_parts
 from pgassay.report.brief.recorded import observation_parts, trace_parts
 from pgassay.report.context import ObservationContext, StoredContext, TraceContext
@@ -17,23 +19,27 @@ from pgassay.report.environment import created_at, server_version
 
 def render_brief(context: StoredContext) -> str:
     """Returns the whole brief as plain text."""
-    if isinstance(context, ObservationContext):
-        what, parts = tr("Observation"), observation_parts(context)
-    elif isinstance(context, TraceContext):
-        what, parts = tr("Trace"), trace_parts(context)
-    else:
-        what, parts = tr("Experiment"), answer_parts(context) | record_parts(context)
+    what, parts = parts_of(context)
     head = str(texts()["head"]).format(
         what=what,
         name=context.run_name,
-        where=_where(context),
+        where=where(context),
         version=context.version,
         limit=texts()["limit"],
     )
     return fit(head, {name: plain_lines(part) for name, part in parts.items()})
 
 
-def _where(context: StoredContext) -> str:
+def parts_of(context: StoredContext) -> tuple[str, Mapping[str, Part]]:
+    """Returns what the brief is of, and the blocks of its parts."""
+    if isinstance(context, ObservationContext):
+        return tr("Observation"), observation_parts(context)
+    if isinstance(context, TraceContext):
+        return tr("Trace"), trace_parts(context)
+    return tr("Experiment"), answer_parts(context) | record_parts(context)
+
+
+def where(context: StoredContext) -> str:
     """On which server it was made, and when, as far as it is known."""
     if isinstance(context, TraceContext):
         return tr(

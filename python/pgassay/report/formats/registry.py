@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from pgassay.refusals.refusal import DirectoryRefused
+from pgassay.report.brief.prompt import render_prompt
 from pgassay.report.brief.render import render_brief
 from pgassay.report.context import (
     AnyContext,
@@ -37,7 +38,7 @@ def rendered(context: AnyContext, output_format: str) -> bytes:
         raise DirectoryRefused(
             "no-verdicts-for-format", context.run_name, format=output_format, kind=kind, known=known
         )
-    made = _OF_ALL | _OF_RUNS | {"json": _json, "svg": _svg}
+    made = _OF_ALL | _OF_RUNS | {"json": _json, "svg": _svg, "prompt": render_prompt}
     found = made[output_format](context)
     return found.encode() if isinstance(found, str) else found
 

@@ -1,19 +1,39 @@
 """A server's host in the columns of vmstat and iostat, for each period.
 
-Enters: windows of time with their names. Leaves: one table for each program.
+Enters: windows of time with their names. Leaves: one table for each program, or a list of all.
 Never: shows a figure that was not read as zero.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from pgassay.analysis.host.columns import COLUMNS
 from pgassay.analysis.model import Figures, HostWindow
-from pgassay.language import Message, tr
+from pgassay.language import Message, clauses, tr
 from pgassay.quantities import spaced
+from pgassay.report.document.blocks import Facts, Group, Heading
 from pgassay.report.document.table import Cell, Column, Row, Table, row_of
 from pgassay.report.tables.cells import ABSENT, moment
+
+
+def host_facts(whole: HostWindow | None) -> Iterator[Group]:
+    """All of a recording's time: the columns of vmstat, and of iostat for each device, with their
+    meaning; nothing where the host was not read."""
+    if whole is None:
+        return
+    yield _facts("vmstat", "vmstat", whole.vmstat)
+    for device, figures in whole.iostat.items():
+        yield _facts(f"iostat, {device}", "iostat", figures)
+
+
+def _facts(title: str, program: str, figures: Figures) -> Group:
+    rows = [
+        (f"{one.column} ({clauses((one.title, one.unit)) if one.unit else one.title})", cell.text)
+        for one, cell in zip(COLUMNS[program], _figures(figures, program), strict=True)
+        if cell.value is not None
+    ]
+    return Group((Heading(title), Facts(rows)))
 
 
 def host_tables_over_time(
