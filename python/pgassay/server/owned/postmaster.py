@@ -10,7 +10,7 @@ import os
 import re
 import signal
 import time
-from collections.abc import Mapping
+from collections.abc import Container, Iterable, Mapping
 from pathlib import Path
 
 from pgassay.refusals.refusal import TargetRefused
@@ -81,10 +81,12 @@ def end_servers(data: Path, *, gentle_s: float = 0.0) -> None:
         for pid in chosen:
             _signal(pid, number)
         end = time.monotonic() + limit_s
-        while working_in(data) and time.monotonic() < end:
+        # All processes are looked at once more when these have ended: on a busy host that look
+        # takes longer than the pause.
+        while (pids := working_in(data, pids) or working_in(data)) and time.monotonic() < end:
             time.sleep(POLL_S)
-    if working_in(data):
-        raise TargetRefused("server-not-ended", data=data, processes=working_in(data))
+    if pids := working_in(data):
+        raise TargetRefused("server-not-ended", data=data, processes=pids)
 
 
 def end_programs(directory: Path, uid: int) -> None:
@@ -111,28 +113,29 @@ def end_programs(directory: Path, uid: int) -> None:
                 continue
 
 
-def working_in(data: Path) -> list[int]:
-    """Ids of the PostgreSQL processes of a data directory: postmaster and children.
+def working_in(data: Path, among: Iterable[int] | None = None) -> list[int]:
+    """Ids of the PostgreSQL processes of a data directory, of all or `among` these: postmaster and
+    children.
 
     They work in it; a postmaster that is just being started has it among its arguments only.
     """
-    found = []
-    wanted = str(data)
-    argument = os.fsencode(data)
-    for entry in os.scandir("/proc"):
-        if entry.name.isdigit():
-            try:
-                # A shell may have the same working directory.
-                if Path(entry.path, "comm").read_text().strip() not in ("postgres", "postmaster"):
-                    continue
-                # A removed directory reads as "… (deleted)"; its server must be ended no less.
-                where = str(Path(entry.path, "cwd").readlink()).removesuffix(" (deleted)")
-                words = Path(entry.path, "cmdline").read_bytes().split(b"\0")
-            except OSError:
-                continue
-            if where == wanted or where == os.path.realpath(wanted) or argument in words:
-                found.append(int(entry.name))
-    return found
+    wanted, argument = {str(data), os.path.realpath(data)}, os.fsencode(data)
+    if among is None:
+        among = [int(one.name) for one in Path("/proc").iterdir() if one.name.isdigit()]
+    return [pid for pid in among if _works_in(pid, wanted, argument)]
+
+
+def _works_in(pid: int, wanted: Container[str], argument: bytes) -> bool:
+    process = Path(f"/proc/{pid}")
+    try:
+        # A shell may have the same working directory.
+        if (process / "comm").read_bytes().strip() not in (b"postgres", b"postmaster"):
+            return False
+        # A removed directory reads as "… (deleted)"; its server must be ended no less.
+        where = str((process / "cwd").readlink()).removesuffix(" (deleted)")
+        return where in wanted or argument in (process / "cmdline").read_bytes().split(b"\0")
+    except OSError:
+        return False
 
 
 def failure(log: str) -> tuple[str, str]:
