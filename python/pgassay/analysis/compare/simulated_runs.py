@@ -30,6 +30,9 @@ _PATHS = 4000
 _ORDERS = 400
 """Sequences of orders that the runs share."""
 _MOST_VALUES = 1_000_000
+_KEPT = 16
+"""Of what is computed for a number of blocks: every length of a trial that is tried needs the same
+numbers of blocks, nine or fewer, one after the other."""
 
 
 @dataclass(frozen=True)
@@ -142,7 +145,7 @@ class _Paths:
     """Their standard errors; infinite for one block."""
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=_KEPT)
 def _paths(most: int, units: float, count: int) -> _Paths:
     count = min(count, _MOST_VALUES // most)
     source = np.random.default_rng(0)
@@ -162,7 +165,7 @@ def _paths(most: int, units: float, count: int) -> _Paths:
     return _Paths(means, errors)
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=_KEPT)
 def _adjusted_paths(most: int, count: int) -> _Paths:
     """The same of two arms, with the position in the block as a covariate of the differences.
 
@@ -184,7 +187,7 @@ def _adjusted_paths(most: int, count: int) -> _Paths:
     return _Paths(np.where(few, plain.means, means), np.where(few, plain.errors, errors))
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=_KEPT)
 def _orders(most: int) -> Array:
     """1 where the first arm ran first, else -1."""
     runs = (balanced_orders((1.0, -1.0), most, random.Random(seed)) for seed in range(_ORDERS))
