@@ -7,6 +7,7 @@ starts; a test of the start itself uses subprocess.
 
 from __future__ import annotations
 
+import gc
 import os
 import pkgutil
 import runpy
@@ -32,6 +33,12 @@ READ_AT_START = ("PYTHON", "LC_", "LANG", "LD_", "MALLOC_", "OMP_", "OPENBLAS_",
 """Variables that begin so."""
 LOADED_BY_COMMANDS = ("pgassay.__main__", "pgassay.cli", "pgassay.entry")
 """Modules that read their surroundings, such as the terminal, while they are loaded."""
+LOADED_LATE = (
+    "rich.console", "rich.live", "rich.markup", "rich.progress", "rich.table", "typer.main",
+    "scipy.ndimage", "scipy.special",
+)  # fmt: skip
+"""What those load, and what the package loads when it first needs it: that half of a short command.
+Without scipy.optimize: where it is loaded each fork costs more than it saves."""
 
 
 class Forked:
@@ -138,6 +145,7 @@ def _become(
     words: list[str], directory: str, environment: dict[str, str], session: bool, streams: _Streams
 ) -> None:
     """In the child: be as a Python that was just started."""
+    gc.freeze()  # a look at what the parent has loaded would copy all of it
     if session:
         os.setsid()
     for number, descriptor in enumerate(streams.descriptors):
@@ -182,5 +190,6 @@ def _environment_at_first() -> Mapping[str, str]:
 def _context() -> ForkServerContext:
     context = get_context("forkserver")
     found = (module.name for module in pkgutil.walk_packages(pgassay.__path__, "pgassay."))
-    context.set_forkserver_preload([n for n in found if not n.startswith(LOADED_BY_COMMANDS)])
+    ours = (name for name in found if not name.startswith(LOADED_BY_COMMANDS))
+    context.set_forkserver_preload([*ours, *LOADED_LATE])
     return context
