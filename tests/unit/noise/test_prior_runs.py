@@ -33,7 +33,7 @@ from pgassay.analysis.verdicts.run_caveats import (
     earlier_runs,
     repeated_run_caveats,
 )
-from pgassay.findings.noise.forecast import expectation_lines
+from pgassay.findings.noise.forecast import expectation_lines, found_here
 from pgassay.notes import Importance, Note
 from pgassay.plan.description import run_lengths
 from pgassay.plan.design import make_plan
@@ -391,3 +391,23 @@ def test_plan_shows_the_forecast_and_its_json_contains_it(
     told = json.loads(pgassay("plan", path, "--json").stdout)
     assert (told["expected"]["known_from"], told["expected"]["runs"]) == ("this load", 1)
     assert told["expected"]["cases"][0]["outlook"]["if_same"]["blocks"]
+
+
+def test_the_first_line_of_a_run_says_what_it_finds_also_where_that_is_large(
+    floor: NoiseFloor,
+) -> None:
+    record = record_of(conditions_of(spec_of()), floor)
+    known = expected(SEQUENTIAL, [record])
+    (case,) = known.cases
+
+    def codes(detectable: float | None) -> list[str]:
+        outlook = replace(case.outlook, detectable=detectable)
+        note = found_here(replace(known, cases=(replace(case, outlook=outlook),)))
+        assert note is not None
+        return codes_in(note)
+
+    brief = "findings/noise/forecast/detectable.brief"
+    assert codes(0.15) == [brief]
+    assert codes(7.8) == [f"{brief}_large"]
+    assert codes(None) == [f"{brief}_none"]
+    assert found_here(expected(SEQUENTIAL, [])) is None

@@ -52,7 +52,7 @@ def found_here(found: Expectation | None) -> Note | None:
     if found is None or found.known_from != "this load":
         return None
     least = found.cases[0].outlook.detectable
-    if least is None or least > _TEXTS["detectable"]["most"]:
+    if least is None:
         return Note(f"{_RULE}/detectable.brief_none")
     form = "brief_large" if is_multiple(100.0 * least) else "brief"
     return Note.of(f"{_RULE}/detectable.{form}", detectable=100.0 * least)
