@@ -48,7 +48,7 @@ def test_each_server_has_a_column_and_rows_that_differ_show_checksums(tmp_path: 
             "1\u202f000 rows, checksum 5",
             "1\u202f000 rows, checksum 6",
         ),
-        ("shop at scale 1: public.t", "1 rows", "1 rows"),
+        ("shop at scale 1: public.t", "1 row", "1 row"),
         ("data_checksums", "off", "on"),
     ]
     (lacking,) = every(shown, Fold)
