@@ -34,7 +34,7 @@ from pgassay.report.tables.infrastructure import disk_titles, host_table
 if TYPE_CHECKING:  # a report of an ordinary run loads nothing of that room before it has a view
     from pgassay.analysis.classic.model import ClassicArm, ClassicView
 
-Line = tuple[str, Sequence[Cell]]
+Line = tuple[str | Cell, Sequence[Cell]]
 """What is measured, and its value in each arm."""
 
 _LOAD = ("tps", "response_mean", "latency_mean", "latency_p95", "latency_p99", "failed_share")
@@ -115,8 +115,7 @@ def _resources(context: ReportContext) -> Iterator[tuple[str, Iterable[Line]]]:
     disks = {title: disk for disk, title in disk_titles(context).items()}
     for of, rows in groupby(found.rows, lambda row: row[0]):
         lines: list[Line] = [
-            (f"{row[1]}: {row[2]}", [replace(cell, style="") for cell in row.cells[3:]])
-            for row in rows
+            (row.cells[1], [replace(cell, style="") for cell in row.cells[2:]]) for row in rows
         ]
         if of in disks:
             lines += _classic(context, tr("Type of the load, by this disk"), _load_of(disks[of]))
