@@ -15,7 +15,7 @@ from pgassay.analysis.compare.model import Dependence, Verdict
 from pgassay.analysis.statistics.values import Interval
 from pgassay.language import tr
 from pgassay.plan.model import Arm
-from pgassay.quantities import signed_percent
+from pgassay.quantities import signed_percent, times
 from pgassay.report.svg.model import (
     Axis,
     Band,
@@ -172,6 +172,18 @@ def limits(needed: Sequence[float], bounds: Iterable[float]) -> tuple[float, flo
     high = max([high, *(min(bound, middle + reach) for bound in known)])
     room = 0.04 * (high - low)
     return low - room, high + room
+
+
+def axis_of_changes(title: str, low: float, high: float, *, in_multiples: bool) -> Axis:
+    """An axis of changes in per cent, or with their numbers as multiples of the baseline."""
+    if not in_multiples:
+        return Axis(title, low=low, high=high, suffix=" %")
+    most = 1.0 + high / 100.0
+    steps = (first * 10**power for power in range(12) for first in (1, 2, 5))
+    step = next((one for one in steps if most <= 8 * one), most)
+    places = [0.0, *(100.0 * (step * n - 1.0) for n in range(1, int(most / step) + 1))]
+    ticks = [(at, times(at)) for at in dict.fromkeys(places)]
+    return Axis(title, low=low, high=high, ticks=ticks)
 
 
 def words_of_row(label: str, at: float, effect_pct: float) -> tuple[Mark, Mark]:

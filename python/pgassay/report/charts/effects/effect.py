@@ -13,13 +13,14 @@ from pgassay.analysis.model import Analysis, Comparison
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.wording import interval
 from pgassay.language import tr
-from pgassay.quantities import is_multiple, load, signed_percent, times
+from pgassay.quantities import is_multiple, load, signed_percent
 from pgassay.report.charts.style import (
     BAND_OPACITY,
     INK,
     SHADE,
     TONE_COLOURS,
     TONES,
+    axis_of_changes,
     limits,
     words_of_row,
 )
@@ -43,9 +44,7 @@ def effect_chart(analysis: Analysis) -> Figure | None:
     large = any(is_multiple(c.effect_pct) for c in rows)
     title = _axis_title(analysis, large=large)
     panel = Panel(
-        x=Axis(title, low=low, high=high, ticks=_multiples(high))
-        if large
-        else Axis(title, low=low, high=high, suffix=" %"),
+        x=axis_of_changes(title, low, high, in_multiples=large),
         y=Axis(low=len(rows) - 0.5, high=-0.5, hidden=True),
         height=len(rows) * _ROW_PX,
     )
@@ -119,15 +118,6 @@ def _label(comparison: Comparison, rows: Sequence[Comparison]) -> str:
         at = load(comparison.step, comparison.step_unit)
         label += tr(", all steps") if comparison.step is None else f", {at}"
     return label
-
-
-def _multiples(high_pct: float) -> list[tuple[float, str]]:
-    """Places of an axis in per cent whose numbers are multiples of the baseline, which is 1."""
-    most = 1.0 + high_pct / 100.0
-    steps = (first * 10**power for power in range(12) for first in (1, 2, 5))
-    step = next((one for one in steps if most <= 8 * one), most)
-    places = [0.0, *(100.0 * (step * n - 1.0) for n in range(1, int(most / step) + 1))]
-    return [(at, times(at)) for at in dict.fromkeys(places)]
 
 
 def _axis_title(analysis: Analysis, *, large: bool) -> str:

@@ -13,13 +13,14 @@ from pgassay.analysis.model import Analysis
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.wording import interval
 from pgassay.language import tr
-from pgassay.quantities import signed_percent
+from pgassay.quantities import is_multiple, signed_percent
 from pgassay.report.charts.style import (
     BLUE,
     GREEN,
     ORANGE,
     PURPLE,
     VERMILLION,
+    axis_of_changes,
     limits,
     zero_and_margin,
 )
@@ -56,8 +57,9 @@ def _panel(effects: Sequence[SimpleEffect], analysis: Analysis) -> Panel:
     levels = list(dict.fromkeys(effect.level for effect in effects))
     alone = f" = {levels[0]}" if len(levels) == 1 else ""
     margin = 100 * analysis.answer.smallest_effect
+    values = [effect.estimate.effect_pct or 0.0 for effect in effects]
     low, high = limits(
-        [-margin, 0.0, margin, *(effect.estimate.effect_pct or 0.0 for effect in effects)],
+        [-margin, 0.0, margin, *values],
         (end for effect in effects for end in effect.estimate.ci95_pct or ()),
     )
     metric = METRICS[analysis.answer.metric].title.lower()
@@ -69,7 +71,7 @@ def _panel(effects: Sequence[SimpleEffect], analysis: Analysis) -> Panel:
             ticks=[(float(place), level) for place, level in enumerate(at_levels)],
             grid=False,
         ),
-        Axis("", low=low, high=high, suffix=" %", most_ticks=6),
+        axis_of_changes("", low, high, in_multiples=any(map(is_multiple, values))),
         _PANEL_PX,
         title=tr(
             "{factor}{alone}: effect on {metric}",
