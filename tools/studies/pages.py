@@ -51,7 +51,8 @@ def page(study: Study) -> str:
         name=study.name,
         quick=study.experiment(Form.QUICK),
         takes=time_range(make_plan(study.spec(Form.QUICK))),
-        kept=_kept(study.name),
+        kept=_kept(study.name, "json"),
+        traced=_kept(study.name, "traced"),
         rounded=_rounded,
         table=_table,
         arm_columns=ARM_COLUMNS,
@@ -59,8 +60,8 @@ def page(study: Study) -> str:
     )
 
 
-def _kept(name: str) -> dict[str, Any] | None:
-    file = RESULTS / f"{name}.json"
+def _kept(name: str, ending: str) -> dict[str, Any] | None:
+    file = RESULTS / f"{name}.{ending}"
     if not file.is_file():
         return None
     found: dict[str, Any] = json.loads(file.read_text("utf-8"))
