@@ -64,6 +64,14 @@ def test_a_wait_per_request_is_time_over_requests_and_its_change_is_of_whole_tri
     assert wait.figures[1].change_pct == pytest.approx(200.0)
 
 
+def test_three_blocks_that_happen_to_agree_show_no_clear_change() -> None:
+    rising = series({BASE: {"sda/write_ms": 10.0}, OTHER: {"sda/write_ms": 30.0}})
+    few = host_figures(PLAN, [one for one in rising if one.block <= 3], KNOBS)
+    wait = figure(few, "w_await", "sda")
+    assert wait.figures[1].change_pct == pytest.approx(200.0)
+    assert not wait.differs
+
+
 def test_a_range_is_of_intervals_and_a_figure_that_was_not_read_is_left_out() -> None:
     tasks = np.where(np.arange(600) < 100, 9.0, 4.0)
     trials = [even({"procs_blocked": tasks}, number=1, arm=arm) for arm in (BASE, OTHER)]

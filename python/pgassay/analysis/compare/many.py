@@ -60,10 +60,13 @@ class _Contrast:
 
 
 def figures_by_arm(
-    plan: Plan, measured: Sequence[Measured], comparisons: Sequence[Comparison]
+    plan: Plan,
+    measured: Sequence[Measured],
+    comparisons: Sequence[Comparison],
+    fewest_blocks: int = 0,
 ) -> list[tuple[ArmFigure, ...]]:
     """Returns of each figure what every arm has, in the plan's order; nothing of a figure that no
-    trial has. They are corrected together."""
+    trial has. They are corrected together; with fewer blocks no change is called clear."""
     contrasts = {} if plan.calibrates else dict(_contrasts(plan, measured, comparisons))
     family = [at for at, one in contrasts.items() if one.p is not None and one.own is None]
     p = np.array([contrasts[at].p for at in family], dtype=np.float64)
@@ -78,7 +81,9 @@ def figures_by_arm(
         if at not in contrasts:
             return found
         made = _compared(found, one, contrasts[at], corrected.get(at), rule, alpha)
-        return replace(made, clear=made.clear and abs(made.difference or 0.0) >= one.floor)
+        enough = len(contrasts[at].differences) >= fewest_blocks
+        large = abs(made.difference or 0.0) >= one.floor
+        return replace(made, clear=made.clear and large and enough)
 
     return [
         tuple(figure(place, one, arm.id) for arm in plan.arms) if one.values else ()

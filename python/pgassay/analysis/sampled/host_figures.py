@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from pgassay.analysis.compare.many import Measured, Place, figures_by_arm
+from pgassay.analysis.compare.model import FEW_BLOCKS
 from pgassay.analysis.measures.courses.even_series import EvenSeries, interval_width_s
 from pgassay.analysis.measures.courses.figures import Figures, figures
 from pgassay.analysis.sampled.model import (
@@ -51,7 +52,7 @@ def host_figures(plan: Plan, series: Sequence[EvenSeries], knobs: Knobs) -> tupl
     found = [("", one) for one in HOST]
     found += [(disk, one) for disk in disks_of(known) for one in DISK]
     means = [Measured(dict(_values(known, whole, *one)), floor=one[1].floor) for one in found]
-    compared = figures_by_arm(plan, means, ())
+    compared = figures_by_arm(plan, means, (), FEW_BLOCKS)
     made = (
         HostFigure(
             one.name,

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pgassay.analysis.compare.many import Measured, Place, figures_by_arm
+from pgassay.analysis.compare.model import FEW_BLOCKS
 from pgassay.analysis.measures.model import TrialSignals
 from pgassay.analysis.sampled.model import WaitEvent
 from pgassay.plan.model import Plan
@@ -38,7 +39,7 @@ def wait_events(plan: Plan, trials: Sequence[TrialSignals]) -> tuple[WaitEvent, 
             {arm.id: sum(map(bool, _samples(looked, arm.id, name))) for arm in plan.arms},
             tuple(_statements(plan, looked, name)),
         )
-        for name, figures in zip(names, figures_by_arm(plan, measured, ()), strict=True)
+        for name, figures in zip(names, figures_by_arm(plan, measured, (), FEW_BLOCKS), strict=True)
     ]
     return tuple(sorted(found, key=_order))
 
