@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from pgassay.analysis.sampled.model import SPEED, LoadProfile
-from pgassay.language import colon, decimals, tr
+from pgassay.language import colon, tr
 from pgassay.quantities import LoadUnit, spaced
 from pgassay.report.charts.effects.load_curve import loads_axis
 from pgassay.report.charts.style import ArmStyle
@@ -37,14 +37,7 @@ def speed_chart(
             own = [each for each in known if each.arm == arm]
             x = [_place(each, unit) for each in own]
             y = [each.values[one.name] for each in own]
-            tips = [
-                (
-                    style.label,
-                    f"{_words(known, unit)} {decimals(at, 'g')}",
-                    f"{one.name} {spaced(value, one.digits)}",
-                )
-                for at, value in zip(x, y, strict=True)
-            ]
+            tips = [(style.short, f"{one.name} {spaced(value, one.digits)}") for value in y]
             panel.add(
                 Line(x, y, style.colour, dash=style.dash, arm=arm),
                 Points(x, y, style.colour, tips, size=7, symbol=style.symbol, arm=arm),

@@ -17,7 +17,7 @@ from pgassay.report.sections.behaviour.statements import statement_names
 _ENOUGH = 0.8
 """Rows are listed until they take this share of all active sessions."""
 _FEWEST, _MOST = 3, 8
-_MOST_BARS = 12
+_MOST_BARS = 10
 """At most this many bars of all arms together: with many arms fewer rows are listed."""
 _LEAST = 0.005
 """Rows with fewer average sessions, which would be shown as zero, are left out."""

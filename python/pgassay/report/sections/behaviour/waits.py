@@ -44,7 +44,7 @@ sentence = texts_of(__name__)
 
 _MOST_EVENTS = 8
 _MOST_OPEN = 10
-_WIDTH = 44
+_WIDTH = 40
 """Characters of a statement's text."""
 _FEWEST_SESSIONS = 0.005
 """Average active sessions below which an event would be shown as zero."""
