@@ -18,7 +18,7 @@ import pytest
 from pgassay.errors import SettingRejected
 from pgassay.server.existing.target import ExistingTarget
 from pgassay.server.settings.statements import reload
-from support.runs.command import pgassay
+from support.runs.command import LIMIT_S, pgassay
 from support.servers.lab import SECRET, LabServer, RecordingJournal, configure
 
 HELD = "canary-5e11"
@@ -113,7 +113,7 @@ def watched(spec: Path, run: Path, environment: dict[str, str]) -> tuple[int, st
             env=os.environ | environment,
         )
         leaks = []
-        end = time.monotonic() + 120
+        end = time.monotonic() + LIMIT_S
         while process.poll() is None and time.monotonic() < end:
             arguments = arguments_of_everybody()
             leaks += (

@@ -147,7 +147,8 @@ def test_a_failing_command_is_a_failed_trial_that_shows_its_last_line(
     assert done.returncode == 2, done.stderr
     last = done.stderr.strip().splitlines()[-1]
     assert message in last
-    assert (run / "trials/output-0001/command.log").is_file()
+    # A transaction of the server's own may count in the first trial, which then fails not.
+    assert list(run.glob("trials/output-*/command.log"))
 
 
 @pytest.mark.parametrize(

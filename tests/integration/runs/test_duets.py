@@ -32,7 +32,7 @@ seed = 5
 """
 SLOWER_ON_18 = """
 SELECT pg_sleep(CASE WHEN current_setting('server_version_num')::int >= 180000
-                THEN 0.02 ELSE 0.005 END);
+                THEN 0.05 ELSE 0.005 END);
 """
 
 

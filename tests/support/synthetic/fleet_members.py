@@ -59,7 +59,7 @@ class MadeUpMember:
 
     def run(self, trial: PlannedTrial, known_texts: frozenset[str], resumed: bool) -> TrialRecord:
         if self._waits_for is not None:
-            assert self._waits_for.wait(30)
+            assert self._waits_for.wait(300)
         self.ran.append(trial)
         if len(self.ran) == self._lost_at:
             raise ActorLost("actor-ended", why="connection refused")
