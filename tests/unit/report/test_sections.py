@@ -13,6 +13,7 @@ import pgassay.report.sections
 from pgassay.findings import registry
 from pgassay.report.document.section import Section
 from pgassay.report.sections.apart import APART_SECTIONS
+from pgassay.report.sections.history import HISTORY_SECTIONS
 from pgassay.report.sections.observation import OBSERVATION_SECTIONS
 from pgassay.report.sections.run_parts import RUN_SECTIONS
 from pgassay.report.sections.trace import TRACE_SECTIONS
@@ -25,6 +26,7 @@ LISTED: tuple[Section, ...] = (
     *OBSERVATION_SECTIONS,
     *TRACE_SECTIONS,
     *APART_SECTIONS,
+    *HISTORY_SECTIONS,
 )
 
 
@@ -49,7 +51,7 @@ def test_every_section_has_a_module_and_a_line_in_the_list() -> None:
 
 
 def test_no_two_sections_of_a_report_share_an_anchor() -> None:
-    for sections in (RUN_SECTIONS, OBSERVATION_SECTIONS, APART_SECTIONS):
+    for sections in (RUN_SECTIONS, OBSERVATION_SECTIONS, APART_SECTIONS, HISTORY_SECTIONS):
         anchors = [section.anchor for section in sections]
         assert len(set(anchors)) == len(anchors)
 
