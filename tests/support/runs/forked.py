@@ -24,7 +24,8 @@ from multiprocessing.context import ForkServerContext, ForkServerProcess
 from pathlib import Path
 from types import ModuleType
 from typing import IO, Any, TextIO
-from unittest.mock import patch
+
+import pytest
 
 import pgassay
 from support.runs.watch import watch_for_an_instant
@@ -88,8 +89,10 @@ def start(
     differing = {n for n in {*env, *os.environ} if env.get(n) != _environment_at_first().get(n)}
     strange = sorted(name for name in differing if name.startswith(READ_AT_START))
     assert not strange, f"{strange} are read when Python starts: start one with subprocess"
-    # multiprocessing would load the main module of pytest in every child.
-    with patch.dict(sys.modules, {"__main__": ModuleType("__main__")}):
+    # multiprocessing would load the main module of pytest in every child. `patch.dict` would
+    # forget modules that are imported meanwhile, and numpy refuses to be loaded twice.
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setitem(sys.modules, "__main__", ModuleType("__main__"))
         arguments = (list(words), str(Path.cwd()), dict(env), session, _Streams(streams))
         process = _context().Process(target=_become, args=arguments, daemon=True)
         process.start()
