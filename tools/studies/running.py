@@ -18,6 +18,7 @@ from pathlib import Path
 
 from tools.studies.kept import RESULTS, keep
 
+from pgassay.errors import PgassayError
 from pgassay.plan.description import run_lengths, time_range
 from pgassay.plan.design import make_plan
 from pgassay.studies.catalogue import Form, Study
@@ -47,10 +48,13 @@ def run_each(studies: Sequence[Study], until: datetime | None) -> None:
             print(f"{study.name}: left for another evening")
             continue
         print(f"{study.name}: {time_range(make_plan(study.spec(Form.QUICK)))}", flush=True)
-        if _run(study, until):
-            keep(study, RUNS / study.name)
-        else:
+        if not _run(study, until):
             print(f"{study.name}: not finished; the next call goes on with it")
+            continue
+        try:
+            keep(study, RUNS / study.name)
+        except PgassayError as error:  # the others of the evening still run
+            print(f"{study.name}: not kept: {error}")
 
 
 def _longest_s(study: Study) -> float:
