@@ -52,7 +52,7 @@ def accounting_table(context: ReportContext, *, is_short: bool = False) -> Table
     made = Table(_SHORT if is_short else _COLUMNS, tuple(rows))
     return made.only_if(
         level=context.has_several_levels, ci95_ms=not is_short, share_pct=not is_short
-    ).filled("share_pct")
+    ).filled("ci95_ms", "share_pct")
 
 
 def folded(one: Accounting) -> tuple[list[TimePart], list[TimePart]]:
