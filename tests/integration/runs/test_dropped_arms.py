@@ -14,7 +14,7 @@ question = "How long do clients think?"
 [workload]
 use = "payments-read"
 [factors.client]
-think_time = ["5ms", "80ms", "5.1ms"]
+think_time = ["40ms", "240ms", "40.4ms"]
 [load]
 clients = 2
 step = "0.6s"
@@ -32,7 +32,7 @@ smallest_effect = 0.001
 @pytest.mark.usefixtures("own_base")
 def test_the_last_block_has_only_the_arms_whose_verdicts_are_open(tmp_path: Path) -> None:
     spec = tmp_path / "lab.toml"
-    # By chance one run in twenty has a verdict on the arm of 5.1 ms at once, and ends.
+    # By chance one run in twenty has a verdict on the arm of 40.4 ms at once, and ends.
     for seed in (3, 4, 5):
         spec.write_text(SPEC.format(seed=seed))
         run = tmp_path / f"run-{seed}"
@@ -40,7 +40,7 @@ def test_the_last_block_has_only_the_arms_whose_verdicts_are_open(tmp_path: Path
         assert done.returncode == 0, done.stderr
         if "block  5" in done.stderr:
             break
-    assert "think_time = 80ms has its verdict: no further trials of it" in done.stderr
+    assert "think_time = 240ms has its verdict: no further trials of it" in done.stderr
     *_, last = [line for line in done.stderr.splitlines() if line.startswith("block  5")]
     assert last.endswith("(0 s left)"), "no trial of the other arm is waited for"
     trials = [json.loads(path.read_text()) for path in run.glob("trials/*/trial.json")]
@@ -50,6 +50,6 @@ def test_the_last_block_has_only_the_arms_whose_verdicts_are_open(tmp_path: Path
     assert (slow["verdict"], slow["shared_by"], same["shared_by"]) == ("worse", 2, 1)
     report = pgassay("report", run, "--format", "html", "--out", tmp_path / "report.html")
     assert report.returncode == 0, report.stderr
-    assert "think_time = 80ms has no trials after block 4" in (tmp_path / "report.html").read_text()
+    assert "think_time = 240ms has no trials after block 4" in (tmp_path / "report.html").read_text()
     again = pgassay("run", "--resume", run)
     assert "this run is finished; there is nothing to resume" in again.stderr

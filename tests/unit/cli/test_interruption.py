@@ -50,7 +50,7 @@ handle_signals()
 started, popen = [], subprocess.Popen
 subprocess.Popen = Interrupted
 try:
-    server_account().run(["sleep", "600"], limit_s=900)
+    server_account().run(["sleep", "100"], limit_s=900)
 except KeyboardInterrupt:
     print("interrupted, the program ended with", started[0].returncode)
 subprocess.Popen = popen
