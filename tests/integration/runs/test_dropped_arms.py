@@ -48,8 +48,9 @@ def test_the_last_block_has_only_the_arms_whose_verdicts_are_open(tmp_path: Path
     assert json.loads((run / "plan.json").read_text())["dropped"] == {"a2": 4}
     slow, same = json.loads(done.stdout)["verdicts"]
     assert (slow["verdict"], slow["shared_by"], same["shared_by"]) == ("worse", 2, 1)
-    report = pgassay("report", run, "--format", "html", "--out", tmp_path / "report.html")
+    page = tmp_path / "report.html"
+    report = pgassay("report", run, "--format", "html", "--out", page)
     assert report.returncode == 0, report.stderr
-    assert "think_time = 240ms has no trials after block 4" in (tmp_path / "report.html").read_text()
+    assert "think_time = 240ms has no trials after block 4" in page.read_text()
     again = pgassay("run", "--resume", run)
     assert "this run is finished; there is nothing to resume" in again.stderr
