@@ -59,7 +59,7 @@ def test_a_wait_per_request_is_time_over_requests_and_its_change_is_of_whole_tri
 
     rising = series({BASE: {"sda/write_ms": 10.0}, OTHER: {"sda/write_ms": 30.0}})
     wait = figure(host_figures(PLAN, rising, KNOBS), "w_await", "sda")
-    assert wait.is_important
+    assert wait.differs
     assert wait.figures[1].change(wait.good) == "worse"
     assert wait.figures[1].change_pct == pytest.approx(200.0)
 

@@ -51,7 +51,6 @@ class Definition:
 HOST = tuple(Definition(**one) for one in _FILE["host"])
 DISK = tuple(Definition(**one) for one in _FILE["disk"])
 SPEED = tuple(Definition(**one) for one in _FILE["speed"])
-IMPORTANT_PCT: float = _FILE["important_pct"]
 
 
 @dataclass(frozen=True)
@@ -83,14 +82,6 @@ class HostFigure:
     def differs(self) -> bool:
         """Whether any arm differs clearly."""
         return any(one.clear for one in self.figures)
-
-    @property
-    def is_important(self) -> bool:
-        """Whether a clear change is large, or from nothing."""
-        return any(
-            one.clear and (one.change_pct is None or abs(one.change_pct) >= IMPORTANT_PCT)
-            for one in self.figures
-        )
 
 
 @dataclass(frozen=True)

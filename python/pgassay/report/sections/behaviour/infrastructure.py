@@ -14,9 +14,9 @@ from pgassay.notes import Note
 from pgassay.report.charts.over_time.host import host_chart
 from pgassay.report.charts.style import arm_styles
 from pgassay.report.context import ReportContext
-from pgassay.report.document.blocks import Chart, Paragraph, note
+from pgassay.report.document.blocks import Chart, note
 from pgassay.report.document.captions import arm_key
-from pgassay.report.document.section import Blocks, differing, section
+from pgassay.report.document.section import Blocks, Summary, differing, section
 from pgassay.report.document.text import joined, texts_of
 from pgassay.report.tables.by_arm import zeros
 from pgassay.report.tables.infrastructure import ROLES, disk_titles, host_table
@@ -27,17 +27,15 @@ sentence = texts_of(__name__)
 
 @section("behaviour/infrastructure", "Infrastructure")
 def infrastructure(context: ReportContext) -> Blocks:
-    """Shows the host where it was read and arms do not run side by side; open where a figure
-    differs by much."""
+    """Shows the host where it was read and arms do not run side by side."""
     found = context.analysis.explanation.infrastructure
     if not found:
         return
     differ = [one for one in found if one.differs]
-    if not any(one.is_important for one in found):
-        number = len(differ) if len(context.plan.arms) > 1 else None
-        yield differing("report/sections/figures", len(found), number)
     if differ:
-        yield Paragraph(str(_differ(differ)), "observed")
+        yield Summary(_differ(differ), is_unusual=True)
+    else:
+        yield differing("report/sections/figures", len(found), _compared(context))
     titles = disk_titles(context)
     shown, zero = host_table(context).without_zeros()
     yield shown
@@ -56,6 +54,10 @@ def infrastructure(context: ReportContext) -> Blocks:
         yield arm_key(context)
         label = tr("Processors, tasks, memory and disks of the host over time")
         yield Chart("host", chart, label, joined(sentence("means_of_each_arms")), has_table=True)
+
+
+def _compared(context: ReportContext) -> int | None:
+    return 0 if len(context.plan.arms) > 1 else None
 
 
 def _differ(found: list[HostFigure]) -> Note:
