@@ -33,7 +33,7 @@ max_blocks = 3
 
 def ticks_per_second(waits: Path) -> float:
     ticks = {at.as_py() for at in read_table(waits, "waits")["tick_ns"]}
-    return len(ticks) / (max(ticks) - min(ticks)) * 1e9
+    return float(len(ticks) / (max(ticks) - min(ticks)) * 1e9)
 
 
 def test_a_real_run_of_steps_is_analysed_to_the_end(own_base: Path, tmp_path: Path) -> None:
