@@ -27,9 +27,9 @@ from support.synthetic.report_contexts import (
 
 CHARTS = [
     *("effect", "order", "throughput", "latency_curve", "quantiles"),
-    *("waits", "sessions", "pareto", "host"),
+    *("waits", "sessions", "host", "speed_over_time"),
 ]
-OF_STEPS = [CHARTS[0], "by_load", "load_curve", *CHARTS[1:]]
+OF_STEPS = [CHARTS[0], "by_load", "load_curve", *CHARTS[1:-1], "speed_by_load", CHARTS[-1]]
 OF_ONE_ARM = [chart for chart in CHARTS if chart not in ("effect", "quantiles")]
 PHONE_PX = 380
 _COUNT_SHOWN = (
@@ -99,7 +99,7 @@ def test_charts_verdict_and_colours_are_shown(
         "quantiles": 2,
         "waits": 3 * 2,
         "sessions": 2 * 3,
-        "pareto": 2 * 3,
+        "speed_over_time": 2,
         "host": 2 * 3,
         "order": 12,
     }
@@ -284,7 +284,7 @@ def test_only_the_answer_stands_open_and_a_link_opens_its_section(
         assert tab.evaluate("document.querySelector('#effect > .scroll').checkVisibility()")
         tab.evaluate("document.querySelector('nav a[href=\"#waits\"]').click()")
         assert tab.evaluate("document.querySelectorAll('.folded > details[open]').length") == 1
-        assert tab.evaluate("document.querySelector('#waits .pair').checkVisibility()")
+        assert tab.evaluate("document.querySelector('#waits .wide').checkVisibility()")
         assert tab.console == []
 
 

@@ -15,6 +15,7 @@ import typer
 
 from pgassay.cli.terminal.console import err, one_line, out
 from pgassay.cli.terminal.options import Json, option
+from pgassay.quantities import signed_percent
 from pgassay.refusals.refusal import DirectoryRefused
 from pgassay.samples.address import local_path, url_of
 from pgassay.samples.layout import RUNS_FOLDER
@@ -144,7 +145,7 @@ def _cells(run: RunOverview) -> tuple[str, str, str, str]:
     result = run.state.value if run.state is not State.FINISHED else run.badge or run.state.value
     if run.more_verdicts and run.state is State.FINISHED:
         result += f", {run.more_verdicts} more"
-    effect = "" if run.effect_pct is None else f"{run.effect_pct:+.1f} %".replace("-", "−")
+    effect = "" if run.effect_pct is None else signed_percent(run.effect_pct)
     return started, result, effect, "" if run.verdict == "observation" else str(run.trials)
 
 

@@ -77,8 +77,9 @@ def test_an_observation_records_the_server_in_every_format_and_changes_nothing(
     assert found["schema"] == "pgassay.observed/1"
     assert found["ended_by"] == "duration"
     # Two sessions that sleep 100 ms at a time make 20, fewer on a busy machine; the samplers' own
-    # queries, ten a second and some slower ones, are commits of this server too.
-    assert 5 < found["averages"]["tps"] < 45
+    # queries, ten a second and some slower ones, are commits of this server too: with version 14 on
+    # an idle machine 57 in all. Work that is counted twice would make more.
+    assert 5 < found["averages"]["tps"] < 70
     assert 1.0 < found["active_sessions"] <= 2.2
     assert max(found["events"], key=found["events"].get) == "Timeout:PgSleep"
     assert found["checkpoints"] == 1
@@ -132,8 +133,9 @@ def test_a_restart_of_the_server_is_a_gap_and_not_a_spike(
         wait_until(lambda: commits() > begun + 100, "some commits")
         wait_until(lambda: segments(run) >= 1, "a segment before the restart")
         lab_server.cluster.stop(gently=True)
-        before_it = segments(run)
+        stopped, before_it = time.monotonic(), segments(run)
         wait_until(lambda: has_empty_segment(run, before_it + 2), "a segment without a sample")
+        wait_until(lambda: time.monotonic() > stopped + 7, "longer than the 5 s of a gap")
         lab_server.cluster.start()
         before = commits()
         wait_until(lambda: commits() > before + 100, "commits after the restart")

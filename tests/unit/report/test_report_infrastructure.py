@@ -49,15 +49,16 @@ def figure(name: str, device: str, change_pct: float | None, *, clear: bool) -> 
 
 
 @pytest.mark.parametrize(
-    ("change_pct", "clear", "is_open"),
-    [(33.0, True, True), (None, True, True), (5.0, True, False), (33.0, False, False)],
+    ("change_pct", "clear"), [(33.0, True), (None, True), (5.0, True), (33.0, False)]
 )
-def test_infrastructure_stands_open_where_a_figure_differs_by_much(
-    context: ReportContext, change_pct: float | None, clear: bool, is_open: bool
+def test_the_line_of_infrastructure_names_what_differs_clearly(
+    context: ReportContext, change_pct: float | None, clear: bool
 ) -> None:
     found = (figure("wa", "", 1.0, clear=False), figure("w_await", "sda", change_pct, clear=clear))
     filled = infrastructure.filled(explained(context, infrastructure=found))
-    assert (filled.summary is None) == is_open
+    assert filled.summary is not None
+    assert filled.summary.is_unusual == clear
+    assert filled.summary.note.values.get("names", ()) == (("w_await (sda)",) if clear else ())
     (table,) = [one for one in filled.blocks if isinstance(one, Table)]
     assert [row.cells[1].text for row in table.rows] == ["wa", "w_await"]
     assert table.rows[1][0] == "sda (data, WAL)"

@@ -210,7 +210,7 @@ def test_factors_that_cannot_work_are_refused_by_code_and_key(
             refused("not-of-its-type", "factors.client.threads"),
         ),
         ("[factors.client]\nthreads = [2]", refused("too-few-levels")),
-        ("[factors.client]\nthreads = [2, 2]", refused("equal-levels", one="2", other="2")),
+        ("[factors.client]\nthreads = [2, 2]", refused("equal-level-twice", name="2")),
         ("[factors.client]\nthreads = {a = 1, b = 2}", refused("levels-not-a-list")),
         (
             "[factors.client]\nthreads = [1, 2]\n[load]\ncommand = ['true']",

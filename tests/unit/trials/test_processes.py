@@ -144,7 +144,8 @@ def test_a_busy_program_is_named_without_characters_that_a_terminal_obeys(
     while Path(f"/proc/{busy}/comm").read_text()[:1] != HOSTILE[0]:
         time.sleep(0.01)
     before = own_times(busy)
-    used = HostWatch(HERE).used()
+    watch = HostWatch(HERE)
+    used = watch.used()
     after = own_times(busy)
     assert used is not None
     (found,) = [one for one in used.programs if "[31m" in one.name]
@@ -152,6 +153,9 @@ def test_a_busy_program_is_named_without_characters_that_a_terminal_obeys(
     assert found.name in (r" [31m) R 1\n<b", " [31m) R 1 <b")
     assert after > before
     assert 0.0 < found.processors <= 1.0
+    without = watch.used(servers=(busy,))  # if it were the server under test
+    assert without is not None
+    assert not [one for one in without.programs if "[31m" in one.name]
 
 
 def own_times(pid: int) -> int:

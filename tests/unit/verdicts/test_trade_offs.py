@@ -107,7 +107,7 @@ def test_a_level_that_is_faster_with_a_worse_tail_is_a_choice() -> None:
     assert choice("choose", "throughput", "150") in said
     assert choice("choose", "a short tail of latency", "100") in said
     assert claim("unbeaten") in said
-    table = trade_off_table(one)
+    table = trade_off_table(one, one.criteria)
     best = dict(zip(table.column("criterion"), table.column("best"), strict=True))
     assert best["Throughput"] == "150"
     assert best["99th percentile of latency"] == "100"
@@ -169,7 +169,7 @@ def test_a_level_that_only_looks_worst_is_not_advised() -> None:
     trade_off = TradeOff("vm.vfs_cache_pressure", THREE, (one,), (), THREE, False)
     analysis = changed(analysis_of({level: {} for level in THREE}), trade_offs=(trade_off,))
     assert claims(analysis)[0] == choice("avoid", "little WAL", "100")
-    assert trade_off_table(trade_off).column("best") == ("not 100",)
+    assert trade_off_table(trade_off, trade_off.criteria).column("best") == ("not 100",)
 
 
 def test_two_levels_that_no_criterion_sets_apart_have_nothing_to_weigh() -> None:

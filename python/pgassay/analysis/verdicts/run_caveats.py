@@ -281,11 +281,17 @@ def repeated_run_caveats(
     environment: EnvironmentFile, verdicts: Sequence[Comparison]
 ) -> Iterator[Caveat]:
     """States what a difference is worth that one of several runs found; a detail where none was
-    found."""
+    found, or where each holds after a correction for the number of runs."""
     number = earlier_runs(environment) + 1
     if number == 1:
         return
     share = 100.0 * (1.0 - (1.0 - _ERROR) ** number)
     note = Note("analysis/verdicts/repeated-run", {"number": number, "share": share})
-    found = any(one.verdict in _DIFFERENT for one in verdicts)
+    found = any(one.verdict in _DIFFERENT and not _holds_for(one, number) for one in verdicts)
     yield Caveat.of("repeated-run", note, Importance.SIZE if found else Importance.DETAIL)
+
+
+def _holds_for(verdict: Comparison, runs: int) -> bool:
+    """Whether a difference holds although one of so many runs found it (Bonferroni)."""
+    p = verdict.p_t if verdict.p_looks is None else verdict.p_looks
+    return p is not None and p * runs < _ERROR

@@ -76,7 +76,7 @@ def _distinct(names: Sequence[str], values: Sequence[Any]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, value in zip(names, values, strict=True):
         if name in found and found[name] == value:
-            raise UnfitValue("equal-levels", one=name, other=name)
+            raise UnfitValue("equal-level-twice", name=name)
         if name in found:
             raise UnfitValue("levels-called-alike", name=name)
         found[name] = value

@@ -12,6 +12,12 @@ from difflib import get_close_matches
 _FEW = 3
 
 
+def slip_of(word: str, known: Iterable[str]) -> str:
+    """Returns the known name that the word differs from by a letter or so, or an empty text."""
+    near = get_close_matches(word.lower(), list(known), n=1, cutoff=0.9)
+    return near[0] if near else ""
+
+
 def did_you_mean(word: str, known: Iterable[str], *, list_up_to: int = 12) -> str:
     """Returns `"did you mean X?"`, also of the few names that contain the word, or `"known are A,
     B"` where few are known, or an empty text."""

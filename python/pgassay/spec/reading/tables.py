@@ -21,7 +21,7 @@ from pydantic_core import ErrorDetails
 
 from pgassay.refusals.refusal import Refusal, UnfitValue
 from pgassay.spec.reading.bare_words import without_quotes
-from pgassay.spec.reading.suggest import did_you_mean
+from pgassay.spec.reading.suggest import did_you_mean, slip_of
 from pgassay.spec.reading.units import duration_s
 from pgassay.spec.reading.values import Table
 from pgassay.spec.secrets.redaction import redacted_value
@@ -183,6 +183,8 @@ def _unknown(root: type[BaseModel], detail: ErrorDetails) -> tuple[str, dict[str
     called = [key for key in keys if name.lower() in _other_names().get(key, ())]
     if called:
         return "unknown-key", {"near": f"did you mean {' or '.join(called)}?"}
+    if near := slip_of(name, keys):
+        return "unknown-key", {"near": f"did you mean {near}?"}
     meant = [_joined(here, one) for one in _paths_to(name, model)] if model else []
     if len(path) <= _MOST_ABOVE:
         meant = meant or list(_paths_to(name, root))

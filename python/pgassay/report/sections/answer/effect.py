@@ -121,16 +121,16 @@ def _side(one: Comparison, same: int, effect_pct: float) -> str:
     blocks, what, change = len(one.block_effects_pct), subject(one), signed_percent(effect_pct)
     if effect_pct > 0:
         return ntr(
-            "{subject}: {same} of {n} block above zero, mean {change}",
-            "{subject}: {same} of {n} blocks above zero, mean {change}",
+            "{subject}: higher in {same} of {n} block, mean {change}",
+            "{subject}: higher in {same} of {n} blocks, mean {change}",
             blocks,
             subject=what,
             same=same,
             change=change,
         )
     return ntr(
-        "{subject}: {same} of {n} block below zero, mean {change}",
-        "{subject}: {same} of {n} blocks below zero, mean {change}",
+        "{subject}: lower in {same} of {n} block, mean {change}",
+        "{subject}: lower in {same} of {n} blocks, mean {change}",
         blocks,
         subject=what,
         same=same,

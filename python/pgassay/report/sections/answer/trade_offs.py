@@ -6,6 +6,7 @@ computes an estimate.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from pgassay.analysis.reading.metrics import METRICS
@@ -14,7 +15,7 @@ from pgassay.findings.answer.trade_offs import rule_of
 from pgassay.findings.wording import quantity
 from pgassay.language import Message, listed, tr
 from pgassay.report.context import ReportContext
-from pgassay.report.document.blocks import Heading, Paragraph, note
+from pgassay.report.document.blocks import Fold, Heading, Paragraph, note
 from pgassay.report.document.section import Blocks, differing, section
 from pgassay.report.document.table import Cell, Column, Table, table
 from pgassay.report.document.text import texts_of
@@ -29,24 +30,33 @@ def trade_offs(context: ReportContext) -> Blocks:
     weighed = [one for one in context.analysis.answer.trade_offs if one.matters]
     if weighed and not any(one.disagree for one in weighed):
         criteria = [(one, each) for one in weighed for each in one.criteria]
-        differ = sum(len(each.best) < len(one.levels) for one, each in criteria)
+        differ = sum(_decides(one, each) for one, each in criteria)
         yield differing("report/sections/criteria", len(criteria), differ)
     for one in weighed:
         yield Heading(one.factor) if len(weighed) > 1 else None
         yield from (Paragraph(text, "observed") for text in context.sentences(rule_of(one)))
-        yield trade_off_table(one)
+        yield trade_off_table(one, [each for each in one.criteria if _decides(one, each)])
+        others = [each for each in one.criteria if not _decides(one, each)]
+        if others:
+            made = trade_off_table(one, others)
+            yield Fold(tr("Criteria without a clear difference"), [made], in_text=True)
     if weighed:
         yield note(sentence("means_of_the_trials"))
 
 
-def trade_off_table(one: TradeOff) -> Table:
+def _decides(one: TradeOff, criterion: Criterion) -> bool:
+    """Whether some level is clearly better than another by it."""
+    return len(criterion.best) < len(one.levels)
+
+
+def trade_off_table(one: TradeOff, criteria: Sequence[Criterion]) -> Table:
     """Makes a table of a row for each criterion, a column for each level, the best in the last."""
     columns = (
         Column(Message("Criterion"), "heading", name="criterion"),
         *(Column(level, full_title=f"{one.factor} = {level}") for level in one.levels),
         Column(Message("Best"), "text", name="best"),
     )
-    made = table(columns, [_row(one, each) for each in one.criteria])
+    made = table(columns, [_row(one, each) for each in criteria])
     return replace(made, label=tr("Levels of {factor} by criterion", factor=one.factor))
 
 
@@ -60,7 +70,7 @@ def _row(one: TradeOff, criterion: Criterion) -> tuple[str | Cell, ...]:
 
 
 def _best(one: TradeOff, criterion: Criterion) -> str:
-    if len(criterion.best) == len(one.levels):
+    if not _decides(one, criterion):
         return ABSENT
     if criterion.in_order:
         return listed(criterion.best)
