@@ -181,6 +181,7 @@ class Cluster:
         account.require(["sync", "-f", destination], limit_s=COPY_LIMIT_S)
 
     def _remove(self, directory: Path) -> None:
+        self.workspace.account.unlink_files(directory, COPY_LIMIT_S)
         self.workspace.account.require(["rm", "-rf", directory], limit_s=COPY_LIMIT_S)
 
     def _write(self, path: Path, text: str) -> None:

@@ -22,6 +22,7 @@ POLL_S = 0.02
 KILL_LIMIT_S = 10.0
 PROGRAMS = frozenset({b"initdb", b"pg_ctl", b"cp", b"rm", b"find", b"sync", b"tee", b"mkdir"}) | {
     b"pg_basebackup",
+    b"sh",
     b"chown",
 }
 """Programs that are run with a run's directory among their arguments."""

@@ -205,6 +205,7 @@ def remove_directories(account: Account, directory: Path, socket_directory: Path
 def _remove(account: Account, path: Path) -> None:
     """The account empties its directory; its entry in the base directory is removed by us."""
     end = time.monotonic() + EMPTY_LIMIT_S
+    account.unlink_files(path, REMOVE_LIMIT_S)
     while True:
         account.run(["find", path, "-mindepth", "1", "-delete"], limit_s=REMOVE_LIMIT_S)
         try:
