@@ -60,8 +60,9 @@ def test_an_observation_outlives_a_hung_server_and_ends_in_time_when_stopped(
     with observing(lab_server, run, *options, program=IMPATIENT) as process:
         wait_until(lambda: len(samples(run)) >= 1, "a segment")
         with hung(lab_server):
-            before = len(samples(run))
+            before, since = len(samples(run)), time.monotonic()
             wait_until(lambda: 0 in samples(run)[before:], "a segment without a sample")
+            wait_until(lambda: time.monotonic() > since + 7, "longer than the 5 s of a gap")
             silent = len(samples(run))
         wait_until(lambda: any(samples(run)[silent:]), "a segment with samples again")
         with hung(lab_server):

@@ -91,10 +91,11 @@ def looking(base: Path) -> Iterator[list[Look]]:
 
     def look_for() -> None:
         while not over.wait(PAUSE_S):
-            for socket in base.rglob(".s.PGSQL.5432"):
-                # It is being started or stopped, or has no extension yet.
-                with suppress(psycopg.Error):
-                    look_on(socket)
+            with suppress(FileNotFoundError):  # a data directory that is just being replaced
+                for socket in base.rglob(".s.PGSQL.5432"):
+                    # It is being started or stopped, or has no extension yet.
+                    with suppress(psycopg.Error):
+                        look_on(socket)
 
     thread = threading.Thread(target=look_for)
     thread.start()

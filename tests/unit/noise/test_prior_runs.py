@@ -106,6 +106,10 @@ def test_runs_of_the_same_file_are_counted_and_the_report_says_what_their_number
     context = report_run(run).context
     found = context.analysis
     (caveat,) = [one for one in found.warnings if one.kind == "repeated-run"]
+    assert caveat.importance is Importance.DETAIL, "beside a difference that holds for three runs"
+    (verdict,) = (one for one in found.answer.verdicts() if one.step is None)
+    weak = replace(verdict, p_t=0.03, p_looks=None)
+    (caveat,) = repeated_run_caveats(run.environment(), [weak])
     assert caveat.importance is Importance.SIZE, "beside a verdict of better"
     assert caveat.note.code == "analysis/verdicts/repeated-run"
     assert caveat.note.values == {"number": 3, "share": pytest.approx(14.3, abs=0.05)}
