@@ -168,7 +168,8 @@ def main(runs: int = RUNS) -> None:
     about = (
         "This page shows how often [a history of runs](../history.md) shows a change of level that"
         f" is none, and how soon it shows a real one. {datetime.now(UTC):%Y-%m-%d}; {runs} series a"
-        f" row. Runs differ by a standard deviation of {100 * SD:g} %; a change is found if it is"
+        " row, a quarter of them in the last table."
+        f" Runs differ by a standard deviation of {100 * SD:g} %; a change is found if it is"
         f" placed within {NEAR} runs of its true place. `by Otava` is apache-otava 0.8.0 with its"
         " own defaults (p 0.001, windows of 50) on the same series. Made by `make validate`, with"
         " OTAVA as the path of a Python that has it."

@@ -19,8 +19,8 @@ def demo(
 ) -> None:
     """Run a short experiment on a temporary server, to see what pgassay does.
 
-    It takes about a minute, beside other work a minute and a half. Its question: does
-    an index for account statements pay, although every payment must maintain it?
+    It takes about a minute, beside other work a little longer. Its question: does an
+    index for account statements pay, although every payment must maintain it?
     """
     from importlib.resources import files
 
