@@ -23,13 +23,14 @@ from pathlib import Path
 
 from packaging.metadata import Metadata
 from tools.distribution.build import COMPLETIONS, OUT, tracked_files
+from tools.manual.pages import page_of
 
 from pgassay.cli.commands import COMMANDS
 
 PACKAGE = "python/pgassay/"
 SHARED = (
     "man/man1/pgassay.1",
-    *(f"man/man1/pgassay-{name}.1" for name in COMMANDS),
+    *(f"man/man1/{page_of(name)}.1" for name in COMMANDS),
     *COMPLETIONS.values(),
 )
 

@@ -54,9 +54,14 @@ def pages() -> Iterator[tuple[str, str]]:
     for name in COMMANDS:
         page = described(load_command(name), f"pgassay {name}")
         text = template.render(page, is_root=False, examples=examples.get(name, []), **shared)
-        yield f"pgassay-{name}.1", text
+        yield f"{page_of(name)}.1", text
     page = described(group, "pgassay")
     yield "pgassay.1", template.render(page, is_root=True, examples=examples["pgassay"], **shared)
+
+
+def page_of(name: str) -> str:
+    """Returns the name of a command's page, such as `pgassay-observe-compare`."""
+    return f"pgassay-{name.replace(' ', '-')}"
 
 
 def described(command: Any, name: str) -> dict[str, Any]:

@@ -4,6 +4,8 @@ Enters: the name of a command. Leaves: the command, ready to be run. Never: load
 list of commands in `pgassay --help`, which needs their names and sentences alone.
 
 A command is a function of the same name in a module that may name a typer class, `COMMAND_CLASS`.
+A name of two words, such as `observe compare` of `observe.compare:compare`, is a command of its own
+beside `observe`, which takes any other first word as its argument.
 The sentence here must be the first line of the function's docstring; a test compares them.
 """
 
@@ -67,6 +69,11 @@ class Commands(TyperGroup):
         super().__init__(**{**options, "commands": named})
         _shorten_help(self)
 
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Returns the names; for a shell that completes a word, those of one word."""
+        names = super().list_commands(ctx)
+        return [name for name in names if " " not in name] if ctx.resilient_parsing else names
+
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Imports the command that was asked for, then resolves it as usual; `help COMMAND` is the
         help of that command, and `help` alone that of all."""
@@ -74,10 +81,17 @@ class Commands(TyperGroup):
             if not args[1:]:
                 typer.echo(ctx.get_help())
                 ctx.exit()
-            args = [args[1], "--help"]
+            args = [*args[1:], "--help"]
+        args = named(args)
         if args and args[0] in COMMANDS:
             self.commands[args[0]] = load_command(args[0])
         return super().resolve_command(ctx, args)
+
+
+def named(words: list[str]) -> list[str]:
+    """Returns the words of a command line with the command's name, which may be two, as one."""
+    together = " ".join(words[:2])
+    return [together, *words[2:]] if together in COMMANDS else words
 
 
 def load_command(name: str) -> Any:

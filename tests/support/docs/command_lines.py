@@ -10,9 +10,10 @@ import shlex
 from collections.abc import Iterator
 from functools import cache
 
+from tools.manual.pages import page_of
 from typer.exceptions import TyperException
 
-from pgassay.cli.commands import COMMANDS, load_command
+from pgassay.cli.commands import COMMANDS, load_command, named
 from pgassay.cli.load.command import replacements
 from pgassay.errors import PgassayError
 from support.docs.pages import ROOT
@@ -61,12 +62,12 @@ def _is_manual(words: list[str]) -> bool:
 def mistake(words: list[str]) -> str | None:
     """What pgassay, or make, would refuse in a command."""
     if _is_manual(words):
-        known = ["pgassay", *(f"pgassay-{name}" for name in COMMANDS)]
+        known = ["pgassay", *map(page_of, COMMANDS)]
         return None if words[-1] in known else f"no such page: {words[-1]}"
     if _program(words) == "make":
         unknown = [one for one in words[1:] if "=" not in one and one not in _TARGETS]
         return f"no such target: {unknown}" if unknown else None
-    name, *arguments = words[1:] or ["--help"]
+    name, *arguments = named(words[1:] or ["--help"])
     if name in ("--help", "--version", "-V"):
         return None
     if name not in COMMANDS:
@@ -104,10 +105,11 @@ def mistake_in_text(span: str) -> str | None:
         return "an open quote"
     if len(words) < 2 or words[1].startswith("-") or not re.fullmatch(r"[a-z]+", words[1]):
         return None
-    if words[1] not in COMMANDS:
-        return f"no such command: {words[1]}"
-    parameters = load_command(words[1]).params
+    name, *arguments = named(words[1:])
+    if name not in COMMANDS:
+        return f"no such command: {name}"
+    parameters = load_command(name).params
     known = {name for one in parameters for name in (*one.opts, *one.secondary_opts, "--help")}
-    options = [re.match(r"--?[\w-]*", word) for word in words[2:]]
+    options = [re.match(r"--?[\w-]*", word) for word in arguments]
     unknown = [one[0] for one in options if one and len(one[0]) > 1 and one[0] not in known]
     return f"no such option: {unknown}" if unknown else None
