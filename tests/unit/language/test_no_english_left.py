@@ -16,7 +16,9 @@ from pgassay.report.formats.html import render_html
 from pgassay.report.formats.markdown import render_markdown
 from support.synthetic.report_contexts import NO_FACTORS, STEPS, synthetic_context, with_facts
 
-_NO_TEXT = re.compile(r"<(script|style|pre|code)\b.*?</\1>|```.*?```|https?://\S+", re.DOTALL)
+_NO_TEXT = re.compile(
+    r"<(script|style|pre|code)\b.*?</\1>|```.*?```|`[^`\n]+`|https?://\S+", re.DOTALL
+)
 _TEXT = re.compile(r'>([^<]+)<|(?:aria-label|title|data-name)="([^"]*)"')
 _WORD = re.compile(r"(?<![\w.\-/=_\[{:%])[A-Za-z]?[a-z’']{2,}(?![\w=_(./:\-])")
 _ASCII_COLON = re.compile("[\u4e00-\u9fff]: ")
