@@ -6,7 +6,7 @@ import json
 import threading
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any
+from typing import Any, LiteralString
 
 import psycopg
 import pytest
@@ -69,6 +69,53 @@ def test_a_lock_waited_for_is_counted_by_its_mode(lab_server: LabServer) -> None
             wait_until(waits, "a lock that is waited for")
         waiting.join()
         watcher.execute("DROP TABLE locked")
+
+
+@pytest.mark.parametrize(
+    "server_installation", ["embedded-18", "debian-15"], indirect=True, scope="module"
+)
+def test_a_queue_of_locks_is_a_tree_with_what_is_at_its_root(lab_server: LabServer) -> None:
+    with lab_server.admin() as holder, lab_server.admin() as watcher:
+        root = holder.info.backend_pid
+        watcher.execute("CREATE TABLE queued AS SELECT 1 AS x")
+        assert [row["whose"] for row in rows_of(watcher, "blocking")] == ["(all)"]
+
+        def wait_for(sql: LiteralString) -> threading.Thread:
+            def wait() -> None:
+                with lab_server.admin() as waiter:
+                    waiter.execute(sql)
+
+            waiting = threading.Thread(target=wait)
+            waiting.start()
+            return waiting
+
+        def behind() -> dict[tuple[str, str, str], dict[str, Any]]:
+            found = [row for row in rows_of(watcher, "blocking") if row["whose"] != "(all)"]
+            return {(row["depth"], row["locktype"], row["mode"]): row for row in found}
+
+        with holder.transaction():
+            holder.execute("SELECT x FROM queued FOR UPDATE")
+            row = wait_for("UPDATE queued SET x = x + 1")
+            of_row = ("1", "transactionid", "ShareLock")
+            wait_until(lambda: of_row in behind(), "a row that is waited for")
+            alter = wait_for("ALTER TABLE queued ADD y int")
+            of_table = ("1", "relation", "AccessExclusiveLock")
+            wait_until(lambda: of_table in behind(), "a table that is waited for")
+            readers = [wait_for("SELECT FROM queued") for _ in range(3)]
+            of_queue = ("2", "relation", "AccessShareLock")
+            wait_until(
+                lambda: behind().get(of_queue, {}).get("waiting") == 3, "a queue behind the first"
+            )
+            found = behind()
+            total = next(r for r in rows_of(watcher, "blocking") if r["whose"] == "(all)")
+        for thread in (row, alter, *readers):
+            thread.join()
+        watcher.execute("DROP TABLE queued")
+    assert total["waiting"] == 5
+    assert {one["held"] for one in found.values()} == {"queued"}
+    assert {one["whose"] for one in found.values()} == {"idle in transaction"}
+    assert {one["root_pid"] for one in found.values()} == {root}
+    assert all(0 < one["longest_ms"] <= one["root_xact_ms"] for one in found.values())
 
 
 def test_maintenance_under_way_is_sampled_with_its_table(lab_server: LabServer) -> None:

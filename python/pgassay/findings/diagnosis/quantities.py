@@ -21,7 +21,9 @@ from pgassay.spec.reading.units import to_base
 Key = tuple[str, str, str]
 Value = float | None
 
-_COME_AND_GO = frozenset({"sessions", "scenario", "query", "process", "state", "locks", "progress"})
+_COME_AND_GO = frozenset(
+    {"sessions", "scenario", "query", "process", "state", "locks", "blocking", "progress"}
+)
 """Sources whose rows exist while there is something to count: a missing one is zero."""
 _METRIC, _TRIAL = "metric", "trial"
 """Sources beside the sampled ones: a metric of the trial, and its length."""
