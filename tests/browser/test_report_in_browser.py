@@ -331,6 +331,30 @@ def test_a_table_is_found_by_its_words_and_opens_from_the_keyboard(
         assert tab.console == []
 
 
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        ("процессы procs_r", ""),
+        ("procs_r", "r"),
+        ("загрузка диска", "%util"),
+        ("операционная скорость", "Throughput"),
+        ("检查点", "Checkpoint"),
+        ("угол наклона", "Angle"),
+    ],
+)
+def test_a_figure_is_found_by_what_others_call_it(
+    browser: Browser, report: Path, asked: str, found: str
+) -> None:
+    names = "[...document.querySelectorAll('.results a')].map(one => one.firstChild.data).join('|')"
+    with browser.open(report, 1400) as tab:
+        tab.evaluate("document.querySelector('.find').focus()")
+        tab.send("Input.insertText", text=asked)
+        places = [one for one in tab.evaluate(names).split("|") if one]
+        assert bool(places) == bool(found)
+        assert any(one.startswith(found) for one in places) or not found
+        assert tab.console == []
+
+
 def test_everything_is_printed_where_the_address_says_so(browser: Browser, report: Path) -> None:
     hidden = "[...document.querySelectorAll('main details')].filter(d => !d.open).length"
     with browser.open(report) as tab:

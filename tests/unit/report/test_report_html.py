@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Callable
 from dataclasses import replace
 from html.parser import HTMLParser
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -328,3 +330,12 @@ def test_a_run_whose_arms_alternate_says_that_no_rule_was_looked_for(
     not_looked_for = diagnosis.sentence("rules_are_not_looked")
     assert not_looked_for in texts(diagnosis.diagnosis.blocks(replace(better, plan=plan)))
     assert not_looked_for not in texts(diagnosis.diagnosis.blocks(better))
+
+
+def test_every_word_of_the_box_is_in_small_letters_and_stands_once_in_its_line() -> None:
+    known = tomllib.loads(
+        (files("pgassay.report") / "templates" / "same_words.toml").read_text("utf-8")
+    )
+    for group in [known["ignored"], *known["same"]]:
+        assert [word.strip().lower() for word in group] == list(dict.fromkeys(group))
+        assert len(group) > 1

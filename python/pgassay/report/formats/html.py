@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 import re
+import tomllib
 from functools import cache
 from importlib.resources import files
 
@@ -59,6 +61,7 @@ def render_html(context: AnyContext) -> str:
             css=Markup(_asset("style.css")),  # noqa: S704 - our own file
             script=Markup(script),  # noqa: S704 - our own file
             script_digest=_digest(script),
+            same_words=json.dumps(tomllib.loads(_asset("same_words.toml")), ensure_ascii=False),
             commit=tr(", commit {commit}", commit=made_of) if made_of else "",
         )
     )

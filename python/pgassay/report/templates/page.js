@@ -3,7 +3,7 @@
 // The page is complete without it: contents are links, folds open by themselves, and #unfolded prints by style.css.
 (function () {
   const MOST = 40; // found at a time
-  const PLACES = "main h2, main h3, main summary:not(:has(h2)), main dt, main .scroll[aria-label], main .plot svg[aria-label], main tbody tr > :first-child";
+  const PLACES = "main h2, main h3, main summary:not(:has(h2)), main dt, main .scroll[aria-label], main .plot svg[aria-label], main thead th, main tbody tr > :first-child";
   const contents = document.querySelector("nav details"), lists = Array.from(contents.children).slice(1);
   const wide = matchMedia("(min-width: 84rem)");
 
@@ -21,11 +21,37 @@
   // A link to where the page is already changes no address.
   document.addEventListener("click", (event) => { if (event.target.closest("a[href^='#']")) setTimeout(follow, 0); });
 
-  // ---- The box
+  // ---- The box: a place is found by its own words, and by those that others call it by (same_words.toml)
+  const LETTER = "[\\p{L}\\p{N}_]", sameWords = JSON.parse(document.body.dataset.sameWords);
+  // Of a word of more than three letters its beginning is enough; Chinese has no spaces between words.
+  function patternOf(term) {
+    const word = term.split(" ").map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&") + (part.length > 3 ? `${LETTER}*` : "")).join("\\s+");
+    return new RegExp(/\p{Script=Han}/u.test(term) ? word : `(?<!${LETTER})${word}(?!${LETTER})`, "u");
+  }
+  const ignored = sameWords.ignored.map(patternOf), same = sameWords.same.map((group) => group.map(patternOf));
+  function wantedOf(text) {
+    let rest = ignored.reduce((left, word) => left.replace(word, " "), text.toLowerCase());
+    const terms = [];
+    for (const group of same) for (const word of group) {
+      const at = rest.match(word);
+      if (at && at[0].length > 1) terms.push({ length: at[0].length, text: at[0], group });
+    }
+    terms.sort((one, other) => other.length - one.length);
+    const wanted = new Map();
+    for (const term of terms) {
+      if (!wanted.has(term.text) && !rest.includes(term.text)) continue;
+      wanted.set(term.text, [...(wanted.get(term.text) || []), ...term.group]);
+      rest = rest.replace(term.text, " ");
+    }
+    rest.split(/\s+/).filter(Boolean).forEach((word) => wanted.set(word, []));
+    return Array.from(wanted, ([text, others]) => ({ text, whole: patternOf(text), others }));
+  }
+  // A note under a name is its second line.
+  const textOf = (element) => Array.from(element.childNodes, (one) => (one.localName === "small" ? ": " : "") + one.textContent).join("");
   function placesOf() {
     const known = new Set(), found = [];
     for (const element of document.querySelectorAll(PLACES)) {
-      const words = (element.getAttribute("aria-label") || element.textContent).trim().replace(/\s+/g, " ");
+      const words = (element.getAttribute("aria-label") || element.title || textOf(element)).trim().replace(/\s+/g, " ");
       const section = element.closest("section"), title = section.querySelector("h2").textContent.trim();
       const key = title + "\n" + words;
       if (!/\p{L}/u.test(words) || known.has(key) || element.closest(".numbers")) continue;
@@ -44,11 +70,12 @@
 
   function find() {
     places = places || placesOf();
-    const wanted = box.value.toLowerCase().split(/\s+/).filter(Boolean);
-    // What begins with a word that is looked for stands before what only contains it.
-    const begins = (one) => wanted.filter((word) => ` ${one.text}`.includes(` ${word}`)).length;
-    const found = wanted.length ? places.filter((one) => wanted.every((word) => one.text.includes(word))) : [];
-    found.sort((one, other) => begins(other) - begins(one));
+    const wanted = wantedOf(box.value);
+    // What has the very word stands before what begins with it, then what others call so, then what only contains it.
+    const rank = (one, word) => word.whole.test(one.text) ? 3 : ` ${one.text}`.includes(` ${word.text}`) ? 2 : word.others.some((other) => other.test(one.text)) ? 2 : one.text.includes(word.text) ? 1 : 0;
+    const ranked = wanted.length ? places.map((one) => ({ ...one, ranks: wanted.map((word) => rank(one, word)) })) : [];
+    const found = ranked.filter((one) => Math.min(...one.ranks) > 0), sum = (one) => one.ranks.reduce((a, b) => a + b);
+    found.sort((one, other) => sum(other) - sum(one));
     results.replaceChildren(...found.slice(0, MOST).map(function (one) {
       const item = document.createElement("li"), link = document.createElement("a"), where = document.createElement("small");
       link.href = "#" + one.id;

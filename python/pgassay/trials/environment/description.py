@@ -44,6 +44,7 @@ _VIRTUAL_MEMORY = (
     "vm/dirty_background_bytes",
     "vm/dirty_expire_centisecs",
     "vm/dirty_writeback_centisecs",
+    "vm/vfs_cache_pressure",
     "vm/min_free_kbytes",
     "vm/overcommit_memory",
     "vm/nr_hugepages",
