@@ -6,6 +6,7 @@ Never: shows a traceback, unless PGASSAY_DEBUG is set.
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import signal
@@ -22,7 +23,12 @@ from pgassay.cli import completion
 from pgassay.cli.commands import Commands
 from pgassay.errors import ExitCode, PgassayError
 from pgassay.interruption import SIGNALS, handle_signals
+from pgassay.refusals.refusal import SetupRefused
 from pgassay.spec.secrets.redaction import redacted
+
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+"""Of a write without the name of a file, which is one to standard output: files of ours are written
+where such errors get one (`samples/storage/files.py`)."""
 
 app = typer.Typer(
     name="pgassay",
@@ -64,19 +70,23 @@ def main() -> NoReturn:
     status = _run()
     for number in SIGNALS:
         signal.signal(number, signal.SIG_IGN)  # nothing is left to interrupt
-    for stream in (sys.stdout, sys.stderr):
-        flush(stream)
+    error = flush(sys.stdout)
+    if isinstance(error, OSError) and not isinstance(error, BrokenPipeError):
+        status = _fail_for_output(error)
+    flush(sys.stderr)
     sys.exit(int(status))
 
 
-def flush(stream: TextIO) -> None:
-    """Write what is left of a stream. What its reader no longer takes goes nowhere: Python would
-    try again at its exit, and end with 120."""
+def flush(stream: TextIO) -> Exception | None:
+    """Write what is left of a stream; returns why it could not. What is not taken then goes
+    nowhere: Python would try again at its exit, and end with 120."""
     try:
         stream.flush()
-    except (OSError, ValueError):
+    except (OSError, ValueError) as error:
         with suppress(OSError, ValueError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        return error
+    return None
 
 
 def _run() -> int:
@@ -88,11 +98,13 @@ def _run() -> int:
     except (KeyboardInterrupt, Abort):
         status = ExitCode.INTERRUPTED
     except TyperException as error:
-        return _fail(error.format_message().replace("Value error, ", ""), ExitCode.USAGE)
+        return _fail(error.format_message(), ExitCode.USAGE)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ExitCode.USAGE
     except Exception as error:
+        if isinstance(error, OSError) and error.errno in _FULL and error.filename is None:
+            return _fail_for_output(error)
         if os.environ.get("PGASSAY_DEBUG"):
             print(redacted(traceback.format_exc()), file=sys.stderr)
         sqlstate = getattr(error, "sqlstate", None)
@@ -121,6 +133,11 @@ def _fail(message: str, code: ExitCode, excerpt: str = "") -> ExitCode:
         if excerpt:
             print(visible(redacted(excerpt)), file=sys.stderr)
     return code
+
+
+def _fail_for_output(error: OSError) -> int:
+    refusal = SetupRefused("output-not-written", why=error.strerror)
+    return _fail(str(refusal), refusal.exit_code)
 
 
 def _with_urls(text: str) -> str:

@@ -5,6 +5,7 @@ Enters: a directory. Leaves: the report in the format asked for. Never: runs any
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -83,6 +84,8 @@ def report(
     written = format_by_ending(output_format, out, _FORMATS)
     if prompt and written != "brief":
         raise SetupRefused("prompt-of-another-format")
+    if to_stdout and written == "xlsx" and sys.stdout.isatty():
+        raise SetupRefused("binary-to-terminal", "--out -")
     require_words(lang, written)
     if out is not None and written != "csv" and not out.parent.is_dir():
         raise DirectoryRefused("folder-to-be-made", out.parent)

@@ -55,6 +55,17 @@ REFUSED = {
         "unknown-word-of-connection",
         "database",
     ),
+    "not a word of libpq in a URI": (
+        ["load", "--dsn", "postgres://h/db?sslmod=require"],
+        "unknown-word-of-connection",
+        "database",
+    ),
+    "not a whole number": (["load", "-c", "many"], "answer-not-whole", "-c"),
+    "not a number": (["load", "-P", "x"], "not-a-number", "-P"),
+    "a number is too small": (["load", "-j", "0"], "number-too-small", "-j"),
+    "a number is too large": (["load", "-c", "99999999999"], "number-too-large", "-c"),
+    "not a choice": (["load", "--arrivals", "burst"], "not-a-choice", "--arrivals"),
+    "not an action": (["study", "foo"], "not-a-choice", "action"),
     "not a builtin": (["load", "--show-script", "foo"], "no-such-builtin", None),
     "not a step": (["init", "-I", "dtx"], "not-init-steps", "-I dtx"),
     "not partitioned": (["init", "--partition-method", "hash"], "partition-method-alone", None),
@@ -66,10 +77,6 @@ MISTAKES = {
     "an argument is missing": (["study"], "Missing argument 'action'"),
     "no such command": (["rnu"], "No such command 'rnu'. Did you mean 'run'?"),
     "no such option": (["load", "--no-such-flag"], "No such option"),
-    "a number is too large": (["load", "-c", "99999999999"], "Invalid value for '-c'"),
-    "not a choice": (["load", "--arrivals", "burst"], "'--arrivals': 'burst' is not one of"),
-    "not a transport": (["load", "--transport", "rdma"], "'rdma' is not one of 'auto'"),
-    "not a pool": (["load", "--pool", "own"], "'own' is not one of 'shared', 'per-scenario'"),
     "no server": (["load", "-h", "127.0.0.1", "-p", "1"], "this server is not running; start it"),
 }
 """Those that the parser of the command line, or libpq, puts into words."""

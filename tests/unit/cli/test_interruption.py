@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import subprocess
 import sys
+
+import pytest
+
+from pgassay.cli.main import app
+from pgassay.errors import ExitCode
+from pgassay.refusals.refusal import SetupRefused
+from support.refusals import refused
 
 SCRIPT = """
 import os, signal
@@ -82,6 +91,20 @@ flush(sys.stdout)
 
 def test_a_reader_that_is_gone_does_not_change_the_exit_status() -> None:
     assert subprocess.run([sys.executable, "-E", "-c", AT_THE_END]).returncode == 0
+
+
+def test_output_that_is_not_taken_is_one_line_and_exit_code_one() -> None:
+    for words in ("schema", "study list", "--help"):
+        command = f"exec '{sys.executable}' -m pgassay {words} >/dev/full"
+        ended = subprocess.run(["sh", "-c", command], stderr=subprocess.PIPE, text=True)
+        refusal = SetupRefused("output-not-written", why=os.strerror(errno.ENOSPC))
+        assert (ended.returncode, ended.stderr) == (ExitCode.USAGE, f"pgassay: {refusal}\n")
+
+
+def test_a_workbook_is_not_shown_in_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    with refused("binary-to-terminal", "--out -"):
+        app(["report", "a-run", "--format", "xlsx", "--out", "-"], standalone_mode=False)
 
 
 def test_a_command_without_stdout_ends_as_it_would_with_it() -> None:

@@ -287,6 +287,19 @@ def test_tables_that_do_not_fit_are_refused_by_code_and_key(
             "[target]\ndsn = 'host=h prot=5432'",
             refused("unknown-word-of-connection", "target.dsn", word="prot"),
         ),
+        (
+            "[target]\ndsn = 'postgres://h/db?sslmode=require&sslsin=1'",
+            refused(
+                "unknown-word-of-connection",
+                "target.dsn",
+                word="sslsin",
+                near="did you mean sslsni?",
+            ),
+        ),
+        (
+            "[target]\ndsn = 'postgres://u:canary?x=1@h/db?prot=1&x@y'",
+            refused("not-a-connection-string", "target.dsn"),
+        ),
         ("[target]\nversion = 17", refused("version-not-embedded", "target.version", major=17)),
         (
             "[factors]\nwal_compression = ['off', 'lz4']",

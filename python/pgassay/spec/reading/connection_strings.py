@@ -7,13 +7,19 @@ Never: shows a value of the text, which may be part of a password.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
+from urllib.parse import parse_qsl
 
 from pgassay.refusals.refusal import UnfitValue
 from pgassay.spec.reading.suggest import did_you_mean
 
 _SECRETS = ("password", "sslpassword", "oauth_client_secret", "scram_client_key")
 _PAIR = re.compile(r"\s*(\w+)\s*=\s*(?:'(?:[^'\\]|\\.)*'|(?:[^'\s\\]|\\.)*)(?=\s|$)")
+_URI = re.compile(r"postgres(?:ql)?://")
+_WORD = re.compile(r"\w+")
+_OF_JDBC = ("ssl", "true")
+"""libpq takes it in a URI for sslmode=require."""
 
 
 def without_password(dsn: Any) -> Any:
@@ -39,15 +45,32 @@ def refuse_password(dsn: str) -> None:
 
 
 def _unreadable(dsn: str) -> UnfitValue:
-    """Why libpq cannot read the text: the first key of its pairs that libpq does not know, if they
-    are pairs up to there."""
+    """Why libpq cannot read the text: its first word that libpq does not know, if there is one."""
     from psycopg.pq import Conninfo
 
     known = [option.keyword.decode() for option in Conninfo.get_defaults()]
-    place = 0
-    while pair := _PAIR.match(dsn, place):
-        place, word = pair.end(), pair[1]
+    words = _words_of_uri(dsn) if _URI.match(dsn) else _words_of_pairs(dsn)
+    for word in words:
         if word not in known:
             near = did_you_mean(word, known)
             return UnfitValue("unknown-word-of-connection", word=word, near=near)
     return UnfitValue("not-a-connection-string")
+
+
+def _words_of_pairs(dsn: str) -> Iterator[str]:
+    """Yields the words of `word=value` pairs, as long as the text consists of them."""
+    place = 0
+    while pair := _PAIR.match(dsn, place):
+        place = pair.end()
+        yield pair[1]
+
+
+def _words_of_uri(dsn: str) -> Iterator[str]:
+    """Yields the words of a URI's parameters; none where what stands behind its last question mark
+    may be part of a password."""
+    query = dsn.rpartition("?")[2]
+    if "@" in query:
+        return
+    for word, value in parse_qsl(query, keep_blank_values=True, separator="&"):
+        if (word, value) != _OF_JDBC and _WORD.fullmatch(word):
+            yield word
