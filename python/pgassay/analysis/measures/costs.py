@@ -14,8 +14,8 @@ from pgassay.trials.sampling.queries import STATEMENTS
 
 RUN = "session_run"
 """How long the load's sessions ran, in ms per transaction; no metric, but what CPU is made of."""
-_CPU_BUSY = ("user", "nice", "system", "irq", "softirq")
-_CPU_IDLE = ("idle", "iowait")
+CPU_BUSY = ("user", "nice", "system", "irq", "softirq")
+CPU_IDLE = ("idle", "iowait")
 _SECTOR = 512
 _TICK_MS = 10.0
 """/proc/stat counts in USER_HZ, 100 a second by the kernel's ABI."""
@@ -46,8 +46,8 @@ def host_costs(
     host: CounterSeries, start: int, end: int, transactions: int
 ) -> dict[str, float | None]:
     found: dict[str, float | None] = {}
-    busy = host.total("stat", _CPU_BUSY, start, end)
-    idle = host.total("stat", _CPU_IDLE, start, end)
+    busy = host.total("stat", CPU_BUSY, start, end)
+    idle = host.total("stat", CPU_IDLE, start, end)
     steal = host.total("stat", ("steal",), start, end) or 0.0
     if busy is not None and idle is not None and busy + idle + steal > 0:
         everything = busy + idle + steal

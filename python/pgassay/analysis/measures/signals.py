@@ -102,29 +102,45 @@ def sessions_by_event(
 
     `since_ns` and `gaps` as of `WaitProfile`, whose averages of the same events are the same.
     """
+    edges = np.array([start, end])
+    found = sessions_by_window(table, edges, since_ns=since_ns, gaps=gaps)
+    yield from ((key, float(average)) for key, (average,) in found.items())
+
+
+def sessions_by_window(
+    table: pa.Table,
+    edges_ns: NDArray[np.int64],
+    *,
+    since_ns: int | None = None,
+    gaps: Sequence[tuple[int, int]] = (),
+) -> dict[Key, NDArray[np.float64]]:
+    """Average sessions in adjacent windows, NaN in those without a sample; nothing where none has one."""
     ticks = looks_in(table)
     weights = times_of_looks(ticks, since_ns, gaps)
-    inside = (ticks >= start) & (ticks < end)
-    looked_ns = float(weights[inside].sum())
-    if not looked_ns:
-        return
-    chosen = _sessions_in(table, start, end)
-    weight = weights[np.searchsorted(ticks, chosen["tick_ns"].to_numpy())]
-    found: dict[Key, float] = defaultdict(float)
-    for row in _grouped(chosen, weight).to_pylist():
-        average = row["weight_sum"] / looked_ns
-        event = _event(row)
+    windows = len(edges_ns) - 1
+    looked_ns = np.diff(np.r_[0.0, np.cumsum(weights)][np.searchsorted(ticks, edges_ns)])
+    if not looked_ns.any():
+        return {}
+    chosen = _sessions_in(table, int(edges_ns[0]), int(edges_ns[-1]))
+    at = chosen["tick_ns"].to_numpy()
+    weight = weights[np.searchsorted(ticks, at)]
+    window = np.searchsorted(edges_ns, at, side="right") - 1
+    share = np.divide(1.0, looked_ns, out=np.full(windows, np.nan), where=looked_ns > 0.0)
+    found: dict[Key, NDArray[np.float64]] = defaultdict(lambda: share * 0.0)
+    for row in _grouped(chosen, window, weight).to_pylist():
+        place, event = row["window"], _event(row)
+        average = row["weight_sum"] * share[place]
         if row["backend_type"] not in OF_THE_LOAD:
-            found["process", row["backend_type"] or "", event] += average
+            found["process", row["backend_type"] or "", event][place] += average
             continue
-        found["sessions", "", event] += average
+        found["sessions", "", event][place] += average
         if row["scenario"]:
-            found["scenario", row["scenario"], event] += average
+            found["scenario", row["scenario"], event][place] += average
         if row["query_id"]:
-            found["query", str(row["query_id"]), event] += average
+            found["query", str(row["query_id"]), event][place] += average
         if row["state"]:
-            found["state", "", row["state"]] += average
-    yield from found.items()
+            found["state", "", row["state"]][place] += average
+    return dict(found)
 
 
 def _sessions_in(table: pa.Table, start: int, end: int) -> pa.Table:
@@ -145,14 +161,16 @@ def _samples(table: pa.Table, start: int, end: int) -> Iterator[tuple[str, int]]
     yield from ((_event(row), row["count_all"]) for row in counts.to_pylist())
 
 
-def _grouped(sessions: pa.Table, weight: NDArray[np.float64]) -> pa.Table:
-    """The sum of the weights of sessions that have the same words and statement."""
+def _grouped(
+    sessions: pa.Table, window: NDArray[np.int64], weight: NDArray[np.float64]
+) -> pa.Table:
+    """The sum of the weights of sessions of a window that have the same words and statement."""
     unified = sessions.select(_WORDS).unify_dictionaries()
     words = {name: unified[name].combine_chunks() for name in _WORDS}
     numbers = {name: column.indices for name, column in words.items()}
     found = (
-        pa.table({**numbers, "query_id": sessions["query_id"], "weight": weight})
-        .group_by([*numbers, "query_id"])
+        pa.table({**numbers, "query_id": sessions["query_id"], "window": window, "weight": weight})
+        .group_by([*numbers, "query_id", "window"])
         .aggregate([("weight", "sum")])
     )
     # Only some hundred groups differ: their words are looked up, not compared.

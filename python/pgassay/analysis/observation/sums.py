@@ -20,6 +20,7 @@ from pgassay.analysis.host.windows import HostCourse
 from pgassay.analysis.measures.courses.even_series import EvenSeries, even_series, joined
 from pgassay.analysis.measures.model import ArmSignals, TrialSignals
 from pgassay.analysis.measures.signals import sessions_by_event
+from pgassay.analysis.observation.gaps import USUAL_PAUSE_NS, gaps_in, longest_pause_ns
 from pgassay.analysis.observation.model import BinnedSeries
 from pgassay.analysis.observation.standby_lag import SOURCE as STANDBY
 from pgassay.analysis.observation.standby_lag import StandbyLag
@@ -28,7 +29,7 @@ from pgassay.analysis.reading.binned import CounterTrack, Floats, Times, summed_
 from pgassay.analysis.reading.counters import CounterSeries, Key
 from pgassay.analysis.reading.logged import logged_in
 from pgassay.analysis.reading.metrics import WAIT_CLASSES
-from pgassay.analysis.waits.wait_profile import SampledWaits, WaitProfile, looks_in, usual_ns
+from pgassay.analysis.waits.wait_profile import SampledWaits, WaitProfile, looks_in
 from pgassay.samples.forms.environment import EnvironmentFile
 from pgassay.samples.forms.observation import SegmentFile
 from pgassay.samples.stored_parts import StoredSegment
@@ -43,9 +44,6 @@ _HOST = frozenset({"stat", "diskstats"})
 _PROCESSOR = ("user", "nice", "system", "irq", "softirq", "idle", "iowait", "steal")
 _SECTORS = {"read": "sectors_read", "written": "sectors_written"}
 _SECTOR = 512
-_GAP_S = 5.0
-_GAP_TICKS = 20
-"""A pause is a gap when it is longer than both."""
 
 
 class ObservationSums:
@@ -69,7 +67,7 @@ class ObservationSums:
         self.sampled_waits = SampledWaits()
         self.gaps: list[tuple[int, int]] = []
         self._last_tick = self._last_answer = int(edges[0])
-        self._pause_ns = _GAP_S * 1e9
+        self._pause_ns = USUAL_PAUSE_NS
         """A longer pause is a gap; from the last segment with enough samples."""
         self._splits_cpu = False
 
@@ -118,14 +116,10 @@ class ObservationSums:
 
     def _add_gaps(self, ticks: Times, answered: Times) -> None:
         """Gaps: times in which neither sampler got an answer."""
-        usual = usual_ns(ticks)
-        if usual:
-            self._pause_ns = max(_GAP_S * 1e9, _GAP_TICKS * usual)
+        self._pause_ns = longest_pause_ns(ticks) or self._pause_ns
         every = np.unique(np.r_[ticks, answered])
         seen = np.r_[self._last_answer, every[every > self._last_answer]]
-        long = np.flatnonzero(np.diff(seen) > self._pause_ns)
-        for at in long.tolist():
-            self.gaps.append((int(seen[at]), int(seen[at + 1])))
+        self.gaps += gaps_in(seen, self._pause_ns)
         self._last_answer = int(seen[-1])
 
     def close(self, end_ns: int) -> None:

@@ -58,7 +58,7 @@ class CounterTrack:
         period = float(np.quantile(lengths, 0.25, method="lower"))
         # Of equal values only the first and last are stored: a long step without growth is no gap.
         near = lengths <= _LONGEST_STEP * max(period, 1e-9)
-        unseen = _within(times, gaps)
+        unseen = within(times, gaps)
         counts = (steps == 0) | (self._is_whole(steps) & near & (unseen == 0))
         seconds = np.where(counts, lengths - unseen, 0.0)
         total = np.r_[0.0, np.cumsum(np.where(counts, self._adds(values, seconds), 0.0))]
@@ -127,8 +127,8 @@ def summed_rates(tracks: list[CounterTrack], edges_ns: Times, gaps: Gaps = ()) -
     return total
 
 
-def _within(times: Times, gaps: Gaps) -> Floats:
-    """The seconds of each step that lie in gaps."""
+def within(times: Times, gaps: Gaps) -> Floats:
+    """The seconds of each step between these times that lie in gaps."""
     found = np.zeros(len(times) - 1)
     for begin, end in _united(gaps):
         inside = np.minimum(times[1:], end) - np.maximum(times[:-1], begin)

@@ -149,6 +149,22 @@ class CounterSeries:
         values = self.levels(key, readings if len(readings) else np.array([end_ns]))
         return float(values.mean()) if len(values) else None
 
+    def level_means(self, key: Key, edges_ns: Times) -> Values:
+        """`mean_level` of each of some adjacent windows; NaN where it is not known."""
+        times, _ = self._series[key]
+        readings = self._readings_in(key[0], int(edges_ns[0]), int(edges_ns[-1]))
+        slack = max(2 * self._period[key[0]], _ONE_READING_NS)
+        known = readings[(readings >= times[0] - slack) & (readings <= times[-1] + slack)]
+        windows = len(edges_ns) - 1
+        inside = np.searchsorted(edges_ns, known) - 1
+        sums = np.bincount(inside, self.levels(key, known), minlength=windows)
+        counts = np.bincount(inside, minlength=windows)
+        found: Values = np.divide(sums, counts, out=np.full(windows, np.nan), where=counts > 0)
+        ends = edges_ns[1:]
+        unread = (counts == 0) & (ends >= times[0] - slack) & (ends <= times[-1] + slack)
+        found[unread] = self.levels(key, ends[unread])
+        return found
+
     def _readings_in(self, source: str, start_ns: int, end_ns: int) -> Times:
         """When a source was read in a window; a reading in which nothing had changed left no row,
         so one is added for each period of a longer gap."""
