@@ -369,6 +369,13 @@ def test_everything_is_printed_where_the_address_says_so(browser: Browser, repor
         assert tab.evaluate(hidden) > 0
 
 
+def test_on_paper_notes_are_smaller_than_the_text(browser: Browser, report: Path) -> None:
+    size = "parseFloat(getComputedStyle(document.querySelector('{}')).fontSize)"
+    with browser.open(report) as tab:
+        tab.send("Emulation.setEmulatedMedia", media="print")
+        assert tab.evaluate(size.format(".note")) < tab.evaluate(size.format("body"))
+
+
 def test_a_link_opens_the_fold_that_it_leads_into(browser: Browser, report: Path) -> None:
     inside = "document.querySelector('main details:not([open]) > :not(summary)')"
     with browser.open(report) as tab:

@@ -103,7 +103,8 @@ class _Writer:
         return written
 
     def _parts(self, blocks: Blocks, level: str) -> Iterator[str]:
-        """Yields the text of each part; `level` is the mark of a heading, such as `###`."""
+        """Yields the text of each part; `level` is the mark of a heading, such as `###`, and empty
+        inside of an item of a list."""
         above: Block | None = None
         for block in shown(blocks):
             match block:
@@ -127,8 +128,10 @@ class _Writer:
                 case Group():
                     yield from self._parts(block.blocks, level)
                 case Fold() if block.in_text:
-                    of_item = isinstance(above, Paragraph) and above.role == "pattern"
-                    if body := list(self._parts(block.blocks, level if of_item else f"{level}#")):
+                    of_item = not level or (
+                        isinstance(above, Paragraph) and above.role == "pattern"
+                    )
+                    if body := list(self._parts(block.blocks, "" if of_item else f"{level}#")):
                         summary = _inline(block.summary)
                         yield f"{summary}{colon().strip()}" if of_item else f"{level} {summary}"
                         yield from body

@@ -30,8 +30,7 @@ def _parts(one: Finding) -> Iterator[Block]:
     if one.refute:
         yield Paragraph(said("<b>It is refuted if</b> {refute}", refute=one.refute))
     if one.next_spec:
-        yield Paragraph(said("<b>An experiment that tests it:</b>"))
-        yield Code(one.next_spec, "toml")
+        yield Fold(tr("An experiment that tests it"), [Code(one.next_spec, "toml")], in_text=True)
 
 
 def _figure(each: Evidence) -> Text:
