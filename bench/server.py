@@ -1,11 +1,11 @@
-"""The server of the bench: an embedded PostgreSQL 18 with pgbench's tables.
+"""The server of the bench: PostgreSQL 18, or other programs, with pgbench's tables.
 
-Enters: a scale. Leaves: a running `Server`, gone afterwards. Never: measures.
+Enters: programs and settings. Leaves: a running `Server`, gone afterwards. Never: measures.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +15,7 @@ import psutil
 from pgassay.server.change import Change
 from pgassay.server.connection.session import connect
 from pgassay.server.hosts.local import HERE
-from pgassay.server.owned.installation import embedded_installation
+from pgassay.server.owned.installation import Installation, embedded_installation
 from pgassay.server.owned.origin import NewCluster
 from pgassay.server.owned.target import OwnedTarget
 from pgassay.server.protocol import Connection, ConnectionParameters, ServerFacts
@@ -72,10 +72,12 @@ class Server:
 
 
 @contextmanager
-def running_server() -> Iterator[Server]:
-    """Start it, fill it, and stop it at the end."""
+def running_server(
+    installation: Installation | None = None, settings: Mapping[str, str] = SETTINGS
+) -> Iterator[Server]:
+    """Start it, fill it, and stop it at the end; the embedded one where no other is named."""
     workload = load_workload("pgbench", Path(), file="bench")
-    installation = embedded_installation(MAJOR)
+    installation = installation or embedded_installation(MAJOR)
     target = OwnedTarget(NewCluster(installation), NoJournal(), kind="embedded")
 
     def build(connection: Connection) -> None:
@@ -84,7 +86,7 @@ def running_server() -> Iterator[Server]:
 
     try:
         facts = target.open()
-        target.prepare(build, SETTINGS)
+        target.prepare(build, settings)
         pid_file = Path(facts.data_directory or "") / "postmaster.pid"
         yield Server(
             parameters=target.parameters(),

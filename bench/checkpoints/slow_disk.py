@@ -1,8 +1,8 @@
 """A disk with a limit on bytes written per second, as cloud volumes have.
 
-Enters: a folder on the disk, a rate. Leaves: while the context lasts, this process and those that
-it starts write no faster. Never: needs more than root and a kernel with the blkio controller of
-cgroup version 1.
+Enters: a folder on the disk, a rate, processes (this one where none is named). Leaves: while the
+context lasts, these processes and those that they start write no faster.
+Never: needs more than root and a kernel with the blkio controller of cgroup version 1.
 
 The kernel charges a write to the process that asks for it: with fsync that is the checkpointer or
 the session that commits, so both wait in one queue. What the kernel writes back by itself is not
@@ -12,8 +12,8 @@ limited.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 _ROOT = Path("/sys/fs/cgroup/blkio")
@@ -26,24 +26,25 @@ def can_be_slowed(folder: Path) -> bool:
 
 
 @contextmanager
-def slow_disk(folder: Path, bytes_per_s: int) -> Iterator[None]:
-    """This process in a group of its own with that limit; afterwards in the one it came from."""
+def slow_disk(folder: Path, bytes_per_s: int, pids: Sequence[int] = ()) -> Iterator[None]:
+    """The processes in a group of their own with that limit; afterwards in that of this process."""
     group = _ROOT / f"slow-disk-{os.getpid()}"
     before = _group_of_this_process()
     group.mkdir()
     try:
         (group / _LIMIT).write_text(f"{_disk_of(folder)} {bytes_per_s}\n", "ascii")
-        _enter(group)
+        _enter(group, pids)
         yield
     finally:
-        _enter(before)
         for left in (group / "cgroup.procs").read_text("ascii").split():
-            (before / "cgroup.procs").write_text(left, "ascii")
+            _enter(before, [int(left)])
         group.rmdir()
 
 
-def _enter(group: Path) -> None:
-    (group / "cgroup.procs").write_text(str(os.getpid()), "ascii")
+def _enter(group: Path, pids: Sequence[int]) -> None:
+    for pid in pids or [os.getpid()]:
+        with suppress(ProcessLookupError):  # a session that has just ended
+            (group / "cgroup.procs").write_text(str(pid), "ascii")
 
 
 def _group_of_this_process() -> Path:

@@ -1,0 +1,16 @@
+-- What the steady load reads, and a table that was updated twice since its last VACUUM.
+CREATE EXTENSION IF NOT EXISTS pg_stat_statements;
+CREATE TABLE orders AS
+    SELECT id, id % 100000 + 1 AS customer, id % 977 AS total, repeat('x', 60) AS note
+    FROM generate_series(1, 400000) AS id;
+CREATE INDEX orders_customer ON orders (customer);
+CREATE TABLE visits AS
+    SELECT id, id % 100000 + 1 AS page, repeat('x', 60) AS note
+    FROM generate_series(1, 400000) AS id;
+CREATE INDEX visits_page ON visits (page);
+CREATE TABLE bloated (id int, x int, note text) WITH (autovacuum_enabled = off);
+INSERT INTO bloated SELECT id, id % 1000, repeat('x', 150) FROM generate_series(1, 600000) AS id;
+CREATE INDEX bloated_id ON bloated (id);
+CREATE INDEX bloated_x ON bloated (x, id);
+UPDATE bloated SET x = x + 1;
+ANALYZE;
