@@ -11,17 +11,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from pgassay.cli.terminal.options import (
-    STDOUT,
-    GateTexts,
-    GateUndecided,
-    Json,
-    Lang,
-    Quiet,
-    format_by_ending,
-    option,
-    require_words,
-)
+from pgassay.cli.terminal.options import GateTexts, GateUndecided, Json, Lang, Quiet, option
+from pgassay.cli.terminal.output import give, output_of
 from pgassay.language import in_language
 from pgassay.refusals.refusal import SetupRefused
 
@@ -62,47 +53,20 @@ def compare(
     quiet: Quiet = False,
 ) -> None:
     """Compare stored runs that were made apart, not randomised together."""
-    if out == STDOUT:
-        out, output_format = None, output_format or "html"
-    written = format_by_ending(output_format, out, _FORMATS)
-    is_printed = as_json or (output_format is not None and out is None)
-    require_words(lang, "json" if as_json else written if is_printed or out else "the table")
-    if out is not None and not out.parent.is_dir():
-        raise SetupRefused("no-folder-to-write-to", f"--out {out}", folder=out.parent)
-    if pictures and (written != "md" or out is None):
+    output = output_of(output_format, out, _FORMATS, as_json=as_json, lang=lang)
+    if pictures and (output.form != "md" or output.out is None):
         raise SetupRefused("pictures-without-folder")
     from pgassay.analysis.apart.compare import Question
-    from pgassay.cli.terminal import console
     from pgassay.cli.terminal.gates import gates_of, settle
-    from pgassay.cli.terminal.summary import print_summary
-    from pgassay.report.formats.markdown import illustrated_markdown
-    from pgassay.report.formats.registry import rendered
-    from pgassay.samples.storage.files import write_atomically
     from pgassay.stores.fetching import fetched
     from pgassay.stores.wanted import TO_ANALYSE
     from pgassay.workflows.comparing import compare_stored
 
     question = Question(_share(run_spread), force=force, gates=gates_of(gate))
     with in_language(lang):
-        has_charts = written != "json" and (output_format is not None or out is not None)
         here = [fetched(run, TO_ANALYSE) for run in runs]
-        context = compare_stored(here, question, has_charts=has_charts)
-    with in_language(lang):
-        if pictures and out is not None:
-            page, drawings = illustrated_markdown(context, out.stem)
-            for name, drawing in drawings.items():
-                write_atomically(out.parent / name, drawing.encode())
-            write_atomically(out, page.encode())
-        elif out is not None:
-            write_atomically(out, rendered(context, written))
-        text = rendered(context, "json" if as_json else written) if is_printed else b""
-    with console.silenced(quiet, console.out, console.err):
-        if is_printed:
-            typer.echo(text, nl=not text.endswith(b"\n"))
-        else:
-            print_summary(context, None)
-        if out is not None:
-            console.err.print(f"written: {out}", markup=False)
+        context = compare_stored(here, question, has_charts=output.is_report)
+    give(output, context, quiet=quiet, pictures=pictures)
     settle(context.gates, gate_undecided)
 
 

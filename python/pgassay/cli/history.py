@@ -11,17 +11,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from pgassay.cli.terminal.options import (
-    STDOUT,
-    GateTexts,
-    GateUndecided,
-    Json,
-    Lang,
-    Quiet,
-    format_by_ending,
-    option,
-    require_words,
-)
+from pgassay.cli.terminal.options import GateTexts, GateUndecided, Json, Lang, Quiet, option
+from pgassay.cli.terminal.output import give, output_of
 from pgassay.language import in_language
 from pgassay.refusals.refusal import SetupRefused
 
@@ -56,21 +47,11 @@ def history(
     quiet: Quiet = False,
 ) -> None:
     """Show how runs of one experiment changed over weeks, and since when."""
-    if out == STDOUT:
-        out, output_format = None, output_format or "html"
-    written = format_by_ending(output_format, out, _FORMATS)
-    is_printed = as_json or (output_format is not None and out is None)
-    require_words(lang, "json" if as_json else written if is_printed or out else "the table")
-    if out is not None and not out.parent.is_dir():
-        raise SetupRefused("no-folder-to-write-to", f"--out {out}", folder=out.parent)
+    output = output_of(output_format, out, _FORMATS, as_json=as_json, lang=lang)
     if last < 1:
         raise SetupRefused("last-runs", f"--last {last}")
     from pgassay.analysis.history.series import Asked
-    from pgassay.cli.terminal import console
     from pgassay.cli.terminal.gates import gates_of, settle
-    from pgassay.cli.terminal.summary import print_summary
-    from pgassay.report.formats.registry import rendered
-    from pgassay.samples.storage.files import write_atomically
     from pgassay.stores.fetching import fetched
     from pgassay.stores.wanted import TO_ANALYSE
     from pgassay.workflows.history import stored_history
@@ -78,15 +59,5 @@ def history(
     asked = Asked(gates_of(gate), last)
     with in_language(lang):
         context = stored_history([fetched(run, TO_ANALYSE) for run in runs], asked)
-        if out is not None:
-            write_atomically(out, rendered(context, written))
-        text = rendered(context, "json" if as_json else written) if is_printed else b""
-    with console.silenced(quiet, console.out, console.err):
-        if is_printed:
-            typer.echo(text, nl=not text.endswith(b"\n"))
-        else:
-            with in_language(lang):
-                print_summary(context, None)
-        if out is not None:
-            console.err.print(f"written: {out}", markup=False)
+    give(output, context, quiet=quiet)
     settle(context.gates, gate_undecided)
