@@ -19,6 +19,8 @@ sys.path[:0] = [str(ROOT), str(ROOT / "python")]
 
 from tools.docs.commands import commands_page  # noqa: E402 (mkdocs loads this file by its path)
 
+from pgassay.language import LANGUAGES, html_code, in_language  # noqa: E402
+
 ROOT_PAGES = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md")
 SEARCH = tomllib.loads(Path(__file__).with_name("search.toml").read_text("utf-8"))
 ASSETS = ("site.css", "iframe-worker.js")
@@ -51,5 +53,10 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
 
 def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
-    """Name the search dialog for screen readers, which the theme does not."""
+    """Name the language of a page, and the search dialog for screen readers, which the theme does
+    not."""
+    folder = page.file.src_uri.split("/")[1:2]
+    if folder and folder[0] in LANGUAGES:
+        with in_language(folder[0]):
+            output = output.replace('<html lang="en"', f'<html lang="{html_code()}"', 1)
     return output.replace('role="dialog"', 'role="dialog" aria-label="Search"', 1)

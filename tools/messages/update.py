@@ -1,10 +1,10 @@
-"""Brings the catalogues of translations up to the messages of the package.
+"""Brings the catalogues of translations up to the messages of the package and of studies.
 
     make messages
 
 Keeps every translation; a message that is gone is kept at the end as obsolete (`#~`). Makes the
-catalogue of a language that has none yet. Lists the messages that reports show in English for want
-of a translation.
+catalogue of a language that has none yet. Lists the messages that are shown in English for want of
+a translation.
 """
 
 from __future__ import annotations
@@ -15,26 +15,27 @@ from pathlib import Path
 from babel.messages.catalog import Catalog
 from babel.messages.pofile import read_po, write_po
 from tools.messages.extract import PACKAGE, Msg, all_messages
+from tools.studies import words
 
 from pgassay.language import LANGUAGES
 
 TRANSLATED = tuple(one for one in LANGUAGES if one != "en")
 FOLDER = PACKAGE / "languages"
 _HEADER = """\
-# Messages of pgassay's reports. `make messages` keeps the list; only msgstr is written by hand."""
+# Messages of pgassay. `make messages` keeps the list; only msgstr is written by hand."""
 
 
 def main() -> None:
     """Write every catalogue, and say what is left to translate."""
-    messages = all_messages()
-    for language in TRANSLATED:
-        path = FOLDER / f"{language}.po"
-        updated = text_of(catalogue_of(language, path, messages))
-        path.write_text(updated, "utf-8")
-        missing = untranslated(language, messages)
-        print(f"{path}: {len(messages)} messages, {len(missing)} not translated")
-        for one in missing:
-            print(f"  {one.text!r}")
+    for folder, messages in ((FOLDER, all_messages()), (words.FOLDER, words.messages())):
+        for language in TRANSLATED:
+            path = folder / f"{language}.po"
+            updated = text_of(catalogue_of(language, path, messages))
+            path.write_text(updated, "utf-8")
+            missing = untranslated(language, messages, folder)
+            print(f"{path}: {len(messages)} messages, {len(missing)} not translated")
+            for one in missing:
+                print(f"  {one.text!r}")
 
 
 def catalogue_of(language: str, path: Path, messages: list[Msg]) -> Catalog:
@@ -58,9 +59,9 @@ def read(path: Path, language: str) -> Catalog:
         return read_po(file, locale=language)
 
 
-def untranslated(language: str, messages: list[Msg]) -> list[Msg]:
-    """Those that a report in this language shows in English."""
-    known = read(FOLDER / f"{language}.po", language)
+def untranslated(language: str, messages: list[Msg], folder: Path = FOLDER) -> list[Msg]:
+    """Those that are shown in English to readers of this language."""
+    known = read(folder / f"{language}.po", language)
     found = ((one, known.get(one.text, one.context or None)) for one in messages)
     return [one for one, kept in found if kept is None or not is_translated(kept.string)]
 

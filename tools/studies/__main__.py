@@ -1,4 +1,4 @@
-"""Run studies, keep their runs, and make the pages of docs/studies anew.
+"""Run studies, keep their runs, and make the pages of docs/studies anew, in each language.
 
     python -m tools.studies                        the pages alone, of the runs that are kept
     python -m tools.studies NAME ... [--until HH:MM]   run these studies first, one after the other
@@ -14,7 +14,7 @@ import argparse
 from pathlib import Path
 
 from tools.studies.kept import keep
-from tools.studies.pages import PAGES, page
+from tools.studies.pages import write_pages
 from tools.studies.running import ends_at, run_each
 
 from pgassay.studies.catalogue import names, study
@@ -34,8 +34,7 @@ def main() -> None:
         else:
             run_each([study(one) for one in (names() if given.all else given.names)], given.until)
     finally:
-        for name in names():
-            (PAGES / f"{name}.md").write_text(page(study(name)), "utf-8")
+        write_pages()
 
 
 if __name__ == "__main__":

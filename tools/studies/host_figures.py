@@ -98,7 +98,7 @@ def host_figures(run: RunDirectory, context: ReportContext) -> list[dict[str, An
     labels = {arm.id: arm.label for arm in context.plan.arms}
     return [
         {
-            "label": labels.get(arm, "all arms, by turns"),
+            "label": labels.get(arm, ""),
             "trials": len(host.trials),
             **host.figures(devices[0]),
         }

@@ -22,6 +22,7 @@ from pgassay.report.context import ReportContext
 from pgassay.report.environment import created_at, server_version
 from pgassay.report.objects.run import run_object
 from pgassay.samples.run_directory import RunDirectory
+from pgassay.stored_notes import coded
 from pgassay.studies.catalogue import Form, Study
 from pgassay.workflows.reporting import analyse_run
 
@@ -36,7 +37,10 @@ FIGURES = (
     "blocks_hit_per_tx", "blocks_read_per_tx", "server_cpu_ms_per_tx",
 )  # fmt: skip
 """Means over an arm's trials that a page has a column for."""
-_CHANGE = re.compile(r"[\d.\s]+\S* → ")
+CHANGES = {
+    f"findings/answer/explanations/difference.{known}" for known in ("share_known", "share_unknown")
+}
+"""Codes of claims that are figures alone."""
 _SERVER = re.compile(r"(?:/[\w.@+-]+)+/run-[0-9a-f]{12}")
 """The folder of a server that pgassay started."""
 
@@ -62,7 +66,7 @@ def as_text(found: Mapping[str, Any]) -> str:
 
 
 def kept_of(study: Study, context: ReportContext) -> dict[str, Any]:
-    """The object: what the run says in sentences, its figures, its machine."""
+    """The object: what the run says, as codes beside sentences, its figures, its machine."""
     analysis = context.analysis
     noise = analysis.noise.floor.metrics if analysis.noise.floor else ()
     return {
@@ -76,7 +80,7 @@ def kept_of(study: Study, context: ReportContext) -> dict[str, Any]:
         "experiment": context.spec_text,
         **{name: _texts(context, kinds) for name, kinds in SHOWN.items()},
         "checkpoints": [
-            one.text
+            _said(one)
             for one in context.of_kind(FindingKind.OBSERVATION)
             if one.rule == "checkpoints"
         ],
@@ -96,17 +100,20 @@ def kept_of(study: Study, context: ReportContext) -> dict[str, Any]:
     }
 
 
-def _texts(context: ReportContext, kinds: tuple[FindingKind, ...]) -> list[str]:
-    return list(dict.fromkeys(_sentence(one) for kind in kinds for one in context.of_kind(kind)))
+def _texts(context: ReportContext, kinds: tuple[FindingKind, ...]) -> list[dict[str, Any]]:
+    found = [_said(one) for kind in kinds for one in context.of_kind(kind)]
+    return [one for at, one in enumerate(found) if one not in found[:at]]
 
 
-def _sentence(finding: Finding) -> str:
-    """The text of a finding; a mere change, such as `2.8 → 1.4 (−49 %)`, says of what."""
-    if not _CHANGE.match(finding.text):
-        return str(finding.text)
+def _said(finding: Finding) -> dict[str, Any]:
+    """The claim of a finding; of a mere change, such as `2.8 → 1.4 (−49 %)`, also what changes,
+    and between which levels."""
+    text = coded("text", finding.claim)
     about = finding.comparison
-    whose = "" if about is None else f", {about.factor} = {about.level} against {about.baseline}"
-    return f"{finding.title}{whose}: {finding.text}"
+    if about is None or finding.claim.code not in CHANGES:
+        return text
+    levels = {"factor": about.factor, "level": about.level, "baseline": about.baseline}
+    return {**text, **coded("title", finding.title), "against": levels}
 
 
 def _form(study: Study, text: str) -> str:

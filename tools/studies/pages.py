@@ -1,63 +1,106 @@
-"""Make the page of a study.
+"""Make the pages of studies, in each language.
 
-Enters: study.toml, and the kept run if there is one. Leaves: the text of docs/studies/NAME.md.
-Never: analyses; what a run says was said when it was kept.
+Enters: study.toml, and the kept run if there is one. Leaves: the text of docs/studies/NAME.md and
+of its translations, and the index of these. Never: analyses, or says of a run what was not kept of
+it.
 """
 
 from __future__ import annotations
 
 import json
-import re
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from tools.studies.host_figures import COLUMNS
 from tools.studies.kept import RESULTS
+from tools.studies.words import ARM_COLUMNS, flowing, said, templates
 
-from pgassay.plan.description import time_range
+from pgassay.language import LANGUAGES, Language, decimals, in_language, localised
+from pgassay.plan.description import run_lengths
 from pgassay.plan.design import make_plan
-from pgassay.studies.catalogue import Form, Study
+from pgassay.quantities import clock
+from pgassay.stored_notes import said_at
+from pgassay.studies.catalogue import Form, Study, names, study
 
-PAGES = RESULTS.parent
-_TEMPLATE = "page.md.j2"
-_HIT_RATIO = "hit_ratio"
-ARM_COLUMNS = {
-    "tps": "tps",
-    "latency_mean": "mean latency, ms",
-    "latency_p99": "p99, ms",
-    "wal_bytes_per_tx": "WAL, bytes/tx",
-    "wal_fpi_per_tx": "full-page images/tx",
-    _HIT_RATIO: "hit ratio, %",
-    "blocks_read_per_tx": "blocks read/tx",
-    "server_cpu_ms_per_tx": "server CPU, ms/tx",
+_ROOT = RESULTS.parents[2]
+PAGES: dict[Language, Path] = {
+    one: _ROOT.joinpath("docs", *([] if one == "en" else [one]), "studies") for one in LANGUAGES
 }
-"""Means over an arm's trials that a page shows, and the heads of their columns."""
+"""The folder of the pages in each language."""
+_NAMES: dict[Language, str] = {"en": "English", "ru": "Русский", "zh": "中文"}
+_STOPS: dict[Language, str] = {"zh": "。"}
 
 
-def page(study: Study) -> str:
-    """The whole page."""
-    environment = Environment(  # noqa: S701 - Markdown of our own texts
-        loader=FileSystemLoader(Path(__file__).parent),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
+def write_pages() -> None:
+    """Every page, and the indexes but the English one, which is written by hand."""
+    for spoken, folder in PAGES.items():
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in names():
+            (folder / f"{name}.md").write_text(page(study(name), spoken), "utf-8")
+        if spoken != "en":
+            (folder / "README.md").write_text(index(spoken), "utf-8")
+
+
+def page(study: Study, spoken: Language) -> str:
+    """The whole page in a language."""
+    is_english = spoken == "en"
+    with in_language(spoken):
+        return (
+            templates()
+            .get_template("page.md.j2")
+            .render(
+                study=study.texts,
+                name=study.name,
+                source=f"studies/{study.name}/study.toml"
+                if is_english
+                else f"tools/studies/{spoken}.po",
+                elsewhere=_elsewhere(study.name, spoken),
+                stop=_STOPS.get(spoken, "."),
+                quick=study.experiment(Form.QUICK),
+                takes=_takes(study),
+                kept=_kept(study.name, "json"),
+                traced=_kept(study.name, "traced"),
+                results=_path_to(RESULTS, spoken),
+                rounded=_rounded,
+                sentence=_sentence,
+                table=_table,
+                arm_columns=ARM_COLUMNS,
+                host_columns=COLUMNS,
+            )
+        )
+
+
+def index(spoken: Language) -> str:
+    """The page that lists all studies in a language."""
+    with in_language(spoken):
+        return (
+            templates()
+            .get_template("index.md.j2")
+            .render(
+                elsewhere=_elsewhere("README", spoken),
+                studies=[(name, study(name).texts.question) for name in names()],
+                lang=spoken,
+            )
+        )
+
+
+def _elsewhere(name: str, spoken: Language) -> str:
+    """Links to the same page in the other languages."""
+    return " · ".join(
+        title if one == spoken else f"[{title}]({_path_to(PAGES[one] / f'{name}.md', spoken)})"
+        for one, title in _NAMES.items()
     )
-    environment.filters["flowing"] = _flowing
-    return environment.get_template(_TEMPLATE).render(
-        study=study.texts,
-        name=study.name,
-        quick=study.experiment(Form.QUICK),
-        takes=time_range(make_plan(study.spec(Form.QUICK))),
-        kept=_kept(study.name, "json"),
-        traced=_kept(study.name, "traced"),
-        rounded=_rounded,
-        table=_table,
-        arm_columns=ARM_COLUMNS,
-        host_columns=COLUMNS,
-    )
+
+
+def _path_to(target: Path, spoken: Language) -> str:
+    return Path(os.path.relpath(target, PAGES[spoken])).as_posix()
+
+
+def _takes(study: Study) -> str:
+    least, most = map(clock, run_lengths(make_plan(study.spec(Form.QUICK))))
+    return least if least == most else said("{least} to {most}", least=least, most=most)
 
 
 def _kept(name: str, ending: str) -> dict[str, Any] | None:
@@ -68,21 +111,37 @@ def _kept(name: str, ending: str) -> dict[str, Any] | None:
     return found
 
 
+def _sentence(kept: Mapping[str, Any] | str) -> str:
+    """A sentence of the run; in English where it was kept before notes were."""
+    if isinstance(kept, str):
+        return flowing(kept)
+    text, title = (said_at(kept, key) for key in ("text", "title"))
+    if title is None:
+        return flowing(str(text))
+    return said(
+        "{title}, {factor} = {level} against {baseline}: {change}",
+        title=title,
+        change=text,
+        **kept["against"],
+    )
+
+
 def _rounded(value: float | None) -> str:
     """Three significant digits; a dash where it was not measured."""
     if value is None:
         return "–"
-    return f"{value:,.0f}".replace(",", "\u202f") if abs(value) >= 100 else f"{value:.3g}"
+    return localised(f"{value:,.0f}") if abs(value) >= 100 else decimals(value, ".3g")
 
 
 def _table(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str]) -> str:
     """One row for each arm; without columns of which no arm has a figure."""
-    rows = [{**row, _HIT_RATIO: _hit_ratio(row)} for row in rows]
+    rows = [{**row, "hit_ratio": _hit_ratio(row)} for row in rows]
     known = {name: head for name, head in columns.items() if any(_has(row, name) for row in rows)}
-    lines = [["arm", "trials", *known.values()], ["---"] * (2 + len(known))]
+    heads = map(said, ("arm", "trials", *known.values()))
+    lines = [[*heads], ["---"] * (2 + len(known))]
     for row in rows:
         figures = [_rounded(row.get(name)) for name in known]
-        lines.append([row["label"], str(row["trials"]), *figures])
+        lines.append([row["label"] or said("all arms, by turns"), str(row["trials"]), *figures])
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
@@ -95,8 +154,3 @@ def _hit_ratio(row: Mapping[str, Any]) -> float | None:
     if hit is None or read is None or hit + read == 0:
         return None
     return 100.0 * float(hit) / float(hit + read)
-
-
-def _flowing(text: str) -> str:
-    """As one line; no-break spaces stay."""
-    return re.sub(r"[ \n]+", " ", text.strip())

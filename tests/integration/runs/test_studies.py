@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from tools.studies import kept, pages
 
+from pgassay.language import LANGUAGES, in_language
+from pgassay.stored_notes import said_at
 from pgassay.studies import catalogue
 from pgassay.studies.catalogue import DESCRIPTION, study
 from support.runs.command import pgassay
@@ -48,7 +50,11 @@ def test_a_study_runs_and_its_page_says_what_was_found(
     found = json.loads((kept.RESULTS / f"{name}.json").read_text("utf-8"))
     assert found["form"] == "quick"
     assert str(tmp_path) not in json.dumps(found) + (kept.RESULTS / f"{name}.txt").read_text()
-    page = pages.page(study(name))
-    assert all(sentence in page for sentence in found["answer"])
-    for table in ("arms", "host"):
-        assert all(f"| {row['label']} | 2 | " in page for row in found[table])
+    for spoken in LANGUAGES:
+        page = pages.page(study(name), spoken)
+        with in_language(spoken):
+            answer = [str(said_at(one, "text")) for one in found["answer"]]
+        assert answer
+        assert all(sentence in page for sentence in answer)
+        for table in ("arms", "host"):
+            assert all(f"| {row['label']} | 2 | " in page for row in found[table] if row["label"])

@@ -6,6 +6,8 @@ A message without a translation fails no test: it is shown in English, and `make
 from __future__ import annotations
 
 import re
+from collections import Counter
+from pathlib import Path
 from string import Formatter
 
 import pytest
@@ -13,14 +15,16 @@ from babel.messages.catalog import Catalog, Message
 from babel.messages.pofile import read_po
 from tools.messages.extract import Msg
 from tools.messages.update import FOLDER, TRANSLATED, read, untranslated
+from tools.studies import words
 
-languages = pytest.mark.parametrize("language", TRANSLATED)
+CATALOGUES = [folder / f"{one}.po" for folder in (FOLDER, words.FOLDER) for one in TRANSLATED]
+catalogues = pytest.mark.parametrize("path", CATALOGUES, ids=str)
 _TAG = re.compile(r"</?\w[^>]*>")
 
 
-def messages_in(language: str) -> list[Message]:
+def messages_in(path: Path) -> list[Message]:
     """Those of the catalogue, without its header."""
-    catalogue: Catalog = read(FOLDER / f"{language}.po", language)
+    catalogue: Catalog = read(path, path.stem)
     return [one for one in catalogue if one.id]
 
 
@@ -33,10 +37,10 @@ def texts_in(message: Message) -> list[tuple[str, str]]:
     return [(said, translated) for said, translated in pairs if translated]
 
 
-@languages
-def test_a_catalogue_has_no_line_that_is_not_understood(language: str) -> None:
-    with (FOLDER / f"{language}.po").open("rb") as file:
-        assert len(read_po(file, locale=language, abort_invalid=True)) > 0
+@catalogues
+def test_a_catalogue_has_no_line_that_is_not_understood(path: Path) -> None:
+    with path.open("rb") as file:
+        assert len(read_po(file, locale=path.stem, abort_invalid=True)) > 0
 
 
 def test_a_message_that_a_catalogue_lacks_is_listed() -> None:
@@ -44,39 +48,50 @@ def test_a_message_that_a_catalogue_lacks_is_listed() -> None:
     assert untranslated("ru", [Msg("Blocks"), new]) == [new]
 
 
-@languages
-def test_a_translation_has_the_placeholders_and_the_markup_of_its_message(language: str) -> None:
+@catalogues
+def test_a_translation_has_the_placeholders_and_the_markup_of_its_message(path: Path) -> None:
     differing = [
         said
-        for message in messages_in(language)
+        for message in messages_in(path)
         for said, translated in texts_in(message)
         if _fields(said) != _fields(translated) or _tags(said) != _tags(translated)
     ]
     assert differing == []
 
 
-@languages
-def test_a_translation_keeps_the_spaces_at_its_ends(language: str) -> None:
+@catalogues
+def test_a_translation_keeps_the_spaces_at_its_ends(path: Path) -> None:
     """Sentences are joined as they are; Chinese needs no space between them."""
     differing = [
         said
-        for message in messages_in(language)
+        for message in messages_in(path)
         for said, translated in texts_in(message)
-        if language != "zh" and (_ends(said) != _ends(translated))
+        if path.stem != "zh" and (_ends(said) != _ends(translated))
     ]
     assert differing == []
 
 
+@pytest.mark.parametrize("language", TRANSLATED)
+def test_a_text_of_a_study_has_its_figures_in_every_language(language: str) -> None:
+    differing = {
+        said: f"{wanted - found} {found - wanted}"
+        for message in messages_in(words.FOLDER / f"{language}.po")
+        for said, translated in texts_in(message)
+        if (wanted := _figures(said, "en")) != (found := _figures(translated, language))
+    }
+    assert differing == {}
+
+
 def test_runs_and_trials_have_one_word_each() -> None:
     # A run of an arm, and its place in a block, are trials.
-    for message in messages_in("ru"):
+    for message in messages_in(FOLDER / "ru.po"):
         for text, translation in texts_in(message):
             assert "опыт" not in translation, translation
             if re.search(r"\bruns?\b", text) and not re.search(
                 r"\b([Tt]rials?|arms?|block)\b", text
             ):
                 assert "прогон" not in translation.lower(), translation
-    for message in messages_in("zh"):
+    for message in messages_in(FOLDER / "zh.po"):
         for text, translation in texts_in(message):
             assert "试验" not in translation, translation
             if "sessions" in text and ("share its luck" in text or "those given" in text):
@@ -85,6 +100,14 @@ def test_runs_and_trials_have_one_word_each() -> None:
 
 def _fields(text: str) -> set[str]:
     return {name for _, name, _, _ in Formatter().parse(text) if name is not None}
+
+
+def _figures(text: str, language: str) -> Counter[str]:
+    """The numbers of a text without separators of thousands, and with a point before decimals."""
+    thousands, point = "," if language == "zh" else "", "," if language == "ru" else "."
+    gap = rf"(?<=\d)[{thousands} \u202f](?=\d{{3}}(?!\d))"
+    plain = re.sub(gap, "", text)
+    return Counter(one.replace(point, ".") for one in re.findall(rf"\d+(?:\{point}\d+)*", plain))
 
 
 def _tags(text: str) -> list[str]:

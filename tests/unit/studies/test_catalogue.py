@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 from tools.studies.kept import RESULTS
-from tools.studies.pages import PAGES, page
+from tools.studies.pages import PAGES, index, page
 
+from pgassay.language import Language
 from pgassay.plan.design import make_plan
 from pgassay.spec.workload.folder import ready_workloads
 from pgassay.studies import catalogue
@@ -40,15 +41,22 @@ def test_a_quick_form_takes_minutes_and_a_full_one_longer(name: str) -> None:
     assert full.trial_s > 2 * quick.trial_s
 
 
+@pytest.mark.parametrize("spoken", PAGES)
 @pytest.mark.parametrize("name", names())
-def test_the_page_of_a_study_is_what_make_studies_writes(name: str) -> None:
-    assert (PAGES / f"{name}.md").read_text("utf-8") == page(study(name))
+def test_the_page_of_a_study_is_what_make_studies_writes(name: str, spoken: Language) -> None:
+    assert (PAGES[spoken] / f"{name}.md").read_text("utf-8") == page(study(name), spoken)
+
+
+@pytest.mark.parametrize("spoken", ["ru", "zh"])
+def test_the_index_in_another_language_is_what_make_studies_writes(spoken: Language) -> None:
+    assert (PAGES[spoken] / "README.md").read_text("utf-8") == index(spoken)
 
 
 def test_every_study_has_a_row_and_every_page_and_kept_run_is_of_a_study() -> None:
     rows = re.findall(r"^\| \[([\w-]+)\]\(\1\.md\) \| (.+) \|$", _index(), re.MULTILINE)
     assert rows == [(name, study(name).texts.question) for name in names()]
-    assert {file.stem for file in PAGES.glob("*.md")} - {"README"} == set(names())
+    for folder in PAGES.values():
+        assert {file.stem for file in folder.glob("*.md")} - {"README"} == set(names())
     assert {file.stem for file in RESULTS.glob("*.*")} <= set(names())
 
 
@@ -88,4 +96,4 @@ def test_a_study_that_there_is_not_is_said_with_one_that_is_alike() -> None:
 
 
 def _index() -> str:
-    return (PAGES / "README.md").read_text("utf-8")
+    return (PAGES["en"] / "README.md").read_text("utf-8")
