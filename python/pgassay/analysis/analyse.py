@@ -40,7 +40,7 @@ from pgassay.analysis.noise.aa_run import calibrate, noise_floor
 from pgassay.analysis.profiles.functions import profiles_of
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.sampled.by_load import load_profiles
-from pgassay.analysis.sampled.host_figures import host_figures, knobs_of
+from pgassay.analysis.sampled.host_figures import knobs_of, sampled_of
 from pgassay.analysis.sampled.model import HostFigure
 from pgassay.analysis.sampled.wait_events import wait_events
 from pgassay.analysis.statements.use import plans_by_arm, statement_use
@@ -219,8 +219,10 @@ def explanation_of(
     withdrawn = {(c.factor, c.level) for c in answer.verdicts() if c.withdrawn is not None}
     tps = {arm.id: arm.means.get("tps") for arm in answer.arms}
     knobs = knobs_of(plan, facts.environment)
+    sampled = sampled_of(plan, series, knobs)
     return Explanation(
-        infrastructure=_unjudged(host_figures(plan, series, knobs), plan),
+        infrastructure=_unjudged(sampled.host(), plan),
+        speed=_unjudged(sampled.speed(), plan),
         load_profiles=load_profiles(plan, answer.trials, series, knobs, facts.asked),
         wait_events=wait_events(plan, signals),
         signals=arms,

@@ -271,6 +271,8 @@ class Explanation:
     """The USE, RED and LTES tables."""
     infrastructure: tuple[HostFigure, ...] = ()
     """The host's processors, memory and disks, by arm."""
+    speed: tuple[HostFigure, ...] = ()
+    """SPEED, WAITINGS and the types of waits, by arm."""
     load_profiles: tuple[LoadProfile, ...] = ()
     """Every arm at each load, where trials have several."""
     wait_events: tuple[WaitEvent, ...] = ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -12,7 +12,7 @@ from pgassay.analysis.measures.asked import ArmAsked
 from pgassay.analysis.measures.courses.even_series import EvenSeries
 from pgassay.analysis.measures.model import StepMeasures, TrialMeasures, TrialSignals
 from pgassay.analysis.sampled.by_load import load_profiles
-from pgassay.analysis.sampled.host_figures import host_figures, knobs_of
+from pgassay.analysis.sampled.host_figures import Knobs, knobs_of, sampled_of
 from pgassay.analysis.sampled.model import HostFigure, WaitEvent
 from pgassay.analysis.sampled.wait_events import wait_events
 from pgassay.plan.model import Plan
@@ -30,6 +30,10 @@ RAMP = plan_of_spec("""
     clients = [5, 22]
     pools = "per_scenario"
 """)
+
+
+def host(plan: Plan, trials: Sequence[EvenSeries], knobs: Knobs) -> tuple[HostFigure, ...]:
+    return sampled_of(plan, trials, knobs).host()
 
 
 def series(values: Mapping[str, Mapping[str, float]]) -> list[EvenSeries]:
@@ -50,7 +54,7 @@ def figure(found: tuple[HostFigure, ...], name: str, device: str = "") -> HostFi
 def test_a_wait_per_request_is_time_over_requests_and_its_change_is_of_whole_trials() -> None:
     busy = {"sda/writes": 100.0, "sda/write_ms": 250.0}
     slow = {"sda/writes": 100.0, "sda/write_ms": 500.0}
-    found = host_figures(PLAN, series({BASE: busy, OTHER: slow}), KNOBS)
+    found = host(PLAN, series({BASE: busy, OTHER: slow}), KNOBS)
     wait = figure(found, "w_await", "sda")
     assert [one.median for one in wait.spreads] == pytest.approx([2.5, 5.0])
     base, other = wait.figures
@@ -58,7 +62,7 @@ def test_a_wait_per_request_is_time_over_requests_and_its_change_is_of_whole_tri
     assert other.change_pct == pytest.approx(100.0)
 
     rising = series({BASE: {"sda/write_ms": 10.0}, OTHER: {"sda/write_ms": 30.0}})
-    wait = figure(host_figures(PLAN, rising, KNOBS), "w_await", "sda")
+    wait = figure(host(PLAN, rising, KNOBS), "w_await", "sda")
     assert wait.differs
     assert wait.figures[1].change(wait.good) == "worse"
     assert wait.figures[1].change_pct == pytest.approx(200.0)
@@ -66,7 +70,7 @@ def test_a_wait_per_request_is_time_over_requests_and_its_change_is_of_whole_tri
 
 def test_three_blocks_that_happen_to_agree_show_no_clear_change() -> None:
     rising = series({BASE: {"sda/write_ms": 10.0}, OTHER: {"sda/write_ms": 30.0}})
-    few = host_figures(PLAN, [one for one in rising if one.block <= 3], KNOBS)
+    few = host(PLAN, [one for one in rising if one.block <= 3], KNOBS)
     wait = figure(few, "w_await", "sda")
     assert wait.figures[1].change_pct == pytest.approx(200.0)
     assert not wait.differs
@@ -75,13 +79,13 @@ def test_three_blocks_that_happen_to_agree_show_no_clear_change() -> None:
 def test_a_range_is_of_intervals_and_a_figure_that_was_not_read_is_left_out() -> None:
     tasks = np.where(np.arange(600) < 100, 9.0, 4.0)
     trials = [even({"procs_blocked": tasks}, number=1, arm=arm) for arm in (BASE, OTHER)]
-    found = host_figures(PLAN, trials, KNOBS)
+    found = host(PLAN, trials, KNOBS)
     blocked = figure(found, "b")
     assert [(one.smallest, one.median, one.largest) for one in blocked.spreads] == [
         (4.0, 4.0, 9.0)
     ] * 2
     unread = [even(number=1, arm=arm, without=["cpu", "sda"]) for arm in (BASE, OTHER)]
-    names = {(one.name, one.device) for one in host_figures(PLAN, unread, KNOBS)}
+    names = {(one.name, one.device) for one in host(PLAN, unread, KNOBS)}
     assert ("b", "") in names
     assert not {("us", ""), ("IOPS", "sda")} & names
 
@@ -91,10 +95,21 @@ def test_dirty_pages_are_of_the_limits_that_the_kernel_reports_else_of_those_tha
         "pages_dirty": 100.0, "pages_writeback": 100.0,
         "dirty_background_limit": 1000.0, "dirty_limit": 2000.0,
     }  # fmt: skip
-    found = host_figures(PLAN, series({BASE: kernel, OTHER: {}}), KNOBS)
+    found = host(PLAN, series({BASE: kernel, OTHER: {}}), KNOBS)
     background, limit = (figure(found, name) for name in ("%dirty_background", "%dirty"))
     assert [one.median for one in background.spreads] == pytest.approx([10.0, 50.0])
     assert [one.median for one in limit.spreads] == pytest.approx([10.0]), "no limit is known"
+
+
+def test_types_of_waits_are_compared_and_corrected_apart_from_the_host() -> None:
+    waiting = series({BASE: {"wait/IO": 1.0}, OTHER: {"wait/IO": 3.0}})
+    found = sampled_of(PLAN, waiting, KNOBS).speed()
+    assert [one.name for one in found][:2] == ["SPEED", "WAITINGS"]
+    assert figure(found, "IO").figures[1].change_pct == pytest.approx(200.0)
+    assert figure(found, "IO").differs
+    assert not figure(found, "Lock").differs
+    turns = [replace(one, turns=(("a1", 0, 300),)) for one in waiting]
+    assert sampled_of(BOTH, turns, {"a1": {}}).speed() == ()
 
 
 BOTH = plan_of_levels(("4MB", "8MB"), setting="work_mem", design='mode = "switchback"')
@@ -104,12 +119,12 @@ def test_arms_that_alternate_have_the_host_of_their_slices() -> None:
     reads = np.where(np.arange(600) % 20 < 10, 10.0, 40.0)
     turns = tuple((("a1", "a2")[at // 10 % 2], at + 3, at + 10) for at in range(0, 600, 10))
     trials = [replace(even({"sda/reads": reads}, number=n, arm="all"), turns=turns) for n in (1, 2)]
-    found = figure(host_figures(BOTH, trials, {"a1": {}, "a2": {}}), "IOPS", "sda")
+    found = figure(host(BOTH, trials, {"a1": {}, "a2": {}}), "IOPS", "sda")
     assert [one.mean for one in found.figures] == [20.0, 50.0]
     assert [one.trials for one in found.figures] == [2, 2]
 
     side_by_side = [even(arm="all")]
-    assert host_figures(BOTH, side_by_side, {"a1": {}, "a2": {}}) == ()
+    assert host(BOTH, side_by_side, {"a1": {}, "a2": {}}) == ()
     assert wait_events(BOTH, [TrialSignals(1, 1, "all", 1.0, 1, {}, {"CPU": 1})]) == ()
 
 

@@ -1,4 +1,5 @@
-"""The host's figures in every arm: over intervals, and their change from the baseline arm.
+"""The figures of the host, and of speed and waits, in every arm: over intervals, and their change
+from the baseline arm.
 
 Enters: the plan, the even series of its trials, the host's knobs, comparisons. Leaves:
 `HostFigure`s. Never: takes a figure that was not read for zero.
@@ -11,19 +12,26 @@ in intervals and trials alike.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from pgassay.analysis.compare.many import Measured, Place, figures_by_arm
 from pgassay.analysis.compare.model import FEW_BLOCKS
-from pgassay.analysis.measures.courses.even_series import EvenSeries, interval_width_s
+from pgassay.analysis.measures.courses.even_series import (
+    WAIT_TYPES,
+    EvenSeries,
+    interval_width_s,
+)
 from pgassay.analysis.measures.courses.figures import Figures, figures
 from pgassay.analysis.sampled.model import (
     DISK,
     HOST,
+    SPEED,
     Definition,
     HostFigure,
     IntervalSpread,
+    wait_definition,
 )
 from pgassay.plan.model import Plan
 from pgassay.samples.forms.environment import EnvironmentFile
@@ -39,34 +47,63 @@ def knobs_of(plan: Plan, environment: EnvironmentFile) -> Knobs:
     return {arm.id: {**found, **arm.knobs} for arm in plan.arms}
 
 
-def host_figures(plan: Plan, series: Sequence[EvenSeries], knobs: Knobs) -> tuple[HostFigure, ...]:
-    """Returns the figures of the whole host, then those of each disk; of arms that alternate on one
-    server those of their slices, none of arms that run side by side."""
+@dataclass(frozen=True)
+class Sampled:
+    """The figures of all trials over even intervals and over whole trials, by series."""
+
+    plan: Plan
+    series: Sequence[EvenSeries]
+    intervals: Sequence[Figures]
+    whole: Sequence[Mapping[str, float]]
+
+    def host(self) -> tuple[HostFigure, ...]:
+        """Returns the figures of the whole host, then those of each disk; of arms that alternate on
+        one server those of their slices, none of arms that run side by side."""
+        named = [("", one) for one in HOST]
+        return self._compared(
+            named + [(disk, one) for disk in disks_of(self.series) for one in DISK]
+        )
+
+    def speed(self) -> tuple[HostFigure, ...]:
+        """Returns SPEED, WAITINGS and the types of waits; none of arms that alternate."""
+        if self.plan.alternates:
+            return ()
+        return self._compared([("", one) for one in (*SPEED, *map(wait_definition, WAIT_TYPES))])
+
+    def _compared(self, named: Sequence[tuple[str, Definition]]) -> tuple[HostFigure, ...]:
+        """Intervals are corrected for all figures of one call together."""
+        means = [
+            Measured(dict(_values(self.series, self.whole, *one)), floor=one[1].floor)
+            for one in named
+        ]
+        compared = figures_by_arm(self.plan, means, (), FEW_BLOCKS)
+        made = (
+            HostFigure(
+                one.name,
+                device,
+                one.unit,
+                one.digits,
+                one.good,
+                tuple(_spreads(self.plan, self.series, self.intervals, device, one)),
+                of_arms,
+            )
+            for (device, one), of_arms in zip(named, compared, strict=True)
+            if of_arms
+        )
+        return tuple(one for one in made if one.spreads)
+
+
+def sampled_of(plan: Plan, series: Sequence[EvenSeries], knobs: Knobs) -> Sampled:
+    """Returns the figures of trials that have any interval; of arms that alternate by slice."""
     every = [each for one in series for each in (one.by_arm() if plan.alternates else (one,))]
     known = [one for one in every if one.intervals]
-    if not known:
-        return ()
-    width_s = interval_width_s(min(one.seconds for one in known))
-    intervals = [figures(one, width_s, knobs[one.arm]) for one in known]
-    whole = [of_whole(one, knobs[one.arm]) for one in known]
-    found = [("", one) for one in HOST]
-    found += [(disk, one) for disk in disks_of(known) for one in DISK]
-    means = [Measured(dict(_values(known, whole, *one)), floor=one[1].floor) for one in found]
-    compared = figures_by_arm(plan, means, (), FEW_BLOCKS)
-    made = (
-        HostFigure(
-            one.name,
-            device,
-            one.unit,
-            one.digits,
-            one.good,
-            tuple(_spreads(plan, known, intervals, device, one)),
-            of_arms,
-        )
-        for (device, one), of_arms in zip(found, compared, strict=True)
-        if of_arms
+    width_s = interval_width_s(min((one.seconds for one in known), default=0.0))
+    return Sampled(
+        plan,
+        known,
+        [figures(one, width_s, knobs[one.arm]) for one in known],
+        [of_whole(one, knobs[one.arm]) for one in known],
     )
-    return tuple(one for one in made if one.spreads)
 
 
 def of_whole(one: EvenSeries, vm: Mapping[str, str]) -> Mapping[str, float]:

@@ -1,6 +1,7 @@
 """What was sampled, by arm and by load, as values; and the list of the host's figures.
 
-Enters: figures.toml. Leaves: frozen dataclasses, `HOST`, `DISK`, `SPEED`. Never: computes.
+Enters: figures.toml. Leaves: frozen dataclasses, `HOST`, `DISK`, `SPEED`, the figure of a type of
+waits. Never: computes.
 """
 
 from __future__ import annotations
@@ -53,6 +54,11 @@ DISK = tuple(Definition(**one) for one in _FILE["disk"])
 SPEED = tuple(Definition(**one) for one in _FILE["speed"])
 
 
+def wait_definition(name: str) -> Definition:
+    """Returns the figure of a type of waits, such as `LWLock`."""
+    return Definition(name, **_FILE["wait"])
+
+
 @dataclass(frozen=True)
 class IntervalSpread:
     """A figure over the intervals of all trials of an arm."""
@@ -65,7 +71,7 @@ class IntervalSpread:
 
 @dataclass(frozen=True)
 class HostFigure:
-    """A figure of the host or of one disk in every arm."""
+    """A figure of the host, of one disk, or of the speed and waits of the load, in every arm."""
 
     name: str
     device: str

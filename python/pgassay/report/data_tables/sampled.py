@@ -5,23 +5,26 @@ Enters: the context. Leaves: tables. Never: computes an estimate.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
+from pgassay.analysis.sampled.model import HostFigure
 from pgassay.report.context import ReportContext
 from pgassay.report.data_tables.model import table_of
 from pgassay.report.document.table import Table
 
 
 def sampled_tables(context: ReportContext) -> Iterator[Table]:
-    """Yields the tables of infrastructure, of wait events and of loads."""
-    yield table_of("infrastructure", _infrastructure(context))
+    """Yields the tables of infrastructure, of speed, of wait events and of loads."""
+    explanation = context.analysis.explanation
+    yield table_of("infrastructure", _figures(explanation.infrastructure))
+    yield table_of("speed", _figures(explanation.speed))
     yield table_of("wait_event_effects", _wait_events(context))
     yield table_of("loads", _loads(context))
 
 
-def _infrastructure(context: ReportContext) -> Iterator[dict[str, Any]]:
-    for one in context.analysis.explanation.infrastructure:
+def _figures(found: Iterable[HostFigure]) -> Iterator[dict[str, Any]]:
+    for one in found:
         spreads = {each.arm: each for each in one.spreads}
         for figure in one.figures:
             if (spread := spreads.get(figure.arm)) is not None:

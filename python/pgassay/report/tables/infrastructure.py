@@ -17,6 +17,7 @@ from pgassay.analysis.sampled.model import (
     HostFigure,
     IntervalSpread,
     LoadProfile,
+    wait_definition,
 )
 from pgassay.language import Message, clauses, colon, decimals, listed, tr
 from pgassay.quantities import load, plain_number, spaced
@@ -33,7 +34,8 @@ ROLES = {
     "temp": Message("temporary files"),
 }
 TONES = {"better": "better", "worse": "worse", "different": "same", "no clear change": ""}
-_BY_NAME = {one.name: one for one in (*HOST, *DISK)}
+_WAITS = tuple(map(wait_definition, WAIT_TYPES))
+_BY_NAME = {one.name: one for one in (*HOST, *DISK, *SPEED, *_WAITS)}
 
 
 def disk_titles(context: ReportContext) -> dict[str, str]:
@@ -58,14 +60,21 @@ def host_table(context: ReportContext) -> Table:
     found = context.analysis.explanation.infrastructure
     ordered = [one for of in ("", *titles) for one in found if one.device == of]
     rows: list[tuple[str | Cell, ...]] = [
-        (
-            titles.get(one.device, tr("Processors and memory")),
-            Cell(one.name, note=_BY_NAME[one.name].heading),
-            *_cells(context, one),
-        )
+        (titles.get(one.device, tr("Processors and memory")), *_row(context, one))
         for one in ordered
     ]
     return table(columns, rows)
+
+
+def speed_table(context: ReportContext) -> Table:
+    """Makes a row for SPEED, WAITINGS and each type of waits: median, range and change by arm."""
+    columns = (Column(Message("Figure"), "heading"), *arm_columns(context))
+    return table(columns, [_row(context, one) for one in context.analysis.explanation.speed])
+
+
+def _row(context: ReportContext, one: HostFigure) -> tuple[Cell, ...]:
+    name = Cell(one.name, note=_BY_NAME[one.name].heading)
+    return (name, *_cells(context, one))
 
 
 def _cells(context: ReportContext, one: HostFigure) -> Iterable[Cell]:

@@ -29,7 +29,7 @@ from pgassay.report.tables.cells import (
     with_interval,
     written,
 )
-from pgassay.report.tables.infrastructure import disk_titles, host_table
+from pgassay.report.tables.infrastructure import disk_titles, host_table, speed_table
 
 if TYPE_CHECKING:  # a report of an ordinary run loads nothing of that room before it has a view
     from pgassay.analysis.classic.model import ClassicArm, ClassicView
@@ -79,11 +79,6 @@ def _machine(context: ReportContext) -> Iterator[tuple[str, Iterable[Line]]]:
     yield from _resources(context)
 
 
-def _speed(arm: ClassicArm) -> Cell:
-    found = next((one.median for one in arm.figures if one.name == "speed"), None)
-    return valued(found, lambda value: plain_number(value / 1e3))
-
-
 def _time(context: ReportContext) -> Iterator[Line]:
     """The wait classes that any arm has."""
     every = [one.name for one in METRICS.values() if one.group == "waits"]
@@ -95,7 +90,8 @@ def _time(context: ReportContext) -> Iterator[Line]:
 
 
 def _server(context: ReportContext) -> Iterator[Line]:
-    yield from _classic(context, tr("SPEED (calls + rows), thousand per minute"), _speed)
+    found, _ = speed_table(context).without_zeros()
+    yield from (_plain(row.cells) for row in found.rows)
     yield from _classic(
         context,
         tr("Shared buffers, hit ratio"),
@@ -114,12 +110,14 @@ def _resources(context: ReportContext) -> Iterator[tuple[str, Iterable[Line]]]:
     found, _ = host_table(context).without_zeros()
     disks = {title: disk for disk, title in disk_titles(context).items()}
     for of, rows in groupby(found.rows, lambda row: row[0]):
-        lines: list[Line] = [
-            (row.cells[1], [replace(cell, style="") for cell in row.cells[2:]]) for row in rows
-        ]
+        lines = [_plain(row.cells[1:]) for row in rows]
         if of in disks:
             lines += _classic(context, tr("Type of the load, by this disk"), _load_of(disks[of]))
         yield of, lines
+
+
+def _plain(cells: Sequence[Cell]) -> Line:
+    return cells[0], [replace(cell, style="") for cell in cells[1:]]
 
 
 def _load_of(disk: str) -> Callable[[ClassicArm], Cell]:
@@ -180,13 +178,18 @@ def _change(one: Comparison) -> str:
     return f"{change(one)} ({interval_of(one)})" if one.ci95 is not None else change(one)
 
 
+def _speed(arm: ClassicArm) -> str | None:
+    found = next((one.median for one in arm.figures if one.name == "speed"), None)
+    return None if found is None else plain_number(found / 1e3)
+
+
 def classic_facts(view: ClassicView | None) -> list[tuple[str, str]]:
     """Returns speed, hit ratio and types of the load of an observation, which is one arm."""
     found: list[tuple[str, str | None]] = []
     for arm in view.arms if view else ():
         hit = arm.buffers.hit_pct
         found += [
-            (tr("SPEED (calls + rows), thousand per minute"), _speed(arm).text),
+            (tr("SPEED (calls + rows), thousand per minute"), _speed(arm)),
             (tr("Shared buffers, hit ratio"), None if hit is None else f"{decimals(hit, '.1f')} %"),
             (tr("Type of the load, by shared buffers"), arm.buffers.load and tr(arm.buffers.load)),
             *(

@@ -40,6 +40,8 @@ _SAME = {
     "cs": "ctxt",
     "dirty_kb": "mem_dirty_kb",
     "available_kb": "mem_available_kb",
+    "free_kb": "mem_free_kb",
+    "buff_kb": "mem_buffers_kb",
     "group_reached": "group_reached",
     "group_throttled": "group_throttled",
     "group_killed": "group_killed",
@@ -111,6 +113,8 @@ def _memory(raw: Figures) -> dict[str, Array]:
     for name, source in (("free", "mem_free_kb"), ("available", "mem_available_kb")):
         if source in raw and "mem_total_kb" in raw:
             found[name] = _ratio(100.0 * raw[source], raw["mem_total_kb"], np.nan)
+    if (cached := _sum(raw, ("mem_cached_kb", "mem_slab_kb"))) is not None:
+        found["cache_kb"] = cached  # as vmstat has it
     if "swap_total_kb" in raw and "swap_free_kb" in raw:
         found["swap_kb"] = raw["swap_total_kb"] - raw["swap_free_kb"]
     return found | _group(raw)

@@ -16,7 +16,8 @@ from pgassay.report.document.blocks import Chart, Fold, note
 from pgassay.report.document.captions import arm_key
 from pgassay.report.document.section import Blocks, Summary, section
 from pgassay.report.document.text import texts_of
-from pgassay.report.tables.infrastructure import host_by_load, load_table
+from pgassay.report.tables.by_arm import zeros
+from pgassay.report.tables.infrastructure import host_by_load, load_table, speed_table
 
 sentence = texts_of(__name__)
 _PLOT_PX = 140
@@ -40,6 +41,13 @@ def speed(context: ReportContext) -> Blocks:
     if over_load is not None:
         label = tr("SPEED and WAITINGS of each arm against its connections")
         yield Chart("speed_by_load", over_load, label, caption, has_table=True)
+    by_arm, zero = speed_table(context).without_zeros()
+    yield by_arm
+    yield zeros(zero)
+    yield note(
+        sentence("medians_are"),
+        len(plan.arms) > 1 and sentence("a_second_line_is"),
+    )
     if profiles:
         yield load_table(context)
         yield note(sentence("connections_are"))
