@@ -1,12 +1,13 @@
-"""The directory of an observation: segments, the oldest dropped where room is short.
+"""The directory of an observation: segments, and thinned slices of those that were dropped.
 
 Enters: pieces of samples as they come, what ends a segment. Leaves: files, whole or absent; one
 segment is lost at most. Never: holds more than a few row groups in memory.
 
     RUN/  observation.json  environment.json
           segments/000001/  segment.json  waits.parquet  postgres.parquet  host.parquet
-                            checkpoints.parquet  events.parquet
+                            checkpoints.parquet  events.parquet  slices.parquet
                   .000002.part/  the one that is being written
+          thinned/  000143-60s.parquet  000287-60s.parquet  slices of segments that were dropped
           analysis.json  report.html
 """
 
@@ -16,6 +17,7 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
@@ -25,10 +27,18 @@ import pyarrow.parquet as pq
 from pgassay.durable import make_directory, sync_directory
 from pgassay.samples.directory import StoredDirectory
 from pgassay.samples.forms.observation import ObservationFile, SegmentFile
-from pgassay.samples.layout import OBSERVATION, SEGMENT, SEGMENTS
+from pgassay.samples.layout import OBSERVATION, SEGMENT, SEGMENTS, SLICES, THINNED
 from pgassay.samples.storage.files import clear_errors, write_atomically
 from pgassay.samples.storage.json_files import stored_file, without_secrets
-from pgassay.samples.storage.tables import TABLES, as_table, logged_tables, new_writer, parquet_of
+from pgassay.samples.storage.tables import (
+    TABLES,
+    as_table,
+    logged_tables,
+    new_writer,
+    parquet,
+    parquet_of,
+    read_table,
+)
 from pgassay.samples.stored_parts import StoredSegment
 from pgassay.trials.model.record import Columns, Piece, SegmentEnd
 
@@ -57,24 +67,77 @@ class ObservationDirectory(StoredDirectory):
         """Begins a segment that is to be filled."""
         return SegmentWriter(self.path / SEGMENTS / f"{number:06d}", number)
 
-    def drop_oldest(self, *, ended_before_ns: int, most_bytes: int) -> int:
-        """Makes room; returns how many segments were dropped. The newest always stays."""
-        numbers = self.finished()
-        sizes = {number: self.segment(number).bytes() for number in numbers}
-        dropped = 0
-        for number in numbers[:-1]:
-            old = self.segment(number).summary().ended_ns < ended_before_ns
-            if not old and sum(sizes.values()) <= most_bytes:
-                break
-            with clear_errors(self.path):
-                # Renamed first: a segment is there whole, or not at all.
-                folder = self.segment(number).folder
-                aside = folder.with_name(f".{folder.name}.part")
-                folder.rename(aside)
-                shutil.rmtree(aside)
-            del sizes[number]
-            dropped += 1
-        return dropped
+    def write_slices(self, number: int, slices: pa.Table) -> None:
+        """Stores the slices of a finished segment."""
+        with clear_errors(self.path):
+            write_atomically(self.segment(number).folder / SLICES, parquet(slices))
+
+    def drop(self, number: int) -> None:
+        """Removes a segment."""
+        with clear_errors(self.path):
+            # Renamed first: a segment is there whole, or not at all.
+            folder = self.segment(number).folder
+            aside = folder.with_name(f".{folder.name}.part")
+            folder.rename(aside)
+            shutil.rmtree(aside)
+
+    def thinned(self) -> list[ThinnedFile]:
+        """Returns the files of thinned slices in order of time. Of two with the same last segment,
+        which a kill may leave, the coarser is whole."""
+        found = (ThinnedFile.at(path) for path in (self.path / THINNED).glob("[0-9]*.parquet"))
+        ordered = sorted(filter(None, found), key=lambda one: (one.last, one.width_s))
+        return list({one.last: one for one in ordered}.values())
+
+    def write_thinned(
+        self, slices: pa.Table, *, last: int, width_s: int, instead_of: ThinnedFile | None
+    ) -> None:
+        """Stores slices of segments up to `last`, which include those of another file."""
+        folder = self.path / THINNED
+        with clear_errors(self.path):
+            if not folder.is_dir():
+                make_directory(folder)
+            path = folder / f"{last:06d}-{width_s}s.parquet"
+            write_atomically(path, parquet(slices))
+            if instead_of is not None and instead_of.path != path:
+                instead_of.path.unlink()
+
+    def remove_thinned(self, file: ThinnedFile) -> None:
+        """Removes a file of thinned slices."""
+        with clear_errors(self.path):
+            file.path.unlink()
+
+    def bytes_of_samples(self) -> int:
+        """Returns the bytes of all segments and thinned slices."""
+        return sum(segment.bytes() for segment in self.segments()) + sum(
+            one.bytes() for one in self.thinned()
+        )
+
+
+@dataclass(frozen=True)
+class ThinnedFile:
+    """The slices of successive segments that were dropped."""
+
+    path: Path
+    last: int
+    """The number of the last of them."""
+    width_s: int
+    """The length of a slice."""
+
+    @classmethod
+    def at(cls, path: Path) -> Self | None:
+        """Reads what the name of a file says; None for another file."""
+        last, dash, width = path.stem.removesuffix("s").partition("-")
+        if not dash or not (last.isdecimal() and width.isdecimal()):
+            return None
+        return cls(path, int(last), int(width))
+
+    def table(self) -> pa.Table:
+        """Reads the slices."""
+        return read_table(self.path, "slices")
+
+    def bytes(self) -> int:
+        """Returns the bytes of the file."""
+        return self.path.lstat().st_size
 
 
 class SegmentWriter:

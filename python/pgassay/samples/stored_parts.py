@@ -13,7 +13,7 @@ import pyarrow as pa
 from pgassay.samples.forms.observation import SegmentFile
 from pgassay.samples.forms.statements import PlansFile, PlansOfArm
 from pgassay.samples.forms.trial import TrialFile
-from pgassay.samples.layout import PLANS, SEGMENT, TRIAL
+from pgassay.samples.layout import PLANS, SEGMENT, SLICES, TRIAL
 from pgassay.samples.storage.json_files import stored_file
 from pgassay.samples.storage.tables import Batched, read_table
 from pgassay.trials.model.record import Validity
@@ -65,6 +65,11 @@ class StoredSegment(StoredPart):
     def summary(self) -> SegmentFile:
         """Reads segment.json."""
         return stored_file(self.folder / SEGMENT, SegmentFile)
+
+    def slices(self) -> pa.Table | None:
+        """Reads slices.parquet; None of an older observation, or where it was killed before."""
+        path = self.folder / SLICES
+        return read_table(path, "slices") if path.is_file() else None
 
     def bytes(self) -> int:
         """Returns the bytes that the segment takes on disk."""

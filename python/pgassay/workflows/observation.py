@@ -27,6 +27,7 @@ from pgassay.trials.observing import Recorder
 from pgassay.trials.sampling.live_view import LiveFigures
 from pgassay.trials.sampling.not_measured import described, not_measured
 from pgassay.workflows.reporting import Reported, observation_context, reported
+from pgassay.workflows.retention import make_room, store_slices
 
 _LOOK_EVERY_S = 0.2
 _TAKE_EVERY_S = 5.0
@@ -131,8 +132,11 @@ def _record(
                 # Before the segment that has them may be dropped.
                 about = about.model_copy(update={"notes": tuple(notes.values())})
                 directory.write_file(directory.MARK, about)
-            dropped = directory.drop_oldest(
-                ended_before_ns=recorder.now_ns() - round(request.keep_s * 1e9),
+            store_slices(directory, number)
+            dropped = make_room(
+                directory,
+                now_ns=recorder.now_ns(),
+                keep_s=request.keep_s,
                 # Room for the one that comes next.
                 most_bytes=request.max_disk_bytes - request.segment_bytes,
             )

@@ -231,17 +231,6 @@ def test_the_last_pause_of_seldom_looks_is_a_gap_by_the_rule_of_the_others(
     assert len(summarise_observation(list(directory.segments())).gaps_ns) == gaps
 
 
-def test_the_oldest_go_first_and_the_newest_stays(tmp_path: Path) -> None:
-    directory = ObservationDirectory.create(tmp_path / "run")
-    for number in range(1, 6):
-        piece = Piece(waits(number * 10, 5), NOTHING, NOTHING)
-        write(directory, number, piece, end_of(number * 10, number * 10 + 10))
-    assert directory.drop_oldest(ended_before_ns=31 * S, most_bytes=1 << 30) == 2
-    assert directory.finished() == [3, 4, 5]
-    assert directory.drop_oldest(ended_before_ns=0, most_bytes=1) == 2
-    assert directory.finished() == [5]
-
-
 def test_a_segment_that_breaks_off_leaves_nothing(tmp_path: Path) -> None:
     directory = ObservationDirectory.create(tmp_path / "run")
     with pytest.raises(KeyboardInterrupt), directory.write_segment(1):

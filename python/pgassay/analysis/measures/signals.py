@@ -114,7 +114,8 @@ def sessions_by_window(
     since_ns: int | None = None,
     gaps: Sequence[tuple[int, int]] = (),
 ) -> dict[Key, NDArray[np.float64]]:
-    """Average sessions in adjacent windows, NaN in those without a sample; nothing where none has one."""
+    """Average sessions in adjacent windows, NaN in those without a sample; nothing where none has
+    one."""
     ticks = looks_in(table)
     weights = times_of_looks(ticks, since_ns, gaps)
     windows = len(edges_ns) - 1

@@ -21,6 +21,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pgassay.analysis.measures.model import ArmSignals, TrialSignals
 from pgassay.analysis.observation.slice_metrics import METRIC, TPS, is_ratio, with_ratios
@@ -71,7 +72,7 @@ class Slices:
     def between(self, start_ns: int, end_ns: int) -> Slices:
         """Returns the slices whose middle lies in a period."""
         middles = (self.starts_ns + self.ends_ns) // 2
-        return self._at((middles >= start_ns) & (middles < end_ns))
+        return self.at((middles >= start_ns) & (middles < end_ns))
 
     def merged(self, width_s: float) -> Slices:
         """Averages over windows of this length, from the first slice on, weighted by the seconds
@@ -113,7 +114,8 @@ class Slices:
         ]
         return ArmSignals(arm, tuple(trials))
 
-    def _at(self, chosen: Times | np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Slices:
+    def at(self, chosen: NDArray[np.int64 | np.bool_]) -> Slices:
+        """Returns the slices at these places, or those that are marked."""
         return Slices(
             self.starts_ns[chosen],
             self.seconds[chosen],

@@ -51,7 +51,7 @@ class CounterSeries:
         """How many values were not finite and are left out."""
         if table.num_rows == 0:
             return
-        keys, numbers, counts = _numbered(table)
+        keys, numbers, counts = numbered(table)
         edges = np.r_[0, np.cumsum(counts)]
         # These are the largest data of a run: nothing else is as long, or is kept.
         times, values = np.empty(edges[-1], np.int64), np.empty(edges[-1])
@@ -238,8 +238,9 @@ def _batches(table: Rows | pa.Table, columns: Sequence[str]) -> Iterator[pa.Reco
         yield from table.batches(columns)
 
 
-def _numbered(table: Rows | pa.Table) -> tuple[list[Key], Numbers, NDArray[np.int64]]:
-    """The counters; the number of each row's counter; how many rows each counter has."""
+def numbered(table: Rows | pa.Table) -> tuple[list[Key], Numbers, NDArray[np.int64]]:
+    """The counters in order of their first row; the number of each row's counter; how many rows
+    each counter has."""
     known: dict[Key, int] = {}
     found: list[Numbers] = []
     counts = np.zeros(0, np.int64)

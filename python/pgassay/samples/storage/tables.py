@@ -20,7 +20,7 @@ from pyarrow.dataset import dataset
 
 from pgassay.durable import OWNER_ONLY
 from pgassay.refusals.refusal import DirectoryRefused
-from pgassay.trials.model.columns import CHECKPOINTS, COUNTERS, EVENTS, LOAD, WAITS
+from pgassay.trials.model.columns import CHECKPOINTS, COUNTERS, EVENTS, LOAD, SLICES, WAITS
 from pgassay.trials.model.record import Checkpoint, Columns
 from pgassay.trials.server_log.events import LogEvent
 
@@ -33,6 +33,8 @@ TABLES = {
     "events": EVENTS,
 }
 """File name (without .parquet) → schema, for every file of a trial."""
+_SCHEMAS = {**TABLES, "slices": SLICES}
+"""And of a segment."""
 _ADDED_LATER = "events"
 """A table that older runs do not have; it reads as empty."""
 _RISING = ("latency_ns", "response_ns")
@@ -107,7 +109,7 @@ def read_table(path: Path, name: str) -> pa.Table:
         return TABLES[name].empty_table()
     with clear_read_errors(path):
         _refuse_lacking(path, name)
-        found = pq.read_table(path, schema=TABLES[name])
+        found = pq.read_table(path, schema=_SCHEMAS[name])
         found.validate(full=True)  # texts that are no UTF-8
         return found.replace_schema_metadata(pq.read_schema(path).metadata)
 
@@ -125,14 +127,14 @@ class Batched:
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """Reads all rows with these columns; some are read ahead."""
         with clear_read_errors(self._path):
-            found = dataset(self._path, TABLES[self._name], format="parquet")
+            found = dataset(self._path, _SCHEMAS[self._name], format="parquet")
             for batch in found.to_batches(columns=list(columns), batch_readahead=_AHEAD):
                 batch.validate(full=True)
                 yield batch
 
 
 def _refuse_lacking(path: Path, name: str) -> None:
-    needed = {field.name for field in TABLES[name] if not field.nullable}
+    needed = {field.name for field in _SCHEMAS[name] if not field.nullable}
     missing = needed - set(pq.read_schema(path).names)
     if missing:
         raise DirectoryRefused("column-missing", path, column=min(missing))

@@ -44,6 +44,20 @@ COUNTERS = pa.schema(
 )
 """postgres.parquet and host.parquet: one row per value read."""
 
+SLICES = pa.schema(
+    [
+        pa.field("start_ns", pa.int64(), nullable=False),
+        pa.field("source", WORD, nullable=False),
+        pa.field("object", WORD, nullable=False),
+        pa.field("name", WORD, nullable=False),
+        pa.field("value", pa.float64(), nullable=False),
+    ]
+)
+"""slices.parquet of a segment and files of thinned ones: signal by signal, in order of time. A
+value holds until the next of its signal in the file, and is not a number where it was not read.
+Signals `slice//seconds` and `slice//width_s` say how much of a slice was read and how long it
+is."""
+
 LOAD = pa.schema(
     [
         pa.field("start_ns", pa.int64(), nullable=False),
