@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pgassay.cli.terminal.console import labelled
+from pgassay.errors import PgassayError
 from pgassay.notes import Note
 from pgassay.trials.guards.thresholds import unwatched
 
@@ -30,6 +31,8 @@ class Found:
     knobs_idle: Sequence[str] = ()
     """Knobs that do nothing there, a line each."""
     risks: Sequence[Note] = ()
+    refused: Sequence[PgassayError] = ()
+    """What this machine lacks for servers of our own."""
 
     @property
     def previews(self) -> list[Preview]:
@@ -39,7 +42,7 @@ class Found:
     @property
     def stops(self) -> bool:
         """Whether a run would stop before its first trial."""
-        return bool(self.knobs_refused) or any(one.stops for one in self.previews)
+        return bool(self.knobs_refused or self.refused) or any(one.stops for one in self.previews)
 
     def print_servers(self) -> None:
         """Prints every accepted sign of production and every change, a line each."""
@@ -54,8 +57,8 @@ class Found:
                 labelled("stops: ", f"{sign}; {accept}", "red")
             for refusal in one.refusals:
                 labelled("stops: ", str(refusal), "red")
-        for knob in self.knobs_refused:
-            labelled("stops: ", knob, "red")
+        for stop in (*self.knobs_refused, *map(str, self.refused)):
+            labelled("stops: ", stop, "red")
 
 
 def _print_server(preview: Preview) -> None:

@@ -46,13 +46,14 @@ from pgassay.plan.plots import restarts_every_trial
 from pgassay.plan.server_settings import server_settings
 from pgassay.plan.steps import Step
 from pgassay.plan.store import plan_to_json
+from pgassay.refusals.refusal import refuse
 from pgassay.samples.noise_history import noise_records
 from pgassay.server.hosts.placement import Placement
 from pgassay.spec.experiment import Spec
 from pgassay.trials.host.other_programs import HostWatch
 from pgassay.trials.run.refusals.before_servers import (
+    refusals_of_plan,
     refuse_experiment,
-    refuse_plan,
     servers_under_test,
 )
 
@@ -72,8 +73,10 @@ def show_plan(
     placement = refuse_experiment(checked)
     drawn = replace(make_plan(checked), gates=tuple(gates), gates_only=gates_only)
     refuse_without_comparison(gates, drawn, Path(checked.source))
-    refuse_plan(checked, drawn)
-    found = _found(checked, drawn)
+    refused = refusals_of_plan(checked, drawn)
+    if checked.file.target.fleet is not None:
+        refuse(refused, checked.source)
+    found = replace(_found(checked, drawn), refused=refused)
     risks = (*built_apart(_by_version(checked, drawn)), *found.risks)
     drawn = replace(drawn, notes=(*drawn.notes, *risks))
     drawn = timed_here(checked, drawn)
@@ -95,6 +98,7 @@ def show_plan(
             **({} if generators is None else {"generators": generators.model_dump()}),
             **({} if found.server is None else {"server": found.server.described()}),
             **({"servers": servers} if servers else {}),
+            **({"refused": list(map(str, refused))} if refused else {}),
             "knobs_refused": [*found.knobs_refused, *found.knobs_idle],
             "stops": found.stops,
             "collapses": None if outlook is None else asdict(outlook),

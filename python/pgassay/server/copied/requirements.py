@@ -7,16 +7,15 @@ TargetError that names `target.bin` or the disk. Never: starts a server, or writ
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import psycopg
 
 from pgassay.refusals.refusal import Refusal, TargetRefused
 from pgassay.server.existing.requirements import is_here
-from pgassay.server.hosts.account import Account, server_account
+from pgassay.server.hosts.account import Account
 from pgassay.server.owned.installation import VERSION_LIMIT_S, Installation, installation_at
-from pgassay.server.owned.workspace import disk_of_workspaces, free_bytes
+from pgassay.server.owned.room import room_for, sized
 from pgassay.server.protocol import Connection
 
 BASE_BACKUP = "pg_basebackup"
@@ -77,43 +76,6 @@ def _directory_of(session: Connection) -> Path | None:
         return None if row is None else Path(row[0])
 
 
-SPARE = 1.05
-SHARES_BLOCKS = frozenset({"xfs", "btrfs", "bcachefs"})
-"""File systems, as `stat -f` names them, on which copies may take next to no room."""
-
-
-@dataclass(frozen=True)
-class Room:
-    """The disk space that copies of a server take, and that there is, in bytes."""
-
-    folder: Path
-    size: int
-    copies: int
-    free: int
-    shares: bool
-    """Whether copies on this file system may share blocks."""
-
-    @property
-    def needed(self) -> int:
-        """Bytes that all copies need; of the first alone where the others share its blocks."""
-        return int(SPARE * self.size * (1 if self.shares else self.copies))
-
-    def described(self) -> str:
-        """Returns the line of a plan about the disk space."""
-        sharing = ", less where the file system shares blocks" if self.shares else ""
-        return (
-            f"{self.copies} copies of {sized(self.size)}{sharing}, each with the workload's data"
-            f" beside it, in {self.folder}, where {sized(self.free)} are free"
-        )
-
-
-def room_for(size: int, copies: int) -> Room:
-    """Looks at the disk that servers of pgassay's own are on."""
-    folder = disk_of_workspaces(server_account())
-    kind = Account("", -1, -1, switches=False).run(["stat", "-f", "-c", "%T", folder], limit_s=20)
-    return Room(folder, size, copies, free_bytes(folder), kind.stdout.strip() in SHARES_BLOCKS)
-
-
 def refuse_without_room(size: int, copies: int) -> None:
     """Raises TargetError where a base backup and its copies do not fit on the disk."""
     room = room_for(size, copies)
@@ -121,8 +83,3 @@ def refuse_without_room(size: int, copies: int) -> None:
         raise TargetRefused(
             "no-room-for-a-copy", str(room.folder), free=sized(room.free), needed=sized(room.needed)
         )
-
-
-def sized(count: float) -> str:
-    """Returns a number of bytes for people, such as `1.5 GB`."""
-    return f"{count / 2**30:.1f} GB" if count >= 2**30 else f"{count / 2**20:.0f} MB"

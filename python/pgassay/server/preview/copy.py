@@ -14,13 +14,13 @@ from pathlib import Path
 from pgassay.errors import TargetError
 from pgassay.plan.demands import Demand
 from pgassay.refusals.refusal import found_by
-from pgassay.server.copied.requirements import room_for, sized
 from pgassay.server.copied.source import look, problems, signs_of_users, source_of
 from pgassay.server.data.installed_tables import refuse_missing
 from pgassay.server.existing.capacity import Capacity, lacking, own_sessions
 from pgassay.server.hosts.account import server_account
 from pgassay.server.hosts.control_groups import memory_of
 from pgassay.server.hosts.local import HERE
+from pgassay.server.owned.room import room_for, sized
 from pgassay.server.owned.workspace import disk_of_workspaces
 from pgassay.server.preview.host import PlannedChange, Preview
 from pgassay.server.protocol import Connection, ConnectionParameters

@@ -32,7 +32,7 @@ from pgassay.spec.reading.texts import (
     shown,
     text_of,
 )
-from pgassay.spec.reading.values import Duration, Table
+from pgassay.spec.reading.values import Duration, MemorySize, Table
 from pgassay.spec.secrets.redaction import sql_secret_line
 
 INSTALLED = "installed"
@@ -81,6 +81,9 @@ class WorkloadFile(Table):
     )
     tables: Names = Field((), description="of installed data: the tables that the scripts use")
     schemas: Names = Field((), description="of installed data: where names are looked up")
+    size: MemorySize | None = Field(
+        None, description="room of the data on disk, for each unit of scale; of other data theirs"
+    )
     warmup: Duration | None = Field(
         None, description="time of load before measuring, where load.warmup says none"
     )
@@ -148,6 +151,8 @@ class Workload:
     installed: InstalledTables | None = None
     """The tables it needs on the server, if it makes none itself."""
     checks: tuple[DataCheck, ...] = ()
+    unit_bytes: int | None = None
+    """Bytes that its data take on disk for each unit of scale, if the workload says so."""
 
     def building_sql(self, scale: int) -> tuple[str, str]:
         """Returns the SQL that makes the schema and the SQL that makes the data, at a scale."""
@@ -201,7 +206,7 @@ def load_workload(
         raise Refusal("no-such-workload", key, name=shortened(use), near=hint).in_file(file)
     source = folder / "workload.toml"
     table = read_table(WorkloadFile, text_of(source, roots), str(source))
-    schema_sql, data_sql = _building_sql(table, folder, source, roots)
+    schema_sql, data_sql, unit_bytes = _building_sql(table, folder, source, roots)
     return Workload(
         name=folder.resolve().name,
         title=table.title,
@@ -217,15 +222,21 @@ def load_workload(
             DataCheck(name, one, _sql_of_check(folder / one, name, source, roots))
             for name, one in table.checks.items()
         ),
+        unit_bytes=unit_bytes,
     )
 
 
-def _building_sql(table: WorkloadFile, folder: Path, source: Path, roots: Roots) -> tuple[str, str]:
-    """schema.sql and data.sql; both empty where nothing is to be built."""
+def _building_sql(
+    table: WorkloadFile, folder: Path, source: Path, roots: Roots
+) -> tuple[str, str, int | None]:
+    """schema.sql and data.sql, both empty where nothing is to be built, and the size of a unit."""
     if table.installed is not None:
-        return "", ""
+        return "", "", None
     data = _data_folder(table, folder, source)
-    return _sql(data / "schema.sql", roots), _sql(data / "data.sql", roots)
+    size, theirs = table.size, data / "workload.toml"
+    if size is None and data != folder and is_file(theirs):
+        size = read_table(WorkloadFile, text_of(theirs, roots), str(theirs)).size
+    return _sql(data / "schema.sql", roots), _sql(data / "data.sql", roots), size
 
 
 def _data_folder(table: WorkloadFile, folder: Path, source: Path) -> Path:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
+from pgassay.errors import PgassayError
 from pgassay.plan.demands import demands_of
 from pgassay.plan.model import Plan
 from pgassay.refusals.refusal import Refusal, found_by, refuse
@@ -27,6 +28,7 @@ from pgassay.spec.server.placement import memory_text
 from pgassay.spec.settings.catalogue import check_setting
 from pgassay.trials.guards.thresholds import own_limits
 from pgassay.trials.run.refusals.loads import check_load
+from pgassay.trials.run.refusals.room import lacking_room
 
 _IN_MEMORY = ("tmpfs", "ramfs")
 
@@ -39,8 +41,13 @@ def refuse_experiment(spec: Spec) -> Placement:
 
 def refuse_plan(spec: Spec, plan: Plan, *, on_node: bool = False) -> None:
     """Refuse what a plan asks of this machine; of a fleet each node asks it of itself."""
+    refuse(refusals_of_plan(spec, plan, on_node=on_node), spec.source)
+
+
+def refusals_of_plan(spec: Spec, plan: Plan, *, on_node: bool = False) -> list[PgassayError]:
+    """Returns what `refuse_plan` refuses."""
     checks = OF_THE_PLAN if on_node or spec.file.target.fleet is None else OF_A_FLEET
-    refuse(found_by(checks, spec, plan), spec.source)
+    return found_by(checks, spec, plan)
 
 
 def settings_unknown_to_a_version(spec: Spec) -> Iterator[Refusal]:
@@ -100,7 +107,7 @@ def lacking_on_new_servers(spec: Spec, plan: Plan) -> Iterator[Refusal]:
 
 OF_THE_EXPERIMENT = (check_load, settings_unknown_to_a_version, unusable_limits)
 OF_A_FLEET = (alternating_arms_on_a_fleet,)
-OF_THE_PLAN = (*OF_A_FLEET, unfit_memory_limit, lacking_on_new_servers)
+OF_THE_PLAN = (*OF_A_FLEET, unfit_memory_limit, lacking_on_new_servers, lacking_room)
 
 
 def servers_under_test(spec: Spec) -> dict[str, Installation]:
