@@ -415,3 +415,6 @@ def test_the_first_line_of_a_run_says_what_it_finds_also_where_that_is_large(
     assert codes(7.8) == [f"{brief}_large"]
     assert codes(None) == [f"{brief}_none"]
     assert found_here(expected(SEQUENTIAL, [])) is None
+    others = found_here(expected(SEQUENTIAL, [{**record, "load": "another"}]))
+    assert others is not None
+    assert codes_in(others)[:1] == [f"{brief}_others"]

@@ -7,6 +7,7 @@ is quiet. Never: estimates, or keeps a run from starting.
 from __future__ import annotations
 
 from pgassay.analysis.noise.prior_runs import Expectation
+from pgassay.findings.noise.forecast import is_of_this_host
 from pgassay.notes import Note
 from pgassay.trials.guards.noted_programs import FOREIGN_CPU, named
 from pgassay.trials.guards.thresholds import overlaid, own_limits
@@ -18,8 +19,7 @@ def busy_host(used: OtherPrograms | None, forecast: Expectation | None) -> Note 
     limit = overlaid(own_limits())[FOREIGN_CPU]["doubt"]
     if used is None or used.processors <= limit:
         return None
-    known = forecast is not None and forecast.known_from != "others"
-    least = forecast.cases[0].outlook.detectable if forecast and known else None
+    least = forecast.cases[0].outlook.detectable if is_of_this_host(forecast) else None
     found = "" if least is None else Note.of("findings/busy-host-forecast", detectable=100 * least)
     share = 100.0 * used.processors
     return Note.of("findings/busy-host", share=share, named=named(used.names), found=found)

@@ -5,6 +5,8 @@ Enters: an Outlook of an A/A run or of prior runs. Leaves: notes. Never: estimat
 
 from __future__ import annotations
 
+from typing import TypeGuard
+
 from pgassay.analysis.gates.forecast import GateForecast, GateOutlook
 from pgassay.analysis.noise.best_plan import BestPlan
 from pgassay.analysis.noise.model import Expected, Outlook
@@ -47,15 +49,23 @@ def expected_sentence(
 
 
 def found_here(found: Expectation | None) -> Note | None:
-    """The least effect that is found in nine of ten runs, in a few words; None where no prior run
-    of this load on this host says how large that is."""
-    if found is None or found.known_from != "this load":
+    """The least effect that is found in nine of ten runs, in a few words, and whether other loads
+    say so; None where no prior run on this host says how large that is."""
+    if not is_of_this_host(found):
         return None
     least = found.cases[0].outlook.detectable
     if least is None:
         return Note(f"{_RULE}/detectable.brief_none")
     form = "brief_large" if is_multiple(100.0 * least) else "brief"
-    return Note.of(f"{_RULE}/detectable.{form}", detectable=100.0 * least)
+    brief = Note.of(f"{_RULE}/detectable.{form}", detectable=100.0 * least)
+    if found.known_from == "this load":
+        return brief
+    return Note.of(f"{_RULE}/detectable.brief_others", brief=brief)
+
+
+def is_of_this_host(found: Expectation | None) -> TypeGuard[Expectation]:
+    """Whether prior runs on this host say what is found, and not general figures."""
+    return found is not None and found.known_from != "others"
 
 
 def expectation_lines(found: Expectation | None, plan: Plan) -> list[tuple[str, Note]]:
