@@ -146,10 +146,10 @@ messages: $(DEV)
 where:
 	@$(BIN)/python -m tools.messages.where "$(TEXT)"
 
-# The pictures in README.md, of a new run of the demo; `make pictures RUN=DIR` takes a stored run.
-pictures: $(DEV)
+# The pictures in README.md, of a new run of the demo; `make pictures RUN=DIR` takes a stored run, whose report takes no native module.
+pictures: $(if $(RUN),,build) $(VENV)/.dev
 	test -n "$(RUN)" || { rm -rf target/demo && $(BIN)/pgassay demo --out target/demo; }
-	PYTHONPATH=tests $(BIN)/python -m tools.pictures $(or $(RUN),target/demo)
+	PYTHONPATH=python:tests $(BIN)/python -m tools.pictures $(or $(RUN),target/demo)
 
 # The pages of docs/studies; `make studies NAME="swappiness dirty-ratio-oltp"` runs these first, `NAME=--all` all that are not kept yet,
 # UNTIL=23:30 breaks off then, and RUN=DIR takes a stored run.

@@ -1,6 +1,6 @@
 """Pictures of a run's report for README.md, taken in a headless Chromium.
 
-    PYTHONPATH=tests .venv/bin/python -m tools.pictures RUN
+    PYTHONPATH=python:tests .venv/bin/python -m tools.pictures RUN
 
 Writes docs/report.png, the top of the page on a desktop as far as the chart of the effect, and
 docs/report-phone.png, the first screen of a phone.
