@@ -87,6 +87,29 @@ def test_a_queue_is_never_longer_than_the_kernel_counted() -> None:
     assert (whole["cpu"], whole["cpu_queue"]) == pytest.approx((7.5, 0.5))
 
 
+def test_a_step_without_a_queue_has_none_of_the_next_steps_queue() -> None:
+    steady, busy = host(3, run=2, queue=0.25), host(3, run=2, queue=6)
+    times, first = steady.points(("processes", "client backend", "queue_ns"))
+    _, second = busy.points(("processes", "client backend", "queue_ns"))
+    rows = [
+        {"time_ns": int(at), "source": "processes", "object": "client backend"}
+        | {"name": name, "value": float(value)}
+        for name, values in (
+            ("queue_ns", np.r_[first, first[-1] + second[1:]]),
+            ("run_ns", 2.0 * SECOND * np.arange(7)),
+        )
+        for at, value in zip(START + np.arange(7) * SECOND, values, strict=True)
+    ]
+    assert list(times) == [START + at * SECOND for at in range(4)]
+    counters = CounterSeries(pa.Table.from_pylist(rows, schema=COUNTERS))
+    found = profile(sessions(8, 6), counters)
+    step, next_step = found.by_window(START + np.array([0, 3, 6]) * SECOND)
+    assert step[1] == pytest.approx(0.25)
+    assert 0.25 < next_step[1] <= 6.0
+    queued = found.event_sessions(START, START + 3 * SECOND)["CPU queue"]
+    assert queued == pytest.approx(0.25)
+
+
 def test_short_waits_before_a_session_is_busy_are_not_its_queue() -> None:
     """Between transactions a process waits for a processor while its session is idle."""
     found = profile(sessions(2, 30), host(30, run=2, queue=5))

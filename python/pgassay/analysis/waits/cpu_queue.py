@@ -11,6 +11,8 @@ wait, as when it copies a page from the kernel's cache.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -39,24 +41,31 @@ class CpuQueue:
 
     def waiting(self, starts_ns: Times, ends_ns: Times, on_cpu: Values, gaps: Gaps = ()) -> Values:
         """How many of each window's `on_cpu` sessions were queued, averaged over its time without
-        `gaps`."""
+        `gaps`; 0 where the kernel's counts were not read."""
+        run = self._average(self._run, starts_ns, ends_ns, gaps)
+        queue = self._average(self._queue, starts_ns, ends_ns, gaps)
+        return np.nan_to_num(np.minimum(np.maximum(on_cpu - run, 0.0), queue))
+
+    def counted(self, starts_ns: Times, ends_ns: Times, gaps: Gaps = ()) -> Values:
+        """How many sessions the kernel counted as queued, on average over each window without
+        `gaps`; NaN where no count lies in it."""
+        return self._average(self._queue, starts_ns, ends_ns, gaps)
+
+    def _average(
+        self, counts: Sequence[tuple[Times, Values]], starts_ns: Times, ends_ns: Times, gaps: Gaps
+    ) -> Values:
         if not self.is_known:
-            return np.zeros(len(on_cpu))
+            return np.full(len(starts_ns), np.nan)
         every = (*self._run, *self._queue)
         starts = np.maximum(starts_ns, min(int(times[0]) for times, _ in every))
         ends = np.maximum(np.minimum(ends_ns, max(int(times[-1]) for times, _ in every)), starts)
         unseen = [(np.clip(begin, starts, ends), np.clip(end, starts, ends)) for begin, end in gaps]
-        lengths = np.maximum(ends - starts - sum(end - begin for begin, end in unseen), 1)
-        run, queue = (
-            sum(
-                _between(one, starts, ends) - sum(_between(one, *gap) for gap in unseen)
-                for one in series
-            )
-            / lengths
-            for series in (self._run, self._queue)
+        lengths = ends - starts - sum(end - begin for begin, end in unseen)
+        spent = sum(
+            _between(one, starts, ends) - sum(_between(one, *gap) for gap in unseen)
+            for one in counts
         )
-        waiting: Values = np.minimum(np.maximum(on_cpu - run, 0.0), queue)
-        return np.nan_to_num(waiting)
+        return np.asarray(spent / np.where(lengths > 0, lengths, np.nan))
 
 
 def _grown(host: CounterSeries | None, name: str) -> list[tuple[Times, Values]]:

@@ -160,7 +160,7 @@ class WaitProfile:
     def by_window(self, edges_ns: NDArray[np.int64]) -> NDArray[np.float64]:
         """Averages classes over adjacent windows, windows × classes; NaN without a sample."""
         sessions = self._by(self.classes, len(WAIT_CLASSES), edges_ns)
-        in_queue = sessions[:, _CPU] * self._queued_share(edges_ns)
+        in_queue = self._queued(edges_ns, sessions[:, _CPU])
         sessions[:, _CPU] -= in_queue
         sessions[:, _CPU_QUEUE] += in_queue
         return sessions
@@ -191,11 +191,15 @@ class WaitProfile:
         )
         return found
 
-    def _queued_share(self, edges_ns: NDArray[np.int64]) -> NDArray[np.float64]:
-        """The queued share of each window's sessions on CPU, over at least 10 s."""
+    def _queued(
+        self, edges_ns: NDArray[np.int64], sessions: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """How many of each window's `sessions` on CPU were queued: their share over at least 10 s,
+        but never more than the kernel counted in the window itself, whose load may be another."""
         starts, ends = edges_ns[:-1].astype(np.int64), edges_ns[1:].astype(np.int64)
         if not self._queue.is_known or not len(self.ticks_ns):
             return np.zeros(len(starts))
+        counted = self._queue.counted(starts, ends, self._gaps)
         missing = np.maximum(_SPLIT_OVER_NS - (ends - starts), 0) // 2
         starts = np.maximum(starts - missing, min(starts[0], self.ticks_ns[0]))
         ends = np.minimum(ends + missing, max(ends[-1], self.ticks_ns[-1] + 1))
@@ -204,7 +208,8 @@ class WaitProfile:
         on_cpu_ns = self._on_cpu_ns[last] - self._on_cpu_ns[first]
         on_cpu = on_cpu_ns / np.where(looked_ns > 0, looked_ns, np.inf)
         waiting = self._queue.waiting(starts, ends, on_cpu, self._gaps)
-        return np.asarray(waiting / np.where(on_cpu > 0.0, on_cpu, 1.0))
+        share = waiting / np.where(on_cpu > 0.0, on_cpu, 1.0)
+        return np.where(sessions > 0.0, np.fmin(sessions * share, counted), 0.0)
 
     def event_sessions(self, start_ns: int, end_ns: int) -> Mapping[str, float]:
         """Averages sessions by event, such as `LWLock:WALWrite`; without one `CPU` or `CPU
@@ -219,9 +224,10 @@ class WaitProfile:
             for (kind, name), spent_ns in zip(self.events, busy_for_ns, strict=True)
             if spent_ns
         }
-        (share,) = self._queued_share(np.array([start_ns, end_ns]))
-        if share > 0.0 and "CPU" in found:
-            found[_QUEUED] = found["CPU"] * float(share)
+        on_cpu = np.array([found.get("CPU", 0.0)])
+        (queued,) = self._queued(np.array([start_ns, end_ns]), on_cpu)
+        if queued > 0.0:
+            found[_QUEUED] = float(queued)
             found["CPU"] -= found[_QUEUED]
         return found
 
