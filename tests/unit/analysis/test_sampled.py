@@ -68,6 +68,25 @@ def test_a_wait_per_request_is_time_over_requests_and_its_change_is_of_whole_tri
     assert wait.figures[1].change_pct == pytest.approx(200.0)
 
 
+def test_means_do_not_contradict_the_change_where_some_trials_have_no_figure() -> None:
+    slow = {"sda/writes": 100.0, "sda/write_ms": 1000.0}
+    missing = ((OTHER, 1), (OTHER, 2), (BASE, 6))
+    known = [
+        even(
+            slow if block in (1, 2, 6) else {"sda/writes": 100.0, "sda/write_ms": 250.0},
+            number=block,
+            arm=arm,
+            without=["sda/write_ms"] if (arm, block) in missing else [],
+        )
+        for block in range(1, 7)
+        for arm in (BASE, OTHER)
+    ]
+    base, other = figure(host_figures(PLAN, known, KNOBS), "w_await", "sda").figures
+    assert (base.trials, other.trials) == (3, 3)
+    assert (base.mean, other.mean) == pytest.approx((2.5, 2.5))
+    assert other.change_pct == pytest.approx(0.0)
+
+
 def test_three_blocks_that_happen_to_agree_show_no_clear_change() -> None:
     rising = series({BASE: {"sda/write_ms": 10.0}, OTHER: {"sda/write_ms": 30.0}})
     few = host(PLAN, [one for one in rising if one.block <= 3], KNOBS)

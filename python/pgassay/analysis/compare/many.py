@@ -51,6 +51,8 @@ class Measured:
 class _Contrast:
     """One figure of one arm against the baseline arm."""
 
+    blocks: Sequence[int]
+    """In which both arms have the figure."""
     differences: NDArray[np.float64]
     """By block; of logarithms where ratios are compared."""
     baseline: float
@@ -66,15 +68,28 @@ def figures_by_arm(
     fewest_blocks: int = 0,
 ) -> list[tuple[ArmFigure, ...]]:
     """Returns of each figure what every arm has, in the plan's order; nothing of a figure that no
-    trial has. They are corrected together; with fewer blocks no change is called clear."""
+    trial has. They are corrected together; with fewer blocks no change is called clear.
+
+    The mean of an arm that is compared is of the blocks that its change is of, and that of the
+    baseline arm of all these blocks: so the means do not contradict the change where a figure is
+    missing in some trials.
+    """
     contrasts = {} if plan.calibrates else dict(_contrasts(plan, measured, comparisons))
     family = [at for at, one in contrasts.items() if one.p is not None and one.own is None]
     p = np.array([contrasts[at].p for at in family], dtype=np.float64)
     corrected = dict(zip(family, yekutieli(p).tolist(), strict=True))
     rule, alpha = rule_of(plan), selected_alpha(p, SECONDARY["discovery_rate"])
+    used = {at: set(one.blocks) for at, one in contrasts.items()}
+    for (place, _), one in contrasts.items():
+        used.setdefault((place, plan.arms[0].id), set()).update(one.blocks)
 
     def figure(place: int, one: Measured, arm: str) -> ArmFigure:
-        values = [value for (_, own), value in one.values.items() if own == arm]
+        blocks = used.get((place, arm), set[int]())
+        values = [
+            value
+            for (block, own), value in one.values.items()
+            if own == arm and (not blocks or block in blocks)
+        ]
         mean = math.fsum(values) / len(values) if values else None
         found = ArmFigure(arm, mean, len(values))
         at = place, arm
@@ -99,16 +114,17 @@ def _contrasts(
     whole = {(c.metric, c.level): c for c in comparisons if c.step is None}
     base = plan.arms[0].id
     for place, one in enumerate(measured):
-        blocks = {block for block, _ in one.values}
+        known = sorted({block for block, _ in one.values})
         for arm in plan.arms[1:]:
             if lost & set(arm.levels.items()):
                 continue
+            blocks = [
+                block
+                for block in known
+                if (block, base) in one.values and (block, arm.id) in one.values
+            ]
             pairs = np.array(
-                [
-                    (one.values[block, base], one.values[block, arm.id])
-                    for block in sorted(blocks)
-                    if (block, base) in one.values and (block, arm.id) in one.values
-                ]
+                [(one.values[block, base], one.values[block, arm.id]) for block in blocks]
             )
             if not len(pairs) or (one.scale == "ratio" and pairs.min() <= 0.0):
                 continue
@@ -117,10 +133,9 @@ def _contrasts(
             own = None
             if one.metric and len(plan.factors) == 1:
                 own = whole.get((one.metric, arm.levels[plan.factors[0].name]))
-            yield (
-                (place, arm.id),
-                _Contrast(differences, float(pairs[:, 0].mean()), paired_t_p(differences), own),
-            )
+            baseline = float(pairs[:, 0].mean())
+            made = _Contrast(blocks, differences, baseline, paired_t_p(differences), own)
+            yield (place, arm.id), made
 
 
 def _compared(

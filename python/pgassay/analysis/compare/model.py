@@ -352,8 +352,9 @@ class ArmFigure:
 
     arm: str
     mean: float | None
+    """Of trials in blocks in which the other arm of a comparison has the figure, too."""
     trials: int
-    """Those that have the figure."""
+    """Those that the mean is of."""
     difference: float | None = None
     """Mean over blocks; None of the baseline arm, and where nothing is compared."""
     ci95: Interval | None = None
