@@ -81,7 +81,7 @@ def test_means_do_not_contradict_the_change_where_some_trials_have_no_figure() -
         for block in range(1, 7)
         for arm in (BASE, OTHER)
     ]
-    base, other = figure(host_figures(PLAN, known, KNOBS), "w_await", "sda").figures
+    base, other = figure(host(PLAN, known, KNOBS), "w_await", "sda").figures
     assert (base.trials, other.trials) == (3, 3)
     assert (base.mean, other.mean) == pytest.approx((2.5, 2.5))
     assert other.change_pct == pytest.approx(0.0)
