@@ -104,10 +104,9 @@ def _fields(text: str) -> set[str]:
 
 def _figures(text: str, language: str) -> Counter[str]:
     """The numbers of a text without separators of thousands, and with a point before decimals."""
-    thousands, point = "," if language == "zh" else "", "," if language == "ru" else "."
-    gap = rf"(?<=\d)[{thousands} \u202f](?=\d{{3}}(?!\d))"
-    plain = re.sub(gap, "", text)
-    return Counter(one.replace(point, ".") for one in re.findall(rf"\d+(?:\{point}\d+)*", plain))
+    thousands = "[, \u202f]" if language == "zh" else "[ \u202f]"
+    plain = re.sub(rf"(?<=\d){thousands}(?=\d{{3}}(?!\d))", "", text)
+    return Counter(one.replace(",", ".") for one in re.findall(r"\d+(?:[.,]\d+)*", plain))
 
 
 def _tags(text: str) -> list[str]:
