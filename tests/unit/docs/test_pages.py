@@ -6,6 +6,7 @@ import re
 import tomllib
 
 from pgassay.report.sections.run_parts import RUN_SECTIONS
+from pgassay.report.sections.trace import TRACE_SECTIONS
 from support.docs.pages import ROOT, links, name_of, pages, tokens
 
 OF_THE_SITE = [page for page in pages() if page.is_relative_to(ROOT / "docs")]
@@ -53,3 +54,11 @@ def test_every_section_of_a_report_is_explained() -> None:
     page = (ROOT / "docs" / "reading-a-report.md").read_text("utf-8")
     explained = re.findall(r"^\| (.+?) \| ", page.split("## The sections")[1], re.MULTILINE)
     assert sorted(explained[1:]) == sorted(section.title for section in RUN_SECTIONS)
+
+
+def test_figures_of_the_sources_are_in_sections_that_there_are() -> None:
+    page = ROOT / "docs" / "methods" / "figures-of-the-sources.md"
+    titles = {str(one.title) for one in (*RUN_SECTIONS, *TRACE_SECTIONS)}
+    named = set(re.findall(r"(?<!\*)\*([A-Z][^*|]+)\*(?!\*)", page.read_text("utf-8")))
+    assert sorted(named - titles) == []
+    assert len(named) > 20
