@@ -27,6 +27,15 @@ _SHORTEST_QUESTION = 24
 """Columns; with fewer left, the question is not shown."""
 
 
+_REASONS = {
+    "few-blocks": "few blocks",
+    "other-programs": "other programs",
+    "near-margin": "near the margin",
+    "noise": "noise",
+}
+"""Why a verdict is undecided (`analysis.verdicts.model.Reason`), in few words."""
+
+
 class StateName(StrEnum):
     """The states of a run (`samples.overview.State`), in one word each."""
 
@@ -143,6 +152,8 @@ def lines(runs: list[RunOverview], width: int) -> list[str]:
 def _cells(run: RunOverview) -> tuple[str, str, str, str]:
     started = "" if run.started is None else f"{run.started.astimezone():%Y-%m-%d %H:%M}"
     result = run.state.value if run.state is not State.FINISHED else run.badge or run.state.value
+    if run.state is State.FINISHED and run.reason in _REASONS:
+        result += f": {_REASONS[run.reason]}"
     if run.more_verdicts and run.state is State.FINISHED:
         result += f", {run.more_verdicts} more"
     effect = "" if run.effect_pct is None else signed_percent(run.effect_pct)
@@ -161,5 +172,6 @@ def _object(run: RunOverview) -> dict[str, Any]:
         "state": run.state,
         "started": None if run.started is None else run.started.isoformat(),
         "effect_pct": run.effect_pct,
+        "reason": run.reason,
         "more_verdicts": run.more_verdicts,
     }

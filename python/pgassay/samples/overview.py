@@ -24,6 +24,8 @@ from pgassay.samples.storage.json_head import first_values_of, object_in, values
 SUMMARY = "summary"
 _SAME = ("metric", "factor", "baseline", "level", "step")
 """The keys that name a comparison."""
+_PLACE = ("factor", "level", "step")
+"""Those that say which of the comparisons of the primary metric is undecided."""
 HEAD_KEYS = {PLAN: "question", OBSERVATION: "server", ENVIRONMENT: "created_at", ANALYSIS: SUMMARY}
 """File → the key of it that is read here, which stands near its beginning."""
 
@@ -54,6 +56,8 @@ class RunOverview:
     """The same in a few words, with what qualifies it."""
     effect_pct: float | None = None
     """The effect that the first verdict is about."""
+    reason: str | None = None
+    """The code of why the first verdict is undecided."""
     verdicts: tuple[str, ...] = ()
     """All of them, the first among them."""
 
@@ -162,16 +166,23 @@ def _with_verdict(run: RunOverview) -> RunOverview:
     if not verdicts:
         raise ValueError("an analysis without a verdict")
     texts = all(isinstance(one, str) for one in (badge, *verdicts))
-    if not texts or not isinstance(effect_pct, int | float | None):
+    reason = found.get("reason")
+    is_sound = isinstance(effect_pct, int | float | None) and isinstance(reason, str | None)
+    if not texts or not is_sound:
         raise TypeError("a summary of another form")
     return replace(
-        run, verdict=verdicts[0], badge=badge, effect_pct=effect_pct, verdicts=tuple(verdicts)
+        run,
+        verdict=verdicts[0],
+        badge=badge,
+        effect_pct=effect_pct,
+        reason=reason,
+        verdicts=tuple(verdicts),
     )
 
 
 def summary_of(analysis: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns `verdict` and `effect_pct` of the first verdict, `badge` (the same in a few words),
-    and `verdicts`, of all of them; without verdicts the values are null.
+    """Returns `verdict`, `effect_pct` and `reason` (why it is undecided) of the first verdict,
+    `badge` (the same in a few words), and `verdicts`, of all of them; what is not known is null.
 
     It is stored with the analysis, so that a list of a thousand runs need not parse as many
     analyses; of one without it (of an older pgassay) it is made here.
@@ -185,8 +196,16 @@ def summary_of(analysis: Mapping[str, Any]) -> dict[str, Any]:
         "verdict": verdicts[0] if verdicts else None,
         "badge": str(found[0]["title"]) if found else None,
         "effect_pct": judged[0].get("effect_pct") if judged else None,
+        "reason": _reason(judged[0], analysis) if judged else None,
         "verdicts": verdicts,
     }
+
+
+def _reason(judged: Mapping[str, Any], analysis: Mapping[str, Any]) -> str | None:
+    """The code of why a verdict is undecided; older runs have none."""
+    at = [judged.get(key) for key in _PLACE]
+    found = analysis.get("undecided") or ()
+    return next((one["reason"] for one in found if [one[key] for key in _PLACE] == at), None)
 
 
 def _judged(finding: Mapping[str, Any], analysis: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -17,6 +17,7 @@ from pgassay.findings.model import Finding, FindingKind
 from pgassay.notes import Importance, Note
 from pgassay.report.context import ReportContext
 from pgassay.report.objects.analysis import render_json
+from pgassay.report.sections.answer.effect import verdict_table
 from pgassay.workflows.reporting import analyse_run
 from support.notes import values_in
 from support.synthetic.directories import SPEC, synthetic_run
@@ -100,6 +101,15 @@ def test_the_first_caveat_that_could_change_a_verdict_is_what_to_look_at(tmp_pat
     assert following.code == f"{RULE}/next.caveat"
     assert following.values["caveat"] == first
     assert following.values["more"] == Note.of("findings/answer/more-caveats", n=1)
+
+
+def test_the_table_of_verdicts_has_the_words_of_the_badge(tmp_path: Path) -> None:
+    spec = SPEC.replace("min_blocks = 6", "min_blocks = 4")
+    context = context_of(tmp_path, spec, effects={"a2": 0.5}, blocks=4)
+    (row,) = context.ending.rows
+    assert row.badge.code == "findings/answer/endpoints/few.badge"
+    cells = [getattr(cell, "text", cell) for cell in verdict_table(context).rows[0].cells]
+    assert str(row.badge) in cells
 
 
 def test_a_run_that_broke_off_goes_on(tmp_path: Path) -> None:

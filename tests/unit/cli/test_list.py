@@ -9,10 +9,12 @@ from typing import Any
 import pytest
 
 from pgassay.analysis.model import Verdict
-from pgassay.cli.list import StateName, VerdictName, lines
+from pgassay.analysis.verdicts.model import Reason
+from pgassay.cli.list import _REASONS, StateName, VerdictName, lines
 from pgassay.samples.overview import State, overview_of, runs_in
 from pgassay.samples.ownership.unfinished import locked
-from pgassay.workflows.reporting import report_run
+from pgassay.workflows.reporting import analyse_run, report_run
+from support.notes import codes_in
 from support.runs.command import pgassay
 from support.synthetic.directories import synthetic_run
 
@@ -117,6 +119,20 @@ def test_the_summary_of_a_run_says_what_its_whole_analysis_says(tmp_path: Path) 
     del stored["summary"]  # as an older pgassay wrote it
     analysis.write_text(json.dumps(stored))
     assert overview_of(run.path) == with_summary
+
+
+def test_an_undecided_run_is_listed_with_its_reason(tmp_path: Path) -> None:
+    run, _, _ = synthetic_run(tmp_path / "run", effects={"a2": 0.02}, noise=0.03)
+    context = analyse_run(run)
+    report_run(run)
+    (why,) = context.analysis.answer.undecided
+    found = overview_of(run.path)
+    assert (found.reason, found.verdict) == (why.reason.value, "undecided")
+    assert {f"findings/answer/undecided/reason.{found.reason}"} <= {
+        *codes_in(context.ending.following)
+    }
+    assert {*_REASONS} == {*Reason}
+    assert lines([found], 400)[1].split("  ")[1] == f"undecided: {_REASONS[why.reason.value]}"
 
 
 def test_of_an_analysis_with_a_summary_only_the_beginning_is_read(tmp_path: Path) -> None:

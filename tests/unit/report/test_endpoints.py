@@ -13,7 +13,13 @@ from pgassay.analysis.compare.rule import rule_of
 from pgassay.analysis.measures.trial import measure_trial
 from pgassay.analysis.model import Analysis, Comparison, Verdict
 from pgassay.errors import SpecError
-from pgassay.findings.answer.endpoints import badge, endpoints_beside, few_blocks, plain_badge
+from pgassay.findings.answer.endpoints import (
+    badge,
+    endpoints_beside,
+    few_blocks,
+    plain_badge,
+    verdict_words,
+)
 from pgassay.findings.wording import interval
 from pgassay.notes import Note
 from pgassay.plan.design import make_plan
@@ -102,7 +108,9 @@ def test_a_worse_tail_is_in_the_badge(analysis: Analysis) -> None:
 def test_a_verdict_of_few_blocks_says_that_it_rests_on_normality(analysis: Analysis) -> None:
     (own,) = analysis.answer.verdicts()
     few = replace(own, blocks=5)
-    assert str(badge(few, changed(analysis, endpoints=()))) == "better if normal"
+    plain = changed(analysis, endpoints=())
+    assert badge(few, plain) == verdict_words(few)
+    assert verdict_words(few).code == "findings/answer/endpoints/few.badge"
     assert few_blocks(few) == Note.of("findings/answer/endpoints/few.sentence", blocks=5)
     for other in (
         replace(own, blocks=6),

@@ -36,9 +36,7 @@ _DECIDED = (Verdict.BETTER, Verdict.WORSE, Verdict.NEGLIGIBLE, Verdict.EQUIVALEN
 
 def badge(verdict: Comparison, analysis: Analysis) -> Note:
     """Return a verdict in a few words: `better`, `better, p99 worse`, `better if normal`."""
-    said = on_average(verdict, analysis, plain_badge(verdict.verdict))
-    if rests_on_normality(verdict):
-        said = Note.of(f"{_RULE}/few.badge", verdict=said)
+    said = on_average(verdict, analysis, verdict_words(verdict))
     contrary = [
         Note.of(
             f"{_RULE}/badges.contrary",
@@ -55,6 +53,14 @@ def badge(verdict: Comparison, analysis: Analysis) -> Note:
 def plain_badge(verdict: StrEnum) -> Note:
     """The badge of a verdict that nothing weakens: its own word."""
     return Note.of(f"{_RULE}/badges.plain", verdict=Term(verdict.value))
+
+
+def verdict_words(verdict: Comparison) -> Note:
+    """A verdict as a table shows it and a badge begins: `better`, `better if normal`."""
+    plain = plain_badge(verdict.verdict)
+    if not rests_on_normality(verdict):
+        return plain
+    return Note.of(f"{_RULE}/few.badge", verdict=plain)
 
 
 def contradicts(endpoint: Comparison, verdict: Comparison) -> bool:

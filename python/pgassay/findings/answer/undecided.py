@@ -5,6 +5,8 @@ Enters: a verdict and its Analysis. Leaves: notes behind its sentence. Never: de
 
 from __future__ import annotations
 
+from typing import Any
+
 from pgassay.analysis.model import Analysis, Comparison
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.verdicts.model import Reason, WhyUndecided
@@ -40,13 +42,13 @@ def reason_note(found: WhyUndecided, margin: float) -> Note:
     """Returns the reason as one sentence; `margin` is the smallest effect, a share."""
     if found.reason is Reason.NOISE and found.noise_pct is None:
         return Note(f"{_RULE}/reason.unknown-noise")
-    return Note.of(
-        f"{_RULE}/reason.{found.reason.value}",
-        share=found.others_pct or 0.0,
-        named=named(found.programs),
-        margin=100.0 * margin,
-        noise=found.noise_pct or 0.0,
-    )
+    # Values that the sentence does not show would make one reason of two levels two sentences.
+    values: dict[Reason, dict[str, Any]] = {
+        Reason.OTHER_PROGRAMS: {"share": found.others_pct or 0.0, "named": named(found.programs)},
+        Reason.NEAR_MARGIN: {"margin": 100.0 * margin},
+        Reason.NOISE: {"noise": found.noise_pct},
+    }
+    return Note.of(f"{_RULE}/reason.{found.reason.value}", **values.get(found.reason, {}))
 
 
 def way_note(found: WhyUndecided) -> Note:

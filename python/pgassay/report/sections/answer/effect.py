@@ -6,7 +6,7 @@ Enters: the context. Leaves: a chart, its caption's words, tables. Never: decide
 from __future__ import annotations
 
 from pgassay.analysis.model import Comparison
-from pgassay.findings.answer.endpoints import endpoint_title
+from pgassay.findings.answer.endpoints import endpoint_title, plain_badge, verdict_words
 from pgassay.findings.model import FindingKind
 from pgassay.language import ntr, tr
 from pgassay.quantities import signed_percent
@@ -15,7 +15,7 @@ from pgassay.report.charts.style import TONES
 from pgassay.report.context import ReportContext
 from pgassay.report.document.blocks import Chart, Facts, Paragraph, note
 from pgassay.report.document.section import Blocks, section
-from pgassay.report.document.table import Table, column, view
+from pgassay.report.document.table import Cell, Table, column, view
 from pgassay.report.document.text import Text, joined, texts_of
 from pgassay.report.tables.cells import (
     BLOCKS,
@@ -32,11 +32,19 @@ from pgassay.report.tables.cells import (
 
 sentence = texts_of(__name__)
 
+
+def _verdict(one: Comparison) -> Cell:
+    """The words that the badge has, too, in their colour."""
+    words = verdict_words(one)
+    tone = TONES[one.verdict] if words == plain_badge(one.verdict) else "undecided"
+    return tone_cell(str(words), tone)
+
+
 _COLUMNS = (
     column("level", "Level compared", subject, "group"),
     written("metric", "Endpoint", endpoint_title, "heading"),
     LOAD,
-    column("verdict", "Verdict", lambda c: tone_cell(c.verdict.value, TONES[c.verdict]), "text"),
+    column("verdict", "Verdict", _verdict, "text"),
     *CHANGE,
     column("difference", "Difference", difference),
     *MEANS,
