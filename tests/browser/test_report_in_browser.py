@@ -334,7 +334,8 @@ def test_a_table_is_found_by_its_words_and_opens_from_the_keyboard(
 @pytest.mark.parametrize(
     ("asked", "found"),
     [
-        ("процессы procs_r", ""),
+        ("xyzzy", ""),
+        ("ожидания xyzzy", "Wait event"),
         ("procs_r", "r"),
         ("загрузка диска", "%util"),
         ("операционная скорость", "Throughput"),

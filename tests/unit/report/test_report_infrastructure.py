@@ -10,6 +10,8 @@ import pytest
 from pgassay.analysis.compare.model import ArmFigure
 from pgassay.analysis.model import Explanation
 from pgassay.analysis.sampled.model import HostFigure, IntervalSpread, LoadProfile, WaitEvent
+from pgassay.report.charts.effects.speed import speed_chart
+from pgassay.report.charts.style import arm_styles
 from pgassay.report.context import ReportContext
 from pgassay.report.document.blocks import Chart
 from pgassay.report.document.table import Table
@@ -93,6 +95,25 @@ def test_a_row_of_each_load_says_how_many_connections_ran(context: ReportContext
     assert charts == ["speed_by_load", "speed_over_time"]
     (over_load, _) = every(speed.blocks(shown), Chart)
     assert [text for _, text in over_load.figure.panels[0].x.ticks or ()] == ["6", "24"]
+
+
+def test_loads_that_are_described_have_panels_of_their_own(context: ReportContext) -> None:
+    styles = arm_styles(context.plan.arms)
+    arms = list(styles)[:2]
+    profiles = [
+        LoadProfile(arm, level, None, {}, 1, {"SPEED": size * level, "WAITINGS": level})
+        for arm, size in zip(arms, (1.0, 1000.0), strict=True)
+        for level in (5.0, 22.0)
+    ]
+    unit = context.plan.step_unit
+    together, apart = (speed_chart(profiles, styles, unit, apart=one) for one in (False, True))
+    assert together is not None
+    assert apart is not None
+    assert [len(one.panels) for one in (together, apart)] == [2, 2 * len(arms)]
+    assert all(
+        {mark.arm for mark in panel.marks} <= {arm}
+        for panel, arm in zip(apart.panels, 2 * arms, strict=True)
+    )
 
 
 def test_a_wait_event_has_its_samples_and_the_text_of_the_statements(

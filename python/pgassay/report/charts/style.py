@@ -8,7 +8,7 @@ Colours are mid-tones, legible on white and on black; style.css has brighter one
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pgassay.analysis.compare.model import Dependence, Verdict
@@ -107,6 +107,16 @@ def arm_styles(arms: Sequence[Arm]) -> dict[str, ArmStyle]:
         arm.id: _style(at, arm.id, arm.label, short)
         for at, (arm, short) in enumerate(zip(arms, shorts, strict=True))
     }
+
+
+def arms_of_panels(styles: Mapping[str, ArmStyle], *, apart: bool) -> list[Mapping[str, ArmStyle]]:
+    """Returns the arms of each panel: all in one, or each in its own with a scale of its own."""
+    return [{arm: style} for arm, style in styles.items()] if apart else [styles]
+
+
+def arm_named(arms: Mapping[str, ArmStyle], *, apart: bool) -> str:
+    """Returns what the title of such a panel adds."""
+    return "".join(f" – {style.short}" for style in arms.values()) if apart else ""
 
 
 def side_styles(names: Iterable[str]) -> dict[str, ArmStyle]:

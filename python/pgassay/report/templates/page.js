@@ -30,7 +30,7 @@
   }
   const ignored = sameWords.ignored.map(patternOf), same = sameWords.same.map((group) => group.map(patternOf));
   function wantedOf(text) {
-    let rest = ignored.reduce((left, word) => left.replace(word, " "), text.toLowerCase());
+    let rest = text.toLowerCase();
     const terms = [];
     for (const group of same) for (const word of group) {
       const at = rest.match(word);
@@ -43,8 +43,9 @@
       wanted.set(term.text, [...(wanted.get(term.text) || []), ...term.group]);
       rest = rest.replace(term.text, " ");
     }
-    rest.split(/\s+/).filter(Boolean).forEach((word) => wanted.set(word, []));
-    return Array.from(wanted, ([text, others]) => ({ text, whole: patternOf(text), others }));
+    const others = ignored.reduce((left, word) => left.replace(word, " "), rest);
+    (wanted.size || others.trim() ? others : rest).split(/\s+/).filter(Boolean).forEach((word) => wanted.set(word, []));
+    return Array.from(wanted, ([word, group]) => ({ text: word, whole: patternOf(word), others: group }));
   }
   // A note under a name is its second line.
   const textOf = (element) => Array.from(element.childNodes, (one) => (one.localName === "small" ? ": " : "") + one.textContent).join("");
@@ -74,7 +75,9 @@
     // What has the very word stands before what begins with it, then what others call so, then what only contains it.
     const rank = (one, word) => word.whole.test(one.text) ? 3 : ` ${one.text}`.includes(` ${word.text}`) ? 2 : word.others.some((other) => other.test(one.text)) ? 2 : one.text.includes(word.text) ? 1 : 0;
     const ranked = wanted.length ? places.map((one) => ({ ...one, ranks: wanted.map((word) => rank(one, word)) })) : [];
-    const found = ranked.filter((one) => Math.min(...one.ranks) > 0), sum = (one) => one.ranks.reduce((a, b) => a + b);
+    // Places that have every word; where there are none, those that have most of them.
+    const words = (one) => one.ranks.filter(Boolean).length, most = Math.max(0, ...ranked.map(words));
+    const found = ranked.filter((one) => most && words(one) === most), sum = (one) => one.ranks.reduce((a, b) => a + b);
     found.sort((one, other) => sum(other) - sum(one));
     results.replaceChildren(...found.slice(0, MOST).map(function (one) {
       const item = document.createElement("li"), link = document.createElement("a"), where = document.createElement("small");

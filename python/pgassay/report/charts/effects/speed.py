@@ -8,32 +8,37 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 
 from pgassay.analysis.sampled.model import SPEED, LoadProfile
 from pgassay.language import colon, tr
 from pgassay.quantities import LoadUnit, spaced
 from pgassay.report.charts.effects.load_curve import loads_axis
-from pgassay.report.charts.style import ArmStyle
+from pgassay.report.charts.style import ArmStyle, arm_named, arms_of_panels
 from pgassay.report.svg.model import Axis, Figure, Line, Panel, Points
 
 _PLOT_PX = 150
 
 
 def speed_chart(
-    profiles: Sequence[LoadProfile], styles: Mapping[str, ArmStyle], unit: LoadUnit
+    profiles: Sequence[LoadProfile],
+    styles: Mapping[str, ArmStyle],
+    unit: LoadUnit,
+    *,
+    apart: bool = False,
 ) -> Figure | None:
     """Draws means of each arm's trials over connections, or over the rate where loads differ by
-    it; None where speed was not read."""
+    it; None where speed was not read. `apart`: each arm in panels of its own."""
     panels = []
-    for one in SPEED:
-        known = [each for each in profiles if each.arm in styles and one.name in each.values]
+    for one, arms in product(SPEED, arms_of_panels(styles, apart=apart)):
+        known = [each for each in profiles if each.arm in arms and one.name in each.values]
         if not known:
             continue
         places = sorted({_place(each, unit) for each in known})
-        title = f"{one.name}{colon()}{one.heading}"
+        title = f"{one.name}{colon()}{one.heading}{arm_named(arms, apart=apart)}"
         across = replace(loads_axis(places, unit), title=_words(known, unit))
         panel = Panel(across, Axis(title, from_zero=True), _PLOT_PX)
-        for arm, style in styles.items():
+        for arm, style in arms.items():
             own = [each for each in known if each.arm == arm]
             x = [_place(each, unit) for each in own]
             y = [each.values[one.name] for each in own]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 
 from pgassay.analysis.measures.courses.chart_samples import Course, SampledCourse, mean_course
 from pgassay.analysis.measures.courses.chart_series import ChartSeries
@@ -16,7 +17,7 @@ from pgassay.analysis.sampled.model import DISK, HOST, Definition
 from pgassay.language import colon
 from pgassay.plan.model import Plan
 from pgassay.report.charts.over_time.throughput import TIME_ZOOM, background, trial_axis
-from pgassay.report.charts.style import ArmStyle, arm_line
+from pgassay.report.charts.style import ArmStyle, arm_line, arm_named, arms_of_panels
 from pgassay.report.svg.model import Axis, Figure, Panel
 
 _PLOT_PX = 74
@@ -45,16 +46,19 @@ def figure_panels(
     named: Sequence[tuple[str, Definition]],
     disks: Mapping[str, str],
     plot_px: int = _PLOT_PX,
+    *,
+    apart: bool = False,
 ) -> Figure | None:
-    """Draws a panel for each (disk, figure) that is seen; no disk: the whole host."""
+    """Draws a panel for each (disk, figure) that is seen; no disk: the whole host. `apart`: for
+    each arm, too."""
     drawn = [trial for trial in series if trial.offset_s and trial.arm in styles]
     if not drawn:
         return None
     across = replace(trial_axis(drawn), grid=False)
     panels = []
-    for disk, one in named:
+    for (disk, one), arms in product(named, arms_of_panels(styles, apart=apart)):
         lines = []
-        for arm, style in styles.items():
+        for arm, style in arms.items():
             own = [trial.figures for trial in drawn if trial.arm == arm]
             middles, values = mean_course(own, _reader(disk, one))
             if middles:
@@ -62,9 +66,10 @@ def figure_panels(
                 lines.append(arm_line(style, middles, scaled, 1.8, style.short, one.unit))
         if any((value or 0.0) >= _SEEN * one.floor for line in lines for value in line.y):
             of = f"{disks[disk]}{colon()}" if disk else ""
+            whose = arm_named(arms, apart=apart)
             panel = Panel(
                 across,
-                Axis(f"{of}{one.name}{colon()}{one.heading}", from_zero=True, most_ticks=3),
+                Axis(f"{of}{one.name}{colon()}{one.heading}{whose}", from_zero=True, most_ticks=3),
                 plot_px,
             )
             panel.add(*background(drawn, plan), *lines)

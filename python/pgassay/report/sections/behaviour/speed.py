@@ -30,9 +30,10 @@ def speed(context: ReportContext) -> Blocks:
     if plan.alternates:
         return
     profiles = context.analysis.explanation.load_profiles
-    over_load = speed_chart(profiles, styles, plan.step_unit)
+    apart = bool(plan.describes)  # loads that are only described may differ by orders of magnitude
+    over_load = speed_chart(profiles, styles, plan.step_unit, apart=apart)
     named = [("", one) for one in SPEED]
-    over_time = figure_panels(context.series, plan, styles, named, {}, _PLOT_PX)
+    over_time = figure_panels(context.series, plan, styles, named, {}, _PLOT_PX, apart=apart)
     if over_load is None and over_time is None:
         return
     yield Summary(Note.of("report/sections/loads", n=len(set(plan.step_levels()))))
