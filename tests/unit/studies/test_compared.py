@@ -1,4 +1,4 @@
-"""What a study's page says by hand of its run is kept of that run; the rest is made of what is kept."""
+"""What a page says by hand of a study's run is kept of that run; the rest is made of what is kept."""
 
 from __future__ import annotations
 
