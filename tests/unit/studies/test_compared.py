@@ -1,4 +1,4 @@
-"""What a page says by hand of a study's run is kept of that run; the rest is made of what is kept."""
+"""What a page says of a study's run by hand is kept of that run; the rest is made of it."""
 
 from __future__ import annotations
 
