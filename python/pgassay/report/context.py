@@ -25,6 +25,7 @@ if TYPE_CHECKING:  # reports of runs need nothing of the rooms of others, a summ
     from pgassay.analysis.apart.model import ApartAnalysis
     from pgassay.analysis.history.model import HistoryAnalysis
     from pgassay.analysis.measures.courses.chart_series import ChartSeries
+    from pgassay.analysis.methods.model import ObservedCell
     from pgassay.analysis.observation.model import ObservationSummary
     from pgassay.analysis.trace.model import TraceSummary
 
@@ -124,6 +125,8 @@ class ObservationContext:
     version: str
     texts: Mapping[str, str] = field(default_factory=dict)
     """queryid → text of its statements."""
+    findings: tuple[Finding, ...] = ()
+    methods: tuple[ObservedCell, ...] = ()
 
     @property
     def title(self) -> str:

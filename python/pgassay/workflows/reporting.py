@@ -16,8 +16,11 @@ from pgassay.analysis.analyse import analyse
 from pgassay.analysis.gates.forecast import with_caught
 from pgassay.analysis.gates.judge import judge_gates
 from pgassay.analysis.measures.asked import asked_of
+from pgassay.analysis.methods.tables import observed_cells
 from pgassay.analysis.model import RunFacts
 from pgassay.analysis.observation.summary import summarise_observation
+from pgassay.analysis.observation.windows import observed_windows
+from pgassay.findings.diagnosis.observed import diagnose
 from pgassay.findings.registry import find
 from pgassay.plan.model import Gate
 from pgassay.readings.trial_readings import TrialReadings
@@ -111,7 +114,7 @@ def observation_context(directory: ObservationDirectory) -> ObservationContext:
     if not segments:
         raise DirectoryRefused("no-finished-segment", directory.path)
     described, environment = directory.described(), directory.environment()
-    texts = directory.statements()
+    texts, windows = directory.statements(), observed_windows(segments)
     return ObservationContext(
         run_name=directory.name,
         described=described,
@@ -119,6 +122,8 @@ def observation_context(directory: ObservationDirectory) -> ObservationContext:
         environment=environment,
         version=__version__,
         texts=texts,
+        findings=diagnose(windows, environment),
+        methods=observed_cells(windows, environment),
     )
 
 

@@ -25,6 +25,7 @@ from pgassay.analysis.methods.model import (
 from pgassay.analysis.model import Analysis, RunFacts, StepMeasures, TrialMeasures
 from pgassay.plan.design import make_plan
 from pgassay.plan.model import Plan
+from pgassay.report.document.blocks import Items
 from pgassay.report.formats.html import render_html
 from pgassay.report.formats.markdown import render_markdown
 from pgassay.report.objects.analysis import render_json
@@ -352,10 +353,15 @@ def test_the_report_has_the_three_tables_and_says_what_is_missing(tmp_path: Path
     assert traffic.cells[-1].style == "better"
     assert " to +" in traffic.cells[-1].note.replace("\u00a0", " ")
     assert traffic.cells[-2].note == "", "the baseline has no change"
-    missing = dict(not_measured(context))
+    (missing,) = not_measured(context.analysis.explanation.methods)
     psi = WHY_MISSING["pressure"]
-    of_pressure = [one.title for one in CELLS if "pressure/memory/full_us" in one.signals]
-    assert any(name.startswith(tuple(of_pressure)) for name in missing[psi])
+    (of_pressure,) = (
+        one.title
+        for one in CELLS
+        if "pressure/memory/full_us" in one.signals and one.method == "use"
+    )
+    (listed,) = (one for one in missing.blocks if isinstance(one, Items))
+    assert any(str(one).startswith(psi) and of_pressure in str(one) for one in listed.texts)
     for text in (render_html(context), render_markdown(context)):
         assert "LTES" in text
         assert psi in text

@@ -16,7 +16,7 @@ from pgassay.analysis.measures.model import ArmSignals, ScenarioMeasures, TrialM
 from pgassay.analysis.methods.model import CELLS, WHY_MISSING, CellDefinition, MethodCell, Pattern
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.notes import Note, Term
-from pgassay.plan.model import Arm, Plan
+from pgassay.plan.model import Arm
 from pgassay.samples.forms.environment import EnvironmentFile
 from pgassay.trials.host.disk_names import whole_disks
 
@@ -52,13 +52,13 @@ class CellValues:
 
 
 def cell_values(
-    plan: Plan,
+    arms: Sequence[Arm],
     trials: Sequence[TrialMeasures],
     signals: Sequence[ArmSignals],
     environment: EnvironmentFile,
 ) -> list[CellValues]:
     """USE, then RED, then LTES, in the order of a table."""
-    reader = _Reader(plan, trials, signals, environment)
+    reader = _Reader(arms, trials, signals, environment)
     limited = any((source, of) in _LIMITS for arm in signals for source, of, _ in arm.keys)
     memory = ("", "group" if limited else "host")
     cells = [one for one in CELLS if one.method == "use" and one.memory in memory]
@@ -72,7 +72,7 @@ def cell_values(
 
 @dataclass(frozen=True)
 class _Reader:
-    plan: Plan
+    arms: Sequence[Arm]
     trials: Sequence[TrialMeasures]
     signals: Sequence[ArmSignals]
     environment: EnvironmentFile
@@ -150,7 +150,7 @@ class _Reader:
         return found, WHY_MISSING[patterns[0].source]
 
     def _numbers(self, name: str) -> dict[Place, float]:
-        by_arm = {arm.id: _NUMBERS[name](self.environment, arm) for arm in self.plan.arms}
+        by_arm = {arm.id: _NUMBERS[name](self.environment, arm) for arm in self.arms}
         return {
             (t.block, t.arm): number for t in self.trials if (number := by_arm[t.arm]) is not None
         }

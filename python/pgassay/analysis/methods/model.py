@@ -41,6 +41,20 @@ class MethodCell:
 
 
 @dataclass(frozen=True)
+class ObservedCell:
+    """One cell of an observation, in windows of equal length."""
+
+    cell: MethodCell
+    values: tuple[float, ...]
+    """Of the windows that have the figure, in order of time; empty where nothing was measured."""
+
+    @property
+    def mean(self) -> float:
+        """Returns the mean of the windows."""
+        return sum(self.values) / len(self.values)
+
+
+@dataclass(frozen=True)
 class Pattern:
     """Signals that are summed."""
 

@@ -15,6 +15,8 @@ from pgassay.analysis.reading.counters import Key
 from pgassay.analysis.reading.metrics import WAIT_CLASSES
 
 METRIC, TPS = "metric", "tps"
+BUSY_MS = "busy_ms_per_tx"
+"""Of all wait classes: the mean time of a transaction, as far as its session was not idle."""
 _CLASS = "class"
 
 
@@ -31,12 +33,15 @@ def with_ratios(values: Mapping[Key, Floats]) -> dict[Key, Floats]:
         sessions = values.get((_CLASS, "", wait_class.name))
         if tps is not None and sessions is not None:
             found[METRIC, "", wait_class.metric] = 1e3 * _ratio(sessions, tps)
+    every = [row for key, row in values.items() if key[0] == _CLASS]
+    if tps is not None and every:
+        found[METRIC, "", BUSY_MS] = 1e3 * _ratio(np.sum(every, axis=0), tps)
     busy, idle, steal = (_processor(values, names) for names in (CPU_BUSY, CPU_IDLE, ("steal",)))
     if busy is not None and idle is not None:
         stolen = np.zeros(len(busy)) if steal is None else np.nan_to_num(steal)
-        every = busy + idle + stolen
-        found[METRIC, "", "host_cpu_busy"] = 100.0 * _ratio(busy, every)
-        found[METRIC, "", "host_steal"] = 100.0 * _ratio(stolen, every)
+        total = busy + idle + stolen
+        found[METRIC, "", "host_cpu_busy"] = 100.0 * _ratio(busy, total)
+        found[METRIC, "", "host_steal"] = 100.0 * _ratio(stolen, total)
     return found
 
 

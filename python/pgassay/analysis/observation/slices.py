@@ -12,6 +12,7 @@ Signals have the keys and meanings of `analysis/measures/signals.py`. These are 
 | `checkpoints` | empty | `started`, `requested` | checkpoints that began a minute; not by time |
 | `log_read` | empty | empty | 1 where the server's log was read |
 | `metric` | empty | `tps` | commits a second, without those of the samplers |
+| `metric` | empty | `busy_ms_per_tx` | active sessions of all classes per transaction |
 | `metric` | empty | `wait_CLASS_ms_per_tx`, `host_cpu_busy`, `host_steal` | as of a trial |
 """
 

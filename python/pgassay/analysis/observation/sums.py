@@ -25,6 +25,7 @@ from pgassay.analysis.observation.model import BinnedSeries
 from pgassay.analysis.observation.standby_lag import SOURCE as STANDBY
 from pgassay.analysis.observation.standby_lag import StandbyLag
 from pgassay.analysis.observation.statements import StatementSums
+from pgassay.analysis.observation.windows import OBSERVED
 from pgassay.analysis.reading.binned import CounterTrack, Floats, Times, summed_rates
 from pgassay.analysis.reading.counters import CounterSeries, Key
 from pgassay.analysis.reading.logged import logged_in
@@ -221,7 +222,6 @@ def _needed(postgres: pa.Table) -> pa.ChunkedArray:
     return pc.or_(pc.is_in(source, whole), of_sessions)
 
 
-OBSERVED = "observed"
 SOURCES = frozenset({"database", "bgwriter"})
 """Sources of the server that it needs, beside `IO`."""
 IO = "client backend/relation/"

@@ -95,9 +95,9 @@ def _sections(context: AnyContext) -> Sequence[Section]:
         # Runs need none of these.
         case ObservationContext():
             from pgassay.report.sections.observation import method as of_observation
-            from pgassay.report.sections.observation import waits
+            from pgassay.report.sections.observation import recognised, waits
 
-            return waits.waits, of_observation.caveats
+            return recognised.diagnosis, waits.waits, of_observation.caveats
         case HistoryContext():
             from pgassay.report.sections.history import changes
             from pgassay.report.sections.history import record as of_history

@@ -7,6 +7,7 @@ files do), or says "confirmed" where nothing was varied at random.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Literal
 
 from pgassay.analysis.model import Analysis, RunFacts, Verdict, Withdrawn
 from pgassay.findings.diagnosis.judging import ArmContrast, Judgement, RuleInArm, SignInArm, judge
@@ -21,6 +22,8 @@ from pgassay.quantities import rounded
 _SHARED = texts_of("pgassay.findings.limits")
 _LIMITS = texts_of(__name__)["limits"]
 _RULE = "findings/diagnosis/recognised"
+_FORM = {"trials": "", "windows": "-windows"}
+_ALL = {"trials": Note("findings/all-trials"), "windows": Note("findings/all-windows")}
 
 
 def find(analysis: Analysis, facts: RunFacts) -> list[Finding]:
@@ -31,7 +34,8 @@ def find(analysis: Analysis, facts: RunFacts) -> list[Finding]:
     judged = judge(
         known_rules(), facts_of(analysis, facts), analysis.answer.rule, _compared(analysis)
     )
-    return [_finding(one, labels, analysis, facts) for one in judged]
+    levels = {arm.id: arm.levels for arm in analysis.answer.arms}
+    return [finding_of(one, labels, levels, facts.spec_text) for one in judged]
 
 
 def _compared(analysis: Analysis) -> set[str]:
@@ -55,23 +59,27 @@ def _is_tested(judgement: Judgement, spec_text: str) -> bool:
     return varies_itself(spec_text, proposed.factors)
 
 
-def _finding(
-    judgement: Judgement, labels: Mapping[str, str], analysis: Analysis, facts: RunFacts
+def finding_of(
+    judgement: Judgement,
+    labels: Mapping[str, str],
+    levels: Mapping[str, Mapping[str, str]],
+    spec_text: str,
+    of: Literal["trials", "windows"] = "trials",
 ) -> Finding:
+    """A judgement in words; `labels` and `levels` are of each arm, values of each of `of`."""
     rule, first, contrast = judgement.rule, judgement.arms[0], judgement.contrast
-    levels = {arm.id: arm.levels for arm in analysis.answer.arms}
     evidence = [] if contrast is None else [_contrasted(contrast, labels, rule)]
     not_for_it: list[Evidence] = []
-    tests = not _is_tested(judgement, facts.spec_text)
+    tests = not _is_tested(judgement, spec_text)
     for arm in judgement.arms[: _LIMITS["most_arms"]]:
         label = labels[arm.facts.signals.arm] if len(labels) > 1 else ""
         for one in arm.signs:
-            found = Evidence(_text(rule, "sign", one.sign.title), _figure(one), label)
+            found = Evidence(_text(rule, "sign", one.sign.title), _figure(one, of), label, _ALL[of])
             (evidence if one.holds else not_for_it).append(found)
     return Finding(
         FindingKind.DIAGNOSIS,
         _text(rule, "title", rule.title),
-        as_sentences(_text(rule, "claim", rule.claim), *_where(judgement, labels, levels)),
+        as_sentences(_text(rule, "claim", rule.claim), *_where(judgement, labels, levels, of)),
         rule=_name(rule),
         confidence=judgement.confidence,
         factors=() if contrast is None else _factors(contrast, levels),
@@ -80,14 +88,14 @@ def _finding(
         confirm=_text(rule, "confirm", rule.confirm) if tests else None,
         refute=_text(rule, "refute", rule.refute) if tests else None,
         next_spec=next_spec(
-            facts.spec_text,
+            spec_text,
             levels.get(first.facts.signals.arm, {}),
             rule.next.question,
             rule.next.factors,
             hold=rule.next.settings,
             present=first.facts.settings,
         )
-        if rule.next
+        if rule.next and spec_text
         else "",
     )
 
@@ -102,7 +110,10 @@ def _text(rule: Rule, part: str, text: str) -> Note:
 
 
 def _where(
-    judgement: Judgement, labels: Mapping[str, str], levels: Mapping[str, Mapping[str, str]]
+    judgement: Judgement,
+    labels: Mapping[str, str],
+    levels: Mapping[str, Mapping[str, str]],
+    of: str,
 ) -> list[Note]:
     """In which arms, and how far the signs go."""
     said = []
@@ -124,11 +135,11 @@ def _where(
             )
         )
     elif judgement.confidence is Confidence.HYPOTHESIS:
-        said += _doubts(judgement.arms[0], judgement)
+        said += _doubts(judgement.arms[0], judgement, of)
     return said
 
 
-def _doubts(arm: RuleInArm, judgement: Judgement) -> Iterator[Note]:
+def _doubts(arm: RuleInArm, judgement: Judgement, of: str) -> Iterator[Note]:
     required = [one for one in arm.signs if one.sign.role == "required" and not one.holds]
     helps = [one for one in arm.signs if one.sign.role == "supporting"]
     if sum(one.holds for one in helps) < judgement.rule.supporting:
@@ -138,7 +149,7 @@ def _doubts(arm: RuleInArm, judgement: Judgement) -> Iterator[Note]:
         yield Note.of(f"{_RULE}/texts.partly", missing=missing)
     trials = len(arm.facts.signals.trials)
     if trials < _SHARED["least_trials"]:
-        yield Note.of(f"{_RULE}/texts.few", trials=trials)
+        yield Note.of(f"{_RULE}/texts.few{_FORM[of]}", trials=trials)
 
 
 def _factors(contrast: ArmContrast, levels: Mapping[str, Mapping[str, str]]) -> tuple[str, ...]:
@@ -154,7 +165,7 @@ def _listed(arms: tuple[str, ...]) -> Note:
     return Note.of(f"{_RULE}/texts.and_more", arms=arms[:most], more=len(arms) - most)
 
 
-def _figure(one: SignInArm) -> Note:
+def _figure(one: SignInArm, of: str) -> Note:
     sign, known = one.sign, one.known
     if not known:
         return Note(f"{_RULE}/texts.unknown")
@@ -165,7 +176,7 @@ def _figure(one: SignInArm) -> Note:
         return Note.of(f"{_RULE}/texts.constant", value=value, limit=_limit(sign))
     alike = rounded(min(known)) == rounded(max(known))
     return Note.of(
-        f"{_RULE}/texts.{'one_value' if alike else 'figure'}",
+        f"{_RULE}/texts.{'one_value' if alike else 'figure'}{_FORM[of]}",
         value=amount_of(sum(known) / len(known), sign.unit),
         least=amount_of(min(known), sign.unit, bare=True),
         most=amount_of(max(known), sign.unit, bare=True),

@@ -13,7 +13,7 @@ from pgassay.report.context import ObservationContext, TraceContext
 from pgassay.report.data_tables.observed import COURSE_UNITS
 from pgassay.report.document.blocks import Facts
 from pgassay.report.environment import not_measured
-from pgassay.report.sections.observation import lists, method, waits
+from pgassay.report.sections.observation import lists, method, recognised, waits
 from pgassay.report.summaries import observation as observation_summary
 from pgassay.report.tables.host import host_facts
 from pgassay.report.tables.profile import classic_facts
@@ -47,6 +47,7 @@ def observation_parts(context: ObservationContext) -> dict[str, Part]:
             Facts(classic_facts(observed.classic)),
             *host_facts(observed.host),
         ],
+        "diagnosis": recognised.diagnosis.blocks(context),
         "waits": waits.waits.blocks(context),
         "statements": lists.statements.blocks(context),
         "checkpoints": [known_from, *lists.checkpoints.blocks(context)],

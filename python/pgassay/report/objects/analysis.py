@@ -28,7 +28,7 @@ from pgassay.stored_notes import coded, note_to_json
 def render_json(context: ReportContext) -> str:
     """The whole analysis, its findings, the environment and the command that repeats the run."""
     stored = _stored(context)
-    findings = [_finding(finding) for finding in context.findings]
+    findings = [finding_object(finding) for finding in context.findings]
     value = {
         "schema": SCHEMA,
         "pgassay": context.version,
@@ -106,7 +106,7 @@ def _is_note(value: object) -> bool:
     )
 
 
-def _finding(finding: Finding) -> dict[str, Any]:
+def finding_object(finding: Finding) -> dict[str, Any]:
     """A finding; its comparison names one of the `comparisons`."""
     found: dict[str, Any] = _plain(dataclasses.replace(finding, comparison=None))
     found["note"] = found.pop("claim")

@@ -10,7 +10,9 @@ import json
 from dataclasses import asdict
 from typing import Any
 
+from pgassay.analysis.methods.model import ObservedCell
 from pgassay.report.context import ObservationContext
+from pgassay.report.objects.analysis import finding_object
 from pgassay.report.objects.values import fields, finite
 from pgassay.report.summaries.observation import caveats
 from pgassay.stored_notes import note_to_json
@@ -26,6 +28,8 @@ def render_object(context: ObservationContext) -> str:
         **context.described.model_dump(exclude={"schema_"}),
         "pgassay": context.version,
         **asdict(context.observed),
+        "diagnosis": list(map(finding_object, context.findings)),
+        "methods": [_cell(one) for one in context.methods],
         "warnings": list(map(str, context.observed.notes)),
         "notes": list(map(note_to_json, context.observed.notes)),
         "environment": dict(context.environment.given),
@@ -46,6 +50,7 @@ def summary_object(run: str, context: ObservationContext) -> dict[str, Any]:
             **fields(observed, "commits", "averages", "largest"),
             "unknown": {name: asdict(one) for name, one in observed.unknown.items()},
             **fields(observed, "active_sessions", "classes", "events", "sampled_waits"),
+            "diagnosis": list(map(finding_object, context.findings)),
             "checkpoints": len(observed.checkpoints),
             "logged": observed.logged,
             "host": None if observed.host is None else asdict(observed.host),
@@ -58,3 +63,14 @@ def summary_object(run: str, context: ObservationContext) -> dict[str, Any]:
         }
     )
     return found
+
+
+def _cell(one: ObservedCell) -> dict[str, Any]:
+    cell = one.cell
+    return {
+        **fields(cell, "method", "kind", "unit", "not_measured"),
+        "of": str(cell.of),
+        "title": str(cell.title),
+        "mean": one.mean if one.values else None,
+        "windows": one.values,
+    }

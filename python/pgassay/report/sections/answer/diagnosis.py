@@ -5,7 +5,7 @@ Enters: the context. Leaves: the findings of kind DIAGNOSIS, the surest first. N
 
 from __future__ import annotations
 
-from pgassay.findings.model import FindingKind
+from pgassay.findings.model import Finding, FindingKind
 from pgassay.language import tr
 from pgassay.report.context import ReportContext
 from pgassay.report.document.blocks import Group, Paragraph, note
@@ -20,15 +20,17 @@ sentence = texts_of(__name__)
 def diagnosis(context: ReportContext) -> Blocks:
     """The section is left out where nothing was recognised, unless it could not be."""
     found = context.of_kind(FindingKind.DIAGNOSIS)
-    for one in found:
-        sure = (
-            []
-            if one.confidence is None
-            else [Span(tr(one.confidence), "confidence", one.confidence)]
-        )
-        lead = (Span(one.heading, "bold"), *sure)
-        yield Group((Paragraph(one.text, "pattern", lead), *evidence(one)), "diagnosis")
+    yield from map(shown, found)
     if context.plan.alternates:
         yield Paragraph(sentence("rules_are_not_looked"))
     if found:
         yield note(sentence("confirmed_it_differs_between"))
+
+
+def shown(one: Finding) -> Group:
+    """Shows a diagnosis: what it is, how sure, and what speaks for it."""
+    sure = (
+        [] if one.confidence is None else [Span(tr(one.confidence), "confidence", one.confidence)]
+    )
+    lead = (Span(one.heading, "bold"), *sure)
+    return Group((Paragraph(one.text, "pattern", lead), *evidence(one)), "diagnosis")

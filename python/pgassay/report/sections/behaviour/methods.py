@@ -6,7 +6,7 @@ shows a difference that rounding hides.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from pgassay.analysis.compare.model import ArmFigure
 from pgassay.analysis.methods.model import MethodCell, MethodName
@@ -23,11 +23,12 @@ from pgassay.report.tables.by_arm import arm_columns, zeros
 from pgassay.report.tables.cells import ABSENT, with_interval
 
 sentence = texts_of(__name__)
-_KINDS: dict[MethodName, tuple[str, ...]] = {
+KINDS: dict[MethodName, tuple[str, ...]] = {
     "use": tuple(map(Message, ("utilisation", "saturation", "errors"))),
     "red": tuple(map(Message, ("rate", "errors", "duration"))),
     "ltes": tuple(map(Message, ("latency", "traffic", "errors", "saturation"))),
 }
+"""What the cells of a method are of."""
 _TONES = {"better": "better", "worse": "worse", "different": "same"}
 
 
@@ -54,9 +55,7 @@ def methods(context: ReportContext) -> Blocks:
     yield Heading(tr("USE: utilisation, saturation and errors of each resource"))
     yield resources
     yield zeros(zero, at=2, of=0)
-    if reasons := not_measured(context):
-        texts = [f"{why}{colon()}{listed(names)}" for why, names in reasons]
-        yield Fold(tr("Not measured, and why"), [Items(texts)], in_text=True)
+    yield from not_measured(context.analysis.explanation.methods)
     yield _what_they_are(context)
 
 
@@ -102,18 +101,20 @@ def _table(context: ReportContext, method: MethodName, every: Iterable[MethodCel
         *arm_columns(context),
     )
     rows = tuple(_row(context, one) for one in cells)
-    label = f"{method.upper()}{colon()}{listed(map(tr, _KINDS[method]))}"
+    label = f"{method.upper()}{colon()}{listed(map(tr, KINDS[method]))}"
     return Table(columns, rows, label=label).only_if(of=any(one.of for one in cells))
 
 
-def not_measured(context: ReportContext) -> tuple[tuple[str, tuple[str, ...]], ...]:
+def not_measured(cells: Iterable[MethodCell]) -> Iterator[Fold]:
     """Lists reasons, each with the cells that have no figure for it."""
     found: dict[str, list[str]] = {}
-    for one in context.analysis.explanation.methods:
+    for one in cells:
         if one.not_measured:
             name = f"{one.title} ({one.of})" if one.of else str(one.title)
             found.setdefault(one.not_measured, []).append(name)
-    return tuple((why, tuple(dict.fromkeys(names))) for why, names in found.items())
+    if found:
+        texts = [f"{why}{colon()}{listed(dict.fromkeys(names))}" for why, names in found.items()]
+        yield Fold(tr("Not measured, and why"), [Items(texts)], in_text=True)
 
 
 def _row(context: ReportContext, one: MethodCell) -> Row:
@@ -125,7 +126,7 @@ def _row(context: ReportContext, one: MethodCell) -> Row:
 def _cell(one: MethodCell, figure: ArmFigure) -> Cell:
     if figure.mean is None:
         return Cell(ABSENT)
-    text = _quantity(one, figure.mean)
+    text = quantity_of(one, figure.mean)
     if not figure.clear:
         return Cell(text, value=figure.mean)
     if figure.change_pct is not None:
@@ -136,10 +137,11 @@ def _cell(one: MethodCell, figure: ArmFigure) -> Cell:
 
 
 def _signed(one: MethodCell, value: float) -> str:
-    return f"{'+' if value > 0 else ''}{_quantity(one, value)}"
+    return f"{'+' if value > 0 else ''}{quantity_of(one, value)}"
 
 
-def _quantity(one: MethodCell, value: float) -> str:
+def quantity_of(one: MethodCell, value: float) -> str:
+    """Writes a value of a cell with its unit."""
     if value == 0.0:
         return "0"
     if one.unit.startswith("B"):

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from pgassay.report.document.section import Section
 from pgassay.report.sections.classic import observed
-from pgassay.report.sections.observation import lists, method, over_time, waits
+from pgassay.report.sections.observation import lists, method, over_time, recognised, waits
 from pgassay.report.sections.record.method import environment
 
 OBSERVATION_SECTIONS: tuple[Section, ...] = (
+    recognised.diagnosis,
     over_time.throughput,
     waits.waits,
     over_time.standby,
     over_time.host,
+    recognised.methods,
     observed,
     lists.checkpoints,
     lists.statements,
