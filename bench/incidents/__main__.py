@@ -52,7 +52,7 @@ def one_repeat(server: Server, out: Path, asked: argparse.Namespace, seed: int) 
     script = HERE / "steady.sql"
     load = ["load", dsn, "-f", script, "-R", RATE, "-c", CLIENTS, "-T", 86400, "--no-vacuum"]
     load += ["--random-seed", seed]
-    watch = ["observe", dsn, "--out", out, "--segment", f"{asked.segment}s", "--no-live"]
+    watch = ["observe", dsn, "--out", out, "--segment", f"{asked.segment}s"]
     timeline = []
     with ExitStack() as ends:
         ends.enter_context(beside([str(word) for word in load], out.with_suffix(".load.log")))
@@ -77,7 +77,7 @@ def main() -> None:
     words.add_argument("--repeats", type=int, default=1)
     words.add_argument("--quiet", type=float, default=60.0, help="seconds before the first")
     words.add_argument("--incident", type=float, default=40.0)
-    words.add_argument("--between", type=float, default=40.0)
+    words.add_argument("--between", type=float, default=60.0)
     words.add_argument("--segment", type=int, default=60)
     words.add_argument("--only", nargs="*", choices=list(INCIDENTS))
     asked = words.parse_args()

@@ -132,12 +132,8 @@ def connection_flood(server: Server) -> Iterator[None]:
 @contextmanager
 def vacuum(server: Server) -> Iterator[None]:
     """A bloated table is vacuumed at full speed with little memory for dead rows."""
-    with again_and_again(
-        server,
-        "SET vacuum_cost_delay = 0",
-        "SET maintenance_work_mem = '1MB'",
-        _VACUUM,
-    ):
+    memory = "SET maintenance_work_mem = '1MB'"
+    with again_and_again(server, "SET vacuum_cost_delay = 0", memory, _VACUUM):
         yield
 
 

@@ -9,7 +9,7 @@ CREATE TABLE visits AS
     FROM generate_series(1, 400000) AS id;
 CREATE INDEX visits_page ON visits (page);
 CREATE TABLE bloated (id int, x int, note text) WITH (autovacuum_enabled = off);
-INSERT INTO bloated SELECT id, id % 1000, repeat('x', 150) FROM generate_series(1, 600000) AS id;
+INSERT INTO bloated SELECT id, id % 1000, repeat('x', 150) FROM generate_series(1, 1800000) AS id;
 CREATE INDEX bloated_id ON bloated (id);
 CREATE INDEX bloated_x ON bloated (x, id);
 UPDATE bloated SET x = x + 1;
