@@ -28,19 +28,22 @@
     const word = term.split(" ").map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&") + (part.length > 3 ? `${LETTER}*` : "")).join("\\s+");
     return new RegExp(/\p{Script=Han}/u.test(term) ? word : `(?<!${LETTER})${word}(?!${LETTER})`, "u");
   }
-  const ignored = sameWords.ignored.map(patternOf), same = sameWords.same.map((group) => group.map(patternOf));
+  const ignored = sameWords.ignored.map(patternOf), same = sameWords.same.map((names) => ({ names, patterns: names.map(patternOf) }));
   function wantedOf(text) {
     let rest = text.toLowerCase();
     const terms = [];
-    for (const group of same) for (const word of group) {
-      const at = rest.match(word);
-      if (at && at[0].length > 1) terms.push({ length: at[0].length, text: at[0], group });
+    for (const { names, patterns } of same) for (const pattern of patterns) {
+      const at = rest.match(pattern);
+      if (at && at[0].length > 1) terms.push({ text: at[0], patterns, exact: names.includes(at[0]) });
     }
-    terms.sort((one, other) => other.length - one.length);
-    const wanted = new Map();
+    // The longest first; memory_swpd is that figure, and not any that begins with memory.
+    terms.sort((one, other) => other.text.length - one.text.length || other.exact - one.exact);
+    const wanted = new Map(), exact = new Set();
     for (const term of terms) {
-      if (!wanted.has(term.text) && !rest.includes(term.text)) continue;
-      wanted.set(term.text, [...(wanted.get(term.text) || []), ...term.group]);
+      const found = wanted.get(term.text);
+      if (found ? exact.has(term.text) && !term.exact : !rest.includes(term.text)) continue;
+      if (term.exact) exact.add(term.text);
+      wanted.set(term.text, [...(found || []), ...term.patterns]);
       rest = rest.replace(term.text, " ");
     }
     const others = ignored.reduce((left, word) => left.replace(word, " "), rest);
