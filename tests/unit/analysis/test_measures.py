@@ -102,6 +102,25 @@ def test_a_counter_is_interpolated_at_the_edges_of_a_window() -> None:
     assert found.total("wal", ["absent"], 0, 20) is None
 
 
+def test_a_counter_goes_on_where_its_readings_end_inside_of_a_window() -> None:
+    found = counters([(10 * S, 100.0), (20 * S, 300.0), (30 * S, 310.0)])
+    assert found.increase(KEY, 5 * S, 35 * S) == pytest.approx(100 + 200 + 10 + 5)
+    assert found.increase(KEY, 32 * S, 36 * S) == pytest.approx(4)
+    table = [("a", 0, 0.0), ("a", 10, 50.0), ("b", 0, 0.0), ("b", 10, 10.0), ("b", 20, 20.0)]
+    both = CounterSeries(
+        pa.Table.from_pylist(
+            [
+                {"time_ns": at * S, "source": "io", "object": thing, "name": "writes",
+                 "value": value}
+                for thing, at, value in table
+            ],
+            schema=COUNTERS,
+        )
+    )  # fmt: skip
+    assert both.increase(("io", "a", "writes"), 0, 25 * S) == 50, "it did not change since"
+    assert both.increase(("io", "b", "writes"), 0, 25 * S) == pytest.approx(25)
+
+
 def of_objects(readings: dict[str, list[float | None]]) -> CounterSeries:
     """Each object's counter at 0, 10, 20, …; None where it was not read."""
     return CounterSeries(

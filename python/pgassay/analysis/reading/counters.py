@@ -112,20 +112,36 @@ class CounterSeries:
         return self._period.get(source, 0)
 
     def increase(self, key: Key, start_ns: int, end_ns: int) -> float | None:
-        """Growth in a window, with values interpolated at its edges.
+        """Growth in a window, with values interpolated at its edges, and extrapolated by the
+        nearest two readings where the source's first or last one lies inside of the window.
 
         None where the counter was not read around the window, or decreased in it.
         """
         found = self._series.get(key)
         if found is None or len(found[0]) < 2:
             return None
-        times, values = found
+        times, _ = found
         slack = 2 * self._period[key[0]]
         if times[0] > start_ns + slack or times[-1] < end_ns - slack:
             return None
         if self._went_back(key, start_ns, end_ns):
             return None
-        return _at(end_ns, times, values) - _at(start_ns, times, values)
+        return self._reached(key, end_ns) - self._reached(key, start_ns)
+
+    def _reached(self, key: Key, at_ns: int) -> float:
+        """The value at a time; beyond the source's first or last reading it goes on growing as
+        between that reading and the next to it."""
+        times, values = self._series[key]
+        read = self._readings[key[0]]
+        found = _at(at_ns, times, values)
+        # Unchanged values are not stored: then it did not grow between these two readings.
+        if at_ns < times[0] <= read[0] + _ONE_READING_NS and times[1] <= read[1] + _ONE_READING_NS:
+            slope = (values[1] - values[0]) / (times[1] - times[0])
+            return float(found - slope * (times[0] - at_ns))
+        if at_ns > times[-1] >= read[-1]:
+            slope = (values[-1] - values[-2]) / (times[-1] - max(times[-2], read[-2]))
+            return float(found + slope * (at_ns - times[-1]))
+        return found
 
     def levels(self, key: Key, at_ns: NDArray[np.int64]) -> NDArray[np.float64]:
         """Values at some times, without times at which the counter was not read."""
