@@ -189,6 +189,7 @@ def _values(defined: CellDefinition, values: Mapping[Place, float], missing: str
         defined.good,
         (),
         "" if values else missing,
+        defined.figure,
     )
     floor = 10.0**-defined.digits if defined.floor is None else defined.floor
     return CellValues(cell, Measured(values, floor=floor))

@@ -34,6 +34,8 @@ class MethodCell:
     """By arm, in the plan's order; empty where nothing was measured."""
     not_measured: str = ""
     """Why there is no figure."""
+    figure: str = ""
+    """The figure of the host, such as `%util`, that is the same; empty where none is."""
 
     def result(self, figure: ArmFigure) -> Change:
         """Returns what a figure is, compared with that of the baseline arm."""
@@ -91,6 +93,7 @@ class CellDefinition:
     floor: float | None = None
     each: Literal["", "disk"] = ""
     missing: str = ""
+    figure: str = ""
     memory: Literal["", "host", "group"] = ""
     """Of a cell of memory: that of the host, or of the server's control group where this has a
     limit."""

@@ -37,7 +37,9 @@ def methods(context: ReportContext) -> Blocks:
     """Shows a table of each method; yields nothing where arms alternate within trials."""
     if not context.analysis.explanation.methods:
         return
-    shown = [one for one in context.analysis.explanation.methods if one.figures]
+    left_out = _of_the_host(context)
+    every = [one for one in context.analysis.explanation.methods if one not in left_out]
+    shown = [one for one in every if one.figures]
     differ = sum(any(figure.clear for figure in one.figures) for one in shown)
     yield differing(
         "report/sections/figures", len(shown), differ if len(context.plan.arms) > 1 else None
@@ -51,12 +53,20 @@ def methods(context: ReportContext) -> Blocks:
     if scenarios := _scenarios(context):
         yield Heading(tr("RED: rate, errors and duration of each scenario"))
         yield scenarios
-    resources, zero = method_table(context, "use").without_zeros()
+    resources, zero = _table(context, "use", every).without_zeros()
     yield Heading(tr("USE: utilisation, saturation and errors of each resource"))
     yield resources
     yield zeros(zero, at=2, of=0)
+    if left_out:
+        yield note(sentence("disks_stand_in"))
     yield from not_measured(context.analysis.explanation.methods)
     yield _what_they_are(context)
+
+
+def _of_the_host(context: ReportContext) -> list[MethodCell]:
+    """The cells that the section "Infrastructure" shows as figures of the host."""
+    host = {one.name for one in context.analysis.explanation.infrastructure}
+    return [one for one in context.analysis.explanation.methods if one.figure in host]
 
 
 def _scenarios(context: ReportContext) -> Table:
