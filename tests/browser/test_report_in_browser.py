@@ -336,7 +336,6 @@ def test_a_table_is_found_by_its_words_and_opens_from_the_keyboard(
     [
         ("xyzzy", ""),
         ("ожидания xyzzy", "Wait event"),
-        ("memory_swpd", "Pages swapped"),
         ("procs_r", "r"),
         ("загрузка диска", "%util"),
         ("операционная скорость", "Throughput"),
