@@ -84,6 +84,7 @@ RULES = (
     "findings/noise/aa_run",
     "findings/noise/fitness",
     "findings/noise/forecast",
+    "findings/observation/periods",
 )
 """Modules whose sentences stand in the TOML file beside them."""
 REFUSALS = "refusals"

@@ -32,6 +32,10 @@ COMMANDS = {
     "load": ("load.command", "Put one load on a server, with pgbench's options and scripts."),
     "init": ("init", "Make pgbench's tables, with pgbench's options."),
     "observe": ("observe.command", "Record what a running server does, without changing it."),
+    "observe compare": (
+        "observe.compare:compare",
+        "Compare two observations, or two periods of one: what differs by more than usual.",
+    ),
     "profile": (
         "profile.command",
         "Show by function where a server on this host spends CPU time: flame graphs, by perf.",

@@ -1,7 +1,7 @@
 """What a report is made from.
 
 Enters: nothing. Leaves: frozen values, one each for a run, an observation, a trace, runs made
-apart, and a history of runs.
+apart, a history of runs, and two periods of observations.
 Never: reads a run directory; the caller did.
 """
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:  # reports of runs need nothing of the rooms of others, a summ
     from pgassay.analysis.measures.courses.chart_series import ChartSeries
     from pgassay.analysis.methods.model import ObservedCell
     from pgassay.analysis.observation.model import ObservationSummary
+    from pgassay.analysis.observation.periods.model import PeriodsAnalysis
     from pgassay.analysis.trace.model import TraceSummary
 
 
@@ -202,5 +203,28 @@ class HistoryContext:
         return () if judged is None else judged.gates
 
 
-AnyContext = StoredContext | ApartContext | HistoryContext
+@dataclass(frozen=True)
+class PeriodsContext:
+    """Two periods of observations, compared."""
+
+    analysis: PeriodsAnalysis
+    environment: EnvironmentFile
+    """Of the second period."""
+    version: str
+
+    @property
+    def run_name(self) -> str:
+        """Returns the names of both periods."""
+        return ", ".join(one.label for one in self.analysis.periods)
+
+    @property
+    def title(self) -> str:
+        """Names the periods, the baseline last."""
+        baseline, other = (one.label for one in self.analysis.periods)
+        return tr("{others} against {baseline}", others=other, baseline=baseline)
+
+
+BriefContext = StoredContext | PeriodsContext
+"""What a brief is made of."""
+AnyContext = StoredContext | ApartContext | HistoryContext | PeriodsContext
 """What a report is made of."""

@@ -14,6 +14,7 @@ from pgassay.report.context import (
     ApartContext,
     HistoryContext,
     ObservationContext,
+    PeriodsContext,
     ReportContext,
     TraceContext,
 )
@@ -83,6 +84,10 @@ def sections_of(context: AnyContext) -> Sequence[Section]:
             from pgassay.report.sections.history import HISTORY_SECTIONS
 
             return HISTORY_SECTIONS
+        case PeriodsContext():
+            from pgassay.report.sections.periods import PERIOD_SECTIONS
+
+            return PERIOD_SECTIONS
         case TraceContext():
             from pgassay.report.sections.trace import TRACE_SECTIONS
 
@@ -102,3 +107,5 @@ def _notes(context: AnyContext) -> tuple[str, str]:
         case HistoryContext():
             runs = context.analysis.runs
             return ntr("{n} run", "{n} runs", len(runs)), tr("made apart, not randomised")
+        case PeriodsContext():
+            return server_version(context.environment), tr("observed, not randomised")

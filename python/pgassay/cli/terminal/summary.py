@@ -17,6 +17,7 @@ from pgassay.report.context import (
     ApartContext,
     HistoryContext,
     ObservationContext,
+    PeriodsContext,
     ReportContext,
     TraceContext,
 )
@@ -103,6 +104,11 @@ def _sections(context: AnyContext) -> Sequence[Section]:
             from pgassay.report.sections.history import record as of_history
 
             return changes.changes, of_history.limits, gates.gates
+        case PeriodsContext():
+            from pgassay.report.sections.periods import changes as of_periods
+            from pgassay.report.sections.periods import record as periods_record
+
+            return of_periods.most, of_periods.settings, periods_record.limits
         case TraceContext():
             from pgassay.report.sections.trace import figures
             from pgassay.report.sections.trace import method as of_trace

@@ -13,13 +13,19 @@ from pgassay.language import tr
 from pgassay.report.brief.anonymous import anonymous_lines, names_in
 from pgassay.report.brief.fitting import fit, texts
 from pgassay.report.brief.render import parts_of, where
-from pgassay.report.context import ObservationContext, ReportContext, StoredContext, TraceContext
+from pgassay.report.context import (
+    BriefContext,
+    ObservationContext,
+    PeriodsContext,
+    ReportContext,
+    TraceContext,
+)
 
 _LEFT_OUT = ("repeat",)
 """The command and the file name folders and servers, and a model needs neither."""
 
 
-def render_prompt(context: StoredContext) -> str:
+def render_prompt(context: BriefContext) -> str:
     """Returns the request and the facts as one text."""
     what, parts = parts_of(context)
     names = tuple(_names(context))
@@ -47,9 +53,11 @@ def _numbered(asked: Iterable[str]) -> Iterator[str]:
     return (f"{number}. {text}" for number, text in enumerate(asked, start=1))
 
 
-def _kind(context: StoredContext) -> str:
+def _kind(context: BriefContext) -> str:
     if isinstance(context, TraceContext):
         return "trace"
+    if isinstance(context, PeriodsContext):
+        return "periods"
     if isinstance(context, ObservationContext):
         return "observation"
     if not context.plan.factors:
@@ -57,14 +65,16 @@ def _kind(context: StoredContext) -> str:
     return "described" if context.plan.describes else "run"
 
 
-def _rules(context: StoredContext) -> str:
+def _rules(context: BriefContext) -> str:
     return "run" if isinstance(context, ReportContext) and context.plan.factors else "recorded"
 
 
-def _names(context: StoredContext) -> Iterator[str]:
+def _names(context: BriefContext) -> Iterator[str]:
     """The servers that the run was of, and the directories that it used."""
     if isinstance(context, TraceContext | ObservationContext):
         yield context.described.server
+    if isinstance(context, PeriodsContext):
+        yield from (one.label for one in context.analysis.periods)
     if not isinstance(context, TraceContext):
         yield from context.environment.servers
         yield from names_in(context.environment.given)

@@ -1,4 +1,4 @@
-"""What an observation or a trace recorded.
+"""What an observation, two periods of some, or a trace recorded.
 
 Enters: the context. Leaves: part → its blocks and lines. Never: judges.
 """
@@ -9,9 +9,9 @@ from pgassay.language import Message, tr
 from pgassay.report.brief.fitting import texts
 from pgassay.report.brief.plain import Part, number_lines
 from pgassay.report.brief.record import environment_part, setting_blocks
-from pgassay.report.context import ObservationContext, TraceContext
+from pgassay.report.context import ObservationContext, PeriodsContext, TraceContext
 from pgassay.report.data_tables.observed import COURSE_UNITS
-from pgassay.report.document.blocks import Facts
+from pgassay.report.document.blocks import Facts, Heading
 from pgassay.report.environment import not_measured
 from pgassay.report.sections.observation import lists, method, recognised, waits
 from pgassay.report.summaries import observation as observation_summary
@@ -54,6 +54,31 @@ def observation_parts(context: ObservationContext) -> dict[str, Part]:
         "settings": setting_blocks(context.environment),
         "environment": environment_part(context.environment),
         "not_measured": [Facts(not_measured(context.environment), "sentences")],
+    }
+
+
+def periods_parts(context: PeriodsContext) -> dict[str, Part]:
+    """Returns the blocks of two periods, by the names that `parts.toml` lists."""
+    # Briefs of runs need none of it.
+    from pgassay.report.sections.periods import changes, record
+    from pgassay.report.sections.periods.groups import GROUP_SECTIONS
+    from pgassay.report.summaries import periods as periods_summary
+
+    groups = [
+        block
+        for one in GROUP_SECTIONS
+        if (found := one.blocks(context))
+        for block in (Heading(one.title), *found)
+    ]
+    return {
+        "answer": [*periods_summary.answers(context), Facts(periods_summary.facts(context))],
+        "figures": changes.most.blocks(context),
+        "meaning": [*map(str, texts()["meaning"]["periods"])],
+        "caveats": record.limits.blocks(context),
+        "findings": changes.suspect.blocks(context),
+        "periods": groups,
+        "settings": changes.settings.blocks(context),
+        "environment": environment_part(context.environment),
     }
 
 

@@ -1,4 +1,4 @@
-"""The brief of a run, an observation or a trace.
+"""The brief of a run, an observation, a trace or two periods.
 
 Enters: the context. Leaves: plain text within a limit. Never: holds a secret.
 """
@@ -12,12 +12,17 @@ from pgassay.report.brief.answer import answer_parts
 from pgassay.report.brief.fitting import fit, texts
 from pgassay.report.brief.plain import Part, plain_lines
 from pgassay.report.brief.record import record_parts
-from pgassay.report.brief.recorded import observation_parts, trace_parts
-from pgassay.report.context import ObservationContext, StoredContext, TraceContext
+from pgassay.report.brief.recorded import observation_parts, periods_parts, trace_parts
+from pgassay.report.context import (
+    BriefContext,
+    ObservationContext,
+    PeriodsContext,
+    TraceContext,
+)
 from pgassay.report.environment import created_at, server_version
 
 
-def render_brief(context: StoredContext) -> str:
+def render_brief(context: BriefContext) -> str:
     """Returns the whole brief as plain text."""
     what, parts = parts_of(context)
     head = str(texts()["head"]).format(
@@ -30,16 +35,18 @@ def render_brief(context: StoredContext) -> str:
     return fit(head, {name: plain_lines(part) for name, part in parts.items()})
 
 
-def parts_of(context: StoredContext) -> tuple[str, Mapping[str, Part]]:
+def parts_of(context: BriefContext) -> tuple[str, Mapping[str, Part]]:
     """Returns what the brief is of, and the blocks of its parts."""
     if isinstance(context, ObservationContext):
         return tr("Observation"), observation_parts(context)
     if isinstance(context, TraceContext):
         return tr("Trace"), trace_parts(context)
+    if isinstance(context, PeriodsContext):
+        return tr("Two periods"), periods_parts(context)
     return tr("Experiment"), answer_parts(context) | record_parts(context)
 
 
-def where(context: StoredContext) -> str:
+def where(context: BriefContext) -> str:
     """On which server it was made, and when, as far as it is known."""
     if isinstance(context, TraceContext):
         return tr(

@@ -17,6 +17,7 @@ from pgassay.report.context import (
     ApartContext,
     HistoryContext,
     ObservationContext,
+    PeriodsContext,
     ReportContext,
 )
 from pgassay.report.data_tables.csv_files import render_csv
@@ -61,6 +62,10 @@ def _json(context: AnyContext) -> str:
             from pgassay.report.objects.history import render_history_json  # runs need none of it
 
             return render_history_json(context)
+        case PeriodsContext():
+            from pgassay.report.objects.periods import render_periods_json  # runs need none of it
+
+            return render_periods_json(context)
     from pgassay.report.objects.traced import render_trace_object  # runs need none of it
 
     return render_trace_object(context)

@@ -16,6 +16,7 @@ from pgassay.report.context import (
     ApartContext,
     HistoryContext,
     ObservationContext,
+    PeriodsContext,
     ReportContext,
     TraceContext,
 )
@@ -49,6 +50,11 @@ def top_of(context: AnyContext) -> tuple[Block, ...]:
 
             facts = _facts(history_summary.facts(context), 0)
             return (*_answers(history_summary.answers(context)), facts)
+        case PeriodsContext():
+            from pgassay.report.summaries import periods as periods_summary
+
+            facts = _facts(periods_summary.facts(context), 0)
+            return (*_answers(periods_summary.answers(context)), facts)
         case ApartContext():
             from pgassay.findings.apart.verdicts import caveats as caveats_apart
             from pgassay.report.summaries import apart as apart_summary

@@ -1,0 +1,35 @@
+"""Settings that are not the same in two observations.
+
+Enters: both environments as they were stored. Leaves: the changes, by name. Never: shows a value
+that may be a secret, which no environment holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+
+from pgassay.analysis.observation.periods.figures import IGNORED_SETTINGS
+from pgassay.analysis.observation.periods.model import SettingChange
+from pgassay.analysis.reading.setting_sizes import setting_text
+from pgassay.samples.forms.environment import EnvironmentFile
+
+VERSION = "server_version"
+
+
+def changed_settings(first: EnvironmentFile, second: EnvironmentFile) -> Iterator[SettingChange]:
+    """Yields what both environments have and is not the same, the version first."""
+    versions = [one.server.version or "" for one in (first, second)]
+    if all(versions) and versions[0] != versions[1]:
+        yield SettingChange(VERSION, *versions)
+    before, after = (
+        {name: setting_text(str(one.value)) for name, one in side.server.every_setting.items()}
+        for side in (first, second)
+    )
+    for name in sorted(before.keys() & after.keys()):
+        if before[name] != after[name] and not _is_ignored(name):
+            yield SettingChange(name, before[name], after[name])
+
+
+def _is_ignored(name: str) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in IGNORED_SETTINGS)

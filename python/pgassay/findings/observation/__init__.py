@@ -1,0 +1,1 @@
+"""What observations show, in words, and the experiments that would test it."""

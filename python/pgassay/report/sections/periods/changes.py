@@ -1,0 +1,87 @@
+"""What differs between two periods by more than usual, and the experiment that would test it.
+
+Enters: the context. Leaves: tables, an experiment file. Never: names a cause.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pgassay.analysis.observation.periods.figures import GROUPS
+from pgassay.analysis.observation.periods.model import Difference
+from pgassay.findings.observation.periods import (
+    change_of,
+    thing_of,
+    times_of,
+    value_of,
+)
+from pgassay.findings.observation.suspects import proposal_of
+from pgassay.language import tr
+from pgassay.report.context import PeriodsContext
+from pgassay.report.document.blocks import Code, Fold, Items, Paragraph
+from pgassay.report.document.section import Blocks, section
+from pgassay.report.document.table import Cell, Table, column, view
+from pgassay.report.document.text import texts_of
+from pgassay.report.summaries.periods import tone_of
+from pgassay.report.tables.cells import ABSENT, tone_cell, written
+
+sentence = texts_of(__name__)
+_MOST = 40
+_WORDS = {"better": "better", "worse": "worse", "measured": "changed", "same": "as usual"}
+
+
+@section("periods/most", "What changed most")
+def most(context: PeriodsContext) -> Blocks:
+    """Lists what differs by more than usual, the largest multiple of the usual first."""
+    found = context.analysis.unusual
+    if not found:
+        yield Paragraph(sentence("nothing"), "observed")
+        return
+    yield change_table(found[:_MOST], context, tr("What changed most"))
+    if (more := len(found) - _MOST) > 0:
+        yield Paragraph(sentence("more", more=more), "observed")
+    yield Paragraph(sentence("associated"), "observed")
+
+
+@section("periods/settings", "Settings that are not the same")
+def settings(context: PeriodsContext) -> Blocks:
+    """Lists the settings that differ between two observations."""
+    columns = (
+        written("name", "Setting", str, "heading"),
+        written("first", "Baseline", str, "text"),
+        written("second", "Compared", str, "text"),
+    )
+    yield view(columns, context.analysis.settings, tr("Settings that are not the same"))
+
+
+@section("periods/suspect", "An experiment that tests the first suspect")
+def suspect(context: PeriodsContext) -> Blocks:
+    """Shows the experiment file of `--propose`."""
+    every = context.environment.server.every_setting
+    found = proposal_of(context.analysis, {name: str(one.value) for name, one in every.items()})
+    if found is not None:
+        yield Items(found.why, "method")
+        yield Fold(tr("The experiment file"), [Code(found.spec, "toml")], in_text=True)
+
+
+def change_table(found: Iterable[Difference], context: PeriodsContext, label: str) -> Table:
+    """Returns a row for each figure with both values, the change and what is usual."""
+    analysis = context.analysis
+
+    def thing(one: Difference) -> str | Cell:
+        if not one.figure.thing:
+            return ABSENT
+        style = "code" if one.figure.group == "statements" else ""
+        return Cell(thing_of(one.figure, analysis), style=style)
+
+    columns = (
+        column("figure.group", "Group", lambda one: str(GROUPS[one.figure.group]), "text"),
+        written("figure.title", "Figure", str, "heading"),
+        column("figure.thing", "Of", thing, "text"),
+        column("first", "Baseline", lambda one: str(value_of(one.first, one.figure))),
+        column("second", "Compared", lambda one: str(value_of(one.second, one.figure))),
+        column("change_pct", "Change", lambda one: str(change_of(one))),
+        column("times_usual", "Of what is usual", lambda one: str(times_of(one))),
+        column("", "Result", lambda one: tone_cell(_WORDS[tone_of(one)], tone_of(one)), "text"),
+    )
+    return view(columns, found, label).filled("figure.thing")
