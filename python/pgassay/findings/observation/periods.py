@@ -6,6 +6,7 @@ Enters: a comparison of periods. Leaves: sentences. Never: names a cause.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Literal
 
 from pgassay.analysis.observation.periods.model import Difference, Figure, PeriodsAnalysis
 from pgassay.analysis.reading.plain_text import one_line
@@ -66,11 +67,21 @@ def thing_of(figure: Figure, analysis: PeriodsAnalysis) -> str:
 
 def sentence_of(one: Difference, analysis: PeriodsAnalysis) -> Note:
     """Returns how a figure of both periods differs, against what is usual."""
-    form = "unknown" if one.usual is None else "changed" if one.is_unusual else "usual"
+    form = form_of(one)
     values = _values(one, analysis)
     if form == "changed":
         values["times"] = times_of(one)
     return _as_sentence(Note(f"{RULE}/answer.{form}", values))
+
+
+def form_of(one: Difference) -> Literal["unknown", "changed", "open", "usual"]:
+    """Returns which sentence a figure has: `open` where it is not clear, and only the two periods
+    say what is usual."""
+    if one.usual is None:
+        return "unknown"
+    if one.is_unusual:
+        return "changed"
+    return "usual" if one.usual.pairs else "open"
 
 
 def overall(analysis: PeriodsAnalysis) -> Note:

@@ -7,8 +7,8 @@ pairs. Never: decides what is unusual.
 from __future__ import annotations
 
 from pgassay.analysis.observation.periods.model import Difference, PeriodFacts
-from pgassay.findings.observation.periods import ALWAYS, overall, sentence_of, usual_from
-from pgassay.language import tr
+from pgassay.findings.observation.periods import ALWAYS, form_of, overall, sentence_of, usual_from
+from pgassay.language import Message, tr
 from pgassay.quantities import clock
 from pgassay.report.context import PeriodsContext
 from pgassay.report.document.blocks import Answer
@@ -18,12 +18,13 @@ def answers(context: PeriodsContext) -> tuple[Answer, ...]:
     """Returns what changed most, then throughput, SPEED and session time per transaction."""
     analysis = context.analysis
     found = len(analysis.unusual)
-    badge = (tr("changed"), "measured") if found else (tr("as usual"), "same")
-    shown = [Answer(*badge, overall(analysis))]
-    for one in analysis.of(*ALWAYS):
-        words = tr("changed") if one.is_unusual else tr("as usual")
-        shown.append(Answer(words, tone_of(one), sentence_of(one, analysis)))
-    return tuple(shown)
+    nothing = tr("not clear") if analysis.source == "within" else tr("as usual")
+    badge = (tr("changed"), "measured") if found else (nothing, "same")
+    speed = (
+        Answer(word_of(one), tone_of(one), sentence_of(one, analysis))
+        for one in analysis.of(*ALWAYS)
+    )
+    return Answer(*badge, overall(analysis)), *speed
 
 
 def facts(context: PeriodsContext) -> tuple[tuple[str, str], ...]:
@@ -34,6 +35,19 @@ def facts(context: PeriodsContext) -> tuple[tuple[str, str], ...]:
         (tr("Compared"), _period(second)),
         (tr("What is usual"), str(usual_from(context.analysis))),
     )
+
+
+def word_of(one: Difference) -> str:
+    """Returns the badge of a figure."""
+    return str(_WORDS[form_of(one)])
+
+
+_WORDS = {
+    "changed": Message("changed"),
+    "usual": Message("as usual"),
+    "open": Message("not clear"),
+    "unknown": Message("not clear"),
+}
 
 
 def tone_of(one: Difference) -> str:

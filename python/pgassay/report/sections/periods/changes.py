@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pgassay.analysis.observation.periods.figures import GROUPS
 from pgassay.analysis.observation.periods.model import Difference
 from pgassay.findings.observation.periods import (
     change_of,
@@ -22,12 +21,11 @@ from pgassay.report.document.blocks import Code, Fold, Items, Paragraph
 from pgassay.report.document.section import Blocks, section
 from pgassay.report.document.table import Cell, Table, column, view
 from pgassay.report.document.text import texts_of
-from pgassay.report.summaries.periods import tone_of
-from pgassay.report.tables.cells import ABSENT, tone_cell, written
+from pgassay.report.summaries.periods import tone_of, word_of
+from pgassay.report.tables.cells import tone_cell, written
 
 sentence = texts_of(__name__)
 _MOST = 40
-_WORDS = {"better": "better", "worse": "worse", "measured": "changed", "same": "as usual"}
 
 
 @section("periods/most", "What changed most")
@@ -68,20 +66,19 @@ def change_table(found: Iterable[Difference], context: PeriodsContext, label: st
     """Returns a row for each figure with both values, the change and what is usual."""
     analysis = context.analysis
 
-    def thing(one: Difference) -> str | Cell:
-        if not one.figure.thing:
-            return ABSENT
-        style = "code" if one.figure.group == "statements" else ""
-        return Cell(thing_of(one.figure, analysis), style=style)
+    def figure(one: Difference) -> Cell:
+        return Cell(str(one.figure.title), note=thing_of(one.figure, analysis))
+
+    def result(one: Difference) -> Cell:
+        tone = tone_of(one)
+        return tone_cell(tone if tone in ("better", "worse") else word_of(one), tone)
 
     columns = (
-        column("figure.group", "Group", lambda one: str(GROUPS[one.figure.group]), "text"),
-        written("figure.title", "Figure", str, "heading"),
-        column("figure.thing", "Of", thing, "text"),
+        column("figure.title", "Figure", figure, "heading"),
         column("first", "Baseline", lambda one: str(value_of(one.first, one.figure))),
         column("second", "Compared", lambda one: str(value_of(one.second, one.figure))),
         column("change_pct", "Change", lambda one: str(change_of(one))),
         column("times_usual", "Of what is usual", lambda one: str(times_of(one))),
-        column("", "Result", lambda one: tone_cell(_WORDS[tone_of(one)], tone_of(one)), "text"),
+        column("", "Result", result, "text"),
     )
-    return view(columns, found, label).filled("figure.thing")
+    return view(columns, found, label)

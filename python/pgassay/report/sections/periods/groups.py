@@ -19,8 +19,7 @@ def _content(group: str) -> Callable[[PeriodsContext], Blocks]:
         if found:
             unusual = sum(one.is_unusual for one in found)
             yield differing("report/sections/figures", len(found), unusual)
-            table = change_table(found, context, str(GROUPS[group]))
-            yield table.only_if(**{"figure.group": False})
+            yield change_table(found, context, str(GROUPS[group]))
 
     return content
 
