@@ -30,6 +30,7 @@ _SEPARATORS = {"en": ("\u202f", "."), "ru": ("\u202f", ","), "zh": (",", ".")}
 _JOINTS = {"zh": ("\u3001", "\uff1b")}
 """Between the items of a list, between clauses; `, ` and `; ` elsewhere."""
 _COLONS = {"zh": "\uff1a"}
+_COMMAS = {"zh": "\uff0c"}
 T = TypeVar("T")
 _in_force: ContextVar[str] = ContextVar("language", default="en")
 
@@ -80,6 +81,11 @@ def listed(items: Iterable[object]) -> str:
 def colon() -> str:
     """Returns what stands between a name and what is said of it."""
     return _COLONS.get(language(), ": ")
+
+
+def comma() -> str:
+    """Returns what stands between a name and a detail of it, such as its unit."""
+    return _COMMAS.get(language(), ", ")
 
 
 def clauses(items: Iterable[object]) -> str:

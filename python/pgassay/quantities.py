@@ -10,12 +10,17 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from enum import StrEnum
 
-from pgassay.language import Message, decimals, localised, ntr, tr
+from pgassay.language import Message, comma, decimals, localised, ntr, tr
 
 
 def day(time_ns: int) -> str:
     """Writes the day (UTC) of a time in nanoseconds since 1970, such as `2026-11-27`."""
     return f"{datetime.fromtimestamp(time_ns / 1e9, UTC):%Y-%m-%d}"
+
+
+def with_unit(title: str, unit: str) -> str:
+    """Returns a title with its unit, such as `Wait for a read, ms`; alone where it has none."""
+    return f"{title}{comma()}{unit}" if unit else str(title)
 
 
 class LoadUnit(StrEnum):

@@ -43,11 +43,6 @@ class Definition:
         name = self.source or self.name
         return values.get(f"{disk}/{name}" if disk else name)
 
-    @property
-    def heading(self) -> str:
-        """Returns its title and unit, in the language in force."""
-        return f"{self.title}, {self.unit}" if self.unit else str(self.title)
-
 
 HOST = tuple(Definition(**one) for one in _FILE["host"])
 DISK = tuple(Definition(**one) for one in _FILE["disk"])

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import assert_never
 from urllib.parse import quote
 
-from pgassay.language import colon
+from pgassay.language import clauses, colon
 from pgassay.report.charts.style import ArmStyle, arm_styles, side_styles
 from pgassay.report.context import AnyContext, ApartContext
 from pgassay.report.document.blocks import (
@@ -217,8 +217,8 @@ def _table(table: Table) -> str:
 
 def _cells(row: Row) -> Iterator[str]:
     for cell in row.cells:
-        note = f"; {markdown_line(cell.note)}" if cell.note else ""
-        yield f"{markdown_line(cell.text)}{note}"
+        said = (cell.text, cell.note) if cell.note else (cell.text,)
+        yield clauses(map(markdown_line, said))
 
 
 def _line(cells: Iterable[str]) -> str:

@@ -18,7 +18,7 @@ from pgassay.findings.apart.verdicts import (
     sentence_of,
     spread_sentence,
 )
-from pgassay.language import decimals, listed, tr
+from pgassay.language import comma, decimals, listed, tr
 from pgassay.notes import Value
 from pgassay.report.charts.style import TONES
 from pgassay.report.context import ApartContext
@@ -46,7 +46,7 @@ def facts(context: ApartContext) -> tuple[tuple[str, str], ...]:
     metric = METRICS[analysis.metric]
     direction = {"higher": tr("higher is better"), "lower": tr("lower is better")}.get(metric.good)
     found = [
-        (tr("Primary metric"), listed([metric.title, direction] if direction else [metric.title])),
+        (tr("Primary metric"), comma().join(map(str, filter(None, (metric.title, direction))))),
         (
             tr("Smallest effect that matters"),
             f"±\xa0{decimals(100 * analysis.smallest_effect, 'g')}\xa0%",

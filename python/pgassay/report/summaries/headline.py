@@ -15,7 +15,7 @@ from pgassay.findings.answer.endpoints import MEASURED, plain_badge
 from pgassay.findings.answer.factors import interaction_sentence
 from pgassay.findings.model import Finding, FindingKind, sentences_of
 from pgassay.findings.wording import quantity
-from pgassay.language import Message, colon, decimals, listed, tr
+from pgassay.language import Message, colon, comma, decimals, listed, tr
 from pgassay.notes import Note
 from pgassay.plan.model import Plan
 from pgassay.report.charts.style import TONES
@@ -124,7 +124,7 @@ def primary_metric(context: ReportContext) -> tuple[str, str]:
     direction = {"higher": tr("higher is better"), "lower": tr("lower is better")}.get(metric.good)
     judged = direction and not context.plan.describes
     words = [metric.title, direction] if judged else [metric.title]
-    return tr("Primary metric"), listed(words)
+    return tr("Primary metric"), comma().join(map(str, words))
 
 
 def design_facts(context: ReportContext) -> list[tuple[str, str]]:
@@ -163,7 +163,7 @@ def load(plan: Plan) -> str:
 def interval_words(context: ReportContext) -> str:
     """Which 95 % interval, and over how many verdicts it is shared."""
     analysis = context.analysis
-    name = f"{_INTERVALS[analysis.answer.interval]}, 95\u00a0%"
+    name = f"{_INTERVALS[analysis.answer.interval]}{comma()}95\u00a0%"
     if analysis.answer.simultaneous > 1:
         return tr(
             "{name}, shared by up to {simultaneous} verdicts (Holm)",

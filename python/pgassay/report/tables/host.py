@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from pgassay.analysis.host.columns import COLUMNS
 from pgassay.analysis.model import Figures, HostWindow
 from pgassay.language import Message, clauses, tr
-from pgassay.quantities import spaced
+from pgassay.quantities import spaced, with_unit
 from pgassay.report.document.blocks import Facts, Group, Heading
 from pgassay.report.document.table import Cell, Column, Row, Table, row_of
 from pgassay.report.tables.cells import ABSENT, moment
@@ -69,10 +69,7 @@ def _table(program: str, names: tuple[Column, ...], rows: Sequence[Row]) -> tupl
     """One table; none where no figure was read."""
     if all(cell.value is None for row in rows for cell in row.cells[len(names) :]):
         return ()
-    columns = (
-        Column(c.column, full_title=f"{c.title}, {c.unit}" if c.unit else c.title)
-        for c in COLUMNS[program]
-    )
+    columns = (Column(c.column, full_title=with_unit(c.title, c.unit)) for c in COLUMNS[program])
     return (Table((*names, *columns), tuple(rows), "host", program),)
 
 

@@ -20,7 +20,7 @@ from pgassay.analysis.sampled.model import (
     wait_definition,
 )
 from pgassay.language import Message, clauses, colon, decimals, listed, tr
-from pgassay.quantities import load, plain_number, spaced
+from pgassay.quantities import load, plain_number, spaced, with_unit
 from pgassay.report.charts.style import arm_styles
 from pgassay.report.context import ReportContext
 from pgassay.report.document.table import Cell, Column, Table, table
@@ -73,7 +73,8 @@ def speed_table(context: ReportContext) -> Table:
 
 
 def _row(context: ReportContext, one: HostFigure) -> tuple[Cell, ...]:
-    name = Cell(one.name, note=_BY_NAME[one.name].heading)
+    known = _BY_NAME[one.name]
+    name = Cell(one.name, note=with_unit(known.title, known.unit))
     return (name, *_cells(context, one))
 
 
@@ -151,7 +152,7 @@ def host_by_load(context: ReportContext) -> Table:
     named = [one for one in named if _any(profiles, one[0])]
     columns = [
         *_first(context),
-        *(Column(listed((name, one.unit)) if one.unit else name) for name, one in named),
+        *(Column(with_unit(name, one.unit)) for name, one in named),
     ]
     rows: list[tuple[str | Cell, ...]] = [
         (*_of(context, each), *(_defined(each, name, one) for name, one in named))
@@ -161,7 +162,7 @@ def host_by_load(context: ReportContext) -> Table:
 
 
 def _titled(one: Definition) -> Column:
-    return Column(listed((one.name, one.unit)) if one.unit else one.name)
+    return Column(with_unit(one.name, one.unit))
 
 
 def connections(one: LoadProfile) -> str:

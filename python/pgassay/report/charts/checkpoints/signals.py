@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from pgassay.analysis.curves.checkpoints.model import CheckpointCauses, SignalProfile
-from pgassay.language import tr
+from pgassay.language import comma, tr
+from pgassay.quantities import with_unit
 from pgassay.report.charts.style import INK, ArmStyle
 from pgassay.report.svg.model import Axis, Figure, Line, Panel, Rule
 
@@ -28,10 +29,8 @@ def signals_chart(
     across = Axis(tr("seconds from the start of a checkpoint"), unit=tr(" s"))
     panels = []
     for name, signal in titles.items():
-        unit = f", {signal.unit}" if signal.unit else ""
-        panel = Panel(
-            across, Axis(f"{signal.title}{unit}", from_zero=True, most_ticks=3), _PANEL_PX
-        )
+        titled = with_unit(signal.title, signal.unit)
+        panel = Panel(across, Axis(titled, from_zero=True, most_ticks=3), _PANEL_PX)
         panel.add(Rule(INK, x=0.0, width=1.2))
         for one in causes:
             own = next((each for each in one.signals if each.name == name), None)
@@ -44,7 +43,7 @@ def signals_chart(
                         style.colour,
                         dash=style.dash,
                         arm=one.arm,
-                        name=f"{signal.title}, {style.label}",
+                        name=f"{signal.title}{comma()}{style.label}",
                         unit=signal.unit,
                     )
                 )

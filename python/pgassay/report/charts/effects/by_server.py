@@ -9,7 +9,7 @@ from __future__ import annotations
 from pgassay.analysis.compare.model import ByServer, ServerEffect
 from pgassay.analysis.model import Analysis
 from pgassay.analysis.reading.metrics import METRICS
-from pgassay.language import ntr, tr
+from pgassay.language import comma, ntr, tr
 from pgassay.quantities import load, signed_percent
 from pgassay.report.charts.style import BAND_OPACITY, BLUE, INK, SHADE, limits, words_of_row
 from pgassay.report.svg.model import Axis, Box, Figure, Line, Panel, Points, Rule, Tip
@@ -39,7 +39,7 @@ def _panel(found: ByServer, margin: float) -> Panel:
         ),
         y=Axis(low=len(servers) - 0.5, high=-0.7, hidden=True),
         height=len(servers) * _ROW_PX,
-        title=f"{found.factor} = {found.level}, {load(found.step, found.step_unit)}",
+        title=f"{found.factor} = {found.level}{comma()}{load(found.step, found.step_unit)}",
     )
     panel.add(Box(-margin, margin, None, None, SHADE, BAND_OPACITY), Rule(INK, x=0.0, width=1.2))
     for at, one in enumerate(servers):

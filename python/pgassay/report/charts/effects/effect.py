@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from pgassay.analysis.model import Analysis, Comparison
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.wording import interval
-from pgassay.language import tr
+from pgassay.language import comma, tr
 from pgassay.quantities import is_multiple, load, signed_percent
 from pgassay.report.charts.style import (
     BAND_OPACITY,
@@ -116,7 +116,7 @@ def _label(comparison: Comparison, rows: Sequence[Comparison]) -> str:
     label = f"{comparison.factor} = {comparison.level}"
     if any(row.step is not None for row in rows):
         at = load(comparison.step, comparison.step_unit)
-        label += tr(", all steps") if comparison.step is None else f", {at}"
+        label += tr(", all steps") if comparison.step is None else f"{comma()}{at}"
     return label
 
 

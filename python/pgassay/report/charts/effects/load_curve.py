@@ -11,7 +11,7 @@ from pgassay.analysis.curves.model import LoadCurve
 from pgassay.analysis.model import Analysis
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.wording import quantity
-from pgassay.language import colon, decimals, listed, tr
+from pgassay.language import colon, comma, decimals, listed, tr
 from pgassay.quantities import LoadUnit, load, signed_percent
 from pgassay.report.charts.latency.quantiles import key_of_levels
 from pgassay.report.charts.style import (
@@ -121,8 +121,8 @@ def by_load_chart(analysis: Analysis) -> Figure | None:
                 colour,
                 [
                     (
-                        f"{effect.factor} = {effect.level}, {load(at, effect.step_unit)}{colon()}"
-                        + signed_percent(value),
+                        f"{effect.factor} = {effect.level}{comma()}"
+                        f"{load(at, effect.step_unit)}{colon()}{signed_percent(value)}",
                     )
                     for at, value in zip(effect.loads, effect.effect_pct, strict=True)
                 ],

@@ -12,7 +12,7 @@ from itertools import product
 
 from pgassay.analysis.sampled.model import SPEED, LoadProfile
 from pgassay.language import colon, tr
-from pgassay.quantities import LoadUnit, spaced
+from pgassay.quantities import LoadUnit, spaced, with_unit
 from pgassay.report.charts.effects.load_curve import loads_axis
 from pgassay.report.charts.style import ArmStyle, arm_named, arms_of_panels
 from pgassay.report.svg.model import Axis, Figure, Line, Panel, Points
@@ -35,7 +35,7 @@ def speed_chart(
         if not known:
             continue
         places = sorted({_place(each, unit) for each in known})
-        title = f"{one.name}{colon()}{one.heading}{arm_named(arms, apart=apart)}"
+        title = f"{one.name}{colon()}{with_unit(one.title, one.unit)}{arm_named(arms, apart=apart)}"
         across = replace(loads_axis(places, unit), title=_words(known, unit))
         panel = Panel(across, Axis(title, from_zero=True), _PLOT_PX)
         for arm, style in arms.items():

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import numpy as np
 
 from pgassay.analysis.measures.courses.chart_series import FAILED, ChartSeries, Span
-from pgassay.language import Message, colon, decimals, listed, tr
+from pgassay.language import Message, colon, comma, decimals, listed, tr
 from pgassay.quantities import spaced
 from pgassay.report.charts.style import ArmStyle, arm_line
 from pgassay.report.log_events import event_words
@@ -76,7 +76,7 @@ def _spans(
             whose = tr(
                 "trial {number}, {label}", number=trial.number, label=styles[trial.arm].label
             )
-            tip = (f"{_title(what, one)}, {_time(one)}", whose)
+            tip = (f"{_title(what, one)}{comma()}{_time(one)}", whose)
             panel.add(Box(start, end, top, bottom, colour, 0.5, tip, arm=trial.arm))
             if what == "checkpoints" and one.end_s is not None and one.end_s <= last:
                 synced = max(end - one.sync_s, first)

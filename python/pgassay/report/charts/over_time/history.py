@@ -15,6 +15,7 @@ from pgassay.analysis.statistics.values import Estimate
 from pgassay.findings.history.levels import begun_on, size_of
 from pgassay.findings.wording import quantity
 from pgassay.language import tr
+from pgassay.quantities import with_unit
 from pgassay.report.charts.style import BLUE, ORANGE, limits, shade
 from pgassay.report.svg.model import Axis, Figure, Line, Panel, Points, Text
 
@@ -33,10 +34,9 @@ def _panel(one: Series, analysis: HistoryAnalysis) -> Panel:
     needed = [*(point.value for point in one.points), *one.means]
     bounds = (end for point in one.points for end in (point.low, point.high) if end is not None)
     low, high = limits(needed, bounds)
-    unit = f", {metric.unit}" if metric.unit else ""
     panel = Panel(
         Axis(tr("begin of the run, UTC"), kind="time", low=begun[0] - room, high=begun[-1] + room),
-        Axis(f"{str(metric.title).lower()}{unit}", low=low, high=high),
+        Axis(with_unit(str(metric.title).lower(), metric.unit), low=low, high=high),
         _PLOT_PX,
         one.arm,
     )

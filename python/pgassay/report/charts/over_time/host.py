@@ -16,6 +16,7 @@ from pgassay.analysis.measures.courses.chart_series import ChartSeries
 from pgassay.analysis.sampled.model import DISK, HOST, Definition
 from pgassay.language import colon
 from pgassay.plan.model import Plan
+from pgassay.quantities import with_unit
 from pgassay.report.charts.over_time.throughput import TIME_ZOOM, background, trial_axis
 from pgassay.report.charts.style import ArmStyle, arm_line, arm_named, arms_of_panels
 from pgassay.report.svg.model import Axis, Figure, Panel
@@ -66,12 +67,9 @@ def figure_panels(
                 lines.append(arm_line(style, middles, scaled, 1.8, style.short, one.unit))
         if any((value or 0.0) >= _SEEN * one.floor for line in lines for value in line.y):
             of = f"{disks[disk]}{colon()}" if disk else ""
+            titled = f"{of}{one.name}{colon()}{with_unit(one.title, one.unit)}"
             whose = arm_named(arms, apart=apart)
-            panel = Panel(
-                across,
-                Axis(f"{of}{one.name}{colon()}{one.heading}{whose}", from_zero=True, most_ticks=3),
-                plot_px,
-            )
+            panel = Panel(across, Axis(f"{titled}{whose}", from_zero=True, most_ticks=3), plot_px)
             panel.add(*background(drawn, plan), *lines)
             panels.append(panel)
     return Figure(panels, zoom=TIME_ZOOM) if panels else None

@@ -13,6 +13,7 @@ from pgassay.analysis.model import Analysis, TrialMeasures
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.wording import quantity
 from pgassay.language import tr
+from pgassay.quantities import with_unit
 from pgassay.report.charts.style import ArmStyle, shade_blocks
 from pgassay.report.svg.model import Axis, Figure, Line, Panel, Points
 
@@ -38,7 +39,7 @@ def trial_order_chart(analysis: Analysis, styles: Mapping[str, ArmStyle]) -> Fig
             ticks=[(middle, str(block)) for block, middle in middles.items()],
             grid=False,
         ),
-        Axis(f"{metric.title.lower()}{f', {metric.unit}' if metric.unit else ''}"),
+        Axis(with_unit(metric.title.lower(), metric.unit)),
         _PLOT_PX,
     )
     panel.add(*shaded)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pgassay.analysis.model import Comparison
 from pgassay.findings.answer.endpoints import endpoint_title, plain_badge, verdict_words
 from pgassay.findings.model import FindingKind
-from pgassay.language import ntr, tr
+from pgassay.language import clauses, ntr, tr
 from pgassay.quantities import signed_percent
 from pgassay.report.charts.effects.effect import effect_chart, runs_out
 from pgassay.report.charts.style import TONES
@@ -61,7 +61,7 @@ def effect(context: ReportContext) -> Blocks:
         return
     if chart := effect_chart(context.analysis):
         effects = _blocks_on_one_side(context)
-        yield Chart("effect", chart, "; ".join(effects), _caption(context, effects))
+        yield Chart("effect", chart, clauses(effects), _caption(context, effects))
     yield verdicts
     if words := p_alone(context):
         yield note(words)

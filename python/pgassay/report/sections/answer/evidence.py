@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pgassay.findings.model import Evidence, Finding
-from pgassay.language import clauses, colon, tr
+from pgassay.language import clauses, colon, comma, tr
 from pgassay.report.document.blocks import Block, Code, Fold, Items, Paragraph
 from pgassay.report.document.text import Span, Text, said
 
@@ -38,5 +38,5 @@ def _figure(each: Evidence) -> Text:
     return (
         Span(f"{each.metric}{colon()}"),
         Span(str(each.figure), "bold"),
-        Span(f"{arm}, {each.time}"),
+        Span(f"{arm}{comma()}{each.time}"),
     )

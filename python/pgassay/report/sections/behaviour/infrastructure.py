@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pgassay.analysis.sampled.model import HostFigure
-from pgassay.language import colon, listed, tr
+from pgassay.language import clauses, colon, listed, tr
 from pgassay.notes import Note
 from pgassay.report.charts.over_time.host import host_chart
 from pgassay.report.charts.style import arm_styles
@@ -41,7 +41,7 @@ def infrastructure(context: ReportContext) -> Blocks:
     yield shown
     yield zeros([one for one in zero if one[0] not in titles.values()], at=1)
     yield zeros([one for one in zero if one[0] in titles.values()], at=1, of=0)
-    places = "; ".join(_places(context.environment.host.storage))
+    places = clauses(_places(context.environment.host.storage))
     yield note(
         sentence.marked("median_of_the_intervals"),
         len(context.plan.arms) > 1 and sentence("a_second_line_is"),

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pgassay.analysis.classic.model import OnlyInOneArm
-from pgassay.language import decimals, tr
+from pgassay.language import comma, decimals, tr
 from pgassay.report.document.table import Cell, Table, column, view
 from pgassay.report.sections.classic.cells import Shown, labelled
 from pgassay.report.tables.cells import probability, written
@@ -39,7 +39,7 @@ def weighted_table(shown: Shown) -> Table:
                             # Never a negative zero.
                             None if one.weight is None else round(one.weight, 2) + 0.0,
                             "{:.2f}",
-                            f"{one.label}, {decimals(one.share_pct or 0.0, '.0f')} %",
+                            f"{one.label}{comma()}{decimals(one.share_pct or 0.0, '.0f')} %",
                         )
                         for one in found
                     ],
