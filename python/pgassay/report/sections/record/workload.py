@@ -32,9 +32,9 @@ def workload(context: ReportContext) -> Blocks:
     if not ran:
         return
     yield summed_up("report/sections/scripts", n=len(ran))
-    titles = dict.fromkeys(tr(one.title) for one in asked if one.title)
+    titles = dict.fromkeys(one.title for one in asked if one.title)
     words = clauses((workload_words(context), load(context.plan)))
-    yield Paragraph(joined(*(tr("{text}.", text=one) for one in (*titles, words))))
+    yield Paragraph(joined(*(tr("{text}.", text=one) for one in (*map(tr, titles), words))))
     yield mix_table(context)
     is_open = len(ran) <= _MOST_OPEN
     for title, script in ran:
