@@ -8,7 +8,8 @@ its host went away: samplers reconnect, and the time in between is a gap.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Self
 
@@ -23,11 +24,15 @@ from pgassay.trials.model.record import Columns, Piece, SegmentEnd
 from pgassay.trials.run.server_watch import ServerWatch
 from pgassay.trials.sampling.live_view import LiveFigures
 from pgassay.trials.sampling.samplers import WAITS_EVERY_S, host_every_s
+from pgassay.trials.sampling.statement_statistics import joined
 
 BUSY_SHARE = 0.1
 """The most of its time that a sampler may spend in one query; a slower one runs less often."""
 _ANSWERS_WITHIN_S = 10.0
 """Limit for each query at the end of a segment: the host may hang, the network be cut."""
+_STATEMENTS_EVERY_S = 60.0
+_STATEMENTS_SHARE = 0.01
+"""Statements are read so seldom that it takes no more of the time."""
 _SILENT = Note("trials/run/silent")
 _NO_COUNTERS: Columns = {name: [] for name in COUNTERS.names}
 
@@ -46,6 +51,9 @@ class Recorder:
         self._reported: set[Note] = set()
         self._known_texts: set[str] = set()
         self._cost: Mapping[str, float] = {}
+        self._statements: list[Columns] = []
+        """Those of the segment so far."""
+        self._statements_due_s = time.monotonic() + _STATEMENTS_EVERY_S
         self._watch.start_sampling(every_s, busy_share=BUSY_SHARE)
         self._sampler, sources = self._watch.sampler, self._watch.host_sources
         self.began_ns = self._segment_ns = _core.now_ns()
@@ -91,7 +99,17 @@ class Recorder:
             self._sampler.take_waits(), self._sampler.take_counters(), self._sampler.take_host()
         )
         self._checkpoints.count(piece.counters)
+        if time.monotonic() >= self._statements_due_s:
+            self._statements.append(self._read_statements(self._watch.statements.statements))
         return piece
+
+    def _read_statements(self, read: Callable[[], Columns]) -> Columns:
+        began_s = time.monotonic()
+        found = read()
+        took_s = time.monotonic() - began_s
+        rests_s = max(_STATEMENTS_EVERY_S, took_s / _STATEMENTS_SHARE)
+        self._statements_due_s = began_s + rests_s
+        return found
 
     def end_segment(self, *, last: bool = False) -> SegmentEnd:
         """Ends a segment and returns what belongs to it besides its pieces."""
@@ -100,7 +118,10 @@ class Recorder:
         logged = watch.log.read(goes_on=not last)
         period = self._checkpoints.end_period(logged, last=last)
         # Not asked now, they are set against their last reading the next time.
-        statements = watch.statements.counters() if answers else _NO_COUNTERS
+        if answers:
+            self._statements.append(self._read_statements(watch.statements.counters))
+        statements = joined([_NO_COUNTERS, *self._statements])
+        self._statements.clear()
         started_ns, self._segment_ns = self._segment_ns, _core.now_ns()
         silent = () if answers else (_SILENT,)
         texts = watch.read_texts(statements, self._known_texts)

@@ -21,7 +21,7 @@ from pgassay.samples.stored_parts import StoredSegment
 from support.refusals import refused
 from support.synthetic.directories import synthetic_run
 from support.synthetic.observed import S, busy_piece, slices_from
-from support.synthetic.segments import end_of, write
+from support.synthetic.segments import NOTHING, end_of, write
 
 LOCK, COMMITS = ("sessions", "", "Lock:tuple"), ("cluster", "", "xact_commit")
 LOCK_MS = ("metric", "", "wait_lock_ms_per_tx")
@@ -111,3 +111,15 @@ def test_a_period_has_the_slices_whose_middle_lies_in_it(tmp_path: Path) -> None
     directory = observed(tmp_path, 30, 30)
     assert slices_in(directory, 116 * S, 140 * S).starts_ns.tolist() == [120 * S, 130 * S]
     assert len(slices_in(directory, 500 * S)) == 0
+
+
+def test_statements_are_read_by_the_minute_and_grow_only_in_their_own(tmp_path: Path) -> None:
+    directory = ObservationDirectory.create(tmp_path / "observed")
+    pairs = [("7", 100, 0.0), ("7", 160, 600.0), ("8", 160, 5.0), ("8", 220, 65.0)]
+    rows = [(at * S, "statements", item, "calls", value) for item, at, value in pairs]
+    rows += [(220 * S, "statements", "7", "calls", 900.0), (280 * S, *rows[0][1:4], 1500.0)]
+    counters = dict(zip(NOTHING, map(list, zip(*rows, strict=True)), strict=True))
+    write(directory, 1, busy_piece(100, 180), end_of(100, 280, counters=counters))
+    found = slices_in(directory).values
+    assert found["statements", "7", "calls"] == pytest.approx([10.0] * 6 + [0.0] * 6 + [10.0] * 6)
+    assert found["statements", "8", "calls"] == pytest.approx([0.0] * 6 + [1.0] * 6 + [0.0] * 6)

@@ -7,7 +7,7 @@ import pytest
 from pgassay.notes import Note
 from pgassay.trials.sampling.not_measured import Check, check_extensions
 from pgassay.trials.sampling.queries import Extension, all_queries, queries_for
-from pgassay.trials.sampling.statement_statistics import OTHERS, SINCE, changed
+from pgassay.trials.sampling.statement_statistics import OTHERS, SINCE, changed, grown_only
 
 
 def values(calls: float, ms: float) -> dict[str, float]:
@@ -49,6 +49,14 @@ def test_the_lesser_ones_are_one_row() -> None:
     rows = list(zip(*columns.values(), strict=True))
     assert (9, "statements", OTHERS, "exec_time_ms", float(sum(range(7)))) in rows
     assert (9, "statements", OTHERS, "calls", 7.0) in rows
+
+
+def test_columns_that_did_not_grow_may_be_left_out() -> None:
+    columns = grown_only(changed(1, {"a": values(5, 50)}, 9, {"a": values(7, 50)}))
+    assert list(zip(*columns.values(), strict=True)) == [
+        (1, "statements", "a", "calls", 5.0),
+        (9, "statements", "a", "calls", 7.0),
+    ]
 
 
 def test_a_query_says_how_often_and_with_what_extension_it_runs() -> None:

@@ -28,6 +28,7 @@ from pgassay.analysis.measures.model import ArmSignals, TrialSignals
 from pgassay.analysis.observation.slice_metrics import METRIC, TPS, is_ratio, with_ratios
 from pgassay.analysis.reading.binned import Floats, Times
 from pgassay.analysis.reading.counters import Key
+from pgassay.trials.sampling.queries import STATEMENTS
 
 SLICE_S = 10.0
 """The length of a slice that was not thinned."""
@@ -152,9 +153,13 @@ def joined(parts: Sequence[Slices]) -> Slices:
 
 def add_zeros(rows: Mapping[Key, Floats]) -> None:
     """Puts 0 where a signal is missing because there was nothing to count."""
+    statements = [row for key, row in rows.items() if key[0] == STATEMENTS.source]
+    were_read = ~np.all(np.isnan(statements), axis=0) if statements else np.empty(0, bool)
     for key, row in rows.items():
         known = rows.get(_READ_TOGETHER.get(key[0], key))
-        if known is not None and known is not row:
+        if key[0] == STATEMENTS.source:
+            row[np.isnan(row) & were_read] = 0.0
+        elif known is not None and known is not row:
             row[np.isnan(row) & ~np.isnan(known)] = 0.0
 
 

@@ -23,12 +23,14 @@ from pgassay.analysis.reading.logged import logged_by_window
 from pgassay.analysis.reading.metrics import WAIT_CLASSES
 from pgassay.analysis.waits.wait_profile import WaitProfile, looks_in
 from pgassay.samples.stored_parts import StoredSegment
-from pgassay.trials.sampling.queries import WAITS
+from pgassay.trials.sampling.queries import STATEMENTS, WAITS
 
 _SECOND_NS = 10**9
 _LARGEST = 30
 """Statements whose sessions are kept of each slice: those with the most."""
 _PER_MINUTE = 60.0
+_READ_AT_LEAST = 0.3
+"""Share of a slice."""
 
 
 def slices_of(segment: StoredSegment, width_s: float = SLICE_S) -> Slices:
@@ -47,6 +49,7 @@ def slices_of(segment: StoredSegment, width_s: float = SLICE_S) -> Slices:
     gaps = gaps_in(seen, longest_pause_ns(ticks) or USUAL_PAUSE_NS)
     values = {
         **dict(_counted(postgres, edges, gaps)),
+        **dict(_statements(postgres, edges)),
         **dict(_counted(host, edges, ())),
         **_largest_only(sessions_by_window(waits, edges, gaps=gaps)),
         **dict(_by_class(WaitProfile(waits, host, gaps=gaps), edges)),
@@ -65,10 +68,9 @@ def slices_of(segment: StoredSegment, width_s: float = SLICE_S) -> Slices:
 
 
 def _counted(counters: CounterSeries, edges: Times, gaps: Gaps) -> Iterator[tuple[Key, Floats]]:
-    """The rate of each count and the mean of each state; sums that are read at ends are rates
-    too."""
+    """The rate of each count and the mean of each state."""
     for key in counters.keys():  # noqa: SIM118 (not a mapping)
-        if key[0] == WAITS.source:
+        if key[0] in (WAITS.source, STATEMENTS.source):
             continue
         if is_state("/".join(key)):
             row = counters.level_means(key, edges)
@@ -78,6 +80,27 @@ def _counted(counters: CounterSeries, edges: Times, gaps: Gaps) -> Iterator[tupl
             row = track.rates(edges, gaps)
         if not np.isnan(row).all():
             yield key, row
+
+
+def _statements(counters: CounterSeries, edges: Times) -> Iterator[tuple[Key, Floats]]:
+    """Growth a second of each statement's counts, which are read in pairs about a minute apart; 0
+    where others grew and it did not."""
+    pairs = {
+        key: counters.points(key)
+        for key in counters.keys()  # noqa: SIM118 (not a mapping)
+        if key[0] == STATEMENTS.source and len(counters.points(key)[0]) % 2 == 0
+    }
+    if not pairs:
+        return
+    spans = np.unique(np.concatenate([times.reshape(-1, 2) for times, _ in pairs.values()]), axis=0)
+    lengths = np.diff(edges) / _SECOND_NS
+    read = within(edges, [(int(first), int(last)) for first, last in spans])
+    known = read >= _READ_AT_LEAST * lengths
+    for key, (times, values) in pairs.items():
+        steps = np.diff(values, prepend=values[0])
+        steps[2::2] = 0.0  # between two pairs
+        grown = np.diff(np.interp(edges - edges[0], times - edges[0], np.cumsum(steps)))
+        yield key, np.divide(grown, read, out=np.full(len(lengths), np.nan), where=known)
 
 
 def _largest_only(sessions: Mapping[Key, Floats]) -> dict[Key, Floats]:

@@ -79,8 +79,11 @@ class StatementWatch:
     def counters(self) -> Columns:
         """Reads each extension once more; returns counter columns of the time since the reading
         before."""
-        found = [readings.counters() for readings in self._readings]
-        return {name: [cell for columns in found for cell in columns[name]] for name in _COLUMNS}
+        return joined([readings.counters() for readings in self._readings])
+
+    def statements(self) -> Columns:
+        """Reads pg_stat_statements alone once more; returns the same, of what grew."""
+        return grown_only(self._readings[0].counters())
 
 
 class _Readings:
@@ -107,7 +110,8 @@ class _Readings:
     def counters(self) -> Columns:
         """Reads once more, and returns the growth since the reading before."""
         began, ended = self._last, self._read()
-        self._last = ended
+        # A reading that failed leaves its time to the next.
+        self._last = ended or began
         if began is None or ended is None:
             return {name: [] for name in _COLUMNS}
         first, last = began.before, ended.after
@@ -212,6 +216,21 @@ def changed(
     if counted is WAITS:
         add(READ, {"seconds": 0.0}, {"seconds": (ended_ns - began_ns) / 1e9})
     return columns
+
+
+def joined(parts: Sequence[Columns]) -> Columns:
+    """Counter columns one after the other."""
+    return {name: [cell for columns in parts for cell in columns[name]] for name in _COLUMNS}
+
+
+def grown_only(columns: Columns) -> Columns:
+    """Pairs of readings without those that are equal; most columns of most statements are."""
+    rows = list(zip(*(columns[name] for name in _COLUMNS), strict=True))
+    ends: dict[tuple[str, str], set[float]] = {}
+    for _, _, item, name, value in rows:
+        ends.setdefault((item, name), set()).add(value)
+    kept = [row for row in rows if len(ends[row[2], row[3]]) > 1]
+    return {name: [row[at] for row in kept] for at, name in enumerate(_COLUMNS)}
 
 
 def _counts(values: Mapping[str, float]) -> dict[str, float]:
