@@ -19,7 +19,7 @@ from pgassay.report.sections.behaviour.infrastructure import infrastructure
 from pgassay.report.sections.behaviour.speed import speed
 from pgassay.report.sections.behaviour.waits import wait_event_table
 from pgassay.report.svg.model import Line
-from pgassay.report.tables.infrastructure import load_table
+from pgassay.report.tables.infrastructure import host_table, load_table, speed_table
 from pgassay.samples.forms.environment import EnvironmentFile
 from support.blocks import every
 from support.synthetic.report_contexts import synthetic_context
@@ -68,6 +68,16 @@ def test_the_line_of_infrastructure_names_what_differs_clearly(
     assert [cell.text for cell in table.rows[1].cells[2:]] == ["2.0 (1.0 to 9.0)", "4.0"]
     assert [cell.value for cell in table.rows[1].cells[2:]] == [3.0, 4.0]
     assert table.rows[1].cells[3].style == ("worse" if clear else "")
+
+
+def test_a_brief_leaves_out_what_another_figure_nearly_says(context: ReportContext) -> None:
+    found = tuple(figure(name, "", 1.0, clear=False) for name in ("us", "bi", "bo"))
+    waits = tuple(figure(name, "", 1.0, clear=False) for name in ("SPEED", "IO"))
+    shown = explained(context, infrastructure=found, speed=waits)
+    assert [row[1] for row in host_table(shown).rows] == ["us", "bi", "bo"]
+    assert [row[0] for row in speed_table(shown).rows] == ["SPEED", "IO"]
+    assert [row[1] for row in host_table(shown, details=False).rows] == ["us"]
+    assert [row[0] for row in speed_table(shown, details=False).rows] == ["SPEED"]
 
 
 def test_a_host_that_was_not_read_has_no_section(context: ReportContext) -> None:

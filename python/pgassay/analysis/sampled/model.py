@@ -37,6 +37,8 @@ class Definition:
     times: float = 1.0
     """From its unit there to this one."""
     good: Literal["higher", "lower", "neither"] = "neither"
+    detail: bool = False
+    """Whether it is left out where room is scarce: another figure nearly says it."""
 
     def of(self, disk: str, values: Mapping[str, T]) -> T | None:
         """Returns its value of a disk, or of the host where there is none; None if not read."""

@@ -49,7 +49,7 @@ def disk_titles(context: ReportContext) -> dict[str, str]:
     return {disk: f"{disk} ({listed(holds[disk])})" if disk in holds else disk for disk in disks}
 
 
-def host_table(context: ReportContext) -> Table:
+def host_table(context: ReportContext, *, details: bool = True) -> Table:
     """Makes a row for each figure: its median, range and change in every arm."""
     titles = disk_titles(context)
     columns = (
@@ -57,7 +57,7 @@ def host_table(context: ReportContext) -> Table:
         Column(Message("Figure"), "heading"),
         *arm_columns(context),
     )
-    found = context.analysis.explanation.infrastructure
+    found = _worth(context.analysis.explanation.infrastructure, details=details)
     ordered = [one for of in ("", *titles) for one in found if one.device == of]
     rows: list[tuple[str | Cell, ...]] = [
         (titles.get(one.device, tr("Processors and memory")), *_row(context, one))
@@ -66,10 +66,15 @@ def host_table(context: ReportContext) -> Table:
     return table(columns, rows)
 
 
-def speed_table(context: ReportContext) -> Table:
+def speed_table(context: ReportContext, *, details: bool = True) -> Table:
     """Makes a row for SPEED, WAITINGS and each type of waits: median, range and change by arm."""
     columns = (Column(Message("Figure"), "heading"), *arm_columns(context))
-    return table(columns, [_row(context, one) for one in context.analysis.explanation.speed])
+    found = _worth(context.analysis.explanation.speed, details=details)
+    return table(columns, [_row(context, one) for one in found])
+
+
+def _worth(found: Sequence[HostFigure], *, details: bool) -> list[HostFigure]:
+    return [one for one in found if details or not _BY_NAME[one.name].detail]
 
 
 def _row(context: ReportContext, one: HostFigure) -> tuple[Cell, ...]:

@@ -60,8 +60,8 @@ def profile_table(context: ReportContext) -> Table:
 
 
 def machine_table(context: ReportContext) -> Table:
-    """Returns the part of the profile that is of the server and its host."""
-    return _table(context, _machine(context))
+    """Returns the part of the profile that is of the server and its host, without details."""
+    return _table(context, _machine(context, details=False))
 
 
 def _table(context: ReportContext, groups: Iterable[tuple[str, Iterable[Line]]]) -> Table:
@@ -74,9 +74,11 @@ def _table(context: ReportContext, groups: Iterable[tuple[str, Iterable[Line]]])
     return Table(columns, tuple(rows), label=tr("Side by side"))
 
 
-def _machine(context: ReportContext) -> Iterator[tuple[str, Iterable[Line]]]:
-    yield tr("Server"), _server(context)
-    yield from _resources(context)
+def _machine(
+    context: ReportContext, *, details: bool = True
+) -> Iterator[tuple[str, Iterable[Line]]]:
+    yield tr("Server"), _server(context, details=details)
+    yield from _resources(context, details=details)
 
 
 def _time(context: ReportContext) -> Iterator[Line]:
@@ -89,8 +91,8 @@ def _time(context: ReportContext) -> Iterator[Line]:
     )
 
 
-def _server(context: ReportContext) -> Iterator[Line]:
-    found, _ = speed_table(context).without_zeros()
+def _server(context: ReportContext, *, details: bool) -> Iterator[Line]:
+    found, _ = speed_table(context, details=details).without_zeros()
     yield from (_plain(row.cells) for row in found.rows)
     yield from _classic(
         context,
@@ -105,9 +107,9 @@ def _server(context: ReportContext) -> Iterator[Line]:
     yield from _metrics(context, _SERVER)
 
 
-def _resources(context: ReportContext) -> Iterator[tuple[str, Iterable[Line]]]:
+def _resources(context: ReportContext, *, details: bool) -> Iterator[tuple[str, Iterable[Line]]]:
     """The figures of the host that are not zero everywhere; of a disk also what bounds it."""
-    found, _ = host_table(context).without_zeros()
+    found, _ = host_table(context, details=details).without_zeros()
     disks = {title: disk for disk, title in disk_titles(context).items()}
     for of, rows in groupby(found.rows, lambda row: row[0]):
         lines = [_plain(row.cells[1:]) for row in rows]
