@@ -82,11 +82,12 @@ def test_a_text_of_a_study_has_its_figures_in_every_language(language: str) -> N
     assert differing == {}
 
 
-def test_runs_and_trials_have_one_word_each() -> None:
+def test_runs_trials_and_sessions_have_one_word_each() -> None:
     # A run of an arm, and its place in a block, are trials.
     for message in messages_in(FOLDER / "ru.po"):
         for text, translation in texts_in(message):
             assert "опыт" not in translation, translation
+            assert "сесси" not in translation.lower(), "which is a сеанс"
             if re.search(r"\bruns?\b", text) and not re.search(
                 r"\b([Tt]rials?|arms?|block)\b", text
             ):
