@@ -141,7 +141,11 @@ class Part(Stored):
     def _kept(cls, value: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
         found = handler(value)
         if isinstance(value, Mapping):
-            found._given = value
+            found._given = {
+                key: one
+                for key, one in value.items()
+                if one is not None or key not in cls._never_null()
+            }
         elif not isinstance(value, cls):
             raise TypeError(f"{cls.__name__} is made of a mapping, which it is written as")
         return found
@@ -152,8 +156,15 @@ class Part(Stored):
 
     @property
     def given(self) -> Mapping[str, Any]:
-        """Returns all keys that the file has, also those without a field."""
+        """Returns all keys that the file has, also those without a field, but for nulls that are as
+        good as an absent key."""
         return self._given
+
+    @classmethod
+    @cache
+    def _never_null(cls) -> frozenset[str]:
+        fields = cls.model_fields.items()
+        return frozenset(field.alias or name for name, field in fields if field.default is not None)
 
 
 class StoredFile(Stored):

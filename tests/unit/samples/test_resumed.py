@@ -11,6 +11,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from pgassay.fleet.run import _continued
 from pgassay.plan.store import plan_from_json, plan_to_json, same_design
 from pgassay.samples.forms.environment import EnvironmentFile
 from pgassay.samples.journal import FileJournal, open_changes
@@ -177,3 +180,18 @@ def test_a_plan_that_another_version_drew_is_resumed_in_its_own_order() -> None:
     assert not same_design(plan, replace(plan, trials=tuple(trials[:-1])))
     trials[0] = replace(trials[0], arm=trials[1].arm)
     assert not same_design(plan, replace(plan, trials=tuple(trials)))
+
+
+@pytest.mark.parametrize("key", ["servers", "fleet", "host", "resumed"])
+def test_a_null_in_a_stored_environment_is_as_good_as_an_absent_key(key: str) -> None:
+    now_on_two = {**BEFORE, "servers": {"north": {}, "south": {}}, "fleet": {"north": {}}}
+    without = {name: value for name, value in now_on_two.items() if name != key}
+    assert EnvironmentFile.model_validate({**now_on_two, key: None}).given == without
+    found = _continued(resumed({**without, key: None}), now_on_two)
+    assert len(found["resumed"]) == 1
+    assert {*found["servers"]} == {"north", "south"}
+
+
+def test_an_environment_whose_resumptions_are_no_list_is_refused_by_name() -> None:
+    with refused("key-of-another-type", place="resumed"):
+        EnvironmentFile.read({"schema": EnvironmentFile.schema_name(), "resumed": 3})

@@ -125,6 +125,8 @@ class EnvironmentFile(Part, StoredFile):
     """What other programs used of the host before the first trial."""
     sizes: dict[str, DataSize] = Field({})
     """By workload or database."""
+    resumed: Items[dict[str, Any]] = ()
+    """When the run was resumed, and what was accepted."""
     not_seen: Items[NotSeen] = ()
     earlier_runs: int = 0
     """Of the same file on the same machine."""
