@@ -91,6 +91,7 @@ def test_the_report_is_made_again_from_what_is_stored(tmp_path: Path) -> None:
     page = (directory.path / "report.html").read_text("utf-8")
     assert "Checkpoint 1" in page
     assert "accounts" in page
+    assert "LWLock WALWrite" in pgassay("show", directory.path).stdout
     text = render_markdown(trace_context(directory))
     assert "not traced: wal" in text.replace("\\", "")
     assert "3 of 25\u202f003 had only one end" in text
@@ -100,6 +101,7 @@ def test_the_keys_of_a_trace_are_the_documented_ones(tmp_path: Path) -> None:
     directory = synthetic_trace(tmp_path / "trace")
     found = json.loads(pgassay("report", directory.path, "--format", "json").stdout)
     assert set(found) == documented("the trace", found["schema"])
+    assert json.loads(pgassay("show", directory.path, "--json").stdout).keys() == found.keys()
     assert set(found["points"][0]) == documented("`points[]`", found["schema"])
     assert set(found["checkpoints"][0]) == documented("`checkpoints[]`", found["schema"])
     assert set(found["periods"][0]) == documented("`periods[]`", found["schema"])

@@ -1,6 +1,7 @@
 """`pgassay show RUN`: the options of the command.
 
-Enters: the command line. Leaves: a stored run or observation on stdout. Never: writes a file.
+Enters: the command line. Leaves: a stored run, observation or trace on stdout.
+Never: writes a file.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ from pgassay.cli.terminal.options import Json, option
 
 
 def show(
-    run: Annotated[Path, typer.Argument(help="Directory or URL of a run or an observation.")],
+    run: Annotated[
+        Path, typer.Argument(help="Directory or URL of a run, an observation or a trace.")
+    ],
     host: Annotated[
         Program | None,
         option("--host", "The server's host, second by second, as this program shows it."),

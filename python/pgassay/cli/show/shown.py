@@ -20,7 +20,7 @@ from pgassay.refusals.refusal import SetupRefused
 from pgassay.report.context import ReportContext
 from pgassay.report.document.blocks import Block
 from pgassay.report.objects.run import run_object
-from pgassay.samples.layout import OBSERVATION, REPORT
+from pgassay.samples.layout import OBSERVATION, REPORT, TRACE
 from pgassay.stores.address import shown
 from pgassay.stores.fetching import fetched
 from pgassay.stores.wanted import EVERYTHING
@@ -33,9 +33,9 @@ _COSTS = {"wal_bytes_per_tx": "WAL/tx", "checkpoints_per_min": "checkpoints/min"
 
 
 def show_run(run: Path, host: Program | None, trial: int | None, *, as_json: bool) -> None:
-    """Prints a run, an observation, or with `host` the figures of the server's host."""
+    """Prints a run, an observation, a trace, or with `host` the figures of the server's host."""
     run = fetched(run, EVERYTHING)
-    observed = (run / OBSERVATION).is_file()
+    observed, traced = (run / OBSERVATION).is_file(), (run / TRACE).is_file()
     if trial is not None and observed:
         raise SetupRefused("trial-of-an-observation", run=run)
     if host is not None:
@@ -48,6 +48,8 @@ def show_run(run: Path, host: Program | None, trial: int | None, *, as_json: boo
     report = run / REPORT if (run / REPORT).is_file() else None
     if observed:
         _show_observation(run, report, as_json=as_json)
+    elif traced:
+        _show_trace(run, report, as_json=as_json)
     elif as_json:
         typer.echo(made_of(run, lambda context: json.dumps(run_object(shown(run), context))))
     else:
@@ -69,6 +71,18 @@ def _show_observation(run: Path, report: Path | None, *, as_json: bool) -> None:
         typer.echo(json.dumps(summary_object(shown(run), observation)))
     else:
         print_summary_of(summary_blocks(observation), report)
+
+
+def _show_trace(run: Path, report: Path | None, *, as_json: bool) -> None:
+    from pgassay.report.objects.traced import trace_object
+    from pgassay.samples.trace_directory import TraceDirectory
+    from pgassay.workflows.reporting import trace_context
+
+    trace = trace_context(TraceDirectory.open(run))
+    if as_json:
+        typer.echo(json.dumps(trace_object(shown(run), trace)))
+    else:
+        print_summary_of(summary_blocks(trace), report)
 
 
 _Table = tuple[Sequence[str], Sequence[Sequence[str]]]
