@@ -22,7 +22,7 @@ class StatementsFile(StoredFile):
 
 
 class PlannedStatement(Stored):
-    """A statement of a script, with its plan or the reason why there is none."""
+    """A statement of a scenario, with its plan or the reason why there is none."""
 
     scenario: str
     line: int

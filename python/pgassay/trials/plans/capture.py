@@ -86,7 +86,7 @@ def _plans_of_arm(arm: Arm, spec: Spec, server: ConnectionParameters) -> dict[st
 
 
 def _statements(spec: Spec) -> Iterator[tuple[dict[str, Any], bytes]]:
-    """Each statement of the scripts once, up to a limit, and the bytes that are sent."""
+    """Each statement of the scenarios once, up to a limit, and the bytes that are sent."""
     known: set[tuple[str, bytes]] = set()
     for scenario in spec.workload.scenarios:
         for line, text in _core.script_statements(
