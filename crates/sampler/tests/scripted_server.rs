@@ -73,6 +73,7 @@ fn each_session_only_reads_and_waits_for_nothing_long() {
         "statement_timeout = '5s'",
         "lock_timeout = '1s'",
         "default_transaction_read_only = on",
+        "jit = off",
         "'idle_session_timeout'",
     ] {
         let saying = said.iter().filter(|text| text.contains(wanted)).count();

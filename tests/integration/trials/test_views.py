@@ -307,6 +307,7 @@ def test_statement_statistics_have_the_columns_of_their_version(
         session.execute("SET parallel_setup_cost = 0")
         session.execute("SET parallel_tuple_cost = 0")
         session.execute("SET min_parallel_table_scan_size = 0")
+        session.execute("SET jit = on")
         session.execute("SET jit_above_cost = 0")
         watch = watch_on(server_with_statements)
         for statement, _, _ in WORK:

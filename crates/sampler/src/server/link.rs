@@ -11,9 +11,11 @@ use pgassay_session::{Endpoint, Session, SessionError};
 use crate::server::backoff::Backoff;
 use crate::shared::Shared;
 
-/// A sampler must not block other sessions for long, nor change anything.
+/// A sampler must not block other sessions for long, nor change anything. Its queries are never
+/// compiled: where an arm switches an `enable_…` setting off, their estimated cost passes
+/// `jit_above_cost`, and compiling takes a processor from the load.
 const SETTINGS: &str = "SET statement_timeout = '5s'; SET lock_timeout = '1s'; \
-                        SET default_transaction_read_only = on";
+                        SET default_transaction_read_only = on; SET jit = off";
 /// Limits of the role that would end a session between two readings or in a slow one. Names that
 /// the server does not know are passed over.
 const LIFTED: &str = "SELECT pg_catalog.set_config(name, '0', false) FROM pg_catalog.pg_settings \

@@ -45,7 +45,10 @@ class Work(Enum):
     may be the run's own factor."""
 
 
-_ONLY_CATALOG: LiteralString = "SET search_path = pg_catalog"
+_OF_OURS: LiteralString = "SET search_path = pg_catalog; SET jit = off"
+"""For queries of ours. Where an arm switches an `enable_…` setting off, their estimated cost passes
+`jit_above_cost`, and compiling them would take a processor from the load."""
+_OF_USERS: LiteralString = "RESET search_path; RESET jit"
 _OWN_PATH: LiteralString = "RESET search_path"
 _PATH_NOW: LiteralString = "SELECT pg_catalog.current_setting('search_path')"
 _PATH_AS: LiteralString = "SELECT pg_catalog.set_config('search_path', %s, false)"
@@ -91,7 +94,8 @@ def connect(
 
     It looks for functions and operators in pg_catalog alone: others may have put some of these
     names into the schemas of the search path, which would then run with the rights of this user
-    (CVE-2018-1058). `keeps_path` is for the SQL of the user and of a workload; see `user_path`.
+    (CVE-2018-1058), and its queries are never compiled. `keeps_path` is for the SQL of the user and
+    of a workload, which keeps the user's `jit`, too; see `user_path`.
 
     One through a pooler is refused, or where that may be, left with the limits it has: what it sets
     would be left to others. It is cut after `lasts_s`, where that is given, also from a server that
@@ -106,10 +110,10 @@ def connect(
                 raise TargetRefused("is-a-pooler", server=parameters.label)
             return session
         _tried_often(session, "SET statement_timeout = 0")
-        session.execute(_ONLY_CATALOG, prepare=False)
+        session.execute(_OF_OURS, prepare=False)
         lift_guards(session, work, statement_limit_s)
         if keeps_path:
-            session.execute(_OWN_PATH, prepare=False)
+            session.execute(_OF_USERS, prepare=False)
     except psycopg.Error as error:
         # Such as a server that is stopped just now: it let us in and ended the session.
         session.close()

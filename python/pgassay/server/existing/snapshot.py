@@ -48,7 +48,9 @@ def snapshot(parameters: ConnectionParameters) -> Snapshot:
     """Reads what the server is like now, in a session of its own: one that has set something would
     see its own values."""
     with as_target_error("looking at the server"), connect(parameters) as session:
-        rows = session.execute(statement("existing/snapshot"), prepare=False).fetchall()
+        found = session.execute(statement("existing/snapshot"), prepare=False)
+        found.nextset()  # the first statement returns nothing
+        rows = found.fetchall()
         things = {Thing(Kind(kind), name): like for kind, name, like in rows}
         return Snapshot(parameters, things, _auto_conf(session))
 

@@ -30,6 +30,7 @@ def read_settings(session: Connection) -> dict[str, Setting]:
     """Returns every setting that this session may see, by name."""
     with session.cursor(row_factory=dict_row) as cursor:
         cursor.execute(statement("settings/settings"), prepare=False)
+        cursor.nextset()  # the first statement returns nothing
         return {
             row["name"]: Setting(
                 **{**row, "context": Context(row["context"]), "enumvals": tuple(row["enumvals"])}

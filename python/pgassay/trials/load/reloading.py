@@ -210,6 +210,7 @@ def reloads_of(trial: PlannedTrial, plan: Plan, target: Target) -> Iterator[Relo
     # A trial whose arms alternate has one measured step.
     warmup_s = sum(step.duration_s for step in plan.steps_in(trial.block) if not step.measured)
     with as_target_error("settings that alternate"), target.connect() as session:
+        session.execute("RESET jit")  # it may alternate, and this session waits until it sees that
         reloads = Reloads(session, target, plan.arms, order, trial.slice_s, warmup_s)
         try:
             reloads.rehearse()
