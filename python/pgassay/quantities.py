@@ -23,6 +23,15 @@ def with_unit(title: str, unit: str) -> str:
     return f"{title}{comma()}{unit}" if unit else str(title)
 
 
+class IntervalForm(StrEnum):
+    """How the ends of an interval of changes are written."""
+
+    PER_CENT = "per-cent"
+    TO_MULTIPLE = "to-multiple"
+    """The lower end in per cent."""
+    MULTIPLES = "multiples"
+
+
 class LoadUnit(StrEnum):
     """What the levels of a load count, as it is stored and compared."""
 
@@ -61,14 +70,21 @@ def duration(seconds: float) -> str:
 
 
 MULTIPLE_ABOVE = 100.0
-"""Per cent of increase above which a change is written as a multiple of the baseline, with its
-interval: `+420 %` is read as 4.2 times, and is 5.2 times. A decrease stays in per cent, because it
-cannot pass 100 %."""
+"""Per cent of increase above which a change is written as a multiple of the baseline: `+420 %` is
+read as 4.2 times, and is 5.2 times. A decrease stays in per cent, because it cannot pass 100 %.
+Both ends of the interval of a multiple are multiples; of another one those above this limit."""
 
 
 def is_multiple(change_pct: float | None) -> bool:
     """Returns whether a change is written as a multiple of the baseline."""
     return change_pct is not None and change_pct > MULTIPLE_ABOVE
+
+
+def interval_form(low_pct: float, high_pct: float, change_pct: float | None = None) -> IntervalForm:
+    """Returns how an interval of a change (all in per cent) is written."""
+    if is_multiple(change_pct) or is_multiple(low_pct):
+        return IntervalForm.MULTIPLES
+    return IntervalForm.TO_MULTIPLE if is_multiple(high_pct) else IntervalForm.PER_CENT
 
 
 def multiple(change_pct: float) -> str:
@@ -97,10 +113,10 @@ def gain(change_pct: float) -> str:
 
 def signed_percent(value: float | None, like: float | None = None) -> str:
     """Writes a change in per cent with a sign, such as `+3.1 %`, with a true minus sign; as a
-    multiple, `5.2 times`, where the change, or the one that it is an end of (`like`), is large."""
+    multiple, `5.2 times`, where it or the change that it is an end of (`like`) is large."""
     if value is None:
         return tr("n/a")
-    if is_multiple(value if like is None else like):
+    if is_multiple(value) or is_multiple(like):
         return times(value)
     return f"{signed(value)} %"
 

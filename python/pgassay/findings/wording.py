@@ -18,7 +18,7 @@ from pgassay.analysis.verdicts.model import ArmSummary
 from pgassay.language import messages_of
 from pgassay.note_catalogues import VALUES, table_of
 from pgassay.notes import Note, Term
-from pgassay.quantities import RATE_DIGITS, beyond, digits_of, is_multiple
+from pgassay.quantities import RATE_DIGITS, IntervalForm, beyond, digits_of, interval_form
 
 
 @cache
@@ -44,9 +44,25 @@ def interval(estimate: Estimated, margin: float = 0.0, *, unsigned: bool = False
     if estimate.ci95_pct is None:
         return Note.of("findings/no-interval-of-blocks", blocks=blocks)
     low, high = _bounds(estimate.ci95_pct, margin, unsigned)
-    if is_multiple(estimate.effect_pct):
-        return Note.of("findings/multiples-of-blocks", low=low, high=high, blocks=blocks)
-    return Note.of("findings/interval-of-blocks", low=low, high=high, blocks=blocks)
+    form = interval_form(low, high, estimate.effect_pct)
+    return Note.of(_OF_BLOCKS[form], low=low, high=high, blocks=blocks)
+
+
+_FORMS = {
+    IntervalForm.PER_CENT: "findings/interval",
+    IntervalForm.TO_MULTIPLE: "findings/interval-to-multiple",
+    IntervalForm.MULTIPLES: "findings/multiples",
+}
+_OF_BLOCKS = {
+    IntervalForm.PER_CENT: "findings/interval-of-blocks",
+    IntervalForm.TO_MULTIPLE: "findings/interval-to-multiple-of-blocks",
+    IntervalForm.MULTIPLES: "findings/multiples-of-blocks",
+}
+_RANGES = {
+    IntervalForm.PER_CENT: "findings/range",
+    IntervalForm.TO_MULTIPLE: "findings/range-to-multiple",
+    IntervalForm.MULTIPLES: "findings/range-of-multiples",
+}
 
 
 def aside(interval: Note) -> Note:
@@ -73,14 +89,14 @@ def percent_interval(
     unsigned: bool = False,
     effect_pct: float | None = None,
 ) -> Note:
-    """Return an interval of per cent or of another unit, such as `95 % CI 1.8 to 4.4 %`; as
-    multiples where `effect_pct`, which it is of, is one."""
+    """Return an interval of per cent, of a change `effect_pct`, or of another unit, such as
+    `95 % CI 1.8 to 4.4 %`."""
     if ends is None:
         return Note("findings/no-interval")
     low, high = _bounds(ends, margin, unsigned)
-    if is_multiple(effect_pct):
-        return Note.of("findings/multiples", low=low, high=high)
-    return Note.of("findings/interval", low=low, high=high, unit=unit)
+    form = interval_form(low, high, effect_pct) if unit == "%" else IntervalForm.PER_CENT
+    with_unit = {"unit": unit} if form is IntervalForm.PER_CENT else {}
+    return Note.of(_FORMS[form], low=low, high=high, **with_unit)
 
 
 def slow_range(comparison: Comparison, margin: float) -> Note:
@@ -88,7 +104,7 @@ def slow_range(comparison: Comparison, margin: float) -> Note:
     if comparison.slow_ci90_pct is None:
         return Note("findings/range-unknown")
     low, high = _bounds(comparison.slow_ci90_pct, margin, unsigned=False)
-    return Note.of("findings/range", low=low, high=high)
+    return Note.of(_RANGES[interval_form(low, high)], low=low, high=high)
 
 
 def percent(value: float | None) -> Note | Term:

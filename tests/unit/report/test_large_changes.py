@@ -8,9 +8,18 @@ import pytest
 
 from pgassay.findings.answer.undecided import why
 from pgassay.language import decimals, in_language
-from pgassay.quantities import gain, is_multiple, multiple, rate, signed_percent, times
+from pgassay.quantities import (
+    gain,
+    interval_form,
+    is_multiple,
+    multiple,
+    rate,
+    signed_percent,
+    times,
+)
 from pgassay.report.tables.cells import interval, with_interval
 from pgassay.workflows.reporting import analyse_run
+from support.notes import codes_in
 from support.synthetic.directories import synthetic_run
 
 
@@ -51,12 +60,34 @@ def test_ends_of_intervals_are_multiples_of_any_size(change_pct: float, shown: s
     assert multiple(change_pct) == shown
 
 
-def test_an_interval_is_written_as_its_change_is() -> None:
-    assert interval((-10.0, 650.0), 20.0) == "−10.0 % to +650.0 %"
+def test_an_interval_is_written_as_its_change_is_and_a_large_end_as_a_multiple() -> None:
+    assert interval((-10.0, 650.0), 20.0) == "−10.0 % to 7.5 times"
     assert interval((-10.0, 650.0), 150.0) == "0.90 times to 7.5 times"
     assert (
         with_interval(150.0, (-10.0, 650.0)).replace("\xa0", " ") == "2.5 times (0.90 to 7.5 times)"
     )
+
+
+@pytest.mark.parametrize(
+    ("ends", "change_pct", "form"),
+    [
+        ((-10.0, 100.0), 20.0, "per-cent"),
+        ((-10.0, 101.0), 20.0, "to-multiple"),
+        ((-10.0, 650.0), 150.0, "multiples"),
+        ((110.0, 650.0), None, "multiples"),
+        ((-90.0, -10.0), -50.0, "per-cent"),
+    ],
+)
+def test_one_rule_says_how_the_ends_of_an_interval_are_written(
+    ends: tuple[float, float], change_pct: float | None, form: str
+) -> None:
+    assert interval_form(*ends, change_pct) == form
+
+
+def test_sentences_follow_it(tmp_path: Path) -> None:
+    run, _, _ = synthetic_run(tmp_path / "run", effects={"a2": 0.3}, noise=0.6)
+    context = analyse_run(run)
+    assert "findings/interval-to-multiple-of-blocks" in codes_in(context.ending.rows[0].sentence)
 
 
 def test_a_rate_has_three_digits_and_no_number_an_exponent() -> None:

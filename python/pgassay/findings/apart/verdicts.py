@@ -11,7 +11,7 @@ from pgassay.analysis.model import Comparison, Verdict
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.wording import as_sentences, aside, percent
 from pgassay.notes import Note, Term, Value
-from pgassay.quantities import beyond, is_multiple
+from pgassay.quantities import IntervalForm, beyond, interval_form, is_multiple
 
 _RULE = "findings/apart/verdicts"
 
@@ -67,6 +67,13 @@ def limit_of(found: RunDifference) -> Note | None:
     )
 
 
+_FORMS = {
+    IntervalForm.PER_CENT: "some",
+    IntervalForm.TO_MULTIPLE: "to_multiple",
+    IntervalForm.MULTIPLES: "multiples",
+}
+
+
 def interval_words(found: RunDifference, margin: float) -> Note:
     """Return an interval with its trials: `95 % CI −14.2 to +3.1 %, 8 and 8 trials in 2 runs`."""
     runs = Note.of(f"{_RULE}/interval.runs", number=sum(found.runs))
@@ -75,7 +82,7 @@ def interval_words(found: RunDifference, margin: float) -> Note:
     interval = Note(f"{_RULE}/interval.none")
     if found.comparison.ci95_pct is not None:
         low, high = (beyond(end, 100.0 * margin) for end in found.comparison.ci95_pct)
-        form = "multiples" if is_multiple(found.comparison.effect_pct) else "some"
+        form = _FORMS[interval_form(low, high, found.comparison.effect_pct)]
         interval = Note.of(f"{_RULE}/interval.{form}", low=low, high=high)
     first, second = found.trials
     return Note.of(

@@ -13,7 +13,7 @@ from pgassay.analysis.history.model import Change, HistoryAnalysis, Series
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.wording import measured, percent
 from pgassay.notes import Note, Term, Value
-from pgassay.quantities import beyond, day
+from pgassay.quantities import beyond, day, interval_form
 
 _RULE = "findings/history/levels"
 _NOTABLE_INERTIA = 0.3
@@ -62,7 +62,8 @@ def interval_of(change: Change, analysis: HistoryAnalysis) -> Note:
     metric, ends = METRICS[change.metric], (change.change.low or 0.0, change.change.high or 0.0)
     if change.is_percent:
         low, high = (beyond(end, 100.0 * analysis.smallest_effect) for end in ends)
-        return Note.of(f"{_RULE}/change.interval", low=low, high=high)
+        form = interval_form(low, high, change.change.value)
+        return Note.of(f"{_RULE}/change.{form.value}", low=low, high=high)
     first, last = (measured(end, metric) for end in ends)
     return Note.of(f"{_RULE}/change.amounts", low=first, high=last)
 

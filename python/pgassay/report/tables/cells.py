@@ -19,7 +19,8 @@ from pgassay.analysis.statistics import values
 from pgassay.findings.wording import quantity
 from pgassay.language import Message, decimals, tr
 from pgassay.quantities import (
-    is_multiple,
+    IntervalForm,
+    interval_form,
     load,
     multiple,
     plain_number,
@@ -108,11 +109,10 @@ def valued(value: Any, write: Callable[[Any], str] = str) -> Cell:
 
 
 def interval(ends: tuple[float, float] | None, change_pct: float | None = None) -> str:
-    """Return an interval, such as `−1.2 % to +3.4 %`, as the change that it is of is written; in
-    per cent where that is not given."""
+    """Return an interval of a change, such as `−1.2 % to +3.4 %`."""
     if ends is None:
         return ABSENT
-    low, high = (signed_percent(end, like=change_pct or 0.0) for end in ends)
+    low, high = (signed_percent(end, like=change_pct) for end in ends)
     return tr("{low} to {high}", low=low, high=high)
 
 
@@ -121,11 +121,13 @@ def with_interval(change_pct: float | None, ends: tuple[float, float] | None) ->
     change = _unbroken(signed_percent(change_pct))
     if ends is None:
         return change
-    if is_multiple(change_pct):
-        low, high = multiple(ends[0]), times(ends[1])
-        return f"{change} ({_unbroken(tr('{low} to {high}', low=low, high=high))})"
-    low, high = map(signed, ends)
-    return f"{change} ({_unbroken(tr('{low} to {high} %', low=low, high=high))})"
+    form = interval_form(*ends, change_pct)
+    if form is IntervalForm.PER_CENT:
+        low, high = map(signed, ends)
+        return f"{change} ({_unbroken(tr('{low} to {high} %', low=low, high=high))})"
+    first = multiple if form is IntervalForm.MULTIPLES else signed_percent
+    words = tr("{low} to {high}", low=first(ends[0]), high=times(ends[1]))
+    return f"{change} ({_unbroken(words)})"
 
 
 def _unbroken(text: str) -> str:
