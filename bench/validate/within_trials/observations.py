@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import signal
 
 from pgassay.analysis.measures.model import SignalKey
 from pgassay.analysis.observation.slices import Slices
@@ -27,10 +28,8 @@ def autoregressive(
 ) -> NDArray[Any]:
     """Rows of values around 0 whose neighbours have this correlation."""
     noise = source.normal(0.0, sd * np.sqrt(1.0 - memory**2), (rows, count))
-    found = np.empty((rows, count))
-    found[:, 0] = source.normal(0.0, sd, rows)
-    for at in range(1, count):
-        found[:, at] = memory * found[:, at - 1] + noise[:, at]
+    noise[:, 0] = source.normal(0.0, sd, rows)
+    found: NDArray[Any] = signal.lfilter([1.0], [1.0, -memory], noise, axis=1)
     return found
 
 
@@ -39,19 +38,24 @@ def recorded(
     seed: int,
     *,
     width_s: float = 60.0,
+    slow: float = 0.1,
     times: Mapping[SignalKey, float] | None = None,
     from_ns: int = 2**62,
 ) -> Slices:
-    """An observation; from a moment on, some signals are a multiple of what they were."""
+    """An observation; from a moment on, some signals are a multiple of what they were.
+
+    Logarithms vary by 0.1 with a memory of a minute and by `slow` with one of two hours, around a
+    day's wave of half of the mean.
+    """
     count = round(hours * 3600 / width_s)
     at_s = np.arange(count) * width_s
     starts = START_NS + (at_s * 1e9).astype(np.int64)
     source = np.random.default_rng(seed)
     rows = len(EVENTS) + 2
     fast = autoregressive(source, count, np.exp(-width_s / 60.0), 0.1, rows)
-    slow = autoregressive(source, count, np.exp(-width_s / 7200.0), 0.1, rows)
+    waves = autoregressive(source, count, np.exp(-width_s / 7200.0), slow, rows)
     wave = 1.0 + 0.5 * np.sin(2.0 * np.pi * at_s / 86400.0)
-    course = wave * np.exp(fast + slow)
+    course = wave * np.exp(fast + waves)
     values: dict[SignalKey, NDArray[Any]] = {
         ("sessions", "", event): row for event, row in zip(EVENTS, course, strict=False)
     }

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from bench.validate.within_trials.observations import EVENTS, HOUR_NS, START_NS, STATEMENT, recorded
 
 from pgassay.analysis.observation.periods.compare import Period, compare_periods
 from pgassay.analysis.observation.periods.model import PeriodsAnalysis, SettingChange
@@ -27,7 +28,6 @@ from pgassay.spec.parse import parse_spec
 from support.refusals import refused
 from support.runs.json_page import documented
 from support.synthetic.hostile import MARKUP
-from support.synthetic.periods import EVENTS, HOUR_NS, START_NS, STATEMENT, recorded
 
 RULE = "findings/observation/periods/"
 TEXT = "SELECT * FROM ledger WHERE account_id = $1"
