@@ -164,6 +164,7 @@ bench: $(DEV)
 	$(BIN)/python -m bench.startup
 	$(BIN)/python -m bench.generators
 	$(BIN)/python -m bench.load_hosts
+	$(BIN)/python -m bench.observed_week
 
 # The engine as a checkout builds it and as wheels do, each beside pgbench: two pages in target.
 bench-profiles:

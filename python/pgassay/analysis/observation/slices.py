@@ -74,7 +74,8 @@ class Slices:
     def between(self, start_ns: int, end_ns: int) -> Slices:
         """Returns the slices whose middle lies in a period."""
         middles = (self.starts_ns + self.ends_ns) // 2
-        return self.at((middles >= start_ns) & (middles < end_ns))
+        inside = (middles >= start_ns) & (middles < end_ns)
+        return self if inside.all() else self.at(inside)
 
     def merged(self, width_s: float) -> Slices:
         """Averages over windows of this length, from the first slice on, weighted by the seconds
