@@ -112,11 +112,15 @@ def test_an_observation_has_its_hosts_table(tmp_path: Path) -> None:
     assert observed.host.vmstat["us"] == pytest.approx(25.0)
     # Twenty seconds are ten windows of two.
     assert len(observed.host_windows) == 10
+    figures = {(one.device, one.name): one for one in observed.infrastructure}
+    user = figures["", "us"]
+    assert [one.median for one in user.spreads] == [pytest.approx(25.0)]
+    assert [one.mean for one in user.figures] == [pytest.approx(25.0)]
     page = pgassay("report", tmp_path / "run")
     assert page.returncode == 0, page.stderr
     text = (tmp_path / "run" / "report.html").read_text()
-    assert 'aria-label="vmstat"' in text
-    assert 'title="Writes, per s">w/s</th>' in text
+    assert "<small>Processors, user, %</small>" in text
+    assert 'aria-label="vmstat"' not in text, "one table has the host's figures"
 
 
 def test_what_is_written_through_a_mapping_counts_once() -> None:

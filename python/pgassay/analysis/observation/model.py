@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pgassay.analysis.host.model import HostWindow
 from pgassay.analysis.observation.standby_lag import Unknown
 from pgassay.analysis.observation.statements import Statement
+from pgassay.analysis.sampled.model import HostFigure
 from pgassay.notes import Note
 
 if TYPE_CHECKING:
@@ -65,8 +66,10 @@ class ObservationSummary:
     """Figures of a standby that were unknown at times."""
     classic: ClassicView | None = None
     """pg_expecto's figures."""
+    infrastructure: tuple[HostFigure, ...] = ()
+    """The host's figures over even intervals and over all of the time."""
     host: HostWindow | None = None
-    """Over the time in which the host was read."""
+    """In the columns of vmstat and iostat, over the time in which the host was read."""
     host_windows: tuple[HostWindow, ...] = ()
     """The same in windows of equal length."""
 

@@ -68,6 +68,7 @@ def summarise_observation(
             },
             environment or EnvironmentFile(),
         ),
+        infrastructure=gathered.classic.host(environment or EnvironmentFile()),
         host=gathered.host.whole(),
         host_windows=gathered.host.windows(),
     )

@@ -30,6 +30,8 @@ from pgassay.analysis.reading.binned import CounterTrack, Floats, Times, summed_
 from pgassay.analysis.reading.counters import CounterSeries, Key
 from pgassay.analysis.reading.logged import logged_in
 from pgassay.analysis.reading.metrics import WAIT_CLASSES
+from pgassay.analysis.sampled.host_figures import observed_host
+from pgassay.analysis.sampled.model import HostFigure
 from pgassay.analysis.waits.wait_profile import SampledWaits, WaitProfile, looks_in
 from pgassay.samples.forms.environment import EnvironmentFile
 from pgassay.samples.forms.observation import SegmentFile
@@ -267,6 +269,13 @@ class ClassicCourse:
         self._series.append(replace(series, steps=inner))
         values = dict(sessions_by_event(waits, start, end, since_ns=since_ns, gaps=gaps))
         self._signals.append(TrialSignals(number, number, OBSERVED, seconds, 0, values))
+
+    def host(self, environment: EnvironmentFile) -> tuple[HostFigure, ...]:
+        """Returns the figures of the host over the whole observation."""
+        if not self._series:
+            return ()
+        vm = {name: str(value) for name, value in environment.host.vm.items()}
+        return observed_host(joined(self._series), vm)
 
     def view(
         self, statements: Mapping[str, float], environment: EnvironmentFile

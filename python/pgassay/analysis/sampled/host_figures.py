@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pgassay.analysis.compare.many import Measured, Place, figures_by_arm
-from pgassay.analysis.compare.model import FEW_BLOCKS
+from pgassay.analysis.compare.model import FEW_BLOCKS, ArmFigure
 from pgassay.analysis.measures.courses.even_series import (
     WAIT_TYPES,
     EvenSeries,
@@ -59,10 +59,7 @@ class Sampled:
     def host(self) -> tuple[HostFigure, ...]:
         """Returns the figures of the whole host, then those of each disk; of arms that alternate on
         one server those of their slices, none of arms that run side by side."""
-        named = [("", one) for one in HOST]
-        return self._compared(
-            named + [(disk, one) for disk in disks_of(self.series) for one in DISK]
-        )
+        return self._compared(_named(self.series))
 
     def speed(self) -> tuple[HostFigure, ...]:
         """Returns SPEED, WAITINGS and the types of waits; none of arms that alternate."""
@@ -77,6 +74,7 @@ class Sampled:
             for one in named
         ]
         compared = figures_by_arm(self.plan, means, (), FEW_BLOCKS)
+        arms = [arm.id for arm in self.plan.arms]
         made = (
             HostFigure(
                 one.name,
@@ -84,7 +82,7 @@ class Sampled:
                 one.unit,
                 one.digits,
                 one.good,
-                tuple(_spreads(self.plan, self.series, self.intervals, device, one)),
+                tuple(_spreads(arms, self.series, self.intervals, device, one)),
                 of_arms,
             )
             for (device, one), of_arms in zip(named, compared, strict=True)
@@ -104,6 +102,34 @@ def sampled_of(plan: Plan, series: Sequence[EvenSeries], knobs: Knobs) -> Sample
         [figures(one, width_s, knobs[one.arm]) for one in known],
         [of_whole(one, knobs[one.arm]) for one in known],
     )
+
+
+def observed_host(one: EvenSeries, vm: Mapping[str, str]) -> tuple[HostFigure, ...]:
+    """Returns the figures of the host, then those of each disk, of a series that is compared with
+    nothing."""
+    if not one.intervals:
+        return ()
+    intervals = figures(one, interval_width_s(one.seconds), vm)
+    whole = of_whole(one, vm)
+    return tuple(
+        HostFigure(
+            defined.name,
+            device,
+            defined.unit,
+            defined.digits,
+            defined.good,
+            spreads,
+            (ArmFigure(one.arm, defined.times * value, 1),),
+        )
+        for device, defined in _named([one])
+        if (value := defined.of(device, whole)) is not None
+        and (spreads := tuple(_spreads([one.arm], [one], [intervals], device, defined)))
+    )
+
+
+def _named(series: Sequence[EvenSeries]) -> list[tuple[str, Definition]]:
+    """The figures of the whole host, of no device, then those of each disk."""
+    return [("", one) for one in HOST] + [(disk, one) for disk in disks_of(series) for one in DISK]
 
 
 def of_whole(one: EvenSeries, vm: Mapping[str, str]) -> Mapping[str, float]:
@@ -138,18 +164,18 @@ def _values(
 
 
 def _spreads(
-    plan: Plan,
+    arms: Sequence[str],
     series: Sequence[EvenSeries],
     every: Sequence[Figures],
     disk: str,
     defined: Definition,
 ) -> Iterator[IntervalSpread]:
-    for arm in plan.arms:
-        own = [row for one, row in zip(series, every, strict=True) if one.arm == arm.id]
+    for arm in arms:
+        own = [row for one, row in zip(series, every, strict=True) if one.arm == arm]
         rows = [found for row in own if (found := defined.of(disk, row)) is not None]
         known = np.concatenate(rows) if rows else np.empty(0)
         known = defined.times * known[np.isfinite(known)]
         if len(known):
             yield IntervalSpread(
-                arm.id, float(np.median(known)), float(known.min()), float(known.max())
+                arm, float(np.median(known)), float(known.min()), float(known.max())
             )

@@ -15,7 +15,7 @@ from pgassay.report.document.blocks import Facts, Heading
 from pgassay.report.environment import not_measured
 from pgassay.report.sections.observation import lists, method, recognised, waits
 from pgassay.report.summaries import observation as observation_summary
-from pgassay.report.tables.host import host_facts
+from pgassay.report.tables.infrastructure import observed_host_table
 from pgassay.report.tables.profile import classic_facts
 
 _SOURCES = {
@@ -45,7 +45,7 @@ def observation_parts(context: ObservationContext) -> dict[str, Part]:
         "caveats": method.caveats.blocks(context),
         "profile": [
             Facts(classic_facts(observed.classic)),
-            *host_facts(observed.host),
+            observed_host_table(context).without_zeros()[0],
         ],
         "diagnosis": recognised.diagnosis.blocks(context),
         "waits": waits.waits.blocks(context),

@@ -5,7 +5,7 @@ Enters: the context. Leaves: tables. Never: shows a figure that was not read as 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from pgassay.analysis.compare.model import ArmFigure
 from pgassay.analysis.measures.courses.even_series import WAIT_TYPES
@@ -22,10 +22,11 @@ from pgassay.analysis.sampled.model import (
 from pgassay.language import Message, clauses, colon, decimals, listed, tr
 from pgassay.quantities import load, plain_number, spaced, with_unit
 from pgassay.report.charts.style import arm_styles
-from pgassay.report.context import ReportContext
+from pgassay.report.context import ObservationContext, ReportContext
 from pgassay.report.document.table import Cell, Column, Table, table
 from pgassay.report.tables.by_arm import arm_columns
 from pgassay.report.tables.cells import ABSENT, valued, with_interval
+from pgassay.samples.forms.environment import EnvironmentFile
 
 ROLES = {
     "data": Message("data"),
@@ -40,55 +41,72 @@ _BY_NAME = {one.name: one for one in (*HOST, *DISK, *SPEED, *_WAITS)}
 
 def disk_titles(context: ReportContext) -> dict[str, str]:
     """Maps each disk to its name and what lies on it, those with the server's files first."""
+    return _titles(context.environment, context.analysis.explanation.infrastructure)
+
+
+def _titles(environment: EnvironmentFile, figures: Sequence[HostFigure]) -> dict[str, str]:
     holds: dict[str, list[str]] = {}
-    for role, place in context.environment.host.storage.items():
+    for role, place in environment.host.storage.items():
         for device in dict.fromkeys((*place.devices, *place.disks)):
             holds.setdefault(device, []).append(ROLES.get(role, role))
-    found = [one.device for one in context.analysis.explanation.infrastructure if one.device]
+    found = [one.device for one in figures if one.device]
     disks = sorted(dict.fromkeys(found), key=lambda disk: disk not in holds)
     return {disk: f"{disk} ({listed(holds[disk])})" if disk in holds else disk for disk in disks}
 
 
 def host_table(context: ReportContext, *, details: bool = True) -> Table:
     """Makes a row for each figure: its median, range and change in every arm."""
-    titles = disk_titles(context)
+    found = _worth(context.analysis.explanation.infrastructure, details=details)
+    return _host_table(found, disk_titles(context), arm_columns(context))
+
+
+def observed_host_table(context: ObservationContext) -> Table:
+    """Makes a row for each figure of an observation: its median, range and mean."""
+    found = context.observed.infrastructure
+    arms = dict.fromkeys(each.arm for one in found for each in one.figures)
+    observed = [Column(Message("Median (smallest to largest)"), name=arm) for arm in arms]
+    return _host_table(found, _titles(context.environment, found), observed)
+
+
+def _host_table(
+    found: Sequence[HostFigure], titles: Mapping[str, str], arms: Sequence[Column]
+) -> Table:
     columns = (
         Column(Message("Of"), "group", name="of"),
         Column(Message("Figure"), "heading"),
-        *arm_columns(context),
+        *arms,
     )
-    found = _worth(context.analysis.explanation.infrastructure, details=details)
     ordered = [one for of in ("", *titles) for one in found if one.device == of]
     rows: list[tuple[str | Cell, ...]] = [
-        (titles.get(one.device, tr("Processors and memory")), *_row(context, one))
-        for one in ordered
+        (titles.get(one.device, tr("Processors and memory")), *_row(arms, one)) for one in ordered
     ]
     return table(columns, rows)
 
 
 def speed_table(context: ReportContext, *, details: bool = True) -> Table:
     """Makes a row for SPEED, WAITINGS and each type of waits: median, range and change by arm."""
-    columns = (Column(Message("Figure"), "heading"), *arm_columns(context))
+    arms = arm_columns(context)
+    columns = (Column(Message("Figure"), "heading"), *arms)
     found = _worth(context.analysis.explanation.speed, details=details)
-    return table(columns, [_row(context, one) for one in found])
+    return table(columns, [_row(arms, one) for one in found])
 
 
 def _worth(found: Sequence[HostFigure], *, details: bool) -> list[HostFigure]:
     return [one for one in found if details or not _BY_NAME[one.name].detail]
 
 
-def _row(context: ReportContext, one: HostFigure) -> tuple[Cell, ...]:
+def _row(arms: Sequence[Column], one: HostFigure) -> tuple[Cell, ...]:
     known = _BY_NAME[one.name]
     name = Cell(one.name, note=with_unit(known.title, known.unit))
-    return (name, *_cells(context, one))
+    return (name, *_cells(arms, one))
 
 
-def _cells(context: ReportContext, one: HostFigure) -> Iterable[Cell]:
+def _cells(arms: Sequence[Column], one: HostFigure) -> Iterable[Cell]:
     spreads = {each.arm: each for each in one.spreads}
     figures = {each.arm: each for each in one.figures}
-    for arm in context.analysis.answer.arms:
-        spread = spreads.get(arm.id)
-        yield Cell(ABSENT) if spread is None else _cell(one, spread, figures[arm.id])
+    for arm in arms:
+        spread = spreads.get(arm.name)
+        yield Cell(ABSENT) if spread is None else _cell(one, spread, figures[arm.name])
 
 
 def _cell(one: HostFigure, spread: IntervalSpread, figure: ArmFigure) -> Cell:

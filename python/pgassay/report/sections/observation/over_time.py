@@ -1,12 +1,12 @@
 """The observation over time: commits, how far a standby is behind, the host.
 
-Enters: the context. Leaves: charts, and tables in vmstat's and iostat's columns.
+Enters: the context. Leaves: charts, and a table of the host's figures.
 Never: joins a line over a gap, draws a lag that is not known, or shows an unread figure as zero.
 """
 
 from __future__ import annotations
 
-from pgassay.language import Message, tr
+from pgassay.language import Message, clauses, tr
 from pgassay.report.charts.over_time.observed import (
     disks_chart,
     processors_chart,
@@ -14,10 +14,10 @@ from pgassay.report.charts.over_time.observed import (
     throughput_chart,
 )
 from pgassay.report.context import ObservationContext
-from pgassay.report.document.blocks import Chart, Fold, Paragraph, note
+from pgassay.report.document.blocks import Chart, Paragraph, note
 from pgassay.report.document.section import Blocks, section
 from pgassay.report.document.text import texts_of
-from pgassay.report.tables.host import host_tables_over_time
+from pgassay.report.tables.infrastructure import observed_host_table
 
 sentence = texts_of(__name__)
 
@@ -59,9 +59,13 @@ def host(context: ObservationContext) -> Blocks:
     if chart := disks_chart(observed):
         caption = tr("What the host’s disks read and wrote, and how much WAL the server made.")
         yield Chart("disks", chart, tr("Disks and WAL"), _with_gaps(caption))
-    if hosts := host_tables_over_time(observed.host_windows, observed.host):
-        columns = sentence.marked("columns_of_vmstat_and")
-        yield Fold(tr("The numbers"), [*hosts, note(columns)])
+    shown, zero = observed_host_table(context).without_zeros()
+    yield shown
+    if zero:
+        names = clauses(f"{one[1]} ({one[0]})" for one in zero)
+        yield note(tr("Zero throughout: {names}.", names=names))
+    if shown:
+        yield note(sentence.marked("median_of_the_intervals"))
 
 
 def _with_gaps(caption: str) -> str:

@@ -32,7 +32,8 @@ def diagnosis(context: ObservationContext) -> Blocks:
 @section("observation/methods", "Service and resources: LTES, USE")
 def methods(context: ObservationContext) -> Blocks:
     """Shows a table of each method, without cells that are zero in every window."""
-    measured = [one for one in context.methods if one.values]
+    host = {one.name for one in context.observed.infrastructure}
+    measured = [one for one in context.methods if one.values and one.cell.figure not in host]
     if not measured:
         return
     yield summed_up("report/sections/figures", n=len(measured))
@@ -40,6 +41,8 @@ def methods(context: ObservationContext) -> Blocks:
     yield method_table(measured, "ltes")
     yield Heading(tr("USE: utilisation, saturation and errors of each resource"))
     yield method_table(measured, "use")
+    if host:
+        yield note(sentence("disks_stand_in"))
     yield from not_measured(one.cell for one in context.methods)
     yield note(sentence("means_of_windows"))
 
