@@ -119,8 +119,8 @@ def _of_tables() -> Iterator[Msg]:
 
 
 def _has_words(text: str) -> bool:
-    """Whether there is more than places; stops and commas are others in Chinese."""
-    return any(re.search(r"[^\W\d_]|[.,;]", words) for words, *_ in Formatter().parse(text))
+    """Whether there is more than places; stops, commas and colons are others in Chinese."""
+    return any(re.search(r"[^\W\d_]|[.,:;]", words) for words, *_ in Formatter().parse(text))
 
 
 def _inside(node: ast.expr) -> Iterator[ast.expr]:
