@@ -81,6 +81,7 @@ RULES = (
     "findings/behaviour/wal_locks",
     "findings/diagnosis/recognised",
     "findings/history/levels",
+    "findings/incidents/signs",
     "findings/noise/aa_run",
     "findings/noise/fitness",
     "findings/noise/forecast",

@@ -36,6 +36,10 @@ COMMANDS = {
         "observe.compare:compare",
         "Compare two observations, or two periods of one: what differs by more than usual.",
     ),
+    "observe incidents": (
+        "observe.incidents:incidents",
+        "Find incidents in an observation: when, how large, what began first.",
+    ),
     "profile": (
         "profile.command",
         "Show by function where a server on this host spends CPU time: flame graphs, by perf.",

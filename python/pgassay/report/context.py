@@ -26,6 +26,7 @@ if TYPE_CHECKING:  # reports of runs need nothing of the rooms of others, a summ
     from pgassay.analysis.history.model import HistoryAnalysis
     from pgassay.analysis.measures.courses.chart_series import ChartSeries
     from pgassay.analysis.methods.model import ObservedCell
+    from pgassay.analysis.observation.incidents.model import Incidents
     from pgassay.analysis.observation.model import ObservationSummary
     from pgassay.analysis.observation.periods.model import PeriodsAnalysis
     from pgassay.analysis.trace.model import TraceSummary
@@ -128,11 +129,30 @@ class ObservationContext:
     """queryid → text of its statements."""
     findings: tuple[Finding, ...] = ()
     methods: tuple[ObservedCell, ...] = ()
+    incidents: Incidents | None = None
+    """None where they were not looked for."""
 
     @property
     def title(self) -> str:
         """Returns the title of the report, which names the observed server."""
         return tr("Observation of {server}", server=self.described.server)
+
+
+@dataclass(frozen=True)
+class IncidentsContext:
+    """The incidents of one observation."""
+
+    run_name: str
+    described: ObservationFile
+    incidents: Incidents
+    version: str
+    texts: Mapping[str, str] = field(default_factory=dict)
+    """queryid → text of its statements."""
+
+    @property
+    def title(self) -> str:
+        """Returns the title of the report, which names the observed server."""
+        return tr("Incidents of {server}", server=self.described.server)
 
 
 @dataclass(frozen=True)
@@ -226,5 +246,5 @@ class PeriodsContext:
 
 BriefContext = StoredContext | PeriodsContext
 """What a brief is made of."""
-AnyContext = StoredContext | ApartContext | HistoryContext | PeriodsContext
+AnyContext = StoredContext | ApartContext | HistoryContext | PeriodsContext | IncidentsContext
 """What a report is made of."""

@@ -13,6 +13,7 @@ from pgassay.report.context import (
     AnyContext,
     ApartContext,
     HistoryContext,
+    IncidentsContext,
     ObservationContext,
     PeriodsContext,
     ReportContext,
@@ -88,6 +89,10 @@ def sections_of(context: AnyContext) -> Sequence[Section]:
             from pgassay.report.sections.periods import PERIOD_SECTIONS
 
             return PERIOD_SECTIONS
+        case IncidentsContext():
+            from pgassay.report.sections.incidents import INCIDENT_SECTIONS
+
+            return INCIDENT_SECTIONS
         case TraceContext():
             from pgassay.report.sections.trace import TRACE_SECTIONS
 
@@ -109,3 +114,5 @@ def _notes(context: AnyContext) -> tuple[str, str]:
             return ntr("{n} run", "{n} runs", len(runs)), tr("made apart, not randomised")
         case PeriodsContext():
             return server_version(context.environment), tr("observed, not randomised")
+        case IncidentsContext():
+            return tr("observation, no verdict"), ""

@@ -18,6 +18,8 @@ from pgassay.analysis.gates.judge import judge_gates
 from pgassay.analysis.measures.asked import asked_of
 from pgassay.analysis.methods.tables import observed_cells
 from pgassay.analysis.model import RunFacts
+from pgassay.analysis.observation.incidents.find import find_incidents
+from pgassay.analysis.observation.stored_slices import slices_in
 from pgassay.analysis.observation.summary import summarise_observation
 from pgassay.analysis.observation.windows import observed_windows
 from pgassay.findings.diagnosis.observed import diagnose
@@ -124,6 +126,7 @@ def observation_context(directory: ObservationDirectory) -> ObservationContext:
         texts=texts,
         findings=diagnose(windows, environment),
         methods=observed_cells(windows, environment),
+        incidents=find_incidents(slices_in(directory)),
     )
 
 

@@ -53,7 +53,7 @@ def quiet(
             ("metric", "", "tps"): tps,
             ("class", "", "cpu"): 0.6 * busy,
             ("class", "", "data_io"): 0.3 * busy,
-            ("class", "", "lock"): locks,
+            ("class", "", "lock"): locks.copy(),
             ("sessions", "", "Lock:transactionid"): locks,
             ("database", "", "temp_bytes"): spilled,
             ("database", "", "sessions"): source.poisson(2.0, count).astype(np.float64) / WIDTH_S,

@@ -14,7 +14,10 @@ from pgassay.findings import registry
 from pgassay.report.document.section import Section
 from pgassay.report.sections.apart import APART_SECTIONS
 from pgassay.report.sections.history import HISTORY_SECTIONS
+from pgassay.report.sections.incidents import INCIDENT_SECTIONS
 from pgassay.report.sections.observation import OBSERVATION_SECTIONS
+from pgassay.report.sections.periods import PERIOD_SECTIONS
+from pgassay.report.sections.periods.groups import GROUP_SECTIONS
 from pgassay.report.sections.run_parts import RUN_SECTIONS
 from pgassay.report.sections.trace import TRACE_SECTIONS
 
@@ -27,6 +30,9 @@ LISTED: tuple[Section, ...] = (
     *TRACE_SECTIONS,
     *APART_SECTIONS,
     *HISTORY_SECTIONS,
+    *INCIDENT_SECTIONS,
+    # Its groups are made of a list of names.
+    *(one for one in PERIOD_SECTIONS if one not in GROUP_SECTIONS),
 )
 
 

@@ -16,6 +16,7 @@ from pgassay.report.context import (
     AnyContext,
     ApartContext,
     HistoryContext,
+    IncidentsContext,
     ObservationContext,
     PeriodsContext,
     ReportContext,
@@ -109,6 +110,10 @@ def _sections(context: AnyContext) -> Sequence[Section]:
             from pgassay.report.sections.periods import record as periods_record
 
             return of_periods.most, of_periods.settings, periods_record.limits
+        case IncidentsContext():
+            from pgassay.report.sections.incidents import found, trees
+
+            return found.incidents, trees.lock_trees, found.limits
         case TraceContext():
             from pgassay.report.sections.trace import figures
             from pgassay.report.sections.trace import method as of_trace

@@ -16,6 +16,7 @@ from pgassay.report.context import (
     AnyContext,
     ApartContext,
     HistoryContext,
+    IncidentsContext,
     ObservationContext,
     PeriodsContext,
     ReportContext,
@@ -66,6 +67,10 @@ def _json(context: AnyContext) -> str:
             from pgassay.report.objects.periods import render_periods_json  # runs need none of it
 
             return render_periods_json(context)
+        case IncidentsContext():
+            from pgassay.report.objects.incidents import render_incidents_json
+
+            return render_incidents_json(context)
     from pgassay.report.objects.traced import render_trace_object  # runs need none of it
 
     return render_trace_object(context)

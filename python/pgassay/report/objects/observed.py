@@ -13,6 +13,7 @@ from typing import Any
 from pgassay.analysis.methods.model import ObservedCell
 from pgassay.report.context import ObservationContext
 from pgassay.report.objects.analysis import finding_object
+from pgassay.report.objects.incidents import incidents_object
 from pgassay.report.objects.values import fields, finite
 from pgassay.report.summaries.observation import caveats
 from pgassay.stored_notes import note_to_json
@@ -29,6 +30,7 @@ def render_object(context: ObservationContext) -> str:
         "pgassay": context.version,
         **asdict(context.observed),
         "diagnosis": list(map(finding_object, context.findings)),
+        "incidents": _incidents(context),
         "methods": [_cell(one) for one in context.methods],
         "warnings": list(map(str, context.observed.notes)),
         "notes": list(map(note_to_json, context.observed.notes)),
@@ -51,6 +53,7 @@ def summary_object(run: str, context: ObservationContext) -> dict[str, Any]:
             "unknown": {name: asdict(one) for name, one in observed.unknown.items()},
             **fields(observed, "active_sessions", "classes", "events", "sampled_waits"),
             "diagnosis": list(map(finding_object, context.findings)),
+            "incidents": _incidents(context),
             "checkpoints": len(observed.checkpoints),
             "logged": observed.logged,
             "host": None if observed.host is None else asdict(observed.host),
@@ -74,3 +77,7 @@ def _cell(one: ObservedCell) -> dict[str, Any]:
         "mean": one.mean if one.values else None,
         "windows": one.values,
     }
+
+
+def _incidents(context: ObservationContext) -> dict[str, Any] | None:
+    return None if context.incidents is None else incidents_object(context.incidents)

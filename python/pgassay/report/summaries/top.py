@@ -15,6 +15,7 @@ from pgassay.report.context import (
     AnyContext,
     ApartContext,
     HistoryContext,
+    IncidentsContext,
     ObservationContext,
     PeriodsContext,
     ReportContext,
@@ -55,6 +56,10 @@ def top_of(context: AnyContext) -> tuple[Block, ...]:
 
             facts = _facts(periods_summary.facts(context), 0)
             return (*_answers(periods_summary.answers(context)), facts)
+        case IncidentsContext():
+            from pgassay.report.summaries import incidents as incidents_summary
+
+            return (_facts(incidents_summary.facts(context), 0),)
         case ApartContext():
             from pgassay.findings.apart.verdicts import caveats as caveats_apart
             from pgassay.report.summaries import apart as apart_summary

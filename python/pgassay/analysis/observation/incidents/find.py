@@ -170,7 +170,7 @@ def _incident(
     return Incident(
         start_ns=int(slices.starts_ns[first]),
         end_ns=int(slices.ends_ns[last - 1]),
-        is_open=last == len(slices),
+        is_open=bool(last == len(slices)),
         tps=mean(load.tps),
         usual_tps=mean(_middle(load.usual_tps)),
         sessions=mean(load.sessions),

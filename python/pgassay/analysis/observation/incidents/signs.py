@@ -73,8 +73,10 @@ def _rows(slices: Slices, kind: str) -> Iterator[tuple[str, Floats]]:
     rows: dict[str, list[Floats]] = defaultdict(list)
     for key, row in slices.values.items():
         if _matches(key, kind):
-            at = key[1] if LIMITS[kind].get("by_object") else key[2] if not key[1] else key[1]
-            rows[at].append(_under_way(row) if LIMITS[kind].get("is_progress") else row)
+            if LIMITS[kind].get("is_progress"):
+                rows["/".join(key[1].split("/")[2:-2])].append(_under_way(row))
+            else:
+                rows[key[1] or key[2]].append(row)
     for name, some in rows.items():
         series = np.sum(np.nan_to_num(some), axis=0)
         series[np.isnan(some).all(axis=0)] = np.nan

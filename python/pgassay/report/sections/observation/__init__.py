@@ -7,11 +7,16 @@ from __future__ import annotations
 
 from pgassay.report.document.section import Section
 from pgassay.report.sections.classic import observed
+from pgassay.report.sections.incidents import found as incidents
+from pgassay.report.sections.incidents import trees
 from pgassay.report.sections.observation import lists, method, over_time, recognised, waits
 from pgassay.report.sections.record.method import environment
 
 OBSERVATION_SECTIONS: tuple[Section, ...] = (
     recognised.diagnosis,
+    incidents.over_time,
+    incidents.incidents,
+    trees.lock_trees,
     over_time.throughput,
     waits.waits,
     over_time.standby,

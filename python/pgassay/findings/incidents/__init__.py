@@ -1,0 +1,1 @@
+"""Incidents of an observation, as codes with values."""

@@ -1,0 +1,13 @@
+"""The sections of the incidents of an observation, in their order."""
+
+from __future__ import annotations
+
+from pgassay.report.document.section import Section
+from pgassay.report.sections.incidents import found, trees
+
+INCIDENT_SECTIONS: tuple[Section, ...] = (
+    found.over_time,
+    found.incidents,
+    trees.lock_trees,
+    found.limits,
+)

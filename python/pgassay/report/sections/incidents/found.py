@@ -1,0 +1,109 @@
+"""Incidents on the time axis and in a list.
+
+Enters: the context of an observation or of its incidents. Leaves: a chart, a table, sentences.
+Never: names a cause.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pgassay.analysis.reading.plain_text import one_line
+from pgassay.findings.incidents.signs import caveats, kind_of, sign_of, size_of, test_of
+from pgassay.language import tr
+from pgassay.quantities import clock, spaced
+from pgassay.report.charts.over_time.incidents import incidents_chart
+from pgassay.report.context import IncidentsContext, ObservationContext
+from pgassay.report.document.blocks import Chart, Items, Paragraph, note
+from pgassay.report.document.section import Blocks, section
+from pgassay.report.document.table import Cell, column, view
+from pgassay.report.document.text import texts_of
+from pgassay.report.tables.cells import ABSENT, moment, written
+
+sentence = texts_of(__name__)
+_WIDTH = 100
+"""Characters of a statement's text."""
+Context = IncidentsContext | ObservationContext
+
+
+@section("incidents/over_time", "Over time")
+def over_time(context: Context) -> Blocks:
+    """Draws throughput and busy sessions with the incidents."""
+    if context.incidents is not None and (chart := incidents_chart(context.incidents)):
+        label = tr("Throughput and busy sessions over time, with incidents")
+        yield Chart("incidents", chart, label, sentence("shaded"))
+
+
+@section("incidents/found", "Incidents")
+def incidents(context: Context) -> Blocks:
+    """Lists the incidents in order of time, each with its first signs and how to test them."""
+    if context.incidents is None:
+        return
+    found = [
+        {"number": number, "one": one}
+        for number, one in enumerate(context.incidents.found, start=1)
+    ]
+    if not found:
+        yield Paragraph(sentence("none"), "observed")
+        return
+
+    def statement(entry: Mapping[str, Any]) -> Cell:
+        busy = entry["one"].statements
+        if not busy:
+            return Cell(str(ABSENT))
+        text = one_line(context.texts.get(busy[0].queryid, ""), _WIDTH)
+        return Cell(text or busy[0].queryid, style="code")
+
+    columns = (
+        column("number", "No.", lambda entry: str(entry["number"]), "heading"),
+        written("one.start_ns", "Began (UTC)", moment, "text"),
+        written("one.seconds", "Lasted", clock),
+        column("one.kind", "First sign", lambda entry: str(kind_of(entry["one"])), "text"),
+        column("", "Size", lambda entry: str(size_of(entry["one"])), "text"),
+        column(
+            "one.lost_transactions",
+            "Transactions lost",
+            lambda entry: spaced(entry["one"].lost_transactions, 0),
+        ),
+        column(
+            "one.extra_session_s",
+            "Session-seconds more",
+            lambda entry: spaced(entry["one"].extra_session_s, 0),
+        ),
+        column("", "Busiest statement", statement, "text"),
+    )
+    yield view(columns, found, tr("Incidents"))
+    yield note(sentence("lost"))
+    signs = [
+        {"number": number, "one": sign}
+        for number, incident in enumerate(context.incidents.found, start=1)
+        for sign in incident.signs
+    ]
+    yield view(
+        (
+            column("number", "No.", lambda entry: str(entry["number"]), "heading", merges=True),
+            column(
+                "one.start_ns", "Began (UTC)", lambda entry: moment(entry["one"].start_ns), "text"
+            ),
+            column("", "Sign", lambda entry: str(sign_of(entry["one"])), "text"),
+        ),
+        signs,
+        tr("Signs in the order in which they began"),
+    )
+    kinds = {one.kind: one for one in context.incidents.found}
+    yield view(
+        (
+            column("kind", "First sign", lambda one: str(kind_of(one)), "heading"),
+            column("", "What would test it", lambda one: str(test_of(one)), "text"),
+        ),
+        kinds.values(),
+        tr("What would test the first sign"),
+    )
+
+
+@section("incidents/limits", "What this can and cannot show")
+def limits(context: Context) -> Blocks:
+    """Shows how sure the incidents are."""
+    if context.incidents is not None:
+        yield Items(tuple(caveats(context.incidents)), "method", "caveats")
