@@ -4,7 +4,7 @@
 
 Enters: the files that git tracks; maturin and zig in the folder BIN. Leaves: dist/*.tar.gz and
 dist/*.whl, with manual pages and completion scripts below share/, and dist/requirements.txt, which
-pins what they need. Never: builds from a file that is
+pins what they need; said: how many messages have no translation. Never: builds from a file that is
 not in the sdist, or fails because a target's standard library is not here: then it says so.
 """
 
@@ -16,6 +16,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import polib
 from tools.archives import unpack
 from tools.manual import pages
 
@@ -58,6 +59,19 @@ def main(programs: Path) -> None:
             maturin("build", *options, *where, at=unpacked)
         else:
             print(f"no wheel for {target}: run `rustup target add {target}` first", flush=True)
+    for line in untranslated():
+        print(line, flush=True)
+
+
+def untranslated() -> list[str]:
+    """A line for each catalogue with messages that the release shows in English."""
+    folder = ROOT / "python" / "pgassay" / "languages"
+    waiting = {file: polib.pofile(str(file)).untranslated_entries() for file in folder.glob("*.po")}
+    return [
+        f"{file.name}: {len(entries)} messages are shown in English; `make messages` lists them"
+        for file, entries in waiting.items()
+        if entries
+    ]
 
 
 def tracked_files(below: str = ".") -> list[str]:
