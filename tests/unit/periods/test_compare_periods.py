@@ -88,6 +88,16 @@ def test_where_nothing_differs_few_figures_are_called_unusual(
     assert called / figures <= 0.05
 
 
+def test_courses_are_of_the_speed_and_of_what_changed_most(scanned: PeriodsAnalysis) -> None:
+    names = [one.figure.name for one in scanned.courses]
+    assert names == ["tps", "sessions", "blocks-per-call"]
+    first, second = scanned.courses[-1].values
+    assert len(first) == len(second) == 60
+    assert {round(value or 0.0) for value in first} == {8}
+    assert {round(value or 0.0) for value in second} == {2400}
+    assert scanned.courses[-1].seconds[0][:2] == (0.0, 60.0)
+
+
 def test_a_busier_hour_is_no_change_where_it_is_busier_each_day() -> None:
     hours = 14 * 24
     # Six o'clock has the top of the day's wave, midnight its middle.

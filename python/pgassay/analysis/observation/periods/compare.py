@@ -14,6 +14,7 @@ import numpy as np
 from pgassay.analysis.measures.model import SignalKey
 from pgassay.analysis.observation.periods.figures import LIMITS, Means, figures_of
 from pgassay.analysis.observation.periods.model import (
+    Course,
     Difference,
     Figure,
     PeriodFacts,
@@ -30,6 +31,8 @@ from pgassay.refusals.refusal import DirectoryRefused
 
 _DAY_NS = 86_400 * 10**9
 _MOST_STEPS = 3000
+_DRAWN = ("tps", "speed", "sessions")
+_MOST_POINTS = 120
 _HALF = 0.5
 """Share of a period of another pair that must have been read."""
 
@@ -81,14 +84,16 @@ def compare_periods(
         own = (sums[0].of(figure), sums[1].of(figure))
         if (difference := _difference(figure, own, places, pairs)) is not None:
             found.append(difference)
+    judged = _judged(found)
     known = [one.usual.pairs for one in found if one.usual is not None]
     by_pairs_mostly = sum(number > 0 for number in known) * 2 > len(known)
     return PeriodsAnalysis(
         periods=(facts[0], facts[1]),
-        differences=_judged(found),
+        differences=judged,
         source=pairs.source if by_pairs_mostly else "within",
         pairs=max(known, default=0) if by_pairs_mostly else 0,
         settings=tuple(settings),
+        courses=tuple(_course(one, sides, sums, places) for one in _drawn(judged)),
         texts=dict(texts or {}),
     )
 
@@ -212,6 +217,28 @@ def _shifted(
 def _span(slices: Slices) -> tuple[int, int]:
     starts = slices.starts_ns
     return (int(starts[0]), int(starts[-1])) if len(starts) else (0, 0)
+
+
+def _drawn(judged: Sequence[Difference]) -> list[Figure]:
+    """The figures whose course is kept: some always, and what changed most."""
+    unusual = [one for one in judged if one.is_unusual]
+    most = max(unusual, key=lambda one: abs(one.times_usual or 0.0), default=None)
+    always = [one.figure for one in judged if one.figure.name in _DRAWN and not one.figure.thing]
+    return always if most is None or most.figure in always else [*always, most.figure]
+
+
+def _course(
+    figure: Figure, sides: Sequence[Period], sums: Sequence[RunningSums], places: Sequence[Times]
+) -> Course:
+    seconds, values = [], []
+    for side, one, at in zip(sides, sums, places, strict=True):
+        begin, end = at.tolist()
+        edges = np.unique(np.linspace(begin, end, _MOST_POINTS + 1).round().astype(np.int64))
+        means = one.of(figure).means(edges[:-1], edges[1:])
+        starts = side.slices.starts_ns[edges[:-1]]
+        seconds.append(tuple(((starts - side.start_ns) / 1e9).tolist()))
+        values.append(tuple(value if np.isfinite(value) else None for value in means.tolist()))
+    return Course(figure, (seconds[0], seconds[1]), (values[0], values[1]))
 
 
 def _judged(found: Sequence[Difference]) -> tuple[Difference, ...]:

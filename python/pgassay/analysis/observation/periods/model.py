@@ -102,6 +102,16 @@ class PeriodFacts:
 
 
 @dataclass(frozen=True)
+class Course:
+    """One figure over both periods, by the seconds since each began."""
+
+    figure: Figure
+    seconds: tuple[tuple[float, ...], tuple[float, ...]]
+    values: tuple[tuple[float | None, ...], tuple[float | None, ...]]
+    """In the figure's unit; None where it was not read."""
+
+
+@dataclass(frozen=True)
 class PeriodsAnalysis:
     """What two periods of observations show beside each other."""
 
@@ -113,6 +123,8 @@ class PeriodsAnalysis:
     """Pairs of other periods; 0 where the usual difference is from within."""
     settings: tuple[SettingChange, ...] = ()
     """Between the two observations; none in one directory, whose settings are read once."""
+    courses: tuple[Course, ...] = ()
+    """Of throughput, SPEED, active sessions and what changed most."""
     texts: Mapping[str, str] = field(default_factory=dict)
     """Query id → text of a statement."""
 

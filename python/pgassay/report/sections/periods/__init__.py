@@ -7,6 +7,7 @@ from pgassay.report.sections.periods import changes, groups, record
 
 PERIOD_SECTIONS: tuple[Section, ...] = (
     changes.most,
+    changes.over_time,
     changes.settings,
     changes.suspect,
     record.limits,

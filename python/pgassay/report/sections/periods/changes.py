@@ -16,8 +16,9 @@ from pgassay.findings.observation.periods import (
 )
 from pgassay.findings.observation.suspects import proposal_of
 from pgassay.language import tr
+from pgassay.report.charts.over_time.periods import periods_chart
 from pgassay.report.context import PeriodsContext
-from pgassay.report.document.blocks import Code, Fold, Items, Paragraph
+from pgassay.report.document.blocks import Chart, Code, Fold, Items, Paragraph
 from pgassay.report.document.section import Blocks, section
 from pgassay.report.document.table import Cell, Table, column, view
 from pgassay.report.document.text import texts_of
@@ -39,6 +40,14 @@ def most(context: PeriodsContext) -> Blocks:
     if (more := len(found) - _MOST) > 0:
         yield Paragraph(sentence("more", more=more), "observed")
     yield Paragraph(sentence("associated"), "observed")
+
+
+@section("periods/over_time", "Both periods over time")
+def over_time(context: PeriodsContext) -> Blocks:
+    """Draws throughput, SPEED, active sessions and what changed most in both periods."""
+    if (chart := periods_chart(context.analysis)) is not None:
+        label = tr("Figures of both periods over the time since each began")
+        yield Chart("periods", chart, label, sentence("over_time"))
 
 
 @section("periods/settings", "Settings that are not the same")
