@@ -57,7 +57,7 @@ def test_slices_of_more_than_a_week_are_longer(tmp_path: Path) -> None:
     make_room(directory, now_ns=2000 * S, keep_s=30, most_bytes=1 << 30)
     make_room(directory, now_ns=(WEEK_S + 2000) * S, keep_s=1e9, most_bytes=1 << 30)
     assert [(one.last, one.width_s) for one in directory.thinned()] == [(4, 600)]
-    assert slices_in(directory).width_s.tolist() == [600.0] + [10.0] * 12
+    assert slices_in(directory).width_s.tolist() == [480.0] + [10.0] * 12
     assert commits(directory) == pytest.approx(ALL, rel=1e-3)
 
 

@@ -87,10 +87,12 @@ class Slices:
         window = (middles - self.starts_ns[0]) // width_ns
         first = np.flatnonzero(np.r_[True, window[1:] != window[:-1]])
         weight = np.maximum(self.seconds, _LEAST_WEIGHT)
+        starts = self.starts_ns[0] + window[first] * width_ns
         return Slices(
-            self.starts_ns[0] + window[first] * width_ns,
+            starts,
             np.add.reduceat(self.seconds, first),
-            np.maximum(np.maximum.reduceat(self.width_s, first), width_s),
+            # The last window may be filled in part so far.
+            (np.maximum.reduceat(self.ends_ns, first) - starts) / _SECOND_NS,
             with_ratios(_averages(self.values, weight, first)),
         )
 
