@@ -26,17 +26,6 @@ def sign_of(sign: Sign) -> Note:
     return Note(f"{_RULE}/sign.{sign.kind}", values)
 
 
-def size_of(incident: Incident) -> Note:
-    """Returns throughput and busy sessions, each with the usual value."""
-    return Note.of(
-        f"{_RULE}/size",
-        tps=incident.tps,
-        usual_tps=incident.usual_tps,
-        sessions=incident.sessions,
-        usual_sessions=incident.usual_sessions,
-    )
-
-
 def test_of(incident: Incident) -> Note:
     """Returns the experiment that would settle whether the first sign is the cause."""
     return Note(f"{_RULE}/test.{incident.kind}")

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from pgassay.analysis.observation.incidents.model import Incident
 from pgassay.analysis.reading.plain_text import one_line
-from pgassay.findings.incidents.signs import caveats, kind_of, sign_of, size_of, test_of
+from pgassay.findings.incidents.signs import caveats, kind_of, sign_of, test_of
 from pgassay.language import tr
 from pgassay.quantities import clock, spaced
 from pgassay.report.charts.over_time.incidents import incidents_chart
@@ -60,7 +61,12 @@ def incidents(context: Context) -> Blocks:
         written("one.start_ns", "Began (UTC)", moment, "text"),
         written("one.seconds", "Lasted", clock),
         column("one.kind", "First sign", lambda entry: str(kind_of(entry["one"])), "text"),
-        column("", "Size", lambda entry: str(size_of(entry["one"])), "text"),
+        column("one.tps", "Transactions/s (usually)", lambda entry: _both(entry["one"], "tps", 0)),
+        column(
+            "one.sessions",
+            "Busy sessions (usually)",
+            lambda entry: _both(entry["one"], "sessions", 1),
+        ),
         column(
             "one.lost_transactions",
             "Transactions lost",
@@ -100,6 +106,12 @@ def incidents(context: Context) -> Blocks:
         kinds.values(),
         tr("What would test the first sign"),
     )
+
+
+def _both(one: Incident, name: str, digits: int) -> str:
+    """A mean while it lasted, and the usual one in brackets."""
+    usual = getattr(one, f"usual_{name}")
+    return f"{spaced(getattr(one, name), digits)} ({spaced(usual, digits)})"
 
 
 @section("incidents/limits", "What this can and cannot show")
