@@ -6,6 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from pgassay.plan.design import make_plan
+from pgassay.spec.parse import load_spec
+from pgassay.trials.run.refusals.before_servers import refuse_plan
+from support.refusals import refused
 from support.runs.command import last_line, pgassay
 from support.servers.lab import SECRET, LabServer
 
@@ -31,23 +35,43 @@ allow_changes = true
 
 
 @pytest.mark.parametrize(
-    ("tables", "clients", "words"),
+    ("tables", "clients", "code", "values"),
     [
-        ("", 150, "max_connections = 100; make it 153 or more, or lower load.clients"),
-        ("[factors.postgres]\nmax_connections = [40, 200]", 60, "40: the load's 60 connections"),
-        ('[factors.postgres]\nshared_buffers = ["16MB", "7TB"]', 2, "shared_buffers of 7168.0"),
-        ('[factors.postgres]\nwal_level = ["minimal", "replica"]', 2, "takes max_wal_senders = 0"),
-        ('[settings.postgres]\nshared_buffers = "7TB"', 2, "than the server's host lets it have"),
+        ("", 150, "lacks-connections", {"most": 100, "wanted": 153}),
+        (
+            "[factors.postgres]\nmax_connections = [40, 200]",
+            60,
+            "lacks-connections",
+            {"most": 40, "load": "60 connections"},
+        ),
+        (
+            '[factors.postgres]\nshared_buffers = ["16MB", "7TB"]',
+            2,
+            "lacks-memory",
+            {"asked": 7168.0},
+        ),
+        (
+            '[factors.postgres]\nwal_level = ["minimal", "replica"]',
+            2,
+            "minimal-wal-level",
+            {"name": "max_wal_senders", "must": "0"},
+        ),
+        ('[settings.postgres]\nshared_buffers = "7TB"', 2, "lacks-memory", {"of": ""}),
     ],
 )
 def test_an_owned_server_without_room_for_the_arms_is_refused(
-    tmp_path: Path, tables: str, clients: int, words: str
+    tmp_path: Path, tables: str, clients: int, code: str, values: dict[str, object]
 ) -> None:
-    spec, run = tmp_path / "x.toml", tmp_path / "run"
-    spec.write_text(OWN.format(tables=tables, clients=clients))
-    for done in (pgassay("plan", spec), pgassay("run", spec, "--out", run)):
-        assert done.returncode == 1
-        assert words in done.stderr
+    path, run = tmp_path / "x.toml", tmp_path / "run"
+    path.write_text(OWN.format(tables=tables, clients=clients))
+    spec = load_spec(path)
+    with refused(code, **values) as found:
+        refuse_plan(spec, make_plan(spec))
+    planned, ran = pgassay("plan", path), pgassay("run", path, "--out", run)
+    assert (planned.returncode, ran.returncode) == (1, 1)
+    # Printed before the error has the file's name.
+    assert f"stops: {str(found.value).removeprefix(f'{path}: ')}" in planned.stdout
+    assert str(found.value) in ran.stderr
     assert not run.exists()
 
 

@@ -17,6 +17,7 @@ import psycopg
 import pytest
 
 import pgassay as package
+from pgassay.plan.design import make_plan
 from pgassay.refusals.refusal import Refusal
 from pgassay.server.connection.session import user_path
 from pgassay.server.hosts import page_cache
@@ -26,6 +27,9 @@ from pgassay.server.owned.origin import NewCluster
 from pgassay.server.owned.postmaster import working_in
 from pgassay.server.owned.target import OwnedTarget
 from pgassay.server.protocol import Connection
+from pgassay.spec.parse import load_spec
+from pgassay.trials.run.refusals.before_servers import refuse_plan
+from support.refusals import refused
 from support.runs.command import pgassay
 from support.servers.lab import RecordingJournal, installation_named, scalar
 
@@ -191,9 +195,12 @@ def test_every_trial_of_a_run_reads_the_limit_back_and_the_report_names_it(
 ) -> None:
     spec, run = tmp_path / "lab.toml", tmp_path / "run"
     spec.write_text(SPEC.format(buffers="512MB"))
-    refused = pgassay("plan", spec)
-    assert refused.returncode == 1
-    assert "do not fit into placement.server_memory = 512MB; make them smaller" in refused.stderr
+    planned = pgassay("plan", spec)
+    assert planned.returncode == 1
+    checked = load_spec(spec)
+    with refused("lacks-memory-in-its-group", limit="512MB"):
+        refuse_plan(checked, make_plan(checked))
+    assert "stops: " in planned.stdout
     spec.write_text(SPEC.format(buffers="64MB"))
     assert "place     server: memory 512MB" in pgassay("plan", spec).stdout
     done = pgassay("run", spec, "--out", run, "--json")
