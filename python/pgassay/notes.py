@@ -164,6 +164,7 @@ _JOINED: Mapping[str, Callable[[Sequence[str]], str]] = {
     "or": alternatives,
     "plus": " + ".join,
     "sentences": sentences,
+    "statements": "; ".join,
     "then": successively,
 }
 """How several values are joined."""
