@@ -27,6 +27,7 @@ PROGRAMS = Path("/usr/lib/postgresql/15/bin")
 HERE = Path(__file__).parent
 SETTINGS = {"shared_buffers": "64MB", "max_connections": "200"}
 RATE, CLIENTS = 40, 12
+_UNTIL_AT_WORK_S = 5.0
 
 
 @contextmanager
@@ -36,12 +37,18 @@ def beside(command: Sequence[str | Path], log: Path) -> Iterator[None]:
     with log.open("w") as file:
         at_work = subprocess.Popen(words, stdout=file, stderr=subprocess.STDOUT)
         try:
+            time.sleep(_UNTIL_AT_WORK_S)
+            _refuse_ended(at_work, log)
             yield
-            if at_work.poll() is not None:
-                raise SystemExit(f"it ended too early: see {log}")
+            _refuse_ended(at_work, log)
         finally:
             at_work.send_signal(signal.SIGINT)
             at_work.wait(120)
+
+
+def _refuse_ended(command: subprocess.Popen[bytes], log: Path) -> None:
+    if command.poll() is not None:
+        raise SystemExit(f"it ended too early: see {log}")
 
 
 def one_repeat(server: Server, out: Path, asked: argparse.Namespace, seed: int) -> None:

@@ -13,6 +13,7 @@ from pgassay.report.context import ObservationContext, PeriodsContext, TraceCont
 from pgassay.report.data_tables.observed import COURSE_UNITS
 from pgassay.report.document.blocks import Facts, Heading
 from pgassay.report.environment import not_measured
+from pgassay.report.sections.incidents import found, trees
 from pgassay.report.sections.observation import lists, method, recognised, waits
 from pgassay.report.summaries import observation as observation_summary
 from pgassay.report.tables.infrastructure import observed_host_table
@@ -48,6 +49,7 @@ def observation_parts(context: ObservationContext) -> dict[str, Part]:
             observed_host_table(context).without_zeros()[0],
         ],
         "diagnosis": recognised.diagnosis.blocks(context),
+        "incidents": [*found.incidents.blocks(context), *trees.lock_trees.blocks(context)],
         "waits": waits.waits.blocks(context),
         "statements": lists.statements.blocks(context),
         "checkpoints": [known_from, *lists.checkpoints.blocks(context)],
