@@ -174,8 +174,13 @@ def test_nothing_overflows_on_a_phone(browser: Browser, report: Path) -> None:
             tab.evaluate(_COUNT_SHOWN.format("wide")),
         )
         width = tab.evaluate("document.documentElement.scrollWidth")
+        wide = tab.evaluate(
+            "[...document.querySelectorAll('td, th')].filter(c => c.getClientRects().length"
+            " && c.scrollWidth > c.clientWidth + 1).map(c => c.textContent).join('; ')"
+        )
     assert drawn == (len(CHARTS), 0)
     assert width <= PHONE_PX
+    assert wide == "", "cells whose text runs into the next one"
 
 
 def test_the_value_beside_the_pointer_is_that_of_the_line(

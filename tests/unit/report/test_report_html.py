@@ -25,7 +25,7 @@ from pgassay.report.document.blocks import Group, Heading, Paragraph
 from pgassay.report.document.text import plain_text, spans_of
 from pgassay.report.environment import environment_lists
 from pgassay.report.formats.html import render_html
-from pgassay.report.sections.answer import diagnosis
+from pgassay.report.sections.answer import diagnosis, why
 from pgassay.report.sections.behaviour.waits import waits
 from pgassay.report.sections.record import method
 from pgassay.report.summaries.headline import answers
@@ -326,10 +326,17 @@ def test_the_page_of_long_runs_is_no_larger_than_what_can_be_seen(better: Report
 def test_a_run_whose_arms_alternate_says_that_no_rule_was_looked_for(
     better: ReportContext,
 ) -> None:
-    plan = replace(better.plan, mode="switchback")
-    not_looked_for = diagnosis.sentence("rules_are_not_looked")
-    assert not_looked_for in texts(diagnosis.diagnosis.blocks(replace(better, plan=plan)))
-    assert not_looked_for not in texts(diagnosis.diagnosis.blocks(better))
+    answer = replace(better.analysis.answer, accounting=())
+    alternating = replace(
+        better,
+        plan=replace(better.plan, mode="switchback"),
+        analysis=replace(better.analysis, answer=answer),
+        findings=(),
+    )
+    not_looked_for = why.sentence("costs_and_waits_are")
+    assert not_looked_for in texts(why.why.blocks(alternating))
+    assert not_looked_for not in texts(why.why.blocks(better))
+    assert not diagnosis.diagnosis.blocks(alternating)
 
 
 def test_every_word_of_the_box_is_in_small_letters_and_stands_once_in_its_line() -> None:

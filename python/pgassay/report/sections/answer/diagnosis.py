@@ -18,11 +18,9 @@ sentence = texts_of(__name__)
 
 @section("answer/diagnosis", "Diagnosis")
 def diagnosis(context: ReportContext) -> Blocks:
-    """The section is left out where nothing was recognised, unless it could not be."""
+    """The section is left out where nothing was recognised."""
     found = context.of_kind(FindingKind.DIAGNOSIS)
     yield from map(shown, found)
-    if context.plan.alternates:
-        yield Paragraph(sentence("rules_are_not_looked"))
     if found:
         yield note(sentence("confirmed_it_differs_between"))
 

@@ -52,15 +52,15 @@ _FEWEST_SESSIONS = 0.005
 
 @section("behaviour/waits", "Where a transaction’s time goes")
 def waits(context: ReportContext) -> Blocks:
-    """Shows wait classes and events of each arm; says so where no busy session was sampled."""
+    """Shows wait classes and events of each arm; says so where no busy session was sampled, and
+    yields nothing where arms alternate, of which samples do not know."""
     plan, styles = context.plan, arm_styles(context.plan.arms)
     chart = waits_chart(context.analysis, styles)
     if chart is None:
-        yield Paragraph(
-            tr("Not separated by arm, because the arms alternate within every trial.")
-            if plan.alternates
-            else tr("No busy session was sampled, so there is nothing to report about waits.")
-        )
+        if not plan.alternates:
+            yield Paragraph(
+                tr("No busy session was sampled, so there is nothing to report about waits.")
+            )
         return
     yield compared(context, "report/sections/waits", "waits")
     caption = (

@@ -14,7 +14,7 @@ from pgassay.report.charts.over_time.observed import (
     throughput_chart,
 )
 from pgassay.report.context import ObservationContext
-from pgassay.report.document.blocks import Chart, Paragraph, note
+from pgassay.report.document.blocks import Chart, Fold, Paragraph, note
 from pgassay.report.document.section import Blocks, section
 from pgassay.report.document.text import texts_of
 from pgassay.report.tables.infrastructure import observed_host_table
@@ -60,12 +60,11 @@ def host(context: ObservationContext) -> Blocks:
         caption = tr("What the host’s disks read and wrote, and how much WAL the server made.")
         yield Chart("disks", chart, tr("Disks and WAL"), _with_gaps(caption))
     shown, zero = observed_host_table(context).without_zeros()
-    yield shown
-    if zero:
-        names = clauses(f"{one[1]} ({one[0]})" for one in zero)
-        yield note(tr("Zero throughout: {names}.", names=names))
     if shown:
-        yield note(sentence.marked("median_of_the_intervals"))
+        names = clauses(f"{one[1]} ({one[0]})" for one in zero)
+        throughout = note(tr("Zero throughout: {names}.", names=names)) if names else None
+        means = note(sentence.marked("median_of_the_intervals"))
+        yield Fold(tr("The numbers"), [shown, throughout, means], in_text=True)
 
 
 def _with_gaps(caption: str) -> str:
