@@ -11,7 +11,7 @@ from typing import Any
 
 from pgassay.report.context import ObservationContext
 from pgassay.report.data_tables.model import blank, table_of
-from pgassay.report.data_tables.record import environment_rows, setting_rows
+from pgassay.report.data_tables.record import environment_rows, finding_row, setting_rows
 from pgassay.report.data_tables.recorded import classic_rows, host_rows
 from pgassay.report.document.table import Table, data_column
 from pgassay.report.summaries.observation import caveats, facts
@@ -36,6 +36,8 @@ def observation_tables(context: ObservationContext) -> Iterator[Table]:
     observed = context.observed
     yield table_of("facts", ({"name": name, "value": value} for name, value in facts(context)))
     yield _courses(context)
+    yield table_of("findings", map(finding_row, context.findings))
+    yield table_of("observed_methods", _methods(context))
     yield table_of("wait_events", _wait_events(context))
     yield table_of("observed_statements", _statements(context))
     yield table_of("checkpoints", map(_checkpoint, observed.checkpoints))
@@ -75,6 +77,13 @@ def _wait_events(context: ObservationContext) -> Iterator[dict[str, Any]]:
         for event, sessions in events.items():
             own = {"source": source, "event": event, "sessions": sessions}
             yield blank("wait_events") | own
+
+
+def _methods(context: ObservationContext) -> Iterator[dict[str, Any]]:
+    for one in context.methods:
+        figures = (one.mean, min(one.values), max(one.values)) if one.values else (None,) * 3
+        words = {"of": str(one.cell.of), "title": str(one.cell.title)}
+        yield vars(one.cell) | words | dict(zip(("mean", "least", "most"), figures, strict=True))
 
 
 def _log_events(context: ObservationContext) -> Iterator[dict[str, Any]]:

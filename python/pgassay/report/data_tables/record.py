@@ -26,7 +26,7 @@ _ELSEWHERE = ("schema", "every_setting", "settings", "settings_that_differ")
 
 def record_tables(context: ReportContext) -> Iterator[Table]:
     """Yields the tables from findings to the environment, in the order of the report."""
-    yield table_of("findings", map(_finding, context.findings))
+    yield table_of("findings", map(finding_row, context.findings))
     yield table_of("caveats", _caveats(context))
     yield table_of("noise", _noise(context))
     yield table_of("plan", _plan(context))
@@ -126,7 +126,7 @@ def _setting(name: str, value: Any, source: Any) -> dict[str, Any]:
     return {"setting": name, "value": shown, "source": source, "arm": None, "label": None}
 
 
-def _finding(one: Finding) -> dict[str, Any]:
+def finding_row(one: Finding) -> dict[str, Any]:
     return {
         **vars(one),
         "title": str(one.title),
