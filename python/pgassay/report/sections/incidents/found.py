@@ -30,8 +30,12 @@ Context = IncidentsContext | ObservationContext
 
 @section("incidents/over_time", "Over time")
 def over_time(context: Context) -> Blocks:
-    """Draws throughput and busy sessions with the incidents."""
-    if context.incidents is not None and (chart := incidents_chart(context.incidents)):
+    """Draws throughput and busy sessions with the incidents; the report of an observation without
+    any has both already."""
+    if context.incidents is None:
+        return
+    is_drawn_already = isinstance(context, ObservationContext) and not context.incidents.found
+    if not is_drawn_already and (chart := incidents_chart(context.incidents)):
         label = tr("Throughput and busy sessions over time, with incidents")
         yield Chart("incidents", chart, label, sentence("shaded"))
 
