@@ -27,7 +27,8 @@ import pyarrow.parquet as pq
 from pgassay.durable import make_directory, sync_directory
 from pgassay.samples.directory import StoredDirectory
 from pgassay.samples.forms.observation import ObservationFile, SegmentFile
-from pgassay.samples.layout import OBSERVATION, SEGMENT, SEGMENTS, SLICES, THINNED
+from pgassay.samples.layout import ENVIRONMENT, OBSERVATION, SEGMENT, SEGMENTS, SLICES, THINNED
+from pgassay.samples.ownership.unfinished import clear_unfinished
 from pgassay.samples.storage.files import clear_errors, write_atomically
 from pgassay.samples.storage.json_files import stored_file, without_secrets
 from pgassay.samples.storage.tables import (
@@ -50,6 +51,26 @@ class ObservationDirectory(StoredDirectory):
     """Writes an observation as it goes on, and reads one back."""
 
     KIND, MARK, PARTS = "stored observation", OBSERVATION, SEGMENTS
+
+    @classmethod
+    def begin(cls, path: Path) -> Self:
+        """Opens an observation that goes on, also one that was killed before its first segment;
+        else makes a new, empty directory."""
+        with clear_errors(path):
+            held = {one.name for one in path.iterdir()} if path.is_dir() else set()
+        if OBSERVATION in held or SEGMENTS in held <= {SEGMENTS, ENVIRONMENT}:
+            return cls(path)
+        return cls.create(path)
+
+    def begun(self) -> ObservationFile | None:
+        """Reads observation.json; None where nothing was recorded yet."""
+        return self.described() if self.has(OBSERVATION) else None
+
+    def go_on(self) -> int:
+        """Removes what a killed recording left of a segment; returns the number of the last one
+        that ended, 0 if none did."""
+        clear_unfinished(self.path, SEGMENTS)
+        return max([0, *self.finished(), *(one.last for one in self.thinned())])
 
     def described(self) -> ObservationFile:
         """Reads observation.json."""

@@ -93,6 +93,12 @@ class Recorder:
         """Returns what the server is doing now; None in the first second."""
         return self._watch.live_figures()
 
+    def cost(self) -> dict[str, float]:
+        """Returns what sampling has cost since the observation began."""
+        total: dict[str, float] = json.loads(self._sampler.cost())
+        total["transactions"] = self._watch.own_transactions()
+        return total
+
     def take(self) -> Piece:
         """Returns the samples since the last piece."""
         piece = Piece(
@@ -144,8 +150,6 @@ class Recorder:
         )
 
     def _cost_of_segment(self) -> dict[str, float]:
-        total: dict[str, float] = json.loads(self._sampler.cost())
-        before, self._cost = self._cost, total
-        total["transactions"] = self._watch.own_transactions()
-        own = {name: value - before.get(name, 0) for name, value in total.items()}
+        before, self._cost = self._cost, self.cost()
+        own = {name: value - before.get(name, 0) for name, value in self._cost.items()}
         return {name: round(value, 3) for name, value in own.items()}

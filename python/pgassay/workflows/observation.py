@@ -7,7 +7,7 @@ segments, and what they say. Never: puts a load on the server, or changes anythi
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Protocol
@@ -15,6 +15,7 @@ from typing import Protocol
 from pgassay import __version__
 from pgassay.commit import commit
 from pgassay.notes import Note
+from pgassay.refusals.refusal import DirectoryRefused
 from pgassay.report.context import ObservationContext
 from pgassay.samples.forms.observation import ObservationFile
 from pgassay.samples.observation_directory import ObservationDirectory
@@ -74,6 +75,12 @@ class ObservationListener(Protocol):
     def sampled(self, elapsed_s: float, live: LiveFigures | None) -> None:
         """Says how far the observation is; called a few times a second."""
 
+    def took(self, cost: Mapping[str, float]) -> None:
+        """Says what sampling has cost since it began; called every few seconds."""
+
+    def stored(self, segments: int, disk_bytes: int) -> None:
+        """Says what is on disk: at the beginning, and when a segment has ended."""
+
     def warned(self, text: str) -> None:
         """Shows a warning of one line."""
 
@@ -85,7 +92,10 @@ def observe(
     listener: ObservationListener,
     is_stopped: Callable[[], bool],
 ) -> Reported[ObservationDirectory, ObservationContext]:
-    """Observes until the time is over or the user stops it, then reports."""
+    """Observes until the time is over or the user stops it, then reports.
+
+    A directory that holds an observation of this server goes on, after a gap.
+    """
     with closing(ObservedServer(dsn, ssh=request.ssh, sudo=request.sudo)) as server:
         _record(server, request, directory, listener, is_stopped)
     return reported(directory, observation_context(directory))
@@ -98,6 +108,9 @@ def _record(
     listener: ObservationListener,
     is_stopped: Callable[[], bool],
 ) -> None:
+    before = directory.begun()
+    if before is not None and before.server != server.parameters.label:
+        raise DirectoryRefused("observes-another-server", directory.path, server=before.server)
     left = left_on(server.parameters)
     if left:
         listener.warned(left)
@@ -117,12 +130,15 @@ def _record(
         segment_s=request.length_s,
         keep_s=request.keep_s,
         max_disk_bytes=request.max_disk_bytes,
+        dropped_segments=0 if before is None else before.dropped_segments,
+        notes=() if before is None else before.notes,
     )
     with Recorder(server, facts, request.every_s) as recorder, lost_storage_is_a_trial_error():
         directory.write_file(directory.MARK, about)
         listener.began(server.parameters.label, request)
-        number, over = 0, False
-        notes: dict[Hashable, Note] = {}
+        number, over = directory.go_on(), False
+        notes: dict[Hashable, Note] = {note.without_figures: note for note in about.notes}
+        listener.stored(len(directory.finished()), directory.bytes_of_samples())
         while not over:
             number += 1
             over = _record_segment(
@@ -144,6 +160,7 @@ def _record(
             dropped += about.dropped_segments
             about = about.model_copy(update={"dropped_segments": dropped, "ended_by": ended_by})
             directory.write_file(directory.MARK, about)
+            listener.stored(len(directory.finished()), directory.bytes_of_samples())
 
 
 def _record_segment(
@@ -169,6 +186,7 @@ def _record_segment(
             if recorder.segment_age_s - taken_s >= _TAKE_EVERY_S:
                 taken_s = recorder.segment_age_s
                 segment.add(recorder.take())
+                listener.took(recorder.cost())
                 if segment.bytes() >= request.segment_bytes:
                     break
         last = over()

@@ -38,6 +38,9 @@ class Recording:
     def segment_age_s(self) -> float:
         return 10.0 * (self.pieces + 1)
 
+    def cost(self) -> dict[str, float]:
+        return {}
+
     def live_figures(self) -> None:
         return None
 
@@ -58,6 +61,10 @@ class Told:
     def began(self, *_: Any) -> None: ...
 
     def sampled(self, *_: Any) -> None: ...
+
+    def took(self, *_: Any) -> None: ...
+
+    def stored(self, *_: Any) -> None: ...
 
     def warned(self, text: str) -> None:
         self.warnings.append(text)

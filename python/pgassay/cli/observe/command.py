@@ -5,6 +5,7 @@ Enters: the command line. Leaves: an observation. Never: changes the server.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 from pgassay.cli.connection import (
@@ -17,7 +18,7 @@ from pgassay.cli.connection import (
     User,
     connection_string,
 )
-from pgassay.cli.terminal.options import Json, Out, Plain, Quiet, option
+from pgassay.cli.terminal.options import Json, Plain, Quiet, option
 from pgassay.samples.address import refuse_url
 
 
@@ -32,7 +33,10 @@ def observe(
     duration: Annotated[
         str | None, option("--duration", "How long, such as 90s or 1h [until Ctrl-C].")
     ] = None,
-    out: Out = None,
+    out: Annotated[
+        Path | None,
+        option("--out", "Directory to create, or of an observation that goes on [pgassay-runs/…]."),
+    ] = None,
     every: Annotated[
         str, option("--every", "Sample the sessions' waits this often, 20ms to 60s.")
     ] = "100ms",
@@ -43,6 +47,14 @@ def observe(
     max_disk: Annotated[
         str, option("--max-disk", "Disk space for samples; the oldest are dropped first.")
     ] = "1GB",
+    metrics: Annotated[
+        str | None,
+        option(
+            "--metrics",
+            "Serve the figures of the moment to Prometheus at [ADDRESS:]PORT, on loopback without"
+            " an address [off].",
+        ),
+    ] = None,
     no_live: Plain = False,
     quiet: Quiet = False,
     as_json: Json = False,
@@ -66,4 +78,4 @@ def observe(
         ssh=ssh,
         sudo=sudo,
     )
-    carry_out(dsn, request, out, live=not no_live, quiet=quiet, as_json=as_json)
+    carry_out(dsn, request, out, metrics, live=not no_live, quiet=quiet, as_json=as_json)

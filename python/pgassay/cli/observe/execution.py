@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from pgassay.cli.observe.metrics import serving
 from pgassay.cli.observe.progress import ObserveProgress
-from pgassay.cli.terminal.console import err, silenced
+from pgassay.cli.terminal.console import err, plain, silenced
 from pgassay.cli.terminal.recording import print_recording, recording
 from pgassay.cli.terminal.summary import print_summary
 from pgassay.refusals.refusal import Refusal
@@ -24,16 +25,24 @@ _BYTES = {"kB": 2**10, "MB": 2**20, "GB": 2**30, "TB": 2**40}
 
 
 def carry_out(
-    dsn: str, request: Request, out: Path | None, *, live: bool, quiet: bool, as_json: bool
+    dsn: str,
+    request: Request,
+    out: Path | None,
+    metrics: str | None,
+    *,
+    live: bool,
+    quiet: bool,
+    as_json: bool,
 ) -> None:
     """Records the server, reports and prints."""
-    directory = ObservationDirectory.create(out or default_run_path("observation"))
-    with (
-        recording(directory) as is_stopped,
-        silenced(quiet, err),
-        ObserveProgress(live=live and not quiet) as progress,
-    ):
-        outcome = observe(dsn, request, directory, progress, is_stopped)
+    progress = ObserveProgress(live=live and not quiet)
+    # Before a directory is made: an address may be refused.
+    with serving(metrics, progress) as listener:
+        directory = ObservationDirectory.begin(out or default_run_path("observation"))
+        with recording(directory) as is_stopped, silenced(quiet, err), progress:
+            if directory.begun() is not None:
+                err.print(f"goes on with the observation {plain(str(directory.path))}")
+            outcome = observe(dsn, request, directory, listener, is_stopped)
     context, is_limited = outcome.context, request.duration_s is not None
     print_recording(
         lambda: summary_object(str(directory.path), context),

@@ -6,6 +6,8 @@ Never: writes to stdout.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
@@ -59,6 +61,12 @@ class ObserveProgress(LiveView):
         view.add_row(head)
         view.add_row(figures_table(live, err.width))
         return view
+
+    def took(self, cost: Mapping[str, float]) -> None:
+        """Show nothing: the report has it."""
+
+    def stored(self, segments: int, disk_bytes: int) -> None:
+        """Show nothing: the report has it."""
 
     def warned(self, text: str) -> None:
         """Print a note."""

@@ -25,17 +25,19 @@ from pgassay.samples.ownership.unfinished import locked
 @contextmanager
 def recording(directory: StoredDirectory) -> Iterator[Callable[[], bool]]:
     """Yields whether a signal asks to end; where the recording fails, says what is kept of it."""
-    try:
-        with locked(directory.path), _first_signal_ends() as is_stopped:
-            yield is_stopped
-    except BaseException:
-        with suppress(OSError):
-            if not directory.discard_if_empty():
-                err.print(
-                    f"samples so far are kept; `pgassay report {directory.path}` reports them",
-                    markup=False,
-                )
-        raise
+    # What another process records into a locked directory is its own.
+    with locked(directory.path):
+        try:
+            with _first_signal_ends() as is_stopped:
+                yield is_stopped
+        except BaseException:
+            with suppress(OSError):
+                if not directory.discard_if_empty():
+                    err.print(
+                        f"samples so far are kept; `pgassay report {directory.path}` reports them",
+                        markup=False,
+                    )
+            raise
 
 
 def print_recording(

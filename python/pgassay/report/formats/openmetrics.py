@@ -66,21 +66,21 @@ def _of_run(context: ReportContext) -> Iterator[GaugeMetricFamily]:
         "server": server_version(context.environment),
         "pgassay": context.version,
     }
-    yield _family("pgassay_run_info", "The run; always 1.", [(about, 1.0)])
+    yield family_of("pgassay_run_info", "The run; always 1.", [(about, 1.0)])
     blocks, trials = float(analysis.answer.blocks), float(len(analysis.answer.trials))
-    yield _family("pgassay_blocks", "Complete blocks.", [(run, blocks)])
-    yield _family("pgassay_trials", "Trials that count.", [(run, trials)])
+    yield family_of("pgassay_blocks", "Complete blocks.", [(run, blocks)])
+    yield family_of("pgassay_trials", "Trials that count.", [(run, trials)])
     invalid = float(len(analysis.answer.invalid_trials))
-    yield _family("pgassay_invalid_trials", "Trials that do not count.", [(run, invalid)])
+    yield family_of("pgassay_invalid_trials", "Trials that do not count.", [(run, invalid)])
     margin = analysis.answer.smallest_effect
-    yield _family(
+    yield family_of(
         "pgassay_smallest_effect_ratio",
         "Smallest effect that matters, as a share of the baseline.",
         [(run, margin)],
     )
     if every := every_trial(context):
         ended = max(one.whole.end_ns for one in every) / 1e9
-        yield _family(
+        yield family_of(
             "pgassay_last_trial_timestamp_seconds", "End of the last trial.", [(run, ended)]
         )
 
@@ -88,18 +88,18 @@ def _of_run(context: ReportContext) -> Iterator[GaugeMetricFamily]:
 def _of_verdicts(context: ReportContext) -> Iterator[GaugeMetricFamily]:
     analysis = context.analysis
     labels = [(_compared(context, one), one) for one, _ in analysis.answer.judged()]
-    yield _family(
+    yield family_of(
         "pgassay_effect_ratio",
         "Change of the level from the baseline: 0.05 is 5 % more.",
         [(of, _share(one.effect_pct)) for of, one in labels],
     )
     for name, end in (("lower", 0), ("upper", 1)):
-        yield _family(
+        yield family_of(
             f"pgassay_effect_{name}_ratio",
             f"{name.capitalize()} end of its 95 % interval.",
             [(of, _share((one.ci95_pct or (None, None))[end])) for of, one in labels],
         )
-    yield _family(
+    yield family_of(
         "pgassay_verdict",
         "1 for the verdict that was reached, 0 for all others.",
         [
@@ -108,12 +108,12 @@ def _of_verdicts(context: ReportContext) -> Iterator[GaugeMetricFamily]:
             for verdict in Verdict
         ],
     )
-    yield _family(
+    yield family_of(
         "pgassay_effect_blocks",
         "Blocks that an effect rests on.",
         [(of, float(one.blocks)) for of, one in labels],
     )
-    yield _family(
+    yield family_of(
         "pgassay_gate",
         "1 for the outcome of a gate, 0 for all others.",
         [
@@ -137,13 +137,13 @@ def _of_arms(context: ReportContext) -> Iterator[GaugeMetricFamily]:
         ({"run": context.run_name, "arm": arm.id, "levels": arm.label}, arm.means)
         for arm in context.analysis.answer.arms
     ]
-    yield _family(
+    yield family_of(
         "pgassay_arm_transactions_per_second",
         f"Mean throughput of an arm's trials. {_WHICH_MEAN}",
         [(of, means.get("tps")) for of, means in arms],
     )
     for kind, words in _LATENCIES.items():
-        yield _family(
+        yield family_of(
             f"pgassay_arm_{kind}_seconds",
             f"Mean of an arm's trials: {words}. {_WHICH_MEAN}",
             [
@@ -154,10 +154,10 @@ def _of_arms(context: ReportContext) -> Iterator[GaugeMetricFamily]:
         )
 
 
-def _family(
+def family_of(
     name: str, text: str, samples: list[tuple[Mapping[str, str], float | None]]
 ) -> GaugeMetricFamily:
-    """A family with those samples whose value is known."""
+    """Returns a gauge with those samples whose value is known."""
     known = [(of, value) for of, value in samples if value is not None and math.isfinite(value)]
     labels = list(known[0][0]) if known else []
     family = GaugeMetricFamily(name, text, labels=labels)

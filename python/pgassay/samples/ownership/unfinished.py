@@ -38,9 +38,9 @@ def locked(path: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
-def clear_unfinished(path: Path) -> None:
-    """Removes the pieces of unfinished trials and files."""
-    trials = path / TRIALS
+def clear_unfinished(path: Path, parts: str = TRIALS) -> None:
+    """Removes the pieces of unfinished trials (or other parts) and files."""
+    trials = path / parts
     with clear_errors(path):
         trials.mkdir(mode=0o700, exist_ok=True)
         for left in (*path.glob(".*.part"), *trials.glob(".*.part"), *trials.glob("output-*")):
