@@ -125,7 +125,8 @@ def _with_levels(spec: Spec, workload: Workload, levels: Levels) -> Workload:
         for name in names:
             if name not in known:
                 key, near = f"factors.{kind.name}.{name}", did_you_mean(name, known)
-                raise Refusal("no-scenario", key, workload=workload.name, name=name, near=near)
+                values = {"workload": workload.name, "name": name, "near": near}
+                raise Refusal("factor-of-no-scenario", key, **values)
 
     def changed(scenario: Scenario) -> Scenario:
         if scenario.name in scripts:

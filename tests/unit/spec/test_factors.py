@@ -173,7 +173,7 @@ def test_a_path_is_named_by_the_shortest_ending_that_differs(
             "also-given-as",
             "factors.workload.use",
         ),
-        ("[factors.weights]\ntransfr = [1, 2]", "no-scenario", "factors.weights.transfr"),
+        ("[factors.weights]\ntransfr = [1, 2]", "factor-of-no-scenario", "factors.weights.transfr"),
         ("[factors.weights]\ntransfer = [1, -2]", "own-connections", "load.pools"),
         ("[factors.schema.i]\na = ''\nb = ' '", "equal-levels", "factors.schema.i"),
         (
