@@ -185,6 +185,19 @@ def test_segments_are_read_as_one_course(tmp_path: Path) -> None:
     assert [(one.event, one.trials) for one in arm.events] == [("Lock:tuple", 2)]
 
 
+def test_the_samplers_commits_are_of_the_time_that_was_recorded(tmp_path: Path) -> None:
+    directory = ObservationDirectory.create(tmp_path / "run")
+    for number, start in ((1, 100), (2, 140)):
+        counted = commits(start, [52.0 * (start + n) for n in range(11)])
+        write(
+            directory, number, Piece(waits(start, 100), counted, NOTHING), end_of(start, start + 10)
+        )
+    observed = summarise_observation(list(directory.segments()))
+    assert len(observed.gaps_ns) == 1
+    # 52 a second, of which 40 in the 20 s of both segments were the samplers' own.
+    assert observed.averages["tps"] == pytest.approx(50.0)
+
+
 def test_running_and_queued_sessions_are_separated_where_the_host_was_read(
     tmp_path: Path,
 ) -> None:

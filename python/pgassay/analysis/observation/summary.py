@@ -34,7 +34,9 @@ def summarise_observation(
         gathered.add(segment, summary)
     gathered.close(end_ns)
     cost = _summed([summary.sampler_cost for summary in summaries])
-    own = cost.get("transactions", 0.0) / max((end_ns - start_ns) / 1e9, 1e-9)
+    # Without the time between two recordings, in which nothing of a segment was counted.
+    recorded_s = max(sum(one.ended_ns - one.started_ns for one in summaries) / 1e9, 1e-9)
+    own = cost.get("transactions", 0.0) / recorded_s
     courses, averages, commits = gathered.courses(own)
     looked_ns = max(gathered.events_over_ns, 1.0)
     sources = {summary.checkpoints_from for summary in summaries}
@@ -62,10 +64,7 @@ def summarise_observation(
         largest={name: track.largest() for name, track in gathered.standby.levels.items()},
         unknown=gathered.standby.unknown(gathered.gaps),
         classic=gathered.classic.view(
-            {
-                name: grown / max((end_ns - start_ns) / 1e9, 1e-9)
-                for name, grown in gathered.statements.totals().items()
-            },
+            {name: grown / recorded_s for name, grown in gathered.statements.totals().items()},
             environment or EnvironmentFile(),
         ),
         infrastructure=gathered.classic.host(environment or EnvironmentFile()),
