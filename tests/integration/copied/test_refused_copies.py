@@ -10,8 +10,8 @@ import psycopg
 import pytest
 
 from pgassay.errors import TargetError
-from pgassay.server.copied import requirements
 from pgassay.server.copied.origin import ServerCopy
+from pgassay.server.owned import room
 from pgassay.server.owned.target import OwnedTarget
 from support.servers.lab import LabServer, RecordingJournal, installation_named
 
@@ -95,7 +95,7 @@ def test_programs_of_another_version_are_refused_by_the_key(
 def test_a_full_disk_is_refused_before_anything_is_copied(
     lab_server: LabServer, journal: RecordingJournal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(requirements, "free_bytes", lambda _: 1 << 20)
+    monkeypatch.setattr(room, "free_bytes", lambda _: 1 << 20)
     with replication_rule(lab_server):
         text = refusal(lab_server.dsn(), journal)
     assert "1 MB are free" in text

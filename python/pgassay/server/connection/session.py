@@ -148,6 +148,14 @@ def user_path(session: Connection) -> Iterator[None]:
             session.execute(_PATH_AS, before, prepare=False)
 
 
+@contextmanager
+def jit_of_the_server(session: Connection) -> Iterator[None]:
+    """Lets a query see where the server's `jit` comes from; in other queries of ours it is off."""
+    with session.transaction():
+        session.execute("SET LOCAL jit TO DEFAULT", prepare=False)
+        yield
+
+
 def _is_pooled(session: Connection) -> bool:
     """Whether what answers is another backend than the one whose key we were given to cancel."""
     answer = _tried_often(session, "SELECT pg_catalog.pg_backend_pid()").fetchone()

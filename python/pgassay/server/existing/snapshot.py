@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pgassay.errors import TargetError
 from pgassay.refusals.refusal import RestoreRefused
 from pgassay.server.comparison import Comparison, Difference, Kind, Thing
-from pgassay.server.connection.session import Work, as_target_error, connect
+from pgassay.server.connection.session import Work, as_target_error, connect, jit_of_the_server
 from pgassay.server.protocol import Connection, ConnectionParameters, Journal
 from pgassay.server.settings.auto_conf import NAME as AUTO_CONF
 from pgassay.server.settings.auto_conf import quoted
@@ -48,9 +48,8 @@ def snapshot(parameters: ConnectionParameters) -> Snapshot:
     """Reads what the server is like now, in a session of its own: one that has set something would
     see its own values."""
     with as_target_error("looking at the server"), connect(parameters) as session:
-        found = session.execute(statement("existing/snapshot"), prepare=False)
-        found.nextset()  # the first statement returns nothing
-        rows = found.fetchall()
+        with jit_of_the_server(session):
+            rows = session.execute(statement("existing/snapshot"), prepare=False).fetchall()
         things = {Thing(Kind(kind), name): like for kind, name, like in rows}
         return Snapshot(parameters, things, _auto_conf(session))
 

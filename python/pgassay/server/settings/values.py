@@ -13,6 +13,7 @@ from psycopg.rows import dict_row
 
 from pgassay.notes import Note
 from pgassay.refusals.refusal import SettingRefused
+from pgassay.server.connection.session import jit_of_the_server
 from pgassay.server.protocol import Connection, Context, Setting
 from pgassay.server.settings.scope import SERVER, Scope
 from pgassay.server.statements import statement
@@ -28,9 +29,8 @@ REAL_TOLERANCE = 1e-5
 
 def read_settings(session: Connection) -> dict[str, Setting]:
     """Returns every setting that this session may see, by name."""
-    with session.cursor(row_factory=dict_row) as cursor:
+    with jit_of_the_server(session), session.cursor(row_factory=dict_row) as cursor:
         cursor.execute(statement("settings/settings"), prepare=False)
-        cursor.nextset()  # the first statement returns nothing
         return {
             row["name"]: Setting(
                 **{**row, "context": Context(row["context"]), "enumvals": tuple(row["enumvals"])}

@@ -1,6 +1,5 @@
 -- What a run must leave as it was found, as far as this user may see it: one row for each thing, with
 -- its kind (comparison.py), its name and what it is like.
-SET LOCAL jit TO DEFAULT; -- ours is off, which would hide where the server's comes from
 SELECT 'setting', name,
        format('%s (%s)', concat_ws(' x ', reset_val, unit),
               coalesce(regexp_replace(sourcefile, '.*/', ''), source))
