@@ -79,6 +79,8 @@ def test_identical_arms_are_called_different_in_5_percent_also_with_few_blocks(
 
 def test_bounds_do_not_depend_on_later_looks_and_all_come_of_one_simulation() -> None:
     looks = (5, 7, 11, 13)
+    for cached in (critical_t_at, sequential._criticals, sequential._simulated):
+        cached.cache_clear()  # another test may have asked for the same looks
     simulations = sequential._simulated.cache_info().misses
     together = [critical_t_at(n, alpha, looks) for alpha in (0.05, 0.10) for n in looks]
     assert sequential._simulated.cache_info().misses == simulations + 1
