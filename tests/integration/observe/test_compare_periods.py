@@ -28,7 +28,7 @@ PERIOD_S = 16
 
 
 @pytest.mark.heavy
-def test_equal_periods_are_as_usual_and_after_a_dropped_index_its_statement_is_first(
+def test_equal_periods_are_as_usual_and_after_a_dropped_index_its_statement_leads(
     account: Account, servers_base: Path, tmp_path: Path
 ) -> None:
     run, lines = tmp_path / "run", "shared_preload_libraries = 'pg_stat_statements'\n"
@@ -42,10 +42,12 @@ def test_equal_periods_are_as_usual_and_after_a_dropped_index_its_statement_is_f
     assert not [one for one in compared(run, begins[0], begins[1]) if one["unusual"]]
     found = compared(run, begins[1], begins[2])
     assert [one["unusual"] for one in found] == sorted(one["unusual"] for one in found)[::-1]
-    assert found[0]["group"] == "statements"
-    assert found[0]["text"] is not None
-    assert "item" in found[0]["text"]
-    assert found[0]["second"] > 10 * found[0]["first"]
+    # The table that is read whole may stand before the statement that reads it.
+    assert {one["group"] for one in found[:2]} <= {"statements", "tables"}
+    first = next(one for one in found if one["group"] == "statements")
+    assert first["text"] is not None
+    assert "item" in first["text"]
+    assert first["second"] > 10 * first["first"]
     spec = tmp_path / "next.toml"
     done = pgassay("observe", "compare", run, *times(*begins[1:]), "--propose", spec)
     assert done.returncode == 0
