@@ -7,16 +7,14 @@ Never: runs anything, or writes into a run.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
 from pgassay.cli.terminal.options import GateTexts, GateUndecided, Json, Lang, Quiet, option
-from pgassay.cli.terminal.output import give, output_of
+from pgassay.cli.terminal.output import ReportFormat, ReportOut, give, output_of
 from pgassay.language import in_language
 from pgassay.refusals.refusal import SetupRefused
-
-_FORMATS = {".html": "html", ".htm": "html", ".md": "md", ".json": "json"}
 
 
 def compare(
@@ -28,14 +26,8 @@ def compare(
             " side.",
         ),
     ],
-    output_format: Annotated[
-        Literal["html", "md", "json"] | None,
-        option("--format", "Print the report instead of a table; with --out, its format."),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        option("--out", "File to write the report to; its ending says the format. - is stdout."),
-    ] = None,
+    output_format: ReportFormat = None,
+    out: ReportOut = None,
     pictures: Annotated[
         bool, option("--pictures", "With --out FILE.md: its charts as SVG files beside it.")
     ] = False,
@@ -53,7 +45,7 @@ def compare(
     quiet: Quiet = False,
 ) -> None:
     """Compare stored runs that were made apart, not randomised together."""
-    output = output_of(output_format, out, _FORMATS, as_json=as_json, lang=lang)
+    output = output_of(output_format, out, as_json=as_json, lang=lang)
     if pictures and (output.form != "md" or output.out is None):
         raise SetupRefused("pictures-without-folder")
     from pgassay.analysis.apart.compare import Question

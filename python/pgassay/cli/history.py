@@ -12,11 +12,11 @@ from typing import Annotated, Literal
 import typer
 
 from pgassay.cli.terminal.options import GateTexts, GateUndecided, Json, Lang, Quiet, option
-from pgassay.cli.terminal.output import give, output_of
+from pgassay.cli.terminal.output import REPORT_FORMAT, REPORT_FORMATS, ReportOut, give, output_of
 from pgassay.language import in_language
 from pgassay.refusals.refusal import SetupRefused
 
-_FORMATS = {".html": "html", ".htm": "html", ".md": "md", ".json": "json", ".svg": "svg"}
+_FORMATS = {**REPORT_FORMATS, ".svg": "svg"}
 
 
 def history(
@@ -28,14 +28,8 @@ def history(
             " not matter.",
         ),
     ],
-    output_format: Annotated[
-        Literal["html", "md", "json", "svg"] | None,
-        option("--format", "Print the report instead of a table; with --out, its format."),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        option("--out", "File to write the report to; its ending says the format. - is stdout."),
-    ] = None,
+    output_format: Annotated[Literal["html", "md", "json", "svg"] | None, REPORT_FORMAT] = None,
+    out: ReportOut = None,
     last: Annotated[
         int,
         option("--last", "How many of the last runs the gates judge, against those before them."),

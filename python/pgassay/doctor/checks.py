@@ -132,7 +132,9 @@ def _check_sampling(
     """Sample as a trial would, until each query was asked once."""
     try:
         statements = StatementWatch(lambda: connect(parameters), version_num, extensions)
-        sampler, _ = open_sampler(parameters, version_num, load=None, extensions=extensions)
+        sampler, _ = open_sampler(
+            parameters, version_num, load=None, extensions=extensions, observes=True
+        )
     except PgassayError as error:
         return Check.refused("sampling", error)
     end = time.monotonic() + _SAMPLING_LIMIT_S

@@ -7,6 +7,8 @@
 --   time it was looked up. held: the relation that is waited for; of a row, of its table.
 -- root_pid is the process of a root, the largest where there are several; longest_ms is the longest wait,
 --   root_xact_ms the age of the root's transaction.
+-- Only: observations
+--   Beside a measured load it would read the table of locks while sessions queue for it.
 -- At most: 2 % of a minute. With nobody waiting it reads the sessions only, not the table of locks.
 -- Privileges: pg_monitor (or pg_read_all_stats). Without it the waits of other roles are not seen.
 WITH waiters AS MATERIALIZED (

@@ -54,7 +54,7 @@ class Recorder:
         self._statements: list[Columns] = []
         """Those of the segment so far."""
         self._statements_due_s = time.monotonic() + _STATEMENTS_EVERY_S
-        self._watch.start_sampling(every_s, busy_share=BUSY_SHARE)
+        self._watch.start_sampling(every_s, busy_share=BUSY_SHARE, observes=True)
         self._sampler, sources = self._watch.sampler, self._watch.host_sources
         self.began_ns = self._segment_ns = _core.now_ns()
         self._follower: HostFollower | None = None

@@ -241,6 +241,22 @@ def test_time_limits_of_its_role_do_not_end_a_sampler(lab_server: LabServer) -> 
     assert sampler.warnings() == []
 
 
+@pytest.mark.parametrize(("observes", "is_asked"), [(False, False), (True, True)])
+def test_lock_trees_are_not_read_beside_a_load_that_is_measured(
+    lab_server: LabServer, observes: bool, is_asked: bool
+) -> None:
+    parameters = resolve(lab_server.dsn())
+    sampler, _ = open_sampler(parameters, 180000, load=None, observes=observes)
+    sources = set[object]()
+    try:
+        wait_until(lambda: json.loads(sampler.cost())["counter_reads"] >= 15, "some readings")
+        sources.update(sampler.take_counters()["source"])
+    finally:
+        sampler.stop()
+    assert "cluster" in sources
+    assert ("blocking" in sources) == is_asked
+
+
 @on_every_version
 def test_doctor_names_the_grant_that_allows_a_checkpoint(lab_server: LabServer) -> None:
     def checks(user: str) -> list[tuple[str, str]]:

@@ -13,17 +13,11 @@ from typing import Annotated, Literal
 import typer
 
 from pgassay.cli.terminal.options import Json, Lang, Quiet, option
-from pgassay.cli.terminal.output import give, output_of
+from pgassay.cli.terminal.output import REPORT_FORMAT, REPORT_FORMATS, ReportOut, give, output_of
 from pgassay.language import in_language
 from pgassay.refusals.refusal import SetupRefused
 
-_FORMATS = {
-    ".html": "html",
-    ".htm": "html",
-    ".md": "md",
-    ".json": "json",
-    ".txt": "brief",
-}
+_FORMATS = {**REPORT_FORMATS, ".txt": "brief"}
 
 
 def compare(
@@ -49,14 +43,8 @@ def compare(
             "What it is compared with: before, yesterday, last-week, or a begin [before].",
         ),
     ] = None,
-    output_format: Annotated[
-        Literal["html", "md", "json", "brief"] | None,
-        option("--format", "Print the report instead of a table; with --out, its format."),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        option("--out", "File to write the report to; its ending says the format. - is stdout."),
-    ] = None,
+    output_format: Annotated[Literal["html", "md", "json", "brief"] | None, REPORT_FORMAT] = None,
+    out: ReportOut = None,
     prompt: Annotated[
         bool,
         option(

@@ -7,15 +7,13 @@ Never: touches a server, or writes into the directory.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
-from pgassay.cli.terminal.options import Json, Lang, Quiet, option
-from pgassay.cli.terminal.output import give, output_of
+from pgassay.cli.terminal.options import Json, Lang, Quiet
+from pgassay.cli.terminal.output import ReportFormat, ReportOut, give, output_of
 from pgassay.language import in_language
-
-_FORMATS = {".html": "html", ".htm": "html", ".md": "md", ".json": "json"}
 
 
 def incidents(
@@ -23,20 +21,14 @@ def incidents(
         Path,
         typer.Argument(metavar="OBSERVATION", help="Directory or URL of an observation."),
     ],
-    output_format: Annotated[
-        Literal["html", "md", "json"] | None,
-        option("--format", "Print the report instead of a table; with --out, its format."),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        option("--out", "File to write the report to; its ending says the format. - is stdout."),
-    ] = None,
+    output_format: ReportFormat = None,
+    out: ReportOut = None,
     as_json: Json = False,
     lang: Lang = "en",
     quiet: Quiet = False,
 ) -> None:
     """Find incidents in an observation: when, how large, what began first."""
-    output = output_of(output_format, out, _FORMATS, as_json=as_json, lang=lang)
+    output = output_of(output_format, out, as_json=as_json, lang=lang)
     from pgassay.stores.fetching import fetched
     from pgassay.stores.wanted import TO_ANALYSE
     from pgassay.workflows.incidents import stored_incidents

@@ -9,16 +9,28 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from pgassay.cli.terminal.options import STDOUT, format_by_ending, require_words
+from pgassay.cli.terminal.options import STDOUT, format_by_ending, option, require_words
 from pgassay.language import Language, in_language
 from pgassay.refusals.refusal import SetupRefused
 
 if TYPE_CHECKING:
     from pgassay.report.context import AnyContext
+
+REPORT_FORMATS: Mapping[str, str] = MappingProxyType(
+    {".html": "html", ".htm": "html", ".md": "md", ".json": "json"}
+)
+"""Ending of a file → the format that every such command has."""
+REPORT_FORMAT = option("--format", "Print the report instead of a table; with --out, its format.")
+ReportFormat = Annotated[Literal["html", "md", "json"] | None, REPORT_FORMAT]
+ReportOut = Annotated[
+    Path | None,
+    option("--out", "File to write the report to; its ending says the format. - is stdout."),
+]
 
 
 @dataclass(frozen=True)
@@ -44,7 +56,7 @@ class Output:
 def output_of(
     output_format: str | None,
     out: Path | None,
-    endings: Mapping[str, str],
+    endings: Mapping[str, str] = REPORT_FORMATS,
     *,
     as_json: bool,
     lang: Language,

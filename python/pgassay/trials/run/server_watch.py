@@ -73,6 +73,7 @@ class ServerWatch:
         load: _core.Load | None = None,
         place: Place | None = None,
         busy_share: float | None = None,
+        observes: bool = False,
         alone: bool = True,
     ) -> None:
         """Starts to sample the server; the sampler names the scenario that each session of `load`
@@ -86,6 +87,7 @@ class ServerWatch:
             place=place,
             waits_every_s=waits_every_s,
             busy_share=busy_share,
+            observes=observes,
         )
         # What other servers or another program with the load use is not known while they run.
         is_known = alone and load is not None and not self.host_sources.reader

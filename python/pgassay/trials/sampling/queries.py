@@ -6,7 +6,8 @@ Never: puts anything into SQL but the name of an extension's schema, quoted by t
 
 A query's file is NAME_FLOOR.sql, for servers from that version on. Lines of its head say more:
 `-- Every: 10 s` (each second where nothing is said; `trial`: before and after one),
-`-- At most: 2 %` of a minute (then more seldom), and `-- Extension: NAME VERSION`, whose schema
+`-- At most: 2 %` of a minute (then more seldom), `-- Only: observations` (not beside a load that is
+measured), and `-- Extension: NAME VERSION`, whose schema
 takes the place of {extension}; `, preloaded` after it says that it takes shared_preload_libraries.
 
 To add a source: add its .sql file with that head, and a line to docs/observation.md.
@@ -28,6 +29,7 @@ COUNTERS_EVERY_S = 1.0
 _NAME = re.compile(r"(\w+)_(\d{6})\.sql")
 _EVERY = re.compile(r"^-- Every: (?:(\d+) s|trial)\b", re.MULTILINE)
 _AT_MOST = re.compile(r"^-- At most: (\d+) %", re.MULTILINE)
+_ONLY_OBSERVED = re.compile(r"^-- Only: observations\.?$", re.MULTILINE)
 _EXTENSION = re.compile(r"^-- Extension: (\w+) (\d+(?:\.\d+)*)(, preloaded)?\.?$", re.MULTILINE)
 
 
@@ -61,6 +63,8 @@ class Query:
     extension_floor: str
     is_preloaded: bool = False
     """Whether the extension works only where the server loads its library at the start."""
+    is_only_observed: bool = False
+    """Whether it is not asked beside a load that is measured."""
     older: Query | None = None
     """The query of this name for the version before: an upgraded server may have kept an extension
     as it was."""
@@ -138,6 +142,7 @@ def _read(name: str, floor: int, text: str) -> Query:
         extension=extension[1] if extension else None,
         extension_floor=extension[2] if extension else "0",
         is_preloaded=bool(extension and extension[3]),
+        is_only_observed=_ONLY_OBSERVED.search(text) is not None,
     )
 
 

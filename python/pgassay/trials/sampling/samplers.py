@@ -48,12 +48,14 @@ def open_sampler(
     place: Place | None = None,
     waits_every_s: float = WAITS_EVERY_S,
     busy_share: float | None = None,
+    observes: bool = False,
 ) -> tuple[_core.Sampler, dict[str, str]]:
     """Starts a sampler; returns it and where its threads run.
 
     Waits at 10 Hz unless something else is said, the host each second, counters each second or as
     seldom as their file says. `busy_share` is the most that readings of one kind may take of the
-    time: after a slow one the sampler rests.
+    time: after a slow one the sampler rests. `observes` adds the queries that are not asked beside
+    a load that is measured.
     """
     queries = queries_for(version_num)
     configuration = {
@@ -67,7 +69,7 @@ def open_sampler(
                 "every_s": max(every_s, waits_every_s),
                 "busy_share": query.busy_share,
             }
-            for query, sql, every_s in _counted(version_num, extensions)
+            for query, sql, every_s in _counted(version_num, extensions, observes=observes)
         ],
         "host": host.for_core(host_every_s(waits_every_s)),
         "busy_share": busy_share,
@@ -87,10 +89,11 @@ def open_sampler(
 def has_read_each(
     sampler: _core.Sampler, version_num: int, extensions: Mapping[str, Extension]
 ) -> bool:
-    """Returns whether each query of a sampler was answered, or refused with a warning, once."""
+    """Returns whether each query of a sampler that observes was answered, or refused with a
+    warning, once."""
     cost = json.loads(sampler.cost())
     refused = {text.split(_REFUSED)[0] for text in sampler.warnings()}
-    counted = {query.name for query, _, _ in _counted(version_num, extensions)}
+    counted = {query.name for query, _, _ in _counted(version_num, extensions, observes=True)}
     # All are due when it begins: none is read a second time before each was read once.
     return bool(
         cost["counter_reads"] + len(refused & counted) >= len(counted)
@@ -99,11 +102,13 @@ def has_read_each(
 
 
 def _counted(
-    version_num: int, extensions: Mapping[str, Extension]
+    version_num: int, extensions: Mapping[str, Extension], *, observes: bool
 ) -> Iterator[tuple[Query, str, float]]:
     """Each query but that of the waits, its SQL and the seconds between two readings."""
     for name, query in queries_for(version_num).items():
-        if name != _WAITS and query.every_s and (sql := query.sql_with(extensions)):
+        if name == _WAITS or (query.is_only_observed and not observes):
+            continue
+        if query.every_s and (sql := query.sql_with(extensions)):
             yield query, sql, query.every_s
 
 
