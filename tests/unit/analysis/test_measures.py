@@ -42,6 +42,34 @@ def counters(points: list[tuple[int, float]]) -> CounterSeries:
     )
 
 
+def test_a_row_that_goes_and_comes_back_counts_only_while_it_is_there() -> None:
+    """Behind a root sessions wait in seconds 0 to 4 and 30 to 34; the sum is read each second."""
+    behind, total = ("blocking", "root", "longest_ms"), ("blocking", "(all)", "waiting")
+    points = [(at, behind, 100.0 * at) for at in (*range(5), *range(30, 35))]
+    points += [(at, total, float(at % 2)) for at in range(40)]
+    rows = [
+        {"time_ns": at * S, "source": key[0], "object": key[1], "name": key[2], "value": value}
+        for at, key, value in sorted(points)
+    ]
+    series = CounterSeries(pa.Table.from_pylist(rows, schema=COUNTERS))
+    edges = np.array([-1, 9, 19, 29, 39], np.int64) * S
+    np.testing.assert_allclose(series.shares_there(behind, edges), [0.5, 0.0, 0.0, 0.5])
+    means = series.level_means(behind, edges, is_steady=False)
+    np.testing.assert_allclose(means, [200.0, np.nan, np.nan, 3200.0])
+
+
+def test_equal_values_of_which_the_ends_are_stored_were_there_in_between() -> None:
+    other = [(at, ("locks", "a", "waiting"), float(at % 2)) for at in range(10)]
+    held = [(0, ("locks", "b", "waiting"), 3.0), (5, ("locks", "b", "waiting"), 3.0)]
+    rows = [
+        {"time_ns": at * S, "source": key[0], "object": key[1], "name": key[2], "value": value}
+        for at, key, value in sorted([*other, *held])
+    ]
+    series = CounterSeries(pa.Table.from_pylist(rows, schema=COUNTERS))
+    edges = np.array([-1, 4, 9], np.int64) * S
+    np.testing.assert_allclose(series.shares_there(("locks", "b", "waiting"), edges), [1.0, 0.2])
+
+
 def test_the_known_effect_of_a_made_up_run_is_found(tmp_path: Path) -> None:
     run, spec, plan = synthetic_run(tmp_path / "run", effects={"a2": 0.12})
     measures = [measure_trial(trial) for trial in run.trials()]

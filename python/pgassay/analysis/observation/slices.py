@@ -43,11 +43,12 @@ _READ_TOGETHER: Mapping[str, Key] = {
         ("sessions", "scenario", "query", "process", "state", "class"), ("class", "", "cpu")
     ),
     "log": ("log_read", "", ""),
-    "locks": ("cluster", "", "xact_commit"),
-    "progress": ("cluster", "", "xact_commit"),
+    **dict.fromkeys(("locks", "progress", "blocking"), ("cluster", "", "xact_commit")),
 }
 """Source whose signals exist only while there is something to count → the signal that is known
 where the source was read: there, a missing one is 0."""
+_SOMETIMES = frozenset({"locks", "progress", "blocking"})
+_BLOCKING, _WAITING = "blocking", "waiting"
 
 
 @dataclass(frozen=True)
@@ -154,12 +155,23 @@ def joined(parts: Sequence[Slices]) -> Slices:
     )
 
 
+def is_steady(key: Key) -> bool:
+    """Whether a signal's source has its row in every reading."""
+    return key[0] not in _SOMETIMES
+
+
+def is_zero_without_row(key: Key) -> bool:
+    """Whether a signal counts what there is, so that it is 0 where there is nothing; how long one
+    waits, and for which process, is not known then."""
+    return key[0] in _READ_TOGETHER and (key[0] != _BLOCKING or key[2] == _WAITING)
+
+
 def add_zeros(rows: Mapping[Key, Floats]) -> None:
     """Puts 0 where a signal is missing because there was nothing to count."""
     statements = [row for key, row in rows.items() if key[0] == STATEMENTS.source]
     were_read = ~np.all(np.isnan(statements), axis=0) if statements else np.empty(0, bool)
     for key, row in rows.items():
-        known = rows.get(_READ_TOGETHER.get(key[0], key))
+        known = rows.get(_READ_TOGETHER[key[0]]) if is_zero_without_row(key) else None
         if key[0] == STATEMENTS.source:
             row[np.isnan(row) & were_read] = 0.0
         elif known is not None and known is not row:

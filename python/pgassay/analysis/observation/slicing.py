@@ -16,7 +16,13 @@ from pgassay.analysis.measures.courses.trial_course import is_state
 from pgassay.analysis.measures.signals import sessions_by_window
 from pgassay.analysis.observation.gaps import USUAL_PAUSE_NS, gaps_in, longest_pause_ns
 from pgassay.analysis.observation.slice_metrics import METRIC, TPS, with_ratios
-from pgassay.analysis.observation.slices import SLICE_S, Slices, add_zeros
+from pgassay.analysis.observation.slices import (
+    SLICE_S,
+    Slices,
+    add_zeros,
+    is_steady,
+    is_zero_without_row,
+)
 from pgassay.analysis.reading.binned import CounterTrack, Floats, Gaps, Times, within
 from pgassay.analysis.reading.counters import CounterSeries, Key
 from pgassay.analysis.reading.logged import logged_by_window
@@ -73,11 +79,15 @@ def _counted(counters: CounterSeries, edges: Times, gaps: Gaps) -> Iterator[tupl
         if key[0] in (WAITS.source, STATEMENTS.source):
             continue
         if is_state("/".join(key)):
-            row = counters.level_means(key, edges)
+            row = counters.level_means(key, edges, is_steady=is_steady(key))
+            if not is_steady(key) and is_zero_without_row(key):
+                row = np.nan_to_num(row) * counters.shares_there(key, edges)
         else:
             track = CounterTrack()
             track.add(*counters.points(key))
             row = track.rates(edges, gaps)
+            if not is_steady(key):  # between two times of being there it did not grow
+                row = np.where(counters.shares_there(key, edges) > 0.0, row, 0.0)
         if not np.isnan(row).all():
             yield key, row
 

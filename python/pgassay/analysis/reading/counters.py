@@ -17,6 +17,8 @@ Key = tuple[str, str, str]
 """(source, object, name)."""
 _WORDS = ("source", "object", "name")
 _ONE_READING_NS = 5_000_000
+_HELD_NS = 20_000_000_000
+"""Of equal values at least the first and the last of each piece of some seconds are stored."""
 _ROWS_AT_ONCE = 1 << 17
 """So many rows stay in a processor's cache."""
 _FEW = np.iinfo(np.uint16).max
@@ -165,21 +167,51 @@ class CounterSeries:
         values = self.levels(key, readings if len(readings) else np.array([end_ns]))
         return float(values.mean()) if len(values) else None
 
-    def level_means(self, key: Key, edges_ns: Times) -> Values:
-        """`mean_level` of each of some adjacent windows; NaN where it is not known."""
+    def level_means(self, key: Key, edges_ns: Times, *, is_steady: bool = True) -> Values:
+        """`mean_level` of each of some adjacent windows; NaN where it is not known. Of a number
+        that is not steady, only readings count in which its row was there."""
         times, _ = self._series[key]
         readings = self._readings_in(key[0], int(edges_ns[0]), int(edges_ns[-1]))
         slack = max(2 * self._period[key[0]], _ONE_READING_NS)
         known = readings[(readings >= times[0] - slack) & (readings <= times[-1] + slack)]
+        if not is_steady:
+            known = known[self._is_there(key, known)]
         windows = len(edges_ns) - 1
         inside = np.searchsorted(edges_ns, known) - 1
         sums = np.bincount(inside, self.levels(key, known), minlength=windows)
         counts = np.bincount(inside, minlength=windows)
         found: Values = np.divide(sums, counts, out=np.full(windows, np.nan), where=counts > 0)
         ends = edges_ns[1:]
-        unread = (counts == 0) & (ends >= times[0] - slack) & (ends <= times[-1] + slack)
+        unread = (
+            is_steady & (counts == 0) & (ends >= times[0] - slack) & (ends <= times[-1] + slack)
+        )
         found[unread] = self.levels(key, ends[unread])
         return found
+
+    def shares_there(self, key: Key, edges_ns: Times) -> Values:
+        """The share of the readings of some adjacent windows in which a row was there; NaN where
+        its source was not read."""
+        readings = self._readings_in(key[0], int(edges_ns[0]), int(edges_ns[-1]))
+        windows = len(edges_ns) - 1
+        inside = np.searchsorted(edges_ns, readings) - 1
+        counts = np.bincount(inside, minlength=windows)
+        there = np.bincount(inside, self._is_there(key, readings), minlength=windows)
+        shares: Values = np.divide(there, counts, out=np.full(windows, np.nan), where=counts > 0)
+        return shares
+
+    def _is_there(self, key: Key, readings: Times) -> NDArray[np.bool_]:
+        """Whether a row was there in some readings of its source. Of a stretch of equal values the
+        first and the last of each few seconds are stored; between others it was gone."""
+        times, values = self._series[key]
+        half = max(self._period[key[0]] // 2, _ONE_READING_NS)
+        after = np.searchsorted(times, readings)
+        before = np.maximum(after - 1, 0)
+        after = np.minimum(after, len(times) - 1)
+        near = np.minimum(np.abs(readings - times[before]), np.abs(readings - times[after])) <= half
+        is_held = (values[before] == values[after]) & (times[after] - times[before] <= _HELD_NS)
+        is_held &= (times[before] <= readings) & (readings <= times[after])
+        there: NDArray[np.bool_] = near | is_held
+        return there
 
     def _readings_in(self, source: str, start_ns: int, end_ns: int) -> Times:
         """When a source was read in a window; a reading in which nothing had changed left no row,

@@ -74,7 +74,8 @@ def _rows(slices: Slices, kind: str) -> Iterator[tuple[str, Floats]]:
     for key, row in slices.values.items():
         if _matches(key, kind):
             if LIMITS[kind].get("is_progress"):
-                rows["/".join(key[1].split("/")[2:-2])].append(_under_way(row))
+                # How far it is differs from phase to phase: it goes on while that grows.
+                rows["/".join(key[1].split("/")[2:-2])].append((row > 0.0).astype(np.float64))
             else:
                 rows[key[1] or key[2]].append(row)
     for name, some in rows.items():
@@ -86,14 +87,6 @@ def _rows(slices: Slices, kind: str) -> Iterator[tuple[str, Floats]]:
 def _matches(key: Key, kind: str) -> bool:
     path = "/".join(key)
     return any(fnmatchcase(path, pattern) for pattern in LIMITS[kind]["signals"])
-
-
-def _under_way(row: Floats) -> Floats:
-    """1 where work went on: how far it is has changed since the slice before. A number that has
-    gone is held until it comes again, so being there says nothing."""
-    before = np.r_[np.nan, row[:-1]]
-    is_moving: Floats = (~np.isnan(row) & (row > 0.0) & (row != before)).astype(np.float64)
-    return is_moving
 
 
 def _smoothed(row: Floats, slices: Slices, over_s: float) -> Floats:

@@ -46,13 +46,12 @@ def _blocked(name: str, slices: Slices, first: int, last: int) -> Blocked | None
         slices.values.get((_SOURCE, name, part), nothing)[first:last]
         for part in ("waiting", "roots", "root_pid", "longest_ms", "root_xact_ms")
     )
-    # What has gone is held until it comes again; while it is there, the longest wait changes.
-    is_there = ~np.isnan(longest) & (longest != np.r_[np.nan, longest[:-1]])
-    average = float(np.where(is_there, np.nan_to_num(waiting), 0.0).mean()) if last > first else 0.0
+    waiting = np.nan_to_num(waiting)
+    average = float(waiting.mean()) if last > first else 0.0
     if average < _LEAST_WAITING:
         return None
     whose, root, depth, query, locktype, mode, held = labels
-    most = int(np.argmax(np.where(is_there, waiting, -1.0)))
+    most = int(np.argmax(waiting))
     is_single = roots[most] == 1.0 and pids[most] == round(pids[most])
     return Blocked(
         whose=whose,
@@ -64,8 +63,8 @@ def _blocked(name: str, slices: Slices, first: int, last: int) -> Blocked | None
         mode=mode,
         held=held,
         waiting=average,
-        longest_ms=_largest(longest[is_there]),
-        root_xact_ms=_largest(ages[is_there]),
+        longest_ms=_largest(longest),
+        root_xact_ms=_largest(ages),
     )
 
 
