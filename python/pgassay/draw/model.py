@@ -1,0 +1,159 @@
+"""A drawn workload: scenarios with parameters, their figures on the source, and what was lost.
+
+Enters: nothing. Leaves: the classes that drawing from statistics and from a log fill, and that the
+writer reads. Never: reads a server or a file.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class Source(StrEnum):
+    """What a workload was drawn from."""
+
+    STATISTICS = "statistics"
+    LOG = "log"
+
+
+class Protocol(StrEnum):
+    """How the source's clients sent a statement; words of `load.protocol`."""
+
+    SIMPLE = "simple"
+    EXTENDED = "extended"
+    PREPARED = "prepared"
+
+
+class Origin(StrEnum):
+    """Where the values of a parameter come from, best first."""
+
+    LOG = "log"
+    """The values that were logged."""
+    ROWS = "rows"
+    """Rows sampled from the table; columns of one table are drawn together."""
+    COMMON = "common"
+    """Most common values and histogram of pg_stats."""
+    PARENT = "parent"
+    """Rows of the table that a foreign key refers to."""
+    ABOVE = "above"
+    """Values above the highest, for inserts into a unique column."""
+    TYPE = "type"
+    """A guess by the type alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One variable of a script, a column of the scenario's table of parameters."""
+
+    name: str
+    type: str
+    """As format_type shows it; empty where the server was not asked."""
+    origin: Origin
+    column: str | None = None
+    """schema.table.column that it is compared with or written to, quoted where needed."""
+    role: str = ""
+    """What the statement does with it: "=", "<", "between", "in", "any", "like", "limit", "values",
+    "set"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What a statement did on the source in the time drawn; None where the source does not say."""
+
+    calls: int
+    time_ms: float
+    rows: int | None = None
+    blocks_found: int | None = None
+    blocks_read: int | None = None
+    blocks_dirtied: int | None = None
+    wal_bytes: int | None = None
+    failed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnStatement:
+    """One statement of a scenario."""
+
+    fingerprint: str
+    """libpg_query's, 16 hexadecimal digits."""
+    text: str
+    """As the script has it, without a semicolon at the end, with `:name` for each parameter."""
+    source_text: str
+    """As the source shows it, with `$n` for each parameter; never a constant of the user's."""
+    parameters: tuple[Parameter, ...]
+    figures: Figures
+    query_id: int | None = None
+    """That of pg_stat_statements on the source."""
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnScenario:
+    """A transaction that clients repeat."""
+
+    name: str
+    """Letters, digits and hyphens; unique, the name of its files."""
+    statements: tuple[DrawnStatement, ...]
+    explicit: bool
+    """True with BEGIN and COMMIT around the statements."""
+    transactions: int
+    """How many of them the source had in the time that was drawn; the weight."""
+    parameters: pa.Table | None
+    """A row for each transaction, a column for each parameter: int64, float64, bool, or
+    PostgreSQL's text."""
+    order: str = "random"
+    """"random" or "sequential"."""
+    ends: str = "COMMIT"
+    """How an explicit transaction ends; "ROLLBACK" where the source's did."""
+    pauses_us: tuple[tuple[int, ...], ...] = ()
+    """Before each statement but the first: quantiles (0, 10, …, 100 %) of the pause on the source,
+    or nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """Statements of the source that no scenario has."""
+
+    reason: str
+    """A code of draw/notes.toml."""
+    text: str
+    """With `$n` for each constant, cut to 200 characters."""
+    calls: int
+    time_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFigures:
+    """The source as a whole, in the time that was drawn; None where it does not say."""
+
+    seconds: float
+    server_version_num: int | None = None
+    database: str = ""
+    commits: int | None = None
+    rollbacks: int | None = None
+    blocks_found: int | None = None
+    blocks_read: int | None = None
+    active_sessions: float | None = None
+    """Mean over time of the sessions at work."""
+    sessions: int | None = None
+    """The most that were connected at once."""
+    waits: dict[str, float] = field(default_factory=dict)
+    """Wait type → mean number of sessions; "CPU" without one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """All of it."""
+
+    source: Source
+    protocol: Protocol
+    """The one that most calls were sent by."""
+    scenarios: tuple[DrawnScenario, ...]
+    lost: tuple[Lost, ...]
+    figures: SourceFigures
+    notes: tuple[tuple[str, dict[str, object]], ...] = ()
+    """Codes of draw/notes.toml with their values, most important first."""
