@@ -150,10 +150,16 @@ def user_path(session: Connection) -> Iterator[None]:
 
 @contextmanager
 def jit_of_the_server(session: Connection) -> Iterator[None]:
-    """Lets a query see where the server's `jit` comes from; in other queries of ours it is off."""
-    with session.transaction():
-        session.execute("SET LOCAL jit TO DEFAULT", prepare=False)
+    """Lets a query see where the server's `jit` comes from; in other queries of ours it is off.
+
+    Not by a transaction: within one, names that are no UTF-8 cannot be asked for again.
+    """
+    session.execute("RESET jit", prepare=False)
+    try:
         yield
+    finally:
+        with suppress(psycopg.Error):
+            session.execute("SET jit = off", prepare=False)
 
 
 def _is_pooled(session: Connection) -> bool:
