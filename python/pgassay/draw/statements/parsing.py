@@ -1,0 +1,126 @@
+"""The parser: a statement's tree, its tokens and its fingerprint.
+
+Enters: a text as a client sent it or as the server shows it. Leaves: a tree, tokens, a fingerprint.
+Never: executes anything, or repeats a text in an error.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from pgassay.refusals.refusal import SetupRefused
+
+try:
+    from pglast import ast as ast
+    from pglast import parser
+except ImportError:  # the extra `draw`, 33 MB
+    raise SetupRefused("no-draw-extra") from None
+
+Node = Any
+"""A node of pglast's tree. Its places count characters."""
+
+
+class Token(NamedTuple):
+    """A word, sign or constant of a text."""
+
+    name: str
+    """The grammar's: IDENT, SCONST, ICONST, FCONST, PARAM, C_COMMENT; ASCII_44 for a comma."""
+    text: str
+    start: int
+    """In characters, as `end`."""
+    end: int
+    """That of the first character after it."""
+
+
+COMMENTS = frozenset({"C_COMMENT", "SQL_COMMENT"})
+
+
+class Unparsable(ValueError):
+    """A text that is no statement: cut, or of another language."""
+
+
+def fingerprint(text: str) -> str:
+    """Returns libpg_query's fingerprint of a text, 16 hexadecimal digits.
+
+    It is the same whatever the constants, the number of elements of an IN list and of rows of
+    VALUES are. Raises Unparsable.
+    """
+    try:
+        return str(parser.fingerprint(text))
+    except parser.ParseError:
+        raise Unparsable from None
+
+
+def parsed(text: str) -> Node:
+    """Returns the tree of the one statement of a text; raises Unparsable, also for several."""
+    try:
+        statements = parser.parse_sql(text)
+    except (parser.ParseError, RecursionError, ValueError):
+        raise Unparsable from None
+    if len(statements) != 1:
+        raise Unparsable
+    return statements[0].stmt
+
+
+def tree_in_json(text: str) -> dict[str, Any]:
+    """Returns the one statement of a text as nested objects, whose `location`, unlike the nodes of
+    `parsed`, constants have, in bytes of UTF-8; raises Unparsable."""
+    try:
+        statements = json.loads(parser.parse_sql_json(text))["stmts"]
+    except (parser.ParseError, RecursionError, ValueError):
+        raise Unparsable from None
+    if len(statements) != 1:
+        raise Unparsable
+    found: dict[str, Any] = statements[0]["stmt"]
+    return found
+
+
+def nodes_named(tree: object, name: str) -> Iterator[dict[str, Any]]:
+    """Yields the nodes of this kind in a tree of `tree_in_json`."""
+    for key, child in tree.items() if isinstance(tree, dict) else ():
+        if key == name:
+            yield child
+        yield from nodes_named(child, name)
+    for child in tree if isinstance(tree, list) else ():
+        yield from nodes_named(child, name)
+
+
+def byte_places(text: str) -> Sequence[int]:
+    """Returns, for each place in bytes of UTF-8 at which a character begins, that in characters."""
+    if text.isascii():
+        return range(len(text) + 1)
+    places: list[int] = []
+    for number, letter in enumerate(text):
+        places += [number] * len(letter.encode())
+    return [*places, len(text)]
+
+
+def tokens_of(text: str) -> list[Token]:
+    """Returns the tokens of a text in their order, comments too; raises Unparsable."""
+    try:
+        found = parser.scan(text)
+    except (parser.ParseError, ValueError):
+        raise Unparsable from None
+    return [Token(one.name, text[one.start : one.end + 1], one.start, one.end + 1) for one in found]
+
+
+def nodes_below(node: Node) -> Iterator[Node]:
+    """Yields a node and all below it, in the order of the grammar; of a tuple those of its
+    elements."""
+    if isinstance(node, tuple):
+        for one in node:
+            yield from nodes_below(one)
+    elif isinstance(node, ast.Node):
+        yield node
+        for child in children(node):
+            yield from nodes_below(child)
+
+
+def children(node: Node) -> Iterator[Node]:
+    """Yields the nodes, and tuples of nodes, that hang directly on a node."""
+    for name in node:
+        child = getattr(node, name)
+        if isinstance(child, ast.Node | tuple):
+            yield child
