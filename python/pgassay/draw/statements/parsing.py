@@ -13,11 +13,13 @@ from typing import Any, NamedTuple
 from pgassay.refusals.refusal import SetupRefused
 
 try:
-    from pglast import ast as ast
+    import pglast
     from pglast import parser
 except ImportError:  # the extra `draw`, 33 MB
     raise SetupRefused("no-draw-extra") from None
 
+ast: Any = pglast.ast
+"""The classes of nodes, whose types allow None for fields that the grammar always fills."""
 Node = Any
 """A node of pglast's tree. Its places count characters."""
 
