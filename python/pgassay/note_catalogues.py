@@ -35,6 +35,7 @@ ROOMS = (
     "analysis/noise",
     "analysis/statistics",
     "analysis/verdicts",
+    "draw",
     "findings",
     "findings/answer",
     "plan",

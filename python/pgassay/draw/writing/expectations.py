@@ -1,0 +1,85 @@
+"""What is expected to differ from the source, before anything is run, and what would help.
+
+Enters: a drawing, how it was written. Leaves: notes. Never: measures anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pgassay.draw.model import Drawing, DrawnStatement, Origin, Parameter, Source
+from pgassay.draw.writing.coverage import note_of_code
+from pgassay.notes import Note
+
+_RANGES = ("<", ">", "<=", ">=", "between", "like")
+_COUNTS = ("limit", "offset", "any")
+_FEW_CALLS = 100
+
+
+@dataclass(frozen=True)
+class Written:
+    """How a drawing was written."""
+
+    think_times: bool
+    masked: bool
+    secrets: tuple[str, ...] = ()
+    """Parameters that were replaced because they hold secrets."""
+    nulls: tuple[str, ...] = ()
+    """Parameters that masking made NULL."""
+    skew: bool = False
+    """Whether the user said how often keys are asked for."""
+
+
+def expected_of(statement: DrawnStatement, source: Source) -> list[Note]:
+    """Returns why a statement is expected to miss the limits of `draw --check`; nothing where it
+    is not."""
+    guessed = [one for one in statement.parameters if one.origin is Origin.TYPE]
+    if source is Source.LOG:
+        return _because("draw/expects-guess", guessed)
+    ranges = [one for one in statement.parameters if one.role in _RANGES]
+    counts = [one for one in statement.parameters if one.role in _COUNTS]
+    guessed = [one for one in guessed if one not in counts]
+    return [
+        *_because("draw/expects-guess", guessed),
+        *_because("draw/expects-range", [one for one in ranges if one not in guessed]),
+        *_because("draw/expects-count", counts),
+    ]
+
+
+def _because(code: str, parameters: list[Parameter]) -> list[Note]:
+    names = tuple(dict.fromkeys(one.name for one in parameters))
+    return [note_of_code(code, names=names)] if names else []
+
+
+def notes_of(drawing: Drawing, written: Written) -> tuple[Note, ...]:
+    """Returns what holds for the whole workload, that which changes most first."""
+    return tuple(_notes_of(drawing, written))
+
+
+def _notes_of(drawing: Drawing, written: Written) -> Iterator[Note]:
+    if written.masked:
+        yield note_of_code("draw/masked")
+    if written.nulls:
+        yield note_of_code("draw/masked-as-null", names=written.nulls)
+    if written.secrets:
+        yield note_of_code("draw/secret-parameters", names=written.secrets)
+    for code, values in drawing.notes:
+        yield note_of_code(code, **values)
+    if drawing.source is Source.STATISTICS:
+        if not written.skew:
+            yield note_of_code("draw/skew-unknown")
+        if not any(one.explicit for one in drawing.scenarios):
+            yield note_of_code("draw/one-statement-each")
+    if not written.think_times and any(any(one.pauses_us) for one in drawing.scenarios):
+        yield note_of_code("draw/pauses-left-out")
+
+
+def improvements(drawing: Drawing) -> list[Note]:
+    """Returns what would make the next drawing truer."""
+    found = []
+    if drawing.source is Source.STATISTICS:
+        found.append(note_of_code("draw/improve-log"))
+    if any(one.transactions < _FEW_CALLS for one in drawing.scenarios):
+        found.append(note_of_code("draw/improve-longer"))
+    return found

@@ -1,0 +1,147 @@
+"""A drawn workload is a folder that `plan` takes, private to its owner, and honest about itself."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from pgassay.draw.model import Drawing, DrawnScenario
+from pgassay.draw.stored import DrawingFile, script_hash
+from pgassay.draw.writing.experiment_file import FirstQuestion
+from pgassay.draw.writing.folder import Writing, write_folder
+from pgassay.samples.storage.json_files import stored_file
+from support.draw.drawings import LOOK, LOOKS, STATISTICS
+from support.refusals import refused
+
+QUESTION = FirstQuestion("random_page_cost", ("4", "1.1"))
+
+
+def write(drawing: Drawing, out: Path, writing: Writing | None = None) -> Path:
+    write_folder(drawing, out, writing or Writing("service=prod", QUESTION))
+    return out
+
+
+def with_scenarios(*scenarios: DrawnScenario) -> Drawing:
+    return replace(STATISTICS, scenarios=scenarios)
+
+
+def test_everything_is_for_the_owner_alone_whatever_the_umask(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        out = write(STATISTICS, tmp_path / "shop")
+    finally:
+        os.umask(before)
+    modes = {stat.S_IMODE(one.stat().st_mode) for one in out.rglob("*") if one.is_file()}
+    folders = {stat.S_IMODE(one.stat().st_mode) for one in (out, out / "parameters")}
+    assert (modes, folders) == ({0o600}, {0o700})
+
+
+def test_a_folder_that_holds_anything_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "mine").write_text("")
+    with refused("already-exists"):
+        write(STATISTICS, tmp_path)
+
+
+def test_no_value_stands_outside_of_the_parameters_and_no_file_is_of_another_name(
+    tmp_path: Path,
+) -> None:
+    out = write(STATISTICS, tmp_path / "shop")
+    for file in out.iterdir():
+        if file.is_file():
+            assert not {"333", "4444", "2026-01-0", "20.25"} & set(file.read_text().split()), file
+    assert sorted(one.name for one in out.iterdir()) == [
+        "FIDELITY.md",
+        "drawing.json",
+        "experiment.toml",
+        "parameters",
+        "pay-and-look.sql",
+        "select-orders.sql",
+        "workload.toml",
+    ]
+
+
+def test_drawing_json_has_figures_origins_and_the_hashes_of_scripts(tmp_path: Path) -> None:
+    out = write(STATISTICS, tmp_path / "shop")
+    stored = stored_file(out / "drawing.json", DrawingFile)
+    look, pay = stored.scenarios
+    assert look.statements[0].figures.blocks_found == 3600
+    assert look.statements[0].query_id == -11
+    assert look.statements[0].parameters[0].origin == "rows"
+    assert look.rows == 3
+    assert pay.script_sha256 == script_hash((out / "pay-and-look.sql").read_text())
+    assert stored.figures.waits == {"CPU": 0.3, "IO": 0.2}
+    assert json.loads((out / "drawing.json").read_text())["masked"] is False
+
+
+def test_a_script_has_its_transaction_and_pauses_only_where_they_are_asked_for(
+    tmp_path: Path,
+) -> None:
+    plain = (write(STATISTICS, tmp_path / "plain") / "pay-and-look.sql").read_text()
+    assert plain.splitlines()[1] == "BEGIN;"
+    assert plain.splitlines()[-1] == "COMMIT;"
+    assert "\\sleep" not in plain
+    writing = Writing("service=prod", QUESTION, think_times=True)
+    paused = (write(STATISTICS, tmp_path / "paused", writing) / "pay-and-look.sql").read_text()
+    assert "\\set tenth_1 random(0, 9)" in paused
+    assert "WHEN :tenth_1 = 9 THEN random(900, 1000)" in paused
+    assert "\\sleep :pause_1 us" in paused
+
+
+def test_fidelity_says_first_what_is_covered_then_what_will_differ_and_why(
+    tmp_path: Path,
+) -> None:
+    text = (write(STATISTICS, tmp_path / "shop") / "FIDELITY.md").read_text()
+    plain = " ".join(text.split())
+    assert "**99.1 % of the calls** and **96.2 % of the execution time**" in plain
+    assert "Lost are 10 calls with 3.85 % of the time" in plain
+    assert "3 of 3 statements are expected to differ" in plain
+    assert "how wide a range since asked for is not known from statistics" in plain
+    assert "the values of amount are guessed" in plain
+    assert "| `customer` | `public.orders.customer` | bigint | `=` | rows of the table" in plain
+    assert "the statement gives a password or a key to the server" in plain
+    assert "--skew" in plain
+
+
+def test_a_scenario_that_no_run_would_take_is_lost_with_its_reason(tmp_path: Path) -> None:
+    secret = replace(LOOK, text="SELECT dblink('host=b password=tiger')", parameters=())
+    unset = replace(LOOK, text="SELECT :nothing")
+    drawing = with_scenarios(
+        LOOKS,
+        replace(LOOKS, name="secret", statements=(secret,)),
+        replace(LOOKS, name="unset", statements=(unset,)),
+    )
+    out = write(drawing, tmp_path / "shop")
+    stored = stored_file(out / "drawing.json", DrawingFile)
+    assert [one.name for one in stored.scenarios] == ["select-orders"]
+    assert [one.reason for one in stored.lost[1:]] == ["draw/secret-in-text", "draw/not-a-script"]
+    assert "tiger" not in "".join(one.read_text() for one in out.iterdir() if one.is_file())
+
+
+def test_a_drawing_without_scenarios_is_refused_before_a_folder_is_made(tmp_path: Path) -> None:
+    with refused("nothing-drawn"):
+        write(with_scenarios(), tmp_path / "shop")
+    assert not (tmp_path / "shop").exists()
+
+
+@pytest.mark.parametrize("column", ["public.users.password_hash", "public.users.api_key"])
+def test_parameters_of_columns_that_hold_secrets_are_always_replaced(
+    tmp_path: Path, column: str
+) -> None:
+    word = replace(LOOK.parameters[1], name="word", type="text", column=column)
+    statement = replace(LOOK, text="SELECT 1 WHERE 'x' = :word", parameters=(word,))
+    table = pa.table({"word": ["tiger", "tiger", "lion"]})
+    scenario = replace(LOOKS, statements=(statement,), parameters=table)
+    out = write(with_scenarios(scenario), tmp_path / "shop")
+    first, second, third = pq.read_table(out / "parameters" / "select-orders.parquet")[
+        "word"
+    ].to_pylist()
+    assert first == second != "tiger"
+    assert (len(first), len(third)) == (5, 4)
+    assert "select-orders.word" in (out / "FIDELITY.md").read_text()
