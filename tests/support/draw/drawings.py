@@ -54,7 +54,7 @@ LOOKS = DrawnScenario(
 )
 PAYS = DrawnScenario(
     "pay-and-look",
-    (PAY, replace(LOOK, figures=Figures(100, 50.0))),
+    (PAY, replace(LOOK, figures=Figures(100, 40.0))),
     explicit=True,
     transactions=100,
     parameters=pa.table(

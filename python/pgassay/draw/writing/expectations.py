@@ -66,11 +66,8 @@ def _notes_of(drawing: Drawing, written: Written) -> Iterator[Note]:
         yield note_of_code("draw/secret-parameters", names=written.secrets)
     for code, values in drawing.notes:
         yield note_of_code(code, **values)
-    if drawing.source is Source.STATISTICS:
-        if not written.skew:
-            yield note_of_code("draw/skew-unknown")
-        if not any(one.explicit for one in drawing.scenarios):
-            yield note_of_code("draw/one-statement-each")
+    if drawing.source is Source.STATISTICS and not written.skew:
+        yield note_of_code("draw/skew-unknown")
     if not written.think_times and any(any(one.pauses_us) for one in drawing.scenarios):
         yield note_of_code("draw/pauses-left-out")
 

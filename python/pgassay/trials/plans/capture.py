@@ -77,7 +77,7 @@ def _plans_of_arm(arm: Arm, spec: Spec, server: ConnectionParameters) -> dict[st
             given = client.startup.get("client_encoding") or client.client_encoding
             encoding = given or session.info.parameter_status("server_encoding") or "UTF8"
             found.extend(
-                {**each, **_explained(session, sent, encoding)} for each, sent in _statements(spec)
+                {**each, **explained(session, sent, encoding)} for each, sent in _statements(spec)
             )
     except (psycopg.Error, ConnectionRefused, TargetError) as error:
         note = Note("trials/plans/unreadable", {"error": one_line(error)})
@@ -109,7 +109,7 @@ def _prepared(session: Connection, text: bytes, encoding: str) -> psycopg.pq.abc
         session.execute("SET client_encoding = 'UTF8'")
 
 
-def _explained(session: Connection, text: bytes, encoding: str) -> dict[str, Any]:
+def explained(session: Connection, text: bytes, encoding: str) -> dict[str, Any]:
     """`plan`, or the `reason` why there is none."""
     try:
         prepared = _prepared(session, text, encoding)
