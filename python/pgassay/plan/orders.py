@@ -19,17 +19,17 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-_FEWEST_ORDERS = 12
+FEWEST_ORDERS = 12
 """Of a group. In a smaller one the first half foretells the second; in a larger one positions are
 unbalanced for longer, which costs blocks."""
-_SEPARATED_BY = 4
+SEPARATED_BY = 4
 """Blocks that must tell the effects of arms from those of positions; from this number on the
 analysis separates them (analysis/compare/blocks/positions.py)."""
 
 
 def balanced_orders(items: Sequence[T], blocks: int, source: random.Random) -> list[list[T]]:
     """Draws an order of all items for each block."""
-    places = _orders(len(items), min(blocks, _SEPARATED_BY), source)
+    places = _orders(len(items), min(blocks, SEPARATED_BY), source)
     return [[items[at] for at in order] for order in islice(places, blocks)]
 
 
@@ -79,7 +79,7 @@ def _orders(count: int, first: int, source: random.Random) -> Iterator[list[int]
 
 def _group(count: int, source: random.Random) -> list[list[int]]:
     found: list[list[int]] = []
-    while len(found) < _FEWEST_ORDERS:
+    while len(found) < FEWEST_ORDERS:
         places = permuted(range(count), source)
         rows = [places[row:] + places[:row] for row in range(count)]
         found += rows + [row[::-1] for row in rows]

@@ -11,6 +11,7 @@ import pytest
 
 from pgassay.analysis.compare.blocks.contrasts import BlockTable
 from pgassay.analysis.compare.blocks.positions import FEWEST_BLOCKS, without_positions
+from pgassay.analysis.compare.simulated_runs import _first_arms
 from pgassay.plan.orders import balanced_orders, plot_orders
 
 
@@ -72,3 +73,13 @@ def test_whole_plots_and_the_arms_in_each_are_balanced_independently() -> None:
     assert inside == {(1, 2): 6, (2, 1): 6, (3, 4): 6, (4, 3): 6}
     together = {(min(order[0]), *(plot[0] < plot[1] for plot in sorted(order))) for order in orders}
     assert len(together) > 4
+
+
+def test_forecasts_draw_the_orders_of_two_arms_by_the_same_law() -> None:
+    drawn = [balanced_orders((1.0, -1.0), 24, random.Random(seed)) for seed in range(3000)]
+    ours, theirs = _first_arms(3000, 24), np.array([[a for a, _ in orders] for orders in drawn])
+    for blocks in range(1, 25):
+        # The variance of how much more often one order was run: 4 standard errors apart at most.
+        variances = [(one[:, :blocks].sum(axis=1) ** 2).mean() for one in (ours, theirs)]
+        assert variances[0] == pytest.approx(variances[1], abs=0.03 + 0.15 * variances[1])
+    assert len(np.unique(ours[:, :4], axis=0)) == 14

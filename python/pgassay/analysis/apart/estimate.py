@@ -13,8 +13,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-import scipy
-
 from pgassay.analysis.apart.model import RunDifference, RunSpread, SpreadSource
 from pgassay.analysis.apart.spread import Sides, Within, run_spread, within
 from pgassay.analysis.compare.estimate import BlockEstimate, both, bounded, lies_inside, relative
@@ -23,6 +21,7 @@ from pgassay.analysis.compare.model import Comparison, Verdict
 from pgassay.analysis.compare.rule import Rule
 from pgassay.analysis.compare.secondary import SECONDARY
 from pgassay.analysis.reading.metrics import Metric
+from pgassay.analysis.statistics import special
 from pgassay.analysis.statistics.values import Interval, ratio_pct
 from pgassay.quantities import LoadUnit
 
@@ -191,4 +190,4 @@ def _interval(mean: float, error: float, critical: float) -> Interval | None:
 
 
 def _student_p(t: float, degrees: float) -> float:
-    return float(2.0 * scipy.special.stdtr(degrees, -abs(t)))
+    return float(2.0 * special.stdtr(degrees, -abs(t)))

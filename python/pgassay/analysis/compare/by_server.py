@@ -22,7 +22,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
 from pgassay.analysis.compare.blocks.contrasts import BlockTable, Vector, main_effect
@@ -39,6 +38,7 @@ from pgassay.analysis.compare.model import (
 from pgassay.analysis.compare.rule import Rule
 from pgassay.analysis.measures.model import TrialMeasures
 from pgassay.analysis.reading.metrics import METRICS
+from pgassay.analysis.statistics import special
 from pgassay.analysis.statistics.intervals import is_rounding
 from pgassay.plan.model import Plan
 
@@ -218,7 +218,7 @@ def _test(groups: _Groups) -> HeterogeneityTest:
     inner = len(left) - len(counts) - groups.positions.shape[1]
     f = (float(between) / freedom[0]) / ((float(left @ left) - float(between)) / inner)
     if _deals(counts) > _MOST_DEALS:
-        return HeterogeneityTest("F", f, freedom, float(scipy.special.fdtrc(*freedom, f)))
+        return HeterogeneityTest("F", f, freedom, float(special.fdtrc(*freedom, f)))
     # The whole sum of squares is the same for every deal, so the part between servers orders them.
     every = _between(left, np.array(list(_dealt(counts))), reduced)
     p = float(np.mean(every >= between * (1.0 - _TIES)))
@@ -268,4 +268,4 @@ def _dealt_from(
 
 
 def _student(freedom: float, share: float) -> float:
-    return float(scipy.special.stdtrit(freedom, share)) if freedom > 0.0 else math.inf
+    return float(special.stdtrit(freedom, share)) if freedom > 0.0 else math.inf

@@ -16,12 +16,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
 from pgassay.analysis.compare.alternating.rounds import Spread, spread_of_rounds
 from pgassay.analysis.compare.model import FEW_BLOCKS, IntervalKind
 from pgassay.analysis.compare.rule import Rule
+from pgassay.analysis.statistics import special
 from pgassay.analysis.statistics.intervals import is_rounding, never_varies
 from pgassay.analysis.statistics.multiple_testing import sign_flip_p
 from pgassay.analysis.statistics.values import USELESS_PCT, Interval, ratio_pct
@@ -105,9 +105,7 @@ def estimate(
         error=error,
         units=units,
         interval=interval,
-        p_t=None
-        if error is None
-        else float(2 * scipy.special.stdtr(units - 1, -abs(mean) / error)),
+        p_t=None if error is None else float(2 * special.stdtr(units - 1, -abs(mean) / error)),
         # Over the number of blocks fixed beforehand; a run that may end earlier has none.
         p_sign_flip=sign_flip_p(differences) if rule.interval is IntervalKind.T else None,
         p_looks=_p_of_looks(spread, n, rule) if judged else None,

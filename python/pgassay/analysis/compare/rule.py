@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from pgassay.analysis.compare.model import IntervalKind
+from pgassay.analysis.statistics import special
 from pgassay.analysis.statistics.values import Interval
 from pgassay.plan.model import Endpoint, Plan
 
@@ -23,6 +24,9 @@ _INTERVALS = {
 _LEVELS = (0.001, 0.01, 0.05)
 _HORIZON = 1000
 """The largest number of blocks that is considered when asking how many more a verdict needs."""
+CRITICAL_VALUES: dict[str, float] = {}
+"""Half-widths of intervals computed so far, by what they are for. Those of an earlier process may
+be put here (cli/terminal/critical_values.py): bounds of many looks take a second to compute."""
 
 
 @dataclass(frozen=True)
@@ -47,15 +51,7 @@ class Rule:
         return self._critical(blocks, units, alpha / self.simultaneous)
 
     def _critical(self, blocks: int, units: float, shared: float) -> float:
-        if units < 2:
-            return math.inf
-        match self.interval:
-            case IntervalKind.T:
-                return _student(units - 1, 1 - shared / 2)
-            case IntervalKind.GROUP | IntervalKind.BOUNDED:
-                from pgassay.analysis.statistics.sequential import critical_t_at  # takes numpy
-
-                return critical_t_at(blocks, shared, self.looks, units)
+        return _critical_value(self.interval, blocks, units, shared, self.looks)
 
     def critical_inside(self, blocks: int, units: float) -> float:
         """Returns the half-width of the 90 % interval in standard errors, which finds
@@ -111,11 +107,27 @@ def loads_compared(step_levels: Sequence[float]) -> list[float | None]:
 
 
 @lru_cache(maxsize=4096)
-def _student(freedom: float, share: float) -> float:
-    """A quantile of Student's t; kept, because the same ones are asked for many times."""
-    import scipy  # takes long to load, and reading a stored rule needs no quantile
+def _critical_value(
+    interval: IntervalKind, blocks: int, units: float, shared: float, looks: tuple[int, ...]
+) -> float:
+    if units < 2:
+        return math.inf
+    key = f"{interval.value} {blocks} {float(units)!r} {shared!r} {looks}"
+    if key not in CRITICAL_VALUES:
+        CRITICAL_VALUES[key] = _computed(interval, blocks, units, shared, looks)
+    return CRITICAL_VALUES[key]
 
-    return float(scipy.special.stdtrit(freedom, share))
+
+def _computed(
+    interval: IntervalKind, blocks: int, units: float, shared: float, looks: tuple[int, ...]
+) -> float:
+    match interval:
+        case IntervalKind.T:
+            return float(special.stdtrit(units - 1, 1 - shared / 2))
+        case IntervalKind.GROUP | IntervalKind.BOUNDED:
+            from pgassay.analysis.statistics.sequential import critical_t_at  # takes numpy
+
+            return critical_t_at(blocks, shared, looks, units)
 
 
 @lru_cache(maxsize=1024)

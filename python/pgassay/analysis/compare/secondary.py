@@ -13,12 +13,12 @@ from dataclasses import replace
 from importlib.resources import files
 
 import numpy as np
-import scipy
 
 from pgassay.analysis.compare.estimate import both, bounded, relative
 from pgassay.analysis.compare.model import Comparison
 from pgassay.analysis.compare.rule import Rule
 from pgassay.analysis.reading.metrics import METRICS
+from pgassay.analysis.statistics import special
 from pgassay.analysis.statistics.multiple_testing import selected_alpha
 from pgassay.analysis.statistics.values import Interval, hull, ratio_pct
 
@@ -41,7 +41,7 @@ def critical_for_many(rule: Rule, blocks: int, alpha: float, units: float | None
     units = blocks if units is None else units
     if units < 2:
         return math.inf
-    student = float(scipy.special.stdtrit(units - 1, 1 - alpha / 2))
+    student = float(special.stdtrit(units - 1, 1 - alpha / 2))
     return max(rule.critical(blocks, units, 0.05), student)
 
 

@@ -11,7 +11,6 @@ The random numbers are the same every time.
 from __future__ import annotations
 
 import math
-import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -23,12 +22,10 @@ from pgassay.analysis.compare.blocks.positions import FEWEST_BLOCKS
 from pgassay.analysis.compare.model import FEW_BLOCKS
 from pgassay.analysis.compare.rule import Rule
 from pgassay.plan.model import Gate
-from pgassay.plan.orders import balanced_orders
+from pgassay.plan.orders import FEWEST_ORDERS, SEPARATED_BY
 
 Array = NDArray[np.float64]
 _PATHS = 4000
-_ORDERS = 400
-"""Sequences of orders that the runs share."""
 _MOST_VALUES = 1_000_000
 _KEPT = 16
 """Of what is computed for a number of blocks: every length of a trial that is tried needs the same
@@ -173,7 +170,7 @@ def _adjusted_paths(most: int, count: int) -> _Paths:
     """
     plain = _paths(most, 1.0, count)
     count = len(plain.means)
-    signs = np.resize(_orders(-(-most // 48) * 48)[:, :most], (count, most))
+    signs = _first_arms(count, most)
     draws = np.random.default_rng(0).standard_normal((count, most))
     n = np.arange(1, most + 1)
     sums, both, of_signs = (np.cumsum(one, axis=1) for one in (draws, draws * signs, signs))
@@ -187,8 +184,12 @@ def _adjusted_paths(most: int, count: int) -> _Paths:
     return _Paths(np.where(few, plain.means, means), np.where(few, plain.errors, errors))
 
 
-@lru_cache(maxsize=_KEPT)
-def _orders(most: int) -> Array:
-    """1 where the first arm ran first, else -1."""
-    runs = (balanced_orders((1.0, -1.0), most, random.Random(seed)) for seed in range(_ORDERS))
-    return np.array([[first for first, _ in run] for run in runs])
+def _first_arms(count: int, most: int) -> Array:
+    """Runs × blocks: 1 where the first of two arms runs first, else -1; drawn by the law of
+    `balanced_orders`, all runs at once."""
+    source = np.random.default_rng(1)
+    group = np.resize([1.0, -1.0], FEWEST_ORDERS)
+    groups = source.permuted(np.tile(group, (count, -(-most // FEWEST_ORDERS), 1)), axis=2)
+    while (alike := np.abs(groups[:, 0, :SEPARATED_BY].sum(axis=1)) == SEPARATED_BY).any():
+        groups[alike, 0] = source.permuted(groups[alike, 0], axis=1)
+    return groups.reshape(count, -1)[:, :most]

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
 from pgassay.analysis.curves.model import Shift, Steadiness, StepSteadiness, Trend
 from pgassay.analysis.measures.courses.trial_course import StepSpan, TrialCourse
 from pgassay.analysis.measures.model import Caveat
+from pgassay.analysis.statistics import special
 from pgassay.analysis.statistics.change_points import change_points
 from pgassay.analysis.statistics.prewhitening import cycle_phase, without_cycle
 from pgassay.analysis.statistics.trend import drift
@@ -123,7 +123,7 @@ def _more_than_chance(
 
 
 def _too_many(count: int, of: int, rare: float) -> bool:
-    return count > 0 and float(scipy.special.bdtrc(count - 1, of, _CHANCE)) < rare
+    return count > 0 and float(special.bdtrc(count - 1, of, _CHANCE)) < rare
 
 
 def _judge(course: TrialCourse, span: StepSpan, smallest: float) -> StepSteadiness:

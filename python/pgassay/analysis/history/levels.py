@@ -23,8 +23,8 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
+from pgassay.analysis.statistics import special
 from pgassay.analysis.statistics.change_points import best_pieces
 
 Array = NDArray[np.float64]

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import special
 
 from pgassay.analysis.apart.arms import CommonArm, match_arms, values_of
 from pgassay.analysis.apart.compare import Question, compare_runs, measured_metrics
@@ -21,6 +20,7 @@ from pgassay.analysis.apart.model import ApartRun, Side
 from pgassay.analysis.history.levels import Shift, levels_of
 from pgassay.analysis.history.model import Change, HistoryAnalysis, Judged, LeftOut, Series
 from pgassay.analysis.reading.metrics import METRICS, Metric
+from pgassay.analysis.statistics import special
 from pgassay.analysis.statistics.values import Estimate, ratio_pct
 from pgassay.notes import Note
 from pgassay.plan.model import Gate

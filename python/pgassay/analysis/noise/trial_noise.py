@@ -15,11 +15,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
 from pgassay.analysis.compare.blocks.contrasts import BlockTable
 from pgassay.analysis.noise.model import Noise
+from pgassay.analysis.statistics import special
 from pgassay.analysis.statistics.inertia import pooled_inertia
 from pgassay.analysis.statistics.prewhitening import cycle_phase, without_means
 
@@ -75,7 +75,7 @@ def spread_interval(sd: float, freedom: float) -> tuple[float, float]:
 
     It assumes independent normal values; with heavier tails it is too narrow.
     """
-    low, high = (sd * math.sqrt(freedom / scipy.special.chdtri(freedom, p)) for p in (0.025, 0.975))
+    low, high = (sd * math.sqrt(freedom / special.chdtri(freedom, p)) for p in (0.025, 0.975))
     return low, high
 
 

@@ -14,9 +14,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
+from pgassay.analysis.statistics import special
 from pgassay.analysis.statistics.prewhitening import (
     MOST_LAGS,
     autocorrelations,
@@ -98,7 +98,7 @@ class Pooled:
 
     def reach(self, alpha: float = 0.05) -> Array:
         """Half of the interval of z."""
-        critical: Array = scipy.special.stdtrit(self.freedom, 1.0 - alpha / 2.0)
+        critical: Array = special.stdtrit(self.freedom, 1.0 - alpha / 2.0)
         return critical * self.error
 
 
@@ -114,5 +114,5 @@ def pooled(z: Array, weights: Array) -> Pooled:
     error = np.sqrt(np.divide(disagreement, total, out=np.full_like(total, np.inf), where=known))
     by_trials = (trials > 1) & ((seen > 1.0) | (trials < _CAN_DISAGREE))
     degrees = np.where(by_trials, freedom, np.inf)
-    p = 2.0 * scipy.special.stdtr(degrees, -np.abs(mean) / error)
+    p = 2.0 * special.stdtr(degrees, -np.abs(mean) / error)
     return Pooled(mean, error, degrees, p, known)

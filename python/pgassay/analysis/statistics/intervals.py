@@ -14,9 +14,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
+from pgassay.analysis.statistics import special
 from pgassay.analysis.statistics.values import Estimate, Interval
 
 
@@ -27,7 +27,7 @@ def mean_with_interval(values: NDArray[np.float64], alpha: float = 0.05) -> Esti
 
 def student(count: int, alpha: float = 0.05) -> float:
     """Returns how many standard errors of a mean of `count` values Student's t interval reaches."""
-    return float(scipy.special.stdtrit(max(count - 1, 1), 1 - alpha / 2))
+    return float(special.stdtrit(max(count - 1, 1), 1 - alpha / 2))
 
 
 def mean_estimate(values: NDArray[np.float64], critical: float) -> Estimate:
@@ -79,7 +79,7 @@ def paired_t_p(differences: NDArray[np.float64]) -> float | None:
     if error is None:
         return None
     t = abs(float(np.mean(differences))) / error
-    return float(2.0 * scipy.special.stdtr(len(differences) - 1, -t))
+    return float(2.0 * special.stdtr(len(differences) - 1, -t))
 
 
 def ratio_of_means(
@@ -114,8 +114,8 @@ def widened_percentiles(
 
     The bootstrap's spread is too small by √((n − 1)/n) and has normal instead of Student's tails.
     """
-    reach = math.sqrt(n / (n - 1)) * float(scipy.special.stdtrit(n - 1, 1 - alpha / 2))
-    tail = float(scipy.special.ndtr(-reach))
+    reach = math.sqrt(n / (n - 1)) * float(special.stdtrit(n - 1, 1 - alpha / 2))
+    tail = float(special.ndtr(-reach))
     # Infinity is a valid estimate: a knee that is never reached.
     low, high = np.quantile(estimates, [tail, 1 - tail], method="inverted_cdf")
     return float(low), float(high)
@@ -139,7 +139,7 @@ def jackknifed(
     if float(np.ptp(scaled)) <= 1e-12 * max(1.0 if ratio else 0.0, float(np.max(np.abs(scaled)))):
         return Estimate(value, None, None)
     error = math.sqrt((n - 1) / n * float(((scaled - scaled.mean()) ** 2).sum()))
-    reach = float(scipy.special.stdtrit(n - 1, 1 - alpha / 2)) * error
+    reach = float(special.stdtrit(n - 1, 1 - alpha / 2)) * error
     if ratio:
         return Estimate(value, value * math.exp(-reach), value * math.exp(min(reach, 300.0)))
     return Estimate(value, max(value - reach, 0.0), value + reach)

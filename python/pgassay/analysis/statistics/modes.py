@@ -25,6 +25,8 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from pgassay.analysis.statistics import special
+
 Array = NDArray[np.float64]
 LIMITS = tomllib.loads((files(__package__) / "modes.toml").read_text("utf-8"))
 _PSEUDO = 0.5
@@ -158,7 +160,7 @@ def _is_a_dip(dips: Array, least: float, alpha: float) -> bool:
     if dips.mean() < least or np.sum(dips > 0.0) < math.ceil(LIMITS["trials"] * n):
         return False
     error = float(dips.std(ddof=1)) / math.sqrt(n)
-    return float(dips.mean()) > float(scipy.special.stdtrit(n - 1, 1.0 - alpha)) * error
+    return float(dips.mean()) > float(special.stdtrit(n - 1, 1.0 - alpha)) * error
 
 
 def _valleys(density: Array, peaks: list[int]) -> list[int]:

@@ -17,8 +17,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
+
+from pgassay.analysis.statistics import special
 
 Vector = NDArray[np.float64]
 
@@ -56,13 +57,13 @@ def critical_t_at(
     if units > n:
         # So many values have almost no small-sample error: the bounds for a known variance do.
         z = bounds(tuple(look / last for look in seen), alpha)[len(before)]
-        nominal = float(scipy.special.ndtr(-z))
+        nominal = float(special.ndtr(-z))
     else:
         found = _criticals(seen, last, alpha)[len(before)]
         if math.isinf(found) or units == at:
             return found
-        nominal = float(scipy.special.stdtr(at - 1, -found))
-    return float(-scipy.special.stdtrit(units - 1, nominal))
+        nominal = float(special.stdtr(at - 1, -found))
+    return float(-special.stdtrit(units - 1, nominal))
 
 
 def level_at(n: int, alpha: float, looks: Sequence[int]) -> float:
@@ -73,7 +74,7 @@ def level_at(n: int, alpha: float, looks: Sequence[int]) -> float:
     """
     found = bounds(tuple(look / looks[-1] for look in looks), alpha)
     at = next((at for at, look in enumerate(looks) if look >= n), len(looks) - 1)
-    return float(2.0 * scipy.special.ndtr(-found[at]))
+    return float(2.0 * special.ndtr(-found[at]))
 
 
 @lru_cache(maxsize=1024)
@@ -84,11 +85,7 @@ def _criticals(seen: tuple[int, ...], last: int, alpha: float) -> tuple[float, .
     running = np.ones(simulated.shape[1], dtype=bool)
     found: list[float] = []
     for n, z, sizes in zip(seen, nominal, simulated, strict=True):
-        edge = (
-            math.inf
-            if math.isinf(z)
-            else float(-scipy.special.stdtrit(n - 1, scipy.special.ndtr(-z)))
-        )
+        edge = math.inf if math.isinf(z) else float(-special.stdtrit(n - 1, special.ndtr(-z)))
         left = running.sum() - len(running) * (1.0 - spent(n / last, alpha))
         if found and left >= _FEWEST_CROSSINGS:
             edge = max(edge, float(np.partition(sizes[running], -round(left))[-round(left)]))
@@ -154,7 +151,7 @@ def _edge(places: Vector, weights: Vector, step: float, allowed: float) -> float
     low, high, edge = 0.0, 2.0 * _FARTHEST, 2.0 * step
     while high - low > _EXACT:
         above, below = (places - edge) / step, (-places - edge) / step
-        out = scipy.special.ndtr(above) + scipy.special.ndtr(below)
+        out = special.ndtr(above) + special.ndtr(below)
         excess = float(weights @ out) - allowed
         low, high = (edge, high) if excess > 0.0 else (low, edge)
         density = np.exp(-0.5 * above**2) + np.exp(-0.5 * below**2)

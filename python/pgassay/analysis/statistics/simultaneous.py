@@ -21,9 +21,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
+from pgassay.analysis.statistics import special
 from pgassay.analysis.statistics.intervals import never_varies
 from pgassay.analysis.statistics.values import USELESS_PCT, ratio_pct
 from pgassay.notes import Note
@@ -95,7 +95,7 @@ def max_t_band(rows: NDArray[np.float64], alpha: float = 0.05) -> Band | None:
 def _critical(rows: NDArray[np.float64], alpha: float) -> float:
     blocks, places = rows.shape
     if places == 1:
-        return float(scipy.special.stdtrit(blocks - 1, 1 - alpha / 2))
+        return float(special.stdtrit(blocks - 1, 1 - alpha / 2))
     return float(np.quantile(_greatest_t(_correlation(rows), blocks), 1 - alpha))
 
 

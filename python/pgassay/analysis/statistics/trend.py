@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
+from pgassay.analysis.statistics import special
 from pgassay.analysis.statistics.change_points import without_spikes
 from pgassay.analysis.statistics.inertia import GRID, likely_inertia
 
@@ -99,10 +99,10 @@ def _half_width(errors: Array, weights: Array, alpha: float) -> float:
     from scipy import optimize  # a third of a second to load, which most commands can do without
 
     def excess(reach: float) -> float:
-        beyond = 2.0 * scipy.special.stdtr(_SLOW_MOVES, -reach / np.maximum(errors, 1e-300))
+        beyond = 2.0 * special.stdtr(_SLOW_MOVES, -reach / np.maximum(errors, 1e-300))
         return float(weights @ beyond) - alpha
 
-    student = float(scipy.special.stdtrit(_SLOW_MOVES, 1.0 - alpha / 2.0))
+    student = float(special.stdtrit(_SLOW_MOVES, 1.0 - alpha / 2.0))
     low, high = student * float(errors.min()), student * float(errors.max())
     return low if high <= low * (1.0 + 1e-12) else float(optimize.brentq(excess, low, high))
 

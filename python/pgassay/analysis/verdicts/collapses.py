@@ -16,11 +16,11 @@ import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
 from pgassay.analysis.compare.model import SAME, Comparison
 from pgassay.analysis.reading.metrics import METRICS, Metric
+from pgassay.analysis.statistics import special
 from pgassay.analysis.verdicts.model import CollapseLimit, CollapseOutlook, UnseenCollapses
 from pgassay.plan.model import Plan
 
@@ -47,11 +47,11 @@ def unseen_collapses(verdicts: Sequence[Comparison]) -> Iterator[UnseenCollapses
 
 def most_unseen(trials: int, seen: int = 0) -> float:
     """The upper 95 % limit of a share of which so many were seen in so many trials."""
-    return (
-        1.0
-        if seen >= trials
-        else float(scipy.special.betaincinv(seen + 1, trials - seen, _CONFIDENCE))
-    )
+    if seen >= trials:
+        return 1.0
+    if seen == 0:  # a plan need not load the function
+        return -math.expm1(math.log1p(-_CONFIDENCE) / trials)
+    return float(special.betaincinv(seen + 1, trials - seen, _CONFIDENCE))
 
 
 def trials_to_exclude(share: float) -> int:

@@ -13,12 +13,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-import scipy
-
 from pgassay.analysis.compare.alternating.rounds import FEWEST_ROUNDS
 from pgassay.analysis.compare.blocks.contrasts import all_rounds
 from pgassay.analysis.measures.model import Caveat, TrialMeasures
 from pgassay.analysis.reading.metrics import METRICS
+from pgassay.analysis.statistics import special
 from pgassay.notes import Note, Value
 from pgassay.plan.model import Arm, Plan
 from pgassay.plan.switchback import rounds_of
@@ -53,7 +52,7 @@ class IdleRounds:
         if self._too_many_of(self.rounds):
             return True
         all_idle, arms = sum(self.idle.values()), len(self.idle)
-        as_many = scipy.special.bdtrc(max(self.idle.values()) - 1, all_idle, 1.0 / arms)
+        as_many = special.bdtrc(max(self.idle.values()) - 1, all_idle, 1.0 / arms)
         return bool(arms * as_many < _SIGNIFICANCE)
 
     @property
@@ -62,7 +61,7 @@ class IdleRounds:
         return bool(self.lost) and self._too_many_of(max(self.rounds, self.planned))
 
     def _too_many_of(self, rounds: int) -> bool:
-        return bool(scipy.special.bdtrc(self.lost - 1, rounds, _MOST_LOST) < _SIGNIFICANCE)
+        return bool(special.bdtrc(self.lost - 1, rounds, _MOST_LOST) < _SIGNIFICANCE)
 
 
 def idle_rounds(plan: Plan, trials: Sequence[TrialMeasures]) -> IdleRounds:

@@ -16,11 +16,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-import scipy
-
 from pgassay.analysis.compare.blocks.contrasts import main_effect
 from pgassay.analysis.measures.model import Caveat, TrialMeasures
 from pgassay.analysis.measures.within_run import RUN_AGAIN
+from pgassay.analysis.statistics import special
 from pgassay.analysis.verdicts.model import IdleTrials, Losses
 from pgassay.analysis.verdicts.withdrawal import Level, LevelAt
 from pgassay.notes import Importance, Note, Term, Value
@@ -138,8 +137,7 @@ def lost_trials(
     too_often = tuple(
         arm
         for arm, lost in of.items()
-        if lost
-        and arms * float(scipy.special.bdtrc(lost - 1, all_lost, had[arm] / ran)) < _SIGNIFICANCE
+        if lost and arms * float(special.bdtrc(lost - 1, all_lost, had[arm] / ran)) < _SIGNIFICANCE
     )
     places = [at for at, arm in enumerate(plan.arms) if arm.id in too_often]
     takes = dict.fromkeys(level for at in places for level in levels_of_arm(plan, at))

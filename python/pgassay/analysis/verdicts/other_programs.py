@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import scipy
 
 from pgassay.analysis.compare.model import Comparison, Verdict
 from pgassay.analysis.measures.model import Caveat, OtherUse, TrialMeasures
+from pgassay.analysis.statistics import special
 from pgassay.notes import Importance, Note, Value
 from pgassay.plan.model import Plan
 from pgassay.trials.guards.noted_programs import OTHER_PROGRAMS, named
@@ -135,4 +135,4 @@ def _kruskal_p(groups: Sequence[Sequence[float]]) -> float:
     sums = sum(float(part.sum()) ** 2 / len(part) for part in np.split(ranks, ends))
     n = len(every)
     statistic = 12.0 / (n * (n + 1)) * sums - 3.0 * (n + 1)
-    return float(scipy.special.chdtrc(len(groups) - 1, max(0.0, statistic)))
+    return float(special.chdtrc(len(groups) - 1, max(0.0, statistic)))

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-import scipy
 
 from pgassay.analysis.compare.blocks.contrasts import BlockTable, Vector
 from pgassay.analysis.compare.blocks.positions import PositionEffects, position_effects
 from pgassay.analysis.measures.model import Caveat
 from pgassay.analysis.reading.metrics import Metric
+from pgassay.analysis.statistics import special
 from pgassay.analysis.statistics.values import ratio_pct
 from pgassay.notes import Note, Term, Value
 
@@ -35,7 +35,7 @@ def position_caveats(metric: Metric, table: BlockTable, smallest_effect: float) 
     name, (size, error, p) = min(tested.items(), key=lambda item: item[1][2])
     if p * len(shapes) > _LEVEL or abs(size) < _MATTERS * smallest_effect:
         return
-    reach = float(scipy.special.stdtrit(found.freedom, 1.0 - _LEVEL / 2.0)) * error
+    reach = float(special.stdtrit(found.freedom, 1.0 - _LEVEL / 2.0)) * error
     low, high = ratio_pct(size - reach), ratio_pct(size + reach)
     values: dict[str, Value] = {
         "what": Note(_SHAPES[name], {"title": Term(metric.title)}),
@@ -64,4 +64,4 @@ def _p(found: PositionEffects, weights: Vector) -> float:
     size, error = found.contrast(weights)
     if error <= 0.0:
         return 1.0
-    return float(2.0 * scipy.special.stdtr(found.freedom, -abs(size) / error))
+    return float(2.0 * special.stdtr(found.freedom, -abs(size) / error))

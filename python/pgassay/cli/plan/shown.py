@@ -23,6 +23,7 @@ from pgassay.cli.plan.found import Found
 from pgassay.cli.plan.levels import print_factors
 from pgassay.cli.plan.watch import used_by_others
 from pgassay.cli.terminal.console import counted, labelled, out, plain
+from pgassay.cli.terminal.critical_values import kept_critical_values
 from pgassay.cli.terminal.expectation import expectation_of, print_expectation, timed_here
 from pgassay.cli.terminal.gates import refuse_without_comparison
 from pgassay.errors import ExitCode
@@ -80,8 +81,10 @@ def show_plan(
     risks = (*built_apart(_by_version(checked, drawn)), *found.risks)
     drawn = replace(drawn, notes=(*drawn.notes, *risks))
     drawn = timed_here(checked, drawn)
-    expected, outlook = expectation_of(checked, drawn), collapse_outlook(drawn)
-    foreseen = gate_outlooks(drawn, conditions_of(checked), list(noise_records()))
+    with kept_critical_values():
+        expected = expectation_of(checked, drawn)
+        foreseen = gate_outlooks(drawn, conditions_of(checked), list(noise_records()))
+    outlook = collapse_outlook(drawn)
     others = used_by_others(watch, checked, found)
     if as_json:
         file, variants = checked.file, checked.variants.to_json()

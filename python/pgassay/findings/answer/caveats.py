@@ -6,10 +6,9 @@ Never: drops one: what cannot change the result is in the details.
 
 from __future__ import annotations
 
-import scipy
-
 from pgassay.analysis.measures.model import Caveat
 from pgassay.analysis.model import Analysis, RunFacts
+from pgassay.analysis.statistics import special
 from pgassay.findings.model import Finding, FindingKind
 from pgassay.findings.wording import texts_of
 from pgassay.notes import Importance, Note
@@ -65,8 +64,8 @@ def _fisher(own_hit: int, own: int, hit: int, every: int) -> float:
     def chance(count: int) -> float:
         if count > own or hit - count > every - own or hit < count:
             return 0.0
-        ways = scipy.special.binom(own, count) * scipy.special.binom(every - own, hit - count)
-        return float(ways / scipy.special.binom(every, hit))
+        ways = special.binom(own, count) * special.binom(every - own, hit - count)
+        return float(ways / special.binom(every, hit))
 
     seen = chance(own_hit)
     return sum(p for count in range(own + 1) if (p := chance(count)) <= seen * (1 + 1e-9))

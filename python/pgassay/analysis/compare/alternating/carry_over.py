@@ -15,7 +15,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
 from pgassay.analysis.compare.alternating.rounds import Spread, by_block, spread_of_rounds
@@ -24,6 +23,7 @@ from pgassay.analysis.compare.blocks.contrasts import BlockTable, Vector, all_ro
 from pgassay.analysis.compare.model import CarryOver, CarryOverTest, Comparison
 from pgassay.analysis.measures.model import Caveat, TrialMeasures
 from pgassay.analysis.reading.metrics import METRICS, Metric
+from pgassay.analysis.statistics import special
 from pgassay.analysis.statistics.sequential import level_at
 from pgassay.analysis.statistics.values import ratio_pct
 from pgassay.notes import Note, Term, Value
@@ -94,7 +94,7 @@ def _dilution_score(test: CarryOver) -> float:
     """Standard normal without carry-over; positive where another arm's slice makes the effect
     smaller."""
     shrinks = test.difference_pct * (1.0 if test.test is CarryOverTest.BEFORE else -1.0)
-    size = abs(float(scipy.special.ndtri(max(test.p or 0.0, 1e-300) / 2.0)))
+    size = abs(float(special.ndtri(max(test.p or 0.0, 1e-300) / 2.0)))
     return math.copysign(size, shrinks * (test.first_pct + test.second_pct))
 
 
@@ -262,8 +262,8 @@ def _result(
     p, interval = None, None
     if spread.error is not None:
         freedom = spread.units - 1.0
-        p = float(2 * scipy.special.stdtr(freedom, -abs(spread.mean) / spread.error))
-        reach = float(scipy.special.stdtrit(freedom, 0.975)) * spread.error
+        p = float(2 * special.stdtr(freedom, -abs(spread.mean) / spread.error))
+        reach = float(special.stdtrit(freedom, 0.975)) * spread.error
         interval = ratio_pct(spread.mean - reach), ratio_pct(spread.mean + reach)
     found = p is not None and p < look.significance
     return CarryOver(

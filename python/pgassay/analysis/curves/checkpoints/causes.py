@@ -19,7 +19,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
 from pgassay.analysis.curves.checkpoints.around import RULES, UNACCOUNTED, Around, around
@@ -32,6 +31,7 @@ from pgassay.analysis.curves.checkpoints.model import (
 from pgassay.analysis.curves.checkpoints.profiles import FEWEST_TRIALS, Window, window_of
 from pgassay.analysis.measures.courses.checkpoint_signals import GROUPS
 from pgassay.analysis.measures.courses.trial_course import TrialCourse
+from pgassay.analysis.statistics import special
 from pgassay.analysis.statistics.intervals import mean_with_interval, ratio_of_means
 from pgassay.notes import Note, Value
 from pgassay.plan.model import Plan
@@ -121,7 +121,7 @@ def _share(
     share, interval = None, None
     if whole.low is not None and whole.low > 0.0:
         share = _PER_CENT * float(extra_s.mean() / whole_s.mean())
-        critical = float(scipy.special.stdtrit(len(whole_s) - 1, 0.975))
+        critical = float(special.stdtrit(len(whole_s) - 1, 0.975))
         ends = ratio_of_means(extra_s, whole_s, critical)
         if ends is not None and name != "whole":
             interval = (_PER_CENT * ends[0], _PER_CENT * ends[1])

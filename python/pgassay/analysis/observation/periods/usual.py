@@ -17,11 +17,11 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import special
 
 from pgassay.analysis.observation.periods.figures import LIMITS
 from pgassay.analysis.observation.periods.model import Usual
 from pgassay.analysis.reading.binned import Floats
+from pgassay.analysis.statistics import special
 from pgassay.analysis.statistics.inertia import likely_inertia
 
 
