@@ -119,7 +119,7 @@ class Lost:
     """Statements of the source that no scenario has."""
 
     reason: str
-    """A code of draw/notes.toml."""
+    """A code of draw/notes.toml, such as "draw/utility"."""
     text: str
     """With `$n` for each constant, cut to 200 characters."""
     calls: int
@@ -156,4 +156,4 @@ class Drawing:
     lost: tuple[Lost, ...]
     figures: SourceFigures
     notes: tuple[tuple[str, dict[str, object]], ...] = ()
-    """Codes of draw/notes.toml with their values, most important first."""
+    """Codes of draw/notes.toml ("draw/in-sequence") with their values, most important first."""

@@ -14,6 +14,7 @@ from pgassay.draw.statements.scopes import Column, ColumnsOf, Derived, Scope, Ta
 
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _COMPARES = {"=", "<>", *_MIRRORED}
+_CONTAINS = {"@>", "&&"}
 _PATTERNS = {"~~", "~~*", "!~~", "!~~*"}
 _BETWEEN = {"BETWEEN", "NOT BETWEEN", "BETWEEN SYMMETRIC", "NOT BETWEEN SYMMETRIC"}
 _BOUNDS = 2
@@ -240,7 +241,7 @@ class _Walk:
         if number is None:
             return None
         column = _column(other, scope)
-        if role in {*_COMPARES, "between", "in", "any", "like"} and column is not None:
+        if role in {*_COMPARES, *_CONTAINS, "between", "in", "any", "like"} and column is not None:
             return Meeting(number, role, column)
         return Meeting(number, role, None, column.name if column else _near(other))
 

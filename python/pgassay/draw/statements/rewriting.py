@@ -38,10 +38,11 @@ def replaced(text: str, pieces: Iterable[Piece]) -> str:
     return "".join((*parts, text[at:]))
 
 
-def preparable(text: str) -> str:
+def preparable(text: str, extract: str = "extract") -> str:
     """Returns a text of pg_stat_statements as a server takes it in PREPARE; raises Unparsable.
 
-    `interval $1` becomes `$1::interval`, `extract($1 FROM x)` becomes `pg_catalog.extract($1, x)`.
+    `interval $1` becomes `$1::interval`, `extract($1 FROM x)` becomes `pg_catalog.extract($1, x)`,
+    or what the server has instead of that function (date_part before 14).
     Comments and a semicolon at the end go, but for hints (`/*+ … */`).
     """
     casts = _typed_before(parsed(text))
@@ -60,7 +61,7 @@ def preparable(text: str) -> str:
             "PARAM",
             "FROM",
         ]:
-            pieces.append(Piece(token.start, token.end, "pg_catalog.extract"))
+            pieces.append(Piece(token.start, token.end, f"pg_catalog.{extract}"))
             comma = tokens[number + 3]
             pieces.append(Piece(comma.start, comma.end, ","))
     return replaced(text, pieces).strip().rstrip(";").rstrip()

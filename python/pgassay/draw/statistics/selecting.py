@@ -1,0 +1,117 @@
+"""Which statements of a server are drawn, and why others are not.
+
+Enters: what was called, a session that only reads. Leaves: statements with types and columns, and
+what is lost with its reason. Never: executes a statement.
+"""
+
+from __future__ import annotations
+
+from pgassay.draw.model import Figures, Lost
+from pgassay.draw.statements.constants import masked
+from pgassay.draw.statements.kinds import aggregates, left_out
+from pgassay.draw.statements.meetings import meetings_of
+from pgassay.draw.statements.parsing import Unparsable, ast, fingerprint, parsed
+from pgassay.draw.statements.rewriting import preparable, unsquashed
+from pgassay.draw.statistics.catalogue import Catalogue
+from pgassay.draw.statistics.preparing import Preparer
+from pgassay.draw.statistics.ranges import Width
+from pgassay.draw.statistics.readings import Called, Readings
+from pgassay.draw.statistics.values import Statement
+from pgassay.server.protocol import Connection
+from pgassay.server.statements import statement as sql
+
+_FEWEST = 5
+"""Calls; a statement with fewer is drawn only if it took a share of the time."""
+_SHARE = 0.01
+_HAS_EXTRACT = 140000
+"""The version from which extract() is a function of its own."""
+_ELEMENTS = (1, 100)
+_IN_A_LIST = (2, 20)
+_USUAL_ELEMENTS = 10
+_HIDDEN = "<insufficient privilege>"
+
+
+class Selection:
+    """Tells the statements of a load from all others."""
+
+    def __init__(self, session: Connection, catalogue: Catalogue, version_num: int) -> None:
+        self._session = session
+        self._catalogue = catalogue
+        self._preparer = Preparer(session)
+        self._extract = "extract" if version_num >= _HAS_EXTRACT else "date_part"
+        self._paths: dict[int, str] = {}
+
+    def of(self, readings: Readings) -> tuple[list[Statement], list[Lost]]:
+        """Returns what is drawn and what is lost, most time first. Raises psycopg.Error where the
+        server fails."""
+        self._find_paths(readings)
+        total_ms = sum(one.figures.time_ms for one in readings.called) + readings.hidden.time_ms
+        drawn: list[Statement] = []
+        lost: list[Lost] = []
+        if readings.hidden.calls:
+            lost.append(_lost("draw/hidden", _HIDDEN, readings.hidden))
+        for one in readings.called:
+            few = one.figures.calls < _FEWEST and one.figures.time_ms < _SHARE * total_ms
+            found = self._statement(one, few=few)
+            if isinstance(found, str):
+                lost.append(_lost(found, one.text, one.figures))
+            else:
+                drawn.append(found)
+        return drawn, sorted(lost, key=lambda one: -one.time_ms)
+
+    def _find_paths(self, readings: Readings) -> None:
+        roles = ([*{one.role for one in readings.called}],)
+        for role, name, path in self._session.execute(sql("drawing/paths"), roles, prepare=False):
+            self._paths[role] = path.replace('"$user"', name).replace("$user", name)
+
+    def _statement(self, called: Called, *, few: bool) -> Statement | str:
+        """The statement, or the code of why it is not drawn."""
+        if not called.text or called.text == _HIDDEN:
+            return "draw/hidden"
+        try:
+            tree = parsed(called.text)
+        except Unparsable:
+            return "draw/cut"
+        reason = left_out(tree, meetings_of(tree).tables)
+        if reason is not None or few:
+            return reason or "draw/few-calls"
+        path = self._paths.get(called.role, "pg_catalog")
+        figures, per_call = called.figures, (called.figures.rows or 0) / called.figures.calls
+        width = Width(None if aggregates(tree) or per_call == 0 else per_call)
+        listed = _within(_IN_A_LIST, width.rows)
+        text = preparable(unsquashed(called.text, listed)[0], self._extract)
+        types = self._preparer.types(text, path)
+        if isinstance(types, str):
+            return types
+        tree = parsed(text)
+        met = meetings_of(tree, lambda name: self._catalogue.columns_of(path, name))
+        tables = {
+            name: found for name in met.tables if (found := self._catalogue.table(path, name))
+        }
+        is_limited = getattr(tree, "limitCount", None) is not None
+        conflict = getattr(tree, "onConflictClause", None)
+        return Statement(
+            query_id=called.query_id,
+            fingerprint=fingerprint(text),
+            tree=tree,
+            met=met,
+            source_text=called.text,
+            text=text,
+            types=tuple(types),
+            tables=tables,
+            figures=figures,
+            elements=_within(_ELEMENTS, per_call if is_limited else width.rows),
+            width=width,
+            keeps=conflict is not None,
+            deletes=isinstance(tree, ast.DeleteStmt),
+        )
+
+
+def _within(limits: tuple[int, int], rows: float | None) -> int:
+    least, most = limits
+    return _USUAL_ELEMENTS if rows is None else max(least, min(most, round(rows)))
+
+
+def _lost(reason: str, text: str, figures: Figures) -> Lost:
+    shown = text if text == _HIDDEN else masked(text)
+    return Lost(reason, shown, figures.calls, figures.time_ms)

@@ -1,0 +1,325 @@
+"""Rows of parameters for the statements of a scenario.
+
+Enters: statements whose parameters have types and columns, samples of the source. Leaves: a column
+of values for each parameter, and where they come from. Never: shows a value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from pgassay.draw.model import Figures, Origin
+from pgassay.draw.statements.meetings import Meeting, Met
+from pgassay.draw.statements.parsing import Node
+from pgassay.draw.statements.scopes import Column as NamedColumn
+from pgassay.draw.statements.scopes import TableName
+from pgassay.draw.statistics.catalogue import Catalogue, Table, TableColumn
+from pgassay.draw.statistics.guesses import (
+    Values,
+    a_key_of,
+    arrow,
+    as_array,
+    can_be_new,
+    fits,
+    guessed,
+    has_highest,
+    new_values,
+)
+from pgassay.draw.statistics.preparing import Type
+from pgassay.draw.statistics.ranges import Width, between
+from pgassay.draw.statistics.rows import Sampler
+from pgassay.draw.statistics.skew import Skew, picked
+
+_LOOKS_UP = {"=", "<>", "<", "<=", ">", ">=", "between", "in", "any", "like", "@>", "&&"}
+_LOWER, _UPPER = {">", ">="}, {"<", "<="}
+_PREFIX = 3
+"""Letters of a value that a pattern begins with."""
+_OFFSETS = 4
+At = tuple[Table, TableColumn]
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A statement that is drawn."""
+
+    query_id: int
+    fingerprint: str
+    tree: Node
+    met: Met
+    source_text: str
+    text: str
+    """As the server prepares it, with `$n`."""
+    types: tuple[Type, ...]
+    """Of `$1`, `$2` …."""
+    tables: dict[TableName, Table]
+    figures: Figures
+    elements: int
+    """Of an array that a column is looked up in, and rows that LIMIT lets through."""
+    width: Width
+    keeps: bool
+    """An insert that does something else where the row exists."""
+    deletes: bool
+
+    def at(self, meeting: Meeting) -> At | None:
+        """Returns the column of the source that a parameter meets."""
+        if meeting.column is None:
+            return None
+        table = self.tables.get(meeting.column.table)
+        column = table.column(meeting.column.name) if table else None
+        return None if table is None or column is None else (table, column)
+
+    def type_of(self, meeting: Meeting) -> Type:
+        """Returns the type of a parameter."""
+        return self.types[meeting.number - 1]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """The values of one parameter."""
+
+    values: object
+    """An arrow array."""
+    origin: Origin
+
+
+@dataclass(slots=True)
+class _Rows:
+    """What is chosen for one scenario, so that parameters fit each other."""
+
+    number: int
+    picks: dict[object, np.ndarray] = field(default_factory=dict)
+    """Of each occurrence of a table and row of it: places in the sample."""
+    taken: set[object] = field(default_factory=set)
+    """Columns of a row that have a parameter."""
+
+
+class Drawer:
+    """Draws the parameters of scenarios from one source."""
+
+    def __init__(
+        self, sampler: Sampler, catalogue: Catalogue, skew: Skew, random: np.random.Generator
+    ) -> None:
+        self._sampler, self._catalogue = sampler, catalogue
+        self._skew, self._random = skew, random
+        self._used: dict[tuple[int, str], int] = {}
+        self.used_columns: set[str] = set()
+
+    def sample(self, statements: Iterable[Statement]) -> None:
+        """Samples what these need. Raises psycopg.OperationalError."""
+        needs: dict[int, set[str]] = {}
+        for one in statements:
+            for meeting in one.met.meetings:
+                if (at := one.at(meeting)) is not None:
+                    needs.setdefault(at[0].oid, set()).add(at[1].name)
+                    if meeting.role in _LOOKS_UP:
+                        self.used_columns.add(f"{at[0].schema}.{at[0].name}.{at[1].name}")
+                    if at[0].pages == 0 and at[1].parent is not None and at[1].parent_column:
+                        needs.setdefault(at[1].parent, set()).add(at[1].parent_column)
+        for oid, names in needs.items():
+            if (table := self._catalogue.of(oid)) is not None:
+                self._sampler.sample(table, names)
+
+    def has_new(self, statement: Statement) -> bool:
+        """Whether a statement inserts values that no row may have."""
+        return bool(_to_be_new(statement))
+
+    def columns(self, statements: Sequence[Statement], rows: int) -> list[dict[int, Column]]:
+        """Returns, for each statement of a scenario, the values of each of its parameters."""
+        chosen = _Rows(rows)
+        return [self._of_statement(one, chosen) for one in statements]
+
+    def _of_statement(self, statement: Statement, chosen: _Rows) -> dict[int, Column]:
+        new = _to_be_new(statement)
+        found: dict[int, Column] = {}
+        for low, high in _ranges(statement):
+            made = self._range(statement, low, high, chosen.number)
+            if made is not None:
+                found[low.number], found[high.number] = made
+        chosen.taken.clear()
+        for meeting in statement.met.meetings:
+            if meeting.number in found:
+                continue
+            kind = statement.type_of(meeting)
+            if meeting.number in new:
+                values, origin = self._new(new[meeting.number], chosen), Origin.ABOVE
+            elif meeting.role in {"limit", "offset", "field"}:
+                values, origin = self._of_form(statement, meeting, chosen.number), Origin.TYPE
+            else:
+                values, origin = self._of_column(statement, meeting, chosen) or (
+                    guessed(kind, chosen.number, self._random),
+                    Origin.TYPE,
+                )
+            found[meeting.number] = Column(arrow(kind.plain, values), origin)
+        return found
+
+    def _of_form(self, statement: Statement, meeting: Meeting, rows: int) -> Values:
+        if meeting.role == "field":
+            return ["day"] * rows
+        if meeting.role == "limit":
+            return [str(statement.elements)] * rows
+        pages = self._random.integers(0, _OFFSETS, rows)
+        return [str(page * statement.elements) for page in pages]
+
+    def _of_column(
+        self, statement: Statement, meeting: Meeting, chosen: _Rows
+    ) -> tuple[Values, Origin] | None:
+        """Values of the column, by the best source; None where there is none, or where they are
+        not of the parameter's type."""
+        at = statement.at(meeting)
+        kind = statement.type_of(meeting)
+        wanted = kind.element if meeting.role == "any" else kind.plain
+        if at is None or wanted is None or not fits(at[1].type, wanted):
+            return None
+        if meeting.role == "any":
+            return self._lists(statement, at, chosen.number)
+        found = self._plain(statement, meeting, chosen)
+        if found is None:
+            return None
+        values, origin = found
+        if meeting.role == "like":
+            values = [None if one is None else _pattern(one) for one in values]
+        elif meeting.role == "@>" and kind.plain == "jsonb":
+            values = [a_key_of(one, self._random) for one in values]
+        return values, origin
+
+    def _plain(
+        self, statement: Statement, meeting: Meeting, chosen: _Rows
+    ) -> tuple[Values, Origin] | None:
+        at = statement.at(meeting)
+        if at is None or meeting.column is None:
+            return None
+        table, column = at
+        sampled = self._sampler.values(table, column.name)
+        if sampled is not None:
+            picks = self._picks(statement, meeting, meeting.column, table, chosen)
+            return [sampled[place] for place in picks], Origin.ROWS
+        return self._without_rows(table, column, chosen.number)
+
+    def _without_rows(
+        self, table: Table, column: TableColumn, rows: int
+    ) -> tuple[Values, Origin] | None:
+        common = self._sampler.common(table, column.name)
+        if common is not None:
+            return common.drawn(rows, self._random), Origin.COMMON
+        parent = self._catalogue.of(column.parent) if column.parent else None
+        above = self._sampler.values(parent, column.parent_column or "") if parent else None
+        if above is None:
+            return None
+        return [above[p] for p in picked(len(above), rows, 0.0, self._random)], Origin.PARENT
+
+    def _picks(
+        self,
+        statement: Statement,
+        meeting: Meeting,
+        column: NamedColumn,
+        table: Table,
+        chosen: _Rows,
+    ) -> np.ndarray:
+        """Places in the sample: of parameters of the same row the same ones. A column that has a
+        parameter already means another row."""
+        looks_up = meeting.role in _LOOKS_UP
+        row = meeting.row
+        while (key := (table.oid, column.occurrence, looks_up, row), column.name) in chosen.taken:
+            row += 1
+        chosen.taken.add((key, column.name))
+        if key not in chosen.picks:
+            mine = [
+                (one.column.name, f"{table.schema}.{table.name}.{one.column.name}")
+                for one in statement.met.meetings
+                if one.column and one.column[::2] == column[::2] and one.role in _LOOKS_UP
+            ]
+            exponent = self._skew.exponent(full for _, full in mine) if looks_up else 0.0
+            places = self._known(table, [name for name, _ in mine] if looks_up else [])
+            chosen.picks[key] = places[picked(len(places), chosen.number, exponent, self._random)]
+        return chosen.picks[key]
+
+    def _known(self, table: Table, names: Iterable[str]) -> np.ndarray:
+        """Places of rows in which none of these columns is NULL; all, where each has one."""
+        columns = [found for name in names if (found := self._sampler.values(table, name))]
+        size = self._sampler.size(table)
+        whole = np.ones(size, bool)
+        for values in columns:
+            whole &= np.array([one is not None for one in values])
+        return np.flatnonzero(whole) if whole.any() else np.arange(size)
+
+    def _lists(self, statement: Statement, at: At, rows: int) -> tuple[Values, Origin] | None:
+        table, column = at
+        sampled = self._sampler.values(table, column.name)
+        exponent = self._skew.exponent([f"{table.schema}.{table.name}.{column.name}"])
+        if sampled is None:
+            return None
+        places = picked(len(sampled), rows * statement.elements, exponent, self._random)
+        lists = places.reshape(rows, statement.elements)
+        return [as_array([sampled[one] for one in line]) for line in lists], Origin.ROWS
+
+    def _new(self, at: At, chosen: _Rows) -> Values:
+        table, column = at
+        key = (table.oid, column.name)
+        used = self._used.get(key, 0)
+        self._used[key] = used + chosen.number
+        highest = self._sampler.highest(table, column.name) if has_highest(column.type) else None
+        like = self._sampler.values(table, column.name) or []
+        return new_values(column.type, chosen.number, used, highest, like, self._random)
+
+    def _range(
+        self, statement: Statement, low: Meeting, high: Meeting, rows: int
+    ) -> tuple[Column, Column] | None:
+        """Both bounds of a stretch of a column."""
+        at = statement.at(low)
+        kinds = [statement.type_of(one).plain for one in (low, high)]
+        sampled = self._sampler.values(at[0], at[1].name) if at is not None else None
+        if at is None or sampled is None or not all(fits(at[1].type, one) for one in kinds):
+            return None
+        share = statement.width.share_of(at[0].rows)
+        bounds = between(at[1].type, sampled, share, rows, self._random)
+        if bounds is None:
+            return None
+        first, last = (
+            Column(arrow(kind, values), Origin.ROWS)
+            for kind, values in zip(kinds, bounds, strict=True)
+        )
+        return first, last
+
+
+def _ranges(statement: Statement) -> Iterator[tuple[Meeting, Meeting]]:
+    """Pairs of parameters that bound one column of one occurrence of a table."""
+    lowers: dict[object, Meeting] = {}
+    uppers: dict[object, Meeting] = {}
+    for one in statement.met.meetings:
+        if one.role in _LOWER or (one.role == "between" and not one.upper):
+            lowers.setdefault(one.column, one)
+        elif one.role in _UPPER or one.role == "between":
+            uppers.setdefault(one.column, one)
+    for column, low in lowers.items():
+        if column is not None and column in uppers:
+            yield low, uppers[column]
+
+
+def _to_be_new(statement: Statement) -> dict[int, At]:
+    """Parameters of an insert whose values must be new, with their columns: of each unique key that
+    the statement gives whole one column, if possible a number that refers to no other table."""
+    if statement.keeps:
+        return {}
+    by_row: dict[tuple[Table, int], dict[str, Meeting]] = {}
+    for one in statement.met.meetings:
+        at = statement.at(one)
+        if one.role == "values" and one.column is not None and at is not None:
+            by_row.setdefault((at[0], one.column.occurrence), {})[at[1].name] = one
+    new: dict[int, At] = {}
+    for (table, _), given in by_row.items():
+        for key in table.unique:
+            columns = [found for name in key if (found := table.column(name)) and name in given]
+            free = [one for one in columns if can_be_new(one.type) and one.parent is None]
+            if free and len(columns) == len(key):
+                best = min(free, key=lambda one: not has_highest(one.type) or one.type == "date")
+                new[given[best.name].number] = (table, best)
+    return new
+
+
+def _pattern(value: str) -> str:
+    """A pattern for LIKE of what begins as a value does."""
+    head = value[:_PREFIX].replace("\\", r"\\").replace("%", r"\%").replace("_", r"\_")
+    return f"{head}%"

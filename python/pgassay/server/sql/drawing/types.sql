@@ -1,0 +1,10 @@
+-- What types are: their names, that of the elements or of the base type, and the labels of an enum.
+-- Parameters: an array of oids.
+SELECT t.oid::int8, format_type(t.oid, NULL),
+       CASE WHEN t.typcategory = 'A' THEN format_type(t.typelem, NULL) END,
+       CASE WHEN t.typtype = 'd' THEN format_type(t.typbasetype, NULL) END,
+       (SELECT array_agg(e.enumlabel::text ORDER BY e.enumsortorder)
+          FROM pg_enum AS e
+         WHERE e.enumtypid = CASE WHEN t.typcategory = 'A' THEN t.typelem ELSE t.oid END)
+  FROM pg_type AS t
+ WHERE t.oid::int8 = ANY (%s)
