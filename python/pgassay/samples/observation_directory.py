@@ -111,16 +111,18 @@ class ObservationDirectory(StoredDirectory):
 
     def write_thinned(
         self, slices: pa.Table, *, last: int, width_s: int, instead_of: ThinnedFile | None
-    ) -> None:
-        """Stores slices of segments up to `last`, which include those of another file."""
-        folder = self.path / THINNED
+    ) -> int:
+        """Stores slices of segments up to `last`, which include those of another file; returns the
+        bytes of the new file."""
+        folder, content = self.path / THINNED, parquet(slices)
         with clear_errors(self.path):
             if not folder.is_dir():
                 make_directory(folder)
             path = folder / f"{last:06d}-{width_s}s.parquet"
-            write_atomically(path, parquet(slices))
+            write_atomically(path, content)
             if instead_of is not None and instead_of.path != path:
                 instead_of.path.unlink()
+        return len(content)
 
     def remove_thinned(self, file: ThinnedFile) -> None:
         """Removes a file of thinned slices."""

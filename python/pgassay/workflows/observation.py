@@ -20,7 +20,7 @@ from pgassay.report.context import ObservationContext
 from pgassay.samples.forms.observation import ObservationFile
 from pgassay.samples.observation_directory import ObservationDirectory
 from pgassay.samples.storage.files import lost_storage_is_a_trial_error
-from pgassay.server.connection.session import as_target_error
+from pgassay.server.connection.session import as_target_error, identity
 from pgassay.server.existing.observed import ObservedServer
 from pgassay.server.undo.marking import left_on
 from pgassay.trials.environment.description import describe_environment, sizes_of
@@ -108,9 +108,6 @@ def _record(
     listener: ObservationListener,
     is_stopped: Callable[[], bool],
 ) -> None:
-    before = directory.begun()
-    if before is not None and before.server != server.parameters.label:
-        raise DirectoryRefused("observes-another-server", directory.path, server=before.server)
     left = left_on(server.parameters)
     if left:
         listener.warned(left)
@@ -119,12 +116,17 @@ def _record(
     environment["standby"] = standby
     with as_target_error("looking at what can be measured"), server.connect() as session:
         environment["not_seen"] = described({"": not_measured(session)})
-        environment["sizes"] = {session.info.dbname: sizes_of(session)}
-    directory.write_environment(environment)
+        database = session.info.dbname
+        environment["sizes"] = {database: sizes_of(session)}
+        system = identity(session)
+    before = directory.begun()
     about = ObservationFile(
         pgassay=__version__,
         pgassay_commit=commit(),
         server=server.parameters.label,
+        system_identifier=system,
+        database=database,
+        is_standby=standby,
         duration_s=request.duration_s,
         every_s=request.every_s,
         segment_s=request.length_s,
@@ -133,6 +135,9 @@ def _record(
         dropped_segments=0 if before is None else before.dropped_segments,
         notes=() if before is None else before.notes,
     )
+    if before is not None and not before.is_of(about):
+        raise DirectoryRefused("observes-another-server", directory.path, server=before.server)
+    directory.write_environment(environment)
     with Recorder(server, facts, request.every_s) as recorder, lost_storage_is_a_trial_error():
         directory.write_file(directory.MARK, about)
         listener.began(server.parameters.label, request)

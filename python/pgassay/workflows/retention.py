@@ -32,22 +32,26 @@ def make_room(
     """Drops the oldest samples, whose slices stay, then the oldest slices; returns how many
     segments were dropped."""
     _merge_old(directory, now_ns)
-    dropped = 0
+    dropped, held = 0, directory.bytes_of_samples()
     for number in directory.finished()[:-1]:
-        summary = directory.segment(number).summary()
-        is_old = summary.ended_ns < now_ns - round(keep_s * 1e9)
-        if not is_old and directory.bytes_of_samples() <= most_bytes:
+        segment = directory.segment(number)
+        is_old = segment.summary().ended_ns < now_ns - round(keep_s * 1e9)
+        if not is_old and held <= most_bytes:
             break
-        _thin(directory, number)
+        held += _thin(directory, number) - segment.bytes()
         directory.drop(number)
         dropped += 1
-    while (files := directory.thinned()) and directory.bytes_of_samples() > most_bytes:
-        directory.remove_thinned(files[0])
+    for file in directory.thinned():
+        if held <= most_bytes:
+            break
+        held -= file.bytes()
+        directory.remove_thinned(file)
     return dropped
 
 
-def _thin(directory: ObservationDirectory, number: int) -> None:
-    """Adds the slices of a segment, merged, to the last file of thinned ones."""
+def _thin(directory: ObservationDirectory, number: int) -> int:
+    """Adds the slices of a segment, merged, to the last file of thinned ones; returns by how many
+    bytes it grew."""
     parts = [slices_of_stored(directory.segment(number))]
     files = directory.thinned()
     last = files[-1] if files and files[-1].width_s == MINUTE_S else None
@@ -57,8 +61,9 @@ def _thin(directory: ObservationDirectory, number: int) -> None:
             parts.insert(0, found)
         else:
             last = None
-    merged = joined(parts).merged(MINUTE_S)
-    directory.write_thinned(as_table(merged), last=number, width_s=MINUTE_S, instead_of=last)
+    before = 0 if last is None else last.bytes()
+    table = as_table(joined(parts).merged(MINUTE_S))
+    return directory.write_thinned(table, last=number, width_s=MINUTE_S, instead_of=last) - before
 
 
 def _merge_old(directory: ObservationDirectory, now_ns: int) -> None:

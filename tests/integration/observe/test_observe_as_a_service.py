@@ -104,7 +104,11 @@ def test_an_observation_goes_on_in_its_directory(lab_server: LabServer, tmp_path
     assert len(numbers) >= 4
     assert found["ended_by"] == "duration"
     assert found["seconds"] > 4
-    (run / "observation.json").write_text(json.dumps({**before, "server": "a@b:1/c"}))
+    moved = {**before, "server": "a@b:1/c"}
+    (run / "observation.json").write_text(json.dumps(moved))
+    assert observed(lab_server, run).returncode == 0, "at another address"
+    numbers = sorted(one.name for one in (run / "segments").iterdir())
+    (run / "observation.json").write_text(json.dumps({**moved, "system_identifier": "1"}))
     other = observed(lab_server, run)
     assert other.returncode == ExitCode.USAGE
     code = DirectoryRefused("observes-another-server", run, server="a@b:1/c")

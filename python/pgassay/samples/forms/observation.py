@@ -21,6 +21,11 @@ class ObservationFile(StoredFile):
     pgassay: str = ""
     pgassay_commit: str = Field("", exclude_if=lambda value: not value)
     server: str
+    """Its address, as the connection was asked for."""
+    system_identifier: str = ""
+    """Of the cluster, whatever address led there; empty where the user may not know it."""
+    database: str = ""
+    is_standby: bool = False
     duration_s: Number | None = None
     """None: until it was stopped."""
     every_s: Number | None = None
@@ -32,6 +37,14 @@ class ObservationFile(StoredFile):
     """What could not be read, or only in part, also in segments that were dropped."""
     ended_by: str | None = None
     """`stopped` or `duration`; None where it broke off."""
+
+    def is_of(self, other: Self) -> bool:
+        """Returns whether both are of the same server and database: by the identifier of the
+        cluster, of a primary or a standby, where both have it; else by the address."""
+        if self.system_identifier and other.system_identifier:
+            names = ("system_identifier", "database", "is_standby")
+            return all(getattr(self, name) == getattr(other, name) for name in names)
+        return self.server == other.server
 
 
 class SegmentFile(StoredFile):
