@@ -53,7 +53,7 @@ def _refuse_ended(command: subprocess.Popen[bytes], log: Path) -> None:
 
 def one_repeat(server: Server, out: Path, asked: argparse.Namespace, seed: int) -> None:
     """Observes all incidents, in an order of their own, and writes when they were."""
-    order = list(asked.only or INCIDENTS)
+    order = list(INCIDENTS if asked.only is None else asked.only)
     random.Random(seed).shuffle(order)
     dsn = dsn_of(server)
     script = HERE / "steady.sql"
@@ -86,11 +86,13 @@ def main() -> None:
     words.add_argument("--incident", type=float, default=40.0)
     words.add_argument("--between", type=float, default=60.0)
     words.add_argument("--segment", type=int, default=60)
-    words.add_argument("--only", nargs="*", choices=list(INCIDENTS))
+    words.add_argument("--only", nargs="*", choices=list(INCIDENTS), help="none: quiet throughout")
+    words.add_argument("--setting", nargs="*", default=[], help="of the server, as NAME=VALUE")
     asked = words.parse_args()
+    settings = SETTINGS | dict(one.split("=", 1) for one in asked.setting)
     asked.out.mkdir(parents=True, exist_ok=True)
     for repeat in range(asked.repeats):
-        with running_server(installation_at(PROGRAMS), SETTINGS) as server:
+        with running_server(installation_at(PROGRAMS), settings) as server:
             run_sql(server, *(HERE / "tables.sql").read_text("utf-8").split(";")[:-1])
             seed = asked.seed + repeat
             one_repeat(server, asked.out / f"repeat-{seed}", asked, seed)

@@ -19,6 +19,9 @@ FIRST_SIGNS = {
     # Counters cannot tell a lost index from another plan.
     "dropped-index": "plan-change",
     "plan-flip": "plan-change",
+    "wrong-index": "statement-change",
+    # What it waits for has no sign.
+    "slow-trigger": "slower",
     "checkpoint-storm": "checkpoint-storm",
     "temp-spill": "temp-spill",
     "connection-flood": "connection-flood",

@@ -1,4 +1,4 @@
-"""Eight incidents, each with one cause, as contexts around the time they last.
+"""Ten incidents, each with one cause, as contexts around the time they last.
 
 Enters: a running server. Leaves: while a context lasts, its cause is at work; afterwards the server
 is as before. Never: says what was found.
@@ -30,6 +30,13 @@ _SPILL = (
 )
 _BATCH = "UPDATE orders SET total = total + 1 WHERE id % 40 = {turn}"
 _VACUUM = "VACUUM (DISABLE_PAGE_SKIPPING, INDEX_CLEANUP ON, FREEZE) bloated"
+_TELL = (
+    "CREATE FUNCTION tell() RETURNS trigger LANGUAGE plpgsql AS"
+    " 'BEGIN PERFORM pg_sleep(1); RETURN NULL; END'"
+)
+_TRIGGER = (
+    "CREATE TRIGGER tell AFTER UPDATE ON pgbench_accounts FOR EACH ROW EXECUTE FUNCTION tell()"
+)
 Provoked = Callable[[Server], AbstractContextManager[object]]
 
 
@@ -98,6 +105,22 @@ def plan_flip(server: Server) -> Iterator[None]:
     run_sql(server, "ALTER TABLE visits ALTER page SET (n_distinct = 1)", "ANALYZE visits")
     yield
     run_sql(server, "ALTER TABLE visits ALTER page RESET (n_distinct)", "ANALYZE visits")
+
+
+@contextmanager
+def wrong_index(server: Server) -> Iterator[None]:
+    """Wrong statistics make the planner walk another index, so that no table is read whole."""
+    run_sql(server, "ALTER TABLE events ALTER kind SET (n_distinct = 1)", "ANALYZE events")
+    yield
+    run_sql(server, "ALTER TABLE events ALTER kind RESET (n_distinct)", "ANALYZE events")
+
+
+@contextmanager
+def slow_trigger(server: Server) -> Iterator[None]:
+    """A trigger waits as it would for another system: no sign says what it waits for."""
+    run_sql(server, _TELL, _TRIGGER)
+    yield
+    run_sql(server, "DROP FUNCTION tell() CASCADE")
 
 
 @contextmanager
@@ -172,6 +195,8 @@ INCIDENTS: dict[str, Provoked] = {
     "temp-spill": temp_spill,
     "connection-flood": connection_flood,
     "plan-flip": plan_flip,
+    "wrong-index": wrong_index,
+    "slow-trigger": slow_trigger,
     "vacuum": vacuum,
     "slow-disk": slow_writes,
 }

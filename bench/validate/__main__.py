@@ -31,7 +31,13 @@ from bench.validate.whole_trials import (
     periodic_worlds,
     server_errors,
 )
-from bench.validate.within_trials import estimates, half_errors, period_errors, steadiness_errors
+from bench.validate.within_trials import (
+    estimates,
+    half_errors,
+    incident_errors,
+    period_errors,
+    steadiness_errors,
+)
 
 PROGRAMS: tuple[tuple[str, ModuleType], ...] = (
     ("whole trials", false_positives),
@@ -50,6 +56,7 @@ PROGRAMS: tuple[tuple[str, ModuleType], ...] = (
     ("effects that change within trials", half_errors),
     ("steadiness and warm-up", steadiness_errors),
     ("two periods", period_errors),
+    ("incidents", incident_errors),
 )
 
 

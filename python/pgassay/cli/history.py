@@ -12,11 +12,18 @@ from typing import Annotated, Literal
 import typer
 
 from pgassay.cli.terminal.options import GateTexts, GateUndecided, Json, Lang, Quiet, option
-from pgassay.cli.terminal.output import REPORT_FORMAT, REPORT_FORMATS, ReportOut, give, output_of
+from pgassay.cli.terminal.output import (
+    BRIEF_FORMATS,
+    REPORT_FORMAT,
+    Prompt,
+    ReportOut,
+    give,
+    output_of,
+)
 from pgassay.language import in_language
 from pgassay.refusals.refusal import SetupRefused
 
-_FORMATS = {**REPORT_FORMATS, ".svg": "svg"}
+_FORMATS = {**BRIEF_FORMATS, ".svg": "svg"}
 
 
 def history(
@@ -28,8 +35,11 @@ def history(
             " not matter.",
         ),
     ],
-    output_format: Annotated[Literal["html", "md", "json", "svg"] | None, REPORT_FORMAT] = None,
+    output_format: Annotated[
+        Literal["html", "md", "json", "svg", "brief"] | None, REPORT_FORMAT
+    ] = None,
     out: ReportOut = None,
+    prompt: Prompt = False,
     last: Annotated[
         int,
         option("--last", "How many of the last runs the gates judge, against those before them."),
@@ -41,7 +51,7 @@ def history(
     quiet: Quiet = False,
 ) -> None:
     """Show how runs of one experiment changed over weeks, and since when."""
-    output = output_of(output_format, out, _FORMATS, as_json=as_json, lang=lang)
+    output = output_of(output_format, out, _FORMATS, as_json=as_json, lang=lang, prompt=prompt)
     if last < 1:
         raise SetupRefused("last-runs", f"--last {last}")
     from pgassay.analysis.history.series import Asked

@@ -13,10 +13,11 @@ import typer
 
 def schema(
     name: Annotated[
-        Literal["experiment", "run", "analysis"],
+        Literal["experiment", "run", "analysis", "history", "periods", "incidents"],
         typer.Argument(
             help="experiment: an experiment file; run: what run --json prints; analysis: what"
-            " report --format json prints."
+            " report --format json prints; history, periods, incidents: what history, observe"
+            " compare and observe incidents print."
         ),
     ] = "experiment",
 ) -> None:

@@ -145,6 +145,7 @@ class IncidentsContext:
     run_name: str
     described: ObservationFile
     incidents: Incidents
+    environment: EnvironmentFile
     version: str
     texts: Mapping[str, str] = field(default_factory=dict)
     """queryid → text of its statements."""
@@ -217,6 +218,11 @@ class HistoryContext:
         return self.analysis.runs[-1].plan.question.strip() or tr("History of runs")
 
     @property
+    def environment(self) -> EnvironmentFile:
+        """Returns environment.json of the last run."""
+        return self.analysis.runs[-1].environment
+
+    @property
     def gates(self) -> tuple[GateResult, ...]:
         """The gates that the last runs were asked to pass."""
         judged = self.analysis.judged
@@ -244,7 +250,7 @@ class PeriodsContext:
         return tr("{others} against {baseline}", others=other, baseline=baseline)
 
 
-BriefContext = StoredContext | PeriodsContext
+BriefContext = StoredContext | PeriodsContext | IncidentsContext | HistoryContext
 """What a brief is made of."""
-AnyContext = StoredContext | ApartContext | HistoryContext | PeriodsContext | IncidentsContext
+AnyContext = BriefContext | ApartContext
 """What a report is made of."""

@@ -22,6 +22,7 @@ def stored_incidents(path: Path) -> IncidentsContext:
         run_name=directory.name,
         described=directory.described(),
         incidents=find_incidents(slices_in(directory)),
+        environment=directory.environment(),
         version=__version__,
         texts=directory.statements(),
     )

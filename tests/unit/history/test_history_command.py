@@ -15,11 +15,15 @@ from pgassay.analysis.gates.model import GateOutcome
 from pgassay.analysis.history.series import Asked
 from pgassay.findings.history.levels import caveats, sentence_of
 from pgassay.language import in_language
+from pgassay.report.brief.prompt import render_prompt
+from pgassay.report.brief.render import render_brief
 from pgassay.report.formats.html import render_html
 from pgassay.report.formats.markdown import render_markdown
 from pgassay.report.formats.picture import render_svg
 from pgassay.report.objects.history import render_history_json
+from pgassay.report.objects.schemas import json_schema
 from pgassay.workflows.history import stored_history
+from support.json_schema import mistakes
 from support.refusals import refused
 from support.runs.command import pgassay
 from support.runs.json_page import documented
@@ -68,6 +72,17 @@ def test_the_keys_are_the_documented_ones(folder: Path) -> None:
     series = found["series"][0]
     assert set(series) == documented("`series[]` of a history", schema)
     assert set(series["changes"][0]) == documented("`changes[]` of a history", schema)
+    whole = json_schema("history")
+    assert set(whole["properties"]) == set(found)
+    assert list(mistakes(found, whole, whole)) == []
+
+
+def test_the_brief_and_the_prompt_say_since_when(folder: Path) -> None:
+    context = stored_history([folder], Asked(parse_gates(["tps>-5%"])))
+    for text in (render_brief(context), render_prompt(context)):
+        assert f"night-{CHANGED:03d}" in text
+        assert "PostgreSQL 18.7" in text
+        assert "GATES" in text
 
 
 @pytest.mark.parametrize(

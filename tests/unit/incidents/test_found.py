@@ -2,67 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-import numpy as np
 import pytest
+from bench.validate.within_trials.quiet_days import (
+    DAY,
+    FIRST,
+    LENGTH,
+    PART,
+    PROVOKED,
+    START_NS,
+    WIDTH_S,
+    plan_change,
+    quiet,
+    statement_change,
+)
 
 from pgassay.analysis.observation.incidents.find import find_incidents
 from pgassay.analysis.observation.incidents.model import Incident
 from pgassay.analysis.observation.slices import NO_SLICES, Slices
-from support.synthetic.slices import DAY, START_NS, WIDTH_S, quiet
-
-FIRST, LENGTH = 3000, 12
-PART = slice(FIRST, FIRST + LENGTH)
-
-
-def lock_queue(slices: Slices) -> None:
-    slices.values["sessions", "", "Lock:transactionid"][PART] = 20.0
-    slices.values["class", "", "lock"][PART] = 20.0
-    slices.values["metric", "", "tps"][PART] *= 0.1
-
-
-def checkpoint_storm(slices: Slices) -> None:
-    slices.values["checkpoints", "", "requested"][PART] = 6.0
-    slices.values["class", "", "data_io"][FIRST + 1 : FIRST + LENGTH] += 8.0
-    slices.values["metric", "", "tps"][PART] *= 0.5
-
-
-def temp_spill(slices: Slices) -> None:
-    slices.values["database", "", "temp_bytes"][PART] = 6e7
-    slices.values["class", "", "data_io"][PART] += 3.0
-
-
-def connection_flood(slices: Slices) -> None:
-    slices.values["database", "", "sessions"][PART] = 150.0
-    slices.values["class", "", "cpu"][PART] += 9.0
-
-
-def plan_change(slices: Slices) -> None:
-    slices.values["tables", "orders", "seq_tup_read"][PART] = 4e7
-    slices.values["tables", "orders", "idx_scan"][PART] = 0.0
-    slices.values["class", "", "cpu"][PART] += 9.0
-    slices.values["query", "8", "CPU"][PART] += 9.0
-    slices.values["metric", "", "tps"][PART] *= 0.3
-
-
-def disk(slices: Slices) -> None:
-    slices.values["class", "", "data_io"][PART] += 25.0
-    slices.values["metric", "", "tps"][PART] *= 0.2
-
-
-def vacuum(slices: Slices) -> None:
-    # Held at its last value after it is done, until it comes again.
-    done = np.full(len(slices), np.nan)
-    done[FIRST : FIRST + LENGTH] = 1000.0 * np.arange(1, LENGTH + 1)
-    done[FIRST + LENGTH :] = done[FIRST + LENGTH - 1]
-    key = ("progress", "VACUUM/lab/orders/scanning heap/autovacuum", "done")
-    slices.values[key] = done  # type: ignore[index]
-    slices.values["class", "", "cpu"][PART] += 6.0
-    slices.values["metric", "", "tps"][PART] *= 0.5
-
-
-KINDS = (lock_queue, checkpoint_storm, temp_spill, connection_flood, plan_change, disk, vacuum)
 
 
 def at_its_place(slices: Slices) -> Incident | None:
@@ -71,14 +27,13 @@ def at_its_place(slices: Slices) -> Incident | None:
     return found[0] if found else None
 
 
-@pytest.mark.parametrize("provoke", KINDS)
-def test_what_was_put_in_is_the_first_sign(provoke: Callable[[Slices], None]) -> None:
+@pytest.mark.parametrize("kind", PROVOKED)
+def test_what_was_put_in_is_the_first_sign(kind: str) -> None:
     for seed in range(3):
         slices = quiet(seed, 0.5, nightly=False)
-        provoke(slices)
-        found = at_its_place(slices)
+        found = at_its_place(PROVOKED[kind](slices))
         assert found is not None
-        assert found.kind == provoke.__name__.replace("_", "-")
+        assert found.kind == kind
         assert abs(found.start_ns - START_NS - FIRST * WIDTH_S * 1e9) <= 2 * WIDTH_S * 1e9
 
 
@@ -94,6 +49,25 @@ def test_an_incident_has_its_size_and_the_statement_that_was_busy() -> None:
     assert found.lost_transactions == pytest.approx(lost, rel=0.01)
     assert found.extra_session_s == pytest.approx(9.0 * LENGTH * WIDTH_S, rel=0.4)
     assert not found.is_open
+
+
+def test_a_statement_whose_plan_changed_is_named_with_its_time() -> None:
+    found = at_its_place(statement_change(quiet(4, 0.5, nightly=False)))
+    assert found is not None
+    (sign,) = (one for one in found.signs if one.kind == "statement-change")
+    assert sign.objects == ("8",)
+    assert sign.value == pytest.approx(30.0, rel=0.3)
+    assert sign.usual == pytest.approx(3.0, rel=0.3)
+
+
+def test_where_all_statements_read_more_no_plan_of_one_has_changed() -> None:
+    slices = statement_change(quiet(4, 0.5, nightly=False))
+    near = slice(FIRST - 6, FIRST + LENGTH + 6)
+    for queryid in ("7", "9"):
+        slices.values["statements", queryid, "shared_blks_hit"][near] *= 60.0
+    found = at_its_place(slices)
+    assert found is not None
+    assert "statement-change" not in [one.kind for one in found.signs]
 
 
 def test_what_a_server_does_each_night_is_no_incident_and_on_one_night_only_is() -> None:

@@ -23,8 +23,10 @@ from pgassay.report.context import PeriodsContext
 from pgassay.report.formats.html import render_html
 from pgassay.report.formats.markdown import render_markdown
 from pgassay.report.objects.periods import render_periods_json
+from pgassay.report.objects.schemas import json_schema
 from pgassay.samples.forms.environment import EnvironmentFile
 from pgassay.spec.parse import parse_spec
+from support.json_schema import mistakes
 from support.refusals import refused
 from support.runs.json_page import documented
 from support.synthetic.hostile import MARKUP
@@ -112,11 +114,9 @@ def test_a_busier_hour_is_no_change_where_it_is_busier_each_day() -> None:
 
 def test_a_burst_in_one_stretch_is_no_change_of_level() -> None:
     slices = recorded(2, 3, width_s=10.0)
-    values = dict(slices.values)
     burst = np.zeros(len(slices))
     burst[500] = 400.0
-    values["sessions", "", "Lock:tuple"] = burst
-    found = compared(replace(slices, values=values), 0, 1)
+    found = compared(slices.having(("sessions", "", "Lock:tuple"), burst), 0, 1)
     (lock,) = (one for one in found.differences if one.figure.thing == "Lock:tuple")
     assert lock.second > 1.0
     assert lock.change_pct is None
@@ -125,11 +125,10 @@ def test_a_burst_in_one_stretch_is_no_change_of_level() -> None:
 
 def test_a_wait_that_was_not_there_before_is_found() -> None:
     slices = recorded(2, 4, width_s=10.0)
-    values = dict(slices.values)
     later = np.arange(len(slices)) >= len(slices) // 2
     noise = np.random.default_rng(0).normal(0.0, 0.2, len(slices))
-    values["sessions", "", "Lock:transactionid"] = np.where(later, 6.0 + noise, 0.0)
-    found = compared(replace(slices, values=values), 0, 1)
+    locks = np.where(later, 6.0 + noise, 0.0)
+    found = compared(slices.having(("sessions", "", "Lock:transactionid"), locks), 0, 1)
     assert found.source == "within"
     assert found.unusual[0].figure.thing == "Lock:transactionid"
     assert sentence_of(found.unusual[0], found).values["clause"].code == f"{RULE}answer.changed"  # type: ignore[union-attr]
@@ -183,9 +182,9 @@ def test_each_suspect_has_an_experiment_that_can_be_planned(
 ) -> None:
     slices = recorded(2, 6, width_s=10.0)
     later = np.arange(len(slices)) >= len(slices) // 2
-    values = {**slices.values, signal: np.where(later, 1e7, 10.0)}
+    slices = slices.having(signal, np.where(later, 1e7, 10.0))
     present = {"work_mem": "4MB", "max_wal_size": "1GB", "shared_buffers": "128MB"}
-    proposal = proposal_of(compared(replace(slices, values=values), 0, 1), present)
+    proposal = proposal_of(compared(slices, 0, 1), present)
     assert proposal is not None
     assert proposal.name == name
     make_plan(parse_spec(proposal.spec, source="next.toml", beside=Path()))
@@ -224,3 +223,6 @@ def test_the_keys_are_the_documented_ones(scanned: PeriodsAnalysis) -> None:
     unusual = [one["unusual"] for one in found["differences"]]
     assert unusual == sorted(unusual, reverse=True)
     assert {one["of"] for one in found["differences"]} >= set(EVENTS)
+    whole = json_schema("periods")
+    assert set(whole["properties"]) == set(found)
+    assert list(mistakes(found, whole, whole)) == []

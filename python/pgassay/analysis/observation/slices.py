@@ -19,7 +19,7 @@ Signals have the keys and meanings of `analysis/measures/signals.py`. These are 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,6 +65,10 @@ class Slices:
 
     def __len__(self) -> int:
         return len(self.starts_ns)
+
+    def having(self, key: Key, values: Floats) -> Slices:
+        """Returns the same slices with one more signal, or with other values of it."""
+        return replace(self, values={**self.values, key: values})
 
     @property
     def ends_ns(self) -> Times:

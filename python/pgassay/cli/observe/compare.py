@@ -6,18 +6,22 @@ the first suspect. Never: touches a server, or writes into an observation.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
 from pgassay.cli.terminal.options import Json, Lang, Quiet, option
-from pgassay.cli.terminal.output import REPORT_FORMAT, REPORT_FORMATS, ReportOut, give, output_of
+from pgassay.cli.terminal.output import (
+    BRIEF_FORMATS,
+    BriefFormat,
+    Prompt,
+    ReportOut,
+    give,
+    output_of,
+)
 from pgassay.language import in_language
 from pgassay.refusals.refusal import SetupRefused
-
-_FORMATS = {**REPORT_FORMATS, ".txt": "brief"}
 
 
 def compare(
@@ -43,14 +47,9 @@ def compare(
             "What it is compared with: before, yesterday, last-week, or a begin [before].",
         ),
     ] = None,
-    output_format: Annotated[Literal["html", "md", "json", "brief"] | None, REPORT_FORMAT] = None,
+    output_format: BriefFormat = None,
     out: ReportOut = None,
-    prompt: Annotated[
-        bool,
-        option(
-            "--prompt", "A brief that begins with a request to a language model, without paths."
-        ),
-    ] = False,
+    prompt: Prompt = False,
     propose: Annotated[
         Path | None,
         option("--propose", "Write an experiment file that tests the first suspect."),
@@ -64,14 +63,10 @@ def compare(
     Changes are ordered by what changed most against what usually varies between
     periods of the same length. Nothing was randomised, so a change is no cause.
     """
-    if prompt and output_format is None and out is None:
-        output_format = "brief"
-    output = output_of(output_format, out, _FORMATS, as_json=as_json, lang=lang)
-    if prompt and output.form != "brief":
-        raise SetupRefused("prompt-of-another-format")
-    output = replace(output, form="prompt") if prompt else output
-    if propose is not None and propose.exists():
-        raise SetupRefused("proposal-there-already", f"--propose {propose}")
+    output = output_of(output_format, out, BRIEF_FORMATS, as_json=as_json, lang=lang, prompt=prompt)
+    from pgassay.cli.observe.proposing import refuse_existing, write_proposal
+
+    refuse_existing(propose)
     from pgassay.cli.observe.times import Asked, spans_of, words_of
     from pgassay.workflows.periods import compare_observations, compare_within
 
@@ -85,6 +80,8 @@ def compare(
             context = compare_within(first, lambda whole: spans_of(asked, whole), words_of)
     give(output, context, quiet=quiet)
     if propose is not None:
-        from pgassay.cli.observe.proposing import write_proposal
+        from pgassay.findings.observation.suspects import proposal_of
+        from pgassay.findings.suspects import present_in
 
-        write_proposal(context, propose, quiet=quiet)
+        found = proposal_of(context.analysis, present_in(context.environment))
+        write_proposal(found, propose, quiet=quiet)

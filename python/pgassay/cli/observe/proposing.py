@@ -1,6 +1,6 @@
 """The experiment file of `--propose`.
 
-Enters: a comparison of periods. Leaves: a new file, or a line that says why there is none.
+Enters: a proposal, or none. Leaves: a new file, or a line that says why there is none.
 Never: writes over a file.
 """
 
@@ -9,16 +9,19 @@ from __future__ import annotations
 from pathlib import Path
 
 from pgassay.cli.terminal.console import err, plain, silenced
-from pgassay.findings.observation.suspects import proposal_of
-from pgassay.report.context import PeriodsContext
+from pgassay.findings.suspects import Proposal
+from pgassay.refusals.refusal import SetupRefused
 from pgassay.samples.storage.files import write_atomically
 
 
-def write_proposal(context: PeriodsContext, path: Path, *, quiet: bool) -> None:
-    """Writes the experiment that tests the first suspect, if there is one."""
-    every = context.environment.server.every_setting
-    present = {name: str(one.value) for name, one in every.items()}
-    found = proposal_of(context.analysis, present)
+def refuse_existing(path: Path | None) -> None:
+    """Refuses a file that is there already."""
+    if path is not None and path.exists():
+        raise SetupRefused("proposal-there-already", f"--propose {path}")
+
+
+def write_proposal(found: Proposal | None, path: Path, *, quiet: bool) -> None:
+    """Writes the experiment, if there is one."""
     with silenced(quiet, err):
         if found is None:
             err.print("no experiment: nothing that one would test differs by more than usual")

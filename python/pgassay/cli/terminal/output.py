@@ -25,8 +25,15 @@ REPORT_FORMATS: Mapping[str, str] = MappingProxyType(
     {".html": "html", ".htm": "html", ".md": "md", ".json": "json"}
 )
 """Ending of a file → the format that every such command has."""
+BRIEF_FORMATS: Mapping[str, str] = MappingProxyType({**REPORT_FORMATS, ".txt": "brief"})
+"""The same of a command that also writes a brief."""
 REPORT_FORMAT = option("--format", "Print the report instead of a table; with --out, its format.")
 ReportFormat = Annotated[Literal["html", "md", "json"] | None, REPORT_FORMAT]
+BriefFormat = Annotated[Literal["html", "md", "json", "brief"] | None, REPORT_FORMAT]
+Prompt = Annotated[
+    bool,
+    option("--prompt", "A brief that begins with a request to a language model, without paths."),
+]
 ReportOut = Annotated[
     Path | None,
     option("--out", "File to write the report to; its ending says the format. - is stdout."),
@@ -60,16 +67,22 @@ def output_of(
     *,
     as_json: bool,
     lang: Language,
+    prompt: bool = False,
 ) -> Output:
-    """Checks the options and says what they ask for; `endings`: of a file → its format."""
+    """Checks the options and says what they ask for; `endings`: of a file → its format. A prompt
+    is a brief with a request at its head."""
+    if prompt and output_format is None and out is None:
+        output_format = "brief"
     if out == STDOUT:
         out, output_format = None, output_format or "html"
     form = format_by_ending(output_format, out, endings)
+    if prompt and form != "brief":
+        raise SetupRefused("prompt-of-another-format")
     is_printed = as_json or (output_format is not None and out is None)
     require_words(lang, "json" if as_json else form if is_printed or out else "the table")
     if out is not None and not out.parent.is_dir():
         raise SetupRefused("no-folder-to-write-to", f"--out {out}", folder=out.parent)
-    return Output(form, out, is_printed, as_json, lang)
+    return Output("prompt" if prompt else form, out, is_printed, as_json, lang)
 
 
 def give(output: Output, context: AnyContext, *, quiet: bool, pictures: bool = False) -> None:

@@ -15,6 +15,8 @@ from pgassay.report.brief.fitting import fit, texts
 from pgassay.report.brief.render import parts_of, where
 from pgassay.report.context import (
     BriefContext,
+    HistoryContext,
+    IncidentsContext,
     ObservationContext,
     PeriodsContext,
     ReportContext,
@@ -58,6 +60,10 @@ def _kind(context: BriefContext) -> str:
         return "trace"
     if isinstance(context, PeriodsContext):
         return "periods"
+    if isinstance(context, IncidentsContext):
+        return "incidents"
+    if isinstance(context, HistoryContext):
+        return "history"
     if isinstance(context, ObservationContext):
         return "observation"
     if not context.plan.factors:
@@ -66,15 +72,21 @@ def _kind(context: BriefContext) -> str:
 
 
 def _rules(context: BriefContext) -> str:
+    if isinstance(context, HistoryContext):
+        return "history"
     return "run" if isinstance(context, ReportContext) and context.plan.factors else "recorded"
 
 
 def _names(context: BriefContext) -> Iterator[str]:
     """The servers that the run was of, and the directories that it used."""
-    if isinstance(context, TraceContext | ObservationContext):
+    if isinstance(context, TraceContext | ObservationContext | IncidentsContext):
         yield context.described.server
     if isinstance(context, PeriodsContext):
         yield from (one.label for one in context.analysis.periods)
-    if not isinstance(context, TraceContext):
+    if isinstance(context, HistoryContext):
+        for run in context.analysis.runs:
+            yield from run.environment.servers
+            yield from names_in(run.environment.given)
+    elif not isinstance(context, TraceContext):
         yield from context.environment.servers
         yield from names_in(context.environment.given)

@@ -1,4 +1,4 @@
-"""What an observation, two periods of some, or a trace recorded.
+"""What an observation, its incidents, two periods, a trace, or runs over weeks recorded.
 
 Enters: the context. Leaves: part → its blocks and lines. Never: judges.
 """
@@ -9,7 +9,13 @@ from pgassay.language import Message, tr
 from pgassay.report.brief.fitting import texts
 from pgassay.report.brief.plain import Part, number_lines
 from pgassay.report.brief.record import environment_part, setting_blocks
-from pgassay.report.context import ObservationContext, PeriodsContext, TraceContext
+from pgassay.report.context import (
+    HistoryContext,
+    IncidentsContext,
+    ObservationContext,
+    PeriodsContext,
+    TraceContext,
+)
 from pgassay.report.data_tables.observed import COURSE_UNITS
 from pgassay.report.document.blocks import Facts, Heading
 from pgassay.report.environment import not_measured
@@ -56,6 +62,44 @@ def observation_parts(context: ObservationContext) -> dict[str, Part]:
         "settings": setting_blocks(context.environment),
         "environment": environment_part(context.environment),
         "not_measured": [Facts(not_measured(context.environment), "sentences")],
+    }
+
+
+def incidents_parts(context: IncidentsContext) -> dict[str, Part]:
+    """Returns the blocks of the incidents of an observation, by the names that `parts.toml`
+    lists."""
+    # Briefs of runs need none of it.
+    from pgassay.report.sections.incidents import suspect
+    from pgassay.report.summaries import incidents as incidents_summary
+
+    return {
+        "summary": [context.title, Facts(incidents_summary.facts(context))],
+        "meaning": [*map(str, texts()["meaning"]["recorded"])],
+        "caveats": found.limits.blocks(context),
+        "findings": suspect.suspect.blocks(context),
+        "incidents": [*found.incidents.blocks(context), *trees.lock_trees.blocks(context)],
+        "settings": setting_blocks(context.environment),
+        "environment": environment_part(context.environment),
+    }
+
+
+def history_parts(context: HistoryContext) -> dict[str, Part]:
+    """Returns the blocks of runs over weeks, by the names that `parts.toml` lists."""
+    # Briefs of runs need none of it.
+    from pgassay.report.sections.answer.gates import gates
+    from pgassay.report.sections.history import changes, record
+    from pgassay.report.summaries import history as history_summary
+
+    return {
+        "answer": [*history_summary.answers(context), Facts(history_summary.facts(context))],
+        "figures": changes.changes.blocks(context),
+        "gates": gates.blocks(context),
+        "meaning": [*map(str, texts()["meaning"]["history"])],
+        "caveats": record.limits.blocks(context),
+        "beside": [changes.change_table(changes.beside_main(context), context)],
+        "runs": record.runs.blocks(context),
+        "settings": setting_blocks(context.environment),
+        "environment": environment_part(context.environment),
     }
 
 

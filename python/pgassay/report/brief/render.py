@@ -1,4 +1,4 @@
-"""The brief of a run, an observation, a trace or two periods.
+"""The brief of a run, runs over weeks, an observation, its incidents, a trace or two periods.
 
 Enters: the context. Leaves: plain text within a limit. Never: holds a secret.
 """
@@ -12,9 +12,17 @@ from pgassay.report.brief.answer import answer_parts
 from pgassay.report.brief.fitting import fit, texts
 from pgassay.report.brief.plain import Part, plain_lines
 from pgassay.report.brief.record import record_parts
-from pgassay.report.brief.recorded import observation_parts, periods_parts, trace_parts
+from pgassay.report.brief.recorded import (
+    history_parts,
+    incidents_parts,
+    observation_parts,
+    periods_parts,
+    trace_parts,
+)
 from pgassay.report.context import (
     BriefContext,
+    HistoryContext,
+    IncidentsContext,
     ObservationContext,
     PeriodsContext,
     TraceContext,
@@ -43,6 +51,10 @@ def parts_of(context: BriefContext) -> tuple[str, Mapping[str, Part]]:
         return tr("Trace"), trace_parts(context)
     if isinstance(context, PeriodsContext):
         return tr("Two periods"), periods_parts(context)
+    if isinstance(context, IncidentsContext):
+        return tr("Incidents"), incidents_parts(context)
+    if isinstance(context, HistoryContext):
+        return tr("History of runs"), history_parts(context)
     return tr("Experiment"), answer_parts(context) | record_parts(context)
 
 

@@ -24,13 +24,12 @@ from pgassay.analysis.observation.incidents.model import (
 from pgassay.analysis.observation.incidents.signs import (
     KINDS,
     LIMITS,
-    SHORTEST,
     SPEED,
-    Stretch,
     stretches_in,
 )
+from pgassay.analysis.observation.incidents.stretches import SHORTEST, Stretch, bridged
 from pgassay.analysis.observation.incidents.trees import blocked_in
-from pgassay.analysis.observation.incidents.usual import Clock, Usual, spread
+from pgassay.analysis.observation.incidents.usual import Clock, Usual, runs_of, spread
 from pgassay.analysis.observation.slice_metrics import METRIC, TPS
 from pgassay.analysis.observation.slices import Slices
 from pgassay.analysis.reading.binned import Floats
@@ -129,13 +128,17 @@ def _slower(load: _Load) -> list[Span]:
     series = np.clip(load.fall / sd, -_CLIPPED, _CLIPPED)
     penalty = _PENALTY * np.log(len(series)) * max(1.0, long_run_variance(series))
     ends = best_pieces((series - series.mean())[:, None], penalty, SHORTEST)
+    least_fall = max(np.log(limits["times"]), _FAR * sd)
+    pieces = [*zip([0, *ends[:-1]], ends, strict=True)]
+    # In a short record a piece of a few slices is never worth the penalty.
+    sudden = runs_of(bridged(load.fall <= -max(np.log(limits["sudden_times"]), least_fall)))
     found = []
-    for first, last in zip([0, *ends[:-1]], ends, strict=True):
+    for first, last in (*pieces, *sudden.tolist()):
         fall = float(load.fall[first:last].mean())
         usual = float(load.usual_sessions.high[first:last].mean())
         more = float(load.sessions[first:last].mean()) - usual
         least = max(limits["more_sessions"], limits["share_of_sessions"] * usual)
-        if fall <= -max(np.log(limits["times"]), _FAR * sd) and more >= least:
+        if last - first >= SHORTEST and fall <= -least_fall and more >= least:
             found.append((int(first), int(last)))
     return found
 

@@ -9,14 +9,21 @@ from __future__ import annotations
 import tomllib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from importlib.resources import files
 from typing import Any
 
 import numpy as np
 
-from pgassay.analysis.observation.incidents.usual import Clock, runs_of, spread
+from pgassay.analysis.observation.incidents.statements import STATEMENT, changed_statements
+from pgassay.analysis.observation.incidents.stretches import (
+    SHORTEST,
+    Hits,
+    Stretch,
+    bridged,
+    is_far,
+)
+from pgassay.analysis.observation.incidents.usual import Clock, runs_of
 from pgassay.analysis.observation.slices import Slices
 from pgassay.analysis.reading.binned import Floats
 from pgassay.analysis.reading.counters import Key
@@ -27,12 +34,6 @@ LIMITS: Mapping[str, Mapping[str, Any]] = tomllib.loads(
 SPEED = "speed"
 KINDS = tuple(kind for kind in LIMITS if kind != SPEED)
 """The first one first where several begin together."""
-SHORTEST = 2
-"""Slices of a stretch."""
-_FAR = 4.5
-"""Standard deviations."""
-_LEAST_SPREAD = 0.1
-"""Of a logarithm: where a signal hardly varies, a tenth is nothing unusual."""
 _SMALL = 0.1
 """Share of the floor that is added to both sides of a ratio."""
 _NAMED = 3
@@ -42,22 +43,12 @@ _FEWER = 0.7
 """Share of its usual index scans that a table has at most where the plan of a statement changed."""
 
 
-@dataclass(frozen=True)
-class Stretch:
-    """Slices from `first` to before `last` in which a sign was far from usual."""
-
-    kind: str
-    first: int
-    last: int
-    value: float
-    usual: float
-    objects: tuple[str, ...]
-
-
 def stretches_in(slices: Slices, clock: Clock, sessions: Floats) -> dict[str, list[Stretch]]:
     """All stretches of each kind, in order of time; `sessions` are usually busy."""
-    found: dict[str, list[Stretch]] = {}
+    found = {STATEMENT: [*changed_statements(slices, clock, LIMITS[STATEMENT])]}
     for kind in KINDS:
+        if kind == STATEMENT:
+            continue
         rows = dict(_rows(slices, kind))
         if LIMITS[kind].get("by_object"):
             each = [{name: row} for name, row in rows.items()]
@@ -111,13 +102,12 @@ def _stretches(
     usual = clock.usual(total)
     small = _SMALL * limits["floor"]
     ratio = np.log((total + small) / (usual.high + small))
-    far = _FAR * max(_LEAST_SPREAD, spread(ratio))
     floor = np.maximum(limits["floor"], limits.get("of_sessions", 0.0) * sessions)
     hits = (total >= floor) & (total >= limits["times"] * usual.high)
-    hits &= ratio >= far
+    hits &= is_far(ratio)
     if kind == "plan-change":
         hits &= _has_fewer_index_scans(next(iter(rows)), slices, clock)
-    for first, last in runs_of(_bridged(hits)):
+    for first, last in runs_of(bridged(hits)):
         # Where it is a mean of the time before, it is over when nothing more is counted.
         last = first + 1 + int(np.flatnonzero(raw[first:last])[-1:].sum())
         if last - first < SHORTEST:
@@ -136,23 +126,12 @@ def _stretches(
         )
 
 
-def _has_fewer_index_scans(
-    table: str, slices: Slices, clock: Clock
-) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+def _has_fewer_index_scans(table: str, slices: Slices, clock: Clock) -> Hits:
     scans = slices.values.get(("tables", table, "idx_scan"))
     if scans is None:
         return np.zeros(len(slices), np.bool_)
     low = clock.usual(scans).low
     return (np.nan_to_num(scans) <= _FEWER * low) & (low >= 1.0)
-
-
-def _bridged(
-    hits: np.ndarray[tuple[int], np.dtype[np.bool_]],
-) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """A single slice between two hits is one."""
-    found = hits.copy()
-    found[1:-1] |= hits[:-2] & hits[2:]
-    return found
 
 
 def _onset(first: int, total: Floats, least: Floats) -> int:

@@ -53,12 +53,17 @@ def changes(context: HistoryContext) -> Blocks:
 @section("history/beside", "Changes of the metrics beside them")
 def beside(context: HistoryContext) -> Blocks:
     """Lists the changes of all other metrics."""
-    main = {id(change) for one in context.analysis.main for change in one.changes}
-    found = [change for change in context.analysis.changes if id(change) not in main]
+    found = beside_main(context)
     yield summed_up("report/sections/changes", n=len(found), unusual=found)
     if found:
         yield PageOnly([change_table(found, context)])
         yield Paragraph(sentence("metrics_beside"), "observed")
+
+
+def beside_main(context: HistoryContext) -> list[Change]:
+    """Returns the changes of the metrics that are neither the primary one nor endpoints."""
+    main = {id(change) for one in context.analysis.main for change in one.changes}
+    return [change for change in context.analysis.changes if id(change) not in main]
 
 
 def change_table(found: Iterable[Change], context: HistoryContext) -> Table:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pgassay.report.document.section import Section
-from pgassay.report.sections.incidents import found, trees
+from pgassay.report.sections.incidents import found, suspect, trees
 
 INCIDENT_SECTIONS: tuple[Section, ...] = (
     found.over_time,
     found.incidents,
     trees.lock_trees,
+    suspect.suspect,
     found.limits,
 )

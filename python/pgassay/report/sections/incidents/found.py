@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pgassay.analysis.observation.incidents.model import Incident
+from pgassay.analysis.observation.incidents.statements import STATEMENT
 from pgassay.analysis.reading.plain_text import one_line
 from pgassay.findings.incidents.signs import caveats, kind_of, sign_of, test_of
 from pgassay.language import tr
@@ -55,10 +56,11 @@ def incidents(context: Context) -> Blocks:
 
     def statement(entry: Mapping[str, Any]) -> Cell:
         busy = entry["one"].statements
-        if not busy:
-            return Cell(str(ABSENT))
-        text = one_line(context.texts.get(busy[0].queryid, ""), _WIDTH)
-        return Cell(text or busy[0].queryid, style="code")
+        return statement_cell(context, busy[0].queryid if busy else "")
+
+    def changed(entry: Mapping[str, Any]) -> Cell:
+        sign = entry["one"]
+        return statement_cell(context, sign.objects[0] if sign.kind == STATEMENT else "")
 
     columns = (
         column("number", "No.", lambda entry: str(entry["number"]), "heading"),
@@ -90,6 +92,9 @@ def incidents(context: Context) -> Blocks:
         for number, incident in enumerate(context.incidents.found, start=1)
         for sign in incident.signs
     ]
+    has_statements = any(
+        sign.kind == STATEMENT for one in context.incidents.found for sign in one.signs
+    )
     yield view(
         (
             column("number", "No.", lambda entry: str(entry["number"]), "heading", merges=True),
@@ -97,10 +102,11 @@ def incidents(context: Context) -> Blocks:
                 "one.start_ns", "Began (UTC)", lambda entry: moment(entry["one"].start_ns), "text"
             ),
             column("", "Sign", lambda entry: str(sign_of(entry["one"])), "text"),
+            column("statement", "Statement", changed, "text"),
         ),
         signs,
         tr("Signs in the order in which they began"),
-    )
+    ).only_if(statement=has_statements)
     kinds = {one.kind: one for one in context.incidents.found}
     yield view(
         (
@@ -110,6 +116,12 @@ def incidents(context: Context) -> Blocks:
         kinds.values(),
         tr("What would test the first sign"),
     )
+
+
+def statement_cell(context: Context, queryid: str) -> Cell:
+    """Returns the text of a statement on one line, its id where the text is not known."""
+    text = one_line(context.texts.get(queryid, ""), _WIDTH) or queryid
+    return Cell(text, style="code") if text else Cell(str(ABSENT))
 
 
 def _both(one: Incident, name: str, digits: int) -> str:

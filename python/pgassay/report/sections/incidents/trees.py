@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any
 
 from pgassay.analysis.observation.incidents.model import Blocked
-from pgassay.analysis.reading.plain_text import one_line
 from pgassay.findings.incidents.signs import root_of
 from pgassay.language import tr
 from pgassay.quantities import clock, spaced
@@ -17,12 +16,10 @@ from pgassay.report.document.blocks import note
 from pgassay.report.document.section import Blocks, section
 from pgassay.report.document.table import Cell, column, view
 from pgassay.report.document.text import texts_of
-from pgassay.report.sections.incidents.found import Context
+from pgassay.report.sections.incidents.found import Context, statement_cell
 from pgassay.report.tables.cells import ABSENT
 
 sentence = texts_of(__name__)
-_WIDTH = 80
-"""Characters of a statement's text."""
 
 
 @section("incidents/lock_trees", "Lock trees")
@@ -39,9 +36,7 @@ def lock_trees(context: Context) -> Blocks:
         return
 
     def text(queryid: str) -> Cell:
-        return Cell(
-            one_line(context.texts.get(queryid, ""), _WIDTH) or queryid or str(ABSENT), style="code"
-        )
+        return statement_cell(context, queryid)
 
     def lock(one: Blocked) -> str:
         return " ".join(filter(None, (one.locktype, one.mode)))
@@ -49,7 +44,13 @@ def lock_trees(context: Context) -> Blocks:
     columns: Any = (
         column("number", "No.", lambda row: str(row["number"]), "heading", merges=True),
         column("", "Root", lambda row: str(root_of(row["one"])), "text", merges=True),
-        column("", "Its statement", lambda row: text(row["one"].root_queryid), "text", merges=True),
+        column(
+            "",
+            "Its statement",
+            lambda row: text(row["one"].root_queryid),
+            "text",
+            merges=True,
+        ),
         column("one.depth", "Level", lambda row: str(row["one"].depth)),
         column("one.waiting", "Sessions", lambda row: spaced(row["one"].waiting, 1)),
         column("one.longest_ms", "Longest", lambda row: clock(row["one"].longest_ms / 1e3)),

@@ -15,13 +15,15 @@ from pgassay.findings.observation.periods import (
     value_of,
 )
 from pgassay.findings.observation.suspects import proposal_of
+from pgassay.findings.suspects import present_in
 from pgassay.language import tr
 from pgassay.report.charts.over_time.periods import periods_chart
 from pgassay.report.context import PeriodsContext
-from pgassay.report.document.blocks import Chart, Code, Fold, Items, Paragraph
+from pgassay.report.document.blocks import Chart, Paragraph
 from pgassay.report.document.section import Blocks, section
 from pgassay.report.document.table import Cell, Table, column, view
 from pgassay.report.document.text import texts_of
+from pgassay.report.sections.proposed import proposed
 from pgassay.report.summaries.periods import tone_of, word_of
 from pgassay.report.tables.cells import tone_cell, written
 
@@ -64,11 +66,7 @@ def settings(context: PeriodsContext) -> Blocks:
 @section("periods/suspect", "An experiment that tests the first suspect")
 def suspect(context: PeriodsContext) -> Blocks:
     """Shows the experiment file of `--propose`."""
-    every = context.environment.server.every_setting
-    found = proposal_of(context.analysis, {name: str(one.value) for name, one in every.items()})
-    if found is not None:
-        yield Items(found.why, "method")
-        yield Fold(tr("The experiment file"), [Code(found.spec, "toml")], in_text=True)
+    yield from proposed(proposal_of(context.analysis, present_in(context.environment)))
 
 
 def change_table(found: Iterable[Difference], context: PeriodsContext, label: str) -> Table:
