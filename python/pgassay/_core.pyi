@@ -35,10 +35,16 @@ def now_ns() -> int:
     """The present time on the module's one time axis."""
 
 def check_script(
-    name: str, text: bytes, *, allow_shell: bool = False, binds: bool = False
+    name: str,
+    text: bytes,
+    *,
+    allow_shell: bool = False,
+    binds: bool = False,
+    given: list[str] = ...,
 ) -> list[str]:
     """Parse one script as the engine would; returns the variables it reads but never sets.
 
+    `given` are variables that a file of parameters sets, which no protocol replaces in quotes.
     With `binds`, as for the extended and prepared protocols: a variable in quotes is refused.
     After a `\\gset` or `\\aset` without a prefix, which may set any, there are none.
     Raises ScriptError.
@@ -99,6 +105,22 @@ def pprof(stacks: str, value: str, unit_ns: float, time_ns: int, duration_ns: in
     """Folded stacks as pprof's protocol buffer, not compressed; `value` names what is measured."""
 
 @final
+class Parameters:
+    """The rows of a file of parameters, which loads share; they are never shown."""
+
+    def __init__(self, kinds: list[str]) -> None:
+        """`kinds` is of each column int, double, bool or text. Raises ConfigurationError."""
+    def add(self, length: int, columns: list[tuple[bytes | None, bytes | None, bytes]]) -> None:
+        """Add the next rows, before a load takes them.
+
+        Of each column its buffers in Arrow's layout, from its first value on: bits of what is not
+        NULL (None: all), where texts begin (32 bits; None for other kinds), values (64 bits, bits
+        of booleans, or bytes of texts in UTF-8). Raises CoreError; then none of them is added.
+        """
+    def __len__(self) -> int:
+        """The number of rows."""
+
+@final
 class Load:
     """One load: connections opened ahead, then a schedule of steps run to its end.
 
@@ -113,7 +135,8 @@ class Load:
                         "keepalive": {"enabled": true, "idle_s": 0, "interval_s": 0, "count": 0,
                                       "user_timeout_ms": 0}},
          "application_name": "pgassay",
-         "scenarios": [{"name": "payment", "file": "payment.sql", "script": "…", "weight": 3.0}],
+         "scenarios": [{"name": "payment", "file": "payment.sql", "script": "…", "weight": 3.0,
+                        "parameters": {"columns": ["id"], "order": "random", "private": true}}],
          "steps": [{"clients": 8, "duration_s": 5.0, "measured": false, "rate": null},
                    {"clients": 8, "duration_s": 20.0, "measured": true, "rate": 500.0}],
          "transactions_per_client": null,
@@ -143,6 +166,12 @@ class Load:
 
     From `arrivals` on all may be left out; the values shown are then taken, and null for `slices`
     and `log`. `protocol` is simple, extended or prepared; `interval_s` is 0.1 or more.
+
+    `parameters` of a scenario names the columns of its rows, which are given apart: each
+    transaction takes a row, at random or in "sequential" order (shared by all clients; after the
+    last row the first), and its values are variables. Bound, they are sent as they are; in the
+    simple protocol a text becomes a literal in quotes. `private` (true where it is left out) leaves
+    out texts of failures that may show a value.
 
     Connections are opened once, as many as the largest step asks for. A transaction belongs to
     the step and interval in which it ends. `transactions_per_client` ends the load when every
@@ -212,8 +241,9 @@ class Load:
     `backend` is empty. `Merging` makes one result of them all.
     """
 
-    def __init__(self, configuration: str) -> None:
-        """Raises ConfigurationError, ScriptError."""
+    def __init__(self, configuration: str, parameters: list[Parameters | None] = ...) -> None:
+        """`parameters` are the rows of each scenario, None for one without. Raises
+        ConfigurationError, ScriptError."""
     def connect(self) -> None:
         """Open every connection, up to 16 at a time; of several failures the first by number is
         raised. Raises the soft limit of open files where it is too low. Raises ConnectionFailed."""

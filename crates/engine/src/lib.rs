@@ -8,6 +8,7 @@
 //! - `script`, `random`: the script language; random numbers, and which scenario is next.
 //! - `network`: io_uring or epoll.
 //! - `config`, `schedule`: what is asked for; steps, arrivals and timers.
+//! - `parameters`: rows of files, which transactions take as variables.
 //! - `messages`, `program`: the protocol; scripts as requests.
 //! - `record`, `log`: counts of transactions; files of pgbench's format.
 //! - `setup`, `sessions`: what all threads share; opening sessions.
@@ -32,6 +33,11 @@
 //!   fair.
 //! - Scripts draw pgbench's random numbers, by its generator and its way of seeding, so that a
 //!   script can be compared with pgbench value by value.
+//! - A transaction's row of parameters is drawn from a sequence of the client's own, apart from those
+//!   of its scripts and scenarios; in sequence all clients share one counter. A retry restores the
+//!   variables, so it has the same row.
+//! - Texts of a scenario with parameters' failures that may show a value are left out by the client,
+//!   before anything keeps, logs or prints them.
 //! - Arrivals of an open loop are one queue: all threads claim from one seeded sequence under a
 //!   lock held for nanoseconds. Idle connections claim ahead and wait, so no arrival waits
 //!   while a connection is idle, and the sequence does not depend on the number of threads.
@@ -61,6 +67,7 @@ mod log;
 mod messages;
 mod network;
 mod outcome;
+mod parameters;
 mod program;
 mod random;
 mod record;
@@ -73,4 +80,5 @@ mod worker;
 pub use error::EngineError;
 pub use load::{Load, Progress};
 pub use outcome::{Intervals, LEADING_BITS, Merging, Outcome};
+pub use parameters::{ColumnPart, Kind, Rows, RowsProblem};
 pub use script::{check_script, check_sql, script_statements};

@@ -21,6 +21,7 @@ use crate::error::EngineError;
 use crate::log::Log;
 use crate::network::{Backend, BusyPoll, Epoll, Network, Uring};
 use crate::outcome::{LoadTimes, Outcome, ShareReport};
+use crate::parameters::Rows;
 use crate::record::progress::Shared;
 use crate::record::{Recorder, Report, Scope};
 use crate::schedule::Schedule;
@@ -75,7 +76,12 @@ pub struct Progress {
 
 impl Load {
     pub fn new(json: &str) -> Result<Load, EngineError> {
-        let setup = Setup::new(json)?;
+        Load::with_rows(json, &[])
+    }
+
+    /// A load with the rows of each scenario's parameters, in the order of the scenarios.
+    pub fn with_rows(json: &str, rows: &[Option<Arc<Rows>>]) -> Result<Load, EngineError> {
+        let setup = Setup::new(json, rows)?;
         Ok(Load {
             shared: Shared::new(setup.threads),
             setup,

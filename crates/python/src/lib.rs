@@ -5,6 +5,7 @@
 
 mod errors;
 mod load;
+mod parameters;
 mod profile;
 mod sampler;
 
@@ -16,6 +17,8 @@ mod _core {
 
     #[pymodule_export]
     use crate::load::{Load, Merged, Merging, check_script, check_sql, script_statements};
+    #[pymodule_export]
+    use crate::parameters::Parameters;
     #[pymodule_export]
     use crate::profile::{draw_difference, draw_flame_graph, fold_stacks, pprof, speedscope};
     #[pymodule_export]

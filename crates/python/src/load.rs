@@ -16,17 +16,19 @@ use pyo3::types::{PyBool, PyBytes, PyDict, PyList, PyString};
 use crate::errors::{
     ConfigurationError, ConnectionFailed, CoreError, connection_failed, script_error,
 };
+use crate::parameters::Parameters;
 
 /// Parse one script as the engine would; returns the variables it reads but never sets.
 #[pyfunction]
-#[pyo3(signature = (name, text, *, allow_shell = false, binds = false))]
+#[pyo3(signature = (name, text, *, allow_shell = false, binds = false, given = vec![]))]
 pub fn check_script(
     name: &str,
     text: &[u8],
     allow_shell: bool,
     binds: bool,
+    given: Vec<String>,
 ) -> PyResult<Vec<String>> {
-    pgassay_engine::check_script(name, text, allow_shell, binds).map_err(engine_error)
+    pgassay_engine::check_script(name, text, allow_shell, binds, &given).map_err(engine_error)
 }
 
 /// Refuse what only psql carries out in a file of SQL that is sent to the server as it is.
@@ -62,8 +64,12 @@ impl Load {
 #[pymethods]
 impl Load {
     #[new]
-    fn new(configuration: &str) -> PyResult<Load> {
-        pgassay_engine::Load::new(configuration)
+    #[pyo3(signature = (configuration, parameters = vec![]))]
+    fn new(configuration: &str, parameters: Vec<Option<PyRef<'_, Parameters>>>) -> PyResult<Load> {
+        let rows = parameters
+            .iter()
+            .map(|one| one.as_ref().map(|one| one.rows()));
+        pgassay_engine::Load::with_rows(configuration, &rows.collect::<Vec<_>>())
             .map(Load)
             .map_err(engine_error)
     }

@@ -5,6 +5,7 @@
 
 use pgassay_session::clock;
 
+use super::failure_report::NOT_SHOWN;
 use super::{Client, State, WorkerContext};
 use crate::config::Reconnect;
 use crate::log::TransactionEnd;
@@ -83,7 +84,12 @@ impl Client {
         context: &mut WorkerContext<'_>,
         output: &mut Vec<u8>,
     ) {
-        self.end_failed(Failure::Client, || fault.to_string(), context);
+        let is_private = fault.shows_value && self.interpreter.is_private(context.program);
+        let problem = || match is_private {
+            true => NOT_SHOWN.to_owned(),
+            false => fault.to_string(),
+        };
+        self.end_failed(Failure::Client, problem, context);
         if let Some(number) = self.interpreter.command(context.program) {
             context.recorder.command_failed(number, false);
         }

@@ -5,12 +5,33 @@
 
 use std::io::{self, Write};
 
-use pgassay_session::clock;
+use pgassay_session::{ServerError, clock};
 
-use super::{Client, WorkerContext};
+use super::{Client, State, WorkerContext};
 use crate::record::Failure;
 
+/// Stands for the text of an error in a transaction with parameters.
+pub(super) const NOT_SHOWN: &str = "its text may hold a parameter and is not shown";
+
+/// Leaves of a server's error what holds no value; what ends a session is not about values.
+pub(super) fn without_text(error: &mut ServerError) {
+    if !error.is_fatal() {
+        NOT_SHOWN.clone_into(&mut error.message);
+        error.detail = None;
+        error.hint = None;
+    }
+}
+
 impl Client {
+    /// Whether what fails now may show a value of a file of parameters.
+    pub(super) fn is_private(&self, context: &WorkerContext<'_>) -> bool {
+        let is_of_transaction = matches!(
+            self.state,
+            State::Waiting | State::Sleeping | State::RollingBack { .. }
+        );
+        is_of_transaction && self.interpreter.is_private(context.program)
+    }
+
     /// A problem preceded by its file and line.
     pub(super) fn placed(
         &self,

@@ -22,6 +22,7 @@ use crate::random::{Purpose, Random};
 use crate::record::{Attempt, Failure, Recorder};
 use crate::script::{Fault, Value};
 use crate::setup::Setup;
+use failure_report::without_text;
 use interpreter::{Interpreter, Stop};
 use pace::IdleState;
 pub use pace::Pace;
@@ -319,7 +320,12 @@ impl Client {
         // The message is parsed only if it may be reported.
         let is_told = context.recorder.wants_message() || context.pace.reports_failures();
         let parsed = is_told || self.state != State::Waiting;
-        let error = parsed.then(|| server_error(fields)).flatten();
+        let mut error = parsed.then(|| server_error(fields)).flatten();
+        if self.is_private(context)
+            && let Some(error) = &mut error
+        {
+            without_text(error);
+        }
         // Where no statement runs, only the end of the session is an error; libpq takes others
         // for notices.
         let is_end = || error.as_ref().is_some_and(ServerError::is_fatal);

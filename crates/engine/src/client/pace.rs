@@ -292,7 +292,7 @@ impl Client {
         output: &mut Vec<u8>,
     ) {
         let scenario = self.choose(context);
-        self.interpreter.begin(scenario);
+        self.interpreter.begin(scenario, context.program);
         if context.pace.max_tries != 1 {
             self.interpreter.keep_beginning();
         }

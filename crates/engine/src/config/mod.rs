@@ -3,6 +3,7 @@
 //! Enters: the JSON described at `Load` in `_core.pyi`. Leaves: a [`Configuration`] in which
 //! every number is valid. Never: adds defaults other than those documented there.
 
+mod parameters;
 mod pools;
 mod shapes;
 mod share;
@@ -16,6 +17,7 @@ use serde::{Deserialize, Deserializer};
 
 use crate::error::EngineError;
 use crate::network::Transport;
+pub use parameters::{Parameters, RowOrder};
 pub use pools::{Assignment, Pools};
 pub use shapes::{Arrivals, Log, Reconnect, Slices, ThinkTime};
 pub use share::Share;
@@ -91,6 +93,9 @@ pub struct Scenario {
     pub script: Vec<u8>,
     /// Share of the transactions; with a pool per scenario, −n means n connections in every step.
     pub weight: f64,
+    /// Variables that a file gives.
+    #[serde(default)]
+    pub parameters: Option<Parameters>,
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]

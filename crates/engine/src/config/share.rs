@@ -32,6 +32,12 @@ impl Share {
         ordinal / self.of
     }
 
+    /// The number, in the whole load, of the n-th thing that this engine takes in its turn.
+    #[must_use]
+    pub fn nth(self, number: usize) -> usize {
+        number.wrapping_mul(self.of).wrapping_add(self.index)
+    }
+
     /// How many of the connections with numbers below `end` are this engine's.
     #[must_use]
     pub fn count(self, end: usize) -> usize {

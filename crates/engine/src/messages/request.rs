@@ -9,7 +9,9 @@ use postgres_protocol::message::frontend;
 
 use super::fixed::SYNC;
 use crate::config::Protocol;
-use crate::script::{Content, Fault, Known, Piece, Problem, Slot, Statement, Value, Variables};
+use crate::script::{
+    Content, Fault, Known, Piece, Problem, Slot, SqlContext, Statement, Value, Variables,
+};
 
 /// The protocol counts parameters in 16 bits.
 const MOST_PARAMETERS: usize = u16::MAX as usize;
@@ -63,6 +65,8 @@ impl Request {
     ) -> Result<Request, Problem> {
         let name = match protocol {
             Protocol::Simple => {
+                known.refuse_given_in_quotes(statement)?;
+                let part = |piece| part(piece, known);
                 let form = Form::Query(statement.pieces.iter().map(part).collect());
                 return Ok(Request { form });
             }
@@ -130,9 +134,15 @@ impl Request {
     }
 }
 
-fn part(piece: &Piece) -> Part {
+fn part(piece: &Piece, known: &Known) -> Part {
     match piece {
         Piece::Text(text) => Part::Text(text.clone()),
+        // A comment stays as it is: a literal could end it.
+        Piece::Variable {
+            slot,
+            within: SqlContext::Comment,
+            ..
+        } if known.given.contains(slot) => Part::Text(piece.written()),
         Piece::Variable { slot, .. } => Part::Variable(*slot, piece.written()),
     }
 }
@@ -144,7 +154,7 @@ fn write_query(parts: &[Part], variables: &Variables, output: &mut Vec<u8>) -> R
         match part {
             Part::Text(text) => output.extend_from_slice(text),
             Part::Variable(slot, reference) => match variables.get(*slot) {
-                Some(content) => content.write_text(output),
+                Some(content) => content.write_sql(output),
                 None => output.extend_from_slice(reference),
             },
         }
@@ -190,7 +200,7 @@ fn begin_length(output: &mut Vec<u8>) -> usize {
 /// Fills in the length of all bytes from `at` on without `excluded` bytes.
 fn finish_length(output: &mut [u8], at: usize, excluded: usize) -> Result<(), Fault> {
     let length = i32::try_from(output.len() - at - excluded)
-        .map_err(|_| Fault("a message would exceed 2 GB".to_owned()))?;
+        .map_err(|_| Fault::new("a message would exceed 2 GB"))?;
     if let Some(place) = output.get_mut(at..at + 4) {
         place.copy_from_slice(&length.to_be_bytes());
     }
@@ -204,7 +214,7 @@ fn execution(statement: &Statement, name: &str) -> Result<Form, Fault> {
             "the statement has more than {MOST_PARAMETERS} variables; use the simple protocol"
         )));
     };
-    let refused = |error: std::io::Error| Fault(error.to_string());
+    let refused = |error: std::io::Error| Fault::new(error.to_string());
     // The protocol crate takes UTF-8 only. No types of parameters are given.
     let sql = statement.with_parameters();
     let mut parse = vec![b'P'];

@@ -25,7 +25,7 @@ impl Merging {
     /// Of the load of this configuration, whichever its share.
     pub fn new(json: &str) -> Result<Merging, EngineError> {
         let configuration = Configuration::parse(json)?;
-        let program = Program::compile(&configuration)?;
+        let program = Program::compile(&configuration, &[])?;
         Ok(Merging {
             configuration,
             program,

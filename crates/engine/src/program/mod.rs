@@ -6,14 +6,16 @@
 mod flow;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use pgassay_session::shown;
 
 use crate::config::{Configuration, Setting};
 use crate::error::EngineError;
 use crate::messages::Request;
+use crate::parameters::{Rows, Supply};
 use crate::random::mix::Mix;
-use crate::random::{Random, Seeds};
+use crate::random::{Purpose, Random, Seeds};
 use crate::script::{
     Content, Known, Names, Problem, Script, Slot, Statement, Value, Variables, is_name, undefined,
 };
@@ -31,6 +33,7 @@ pub struct Program {
     variables: Variables,
     client_id: Slot,
     seeds: Seeds,
+    seed: u64,
 }
 
 #[derive(Debug)]
@@ -38,6 +41,10 @@ pub struct Scenario {
     pub name: String,
     pub file: String,
     pub operations: Vec<Operation>,
+    /// The rows that its transactions take; none without a file, and where reports are merged.
+    pub supply: Option<Supply>,
+    /// Whether texts of its failures that may show a value are left out.
+    pub is_private: bool,
 }
 
 /// The text of a command in its script.
@@ -49,7 +56,12 @@ pub struct ListedCommand {
 }
 
 impl Program {
-    pub fn compile(configuration: &Configuration) -> Result<Program, EngineError> {
+    /// `rows` are those of each scenario that has parameters; none of them are needed where
+    /// nothing is run.
+    pub fn compile(
+        configuration: &Configuration,
+        rows: &[Option<Arc<Rows>>],
+    ) -> Result<Program, EngineError> {
         let mut names = Names::default();
         let parse = |scenario: &crate::config::Scenario| {
             let allow_shell = configuration.allow_shell;
@@ -62,7 +74,10 @@ impl Program {
             configuration.assignments_of_one_server().len(),
         );
         let given = initial_values(configuration, &seeds, &mut names);
-        let known: BTreeSet<Slot> = given.iter().map(|(slot, _)| *slot).collect();
+        let mut known: BTreeSet<Slot> = given.iter().map(|(slot, _)| *slot).collect();
+        let columns = configuration.scenarios.iter();
+        let columns: Vec<_> = columns.map(|one| self::columns(one, &names)).collect();
+        known.extend(columns.iter().flatten().flatten());
         let mut variables = names.variables();
         for (slot, content) in given {
             variables.set(slot, content);
@@ -72,14 +87,20 @@ impl Program {
             known.contains(&slot) || targets.iter().any(|targets| targets.contain(slot, &names))
         };
         // Checked before the scripts are consumed.
-        let known = Known {
+        let mut known = Known {
+            given: BTreeSet::new(),
             slots: names.all().filter(|slot| is_known(*slot)).collect(),
             may_be_any: scripts.iter().any(Script::sets_unknown),
         };
 
         let mut commands = Vec::new();
         let mut scenarios = Vec::new();
-        for (script, scenario) in scripts.into_iter().zip(&configuration.scenarios) {
+        for ((script, scenario), columns) in scripts
+            .into_iter()
+            .zip(&configuration.scenarios)
+            .zip(columns)
+        {
+            known.given = columns.iter().flatten().copied().collect();
             let locate = |problem: Problem| problem.locate(&scenario.file, &scenario.script);
             if !known.may_be_any {
                 require_known(&script, &scenario.script, &known.slots, &names).map_err(locate)?;
@@ -100,6 +121,17 @@ impl Program {
                 name: scenario.name.clone(),
                 file: scenario.file.clone(),
                 operations: operations.map_err(locate)?,
+                supply: rows
+                    .get(scenarios.len())
+                    .and_then(|rows| rows.clone())
+                    .zip(scenario.parameters.as_ref())
+                    .map(|(rows, parameters)| {
+                        Supply::new(rows, parameters.order, columns, configuration.share)
+                    }),
+                is_private: scenario
+                    .parameters
+                    .as_ref()
+                    .is_some_and(|parameters| parameters.private),
             });
         }
         let weights = configuration.scenarios.iter().map(|s| s.weight);
@@ -111,6 +143,7 @@ impl Program {
             client_id: names.slot(b"client_id"),
             names,
             seeds,
+            seed: configuration.seed,
         })
     }
 
@@ -129,6 +162,12 @@ impl Program {
         self.seeds.script(client)
     }
 
+    /// The random numbers by which a client draws rows of parameters.
+    #[must_use]
+    pub fn rows(&self, client: usize) -> Random {
+        Random::new(self.seed, client, Purpose::Row)
+    }
+
     /// Statements to prepare, with their numbers.
     pub fn preparations(&self) -> impl Iterator<Item = (usize, &[u8])> {
         let operations = self.scenarios.iter().flat_map(|s| &s.operations);
@@ -137,6 +176,13 @@ impl Program {
             _ => None,
         })
     }
+}
+
+/// The variable of each column of a scenario's parameters; none where no script mentions it.
+fn columns(scenario: &crate::config::Scenario, names: &Names) -> Vec<Option<Slot>> {
+    let parameters = scenario.parameters.iter();
+    let columns = parameters.flat_map(|parameters| &parameters.columns);
+    columns.map(|name| names.find(name.as_bytes())).collect()
 }
 
 /// The variables that pgbench sets, overridden by those of the configuration.

@@ -25,6 +25,7 @@ pub enum Purpose {
     Arrival = 2,
     Think = 3,
     Sample = 4,
+    Row = 5,
 }
 
 /// The seeds that pgbench derives from the seed of a run.
@@ -91,6 +92,11 @@ impl Random {
         }
         let count = max.wrapping_sub(min).cast_unsigned().wrapping_add(1);
         min.wrapping_add(below(&mut self.0, count).cast_signed())
+    }
+
+    /// Uniform in `0..count`; 0 where the range is empty.
+    pub fn index(&mut self, count: usize) -> usize {
+        below(&mut self.0, count.max(1) as u64) as usize
     }
 
     /// Normal around the middle of the range, cut at `parameter` standard deviations.

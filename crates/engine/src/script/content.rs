@@ -1,8 +1,10 @@
 //! The content of a variable: an expression's result, or a text from outside.
 //!
-//! Enters: results of expressions, texts given with `-D` or read by `\gset`. Leaves: values for
-//! expressions, text for SQL. Never: guesses; a text that is not a value is an error of the
+//! Enters: results of expressions, texts given with `-D` or read by `\gset`, values of a file of
+//! parameters. Leaves: values for expressions, text or literals for SQL. Never: guesses; a text that is not a value is an error of the
 //! script.
+
+use std::io::Write;
 
 use pgassay_session::shown;
 
@@ -13,6 +15,10 @@ pub enum Content {
     Value(Value),
     /// Bytes in the client's encoding.
     Text(Vec<u8>),
+    /// A double of a file of parameters: unlike a result, it is sent with all its digits.
+    Exact(f64),
+    /// A text of a file of parameters, in UTF-8 without a zero byte: in SQL a literal in quotes.
+    Given(Vec<u8>),
 }
 
 impl Content {
@@ -20,22 +26,68 @@ impl Content {
     pub fn to_value(&self, name: &[u8]) -> Result<Value, Fault> {
         match self {
             Content::Value(value) => Ok(*value),
-            Content::Text(text) => read(text, name),
+            Content::Text(text) | Content::Given(text) => read(text, name),
+            Content::Exact(value) => Ok(Value::Double(*value)),
         }
     }
 
     pub fn write_text(&self, output: &mut Vec<u8>) {
         match self {
             Content::Value(value) => value.write_text(output),
-            Content::Text(text) => output.extend_from_slice(text),
+            Content::Text(text) | Content::Given(text) => output.extend_from_slice(text),
+            Content::Exact(value) => write_exact(*value, output),
         }
     }
+
+    /// As a part of SQL. What a file gives is a literal; anything else is put there as it is, as in
+    /// pgbench.
+    pub fn write_sql(&self, output: &mut Vec<u8>) {
+        match self {
+            Content::Given(text) => write_literal(text, output),
+            Content::Exact(value) if !value.is_finite() => {
+                output.push(b'\'');
+                self.write_text(output);
+                output.push(b'\'');
+            }
+            _ => self.write_text(output),
+        }
+    }
+}
+
+/// The shortest text that is read as the same double.
+fn write_exact(value: f64, output: &mut Vec<u8>) {
+    if !value.is_finite() {
+        return Value::Double(value).write_text(output);
+    }
+    let start = output.len();
+    // Writing to a vector does not fail.
+    let _ = write!(output, "{value:?}");
+    if output
+        .get(start..)
+        .is_some_and(|text| text.ends_with(b".0"))
+    {
+        output.truncate(output.len() - 2);
+    }
+}
+
+/// A literal that is read alike whatever `standard_conforming_strings` is, as libpq writes it.
+fn write_literal(text: &[u8], output: &mut Vec<u8>) {
+    let has_backslash = text.contains(&b'\\');
+    // The blank keeps the E apart from a word before it.
+    output.extend_from_slice(if has_backslash { b" E'" } else { b"'" });
+    for &byte in text {
+        if byte == b'\'' || byte == b'\\' {
+            output.push(byte);
+        }
+        output.push(byte);
+    }
+    output.push(b'\'');
 }
 
 fn read(text: &[u8], name: &[u8]) -> Result<Value, Fault> {
     let malformed = || {
         let (name, text) = (shown(name), shown(text));
-        Fault::new(format!("malformed variable \"{name}\" value: \"{text}\""))
+        Fault::with_value(format!("malformed variable \"{name}\" value: \"{text}\""))
     };
     let is = |word: &[u8]| text.eq_ignore_ascii_case(word);
     // Any prefix of these words is accepted, as in pgbench.
@@ -54,7 +106,7 @@ fn read(text: &[u8], name: &[u8]) -> Result<Value, Fault> {
     } else {
         let text = std::str::from_utf8(text).map_err(|_| malformed())?;
         read_number(text.trim_ascii_start()).map_err(|problem| match problem {
-            Some(problem) => Fault::new(problem),
+            Some(problem) => Fault::with_value(problem),
             None => malformed(),
         })
     }
@@ -106,6 +158,33 @@ mod tests {
         ] {
             assert_eq!(content(text), Ok(value), "{text}");
         }
+    }
+
+    #[test]
+    fn what_a_file_gives_is_sent_exactly() {
+        let sent = |content: Content| {
+            let (mut text, mut sql) = (Vec::new(), Vec::new());
+            content.write_text(&mut text);
+            content.write_sql(&mut sql);
+            [text, sql].map(|one| String::from_utf8(one).unwrap())
+        };
+        for (value, text) in [
+            (0.1 + 0.2, "0.30000000000000004"),
+            (2.0, "2"),
+            (-1e300, "-1e300"),
+        ] {
+            assert_eq!(sent(Content::Exact(value)), [text, text]);
+        }
+        let infinite = Content::Exact(f64::NEG_INFINITY);
+        assert_eq!(sent(infinite), ["-Infinity", "'-Infinity'"]);
+        for (text, sql) in [("", "''"), ("it's", "'it''s'"), ("a\\'é", " E'a\\\\''é'")] {
+            assert_eq!(sent(Content::Given(text.into())), [text, sql]);
+            assert_eq!(sent(Content::Text(text.into())), [text, text]);
+        }
+        assert_eq!(
+            Content::Given("12".into()).to_value(b"v"),
+            Ok(Value::Int(12))
+        );
     }
 
     #[test]

@@ -235,38 +235,42 @@ impl Statement {
 }
 
 /// Parses one script on its own, for the simple protocol or one that `binds` parameters; returns
-/// the variables it reads but never sets.
+/// the variables it reads, never sets, and is not `given` by a file of parameters.
 pub fn check_script(
     file: &str,
     text: &[u8],
     allow_shell: bool,
     binds: bool,
+    given: &[String],
 ) -> Result<Vec<String>, EngineError> {
     let mut names = Names::default();
     let script = Script::parse(file, text, allow_shell, &mut names)?;
     let targets = script.targets();
+    let is_given = |slot: &Slot| given.iter().any(|one| one.as_bytes() == names.name(*slot));
+    let mut known = Known {
+        given: names.all().filter(is_given).collect(),
+        ..Known::default()
+    };
     if binds {
         let is_known = |slot: &Slot| {
             let name = names.name(*slot);
             targets.contain(*slot, &names)
+                || is_given(slot)
                 || name == b"scale"
                 || AUTOMATIC.iter().any(|one| one.as_bytes() == name)
         };
-        let known = Known {
-            slots: names.all().filter(is_known).collect(),
-            may_be_any: script.sets_unknown(),
-        };
-        let statements = script.commands.iter().filter_map(Command::statement);
-        for statement in statements {
-            let checked = known.refuse_quoted(statement);
-            checked.map_err(|problem| problem.locate(file, text))?;
-        }
+        known.slots = names.all().filter(is_known).collect();
+        known.may_be_any = script.sets_unknown();
+    }
+    for statement in script.commands.iter().filter_map(Command::statement) {
+        let checked = known.refuse_quoted(statement);
+        checked.map_err(|problem| problem.locate(file, text))?;
     }
     if script.sets_unknown() {
         return Ok(Vec::new());
     }
     let reads = script.reads().into_iter();
-    let unset = reads.filter(|(slot, _)| !targets.contain(*slot, &names));
+    let unset = reads.filter(|(slot, _)| !targets.contain(*slot, &names) && !is_given(slot));
     let unset = unset.map(|(slot, _)| shown(names.name(slot)).into_owned());
     Ok(unset
         .filter(|name| !AUTOMATIC.contains(&name.as_str()))

@@ -6,7 +6,7 @@ use super::*;
 use crate::random::Seeds;
 
 fn check(text: &str) -> Result<Vec<String>, String> {
-    check_script("pay.sql", text.as_bytes(), false, false).map_err(|error| error.to_string())
+    check_script("pay.sql", text.as_bytes(), false, false, &[]).map_err(|error| error.to_string())
 }
 
 fn error(text: &str) -> String {
@@ -62,7 +62,7 @@ fn a_script_in_any_encoding_keeps_its_bytes() {
         [(3, b"SELECT '\xc0\xc1', $1, \"\xf1\xff\";".to_vec())]
     );
     let wrong = [&text[..], b"\\set x :\xe8 +"].concat();
-    let error = check_script("pay.sql", &wrong, false, false).unwrap_err();
+    let error = check_script("pay.sql", &wrong, false, false, &[]).unwrap_err();
     assert!(
         error.to_string().starts_with("pay.sql:4:12: syntax error"),
         "{error}"
@@ -148,7 +148,7 @@ fn errors_name_file_line_column_and_reason() {
 #[test]
 fn a_variable_in_quotes_is_refused_where_parameters_are_bound() {
     let refusal = |text: &str| {
-        let checked = check_script("pay.sql", text.as_bytes(), false, true);
+        let checked = check_script("pay.sql", text.as_bytes(), false, true, &[]);
         checked.map_err(|error| error.to_string()).err()
     };
     for text in [
@@ -168,7 +168,7 @@ fn a_variable_in_quotes_is_refused_where_parameters_are_bound() {
             !is_certain,
             "{problem}"
         );
-        assert!(check_script("pay.sql", text.as_bytes(), false, false).is_ok());
+        assert!(check_script("pay.sql", text.as_bytes(), false, false, &[]).is_ok());
     }
     for text in [
         "SELECT '{\"a\":true}', ':y' /* :y */;",
@@ -196,7 +196,7 @@ fn scripts_of_every_kind_of_command_parse() {
         assert_eq!(check(text).map(|unset| unset.len() < 2), Ok(true), "{text}");
     }
     let text = "\\shell echo :x ::y\n\\setshell x echo 1";
-    assert!(check_script("x", text.as_bytes(), true, false).is_ok());
+    assert!(check_script("x", text.as_bytes(), true, false, &[]).is_ok());
 }
 
 /// Runs the expressions of a script that parses; errors do not matter.
@@ -395,4 +395,21 @@ fn edge() -> impl Strategy<Value = String> {
         Just("9223372036854775807".to_owned()),
         Just("-9223372036854775808".to_owned()),
     ]
+}
+
+#[test]
+fn what_a_file_gives_is_known_and_refused_in_quotes_by_every_protocol() {
+    let given = ["a".to_owned()];
+    let check = |text: &str, binds| {
+        check_script("x.sql", text.as_bytes(), false, binds, &given).map_err(|e| e.to_string())
+    };
+    for binds in [false, true] {
+        let text = "\\set c :a + 1\nSELECT :a, :b, :c /* :a */;";
+        assert_eq!(check(text, binds), Ok(vec!["b".to_owned()]));
+        let refused = check("SELECT ':b :a';", binds).unwrap_err();
+        assert!(
+            refused.starts_with("x.sql:1:12: in quotes :a is not replaced"),
+            "{refused}"
+        );
+    }
 }

@@ -74,7 +74,10 @@ impl Variables {
     pub fn copy_from(&mut self, other: &Variables) {
         for (place, content) in self.contents.iter_mut().zip(&other.contents) {
             match (place, content) {
-                (Some(Content::Text(place)), Some(Content::Text(text))) => place.clone_from(text),
+                (Some(Content::Text(place)), Some(Content::Text(text)))
+                | (Some(Content::Given(place)), Some(Content::Given(text))) => {
+                    place.clone_from(text);
+                }
                 (place, content) => place.clone_from(content),
             }
         }
@@ -94,6 +97,18 @@ impl Variables {
                 place.extend_from_slice(text);
             }
             Some(place) => *place = Some(Content::Text(text.to_vec())),
+            None => {}
+        }
+    }
+
+    /// The same for a text of a file of parameters.
+    pub fn set_given(&mut self, slot: Slot, text: &[u8]) {
+        match self.contents.get_mut(slot.0) {
+            Some(Some(Content::Given(place))) => {
+                place.clear();
+                place.extend_from_slice(text);
+            }
+            Some(place) => *place = Some(Content::Given(text.to_vec())),
             None => {}
         }
     }

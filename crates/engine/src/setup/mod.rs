@@ -13,6 +13,7 @@ use pgassay_session::{Connector, Stream};
 use crate::config::{Assignment, Configuration, Reconnect};
 use crate::error::EngineError;
 use crate::network::Backend;
+use crate::parameters::Rows;
 use crate::program::Program;
 use crate::setup::variant::Variant;
 
@@ -34,9 +35,10 @@ pub struct Setup {
 }
 
 impl Setup {
-    pub fn new(json: &str) -> Result<Arc<Setup>, EngineError> {
+    pub fn new(json: &str, rows: &[Option<Arc<Rows>>]) -> Result<Arc<Setup>, EngineError> {
         let configuration = Configuration::parse(json)?;
-        let program = Program::compile(&configuration)?;
+        require_rows(&configuration, rows)?;
+        let program = Program::compile(&configuration, rows)?;
         let names = program.scenarios.iter().map(|s| s.name.clone()).collect();
         let assignments = configuration.assignments();
         let of_one = configuration.assignments_of_one_server().len();
@@ -98,4 +100,27 @@ impl Setup {
     pub fn prepares_ahead(&self) -> bool {
         self.configuration.reconnect != Reconnect::EachTransaction
     }
+}
+
+/// Refuses a scenario with parameters that has no rows of as many columns, or none at all.
+fn require_rows(
+    configuration: &Configuration,
+    rows: &[Option<Arc<Rows>>],
+) -> Result<(), EngineError> {
+    for (number, scenario) in configuration.scenarios.iter().enumerate() {
+        let wanted = scenario
+            .parameters
+            .as_ref()
+            .map(|found| found.columns.len());
+        let found = rows.get(number).and_then(Option::as_ref);
+        let found = found
+            .filter(|rows| !rows.is_empty())
+            .map(|rows| rows.columns());
+        if wanted != found {
+            let key = format!("scenarios[{number}].parameters");
+            let problem = "give rows with a value for each of the columns, and no others";
+            return Err(EngineError::configuration(key, problem));
+        }
+    }
+    Ok(())
 }

@@ -1,6 +1,7 @@
 //! Shapes of load against a server whose delays and failures are known.
 
 mod arrivals;
+mod parameters;
 mod scripts;
 mod sessions;
 mod shares;

@@ -227,7 +227,7 @@ mod tests {
         fn text(&self, slot: Slot) -> Option<String> {
             match self.variables.get(slot)? {
                 Content::Text(text) => Some(String::from_utf8_lossy(text).into_owned()),
-                Content::Value(_) => None,
+                _ => None,
             }
         }
     }

@@ -40,6 +40,8 @@ enum Next {
 
 pub struct Interpreter {
     random: Random,
+    /// Draws rows of parameters.
+    rows: Random,
     variables: Variables,
     /// Whether each statement is prepared, by its number.
     prepared: Vec<bool>,
@@ -60,6 +62,7 @@ impl Interpreter {
     pub fn new(number: usize, program: &Program, prepared: Vec<bool>) -> Interpreter {
         Interpreter {
             random: program.random(number),
+            rows: program.rows(number),
             variables: program.variables(number),
             prepared,
             scenario: 0,
@@ -86,10 +89,21 @@ impl Interpreter {
         self.scenario
     }
 
-    /// Prepares to run `scenario` from its start.
-    pub fn begin(&mut self, scenario: usize) {
+    /// Prepares to run `scenario` from its start, with the next row of its parameters.
+    pub fn begin(&mut self, scenario: usize, program: &Program) {
         self.scenario = scenario;
         self.operation = 0;
+        let supply = program.scenarios.get(scenario);
+        if let Some(supply) = supply.and_then(|scenario| scenario.supply.as_ref()) {
+            supply.take(&mut self.rows, &mut self.variables);
+        }
+    }
+
+    /// Whether texts of the scenario's failures that may show a value are left out.
+    #[must_use]
+    pub fn is_private(&self, program: &Program) -> bool {
+        let scenario = program.scenarios.get(self.scenario);
+        scenario.is_some_and(|scenario| scenario.is_private)
     }
 
     /// Saves the state for `restart`; called at the start of a scenario.

@@ -15,7 +15,7 @@ pub fn duration_ns(pause: &Pause, names: &Names, variables: &Variables) -> Resul
             let content = variables.get(slot).ok_or_else(|| undefined(name))?;
             leading_integer(content).map_err(|text| {
                 let (text, name) = (shown(&text), shown(name));
-                Fault::new(format!(
+                Fault::with_value(format!(
                     "invalid sleep time \"{text}\" for variable \"{name}\""
                 ))
             })?

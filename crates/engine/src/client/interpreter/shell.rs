@@ -37,7 +37,7 @@ pub fn read(words: &[ShellWord], names: &Names, variables: &Variables) -> Result
         Fault::new("\\setshell: could not read result of shell command".to_owned())
     })?;
     line.trim().parse().map_err(|_| {
-        Fault::new(format!(
+        Fault::with_value(format!(
             "\\setshell: shell command must return an integer (not \"{line}\")"
         ))
     })

@@ -107,7 +107,7 @@ fn result(outcome: &Outcome) -> Value {
 #[test]
 fn shares_merge_to_what_one_engine_would_have_counted() {
     let (_, configuration) = configuration();
-    let program = Program::compile(&configuration).unwrap();
+    let program = Program::compile(&configuration, &[]).unwrap();
     let whole = engine(Share::default(), 5 * SECOND_NS, 30);
     let schedule = Schedule::new(&configuration, 50 * SECOND_NS);
     let one = Outcome::new(&configuration, &program, &schedule, whole);

@@ -305,7 +305,7 @@ fn draw(
     Ok(Value::Int(match function {
         Function::RandomGaussian => {
             if parameter < GAUSSIAN_MIN || parameter.is_nan() {
-                return Err(Fault::new(format!(
+                return Err(Fault::with_value(format!(
                     "gaussian parameter must be at least {} (not {})",
                     decimal(GAUSSIAN_MIN),
                     shown()
@@ -315,7 +315,7 @@ fn draw(
         }
         Function::RandomZipfian => {
             if !ZIPFIAN_RANGE.contains(&parameter) {
-                return Err(Fault::new(format!(
+                return Err(Fault::with_value(format!(
                     "zipfian parameter must be in range [{:.3}, {:.0}] (not {})",
                     ZIPFIAN_RANGE.start(),
                     ZIPFIAN_RANGE.end(),
@@ -326,7 +326,7 @@ fn draw(
         }
         _ => {
             if parameter <= 0.0 || parameter.is_nan() {
-                return Err(Fault::new(format!(
+                return Err(Fault::with_value(format!(
                     "exponential parameter must be greater than zero (not {})",
                     shown()
                 )));

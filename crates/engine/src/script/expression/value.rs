@@ -9,12 +9,27 @@ use std::io::Write;
 
 /// An error of the script while it runs: the transaction fails and is counted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct Fault(pub String);
+#[error("{message}")]
+pub struct Fault {
+    message: String,
+    /// Whether the message shows the content of a variable.
+    pub shows_value: bool,
+}
 
 impl Fault {
     pub(crate) fn new(message: impl Into<String>) -> Fault {
-        Fault(message.into())
+        Fault {
+            message: message.into(),
+            shows_value: false,
+        }
+    }
+
+    /// A fault whose message shows the content of a variable, or what was computed from it.
+    pub(crate) fn with_value(message: impl Into<String>) -> Fault {
+        Fault {
+            shows_value: true,
+            ..Fault::new(message)
+        }
     }
 }
 
@@ -47,7 +62,7 @@ impl Value {
                 if (-LIMIT..LIMIT).contains(&rounded) {
                     Ok(rounded as i64)
                 } else {
-                    Err(Fault::new(format!(
+                    Err(Fault::with_value(format!(
                         "double to int overflow for {}",
                         decimal(rounded)
                     )))
