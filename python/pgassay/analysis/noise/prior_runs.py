@@ -83,7 +83,10 @@ def conditions_of(spec: Spec) -> Conditions:
     """The conditions that the trials of an experiment share."""
     file, workload = spec.file, spec.workload
     scale = file.workload.scale
-    scenarios = [[s.name, s.weight, s.script] for s in workload.scenarios]
+    scenarios = [
+        [s.name, s.weight, s.script, *([s.parameters.sha256] if s.parameters else [])]
+        for s in workload.scenarios
+    ]
     load = file.load
     stages = [asdict(stage) for stage in load.stages or ()]
     steps = [list(load.clients), stages, list(load.rate or ()), list(load.command or ())]

@@ -167,6 +167,14 @@ class LoadOptions:
         Literal["poisson", "constant"] | None,
         _shape("--arrivals", "Distribution of the starts of -R [poisson]."),
     ] = None
+    parameters: Annotated[
+        Path | None,
+        _shape("--parameters", "Each transaction of -f takes a row: FILE.parquet or FILE.csv."),
+    ] = None
+    row_order: Annotated[
+        Literal["random", "sequential"] | None,
+        _shape("--row-order", "Order of the rows of --parameters [random]."),
+    ] = None
     pool: Annotated[
         Literal["shared", "per-scenario"] | None,
         _shape("--pool", "Connections run every script, or each script has its own [shared]."),

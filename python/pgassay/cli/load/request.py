@@ -27,14 +27,13 @@ from pgassay.spec.reading.units import duration_s
 from pgassay.spec.reading.values import busy_poll_s
 from pgassay.spec.refusals.arms import misfits_of_slices
 from pgassay.spec.workload.folder import Scenario, Workload
+from pgassay.spec.workload.parameters import VARIABLE, parameter_file
 from pgassay.spec.workload.scripts import builtin_script, read_script
 from pgassay.trials.load.engine import LoadRequest, LogRequest
 
 MOST_RATE = 1e9
 _MOST_SCRIPTS = 128
 _DEFAULT_TRANSACTIONS = 10
-_LETTERS = "A-Za-z_\u0080-\ud7ff\ue000-\U0010ffff"
-_VARIABLE = re.compile(f"[{_LETTERS}][{_LETTERS}0-9]*")
 _Value = TypeVar("_Value")
 
 
@@ -46,6 +45,11 @@ def scenarios_of(options: LoadOptions) -> list[Scenario]:
     if count > _MOST_SCRIPTS:
         raise Refusal("too-many-scripts", count=count, most=_MOST_SCRIPTS)
     found = [read_script(named) for named in options.files or []]
+    if options.parameters is not None:
+        if not found:
+            raise Refusal("parameters-without-script", "--parameters")
+        rows = parameter_file(options.parameters, options.row_order or "random", "--parameters")
+        found = [replace(one, parameters=rows) for one in found]
     found += [builtin_script(named) for named in names or ([] if options.files else ["tpcb-like"])]
     return _distinct(found)
 
@@ -184,7 +188,7 @@ def _defined(pairs: list[str]) -> dict[str, str]:
     found = {}
     for pair in pairs:
         name, _, value = pair.partition("=")
-        if not value or not _VARIABLE.fullmatch(name):
+        if not value or not VARIABLE.fullmatch(name):
             raise Refusal("define-form", f"-D {shown(pair)}")
         found[name] = value
     return found
@@ -217,6 +221,7 @@ def refuse_contradictions(o: LoadOptions) -> None:
             raise Refusal("limit-form", f"{option} {number:g}", most=most)
     for option, value, needed, is_given in (
         ("--progress-timestamp", o.progress_timestamp, "-P", o.progress),
+        ("--row-order", o.row_order, "--parameters", o.parameters),
         ("--arrivals", o.arrivals, "-R", o.rate),
         ("--log-prefix", o.log_prefix, "-l", o.log),
         ("--sampling-rate", o.sampling_rate, "-l", o.log),

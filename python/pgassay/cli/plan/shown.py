@@ -47,10 +47,12 @@ from pgassay.plan.plots import restarts_every_trial
 from pgassay.plan.server_settings import server_settings
 from pgassay.plan.steps import Step
 from pgassay.plan.store import plan_to_json
+from pgassay.quantities import spaced
 from pgassay.refusals.refusal import refuse
 from pgassay.samples.noise_history import noise_records
 from pgassay.server.hosts.placement import Placement
 from pgassay.spec.experiment import Spec
+from pgassay.spec.workload.folder import Scenario
 from pgassay.trials.host.other_programs import HostWatch
 from pgassay.trials.run.refusals.before_servers import (
     refusals_of_plan,
@@ -184,17 +186,28 @@ def _print_load(spec: Spec, drawn: Plan) -> None:
         shares = [scenario for scenario in spec.workload.scenarios if scenario.weight > 0]
         total = sum(scenario.weight for scenario in shares)
         for scenario in shares:
-            labelled(f"            {scenario.weight / total:6.1%}  ", scenario.name)
+            rows = _parameters(scenario)
+            labelled(f"            {scenario.weight / total:6.1%}  ", scenario.name + rows)
         for scenario in spec.workload.scenarios:
             if scenario.weight < 0:
                 alone = counted(round(-scenario.weight), "connection")
                 runs = "runs" if scenario.weight == -1 else "run"
-                labelled("            ", f"{scenario.name}: {alone} that {runs} nothing else")
+                rows = _parameters(scenario)
+                labelled("            ", f"{scenario.name}: {alone} that {runs} nothing else{rows}")
     if spec.workload.checks:
         names = ", ".join(check.name for check in spec.workload.checks)
         labelled("checks    ", f"of the data after each load: {names}")
     order = "" if drawn.order == "ordered" else ", in an order drawn for every block"
     labelled("trial     ", ", ".join(_step(step) for step in drawn.steps) + order)
+
+
+def _parameters(scenario: Scenario) -> str:
+    file = scenario.parameters
+    if file is None:
+        return ""
+    rows, columns = spaced(file.rows, 0), counted(len(file.columns), "column")
+    order = "drawn at random" if file.order == "random" else "one after the other"
+    return f"; parameters: {rows} {'row' if file.rows == 1 else 'rows'} of {columns}, {order}"
 
 
 def _step(step: Step) -> str:

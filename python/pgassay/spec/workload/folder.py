@@ -14,7 +14,7 @@ import re
 from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypedDict
 
 from pydantic import Field, field_validator, model_validator
 
@@ -34,6 +34,7 @@ from pgassay.spec.reading.texts import (
 )
 from pgassay.spec.reading.values import Duration, MemorySize, Table
 from pgassay.spec.secrets.redaction import sql_secret_line
+from pgassay.spec.workload.parameters import Order, ParameterFile, parameter_file
 
 INSTALLED = "installed"
 """The `data` of such a workload."""
@@ -64,12 +65,25 @@ class ScenarioTable(Table):
         1.0, description="share of the transactions; −n: n connections that run nothing else"
     )
 
+    parameters: str | None = Field(
+        None, description="Parquet or CSV file; each transaction takes a row as its variables"
+    )
+    order: Order | None = Field(
+        None, description="of the rows of parameters: random [default] or sequential"
+    )
+
     @field_validator("weight")
     @classmethod
     def _share_or_connections(cls, weight: float) -> float:
         if weight == 0 or (weight < 0 and weight != int(weight)) or not math.isfinite(weight):
             raise UnfitValue("weight-form")
         return weight
+
+    @model_validator(mode="after")
+    def _order_of_parameters(self) -> ScenarioTable:
+        if self.order is not None and self.parameters is None:
+            raise UnfitValue("order-without-parameters")
+        return self
 
 
 class WorkloadFile(Table):
@@ -119,6 +133,8 @@ class Scenario:
     weight: float
     script_base64: str = ""
     """Its bytes, where they are not UTF-8."""
+    parameters: ParameterFile | None = None
+    """Where each of its transactions takes a row as variables."""
 
     @property
     def script_bytes(self) -> bytes:
@@ -163,7 +179,14 @@ class Workload:
         return tuple(replace(one, sql=with_scale(one.sql, scale)) for one in self.checks)
 
 
-def script_fields(raw: bytes) -> dict[str, str]:
+class ScriptFields(TypedDict):
+    """The fields of a `Scenario` that hold its script."""
+
+    script: str
+    script_base64: str
+
+
+def script_fields(raw: bytes) -> ScriptFields:
     """Returns the fields of a `Scenario` for a script of these bytes."""
     raw = raw.removeprefix(BYTE_ORDER_MARK.encode())
     text = shown(raw)
@@ -213,7 +236,7 @@ def load_workload(
         schema_sql=schema_sql,
         data_sql=data_sql,
         scenarios=tuple(
-            _scenario(name, scenario, folder / scenario.file, source, roots)
+            _scenario(name, scenario, folder, source, roots)
             for name, scenario in table.scenarios.items()
         ),
         warmup_s=table.warmup,
@@ -260,11 +283,20 @@ def _refuse_missing(path: Path, key: str, source: Path, roots: Roots) -> None:
         raise Refusal("no-file", key, name=named, near=near).in_file(str(source))
 
 
-def _scenario(name: str, table: ScenarioTable, path: Path, source: Path, roots: Roots) -> Scenario:
+def _scenario(
+    name: str, table: ScenarioTable, folder: Path, source: Path, roots: Roots
+) -> Scenario:
+    path, parameters = folder / table.file, None
     _refuse_missing(path, f"scenarios.{name}.file", source, roots)
     fields = script_fields(bytes_of(path, roots))
     _refuse_password(fields["script"], path)
-    return Scenario(name, table.file, weight=table.weight, **fields)
+    if table.parameters is not None:
+        key, rows = f"scenarios.{name}.parameters", path_from(table.parameters, folder)
+        if not may_read(rows, roots):
+            raise Refusal("outside-of-the-folder", key).in_file(str(rows))
+        _refuse_missing(rows, key, source, roots)
+        parameters = parameter_file(rows, table.order or "random", key)
+    return Scenario(name, table.file, weight=table.weight, parameters=parameters, **fields)
 
 
 def _sql(path: Path, roots: Roots) -> str:

@@ -7,10 +7,11 @@ Never: measures anything itself, or waits for the load.
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, wait
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from threading import Thread
 from typing import Any
 
@@ -24,6 +25,7 @@ from pgassay.spec.load.slices import SlicesTable
 from pgassay.spec.load.table import LoadTable
 from pgassay.spec.reading.texts import shown
 from pgassay.spec.workload.folder import Scenario
+from pgassay.spec.workload.parameters import ParameterFile
 from pgassay.trials.load.scripts import wrong_script
 from pgassay.trials.load.slices import engine_slices
 
@@ -76,6 +78,10 @@ class LoadRequest:
     verbose_errors: bool | None = None
     servers: Mapping[str, ConnectionParameters] | None = None
     """Name of a variant of `slices` → its server, where each variant has another."""
+    contents: Mapping[str, bytes] = field(default_factory=dict)
+    """Of files of parameters on another machine, by their hash."""
+    private: bool = True
+    """Whether texts of failures that may show a parameter are left out."""
     share: tuple[int, int] | None = None
     """This engine runs share i of n; None: all of it."""
 
@@ -85,11 +91,12 @@ class LoadRequest:
         busy_poll_s, think_time = self.busy_poll_s, self.think_time
         asked = {
             **{name: getattr(self, name) for name in _SENT_AS_GIVEN},
-            "connection": connection.for_load(),
+            "connection": self._sessions(connection).for_load(),
             "application_name": LOAD_NAME,
             "scenarios": [
                 {"name": s.name, "file": s.file, "weight": s.weight}
                 | {"script": list(s.script_bytes) if s.script_base64 else s.script}
+                | ({"parameters": self._columns(s.parameters)} if s.parameters else {})
                 for s in self.scenarios
             ],
             "steps": [_present(asdict(step)) for step in self.steps],
@@ -104,7 +111,34 @@ class LoadRequest:
         always = {"transactions_per_client": self.transactions_per_client}
         return json.dumps(_present(asked) | always)
 
+    @property
+    def parameter_files(self) -> list[ParameterFile]:
+        """The files whose rows its scenarios take, in their order."""
+        return [one.parameters for one in self.scenarios if one.parameters is not None]
 
+    def rows(self) -> list[_core.Parameters | None]:
+        """Returns the rows of each scenario's file of parameters; raises SpecError."""
+        if not self.parameter_files:
+            return []
+        from pgassay.trials.load.parameters import rows_of  # pyarrow, for these alone
+
+        files = [one.parameters for one in self.scenarios]
+        return [None if one is None else rows_of(one, self.contents) for one in files]
+
+    def _columns(self, file: ParameterFile) -> dict[str, Any]:
+        return {"columns": file.names, "order": file.order, "private": self.private}
+
+    def _sessions(self, connection: ConnectionParameters) -> ConnectionParameters:
+        """Texts of files are UTF-8, so that their sessions are."""
+        if not self.parameter_files:
+            return connection
+        named = connection.startup.get("client_encoding") or connection.client_encoding
+        if named and re.sub("[^a-z0-9]", "", named.lower()) not in _UTF8:
+            raise Refusal("parameters-encoding", encoding=named)
+        return replace(connection, client_encoding="UTF8")
+
+
+_UTF8 = ("utf8", "unicode")
 _SENT_AS_GIVEN = (
     "seed",
     "threads",
@@ -145,7 +179,8 @@ def open_load(
     interrupt takes effect at once: sessions that are still being opened end with the process.
     """
     try:
-        load = _core.Load(request.configuration(connection))
+        configuration, rows = request.configuration(connection), request.rows()
+        load = _core.Load(configuration, rows) if rows else _core.Load(configuration)
         opening: Future[None] = Future()
         Thread(target=_settle, args=(opening, load.connect), daemon=True).start()
         began = time.monotonic()

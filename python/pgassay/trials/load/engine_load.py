@@ -76,8 +76,12 @@ class EngineLoad:
         self._merged: _core.Merged | None = None
         self._result: dict[str, Any] = {}
         shares, server = len(generators.names), self._server(dsn)
-        asked = [(replace(request, share=(place, shares)), server) for place in range(shares)]
         try:
+            contents = self._contents_lacking()
+            asked = [
+                (replace(request, share=(place, shares), contents=own), server)
+                for place, own in enumerate(contents)
+            ]
             opened = generators.each("open", asked, _OPENING_S, tell=tell)
             generators.refuse_other_server(connection, opened)
         except BaseException as error:
@@ -86,6 +90,18 @@ class EngineLoad:
         self.backends = frozenset(pid for pids in opened for pid in pids)
         """The server's processes of the connections, as opened."""
         self.native = generators.native
+
+    def _contents_lacking(self) -> list[Mapping[str, bytes]]:
+        """Of each generator: the files of parameters that it has not, by their hash."""
+        files, count = self._request.parameter_files, len(self._generators.names)
+        if not files or not self._generators.are_remote:
+            return [{} for _ in range(count)]
+        from pgassay.trials.load.parameters import content_of  # pyarrow, for these alone
+
+        lacking = self._generators.each("lacking", [(files,)] * count, _ANSWER_S)
+        wanted = {sha256 for own in lacking for sha256 in own}
+        contents = {one.sha256: content_of(one) for one in files if one.sha256 in wanted}
+        return [{sha256: contents[sha256] for sha256 in own} for own in lacking]
 
     def _server(self, dsn: str) -> ServerByName | ConnectionParameters:
         if not self._generators.are_remote:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from threading import Thread
@@ -20,6 +20,7 @@ from pgassay.refusals.refusal import TrialRefused
 from pgassay.server.connection.session import resolve
 from pgassay.server.hosts.placement import Place
 from pgassay.server.protocol import ConnectionParameters
+from pgassay.spec.workload.parameters import ParameterFile
 from pgassay.trials.load.engine import LAST_S, LoadRequest, open_load, start_in
 
 FORSAKEN_S = 12.0
@@ -54,6 +55,12 @@ class LoadGenerator:
         """Returns the time of this machine's clock in nanoseconds, by which it will start and
         stop."""
         return _core.now_ns()
+
+    def lacking(self, files: Sequence[ParameterFile]) -> list[str]:
+        """Returns the hashes of those files of parameters whose content must come with a load."""
+        from pgassay.trials.load.parameters import lacking  # pyarrow, for these alone
+
+        return lacking(files)
 
     def open(
         self,

@@ -86,6 +86,7 @@ def _set_in_session(
         protocol=spec.file.load.protocol,
         transactions_per_client=1,
         allow_shell=True if spec.file.load.allow_shell else None,
+        private=False,  # names of settings are read from the text, and nothing is kept of it
     )
     done = EngineLoad(request, connection, OnThisMachine()).run(lambda _: None)
     first = done.get("first_error") or {}

@@ -16,16 +16,18 @@ from pgassay.spec.workload.folder import Scenario
 def parse_scripts(
     scenarios: Sequence[Scenario], *, allow_shell: bool = False, protocol: str
 ) -> list[tuple[Scenario, Sequence[str]]]:
-    """Returns for each scenario the variables that its script reads and does not set; SpecError for
-    a mistake."""
+    """Returns for each scenario the variables that its script reads, and neither the script nor a
+    file of parameters gives; SpecError for a mistake."""
     found: list[tuple[Scenario, Sequence[str]]] = []
     for scenario in scenarios:
+        given = {} if scenario.parameters is None else {"given": scenario.parameters.names}
         try:
             free = _core.check_script(
                 scenario.file,
                 scenario.script_bytes,
                 allow_shell=allow_shell,
                 binds=protocol != "simple",
+                **given,
             )
         except _core.ScriptError as error:
             raise wrong_script(error) from None

@@ -45,6 +45,10 @@ def _check_load(spec: Spec) -> None:
             unknown = sorted(set(free) - {"scale"})
             if unknown:
                 raise Refusal("variable-not-set", name=unknown[0]).in_file(scenario.file)
+            if scenario.parameters is not None:
+                from pgassay.trials.load.parameters import rows_of  # pyarrow, for these alone
+
+                rows_of(scenario.parameters)
 
 
 def _check_command(load: LoadTable, beside: Path) -> None:
