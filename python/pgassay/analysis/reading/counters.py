@@ -48,6 +48,8 @@ class CounterSeries:
         self._series: dict[Key, tuple[Times, Values]] = {}
         self._period: dict[str, int] = {}
         self._readings: dict[str, Times] = {}
+        self._latest: dict[str, tuple[tuple[int, int], Times]] = {}
+        """Of each source, the readings in the window last asked for: other counters ask for it."""
         self._falling: set[Key] = set()
         self.damaged = 0
         """How many values were not finite and are left out."""
@@ -216,6 +218,12 @@ class CounterSeries:
     def _readings_in(self, source: str, start_ns: int, end_ns: int) -> Times:
         """When a source was read in a window; a reading in which nothing had changed left no row,
         so one is added for each period of a longer gap."""
+        window = start_ns, end_ns
+        if (latest := self._latest.get(source)) is None or latest[0] != window:
+            self._latest[source] = latest = window, self._filled(source, start_ns, end_ns)
+        return latest[1]
+
+    def _filled(self, source: str, start_ns: int, end_ns: int) -> Times:
         times = self._readings.get(source, np.empty(0, np.int64))
         first, last = np.searchsorted(times, (start_ns, end_ns), side="right")
         # The gap around an edge of the window is seen from both its sides.
@@ -271,7 +279,7 @@ def _falls(values: Values) -> bool:
 
 def _at(time_ns: int, times: Times, values: Values) -> float:
     """The value at a time, interpolated; before the first reading and after the last, theirs."""
-    after = int(np.searchsorted(times, time_ns, side="right"))
+    after = int(times.searchsorted(time_ns, side="right"))
     if after == 0 or after == len(times):
         return float(values[max(after - 1, 0)])
     before_ns, after_ns = int(times[after - 1]), int(times[after])

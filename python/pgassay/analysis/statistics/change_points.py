@@ -21,6 +21,7 @@ from importlib.machinery import PathFinder
 from importlib.util import find_spec, module_from_spec
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from pgassay.analysis.statistics.inertia import MOST_PLACES, in_means, likely_inertia
@@ -132,9 +133,8 @@ def _between(values: Array, places: list[int]) -> float | None:
 
 def without_spikes(values: Array) -> Array:
     """Clips values far from their neighbours' median, so that a single stall is no new level."""
-    from scipy import ndimage  # time to load, which most commands can do without
-
-    local = ndimage.median_filter(values, size=2 * SHORTEST_PIECE - 1, mode="nearest")
+    padded = np.pad(values, SHORTEST_PIECE - 1, mode="edge")
+    local = np.median(sliding_window_view(padded, 2 * SHORTEST_PIECE - 1), axis=1)
     away = values - local
     reach = _FAR * float(np.median(np.abs(away))) / math.sqrt(_MEDIAN_OF_SQUARE)
     clipped: Array = local + np.clip(away, -reach, reach)

@@ -20,13 +20,13 @@ from pgassay.report.context import (
     ObservationContext,
     PeriodsContext,
     ReportContext,
+    StoredContext,
 )
 from pgassay.report.data_tables.csv_files import render_csv
 from pgassay.report.formats.html import render_html
 from pgassay.report.formats.junit import render_junit
 from pgassay.report.formats.markdown import render_markdown
 from pgassay.report.formats.openmetrics import render_openmetrics
-from pgassay.report.formats.workbook import render_xlsx
 from pgassay.report.objects.analysis import render_json
 from pgassay.report.objects.apart import render_apart_json
 from pgassay.report.objects.observed import render_object
@@ -43,6 +43,12 @@ def rendered(context: AnyContext, output_format: str) -> bytes:
     made = _OF_ALL | _OF_RUNS | {"json": _json, "svg": _svg, "prompt": render_prompt}
     found = made[output_format](context)
     return found.encode() if isinstance(found, str) else found
+
+
+def _xlsx(context: StoredContext) -> bytes:
+    from pgassay.report.formats.workbook import render_xlsx  # it takes xlsxwriter
+
+    return render_xlsx(context)
 
 
 def _svg(context: HistoryContext) -> str:
@@ -80,7 +86,7 @@ _OF_ALL: dict[str, Callable[[Any], str | bytes]] = {
     "html": render_html,
     "md": render_markdown,
     "csv": render_csv,
-    "xlsx": render_xlsx,
+    "xlsx": _xlsx,
     "brief": render_brief,
 }
 """Of a comparison of runs the first two."""

@@ -6,10 +6,11 @@ Never: includes the warm-up, or a series whose counter was reset.
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
+from fnmatch import translate
 from functools import cache
 from importlib.resources import files
 
@@ -190,10 +191,10 @@ def _one(counters: CounterSeries, key: Key, edges_ns: NDArray[np.int64]) -> Arra
         at_edges = np.interp(edges_ns - times[0], times - times[0], values)
         grown: Array = np.diff(at_edges) / np.diff(edges_ns) * 1e9
         return grown
-    ends = np.r_[min(times[0], edges_ns[0]), times, max(times[-1], edges_ns[-1])]
     # Readings between two equal values were equal too, and were not stored.
-    apart = np.diff(ends)[np.r_[True, np.diff(values) != 0.0, True]]
-    if apart.max() > _LONGEST_PAUSE * counters.period_ns(key[0]):
+    apart = (times[1:] - times[:-1])[values[1:] != values[:-1]].max()
+    apart = max(apart, times[0] - edges_ns[0], edges_ns[-1] - times[-1])
+    if apart > _LONGEST_PAUSE * counters.period_ns(key[0]):
         return None  # a source without rows had nothing to report: the series is unknown
     middles = (edges_ns[1:] + edges_ns[:-1]) / 2
     found: Array = np.interp(middles, times, values)
@@ -207,4 +208,9 @@ def is_state(path: str) -> bool:
 
 @cache
 def _is(path: str, what: str) -> bool:
-    return any(fnmatchcase(path, pattern) for pattern in RULES[what])
+    return _pattern(what).match(path) is not None
+
+
+@cache
+def _pattern(what: str) -> re.Pattern[str]:
+    return re.compile("|".join(map(translate, RULES[what])))
