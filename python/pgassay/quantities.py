@@ -111,6 +111,12 @@ def gain(change_pct: float) -> str:
     return times(change_pct) if is_multiple(change_pct) else f"{two_digits(change_pct)} %"
 
 
+def share(value: float) -> str:
+    """Writes a share (0 to 1) in per cent to three significant digits; a part is never 100 %."""
+    text = significant(100.0 * value)
+    return tr("{value} %", value=decimals(99.9, ".1f") if text == "100" and value < 1.0 else text)
+
+
 def signed_percent(value: float | None, like: float | None = None) -> str:
     """Writes a change in per cent with a sign, such as `+3.1 %`, with a true minus sign; as a
     multiple, `5.2 times`, where it or the change that it is an end of (`like`) is large."""

@@ -29,6 +29,10 @@ COMMANDS = {
     "report": ("report", "Analyse a stored run again and write its report."),
     "compare": ("compare", "Compare stored runs that were made apart, not randomised together."),
     "history": ("history", "Show how runs of one experiment changed over weeks, and since when."),
+    "draw": (
+        "draw.command",
+        "Draw a workload from a running server's statistics or from its log.",
+    ),
     "load": ("load.command", "Put one load on a server, with pgbench's options and scripts."),
     "init": ("init", "Make pgbench's tables, with pgbench's options."),
     "observe": ("observe.command", "Record what a running server does, without changing it."),

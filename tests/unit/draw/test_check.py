@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from pgassay.cli.draw.checking import check_object
 from pgassay.draw.check.blocks import blocks_of, summary_of
 from pgassay.draw.check.comparing import compared
 from pgassay.draw.check.finding import FoundDrawing
@@ -16,6 +17,7 @@ from pgassay.draw.model import Drawing, Source
 from pgassay.draw.stored import drawing_file
 from pgassay.report.formats.markdown import markdown_of
 from support.draw.drawings import LOOK, PAY, STATISTICS
+from support.runs.json_page import documented
 
 PER_CALL = {"rows": 2.0, "shared_blks_hit": 3.5, "shared_blks_read": 0.2}
 KNOWN = {"look": LOOK.fingerprint, "pay": PAY.fingerprint}
@@ -108,3 +110,9 @@ def test_the_table_has_source_and_run_in_each_cell() -> None:
     assert "beyond the limits: 1 of the 2 statements" in text
     assert "8.00 → 12.0" in text
     assert "| CPU" in text or "Active sessions: CPU" in text
+
+
+def test_the_keys_of_the_object_are_the_documented_ones() -> None:
+    found = check_object(checked(run_of(calls(1000), PAY_AS_ON_THE_SOURCE)))
+    assert set(found) == documented("the check", found["schema"])
+    assert set(found["statements"][0]) == documented("`statements[]`", found["schema"])

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pgassay.draw.check.model import Checked, CheckedPlan, CheckedStatement, Pair
 from pgassay.language import Message, listed, tr
 from pgassay.notes import Note
-from pgassay.quantities import significant
+from pgassay.quantities import share, significant
 from pgassay.report.document.blocks import Block, Heading, Paragraph
 from pgassay.report.document.table import column, view
 from pgassay.report.tables.cells import ABSENT
@@ -54,8 +54,8 @@ def blocks_of(checked: Checked) -> Iterator[Block]:
     shown = [
         column("text", "Statement", _text, "heading"),
         column("scenarios", "Scenarios", lambda one: listed(list(one.scenarios)), "text"),
-        column("calls_share", "Calls", lambda one: _both(one.calls_share, _percent)),
-        column("time_share", "Time", lambda one: _both(one.time_share, _percent)),
+        column("calls_share", "Calls", lambda one: _both(one.calls_share, share)),
+        column("time_share", "Time", lambda one: _both(one.time_share, share)),
         column("rows", "Rows", lambda one: _both(one.rows)),
         column("found", "Blocks found", lambda one: _both(one.found)),
         column("read", "Blocks read", lambda one: _both(one.read)),
@@ -69,7 +69,7 @@ def blocks_of(checked: Checked) -> Iterator[Block]:
     yield Heading(tr("The whole server"))
     figures = [
         _Figure(tr("Commits per second"), checked.commits),
-        _Figure(tr("Blocks found in shared buffers"), checked.hit_ratio, _percent),
+        _Figure(tr("Blocks found in shared buffers"), checked.hit_ratio, share),
         *(
             _Figure(tr("Active sessions: {wait}", wait=wait), pair)
             for wait, pair in checked.sessions.items()
@@ -106,7 +106,3 @@ def _both(pair: Pair, write: Callable[[float], str] = significant) -> str:
 
 def _one(value: float | None, write: Callable[[float], str]) -> str:
     return ABSENT if value is None else write(value)
-
-
-def _percent(share: float) -> str:
-    return tr("{value} %", value=significant(100.0 * share))

@@ -7,8 +7,10 @@ and the names of scripts that were edited since. Never: takes one whose scripts 
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from pgassay.draw.stored import DRAWING, DrawingFile, script_hash
 from pgassay.refusals.refusal import DirectoryRefused
@@ -24,15 +26,18 @@ class FoundDrawing:
 
     folder: Path
     file: DrawingFile
-    edited: tuple[str, ...]
+    edited: tuple[str, ...] = ()
     """Scenarios whose scripts are not as they were written, or are gone."""
+    dsn: str = ""
+    """Of the server that the run copied."""
 
 
 def drawing_of(run: RunDirectory, named: Path | None) -> FoundDrawing:
     """Returns the drawing in the folder that is named, else in that of the run's workload; raises
     DirectoryRefused where there is none, or the run's scripts are not of it."""
     materials = stored_materials(run.path / WORKLOAD_COPY)
-    folder = named or _folder_of(run, materials.folder)
+    spec = tomllib.loads(run.read_text(SPEC))
+    folder = named or _folder_of(spec, materials.folder)
     if folder is None or not (folder / DRAWING).is_file():
         raise DirectoryRefused("not-of-a-drawing", named or run.path, file=DRAWING)
     file = stored_file(folder / DRAWING, DrawingFile)
@@ -40,9 +45,9 @@ def drawing_of(run: RunDirectory, named: Path | None) -> FoundDrawing:
     edited = tuple(one.name for one in file.scenarios if scripts.get(one.name) != one.script_sha256)
     if len(edited) == len(file.scenarios):
         raise DirectoryRefused("of-another-drawing", run.path, folder=folder)
-    return FoundDrawing(folder, file, edited)
+    return FoundDrawing(folder, file, edited, spec.get("target", {}).get("dsn", ""))
 
 
-def _folder_of(run: RunDirectory, beside: Path | None) -> Path | None:
-    use = tomllib.loads(run.read_text(SPEC)).get("workload", {}).get("use")
+def _folder_of(spec: Mapping[str, Any], beside: Path | None) -> Path | None:
+    use = spec.get("workload", {}).get("use")
     return beside / use if beside is not None and isinstance(use, str) else None

@@ -18,6 +18,7 @@ from pgassay.analysis.reading.own_statements import own_among
 from pgassay.refusals.refusal import DirectoryRefused
 from pgassay.samples.run_directory import RunDirectory
 
+_NO_WAIT = "CPU"
 _OTHERS = "("
 """Begins the names of rows that stand for several statements."""
 
@@ -92,6 +93,6 @@ def _sessions(signals: Sequence[TrialSignals]) -> dict[str, float]:
     found: dict[str, float] = defaultdict(float)
     for trial in signals:
         for (source, _, event), sessions in trial.values.items():
-            if source == "sessions":
+            if source == "sessions" and (event == _NO_WAIT or ":" in event):
                 found[event.partition(":")[0]] += sessions / len(signals)
     return dict(found)

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from datetime import date, timedelta
 from itertools import groupby
-from random import Random
+from random import Random, SystemRandom
 
 from pgassay.draw.masking.ordered import decimals, hex_digits, letters, ordered
 from pgassay.draw.masking.values import Kind
@@ -39,7 +39,7 @@ class Parts:
             ordered(self._found[Kind.HEX], hex_digits(random)),
             _whole_numbers(whole, random),
             {at: ordered(own, decimals(random)) for at, own in behind.items()},
-            timedelta(days=-random.randint(*_MOVED_DAYS)),
+            timedelta(days=-SystemRandom().randint(*_MOVED_DAYS)),
         )
 
 

@@ -35,15 +35,19 @@ class Masked:
 
 def masked(drawing: Drawing, random: Random | None = None) -> Masked:
     """Replaces all values but numbers of rows and guesses."""
-    return _masked(drawing, _is_data, random or SystemRandom())
+    return _masked(drawing, _is_data, random or _unforeseen())
 
 
 def without_secrets(drawing: Drawing, random: Random | None = None) -> Masked:
     """Replaces the values of parameters whose column or name says that they hold a secret, and
     takes out of all others what looks like a password."""
-    found = _masked(drawing, _is_secret, random or SystemRandom())
+    found = _masked(drawing, _is_secret, random or _unforeseen())
     scenarios = tuple(map(_redacted, found.drawing.scenarios))
     return replace(found, drawing=replace(found.drawing, scenarios=scenarios))
+
+
+def _unforeseen() -> Random:
+    return Random(SystemRandom().getrandbits(256))
 
 
 def _is_data(parameter: Parameter) -> bool:

@@ -9,6 +9,7 @@ import string
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
+from os.path import commonprefix
 from random import Random
 
 Draw = Callable[[Sequence[str]], Sequence[str]]
@@ -58,6 +59,8 @@ def decimals(random: Random) -> Draw:
 
 
 def _sample(alphabet: str, count: int, random: Random) -> list[str]:
+    if count == 1:
+        return [random.choice(alphabet)]
     return [alphabet[place] for place in sorted(random.sample(range(len(alphabet)), count))]
 
 
@@ -67,13 +70,12 @@ def ordered(texts: Iterable[str], draw: Draw) -> Mapping[str, str]:
     waiting = [(sorted(set(texts)), "")]
     while waiting:
         group, begun = waiting.pop()
+        shared = commonprefix([group[0], group[-1]]) if group else ""  # noqa: RUF071 - of letters
+        begun += "".join(draw([one])[0] for one in shared[len(begun) :])
         depth = len(begun)
         if group and len(group[0]) == depth:
             found[group[0]] = begun
             group = group[1:]
-        if len(group) == 1:
-            found[group[0]] = begun + "".join(draw([one])[0] for one in group[0][depth:])
-            continue
         branches = [(at, list(own)) for at, own in groupby(group, itemgetter(depth))]
         drawn = draw([at for at, _ in branches])
         for (_, own), letter in zip(branches, drawn, strict=True):

@@ -13,6 +13,8 @@ from pgassay.draw.writing.coverage import note_of_code
 from pgassay.notes import Note
 
 _RANGES = ("<", ">", "<=", ">=", "between", "like")
+_WRITTEN = ("values", "set", "+", "-", "*", "/", "||", "field")
+"""What such a value is decides no rows that are looked up."""
 _COUNTS = ("limit", "offset", "any")
 _FEW_CALLS = 100
 
@@ -34,7 +36,11 @@ class Written:
 def expected_of(statement: DrawnStatement, source: Source) -> list[Note]:
     """Returns why a statement is expected to miss the limits of `draw --check`; nothing where it
     is not."""
-    guessed = [one for one in statement.parameters if one.origin is Origin.TYPE]
+    guessed = [
+        one
+        for one in statement.parameters
+        if one.origin is Origin.TYPE and one.role not in _WRITTEN
+    ]
     if source is Source.LOG:
         return _because("draw/expects-guess", guessed)
     ranges = [one for one in statement.parameters if one.role in _RANGES]

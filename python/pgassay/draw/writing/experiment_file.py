@@ -59,12 +59,12 @@ def experiment_toml(
     )
 
 
-def rate_of(drawing: Drawing) -> float | None:
+def rate_of(drawing: Drawing) -> str | None:
     """Returns the transactions (1/s) that scenarios had on the source; None where none is known."""
     if not drawing.figures.seconds:
         return None
     found = sum(one.transactions for one in drawing.scenarios) / drawing.figures.seconds
-    return float(f"{found:.3g}") if found > 0 else None
+    return f"{float(f'{found:.3g}'):g}" if found > 0 else None
 
 
 def clients_of(drawing: Drawing) -> int:

@@ -22,7 +22,7 @@ from pgassay.draw.writing.coverage import (
 )
 from pgassay.draw.writing.expectations import Written, expected_of, improvements, notes_of
 from pgassay.notes import Note
-from pgassay.quantities import duration
+from pgassay.quantities import duration, share
 
 FIDELITY = "FIDELITY.md"
 _ORIGINS = {
@@ -43,7 +43,7 @@ def fidelity_md(drawing: Drawing, written: Written) -> str:
     environment = Environment(  # noqa: S701 - Markdown, whose cells the filters escape
         undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
     )
-    environment.filters.update(percent=_percent, line=_line, code=_code, duration=duration)
+    environment.filters.update(percent=share, line=_line, said=_said, code=_code, duration=duration)
     coverage = coverage_of(drawing)
     statements = [one for scenario in drawing.scenarios for one in scenario.statements]
     template = (files(__package__) / f"{FIDELITY}.j2").read_text("utf-8")
@@ -121,15 +121,15 @@ def _lost(drawing: Drawing, coverage: Coverage) -> Iterator[dict[str, Any]]:
         }
 
 
-def _percent(share: float) -> str:
-    """Per cent of a share, never 100 of a part."""
-    text = f"{100.0 * share:.3g}"
-    return f"{'99.9' if text == '100' and share < 1.0 else text} %"
-
-
 def _line(text: object) -> str:
     """One line of a list or a cell, with what would end a cell escaped."""
     return " ".join(str(text).split()).replace("|", "\\|")
+
+
+def _said(note: object) -> str:
+    """A note as a sentence of its own."""
+    text = _line(note)
+    return f"{text[:1].upper()}{text[1:]}."
 
 
 def _code(text: str) -> str:

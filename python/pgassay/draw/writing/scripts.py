@@ -10,6 +10,7 @@ from itertools import pairwise
 
 from pgassay.draw.model import DrawnScenario, DrawnStatement
 from pgassay.draw.writing.coverage import Coverage, time_of
+from pgassay.quantities import share
 
 _TENTHS = 10
 
@@ -19,7 +20,7 @@ def script_of(scenario: DrawnScenario, coverage: Coverage, *, think_times: bool 
     source."""
     lines = [
         f"-- {scenario.name}. On the source {scenario.transactions} transactions,"
-        f" {_percent(coverage.share_of(time_of(scenario)))} of the time of all statements."
+        f" {share(coverage.share_of(time_of(scenario)))} of the time of all statements."
     ]
     if scenario.explicit:
         lines.append("BEGIN;")
@@ -36,8 +37,8 @@ def script_of(scenario: DrawnScenario, coverage: Coverage, *, think_times: bool 
 def _comment(one: DrawnStatement, coverage: Coverage) -> str:
     figures = one.figures
     mean = f"{figures.time_ms / figures.calls:.3g} ms each" if figures.calls else "never ended"
-    share = _percent(coverage.share_of(figures.time_ms))
-    return f"-- {figures.calls} calls, {mean}, {share} of the time."
+    part = share(coverage.share_of(figures.time_ms))
+    return f"-- {figures.calls} calls, {mean}, {part} of the time."
 
 
 def _ended(text: str) -> str:
@@ -64,7 +65,3 @@ def _free(name: str, taken: set[str]) -> str:
     while name in taken:
         name += "_"
     return name
-
-
-def _percent(share: float) -> str:
-    return f"{100.0 * share:.3g} %"

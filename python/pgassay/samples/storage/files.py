@@ -46,11 +46,17 @@ def append_line(path: Path, entry: Mapping[str, object]) -> None:
             durable.sync_directory(path.parent)
 
 
-def make_empty(path: Path) -> None:
-    """Makes a new directory, or takes an empty one; refuses one that holds anything."""
+def refuse_filled(path: Path) -> None:
+    """Refuses a directory that holds anything, and what is no directory."""
     with clear_errors(path):
         if path.exists() and (not path.is_dir() or any(path.iterdir())):
             raise DirectoryRefused("already-exists", path)
+
+
+def make_empty(path: Path) -> None:
+    """Makes a new directory, or takes an empty one; refuses one that holds anything."""
+    refuse_filled(path)
+    with clear_errors(path):
         durable.make_directory(path, parents=True, exist_ok=True)
 
 

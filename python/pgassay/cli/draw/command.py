@@ -1,0 +1,129 @@
+"""`pgassay draw`: the options of the command.
+
+Enters: the command line. Leaves: a workload folder, or a comparison of a run with its source.
+Never: writes on the source, or shows a value of the user's.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pgassay.cli.connection import Database, DatabaseName, Host, Port, User, connection_string
+from pgassay.cli.terminal.options import Quiet, option
+from pgassay.refusals.refusal import SetupRefused
+
+_FROM_STATISTICS, _FROM_A_LOG = "From statistics", "From a log"
+_WRITING, _CHECKING = "Writing", "Checking a run"
+
+
+def draw(
+    database: Database = None,
+    dbname: DatabaseName = None,
+    host: Host = None,
+    port: Port = None,
+    user: User = None,
+    duration: Annotated[
+        str | None,
+        option("--for", "Time between two readings of the statistics [10min].", _FROM_STATISTICS),
+    ] = None,
+    skew: Annotated[
+        list[str] | None,
+        option(
+            "--skew",
+            "How unevenly rows are asked for: zipf:1.0, or SCHEMA.TABLE.COLUMN=zipf:1.0;"
+            " repeatable.",
+            _FROM_STATISTICS,
+        ),
+    ] = None,
+    transactions: Annotated[
+        Path | None,
+        option(
+            "--transactions",
+            "A TOML file that groups statements into transactions.",
+            _FROM_STATISTICS,
+        ),
+    ] = None,
+    rows: Annotated[
+        int | None,
+        option(
+            "--rows",
+            "Rows of parameters for each scenario [10000].",
+            _FROM_STATISTICS,
+            min=1,
+            max=10_000_000,
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None, option("--out", "Folder to create for the workload; required.", _WRITING)
+    ] = None,
+    think_times: Annotated[
+        bool,
+        option("--think-times", "Pause within transactions as the source's clients did.", _WRITING),
+    ] = False,
+    mask: Annotated[
+        bool,
+        option("--mask", "Replace texts, numbers and dates by others of the same order.", _WRITING),
+    ] = False,
+    check: Annotated[
+        Path | None,
+        option("--check", "Compare this run with the source of its workload.", _CHECKING),
+    ] = None,
+    of: Annotated[
+        Path | None,
+        option("--of", "The drawn workload's folder, where it has moved.", _CHECKING),
+    ] = None,
+    plans: Annotated[
+        bool,
+        option("--plans", "Compare plans, too: EXPLAIN on the source, now.", _CHECKING),
+    ] = False,
+    output_format: Annotated[
+        Literal["md", "json"] | None,
+        option("--format", "Print Markdown or one JSON object, not tables.", _CHECKING),
+    ] = None,
+    quiet: Quiet = False,
+) -> None:
+    """Draw a workload from a running server's statistics or from its log.
+
+    The server is only read: none of its statements is executed. The folder has
+    scripts, parameters, an experiment on copies of the server, and FIDELITY.md,
+    which says how true it is. Its values are your data: it is for you alone.
+    """
+    given = any(one is not None for one in (database, dbname, host, port, user))
+    dsn = connection_string(database, host, port, user, dbname) if given else None
+    for_statistics: dict[str, object] = {
+        "--for": duration,
+        "--skew": skew,
+        "--transactions": transactions,
+        "--rows": rows,
+    }
+    for_writing: dict[str, object] = {"--out": out, "--think-times": think_times, "--mask": mask}
+    if check is not None:
+        _refuse("not-for-draw-check", {**for_statistics, **for_writing})
+        from pgassay.cli.draw.checking import show_check
+
+        show_check(check, of, dsn, plans=plans, output_format=output_format)
+        return
+    _refuse("only-for-draw-check", {"--of": of, "--plans": plans, "--format": output_format})
+    if dsn is None:
+        raise SetupRefused("draw-from-what")
+    if out is None:
+        raise SetupRefused("draw-out-missing")
+    from pgassay.cli.draw.execution import Drawn, carry_out, from_statistics
+    from pgassay.cli.terminal.options import seconds_of
+    from pgassay.draw.writing.folder import Writing
+
+    seconds = seconds_of("--for", duration or "10min", 1, 86_400)
+
+    def drawn() -> Drawn:
+        return from_statistics(dsn, seconds, tuple(skew or ()), transactions, rows)
+
+    writing = Writing(dsn, None, think_times, mask, bool(skew))
+    carry_out(drawn, out, writing, quiet=quiet)
+
+
+def _refuse(code: str, options: dict[str, object]) -> None:
+    """Refuses the first option that was given."""
+    for name, value in options.items():
+        if value:
+            raise SetupRefused(code, option=name)

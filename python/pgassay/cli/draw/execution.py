@@ -1,0 +1,118 @@
+"""Carry out one `pgassay draw`: read the source, write the folder, say what it covers.
+
+Enters: what is asked. Leaves: a workload folder, a short end on stdout, progress on stderr.
+Never: leaves a folder behind where nothing could be drawn.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from shlex import quote
+
+from pgassay.cli.terminal.console import counted, err, labelled, out, print_table, silenced
+from pgassay.draw.model import Drawing
+from pgassay.draw.writing.coverage import coverage_of, largest_losses, note_of_code, time_of
+from pgassay.draw.writing.experiment_file import EXPERIMENT, FirstQuestion
+from pgassay.draw.writing.fidelity import FIDELITY
+from pgassay.draw.writing.folder import Writing, write_folder
+from pgassay.quantities import clock, share
+from pgassay.samples.storage.files import refuse_filled
+from pgassay.server.connection.session import as_target_error
+from pgassay.server.existing.observed import ObservedServer
+from pgassay.server.statements import statement
+
+_LINE_EVERY_S = 30.0
+_MOST_CHARACTERS = 70
+_VARIED = "random_page_cost"
+_LEVELS = ("1.1", "4")
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A drawing, and the first question that its server suggests."""
+
+    drawing: Drawing
+    factor: FirstQuestion | None = None
+
+
+def carry_out(draw: Callable[[], Drawn], folder: Path, writing: Writing, *, quiet: bool) -> None:
+    """Draws, writes the folder and says what is in it."""
+    refuse_filled(folder)
+    with silenced(quiet, err):
+        drawn = draw()
+        drawing = write_folder(drawn.drawing, folder, replace(writing, factor=drawn.factor))
+    _say(drawing, folder)
+
+
+def from_statistics(
+    dsn: str,
+    seconds: float,
+    skew: tuple[str, ...],
+    transactions: Path | None,
+    rows: int | None,
+) -> Drawn:
+    """Draws from the statistics of a running server."""
+    from pgassay.draw.statistics.drawing import draw_statistics
+    from pgassay.draw.statistics.options import ROWS, StatisticsOptions
+
+    err.print(f"reading the server's statistics for {clock(seconds)}; it is only read")
+    options = StatisticsOptions(
+        seconds=seconds,
+        skew=skew,
+        transactions=transactions,
+        rows=rows or ROWS,
+        progress=_Progress(seconds),
+    )
+    factor = _first_question(dsn)
+    return Drawn(draw_statistics(dsn, options), factor)
+
+
+class _Progress:
+    """Prints on stderr how far the reading is."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds, self._said_s = seconds, time.monotonic()
+
+    def __call__(self, elapsed_s: float) -> None:
+        if time.monotonic() - self._said_s >= _LINE_EVERY_S:
+            self._said_s = time.monotonic()
+            err.print(f"{clock(elapsed_s)} of {clock(self._seconds)}")
+
+
+def _first_question(dsn: str) -> FirstQuestion:
+    """The server's own value of a setting that often matters, and another."""
+    with as_target_error("looking at the server"), ObservedServer(dsn).connect() as session:
+        row = session.execute(
+            statement("existing/one_setting"), (_VARIED,), prepare=False
+        ).fetchone()
+    now = str(row[0]) if row else _LEVELS[1]
+    return FirstQuestion(_VARIED, (now, next(one for one in _LEVELS if one != now)))
+
+
+def _say(drawing: Drawing, folder: Path) -> None:
+    coverage = coverage_of(drawing)
+    labelled("written   ", str(folder))
+    labelled(
+        "covered   ",
+        f"{share(coverage.calls_share)} of the calls,"
+        f" {share(coverage.time_share)} of the time of statements on the source",
+    )
+    rows = [
+        (one.name, str(one.transactions), share(coverage.share_of(time_of(one))))
+        for one in sorted(drawing.scenarios, key=lambda one: -time_of(one))
+    ]
+    print_table(("scenario", "transactions", "time"), rows)
+    for lost in largest_losses(drawing):
+        part = share(coverage.share_of(lost.time_ms))
+        text = lost.text[:_MOST_CHARACTERS]
+        labelled(
+            "lost      ",
+            f"{text} ({counted(lost.calls, 'call')}, {part} of the time):"
+            f" {note_of_code(lost.reason)}",
+        )
+    labelled("read      ", f"{folder / FIDELITY} says how true it is")
+    for command in ("plan", "run"):
+        out.print(f"next      pgassay {command} {quote(str(folder / EXPERIMENT))}", markup=False)

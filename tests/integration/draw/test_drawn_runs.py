@@ -1,0 +1,107 @@
+"""A workload is drawn by the command, run on a copy, and compared with its source."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from pgassay.server.hosts.account import Account
+from support.runs.command import pgassay
+from support.servers.lab import LabServer, installation_named, running_lab_server
+
+PRELOADED = "shared_preload_libraries = 'pg_stat_statements'\n"
+REPLICATION = "host replication all 127.0.0.1/32 scram-sha-256\n"
+TABLES = """
+CREATE EXTENSION pg_stat_statements;
+CREATE TABLE account (id bigint PRIMARY KEY, owner text NOT NULL, balance numeric NOT NULL);
+INSERT INTO account SELECT n, 'owner ' || n, n FROM generate_series(1, 2000) AS n;
+ANALYZE account;
+"""
+LOAD = (
+    "SELECT balance FROM account WHERE id = %s",
+    "SELECT balance FROM account WHERE id = %s",
+    "UPDATE account SET balance = balance + 1 WHERE id = %s",
+)
+QUICK = (
+    ('step = "60s"', 'step = "1s"\nwarmup = "0.5s"'),
+    ("[design]", "[design]\nmin_blocks = 2\nmax_blocks = 2"),
+    ("\n# accept", '\naccept = ["sessions", "commits"] #'),
+)
+
+
+@contextmanager
+def loaded(server: LabServer) -> Iterator[None]:
+    """Statements by one client, without a pause, as long as the block lasts."""
+    over = threading.Event()
+
+    def work() -> None:
+        with psycopg.connect(server.dsn(), autocommit=True) as session:
+            number = 0
+            while not over.is_set():
+                number = number % 2000 + 1
+                for text in LOAD:
+                    session.execute(text, (number,))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+@pytest.fixture(scope="module")
+def source(account: Account, servers_base: Path) -> Iterator[LabServer]:
+    with running_lab_server(
+        installation_named("embedded-18"), account, servers_base, PRELOADED
+    ) as server:
+        rules = server.cluster.workspace.data / "pg_hba.conf"
+        rules.write_text(rules.read_text() + REPLICATION)
+        with server.admin() as session:
+            session.execute("SELECT pg_reload_conf()")
+            session.execute(TABLES.encode())
+        yield server
+
+
+@pytest.fixture(scope="module")
+def folder(source: LabServer, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("drawn") / "shop"
+    with loaded(source):
+        done = pgassay("draw", source.place(), "--for", "2s", "--out", out, **source.variables())
+    assert done.returncode == 0, done.stderr
+    assert "select-account-by-id" in done.stdout
+    assert f"pgassay run {out / 'experiment.toml'}" in done.stdout
+    return out
+
+
+def test_what_is_drawn_runs_on_a_copy_and_is_compared_with_its_source(
+    source: LabServer, folder: Path, tmp_path: Path, own_base: Path
+) -> None:
+    spec, text = folder / "quick.toml", (folder / "experiment.toml").read_text()
+    for before, after in QUICK:
+        assert before in text
+        text = text.replace(before, after)
+    spec.write_text(text)
+    assert pgassay("plan", spec, **source.variables()).returncode == 0
+    run = tmp_path / "run"
+    done = pgassay("run", spec, "--out", run, **source.variables())
+    assert done.returncode == 0, done.stderr
+    shown = pgassay("draw", "--check", run, "--plans", "--format", "json", **source.variables())
+    assert shown.returncode == 0, shown.stderr
+    checked = json.loads(shown.stdout)
+    assert checked["true"], checked
+    look = next(one for one in checked["statements"] if one["text"].startswith("SELECT"))
+    assert look["calls_share"]["source"] == pytest.approx(2 / 3, abs=0.01)
+    assert look["calls_share"]["run"] == pytest.approx(2 / 3, abs=0.1)
+    assert look["rows"] == {"source": pytest.approx(1.0), "run": pytest.approx(1.0)}
+    assert look["plan"]["source"] == look["plan"]["run"] is not None
+    table = pgassay("draw", "--check", run)
+    assert "SELECT balance FROM account" in table.stdout
+    assert not any(b"owner 1" in one.read_bytes() for one in run.rglob("*") if one.is_file())
