@@ -376,6 +376,56 @@ class Merging:
         """The whole, once; `started_ns` is taken for the time at which all began."""
 
 @final
+class Replay:
+    """One replay of a trace: sessions that connect and leave at their times, each statement with
+    its own parameters.
+
+    `settings` is JSON::
+
+        {"connection": {…as for Load…}, "application_name": "pgassay load",
+         "speed": 1.0, "sessions": 40, "rate": 900.0, "statements": 10000,
+         "interval_s": 1.0, "limit_s": 3600.0, "busy_poll_us": 0}
+
+    speed: null is as fast as answers come. sessions: the most that may be open at one time.
+    statements: how many of their numbers are counted apart.
+    """
+
+    def __init__(self, settings: str) -> None:
+        """Raises ConfigurationError."""
+    def connect(self) -> None:
+        """Open and close one session. Raises ConnectionFailed."""
+    def feed(self, rows: dict[str, bytes]) -> bool:
+        """Hand over the next rows, and wait while enough are ahead; False once the replay has
+        ended.
+
+        Columns, little-endian, one value a row: session (i4), at_us (i8), kind (u1: connect,
+        simple, extended, prepared, disconnect), statement and name (i4, the place of a text, −1 for
+        none), failed_there (u1), is_last (u1, of its session); first_value (u4, one more than
+        rows: where the row's parameters begin), value_is_null (u1). Texts are `values`,
+        `statements` and `names`: UTF-8 one after the other, with `…_ends` (u4, from 0).
+        `numbers` (u4) has the number of each of `statements`. Raises ConfigurationError.
+        """
+    def end_of_trace(self) -> None:
+        """Say that no more rows come."""
+    def start(self, at_ns: int | None = None) -> None:
+        """Begin, now or at a time of `now_ns`; returns at once. Raises CoreError."""
+    def started_ns(self) -> int | None:
+        """When the replay began; None before."""
+    def stop(self) -> None:
+        """Ask for an early end."""
+    def wait(self, timeout_s: float) -> bool:
+        """True when the replay has ended."""
+    def progress(self) -> str:
+        """JSON of totals so far, as of `Load.progress`."""
+    def result(self) -> str:
+        """JSON of the whole, as of `Load.result`, once ended. Raises CoreError."""
+    def figures(self) -> str:
+        """JSON of what only a replay counts, once ended: sessions, transactions, failures here and
+        at the source, lateness (null without a speed), and counts by number of the statement."""
+    def intervals(self) -> dict[str, list[object]]:
+        """The columns of `Load.intervals`."""
+
+@final
 class Sampler:
     """Reads one server and, if asked, this host on a jittered clock, from connections of its own.
 

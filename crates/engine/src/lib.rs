@@ -13,6 +13,7 @@
 //! - `record`, `log`: counts of transactions; files of pgbench's format.
 //! - `setup`, `sessions`: what all threads share; opening sessions.
 //! - `client`, `worker`: one connection; one thread with its clients.
+//! - `replay`: a trace instead of scripts, by the same sessions, network and counts.
 //! - `outcome`: what all workers, and all engines of a load, counted: as rows, JSON and bytes.
 //!
 //! Decisions of this crate:
@@ -71,6 +72,7 @@ mod parameters;
 mod program;
 mod random;
 mod record;
+mod replay;
 mod schedule;
 mod script;
 mod sessions;
@@ -81,4 +83,5 @@ pub use error::EngineError;
 pub use load::{Load, Progress};
 pub use outcome::{Intervals, LEADING_BITS, Merging, Outcome};
 pub use parameters::{ColumnPart, Kind, Rows, RowsProblem};
+pub use replay::{Columns, Figures, Replay, Texts};
 pub use script::{check_script, check_sql, script_statements};

@@ -32,7 +32,7 @@ use crate::worker::clients::open_clients;
 use crate::worker::running::{Running, RunningGuard};
 
 /// Time for the threads to be ready when the schedule begins.
-const LEAD_NS: i64 = 5_000_000;
+pub(crate) const LEAD_NS: i64 = 5_000_000;
 
 pub struct Load {
     setup: Arc<Setup>,
@@ -72,6 +72,47 @@ pub struct Progress {
     pub latency_ms2: f64,
     pub lag_ms: f64,
     pub tps: f64,
+}
+
+impl Progress {
+    /// The totals so far; nothing of a schedule before it has begun.
+    pub(crate) fn of(shared: &Shared, schedule: Option<&Schedule>) -> Progress {
+        let totals = shared.totals();
+        let mut progress = Progress {
+            elapsed_s: 0.0,
+            step: 0,
+            clients: 0,
+            measured: false,
+            transactions: totals.transactions,
+            failed: totals.failed,
+            skipped: totals.skipped,
+            retried: totals.retried,
+            retries: totals.retries,
+            latency_ms: totals.latency_ns as f64 / 1e6,
+            latency_ms2: totals.latency_square / 1e12,
+            lag_ms: totals.lag_ns as f64 / 1e6,
+            tps: 0.0,
+        };
+        let Some(schedule) = schedule else {
+            return progress;
+        };
+        let end_ns = schedule.end_ns().min(shared.limit_ns());
+        let now_ns = clock::now_ns().clamp(schedule.start_ns(), end_ns.max(schedule.start_ns()));
+        progress.elapsed_s = (now_ns - schedule.start_ns()) as f64 / 1e9;
+        // At the end of the load the last step is shown.
+        let position = schedule.position(now_ns.min(end_ns.saturating_sub(1)));
+        let step = position.map_or(0, |position| position.step);
+        if let Some(span) = schedule.steps.get(step) {
+            progress.step = step;
+            progress.clients = span.clients;
+            progress.measured = span.measured;
+        }
+        if let Some(position) = schedule.position(totals.interval_start_ns) {
+            let (start_ns, end_ns) = schedule.bounds(position);
+            progress.tps = totals.interval_transactions as f64 * 1e9 / (end_ns - start_ns) as f64;
+        }
+        progress
+    }
 }
 
 impl Load {
@@ -224,47 +265,13 @@ impl Load {
 
     #[must_use]
     pub fn progress(&self) -> Progress {
-        let totals = self.shared.totals();
         let state = self.state();
         let schedule = match &*state {
             State::Started { schedule, .. } => Some(schedule),
             State::Ended(outcome) => Some(&outcome.schedule),
             _ => None,
         };
-        let mut progress = Progress {
-            elapsed_s: 0.0,
-            step: 0,
-            clients: 0,
-            measured: false,
-            transactions: totals.transactions,
-            failed: totals.failed,
-            skipped: totals.skipped,
-            retried: totals.retried,
-            retries: totals.retries,
-            latency_ms: totals.latency_ns as f64 / 1e6,
-            latency_ms2: totals.latency_square / 1e12,
-            lag_ms: totals.lag_ns as f64 / 1e6,
-            tps: 0.0,
-        };
-        let Some(schedule) = schedule else {
-            return progress;
-        };
-        let end_ns = schedule.end_ns().min(self.shared.limit_ns());
-        let now_ns = clock::now_ns().clamp(schedule.start_ns(), end_ns.max(schedule.start_ns()));
-        progress.elapsed_s = (now_ns - schedule.start_ns()) as f64 / 1e9;
-        // At the end of the load the last step is shown.
-        let position = schedule.position(now_ns.min(end_ns.saturating_sub(1)));
-        let step = position.map_or(0, |position| position.step);
-        if let Some(span) = schedule.steps.get(step) {
-            progress.step = step;
-            progress.clients = span.clients;
-            progress.measured = span.measured;
-        }
-        if let Some(position) = schedule.position(totals.interval_start_ns) {
-            let (start_ns, end_ns) = schedule.bounds(position);
-            progress.tps = totals.interval_transactions as f64 * 1e9 / (end_ns - start_ns) as f64;
-        }
-        progress
+        Progress::of(&self.shared, schedule)
     }
 
     /// The outcome, once the load has ended.
@@ -287,7 +294,7 @@ impl Load {
                             limit_ns: self.shared.limit_ns(),
                             connect_ns: self.connect_ns.load(Ordering::Relaxed),
                         };
-                        let report = ShareReport::new(&schedule, &arrivals, times, reports);
+                        let report = ShareReport::new(&schedule, Some(&arrivals), times, reports);
                         let (configuration, program) =
                             (&self.setup.configuration, &self.setup.program);
                         let outcome = Outcome::new(configuration, program, &schedule, report);
@@ -391,7 +398,7 @@ fn join(workers: Vec<JoinHandle<Result<Report, String>>>) -> Result<Vec<Report>,
         .collect()
 }
 
-fn panic_text(panic: &(dyn Any + Send)) -> String {
+pub(crate) fn panic_text(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| panic.downcast_ref::<String>().cloned())
         .unwrap_or_else(|| "no message".to_owned())

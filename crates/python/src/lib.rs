@@ -7,6 +7,7 @@ mod errors;
 mod load;
 mod parameters;
 mod profile;
+mod replay;
 mod sampler;
 
 use pyo3::prelude::*;
@@ -21,6 +22,8 @@ mod _core {
     use crate::parameters::Parameters;
     #[pymodule_export]
     use crate::profile::{draw_difference, draw_flame_graph, fold_stacks, pprof, speedscope};
+    #[pymodule_export]
+    use crate::replay::Replay;
     #[pymodule_export]
     use crate::sampler::Sampler;
 

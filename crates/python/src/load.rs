@@ -188,7 +188,7 @@ impl Merged {
     }
 }
 
-fn columns(py: Python<'_>, intervals: Intervals) -> PyResult<Bound<'_, PyDict>> {
+pub fn columns(py: Python<'_>, intervals: Intervals) -> PyResult<Bound<'_, PyDict>> {
     let names: Vec<_> = intervals
         .scenario_names
         .iter()
@@ -223,11 +223,11 @@ fn columns(py: Python<'_>, intervals: Intervals) -> PyResult<Bound<'_, PyDict>> 
     Ok(columns)
 }
 
-fn json(text: serde_json::Result<String>) -> PyResult<String> {
+pub fn json(text: serde_json::Result<String>) -> PyResult<String> {
     text.map_err(|error| CoreError::new_err(error.to_string()))
 }
 
-fn engine_error(error: EngineError) -> PyErr {
+pub fn engine_error(error: EngineError) -> PyErr {
     match error {
         EngineError::Session(error) => connection_failed(&error),
         EngineError::Descriptors { .. } => ConnectionFailed::new_err(error.to_string()),

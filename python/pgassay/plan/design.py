@@ -16,7 +16,7 @@ from dataclasses import replace
 
 from pgassay.errors import SpecError
 from pgassay.plan.factorial.combinations import combine
-from pgassay.plan.model import Arm, Endpoint, Factor, Plan, PlannedTrial
+from pgassay.plan.model import Arm, Endpoint, Factor, Plan, PlannedTrial, Replayed
 from pgassay.plan.modes import BLOCKS, DUET, SWITCHBACK, blocks_of, choose_mode
 from pgassay.plan.orders import balanced_orders, directories, plot_orders
 from pgassay.plan.plots import choose_plots, restarts_every_trial, whole_plots
@@ -151,7 +151,15 @@ def _experiment(spec: Spec, *, calibrates: bool) -> Plan:
         modes_refused=mode.refused,
         held_mode=mode.name if calibrates else BLOCKS,
         endpoints=() if only_describes else _endpoints(spec),
+        replay=_replay(spec),
     )
+
+
+def _replay(spec: Spec) -> Replayed | None:
+    facts = spec.trace
+    if facts is None:
+        return None
+    return Replayed(facts.statements, facts.sessions, spec.file.load.speed)
 
 
 def _endpoints(spec: Spec) -> tuple[Endpoint, ...]:

@@ -137,6 +137,24 @@ class Gate:
 
 
 @dataclass(frozen=True)
+class Replayed:
+    """The trace that every trial replays."""
+
+    statements: int
+    sessions: int
+    speed: float | None
+    """Times as fast as at the source; None for no pauses."""
+
+    def described(self) -> Note:
+        """Returns a line such as `replay of 900 statements in 12 sessions, speed 1`."""
+        statements = Note.of("plan/replay-statements", n=self.statements)
+        sessions = Note.of("plan/replay-sessions", n=self.sessions)
+        if self.speed is None:
+            return Note.of("plan/replay-unpaced", statements=statements, sessions=sessions)
+        return Note.of("plan/replay", statements=statements, sessions=sessions, speed=self.speed)
+
+
+@dataclass(frozen=True)
 class Plan:
     """The whole design of an experiment, up to the last block that may be needed."""
 
@@ -195,6 +213,7 @@ class Plan:
     prior run of this load on this host says."""
     dropped: Mapping[str, int] = field(default_factory=dict)
     """Arm → the last block that has it: its verdicts were reached while others were open."""
+    replay: Replayed | None = None
 
     @property
     def stops(self) -> str:

@@ -65,7 +65,7 @@ def steps_of(load: LoadTable) -> tuple[Step, ...]:
         measured = stage_steps(load.stages, load.rate[0] if load.rate else None)
     else:
         measured = level_steps(load.clients, load.rate, load.step)
-    warms_up = load.command is None or load.warmup_command is not None
+    warms_up = load.runs_scripts or load.warmup_command is not None
     return warmed_up(measured, load.warmup if warms_up else None)
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from pgassay.spec.factors.kinds import written_factors
 from pgassay.spec.factors.variants import Variants
+from pgassay.spec.load.trace_file import TraceFacts
 from pgassay.spec.model import ExperimentFile
 from pgassay.spec.workload.folder import Workload
 
@@ -30,6 +31,8 @@ class Spec:
     """The contents of files that levels name."""
     untrusted: bool = False
     """Whether its SQL runs as a role without rights outside of its database."""
+    trace: TraceFacts | None = None
+    """Of the trace that `load.replay` names."""
 
     @property
     def question(self) -> str:

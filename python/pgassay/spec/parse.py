@@ -13,6 +13,8 @@ from pathlib import Path
 from pgassay.refusals.refusal import Refusal, found_by, refuse
 from pgassay.spec.experiment import Spec
 from pgassay.spec.factors.variants import Variants, read_variants
+from pgassay.spec.load.replayed import as_step, trace_of
+from pgassay.spec.load.trace_file import TraceFacts
 from pgassay.spec.model import ExperimentFile
 from pgassay.spec.reading.tables import parsed_toml, read_table
 from pgassay.spec.reading.texts import text_of
@@ -56,6 +58,7 @@ def load_spec(
         materials=None if found is None else (found.workload, found.variants),
         must_name_workload=not is_run,
         untrusted=untrusted or (found is not None and found.untrusted),
+        trace=None if found is None else found.trace,
     )
 
 
@@ -70,10 +73,12 @@ def parse_spec(
     materials: tuple[Workload, Variants] | None = None,
     must_name_workload: bool = False,
     untrusted: bool = False,
+    trace: TraceFacts | None = None,
 ) -> Spec:
     """Checks the text of an experiment file; its relative paths start from the folder `beside`.
 
-    `metric` is that of a stored plan. A run goes on with it whatever newer rules say.
+    `metric` is that of a stored plan, and `trace` that of a stored run, which may be gone. A run
+    goes on with the metric whatever newer rules say.
     """
     file = read_table(ExperimentFile, text, source)
     if untrusted and materials is None:  # else it was checked when the run was begun
@@ -82,6 +87,9 @@ def parse_spec(
     overruled = {"mode": mode, "metric": metric}
     changed = {name: value for name, value in overruled.items() if value is not None}
     file = file.model_copy(update={"design": file.design.model_copy(update=changed)})
+    if file.load.replay is not None:
+        trace = trace or _trace(file, beside, source)
+        file = file.model_copy(update={"load": as_step(file.load, trace)})
     refuse(password_in(text), source)
     checks = [*([no_workload] if must_name_workload else []), *OF_TABLES]
     refuse(found_by([*checks, *([unfit_metric] if metric is None else [])], file), source)
@@ -103,6 +111,7 @@ def parse_spec(
         folder=beside.resolve(),
         variants=materials[1],
         untrusted=untrusted,
+        trace=trace,
     )
     refuse(found_by(OF_FACTORS, spec), source)
     refuse(found_by(OF_ARMS, spec), source)
@@ -112,6 +121,13 @@ def parse_spec(
 def _warmed_up(file: ExperimentFile, workloads: Sequence[Workload]) -> ExperimentFile:
     """The file with the longest warm-up of its workloads, where it names none itself."""
     known = [one.warmup_s for one in workloads if one.warmup_s is not None]
-    if not known or "warmup" in file.load.model_fields_set or file.load.command is not None:
+    if not known or "warmup" in file.load.model_fields_set or not file.load.runs_scripts:
         return file
     return file.model_copy(update={"load": file.load.model_copy(update={"warmup": max(known)})})
+
+
+def _trace(file: ExperimentFile, beside: Path, source: str) -> TraceFacts:
+    try:
+        return trace_of(file.load, beside).facts
+    except Refusal as refusal:
+        raise refusal.in_file(source) from None

@@ -14,6 +14,7 @@ from pgassay.json_text import decoded
 from pgassay.refusals.refusal import Refusal, UnfitValue
 from pgassay.spec.experiment import Spec
 from pgassay.spec.factors.variants import Variants
+from pgassay.spec.load.trace_file import TraceFacts
 from pgassay.spec.reading.texts import text_of
 from pgassay.spec.workload.folder import Workload
 from pgassay.stored_model import dataclass_of
@@ -33,6 +34,8 @@ class Materials:
     """Where the experiment file's relative paths start, if that is stored."""
     untrusted: bool
     """Whether the run was begun with --untrusted."""
+    trace: TraceFacts | None = None
+    """Of the trace that the run replays."""
 
 
 def materials_to_json(spec: Spec) -> dict[str, Any]:
@@ -40,6 +43,8 @@ def materials_to_json(spec: Spec) -> dict[str, Any]:
     found = {"schema": _SCHEMA, "folder": str(spec.folder), **asdict(spec.workload)}
     if spec.untrusted:
         found["untrusted"] = True
+    if spec.trace is not None:
+        found["trace"] = asdict(spec.trace)
     stored = spec.variants.to_json()
     return {**found, "variants": stored} if stored else found
 
@@ -52,12 +57,13 @@ def stored_materials(path: Path) -> Materials:
             raise UnfitValue("stored-key-missing", place="schema")
         if stored["schema"] != _SCHEMA:
             raise Refusal("workload-of-another-schema").in_file(str(path))
-        folder = stored.get("folder")
+        folder, trace = stored.get("folder"), stored.get("trace")
         return Materials(
             dataclass_of(Workload, stored),
             dataclass_of(Variants, stored.get("variants", {})),
             Path(folder) if isinstance(folder, str) else None,
             bool(stored.get("untrusted", False)),
+            None if trace is None else dataclass_of(TraceFacts, trace),
         )
     except UnfitValue as error:
         raise error.refusal.in_file(str(path)) from None

@@ -20,6 +20,7 @@ from pgassay.spec.parse import load_spec
 from pgassay.spec.reading.tables import read_table
 from pgassay.spec.workload.folder import load_workload
 from support.docs.pages import Block
+from support.load.traces import Row, write_trace
 
 _READY = Path(pgassay.__file__).parent / "workloads" / "payments"
 _ANY_WORKLOAD = '\n[workload]\nuse = "payments-write"\n'
@@ -51,6 +52,8 @@ def toml_mistake(block: Block, folder: Path) -> str | None:
         else:
             path = folder / "fragment.toml"
             path.write_text(text)
+            if (trace := tables.get("load", {}).get("replay")) is not None:
+                write_trace(folder / trace, [Row(0, at, "simple", "SELECT 1") for at in (0, 1000)])
             if "slices" in tables.get("load", {}):
                 read_slices(str(path))
             else:

@@ -67,11 +67,11 @@ pub struct StepOutcome {
 }
 
 impl ShareReport {
-    /// The report of one engine.
+    /// The report of one engine; without arrivals nothing was claimed of them.
     #[must_use]
     pub fn new(
         schedule: &Schedule,
-        arrivals: &Arrivals,
+        arrivals: Option<&Arrivals>,
         times: LoadTimes,
         mut workers: Vec<Report>,
     ) -> ShareReport {
@@ -96,7 +96,7 @@ impl ShareReport {
         share.connections.sort_unstable();
         let ended = schedule.ended_at(end_ns);
         for (number, (step, span)) in share.steps.iter_mut().zip(&ended.steps).enumerate() {
-            step.backlog += arrivals.unclaimed(number, span.end_ns);
+            step.backlog += arrivals.map_or(0, |all| all.unclaimed(number, span.end_ns));
             step.client_limited = is_client_limited(step, span, &share.rows, number);
         }
         share

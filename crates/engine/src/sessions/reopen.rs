@@ -1,6 +1,6 @@
 //! Opens sessions while a load runs.
 //!
-//! Enters: clients of a worker that need a session. Leaves: opened sessions and refusals, and a
+//! Enters: how a session is opened, clients of a worker that need one. Leaves: opened sessions and refusals, and a
 //! byte on the worker's socket for each. Never: blocks the worker: separate threads open the
 //! sessions; they end when the worker has ended.
 
@@ -12,16 +12,18 @@ use std::thread;
 
 use pgassay_session::{Stream, clock};
 
-use crate::config::Assignment;
+use crate::error::EngineError;
 use crate::record::thread_cpu_ns;
-use crate::sessions::open::{Opened, open_session};
-use crate::setup::Setup;
+use crate::sessions::open::Opened;
 
 /// Sessions that one worker opens at a time; the server forks for each.
 const MOST_THREADS: usize = 8;
 
-pub struct SessionOpener {
-    requests: Sender<(usize, Assignment)>,
+/// Opens one session for what was requested.
+pub type Open<T> = Arc<dyn Fn(T) -> Result<Opened, EngineError> + Send + Sync>;
+
+pub struct SessionOpener<T> {
+    requests: Sender<(usize, T)>,
     answers: Receiver<Answer>,
 }
 
@@ -33,9 +35,9 @@ pub struct Answer {
     pub cpu_ns: i64,
 }
 
-impl SessionOpener {
+impl<T: Send + 'static> SessionOpener<T> {
     /// Starts the threads; the stream wakes the worker.
-    pub fn start(setup: &Arc<Setup>, clients: usize) -> io::Result<(SessionOpener, Stream)> {
+    pub fn start(open: &Open<T>, clients: usize) -> io::Result<(SessionOpener<T>, Stream)> {
         let (waker, wake_receiver) = UnixStream::pair()?;
         // Waking must not block if the worker has not read earlier bytes yet.
         waker.set_nonblocking(true)?;
@@ -45,7 +47,7 @@ impl SessionOpener {
         let waiting = Arc::new(Mutex::new(waiting));
         for _ in 0..clients.clamp(1, MOST_THREADS) {
             let opener_thread = OpenerThread {
-                setup: Arc::clone(setup),
+                open: Arc::clone(open),
                 waiting: Arc::clone(&waiting),
                 done: done.clone(),
                 waker: Arc::clone(&waker),
@@ -60,9 +62,9 @@ impl SessionOpener {
         ))
     }
 
-    pub fn request(&self, place: usize, assignment: Assignment) {
+    pub fn request(&self, place: usize, wanted: T) {
         // The threads live as long as this sender does.
-        let _ = self.requests.send((place, assignment));
+        let _ = self.requests.send((place, wanted));
     }
 
     pub fn answer(&self) -> Option<Answer> {
@@ -70,18 +72,18 @@ impl SessionOpener {
     }
 }
 
-struct OpenerThread {
-    setup: Arc<Setup>,
-    waiting: Arc<Mutex<Receiver<(usize, Assignment)>>>,
+struct OpenerThread<T> {
+    open: Open<T>,
+    waiting: Arc<Mutex<Receiver<(usize, T)>>>,
     done: Sender<Answer>,
     waker: Arc<UnixStream>,
 }
 
-impl OpenerThread {
+impl<T> OpenerThread<T> {
     fn run(self) {
-        while let Some((place, assignment)) = self.next() {
+        while let Some((place, wanted)) = self.next() {
             let (begun_ns, cpu_ns) = (clock::now_ns(), thread_cpu_ns());
-            let session = open_session(assignment, &self.setup).map_err(|error| error.to_string());
+            let session = (self.open)(wanted).map_err(|error| error.to_string());
             let answer = Answer {
                 place,
                 session,
@@ -96,7 +98,7 @@ impl OpenerThread {
         }
     }
 
-    fn next(&self) -> Option<(usize, Assignment)> {
+    fn next(&self) -> Option<(usize, T)> {
         let waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         waiting.recv().ok()
     }

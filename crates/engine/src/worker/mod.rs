@@ -14,10 +14,12 @@ use std::time::Duration;
 use pgassay_session::{Stream, clock};
 
 use crate::client::{Client, WorkerContext};
+use crate::config::Assignment;
 use crate::messages::{Malformed, TERMINATE};
 use crate::network::{Event, Network, Sink};
 use crate::record::Report;
-use crate::sessions::reopen::SessionOpener;
+use crate::sessions::open::open_session;
+use crate::sessions::reopen::{Open, SessionOpener};
 use crate::setup::Setup;
 
 /// How long transactions running at the end may take until they are cut, and those running when
@@ -37,7 +39,7 @@ pub struct Worker<'p, N> {
     output: Vec<u8>,
     /// The step and slice whose clients have been started.
     begun: (Option<usize>, Option<usize>),
-    opener: Option<SessionOpener>,
+    opener: Option<SessionOpener<Assignment>>,
     /// When running statements were cancelled.
     cancelled_ns: Option<i64>,
 }
@@ -57,7 +59,9 @@ impl<'p, N: Network> Worker<'p, N> {
         }
         let mut opener = None;
         if setup.reconnects() {
-            let (started, waker) = SessionOpener::start(setup, clients.len())?;
+            let of_load = Arc::clone(setup);
+            let open: Open<Assignment> = Arc::new(move |wanted| open_session(wanted, &of_load));
+            let (started, waker) = SessionOpener::start(&open, clients.len())?;
             network.add(clients.len(), waker)?;
             opener = Some(started);
         }

@@ -48,6 +48,9 @@ def carry_out(options: LoadOptions) -> None:
     if options.show_script is not None or "list" in (options.builtins or []):
         _print_builtins(options.show_script)
         return
+    if options.replay is not None:
+        _replay(options)
+        return
     choices = None
     if options.search is not None:
         from pgassay.cli.load.search import probe_options, search_choices  # start-up time
@@ -58,12 +61,7 @@ def carry_out(options: LoadOptions) -> None:
     # Before the connection, as pgbench does: a mistake in a script is the user's to mend first.
     parse_scripts(request.scenarios, allow_shell=options.allow_shell, protocol=request.protocol)
     check_intervals_file(options.intervals)
-    parameters = resolve(
-        connection_string(
-            options.database, options.host, options.port, options.user, options.dbname
-        )
-    )
-    warn_of_killed_runs(parameters)
+    parameters = _server(options)
     request = _scaled(request, options, parameters)
     if not options.no_vacuum:
         for refusal in vacuum_pgbench_tables(parameters, everything=options.vacuum_all):
@@ -74,6 +72,25 @@ def carry_out(options: LoadOptions) -> None:
         run_search(choices, request, parameters, as_json=options.as_json)
     else:
         _run(options, request, parameters)
+
+
+def _replay(options: LoadOptions) -> None:
+    from pgassay.cli.load.replaying import replay_request, run_replay  # start-up time
+
+    request = replay_request(options)
+    parameters = _server(options)
+    server = server_object(parameters) if options.as_json else {}
+    run_replay(options, request, parameters, server)
+
+
+def _server(options: LoadOptions) -> ConnectionParameters:
+    parameters = resolve(
+        connection_string(
+            options.database, options.host, options.port, options.user, options.dbname
+        )
+    )
+    warn_of_killed_runs(parameters)
+    return parameters
 
 
 def _run(options: LoadOptions, request: LoadRequest, parameters: ConnectionParameters) -> None:

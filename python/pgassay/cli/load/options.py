@@ -208,6 +208,15 @@ class LoadOptions:
         _shape("--busy-poll", "How long a thread polls for answers before it sleeps: 50us [off]."),
     ] = None
 
+    replay: Annotated[
+        Path | None,
+        _shape("--replay", "Replay this trace, drawn from a server's log, instead of scripts."),
+    ] = None
+    speed: Annotated[
+        str | None,
+        _shape("--speed", "Of --replay: 0.1 to 100 times as fast as at the source, or max [1]."),
+    ] = None
+
     search: Annotated[str | None, _search("--search", "The objective, such as 'p99 <= 20ms'.")] = (
         None
     )

@@ -226,6 +226,7 @@ def refuse_contradictions(o: LoadOptions) -> None:
         ("--log-prefix", o.log_prefix, "-l", o.log),
         ("--sampling-rate", o.sampling_rate, "-l", o.log),
         ("--aggregate-interval", o.aggregate_interval, "-l", o.log),
+        ("--speed", o.speed, "--replay", o.replay),
         ("--over", o.over, "--search", o.search),
         ("--from", o.lowest, "--search", o.search),
         ("--to", o.highest, "--search", o.search),

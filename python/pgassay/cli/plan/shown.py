@@ -182,6 +182,8 @@ def _print_load(spec: Spec, drawn: Plan) -> None:
         labelled("load      ", generators.described)
     if command is not None:
         labelled("load      ", shlex.join(command))
+    elif drawn.replay is not None:
+        labelled("load      ", str(drawn.replay.described()))
     else:
         shares = [scenario for scenario in spec.workload.scenarios if scenario.weight > 0]
         total = sum(scenario.weight for scenario in shares)

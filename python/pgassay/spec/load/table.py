@@ -71,6 +71,18 @@ ENGINE_KEYS = (
 )
 """Options of pgassay's engine; a program in `command` has its own."""
 COMMAND_KEYS = ("warmup_command", "throughput", "latency", "time_limit")
+REPLAY_KEYS = frozenset(
+    {"replay", "speed", "settings", "sslmode", "interval", "busy_poll", "time_limit"}
+)
+"""Keys that a replay has; its trace says all else."""
+
+
+def _speed(value: Any) -> Any:
+    if value == "max":
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0.1 <= value <= 100:
+        raise UnfitValue("speed-form")
+    return float(value)
 
 
 def _clients(value: Any) -> Any:
@@ -242,6 +254,18 @@ class LoadTable(Table):
     generators: GeneratorsTable | None = Field(
         None, description="load generators on several machines; left out, this machine is the one"
     )
+    replay: str | None = Field(
+        None,
+        description="a trace to replay instead of the workload's scripts, drawn from a server's"
+        " log",
+    )
+    speed: Annotated[
+        float | None,
+        BeforeValidator(_speed),
+        WithJsonSchema({"type": ["number", "string"], "description": "0.1 to 100, or 'max'"}),
+    ] = Field(
+        1.0, description="of a replay: 0.1 to 100 times that of the source, or max: no pauses"
+    )
     command: Annotated[tuple[str, ...], Field(strict=False, min_length=1)] | None = Field(
         None, description="another program as the load, with its arguments"
     )
@@ -254,12 +278,21 @@ class LoadTable(Table):
     latency: LatencyTable | None = Field(
         None, description="where command writes its latencies; left out, there are none"
     )
-    time_limit: Duration = Field(3600.0, description="time after which command is stopped")
+    time_limit: Duration = Field(
+        3600.0,
+        description="time after which command is stopped, or a replay is that has not ended so long"
+        " after its planned end",
+    )
 
     @property
     def is_open(self) -> bool:
         """Whether the engine starts transactions at a rate, and so measures response times."""
         return self.rate is not None and self.command is None
+
+    @property
+    def runs_scripts(self) -> bool:
+        """Whether the load is the workload's scripts, run by the engine."""
+        return self.command is None and self.replay is None
 
     @property
     def varies(self) -> Literal["clients", "rate"]:
@@ -269,6 +302,12 @@ class LoadTable(Table):
     @model_validator(mode="after")
     def _fits_together(self) -> LoadTable:
         given = self.model_fields_set
+        if self.replay is not None:
+            for key in sorted(given - REPLAY_KEYS):
+                raise UnfitValue("not-with-replay", key=key)
+            return self
+        if "speed" in given:
+            raise UnfitValue("speed-without-replay")
         if self.stages is not None:
             for other in ("clients", "step"):
                 if other in given:

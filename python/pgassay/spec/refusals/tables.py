@@ -126,6 +126,23 @@ def unfit_generators(file: ExperimentFile) -> Iterator[Refusal]:
         yield Refusal("generators-and-placement")
 
 
+def beside_a_replay(file: ExperimentFile) -> Iterator[Refusal]:
+    """Refuses what a replay, which is one step on one server, cannot give."""
+    if file.load.replay is None:
+        return
+    given = {
+        "target.fleet": file.target.fleet is not None,
+        "design.mode": file.design.mode != "blocks",
+        "profile": file.profile is not None,
+        "factors.scenarios": bool(file.factors.scenarios),
+        "factors.weights": bool(file.factors.weights),
+        "factors.client": bool(file.factors.client.model_fields_set),
+    }
+    for key, is_given in given.items():
+        if is_given:
+            yield Refusal("not-of-a-replay", key)
+
+
 def tls_without_a_network(file: ExperimentFile) -> Iterator[Refusal]:
     """Refuses TLS to a server of pgassay's own, which is reached by a socket."""
     varied = file.factors.client.sslmode is not None
@@ -229,6 +246,7 @@ OF_TABLES = (
     unfit_knobs,
     profile_of_alternating_arms,
     unfit_generators,
+    beside_a_replay,
     tls_without_a_network,
     held_and_varied,
 )

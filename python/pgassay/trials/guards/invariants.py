@@ -58,7 +58,7 @@ class Conditions:
 
 def conditions_of(spec: Spec, arm: Arm, own_backends: Collection[int] = ()) -> Conditions:
     """Returns the conditions of an arm; `spec` is the arm's own."""
-    is_engine = spec.file.load.command is None
+    is_engine = spec.file.load.runs_scripts
     return Conditions(
         settings={*spec.file.settings.postgres, *arm.settings},
         varied=spec.file.factors.postgres.keys(),

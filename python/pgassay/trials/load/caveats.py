@@ -29,6 +29,8 @@ _SKEW_MS = 20.0
 """Generators should begin within this time; a step's first and last interval show more."""
 _EDGE_MS = 5.0
 """Idle connections should switch to the next slice within this time."""
+_LATE_MS = 5.0
+"""The 99th percentile of the statements of a replay should begin within this time."""
 _CROSSING_SHARE = 0.1
 """Share of transactions that count for no variant; beyond it long ones are missing."""
 _TOO_FEW_FOR_P99 = 0.001
@@ -43,6 +45,9 @@ def load_notes(
     found = [
         note for step in result.get("steps", ()) if (note := missed_rate(step, steps)) is not None
     ]
+    replay = result.get("replay")
+    if replay is not None:
+        found += replay_notes(replay)
     generators = result.get("generators", ())
     if generators:
         found += generator_notes(generators)
@@ -52,7 +57,8 @@ def load_notes(
         found.append(Note("trials/load/connections-lost", {"count": count}))
     if result.get("outages"):
         found.append(_away(result["outages"], result["connections"]["count"]))
-    if result["failed"]:
+    # A statement that failed at the source, too, is as it should be.
+    if result["failed"] and (replay is None or replay["failed_here_only"]):
         first = {name: result["first_error"][name] for name in ("sqlstate", "message")}
         found.append(Note("trials/load/failed", {"failed": result["failed"], **first}))
         if _PREPARED_LOST & {code for one in result.get("scenarios", ()) for code in one["errors"]}:
@@ -62,6 +68,20 @@ def load_notes(
         found.append(Note("trials/load/skipped", {"skipped": skipped}))
     of_slices = slice_notes(result.get("slices", ()), arms_alternate=arms_alternate)
     return [*found, *_unfinished(result), *of_slices]
+
+
+def replay_notes(replay: Mapping[str, Any]) -> list[Note]:
+    """Returns notes on a replay whose statements began late because of the engine, or ended in
+    another way than at the source."""
+    found = []
+    late = replay["late_own"]
+    if late is not None and late["p99_ms"] > _LATE_MS:
+        values = {"p99_ms": late["p99_ms"], "percent": 100 * late["share"]}
+        found.append(Note("trials/load/replay-late", values))
+    here, there = replay["failed_here_only"], replay["failed_there_only"]
+    if here or there:
+        found.append(Note("trials/load/replay-failed", {"here": here, "there": there}))
+    return found
 
 
 def generator_notes(generators: Sequence[Mapping[str, Any]]) -> list[Note]:

@@ -205,7 +205,9 @@ def _settle(opening: Future[None], work: Callable[[], None]) -> None:
         opening.set_exception(error)
 
 
-def start_in(load: _core.Load, place: Place | None, at_ns: int | None) -> dict[str, str]:
+def start_in(
+    load: _core.Load | _core.Replay, place: Place | None, at_ns: int | None
+) -> dict[str, str]:
     """Starts an opened load at a given time, or at once; returns where its threads run, as read
     back."""
     before = threads()

@@ -1,4 +1,4 @@
-"""Chooses the load of a trial: the engine, or a user's program.
+"""Chooses the load of a trial: the engine's scripts, a trace, or a user's program.
 
 Enters: a planned trial, what its run has in common. Leaves: a `TrialLoad`, its connections open.
 Never: starts it.
@@ -13,10 +13,12 @@ from typing import Any, Protocol
 
 from pgassay import _core
 from pgassay.plan.model import Plan, PlannedTrial
+from pgassay.refusals.refusal import TrialRefused
 from pgassay.server.hosts.placement import NOWHERE, Placement
 from pgassay.server.protocol import ConnectionParameters
 from pgassay.spec.arms import spec_of_arm
 from pgassay.spec.experiment import Spec
+from pgassay.spec.load.replayed import trace_of
 from pgassay.spec.load.table import LoadTable
 from pgassay.trials.load.command_load import CommandLoad, CommandRequest
 from pgassay.trials.load.engine import LoadRequest, as_the_client
@@ -76,6 +78,8 @@ def open_trial_load(
     }
     spec = spec_of_arm(whole, plan.arm(trial.arm).by_kind)
     connection = as_the_client(next(iter(servers.values())), spec.file.load)
+    if spec.file.load.replay is not None:
+        return _open_replay(spec, connection, placement)
     if spec.file.load.command is None:
         of_arms = clients if plan.side_by_side else None
         asked = replace(engine_request(trial, whole, plan, placement), servers=of_arms)
@@ -98,6 +102,20 @@ def open_trial_load(
         variables=variables,
     )
     return CommandLoad(request, connection, placement.client)
+
+
+def _open_replay(spec: Spec, connection: ConnectionParameters, placement: Placement) -> TrialLoad:
+    # Loads of scripts do without what reads traces.
+    from pgassay.trials.load.replay_load import ReplayLoad, ReplayRequest
+
+    load = spec.file.load
+    trace = trace_of(load, spec.folder)
+    if trace.facts != spec.trace:
+        raise TrialRefused("trace-changed", "load.replay", path=trace.path)
+    request = ReplayRequest(
+        trace, load.speed, load.interval, load.time_limit, _busy_poll_s(load, placement)
+    )
+    return ReplayLoad(request, connection, placement.client)
 
 
 def engine_request(

@@ -73,7 +73,7 @@ fn engine(share: Share, start_ns: i64, until_s: i64) -> ShareReport {
         limit_ns: start_ns + until_s * SECOND_NS,
         connect_ns: 1000 * (1 + share.index as i64),
     };
-    let mut report = ShareReport::new(&schedule, &arrivals, times, workers.into());
+    let mut report = ShareReport::new(&schedule, Some(&arrivals), times, workers.into());
     for step in &mut report.steps {
         // Of this test, which differs from run to run.
         (step.cpu_ns, step.busiest_ns) = (2 * SECOND_NS, SECOND_NS);
@@ -181,7 +181,10 @@ fn a_load_ends_where_its_last_engine_ended() {
     assert_eq!(result["ended_ns"], 11 * SECOND_NS);
     let idle = ShareReport::new(
         &Schedule::new(&configuration().1, 0),
-        &Arrivals::new(&configuration().1, &Schedule::new(&configuration().1, 0)),
+        Some(&Arrivals::new(
+            &configuration().1,
+            &Schedule::new(&configuration().1, 0),
+        )),
         LoadTimes {
             limit_ns: i64::MAX,
             connect_ns: 0,

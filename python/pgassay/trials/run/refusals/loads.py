@@ -37,7 +37,7 @@ def check_load(spec: Spec) -> None:
 def _check_load(spec: Spec) -> None:
     if spec.file.load.command is not None:
         _check_command(spec.file.load, spec.folder)
-    else:
+    elif spec.file.load.runs_scripts:
         scenarios, load = spec.workload.scenarios, spec.file.load
         for scenario, free in parse_scripts(
             scenarios, allow_shell=load.allow_shell, protocol=load.protocol
