@@ -53,7 +53,8 @@ def test_a_replay_is_one_step_without_a_warm_up(
     (step,) = plan.steps
     assert (step.clients, step.duration_s, step.rate, step.measured) == (2, seconds, rate, True)
     assert plan.metric == metric
-    assert plan.replay is not None and plan.replay.statements == 4
+    assert plan.replay is not None
+    assert plan.replay.statements == 4
 
 
 def test_a_stored_run_is_read_without_its_trace(tmp_path: Path) -> None:
