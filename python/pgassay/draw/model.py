@@ -34,6 +34,8 @@ class Origin(StrEnum):
 
     LOG = "log"
     """The values that were logged."""
+    SESSIONS = "sessions"
+    """Constants in the statements that the source's sessions showed."""
     ROWS = "rows"
     """Rows sampled from the table; columns of one table are drawn together."""
     COMMON = "common"

@@ -190,6 +190,27 @@ statements = ["select * from customer WHERE id", "INSERT INTO login", "UPDATE cu
         session.rollback()
 
 
+def test_constants_beside_parameters_are_those_that_sessions_showed(shop: LabServer) -> None:
+    text = "SELECT note FROM orders WHERE customer = %s AND status = 'paid' LIMIT 4"
+    with psycopg.connect(shop.dsn("app"), autocommit=True) as client:
+        if client.info.server_version < 140000:
+            pytest.skip("sessions show no queryid before 14")
+
+        def load(_: float) -> None:
+            for n in range(1, CALLS + 1):
+                client.execute(text.encode(), (n,))
+
+        drawn = draw_statistics(shop.dsn(), replace(OPTIONS, progress=load))
+    (found,) = drawn.scenarios
+    origins = {one.name: one.origin for one in found.statements[0].parameters}
+    assert origins == {
+        "customer": Origin.ROWS,
+        "status": Origin.SESSIONS,
+        "limit_rows": Origin.SESSIONS,
+    }
+    assert {row[1:] for row in rows_of(found)} == {("paid", 4)}
+
+
 @pytest.mark.parametrize(
     ("options", "code"),
     [

@@ -21,7 +21,7 @@ from pgassay.draw.model import (
     Source,
 )
 from pgassay.draw.statements.names import apart, scenario, variables
-from pgassay.draw.statements.rewriting import SQUASHED, with_names
+from pgassay.draw.statements.rewriting import with_names
 from pgassay.draw.statistics.catalogue import Catalogue
 from pgassay.draw.statistics.options import StatisticsOptions
 from pgassay.draw.statistics.readings import Readings, read_twice
@@ -76,7 +76,7 @@ def draw_statistics(dsn: str, options: StatisticsOptions) -> Drawing:
         scenarios=tuple(scenarios),
         lost=tuple(lost),
         figures=readings.figures,
-        notes=tuple(_notes(readings, scenarios, sampler, lost)),
+        notes=tuple(_notes(readings, statements, scenarios, sampler, lost)),
     )
 
 
@@ -138,6 +138,7 @@ def _statement(one: Statement, names: dict[int, str], values: dict[int, Column])
 
 def _notes(
     readings: Readings,
+    statements: Sequence[Statement],
     scenarios: Sequence[DrawnScenario],
     sampler: Sampler,
     lost: Sequence[Lost],
@@ -154,7 +155,7 @@ def _notes(
     if new:
         rows = min(one.parameters.num_rows for one in new if one.parameters is not None)
         notes.append(("draw/in-sequence", {"count": len(new), "rows": rows}))
-    if any(SQUASHED in s.source_text for one in scenarios for s in one.statements):
+    if any(one.guesses_lists for one in statements):
         notes.append(("draw/lists-shortened", {}))
     notes.append(("draw/protocol-inferred", {"protocol": readings.protocol.value}))
     return notes

@@ -24,6 +24,8 @@ _RESTS = 100.0
 """A look at the sessions rests so many times as long as it took, or a second."""
 _PREPARED_SHARE = 0.9
 """Planned more seldom than this share of its calls, what has parameters was prepared."""
+_MOST_TEXTS = 30
+"""Of one statement that are kept."""
 _EXTENSION = "pg_stat_statements"
 
 
@@ -70,6 +72,8 @@ class Readings:
     protocol: Protocol
     codes: tuple[str, ...]
     """Of notes about the readings."""
+    seen: Mapping[int, Mapping[str, int]]
+    """By queryid, texts of clients, with their constants, and how often each was seen."""
 
 
 def read_twice(
@@ -89,6 +93,7 @@ def read_twice(
         if progress is not None:
             progress(time.monotonic() - began_s)
         time.sleep(min(left_s, rest_s))
+    watch.look(session)
     after = _counters(session, schema)
     whole = _row(session, "database")
     lasted_s = time.monotonic() - began_s
@@ -107,7 +112,7 @@ def read_twice(
     called, hidden = _by_statement(session, schema, grown)
     totals = [max(0, now - then) for now, then in zip(whole[:4], whole_before[:4], strict=True)]
     # Our own looks committed, too.
-    totals[0] = max(0, totals[0] - watch.looks - 1)
+    totals[0] = max(0, totals[0] - 2 * watch.looks - 1)
     found = SourceFigures(
         seconds=lasted_s,
         server_version_num=version_num,
@@ -120,7 +125,8 @@ def read_twice(
         sessions=watch.most,
         waits={} if watch.blind else watch.waits,
     )
-    return Readings(called, hidden, found, _protocol(watch, grown.values()), tuple(codes))
+    protocol = _protocol(watch, grown.values())
+    return Readings(called, hidden, found, protocol, tuple(codes), watch.texts)
 
 
 @dataclass
@@ -132,12 +138,19 @@ class _Sessions:
     blind: bool = False
     with_parameters: int = 0
     with_constants: int = 0
+    texts: defaultdict[int, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     _at_work: Counter[str] = field(default_factory=Counter)
 
     def look(self, session: Connection) -> float:
         """Looks once; returns the seconds to rest."""
         began_s = time.monotonic()
         rows = session.execute(statement("drawing/sessions"), prepare=False).fetchall()
+        for query_id, text in session.execute(
+            statement("drawing/session_texts"), prepare=False
+        ).fetchall():
+            known = self.texts[query_id]
+            if text in known or len(known) < _MOST_TEXTS:
+                known[text] += 1
         self.looks += 1
         self.most = max(self.most, sum(row[1] for row in rows))
         for wait, _, active, parameters, constants, hidden in rows:

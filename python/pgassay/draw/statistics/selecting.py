@@ -6,13 +6,18 @@ what is lost with its reason. Never: executes a statement.
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
+
 from pgassay.draw.model import Figures, Lost
 from pgassay.draw.statements.constants import masked
 from pgassay.draw.statements.kinds import aggregates, left_out
 from pgassay.draw.statements.meetings import meetings_of
 from pgassay.draw.statements.parsing import Unparsable, ast, fingerprint, parsed
-from pgassay.draw.statements.rewriting import preparable, unsquashed
+from pgassay.draw.statements.rewriting import SQUASHED, preparable, unsquashed
+from pgassay.draw.statements.seen import Seen, seen_in
 from pgassay.draw.statistics.catalogue import Catalogue
+from pgassay.draw.statistics.constants import Constants
 from pgassay.draw.statistics.preparing import Preparer
 from pgassay.draw.statistics.ranges import Width
 from pgassay.draw.statistics.readings import Called, Readings
@@ -40,11 +45,13 @@ class Selection:
         self._preparer = Preparer(session)
         self._extract = "extract" if version_num >= _HAS_EXTRACT else "date_part"
         self._paths: dict[int, str] = {}
+        self._texts: Mapping[int, Mapping[str, int]] = {}
 
     def of(self, readings: Readings) -> tuple[list[Statement], list[Lost]]:
         """Returns what is drawn and what is lost, most time first. Raises psycopg.Error where the
         server fails."""
         self._find_paths(readings)
+        self._texts = readings.seen
         total_ms = sum(one.figures.time_ms for one in readings.called) + readings.hidden.time_ms
         drawn: list[Statement] = []
         lost: list[Lost] = []
@@ -64,6 +71,14 @@ class Selection:
         for role, name, path in self._session.execute(sql("drawing/paths"), roles, prepare=False):
             self._paths[role] = path.replace('"$user"', name).replace("$user", name)
 
+    def _seen(self, called: Called) -> list[Seen]:
+        """What each sight of a client's text shows."""
+        found: list[Seen] = []
+        for text, times in self._texts.get(called.query_id, {}).items():
+            if (seen := seen_in(called.text, text)) is not None:
+                found += [seen] * times
+        return found
+
     def _statement(self, called: Called, *, few: bool) -> Statement | str:
         """The statement, or the code of why it is not drawn."""
         if not called.text or called.text == _HIDDEN:
@@ -78,7 +93,9 @@ class Selection:
         path = self._paths.get(called.role, "pg_catalog")
         figures, per_call = called.figures, (called.figures.rows or 0) / called.figures.calls
         width = Width(None if aggregates(tree) or per_call == 0 else per_call)
-        listed = _within(_IN_A_LIST, width.rows)
+        seen = self._seen(called)
+        lengths = Counter(length for one in seen for length in one.elements)
+        listed = max(lengths, key=lambda one: lengths[one], default=_within(_IN_A_LIST, width.rows))
         text = preparable(unsquashed(called.text, listed)[0], self._extract)
         types = self._preparer.types(text, path)
         if isinstance(types, str):
@@ -103,6 +120,8 @@ class Selection:
             elements=_within(_ELEMENTS, per_call if is_limited else width.rows),
             width=width,
             keeps=conflict is not None,
+            constants=Constants.of(seen),
+            guesses_lists=SQUASHED in called.text and not lengths,
             deletes=isinstance(tree, ast.DeleteStmt),
         )
 

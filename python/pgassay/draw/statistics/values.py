@@ -17,6 +17,7 @@ from pgassay.draw.statements.parsing import Node
 from pgassay.draw.statements.scopes import Column as NamedColumn
 from pgassay.draw.statements.scopes import TableName
 from pgassay.draw.statistics.catalogue import Catalogue, Table, TableColumn
+from pgassay.draw.statistics.constants import Constants
 from pgassay.draw.statistics.guesses import (
     Values,
     a_key_of,
@@ -59,6 +60,9 @@ class Statement:
     elements: int
     """Of an array that a column is looked up in, and rows that LIMIT lets through."""
     width: Width
+    constants: Constants
+    guesses_lists: bool
+    """A list is as long as the rows that the statement gives, for lack of better."""
     keeps: bool
     """An insert that does something else where the row exists."""
     deletes: bool
@@ -136,15 +140,25 @@ class Drawer:
         found: dict[int, Column] = {}
         for low, high in _ranges(statement):
             made = self._range(statement, low, high, chosen.number)
-            if made is not None:
+            fixed = statement.constants.fixed.keys() & {low.number, high.number}
+            if made is not None and not fixed:
                 found[low.number], found[high.number] = made
         chosen.taken.clear()
         for meeting in statement.met.meetings:
             if meeting.number in found:
                 continue
             kind = statement.type_of(meeting)
-            if meeting.number in new:
+            values: Values
+            constants = statement.constants
+            if meeting.number in constants.fixed:
+                values = [constants.fixed[meeting.number]] * chosen.number
+                origin = Origin.SESSIONS
+            elif meeting.number in new:
                 values, origin = self._new(new[meeting.number], chosen), Origin.ABOVE
+            elif meeting.number in constants.seen and not statement.at(meeting):
+                seen = constants.seen[meeting.number]
+                picks = self._random.integers(0, len(seen), chosen.number)
+                values, origin = [seen[pick] for pick in picks], Origin.SESSIONS
             elif meeting.role in {"limit", "offset", "field"}:
                 values, origin = self._of_form(statement, meeting, chosen.number), Origin.TYPE
             else:
