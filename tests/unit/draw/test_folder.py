@@ -21,7 +21,7 @@ from pgassay.plan.design import make_plan
 from pgassay.samples.storage.json_files import stored_file
 from pgassay.spec.parse import load_spec
 from pgassay.spec.workload.folder import InstalledTables
-from support.draw.drawings import LOOK, LOOKS, PAYS, STATISTICS
+from support.draw.drawings import LOOK, LOOKS, PAY, PAYS, STATISTICS
 from support.refusals import refused
 
 QUESTION = FirstQuestion("random_page_cost", ("4", "1.1"))
@@ -165,3 +165,14 @@ def test_parameters_of_columns_that_hold_secrets_are_always_replaced(
     assert first == second != "tiger"
     assert (len(first), len(third)) == (5, 4)
     assert "select-orders.word" in (out / "FIDELITY.md").read_text()
+
+
+def test_updates_among_many_rows_are_expected_to_differ_unless_the_skew_is_known(
+    tmp_path: Path,
+) -> None:
+    many = pa.table({"amount": ["1"] * 200, "customer": pa.array(range(200), pa.int64())})
+    drawing = with_scenarios(replace(PAYS, statements=(PAY,), parameters=many, pauses_us=()))
+    said = "how often each customer is changed is not known"
+    assert said in (write(drawing, tmp_path / "shop") / "FIDELITY.md").read_text()
+    writing = Writing("service=prod", QUESTION, skew=True)
+    assert said not in (write(drawing, tmp_path / "skewed", writing) / "FIDELITY.md").read_text()

@@ -28,6 +28,8 @@ LEFT_OUT = (
     "report.data_tables.traced",
     "report.objects.traced",
     "cli.trace",
+    "draw",
+    "cli.draw",
 )
 COMMAND = """
 import json, sys

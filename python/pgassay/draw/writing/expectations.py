@@ -5,10 +5,13 @@ Enters: a drawing, how it was written. Leaves: notes. Never: measures anything.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pgassay.draw.model import Drawing, DrawnStatement, Origin, Parameter, Source
+import pyarrow.compute as pc
+
+from pgassay.draw.model import Drawing, DrawnScenario, DrawnStatement, Origin, Parameter, Source
 from pgassay.draw.writing.coverage import note_of_code
 from pgassay.notes import Note
 
@@ -16,6 +19,10 @@ _RANGES = ("<", ">", "<=", ">=", "between", "like")
 _WRITTEN = ("values", "set", "+", "-", "*", "/", "||", "field")
 """What such a value is decides no rows that are looked up."""
 _COUNTS = ("limit", "offset", "any")
+_KEYS = ("=", "in", "any")
+_UPDATES = re.compile(r"\s*(with\b.*)?update\b", re.IGNORECASE | re.DOTALL)
+_FEW_KEYS = 100
+"""So few rows are all changed often, whatever the skew."""
 _FEW_CALLS = 100
 
 
@@ -33,9 +40,11 @@ class Written:
     """Whether the user said how often keys are asked for."""
 
 
-def expected_of(statement: DrawnStatement, source: Source) -> list[Note]:
+def expected_of(
+    scenario: DrawnScenario, statement: DrawnStatement, source: Source, *, skew: bool
+) -> list[Note]:
     """Returns why a statement is expected to miss the limits of `draw --check`; nothing where it
-    is not."""
+    is not. `skew`: the user said how often keys are asked for."""
     guessed = [
         one
         for one in statement.parameters
@@ -46,10 +55,25 @@ def expected_of(statement: DrawnStatement, source: Source) -> list[Note]:
     ranges = [one for one in statement.parameters if one.role in _RANGES]
     counts = [one for one in statement.parameters if one.role in _COUNTS]
     guessed = [one for one in guessed if one not in counts]
+    keys = [] if skew or not _UPDATES.match(statement.text) else _keys(scenario, statement)
     return [
         *_because("draw/expects-guess", guessed),
         *_because("draw/expects-range", [one for one in ranges if one not in guessed]),
         *_because("draw/expects-count", counts),
+        *_because("draw/expects-hot", keys),
+    ]
+
+
+def _keys(scenario: DrawnScenario, statement: DrawnStatement) -> list[Parameter]:
+    """The parameters that choose among many rows."""
+    table = scenario.parameters
+    return [
+        one
+        for one in statement.parameters
+        if table is not None
+        and one.role in _KEYS
+        and one.origin is not Origin.TYPE
+        and pc.count_distinct(table.column(one.name)).as_py() > _FEW_KEYS
     ]
 
 

@@ -44,7 +44,14 @@ def fidelity_md(drawing: Drawing, written: Written) -> str:
     environment = Environment(  # noqa: S701 - Markdown, whose cells the filters escape
         undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
     )
-    environment.filters.update(percent=share, line=_line, said=_said, code=_code, duration=duration)
+    environment.filters.update(
+        percent=share,
+        line=_line,
+        said=_said,
+        capitalised=_capitalised,
+        code=_code,
+        duration=duration,
+    )
     coverage = coverage_of(drawing)
     statements = [one for scenario in drawing.scenarios for one in scenario.statements]
     template = (files(__package__) / f"{FIDELITY}.j2").read_text("utf-8")
@@ -54,7 +61,7 @@ def fidelity_md(drawing: Drawing, written: Written) -> str:
         seconds=drawing.figures.seconds,
         statements=len(statements),
         scenarios=list(_scenarios(drawing, coverage)),
-        expected=list(_expected(drawing, coverage)),
+        expected=list(_expected(drawing, coverage, skew=written.skew)),
         notes=notes_of(drawing, written),
         parameters=list(_parameters(drawing)),
         lost=list(_lost(drawing, coverage)),
@@ -76,12 +83,12 @@ def _scenarios(drawing: Drawing, coverage: Coverage) -> Iterator[dict[str, Any]]
         }
 
 
-def _expected(drawing: Drawing, coverage: Coverage) -> Iterator[dict[str, Any]]:
+def _expected(drawing: Drawing, coverage: Coverage, *, skew: bool) -> Iterator[dict[str, Any]]:
     found = [
         (scenario, statement, why)
         for scenario in drawing.scenarios
         for statement in scenario.statements
-        if (why := expected_of(statement, drawing.source))
+        if (why := expected_of(scenario, statement, drawing.source, skew=skew))
     ]
     for scenario, statement, why in sorted(found, key=lambda item: -item[1].figures.time_ms):
         yield {
@@ -129,8 +136,11 @@ def _line(text: object) -> str:
 
 def _said(note: object) -> str:
     """A note as a sentence of its own."""
-    text = _line(note)
-    return f"{text[:1].upper()}{text[1:]}."
+    return f"{_capitalised(_line(note))}."
+
+
+def _capitalised(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}"
 
 
 def _code(text: str) -> str:
