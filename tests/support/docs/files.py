@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pgassay
 from pgassay import _core
+from pgassay.draw.statistics.transactions import read_transactions
 from pgassay.errors import PgassayError
 from pgassay.findings.diagnosis.rule_file import Rule
 from pgassay.plan.design import make_plan
@@ -42,11 +43,14 @@ def write_files(blocks: list[Block], folder: Path) -> None:
 
 def toml_mistake(block: Block, folder: Path) -> str | None:
     """What the reader of such a file refuses; an experiment is also planned."""
-    text = completed(block)
+    text = block.text if "[[transaction]]" in block.text else completed(block)
     try:
         tables = tomllib.loads(text)
         if block.file is not None and block.file.endswith("workload.toml"):
             load_workload(f"./{Path(block.file).parent}", folder, file=block.place)
+        elif "transaction" in tables:
+            (folder / "transactions.toml").write_text(text)
+            read_transactions(folder / "transactions.toml")
         elif "sign" in tables:
             read_table(Rule, block.text, block.place)
         else:

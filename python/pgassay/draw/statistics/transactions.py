@@ -23,7 +23,9 @@ _KEPT_APART = 0.05
 """Share of a statement's calls outside of transactions from which they are a scenario."""
 
 
-class _Transaction(BaseModel):
+class Transaction(BaseModel):
+    """Statements that clients run as one."""
+
     model_config = ConfigDict(extra="forbid")
     name: str = ""
     statements: list[int | str] = Field(min_length=1)
@@ -31,7 +33,7 @@ class _Transaction(BaseModel):
 
 class _File(BaseModel):
     model_config = ConfigDict(extra="forbid")
-    transaction: list[_Transaction] = Field(min_length=1)
+    transaction: list[Transaction] = Field(min_length=1)
 
 
 class Group(NamedTuple):
@@ -54,7 +56,7 @@ def grouped(statements: Sequence[Statement], file: Path | None) -> list[Group]:
     """
     left = Counter({one.query_id: one.figures.calls for one in statements})
     groups: list[Group] = []
-    for wanted in _read(file) if file else ():
+    for wanted in read_transactions(file) if file else ():
         own = tuple(_found(one, statements, file) for one in wanted.statements)
         times = Counter(one.query_id for one in own)
         count = min(left[query_id] // number for query_id, number in times.items())
@@ -73,7 +75,8 @@ def grouped(statements: Sequence[Statement], file: Path | None) -> list[Group]:
     return groups
 
 
-def _read(file: Path) -> list[_Transaction]:
+def read_transactions(file: Path) -> list[Transaction]:
+    """Returns what a file groups; raises SetupRefused."""
     try:
         return _File.model_validate(tomllib.loads(file.read_text("utf-8"))).transaction
     except (OSError, UnicodeDecodeError) as error:
@@ -108,7 +111,7 @@ def _part(statement: Statement, calls: int) -> Statement:
     return replace(statement, figures=figures)
 
 
-def _said(wanted: _Transaction) -> str:
+def _said(wanted: Transaction) -> str:
     return wanted.name or str(wanted.statements[0])[:80]
 
 

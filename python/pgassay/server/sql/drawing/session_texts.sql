@@ -6,7 +6,5 @@ SELECT DISTINCT (to_jsonb(a) ->> 'query_id')::int8, a.query
    AND a.backend_type = 'client backend'
    AND a.query_start > clock_timestamp() - interval '2 seconds'
    AND to_jsonb(a) ->> 'query_id' IS NOT NULL
-   AND octet_length(a.query) < (SELECT s.setting::int - 1
-                                  FROM pg_settings AS s
-                                 WHERE s.name = 'track_activity_query_size')
+   AND octet_length(a.query) < pg_size_bytes(current_setting('track_activity_query_size')) - 1
    AND coalesce(a.application_name, '') NOT IN ('pgassay control', 'pgassay sampler')
