@@ -35,8 +35,9 @@ def show_check(
     run's experiment."""
     run = RunDirectory.open(path)
     found = drawing_of(run, of)
-    asked = source_plans(found.file, dsn or found.dsn) if plans else None
-    checked = compared(found, read_run(run), str(path), _known, asked)
+    figures = read_run(run)
+    asked = source_plans(figures.plans, dsn or found.dsn) if plans else None
+    checked = compared(found, figures, str(path), _known, asked)
     if output_format == "json":
         typer.echo(json.dumps(check_object(checked), ensure_ascii=False))
     elif output_format == "md":

@@ -54,11 +54,12 @@ def compared(
     fingerprint: Fingerprint,
     source_plans: Mapping[str, str | None] | None = None,
 ) -> Checked:
-    """Compares the baseline of a run, called `name`, with the source; `source_plans`: fingerprint
-    of a statement → that of its plan, where plans were asked for."""
+    """Compares the baseline of a run, called `name`, with the source; `source_plans`: statement
+    as the run sent it → fingerprint of its plan on the source, where plans were asked for."""
     drawn = _drawn(found.file)
     taken = _by_fingerprint(drawn, run, fingerprint)
-    plans = _plans(run, fingerprint)
+    plans = _by_statement(run.plans, fingerprint)
+    on_the_source = _by_statement(source_plans or {}, fingerprint)
     ordered = sorted(drawn, key=lambda one: -(drawn[one].total("time_ms") or 0.0))
     times = {one: drawn[one].total("time_ms") or 0.0 for one in ordered}
     totals = _Totals(
@@ -74,7 +75,7 @@ def compared(
         before += times[one]
         checked = _statement(one, drawn[one], taken.get(one, _NOTHING), totals, matters=matters)
         if source_plans is not None:
-            plan = CheckedPlan(source_plans.get(one), plans.get(one))
+            plan = CheckedPlan(on_the_source.get(one), plans.get(one))
             checked = replace(checked, plan=plan)
         statements.append(checked)
     wide = _LIMITS["statistics_times"] if found.file.source == Source.STATISTICS else 1.0
@@ -135,8 +136,11 @@ def _by_fingerprint(
     return found
 
 
-def _plans(run: RunFigures, fingerprint: Fingerprint) -> dict[str, str]:
-    known = {fingerprint(text): plan for text, plan in run.plans.items()}
+def _by_statement(
+    plans: Mapping[str, str | None] | Mapping[str, str], fingerprint: Fingerprint
+) -> dict[str, str | None]:
+    """The plans by the fingerprint of their statement."""
+    known = {fingerprint(text): plan for text, plan in plans.items()}
     return {name: plan for name, plan in known.items() if name is not None}
 
 
