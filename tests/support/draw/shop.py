@@ -40,6 +40,10 @@ WITH_PARAMETERS: Sequence[tuple[str, Callable[[int], Sequence[Any]]]] = (
         "INSERT INTO event (id, at, kind, ratio, fine) VALUES (%s, %s, %s, %s, %s)",
         lambda n: (uuid4().int % 10**9, "2026-01-05 10:00+00", 3, 0.5, False),
     ),
+    (
+        "INSERT INTO friend (customer, friend) VALUES (%s, %s) ON CONFLICT DO NOTHING",
+        lambda n: (1 + uuid4().int % 500, 1 + uuid4().int % 500),
+    ),
     ("INSERT INTO login VALUES (%s, now())", lambda n: (n,)),
     (
         "INSERT INTO customer (email, born) VALUES (%s, %s) ON CONFLICT (email) DO UPDATE"

@@ -25,6 +25,9 @@ CREATE TABLE event (id bigint NOT NULL, at timestamptz NOT NULL, kind smallint N
 CREATE TABLE event_1 PARTITION OF event FOR VALUES FROM ('2026-01-01') TO ('2026-02-01');
 CREATE TABLE event_2 PARTITION OF event FOR VALUES FROM ('2026-02-01') TO ('2026-03-01');
 CREATE TABLE audit (id bigserial PRIMARY KEY, at timestamptz DEFAULT now(), what text);
+CREATE TABLE friend (
+  customer int REFERENCES customer, friend int REFERENCES customer, PRIMARY KEY (customer, friend)
+);
 CREATE TABLE login (customer int REFERENCES customer, at timestamptz);
 CREATE FUNCTION audited() RETURNS trigger LANGUAGE plpgsql AS
   $$ BEGIN INSERT INTO shop.audit (what) VALUES (TG_OP); RETURN NEW; END $$;
@@ -37,6 +40,7 @@ INSERT INTO orders (customer, status, placed, tags, about, note)
     FROM generate_series(1, 3000) AS n;
 INSERT INTO "Order Line" SELECT id, n, 'sku' || n, n * 1.5 FROM orders, generate_series(1, 2) AS n;
 INSERT INTO event SELECT n, '2026-01-01'::timestamptz + n * interval '15 minutes', n % 10, n / 3.0, n % 2 = 0 FROM generate_series(1, 5000) AS n;
+INSERT INTO friend SELECT n, 1 + n % 400 FROM generate_series(1, 400) AS n;
 GRANT ALL ON ALL TABLES IN SCHEMA shop TO app;
 GRANT ALL ON ALL SEQUENCES IN SCHEMA shop TO app;
 ANALYZE;

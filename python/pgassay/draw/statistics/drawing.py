@@ -28,8 +28,9 @@ from pgassay.draw.statistics.readings import Readings, read_twice
 from pgassay.draw.statistics.rows import Sampler
 from pgassay.draw.statistics.selecting import Selection
 from pgassay.draw.statistics.skew import skew_of
+from pgassay.draw.statistics.statement import Statement
 from pgassay.draw.statistics.transactions import Group, grouped
-from pgassay.draw.statistics.values import Column, Drawer, Statement
+from pgassay.draw.statistics.values import Column, Drawer
 from pgassay.refusals.refusal import TargetRefused
 from pgassay.server.connection.session import as_target_error
 from pgassay.server.existing.observed import ObservedServer

@@ -13,7 +13,7 @@ from pgassay.draw.model import Figures, Lost
 from pgassay.draw.statements.constants import masked
 from pgassay.draw.statements.kinds import aggregates, left_out
 from pgassay.draw.statements.meetings import meetings_of
-from pgassay.draw.statements.parsing import Unparsable, ast, fingerprint, parsed
+from pgassay.draw.statements.parsing import Node, Unparsable, ast, fingerprint, parsed
 from pgassay.draw.statements.rewriting import SQUASHED, preparable, unsquashed
 from pgassay.draw.statements.seen import Seen, seen_in
 from pgassay.draw.statistics.catalogue import Catalogue
@@ -21,10 +21,11 @@ from pgassay.draw.statistics.constants import Constants
 from pgassay.draw.statistics.preparing import Preparer
 from pgassay.draw.statistics.ranges import Width
 from pgassay.draw.statistics.readings import Called, Readings
-from pgassay.draw.statistics.values import Statement
+from pgassay.draw.statistics.statement import Statement
 from pgassay.server.protocol import Connection
 from pgassay.server.statements import statement as sql
 
+_MOSTLY = 0.5
 _FEWEST = 5
 """Calls; a statement with fewer is drawn only if it took a share of the time."""
 _SHARE = 0.01
@@ -106,7 +107,6 @@ class Selection:
             name: found for name in met.tables if (found := self._catalogue.table(path, name))
         }
         is_limited = getattr(tree, "limitCount", None) is not None
-        conflict = getattr(tree, "onConflictClause", None)
         return Statement(
             query_id=called.query_id,
             fingerprint=fingerprint(text),
@@ -119,11 +119,18 @@ class Selection:
             figures=figures,
             elements=_within(_ELEMENTS, per_call if is_limited else width.rows),
             width=width,
-            keeps=conflict is not None,
+            keeps=_keeps(tree, per_call),
             constants=Constants.of(seen),
             guesses_lists=SQUASHED in called.text and not lengths,
             deletes=isinstance(tree, ast.DeleteStmt),
         )
+
+
+def _keeps(tree: Node, rows: float) -> bool:
+    """Whether an insert mostly finds its row there: one that then changes the row may, one that
+    does nothing says so by the rows of a call."""
+    conflict = getattr(tree, "onConflictClause", None)
+    return conflict is not None and (bool(conflict.targetList) or rows < _MOSTLY)
 
 
 def _within(limits: tuple[int, int], rows: float | None) -> int:

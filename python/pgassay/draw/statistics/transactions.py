@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from pgassay.draw.model import Figures
-from pgassay.draw.statistics.values import Statement
+from pgassay.draw.statistics.statement import Statement
 from pgassay.refusals.refusal import SetupRefused
 
 _KEPT_APART = 0.05

@@ -6,78 +6,34 @@ of values for each parameter, and where they come from. Never: shows a value.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from pgassay.draw.model import Figures, Origin
-from pgassay.draw.statements.meetings import Meeting, Met
-from pgassay.draw.statements.parsing import Node
+from pgassay.draw.model import Origin
+from pgassay.draw.statements.meetings import Meeting
 from pgassay.draw.statements.scopes import Column as NamedColumn
-from pgassay.draw.statements.scopes import TableName
 from pgassay.draw.statistics.catalogue import Catalogue, Table, TableColumn
-from pgassay.draw.statistics.constants import Constants
 from pgassay.draw.statistics.guesses import (
     Values,
     a_key_of,
     arrow,
     as_array,
-    can_be_new,
     fits,
     guessed,
     has_highest,
     new_values,
 )
-from pgassay.draw.statistics.preparing import Type
-from pgassay.draw.statistics.ranges import Width, between
+from pgassay.draw.statistics.ranges import between
 from pgassay.draw.statistics.rows import Sampler
 from pgassay.draw.statistics.skew import Skew, picked
+from pgassay.draw.statistics.statement import At, Statement, ranges_of, to_be_new
 
 _LOOKS_UP = {"=", "<>", "<", "<=", ">", ">=", "between", "in", "any", "like", "@>", "&&"}
-_LOWER, _UPPER = {">", ">="}, {"<", "<="}
 _PREFIX = 3
 """Letters of a value that a pattern begins with."""
 _OFFSETS = 4
-At = tuple[Table, TableColumn]
-
-
-@dataclass(frozen=True, slots=True)
-class Statement:
-    """A statement that is drawn."""
-
-    query_id: int
-    fingerprint: str
-    tree: Node
-    met: Met
-    source_text: str
-    text: str
-    """As the server prepares it, with `$n`."""
-    types: tuple[Type, ...]
-    """Of `$1`, `$2` …."""
-    tables: dict[TableName, Table]
-    figures: Figures
-    elements: int
-    """Of an array that a column is looked up in, and rows that LIMIT lets through."""
-    width: Width
-    constants: Constants
-    guesses_lists: bool
-    """A list is as long as the rows that the statement gives, for lack of better."""
-    keeps: bool
-    """An insert that does something else where the row exists."""
-    deletes: bool
-
-    def at(self, meeting: Meeting) -> At | None:
-        """Returns the column of the source that a parameter meets."""
-        if meeting.column is None:
-            return None
-        table = self.tables.get(meeting.column.table)
-        column = table.column(meeting.column.name) if table else None
-        return None if table is None or column is None else (table, column)
-
-    def type_of(self, meeting: Meeting) -> Type:
-        """Returns the type of a parameter."""
-        return self.types[meeting.number - 1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +54,8 @@ class _Rows:
     """Of each occurrence of a table and row of it: places in the sample."""
     taken: set[object] = field(default_factory=set)
     """Columns of a row that have a parameter."""
+    apart: set[int] = field(default_factory=set)
+    """Parameters whose values are not of the row of the others, so that a pair is new."""
 
 
 class Drawer:
@@ -128,7 +86,7 @@ class Drawer:
 
     def has_new(self, statement: Statement) -> bool:
         """Whether a statement inserts values that no row may have."""
-        return bool(_to_be_new(statement))
+        return bool(to_be_new(statement)[0])
 
     def columns(self, statements: Sequence[Statement], rows: int) -> list[dict[int, Column]]:
         """Returns, for each statement of a scenario, the values of each of its parameters."""
@@ -136,9 +94,9 @@ class Drawer:
         return [self._of_statement(one, chosen) for one in statements]
 
     def _of_statement(self, statement: Statement, chosen: _Rows) -> dict[int, Column]:
-        new = _to_be_new(statement)
+        new, chosen.apart = to_be_new(statement)
         found: dict[int, Column] = {}
-        for low, high in _ranges(statement):
+        for low, high in ranges_of(statement):
             made = self._range(statement, low, high, chosen.number)
             fixed = statement.constants.fixed.keys() & {low.number, high.number}
             if made is not None and not fixed:
@@ -235,7 +193,7 @@ class Drawer:
         """Places in the sample: of parameters of the same row the same ones. A column that has a
         parameter already means another row."""
         looks_up = meeting.role in _LOOKS_UP
-        row = meeting.row
+        row = -meeting.number if meeting.number in chosen.apart else meeting.row
         while (key := (table.oid, column.occurrence, looks_up, row), column.name) in chosen.taken:
             row += 1
         chosen.taken.add((key, column.name))
@@ -296,41 +254,6 @@ class Drawer:
             for kind, values in zip(kinds, bounds, strict=True)
         )
         return first, last
-
-
-def _ranges(statement: Statement) -> Iterator[tuple[Meeting, Meeting]]:
-    """Pairs of parameters that bound one column of one occurrence of a table."""
-    lowers: dict[object, Meeting] = {}
-    uppers: dict[object, Meeting] = {}
-    for one in statement.met.meetings:
-        if one.role in _LOWER or (one.role == "between" and not one.upper):
-            lowers.setdefault(one.column, one)
-        elif one.role in _UPPER or one.role == "between":
-            uppers.setdefault(one.column, one)
-    for column, low in lowers.items():
-        if column is not None and column in uppers:
-            yield low, uppers[column]
-
-
-def _to_be_new(statement: Statement) -> dict[int, At]:
-    """Parameters of an insert whose values must be new, with their columns: of each unique key that
-    the statement gives whole one column, if possible a number that refers to no other table."""
-    if statement.keeps:
-        return {}
-    by_row: dict[tuple[Table, int], dict[str, Meeting]] = {}
-    for one in statement.met.meetings:
-        at = statement.at(one)
-        if one.role == "values" and one.column is not None and at is not None:
-            by_row.setdefault((at[0], one.column.occurrence), {})[at[1].name] = one
-    new: dict[int, At] = {}
-    for (table, _), given in by_row.items():
-        for key in table.unique:
-            columns = [found for name in key if (found := table.column(name)) and name in given]
-            free = [one for one in columns if can_be_new(one.type) and one.parent is None]
-            if free and len(columns) == len(key):
-                best = min(free, key=lambda one: not has_highest(one.type) or one.type == "date")
-                new[given[best.name].number] = (table, best)
-    return new
 
 
 def _pattern(value: str) -> str:
