@@ -70,7 +70,8 @@ def check(drawn: Path, step_s: float) -> None:
         ("[design]", "[design]\nmin_blocks = 2\nmax_blocks = 2"),
         ('# accept = ["sessions", "commits"]', 'accept = ["sessions", "commits"]'),
     ):
-        assert before in text, before
+        if before not in text:
+            raise SystemExit(f"{drawn}/experiment.toml has no line {before}")
         text = text.replace(before, after)
     (drawn / "short.toml").write_text(text)
     run = drawn.with_name(f"{drawn.name}-run")
