@@ -18,6 +18,7 @@ from pgassay.analysis.apart.compare import Question, compare_runs
 from pgassay.analysis.apart.model import ApartRun, Session, Side
 from pgassay.analysis.apart.spread import session_of
 from pgassay.analysis.measures.courses.chart_series import chart_series
+from pgassay.analysis.measures.courses.even_series import read_even_series
 from pgassay.analysis.measures.courses.latencies import read_latencies
 from pgassay.analysis.measures.model import TrialMeasures
 from pgassay.analysis.measures.sources import TrialSources
@@ -95,7 +96,7 @@ def read_run(run: RunDirectory, has_charts: bool) -> ApartRun:
     Raises DirectoryRefused where no trial counts.
     """
     plan = run.plan()
-    valid, series, latencies, invalid = [], [], [], 0
+    valid, series, latencies, sampled, invalid = [], [], [], [], 0
     for trial in run.trials():
         sources = TrialSources(trial)
         measured = measure_trial(trial, sources, plan=plan)
@@ -105,10 +106,12 @@ def read_run(run: RunDirectory, has_charts: bool) -> ApartRun:
         valid.append(measured)
         # A switchback is refused later; its latencies are of all arms.
         if has_charts and not plan.alternates:
-            series.append(chart_series(trial, sources))
+            even = read_even_series(trial, sources)
+            sampled.append(even)
+            series.append(chart_series(trial, sources, even))
             latencies.append(read_latencies(trial, sources))
     found = apart_run(run, plan, valid, invalid, _session(run))
-    return replace(found, series=tuple(series), latencies=tuple(latencies))
+    return replace(found, series=tuple(series), latencies=tuple(latencies), even=tuple(sampled))
 
 
 def apart_run(

@@ -53,7 +53,7 @@ def drawings(page: str, chart: str) -> list[str]:
     return [part.split("</svg>", 1)[0] for part in parts[1:]]
 
 
-@pytest.mark.parametrize("chart", ["by_load", "throughput", "latency_curve"])
+@pytest.mark.parametrize("chart", ["by_load", "throughput", "latency_curve", "speed", "host"])
 def test_each_arm_has_a_chart_with_both_runs_in_it(by_load: ApartContext, chart: str) -> None:
     found = drawings(render_html(by_load), chart)
     assert len(found) == 2
@@ -93,7 +93,8 @@ def test_one_load_has_no_section_on_loads_and_one_arm_no_name(tmp_path: Path) ->
     assert "From load to load" not in page
     assert len(drawings(page, "throughput")) == len(drawings(page, "latency_curve")) == 1
     _, files = illustrated_markdown(found, "x")
-    assert {*files} == {"x-verdicts.svg", "x-throughput.svg", "x-quantiles.svg"}
+    names = ("verdicts", "throughput", "quantiles", "speed", "infrastructure")
+    assert {*files} == {f"x-{name}.svg" for name in names}
 
 
 def test_a_folder_of_runs_is_one_line_through_all_its_trials(tmp_path: Path) -> None:
@@ -153,3 +154,20 @@ def test_a_band_reaches_to_the_shortest_trial_and_has_holes_where_nothing_is_kno
     long = ((0.5, 1.5, 2.5), (10.0, None, 30.0))
     short = ((0.7, 1.5), (4.0, None))
     assert range_by_second([long, short]) == [(0.6, 4.0, 10.0), (1.5, None, None)]
+
+
+@pytest.mark.parametrize(
+    ("title", "name"), [("Speed and waits", "WAITINGS"), ("Infrastructure", "us")]
+)
+def test_what_was_sampled_stands_beside_each_other_without_a_change(
+    by_load: ApartContext, title: str, name: str
+) -> None:
+    of = "host" if name == "us" else "speed"
+    figures = [one for arm in by_load.analysis.curves for one in getattr(arm, of)]
+    found = [one for one in figures if one.name == name]
+    assert [[each.arm for each in one.figures] for one in found] == [["usual", "slow"]] * 2
+    assert all(each.change_pct is None and each.trials == 2 for each in found[0].figures)
+    part = render_markdown(by_load).split(f"## {title}\n")[1].split("\n## ")[0]
+    rows = [line for line in part.splitlines() if f"| {name}; " in line]
+    assert len(rows) == 2
+    assert all("%" not in cell for row in rows for cell in row.split("|")[3:])

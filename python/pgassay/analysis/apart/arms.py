@@ -1,7 +1,8 @@
 """Which arms of runs made apart are the same, and which values do their trials have?
 
 Enters: the runs; a metric, a load. Leaves: for each common arm the ids of its trials, run by run,
-their values on the scale of comparison, and how each arm went by load, over time and by quantile.
+their values on the scale of comparison, and how each arm went by load, over time and by quantile,
+with what was sampled in it.
 Never: matches arms whose levels differ, but for runs of one arm each.
 """
 
@@ -16,8 +17,15 @@ import numpy as np
 from pgassay.analysis.apart.model import ApartRun, ArmCurves, AtLoad, Side
 from pgassay.analysis.apart.spread import Values, within
 from pgassay.analysis.curves.latency_curve import curves_of_groups
+from pgassay.analysis.measures.courses.even_series import EvenSeries
 from pgassay.analysis.measures.model import TrialMeasures
 from pgassay.analysis.reading.metrics import METRICS, Metric
+from pgassay.analysis.sampled.host_figures import (
+    described,
+    host_definitions,
+    knobs_of,
+    speed_definitions,
+)
 from pgassay.notes import Term
 from pgassay.refusals.refusal import DirectoryRefused
 
@@ -119,6 +127,8 @@ def curves_by_arm(
     sides: Sequence[Side], arms: Sequence[CommonArm], loads: Sequence[float]
 ) -> tuple[ArmCurves, ...]:
     """Returns how each arm went in every side."""
+    sampled = {arm.label: list(_sampled(sides, arm)) for arm in arms}
+    named = host_definitions([one for own in sampled.values() for one, _ in own])
     return tuple(
         ArmCurves(
             arm=arm.label,
@@ -141,9 +151,22 @@ def curves_by_arm(
                 }
             ),
             by_load=tuple(_by_load(sides, arm, loads)),
+            host=described(sampled[arm.label], named),
+            speed=described(sampled[arm.label], speed_definitions()),
         )
         for arm in arms
     )
+
+
+def _sampled(
+    sides: Sequence[Side], arm: CommonArm
+) -> Iterator[tuple[EvenSeries, Mapping[str, str]]]:
+    """Each trial's samples, with the name of its side for an arm, and the knobs of its host."""
+    for name, run, ids in _runs_of(sides, arm):
+        knobs = knobs_of(run.plan, run.environment)
+        for one in run.even:
+            if one.arm in ids:
+                yield replace(one, arm=name), knobs[one.arm]
 
 
 def _runs_of(

@@ -15,8 +15,10 @@ from pgassay.analysis.compare.model import Comparison
 from pgassay.analysis.curves.model import ArmLatencyCurve
 from pgassay.analysis.gates.model import GateResult
 from pgassay.analysis.measures.courses.chart_series import ChartSeries
+from pgassay.analysis.measures.courses.even_series import EvenSeries
 from pgassay.analysis.measures.courses.latencies import TrialLatencies
 from pgassay.analysis.measures.model import TrialMeasures
+from pgassay.analysis.sampled.model import HostFigure
 from pgassay.analysis.statistics.values import Interval
 from pgassay.notes import Note, Term, Value
 from pgassay.plan.model import Endpoint, Plan
@@ -52,6 +54,8 @@ class ApartRun:
     series: tuple[ChartSeries, ...] = ()
     """Of these trials; empty where no charts are asked for, as is `latencies`."""
     latencies: tuple[TrialLatencies, ...] = ()
+    even: tuple[EvenSeries, ...] = ()
+    """What was sampled in these trials; empty without charts, too."""
 
 
 @dataclass(frozen=True)
@@ -161,6 +165,9 @@ class ArmCurves:
     """By scenario and side, whose name is the arm of the curve."""
     by_load: tuple[AtLoad, ...]
     """Throughput and the slow end of latency by side and load; empty for a single load."""
+    host: tuple[HostFigure, ...] = ()
+    """Of each side, whose name is the arm of the figure, as in `speed`: means of its trials."""
+    speed: tuple[HostFigure, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -59,13 +59,13 @@ class Sampled:
     def host(self) -> tuple[HostFigure, ...]:
         """Returns the figures of the whole host, then those of each disk; of arms that alternate on
         one server those of their slices, none of arms that run side by side."""
-        return self._compared(_named(self.series))
+        return self._compared(host_definitions(self.series))
 
     def speed(self) -> tuple[HostFigure, ...]:
         """Returns SPEED, WAITINGS and the types of waits; none of arms that alternate."""
         if self.plan.alternates:
             return ()
-        return self._compared([("", one) for one in (*SPEED, *map(wait_definition, WAIT_TYPES))])
+        return self._compared(speed_definitions())
 
     def _compared(self, named: Sequence[tuple[str, Definition]]) -> tuple[HostFigure, ...]:
         """Intervals are corrected for all figures of one call together."""
@@ -107,29 +107,47 @@ def sampled_of(plan: Plan, series: Sequence[EvenSeries], knobs: Knobs) -> Sample
 def observed_host(one: EvenSeries, vm: Mapping[str, str]) -> tuple[HostFigure, ...]:
     """Returns the figures of the host, then those of each disk, of a series that is compared with
     nothing."""
-    if not one.intervals:
-        return ()
-    intervals = figures(one, interval_width_s(one.seconds), vm)
-    whole = of_whole(one, vm)
-    return tuple(
-        HostFigure(
-            defined.name,
-            device,
-            defined.unit,
-            defined.digits,
-            defined.good,
-            spreads,
-            (ArmFigure(one.arm, defined.times * value, 1),),
+    return described([(one, vm)], host_definitions([one]))
+
+
+def described(
+    trials: Sequence[tuple[EvenSeries, Mapping[str, str]]],
+    named: Sequence[tuple[str, Definition]],
+) -> tuple[HostFigure, ...]:
+    """Returns figures by the arms of series, each with the knobs of its host: without a change from
+    one arm to another."""
+    known = [(one, vm) for one, vm in trials if one.intervals]
+    series = [one for one, _ in known]
+    width_s = interval_width_s(min((one.seconds for one in series), default=0.0))
+    intervals = [figures(one, width_s, vm) for one, vm in known]
+    whole = [of_whole(one, vm) for one, vm in known]
+    arms = list(dict.fromkeys(one.arm for one in series))
+    made = []
+    for device, one in named:
+        values: dict[str, list[float]] = {}
+        for trial, row in zip(series, whole, strict=True):
+            if (value := one.of(device, row)) is not None:
+                values.setdefault(trial.arm, []).append(one.times * value)
+        spreads = tuple(_spreads([*values], series, intervals, device, one)) if values else ()
+        means = (
+            ArmFigure(arm, float(np.mean(values[arm])), len(values[arm]))
+            for arm in arms
+            if arm in values
         )
-        for device, defined in _named([one])
-        if (value := defined.of(device, whole)) is not None
-        and (spreads := tuple(_spreads([one.arm], [one], [intervals], device, defined)))
-    )
+        made.append(
+            HostFigure(one.name, device, one.unit, one.digits, one.good, spreads, tuple(means))
+        )
+    return tuple(one for one in made if one.spreads)
 
 
-def _named(series: Sequence[EvenSeries]) -> list[tuple[str, Definition]]:
-    """The figures of the whole host, of no device, then those of each disk."""
+def host_definitions(series: Sequence[EvenSeries]) -> list[tuple[str, Definition]]:
+    """Lists the figures of the whole host, of no device, then those of each disk."""
     return [("", one) for one in HOST] + [(disk, one) for disk in disks_of(series) for one in DISK]
+
+
+def speed_definitions() -> list[tuple[str, Definition]]:
+    """Lists SPEED, WAITINGS and the types of waits."""
+    return [("", one) for one in (*SPEED, *map(wait_definition, WAIT_TYPES))]
 
 
 def of_whole(one: EvenSeries, vm: Mapping[str, str]) -> Mapping[str, float]:

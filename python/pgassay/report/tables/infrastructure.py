@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from pgassay.analysis.apart.model import ApartAnalysis
 from pgassay.analysis.compare.model import ArmFigure
 from pgassay.analysis.measures.courses.even_series import WAIT_TYPES
 from pgassay.analysis.sampled.model import (
@@ -41,10 +42,11 @@ _BY_NAME = {one.name: one for one in (*HOST, *DISK, *SPEED, *_WAITS)}
 
 def disk_titles(context: ReportContext) -> dict[str, str]:
     """Maps each disk to its name and what lies on it, those with the server's files first."""
-    return _titles(context.environment, context.analysis.explanation.infrastructure)
+    return titles_of(context.environment, context.analysis.explanation.infrastructure)
 
 
-def _titles(environment: EnvironmentFile, figures: Sequence[HostFigure]) -> dict[str, str]:
+def titles_of(environment: EnvironmentFile, figures: Sequence[HostFigure]) -> dict[str, str]:
+    """Maps each disk of figures to its name and what lies on it there."""
     holds: dict[str, list[str]] = {}
     for role, place in environment.host.storage.items():
         for device in dict.fromkeys((*place.devices, *place.disks)):
@@ -65,7 +67,7 @@ def observed_host_table(context: ObservationContext) -> Table:
     found = context.observed.infrastructure
     arms = dict.fromkeys(each.arm for one in found for each in one.figures)
     observed = [Column(Message("Median (smallest to largest)"), name=arm) for arm in arms]
-    return _host_table(found, _titles(context.environment, found), observed)
+    return _host_table(found, titles_of(context.environment, found), observed)
 
 
 def _host_table(
@@ -81,6 +83,30 @@ def _host_table(
         (titles.get(one.device, tr("Processors and memory")), *_row(arms, one)) for one in ordered
     ]
     return table(columns, rows)
+
+
+def apart_table(
+    analysis: ApartAnalysis, found: Mapping[str, Sequence[HostFigure]], disks: Mapping[str, str]
+) -> Table:
+    """Makes a row for each figure of each arm of runs made apart: its median, range and mean in
+    every run; `found`: arm → figures."""
+    sides = [Column(side.name, name=side.name) for side in analysis.sides]
+    columns = (Column(Message("Of"), "group", name="of"), Column(Message("Figure"), "heading"))
+    everywhere = tr("Processors and memory")
+    has_disks = any(one.device for figures in found.values() for one in figures)
+    rows: list[tuple[str | Cell, ...]] = [
+        (
+            colon().join(
+                name for name in (arm, disks.get(device, everywhere) if has_disks else "") if name
+            ),
+            *_row(sides, one),
+        )
+        for arm, figures in found.items()
+        for device in ("", *disks)
+        for one in figures
+        if one.device == device
+    ]
+    return table((*columns, *sides), rows).only_if(of=any(of for of, *_ in rows))
 
 
 def speed_table(context: ReportContext, *, details: bool = True) -> Table:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pgassay.report.document.section import Section
 from pgassay.report.sections.answer.gates import gates
-from pgassay.report.sections.apart import curves, differences, record
+from pgassay.report.sections.apart import curves, differences, record, sampled
 
 APART_SECTIONS: tuple[Section, ...] = (
     gates,
@@ -14,6 +14,8 @@ APART_SECTIONS: tuple[Section, ...] = (
     record.conditions,
     curves.throughput,
     curves.quantiles,
+    sampled.speed,
+    sampled.infrastructure,
     differences.everything,
     record.runs,
 )

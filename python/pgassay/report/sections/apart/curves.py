@@ -46,9 +46,9 @@ _PRESS = Message("Press a name to hide it.")
 @section("apart/by_load", "From load to load")
 def by_load(context: ApartContext) -> Blocks:
     """Runs whose trials have several loads, which are the same."""
-    analysis, unit = context.analysis, _plan(context.analysis).step_unit
+    analysis, unit = context.analysis, plan_of(context.analysis).step_unit
     has_bars = any(at.low < at.high for one in analysis.curves for at in one.by_load)
-    charts = _charts(
+    charts = charts_by_arm(
         analysis,
         "by_load",
         tr("Throughput and latency of each run at each load"),
@@ -77,7 +77,7 @@ def load_table(analysis: ApartAnalysis) -> Table:
             for side in analysis.sides:
                 figures = {metric: found.get((load, side.name, metric)) for metric in metrics}
                 rows.append({"arm": one.arm, "load": load, "side": side.name, **figures})
-    unit = _plan(analysis).step_unit
+    unit = plan_of(analysis).step_unit
     columns = (
         _ARM,
         written("load", "Load", lambda load: load_words(load, unit), "line", merges=True),
@@ -97,11 +97,11 @@ def throughput(context: ApartContext) -> Blocks:
     """Shows throughput by second of both sides, of trials that last a second or more."""
     analysis = context.analysis
     yield summed_up("report/sections/curves", n=len(analysis.curves))
-    yield from _charts(
+    yield from charts_by_arm(
         analysis,
         "throughput",
         tr("Throughput and latency of each run over the time of a trial"),
-        lambda one, styles: throughput_chart(one.series, _plan(analysis), styles, has_bands=True),
+        lambda one, styles: throughput_chart(one.series, plan_of(analysis), styles, has_bands=True),
         lambda figures: _over_time(analysis, figures),
     )
 
@@ -131,7 +131,7 @@ def quantiles(context: ApartContext) -> Blocks:
     analysis = context.analysis
     curves = [(one.arm, curve) for one in analysis.curves for curve in one.latencies]
     loads = dict.fromkeys(curve.step for _, curve in curves if curve.step is not None)
-    charts = _charts(
+    charts = charts_by_arm(
         analysis,
         "latency_curve",
         tr("Latency of each run by quantile"),
@@ -145,7 +145,7 @@ def quantiles(context: ApartContext) -> Blocks:
             and tr(
                 "At the greatest load of the trials, {step} {step_unit}.",
                 step=listed(decimals(load, "g") for load in loads),
-                step_unit=_plan(analysis).step_unit.words,
+                step_unit=plan_of(analysis).step_unit.words,
             ),
             tr("The vertical axis is logarithmic."),
             _PRESS,
@@ -163,7 +163,7 @@ def quantiles(context: ApartContext) -> Blocks:
     yield note(DESCRIBES)
 
 
-def _charts(
+def charts_by_arm(
     analysis: ApartAnalysis,
     name: str,
     label: str,
@@ -172,7 +172,7 @@ def _charts(
     *,
     has_table: bool = False,
 ) -> list[Block]:
-    """The key of the sides, and a chart for each arm; the last has the caption of all."""
+    """Returns the key of the sides, and a chart for each arm; the last has the caption of all."""
     styles = side_styles(side.name for side in analysis.sides)
     found: list[tuple[str, Figure]] = []
     for one in analysis.curves:
@@ -193,8 +193,9 @@ def _charts(
     return [Key(tuple(styles.values())), *charts] if charts else []
 
 
-def _plan(analysis: ApartAnalysis) -> Plan:
-    """All runs have its load, but where the comparison was forced."""
+def plan_of(analysis: ApartAnalysis) -> Plan:
+    """Returns the plan of the baseline: all runs have its load, but where the comparison was
+    forced."""
     return analysis.sides[0].runs[0].plan
 
 
