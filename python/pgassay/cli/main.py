@@ -98,7 +98,7 @@ def _run() -> int:
     except (KeyboardInterrupt, Abort):
         status = ExitCode.INTERRUPTED
     except TyperException as error:
-        return _fail(error.format_message(), ExitCode.USAGE)
+        return _fail(_in_words(error), ExitCode.USAGE)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ExitCode.USAGE
@@ -123,6 +123,16 @@ def _run() -> int:
     if status == ExitCode.INTERRUPTED:
         return _fail("stopped", ExitCode.INTERRUPTED)
     return int(status or ExitCode.DONE)
+
+
+def _in_words(error: TyperException) -> str:
+    """The parser's own words and, where they have no advice, where to look."""
+    words = error.format_message()
+    if words.endswith("?"):  # such as: did you mean `run`?
+        return words
+    context = getattr(error, "ctx", None)
+    command = "pgassay" if context is None else context.command_path
+    return str(SetupRefused("command-line", words=words.rstrip("."), command=command))
 
 
 def _fail(message: str, code: ExitCode, excerpt: str = "") -> ExitCode:

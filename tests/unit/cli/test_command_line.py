@@ -76,7 +76,10 @@ REFUSED = {
 MISTAKES = {
     "an argument is missing": (["study"], "Missing argument 'action'"),
     "no such command": (["rnu"], "No such command 'rnu'. Did you mean 'run'?"),
-    "no such option": (["load", "--no-such-flag"], "No such option"),
+    "no such option": (
+        ["load", "--no-such-flag"],
+        "load --help` shows what it takes",
+    ),
     "no server": (["load", "-h", "127.0.0.1", "-p", "1"], "this server is not running; start it"),
 }
 """Those that the parser of the command line, or libpq, puts into words."""
