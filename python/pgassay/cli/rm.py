@@ -74,4 +74,4 @@ def _described(found: Removable) -> str:
     if found.mark.name in (PLAN, OBSERVATION):
         run = overview_of(found.path)
         about = ", ".join(filter(None, (run.state, run.badge, run.question)))
-    return one_line(f"{shown(found.path)} ({found.bytes / 1e6:,.1f} MB; {about})")
+    return one_line(f"{shown(found.path)} ({found.bytes / 2**20:,.1f} MB; {about})")

@@ -54,7 +54,7 @@ def test_one_arm_with_all_signs_of_images_supports_them_and_offers_the_control_a
     assert found.title == Note(f"{RULE}/images.title")
     assert found.confidence is Confidence.SUPPORTED
     said = values_in(found.claim)[f"{RULE}/images.text"]
-    assert [said["before"], said["peak"]] == pytest.approx([0.3, 5.3], abs=0.05)
+    assert [said["before"], said["peak"]] == pytest.approx([0.3, 5.2], abs=0.05)
     every = Note.of(f"{RULE}/evidence.seen", seen=4, trials=4)
     assert every in [one.figure for one in evidence_of(found.evidence, "sign")]
     assert f"{RULE}/images.care" in codes_in(found.confirm)

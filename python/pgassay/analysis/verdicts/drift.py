@@ -68,9 +68,9 @@ def _growth(summaries: Sequence[TrialFile]) -> list[Note]:
     if ratio <= 1.0 + _LARGEST_GROWTH:
         return []
     values: dict[str, Value] = {
-        "small": small / 1e6,
+        "small": small / 2**20,
         "early": early,
-        "large": large / 1e6,
+        "large": large / 2**20,
         "late": late,
     }
     return [Note("analysis/verdicts/growth", values)]

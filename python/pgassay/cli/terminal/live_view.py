@@ -24,7 +24,7 @@ from pgassay.trials.sampling.live_view import LiveFigures
 _NO_ANSWER = "no samples lately: the server answers slowly or not at all"
 _MOST_EVENTS = 6
 _BAR_COLUMNS = 16
-_MB = 1e6
+_MB = 2**20
 _RATE_WINDOW_S = 3.0
 _COLOURS = {
     "cpu": "green",

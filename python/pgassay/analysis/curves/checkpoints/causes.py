@@ -38,7 +38,7 @@ from pgassay.plan.model import Plan
 
 Array = NDArray[np.float64]
 _TITLES = {**GROUPS, UNACCOUNTED: "Unaccounted"}
-_PER_CENT, _MEGABYTE, _KILOBYTE = 100.0, 1e-6, 1e-3
+_PER_CENT, _MEGABYTE, _KILOBYTE = 100.0, 2.0**-20, 2.0**-10
 
 
 def checkpoint_causes(plan: Plan, courses: Sequence[TrialCourse]) -> tuple[CheckpointCauses, ...]:

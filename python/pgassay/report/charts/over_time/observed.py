@@ -26,7 +26,7 @@ from pgassay.report.charts.style import (
 from pgassay.report.svg.model import Axis, Band, Figure, Line, Mark, Panel, Points
 
 _PLOT_PX = 200
-_MB = 1e6
+_MB = 2**20
 _Drawn = tuple[str, str, str]
 """Course, label, colour."""
 _PROCESSORS: Sequence[_Drawn] = (
