@@ -24,7 +24,7 @@ from bench import MEASURED
 from bench.tables import Aim, page, rate, table
 from bench.validate import looks
 from bench.validate.parallel import spread
-from bench.validate.whole_trials import endpoint_errors, long_runs, several_levels
+from bench.validate.whole_trials.adverse import endpoint_errors, long_runs, several_levels
 from bench.validate.whole_trials.false_positives import LARGE, MARGIN, Rule, plan_of
 from bench.validate.whole_trials.trial_worlds import Array
 from pgassay.analysis.compare.early_end import adjusted_for_early_end

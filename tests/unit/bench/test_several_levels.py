@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from bench.validate.whole_trials.several_levels import PART, do, effects
+from bench.validate.whole_trials.adverse.several_levels import PART, do, effects
 
 pytestmark = pytest.mark.slow
 

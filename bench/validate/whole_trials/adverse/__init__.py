@@ -1,0 +1,1 @@
+"""Tables of the page of adverse conditions that have experiments of their own."""
