@@ -22,7 +22,7 @@ ROWS: list[dict[str, Any]] = [
     {"id": -2, "price": None, "paid": None, "note": None},
     {"id": None, "price": 1e300, "paid": False, "note": ""},
     {"id": 2**62, "price": 2.0, "paid": True, "note": "'; DROP TABLE got; --"},
-    {"id": 0, "price": 1e-7, "paid": False, "note": "null"},
+    {"id": 0, "price": float("inf"), "paid": False, "note": "null"},
 ]
 SCRIPT = """\
 \\set half :id / 2
