@@ -1,15 +1,13 @@
 """What parameters from a file cost beside `\\set random`: `python -m bench.parameters`.
 
 Enters: how many rounds, how long a load lasts. Leaves: docs/measured/parameters.md. Never: asserts
-anything. `python -m bench.parameters one REQUEST` is one load in a process of its own, of which the
-page has the memory.
+anything. Each load is a process of its own (`bench/parameter_load.py`).
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import resource
 import statistics
 import subprocess
 import sys
@@ -17,7 +15,6 @@ import tempfile
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -27,11 +24,6 @@ from bench import MEASURED
 from bench.machine import load_average, this_machine
 from bench.server import SCALE, running_server
 from bench.tables import page, table
-from pgassay.plan.steps import Step
-from pgassay.server.protocol import ConnectionParameters
-from pgassay.spec.workload.folder import Scenario
-from pgassay.spec.workload.parameters import parameter_file
-from pgassay.trials.load.engine import LoadRequest, open_load
 
 OUTPUT = MEASURED / "parameters.md"
 ROWS = 1_000_000
@@ -67,30 +59,6 @@ def write_files(folder: Path) -> None:
     pq.write_table(pa.table(texts), folder / "texts.parquet")
 
 
-def one(asked: Mapping[str, Any]) -> None:
-    """Run one load and print what it took."""
-    file = asked["file"]
-    scenario = Scenario(
-        "s",
-        "s.sql",
-        asked["script"],
-        1.0,
-        parameters=None if file is None else parameter_file(Path(file), "random"),
-    )
-    step = Step(asked["clients"], asked["seconds"], measured=True)
-    load = open_load(
-        LoadRequest([scenario], [step], {}, seed=1), ConnectionParameters(**asked["at"])
-    )
-    load.start()
-    while not load.wait(60.0):
-        pass
-    result = json.loads(load.result())
-    del load
-    most_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    us = 1e6 * result["client_cpu_s"] / result["transactions"]
-    print(json.dumps({"us": us, "mb": most_mb, "failed": result["failed"]}))
-
-
 def measured(rounds: int, seconds: float) -> dict[str, list[dict[str, float]]]:
     """Of each case what each of its loads took; the cases take turns."""
     found: dict[str, list[dict[str, float]]] = {name: [] for name in CASES}
@@ -104,7 +72,7 @@ def measured(rounds: int, seconds: float) -> dict[str, list[dict[str, float]]]:
                 asked = {"script": script, "file": path, "at": place}
                 words = json.dumps({**asked, "clients": 4, "seconds": seconds})
                 done = subprocess.run(
-                    [sys.executable, "-m", "bench.parameters", "one", words],
+                    [sys.executable, "-m", "bench.parameter_load", words],
                     capture_output=True,
                     text=True,
                     check=True,
@@ -135,14 +103,10 @@ def rows_of(found: Mapping[str, list[dict[str, float]]]) -> list[tuple[str, ...]
 def main() -> None:
     """Measure and write the page."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("one", nargs="*", help="one load, as JSON")
     parser.add_argument("--rounds", type=int, default=7, help="loads of each case [7]")
     parser.add_argument("--seconds", type=float, default=5.0, help="length of each [5]")
     parser.add_argument("--out", type=Path, default=OUTPUT)
     options = parser.parse_args()
-    if options.one:
-        one(json.loads(options.one[-1]))
-        return
     found = measured(options.rounds, options.seconds)
     about = (
         f"Made by `make bench`: CPU time of the engine for each transaction, with 4 clients and the"

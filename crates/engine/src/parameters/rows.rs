@@ -54,7 +54,10 @@ const TEXT: u8 = 5;
 #[derive(Default)]
 pub struct Rows {
     kinds: Vec<Kind>,
-    /// Where each row begins in `values`.
+    rows: usize,
+    /// Bytes of a row; none where there are texts.
+    width: Option<usize>,
+    /// Where each row begins in `values`, if they have not all as many bytes.
     starts: Vec<u64>,
     values: Vec<u8>,
 }
@@ -62,7 +65,9 @@ pub struct Rows {
 impl Rows {
     #[must_use]
     pub fn new(kinds: Vec<Kind>) -> Rows {
+        let widths = kinds.iter().map(|kind| kind.width());
         Rows {
+            width: widths.sum(),
             kinds,
             ..Rows::default()
         }
@@ -70,12 +75,12 @@ impl Rows {
 
     #[must_use]
     pub fn len(&self) -> usize {
-        self.starts.len()
+        self.rows
     }
 
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.starts.is_empty()
+        self.rows == 0
     }
 
     #[must_use]
@@ -92,33 +97,40 @@ impl Rows {
         {
             return Err(RowsProblem::OtherColumns);
         }
-        let (rows, bytes) = (self.starts.len(), self.values.len());
+        let bytes = self.values.len();
         for row in 0..length {
-            self.starts.push(self.values.len() as u64);
+            if self.width.is_none() {
+                self.starts.push(self.values.len() as u64);
+            }
             for column in columns {
                 if let Err(problem) = column.write(row, &mut self.values) {
-                    self.starts.truncate(rows);
+                    self.starts.truncate(self.rows);
                     self.values.truncate(bytes);
                     return Err(problem);
                 }
             }
         }
+        self.rows += length;
         Ok(())
     }
 
     /// Sets a client's variables to a row; a column without a slot is left out.
     pub fn assign(&self, row: usize, slots: &[Option<Slot>], variables: &mut Variables) {
-        let start = self.starts.get(row).copied().unwrap_or_default() as usize;
+        let start = match self.width {
+            // Nothing else is read from the memory for it.
+            Some(width) => row * width,
+            None => self.starts.get(row).copied().unwrap_or_default() as usize,
+        };
         let mut rest = self.values.get(start..).unwrap_or_default();
-        for slot in slots {
+        for (slot, kind) in slots.iter().zip(&self.kinds) {
             let Some((tag, after)) = rest.split_first() else {
                 return;
             };
             let eight = || after.first_chunk().copied().unwrap_or_default();
-            let (content, length) = match *tag {
-                INT => (Content::Value(Value::Int(i64::from_le_bytes(eight()))), 8),
-                DOUBLE => (Content::Exact(f64::from_le_bytes(eight())), 8),
-                FALSE | TRUE => (Content::Value(Value::Bool(*tag == TRUE)), 0),
+            let content = match *tag {
+                INT => Content::Value(Value::Int(i64::from_le_bytes(eight()))),
+                DOUBLE => Content::Exact(f64::from_le_bytes(eight())),
+                FALSE | TRUE => Content::Value(Value::Bool(*tag == TRUE)),
                 TEXT => {
                     let length = after.first_chunk().copied().map_or(0, u32::from_le_bytes);
                     let end = length as usize + 4;
@@ -128,12 +140,13 @@ impl Rows {
                     rest = after.get(end..).unwrap_or_default();
                     continue;
                 }
-                _ => (Content::Value(Value::Null), 0),
+                _ => Content::Value(Value::Null),
             };
             if let Some(slot) = slot {
                 variables.set(*slot, content);
             }
-            rest = after.get(length..).unwrap_or_default();
+            let width = kind.width().unwrap_or(1);
+            rest = rest.get(width..).unwrap_or_default();
         }
     }
 }
@@ -145,12 +158,24 @@ impl fmt::Debug for Rows {
     }
 }
 
+impl Kind {
+    /// Bytes of a value with the one that it begins with; none of texts, which differ.
+    fn width(self) -> Option<usize> {
+        match self {
+            Kind::Int | Kind::Double => Some(9),
+            Kind::Bool => Some(1),
+            Kind::Text => None,
+        }
+    }
+}
+
 impl ColumnPart<'_> {
     fn write(&self, row: usize, output: &mut Vec<u8>) -> Result<(), RowsProblem> {
         if let Some(bits) = self.validity
             && !bit(bits, row)?
         {
-            output.push(NULL);
+            // As many bytes as any other value, but for a text.
+            output.resize(output.len() + self.kind.width().unwrap_or(1), NULL);
             return Ok(());
         }
         match self.kind {
@@ -255,6 +280,36 @@ mod tests {
         assert_eq!(taken(1), second);
         rows.assign(0, &[None, None, None, slots[3]], &mut variables);
         assert_eq!(variables.get(slots[3].unwrap()), Some(&first[3]));
+    }
+
+    #[test]
+    fn rows_without_texts_have_their_nulls_too() {
+        let ints: Vec<u8> = (0..3_i64).flat_map(i64::to_ne_bytes).collect();
+        let part = |kind, bits, data| ColumnPart {
+            kind,
+            validity: Some(bits),
+            starts: &[],
+            data,
+        };
+        let mut rows = Rows::new(vec![Kind::Int, Kind::Bool]);
+        let columns = [
+            part(Kind::Int, &[0b101_u8][..], &ints[..]),
+            part(Kind::Bool, &[0b110], &[0b100]),
+        ];
+        rows.add(3, &columns).unwrap();
+        let mut names = Names::default();
+        let slots = [b"i", b"b"].map(|name| Some(names.slot(name)));
+        let mut variables = names.variables();
+        let taken = [0, 1, 2].map(|row| {
+            rows.assign(row, &slots, &mut variables);
+            slots.map(|slot| variables.get(slot.unwrap()).unwrap().clone())
+        });
+        let expected = [
+            [Value::Int(0), Value::Null],
+            [Value::Null, Value::Bool(false)],
+            [Value::Int(2), Value::Bool(true)],
+        ];
+        assert_eq!(taken, expected.map(|row| row.map(Content::Value)));
     }
 
     #[test]
