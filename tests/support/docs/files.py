@@ -34,7 +34,8 @@ def write_files(blocks: list[Block], folder: Path) -> None:
             if name.endswith("/"):
                 shutil.copytree(_READY, folder / name)
             else:
-                (folder / name).write_text("SELECT 1;\n")
+                (folder / name).parent.mkdir(exist_ok=True)
+                (folder / name).write_text("id\n1\n" if name.endswith(".csv") else "SELECT 1;\n")
         if block.file is not None:
             path = folder / block.file
             path.parent.mkdir(exist_ok=True)
