@@ -163,6 +163,7 @@ bench: $(DEV)
 	$(BIN)/python -m bench.analysis
 	$(BIN)/python -m bench.startup
 	$(BIN)/python -m bench.parameters
+	$(BIN)/python -m bench.replay
 	$(BIN)/python -m bench.generators
 	$(BIN)/python -m bench.load_hosts
 	$(BIN)/python -m bench.observed_week

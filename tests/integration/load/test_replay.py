@@ -14,6 +14,7 @@ from pgassay.server.connection.session import resolve
 from pgassay.spec.load.trace_file import read_trace
 from pgassay.trials.load.replay_load import ReplayLoad, ReplayRequest
 from support.load.traces import Row, write_trace
+from support.refusals import refused
 from support.runs.command import pgassay, shop_workload
 from support.servers.lab import LabServer
 from support.servers.pool import on_every_version
@@ -186,3 +187,41 @@ def test_an_experiment_replays_the_same_trace_in_every_trial_and_keeps_nothing_o
     assert "replay of 301 statements in 3 sessions" in text
     kept = [path for path in run.rglob("*") if path.is_file()]
     assert not [path for path in kept if SECRET.encode() in path.read_bytes()]
+
+
+def test_the_command_replays_a_trace_and_prints_what_happened(
+    lab_server: LabServer, dsn: str, tmp_path: Path
+) -> None:
+    trace = write_trace(tmp_path / "t.parquet", two_sessions())
+    options = ["load", "--replay", str(trace), "--speed", "2"]
+    done = pgassay(*options, **lab_server.variables())
+    assert done.returncode == 2, done.stderr
+    assert "replay of 18 statements in 3 sessions, speed 2" in done.stdout
+    assert "failed 4 (3 of them at the source, too" in done.stdout
+    assert "1 failed here only" in done.stderr
+    done = pgassay(*options, "--json", "--continue-on-error", **lab_server.variables())
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["replay"]["trace"]["speed"] == 2.0
+    assert found["warnings"]
+    assert SECRET not in done.stdout + done.stderr
+    for more in (["-c", "3"], ["-f", "x.sql"]):
+        done = pgassay(*options, *more, **lab_server.variables())
+        assert done.returncode == 1
+        assert "exclude each other" in done.stderr
+
+
+def test_a_lock_that_is_never_released_ends_the_replay_at_its_time_limit(
+    dsn: str, tmp_path: Path
+) -> None:
+    rows = [
+        Row(0, 0, "simple", "BEGIN; LOCK paid"),
+        Row(1, 1_000, "simple", "SELECT 1 FROM paid; SELECT pg_sleep(60)"),
+        Row(0, 2_000, "simple", "SELECT pg_sleep(60)"),
+    ]
+    trace = read_trace(write_trace(tmp_path / "t.parquet", rows))
+    load = ReplayLoad(ReplayRequest(trace, 1.0, limit_s=0.5), resolve(dsn))
+    with refused("load-failed"):
+        load.run(lambda progress: None)
+    with psycopg.connect(dsn, autocommit=True) as session:
+        session.execute("SET lock_timeout = '20s'; TRUNCATE paid")

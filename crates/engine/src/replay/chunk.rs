@@ -158,3 +158,70 @@ impl Chunk {
         (first..end).map(value).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(texts: &[&str]) -> Texts {
+        let mut found = Texts {
+            ends: vec![0],
+            bytes: Vec::new(),
+        };
+        for text in texts {
+            found.bytes.extend_from_slice(text.as_bytes());
+            found.ends.push(u32::try_from(found.bytes.len()).unwrap());
+        }
+        found
+    }
+
+    /// A connection, and a statement with the parameters `a` and NULL.
+    fn columns() -> Columns {
+        Columns {
+            session: vec![3, 3],
+            at_us: vec![0, 5],
+            kind: vec![0, 3],
+            statement: vec![-1, 0],
+            name: vec![-1, 0],
+            failed_there: vec![0, 1],
+            is_last: vec![0, 1],
+            first_value: vec![0, 0, 2],
+            value_is_null: vec![0, 1],
+            values: texts(&["a", ""]),
+            statements: texts(&["SELECT $1, $2"]),
+            numbers: vec![7],
+            names: texts(&["s"]),
+        }
+    }
+
+    #[test]
+    fn a_row_has_its_texts_and_values() {
+        let chunk = Chunk::new(columns()).unwrap();
+        let row = chunk.row(1).unwrap();
+        assert_eq!((row.session, row.at_us, row.kind), (3, 5, Kind::Prepared));
+        assert_eq!((row.text, row.name, row.number), ("SELECT $1, $2", "s", 7));
+        assert!(row.failed_there && row.is_last);
+        assert_eq!(chunk.values(1), Some(vec![Some("a"), None]));
+        assert_eq!(chunk.values(0), Some(vec![]));
+        assert!(chunk.row(2).is_none());
+    }
+
+    #[test]
+    fn columns_that_do_not_fit_together_are_refused() {
+        let spoil: [fn(&mut Columns); 8] = [
+            |columns| columns.at_us.truncate(1),
+            |columns| columns.kind = vec![0, 9],
+            |columns| columns.statement = vec![-1, 1],
+            |columns| columns.statement = vec![-1, -1],
+            |columns| columns.first_value = vec![0, 0, 3],
+            |columns| columns.numbers.clear(),
+            |columns| columns.statements.bytes = vec![0xff; 13],
+            |columns| columns.names.ends = vec![0, 9],
+        ];
+        for spoil in spoil {
+            let mut columns = columns();
+            spoil(&mut columns);
+            assert!(Chunk::new(columns).is_err());
+        }
+    }
+}

@@ -150,6 +150,7 @@ impl<'s> Worker<'s> {
                 break;
             }
             if now_ns >= limit_ns {
+                self.end_sessions();
                 let problem = "it did not end within its time limit; statements of it may wait \
                                for locks of each other for ever";
                 return Err(io::Error::other(problem));
@@ -297,35 +298,40 @@ impl<'s> Worker<'s> {
 
     fn finish(mut self) -> (Report, Counts) {
         let now_ns = clock::now_ns();
-        let deadline_ns = now_ns + CANCEL_NS;
         for (_, session) in self.sessions.all() {
-            let Some(attempt) = session.under_way() else {
-                continue;
-            };
-            self.context.recorder.leave_unfinished(now_ns, attempt);
-            // So that no backend runs on after this replay.
-            let left_ns = deadline_ns - clock::now_ns();
-            if let (Some(key), Ok(left_ns @ 1_000_000..)) = (session.key, u64::try_from(left_ns)) {
-                let _ = self.connector.cancel(key, Duration::from_nanos(left_ns));
+            if let Some(attempt) = session.under_way() {
+                self.context.recorder.leave_unfinished(now_ns, attempt);
             }
         }
-        let open: Vec<(usize, bool)> = self
+        self.end_sessions();
+        let mut report = self.context.recorder.into_report();
+        report.connections = self.sessions.successes;
+        report.backend = "replay";
+        (report, self.context.counts)
+    }
+
+    /// Closes every session. Statements under way are cancelled, so that no backend runs on after
+    /// this replay.
+    fn end_sessions(&mut self) {
+        let deadline_ns = clock::now_ns() + CANCEL_NS;
+        let open: Vec<_> = self
             .sessions
             .all()
             .filter(|(_, session)| session.is_open())
-            .map(|(token, session)| (token, session.is_busy()))
+            .map(|(token, session)| (token, session.is_busy(), session.key))
             .collect();
-        for (token, is_busy) in open {
-            if !is_busy {
+        for (token, is_busy, key) in open {
+            if is_busy {
+                let left_ns = deadline_ns - clock::now_ns();
+                if let (Some(key), Ok(left_ns @ 1_000_000..)) = (key, u64::try_from(left_ns)) {
+                    let _ = self.connector.cancel(key, Duration::from_nanos(left_ns));
+                }
+            } else {
                 self.network.send(token, TERMINATE);
             }
             self.network.remove(token);
             self.sessions.remove(token);
         }
-        let mut report = self.context.recorder.into_report();
-        report.connections = self.sessions.successes;
-        report.backend = "replay";
-        (report, self.context.counts)
     }
 }
 
