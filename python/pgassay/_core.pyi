@@ -1,4 +1,5 @@
-"""The native module: the load engine, the samplers, and what is made of perf's profiles.
+"""The native module: the load engine, the samplers, and what is made of perf's profiles and of a
+server's log.
 
 Enters: JSON texts (the configurations below). Leaves: JSON texts and columns (dicts of equally
 long lists). Never: decides what to run, knows a trial, writes a file.
@@ -499,3 +500,55 @@ class Sampler:
     def cost(self) -> str:
         """JSON: ``{"cpu_s", "wait_ticks", "counter_reads", "host_reads", "late_ticks",
         "rested_ticks"}``."""
+
+@final
+class LogReader:
+    """Reads a server's log piece by piece, as scenarios or as the rows of a trace.
+
+    `configuration` is JSON::
+
+        {"form": "csv",
+         "prefix": "%m [%p] ",
+         "database": null, "user": null, "application": null,
+         "without_applications": ["pgassay"],
+         "most_rows": 100000, "seed": 1, "trace": false}
+
+    `form` is csv, json or stderr, which needs `prefix`, log_line_prefix. Only entries of the named
+    database, user and application are read, null for all; applications whose names begin as
+    `without_applications` say are passed over. `most_rows` is that of one scenario.
+    """
+
+    def __init__(self, configuration: str) -> None:
+        """Raises ConfigurationError, or CoreError for a prefix without a time or a session."""
+    def feed(self, data: bytes, *, last: bool = False) -> None:
+        """Read on; `last` at the end of each file. Files come in the order of their times."""
+    def finish(self) -> None:
+        """Close what sessions have open, after the last file."""
+    def summary(self) -> str:
+        """JSON of all that was read but for the rows of values.
+
+        ``{"entries", "statements", "with_duration", "shortest_us", "busy_us", "failed", "first_us",
+        "last_us", "back", "whole_seconds", "simple", "extended", "prepared", "sessions", "cut",
+        "not_utf8", "unread", "commits", "rollbacks", "partial", "left_out", "sessions_at_once",
+        "databases", "templates": [{"text", "parameters", "constants", "data"}],
+        "scenarios": [{"database", "explicit", "rolled_back", "statements", "transactions",
+        "time_us", "done": [{"time_us", "failed"}], "without_values", "pauses_us"}],
+        "lost": [{"reason", "template", "calls", "time_us"}]}``; databases and templates are named
+        by their places in these lists, times are µs of the log's own zone since 1970.
+        """
+    def columns(self, scenario: int) -> list[tuple[bytes, bytes, bytes]]:
+        """The sampled values of a scenario, a column for each parameter in order: tags (a byte a
+        row: 0 NULL, 1 a number, 2 a text, 3 true or false), offsets (int64) and texts, as Arrow's
+        large strings have them."""
+    def waiting(self) -> int:
+        """How many rows of a trace `rows` would return."""
+    def rows(self) -> dict[str, bytes]:
+        """Rows of a trace since the last call, as columns of int64 but for: `kind` (a byte, the
+        place in `kinds()`), `statement` and `values` (texts, with their offsets), `values_known` (a
+        byte: 0 is NULL). `counts` has how many of the values each row has. -1 stands for none;
+        name, sqlstate, database, user and application are places in `names()`."""
+    def names(self) -> list[str]:
+        """The names that columns of rows refer to; later calls of `rows` add to them."""
+    @staticmethod
+    def kinds() -> list[str]:
+        """The kinds of rows."""

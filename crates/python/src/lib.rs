@@ -1,10 +1,11 @@
-//! The thin binding: engine, sampler and profiles as the private module `pgassay._core`.
+//! The thin binding: engine, sampler, profiles and logs as the private module `pgassay._core`.
 //!
 //! Enters: JSON texts. Leaves: JSON texts, columns and typed exceptions, as `_core.pyi` says.
 //! Never: holds the interpreter while it waits.
 
 mod errors;
 mod load;
+mod log;
 mod parameters;
 mod profile;
 mod replay;
@@ -18,6 +19,8 @@ mod _core {
 
     #[pymodule_export]
     use crate::load::{Load, Merged, Merging, check_script, check_sql, script_statements};
+    #[pymodule_export]
+    use crate::log::LogReader;
     #[pymodule_export]
     use crate::parameters::Parameters;
     #[pymodule_export]

@@ -1,0 +1,426 @@
+//! Entries become the statements of sessions.
+//!
+//! Enters: entries. Leaves: each statement with its times and values, to transactions or to a trace.
+//! Never: counts a statement twice: of the extended protocol's lines an execution counts, and the
+//! time of its parse and bind is its own.
+
+use std::collections::{BTreeMap, HashMap};
+
+use serde::Serialize;
+
+use crate::call::{Call, Protocol, Values};
+use crate::entry::{Entry, Severity};
+use crate::lexer::{Scanned, scan};
+use crate::message::{Said, Step, said};
+use crate::reader::Configuration;
+use crate::scenarios::Scenarios;
+use crate::templates::Templates;
+use crate::trace::{Names, Trace, Whose};
+use crate::transactions::{Ends, Gathering, Open};
+
+const SECOND_US: i64 = 1_000_000;
+
+/// What the log has of entries.
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct Counts {
+    /// Of sessions that were asked for.
+    pub(crate) entries: u64,
+    pub(crate) statements: u64,
+    pub(crate) with_duration: u64,
+    pub(crate) shortest_us: Option<i64>,
+    pub(crate) busy_us: i64,
+    pub(crate) failed: u64,
+    pub(crate) first_us: Option<i64>,
+    pub(crate) last_us: i64,
+    /// How often a time was more than a second before the latest one.
+    pub(crate) back: u64,
+    pub(crate) whole_seconds: bool,
+    pub(crate) simple: u64,
+    pub(crate) extended: u64,
+    pub(crate) prepared: u64,
+    pub(crate) sessions: u64,
+    pub(crate) cut: u64,
+    pub(crate) not_utf8: u64,
+}
+
+/// Parse and bind before an execution.
+#[derive(Debug, Default)]
+struct Prelude {
+    start_us: Option<i64>,
+    duration_us: i64,
+    detail: Vec<u8>,
+}
+
+struct Session {
+    id: Box<[u8]>,
+    number: i64,
+    whose: Whose,
+    database: u32,
+    first_us: i64,
+    last_us: i64,
+    /// When its latest statement of a trace began.
+    started_us: i64,
+    prelude: Prelude,
+    /// A statement that was logged as it began.
+    pending: Option<Call>,
+    open: Open,
+}
+
+pub(crate) struct Sessions {
+    asked: Configuration,
+    /// Process → its place in `present`.
+    places: HashMap<Box<[u8]>, usize>,
+    present: Vec<Option<Session>>,
+    pub(crate) counts: Counts,
+    pub(crate) ends: Ends,
+    pub(crate) templates: Templates,
+    pub(crate) scenarios: Scenarios,
+    pub(crate) trace: Trace,
+    pub(crate) names: Names,
+    pub(crate) databases: Names,
+    scanned: Scanned,
+    /// Second → sessions that came less those that went.
+    changes: BTreeMap<i64, i64>,
+}
+
+impl Sessions {
+    pub(crate) fn new(asked: Configuration) -> Self {
+        Self {
+            scenarios: Scenarios::new(asked.most_rows, asked.seed),
+            asked,
+            places: HashMap::new(),
+            present: Vec::new(),
+            counts: Counts {
+                whole_seconds: true,
+                ..Counts::default()
+            },
+            ends: Ends::default(),
+            templates: Templates::default(),
+            trace: Trace::default(),
+            names: Names::default(),
+            databases: Names::default(),
+            scanned: Scanned::default(),
+            changes: BTreeMap::new(),
+        }
+    }
+
+    pub(crate) fn take(&mut self, entry: &Entry<'_>) {
+        if !self.is_asked_for(entry) {
+            return;
+        }
+        let said = said(entry);
+        if said == Said::Nothing {
+            return;
+        }
+        self.count_time(entry.time_us);
+        let place = self.place(&entry.process);
+        let mut session = match self.present[place].take() {
+            Some(session) if *session.id == *entry.session => session,
+            old => {
+                if let Some(old) = old {
+                    self.end(old);
+                }
+                if said == Said::Disconnected {
+                    return;
+                }
+                self.begin(entry, began_us(entry, &said))
+            }
+        };
+        if self.asked.trace {
+            session.whose.application = self.names.number(&entry.application);
+        }
+        session.last_us = session.last_us.max(entry.time_us);
+        match said {
+            Said::Statement {
+                step,
+                name,
+                text,
+                duration_us,
+            } => self.statement(&mut session, entry, step, name, text, duration_us),
+            Said::Duration(duration_us) => match session.pending.take() {
+                Some(mut call) => {
+                    call.duration_us = Some(call.duration_us.unwrap_or(0) + duration_us);
+                    call.end_us = entry.time_us;
+                    self.complete(&mut session, call);
+                }
+                None => session.prelude.add(entry.time_us, duration_us),
+            },
+            Said::Failed => self.failed(&mut session, entry),
+            Said::Disconnected | Said::Nothing => {}
+        }
+        let ended = said == Said::Disconnected || entry.severity == Severity::Fatal;
+        if ended {
+            self.end(session);
+        } else {
+            self.present[place] = Some(session);
+        }
+    }
+
+    fn is_asked_for(&self, entry: &Entry<'_>) -> bool {
+        let is = |asked: &Option<String>, found: &[u8]| {
+            asked.as_ref().is_none_or(|asked| asked.as_bytes() == found)
+        };
+        let passed_over = |start: &String| entry.application.starts_with(start.as_bytes());
+        is(&self.asked.database, &entry.database)
+            && is(&self.asked.user, &entry.user)
+            && is(&self.asked.application, &entry.application)
+            && !self.asked.without_applications.iter().any(passed_over)
+    }
+
+    fn count_time(&mut self, time_us: i64) {
+        let counts = &mut self.counts;
+        counts.entries += 1;
+        counts.whole_seconds &= time_us % SECOND_US == 0;
+        counts.back += u64::from(counts.first_us.is_some() && time_us < counts.last_us - SECOND_US);
+        counts.first_us = Some(counts.first_us.map_or(time_us, |first| first.min(time_us)));
+        counts.last_us = counts.last_us.max(time_us);
+    }
+
+    fn place(&mut self, process: &[u8]) -> usize {
+        if let Some(place) = self.places.get(process) {
+            return *place;
+        }
+        self.present.push(None);
+        self.places.insert(process.into(), self.present.len() - 1);
+        self.present.len() - 1
+    }
+
+    fn begin(&mut self, entry: &Entry<'_>, first_us: i64) -> Session {
+        let number = i64::try_from(self.counts.sessions).unwrap_or(i64::MAX);
+        self.counts.sessions += 1;
+        let whose = Whose {
+            database: self.names.number(&entry.database),
+            user: self.names.number(&entry.user),
+            application: self.names.number(&entry.application),
+        };
+        if self.asked.trace {
+            self.trace.connect(number, first_us, whose);
+        }
+        Session {
+            id: entry.session.as_ref().into(),
+            number,
+            whose,
+            database: u32::try_from(self.databases.number(&entry.database)).unwrap_or(u32::MAX),
+            first_us,
+            last_us: entry.time_us,
+            started_us: first_us,
+            prelude: Prelude::default(),
+            pending: None,
+            open: Open::default(),
+        }
+    }
+
+    fn end(&mut self, mut session: Session) {
+        if let Some(call) = session.pending.take() {
+            self.complete(&mut session, call);
+        }
+        *self
+            .changes
+            .entry(session.first_us / SECOND_US)
+            .or_default() += 1;
+        *self
+            .changes
+            .entry(session.last_us / SECOND_US + 1)
+            .or_default() -= 1;
+        if self.asked.trace {
+            self.trace
+                .disconnect(session.number, session.last_us, session.whose);
+        } else {
+            let mut open = std::mem::take(&mut session.open);
+            open.break_off(&mut self.gathering(session.database));
+        }
+    }
+
+    pub(crate) fn finish(&mut self) {
+        let mut left: Vec<Session> = self.present.drain(..).flatten().collect();
+        self.places.clear();
+        left.sort_by_key(|session| session.number);
+        for session in left {
+            self.end(session);
+        }
+    }
+
+    /// The most sessions that were there in one second, by their first and last entries.
+    pub(crate) fn at_once(&self) -> u64 {
+        let (mut now, mut most) = (0, 0);
+        for change in self.changes.values() {
+            now += change;
+            most = most.max(now);
+        }
+        u64::try_from(most).unwrap_or(0)
+    }
+
+    fn gathering(&mut self, database: u32) -> Gathering<'_> {
+        Gathering {
+            scenarios: &mut self.scenarios,
+            templates: &mut self.templates,
+            ends: &mut self.ends,
+            database,
+        }
+    }
+
+    fn statement(
+        &mut self,
+        session: &mut Session,
+        entry: &Entry<'_>,
+        step: Step,
+        name: &[u8],
+        text: &[u8],
+        duration_us: Option<i64>,
+    ) {
+        if let Some(before) = session.pending.take() {
+            self.complete(session, before);
+        }
+        let spent = duration_us.unwrap_or(0);
+        if matches!(step, Step::Parse | Step::Bind) {
+            session.prelude.add(entry.time_us, spent);
+            if !entry.detail.is_empty() {
+                session.prelude.detail = entry.detail.to_vec();
+            }
+            return;
+        }
+        let mut call = self.call(session, entry, step, name, text);
+        if let Some(duration_us) = duration_us {
+            call.start_us = call.start_us.min(entry.time_us - duration_us);
+            call.duration_us = Some(call.duration_us.unwrap_or(0) + duration_us);
+        }
+        if step == Step::Fetch {
+            self.scenarios.lose("cursor", &call);
+        } else if duration_us.is_some() {
+            self.complete(session, call);
+        } else {
+            session.pending = Some(call);
+        }
+    }
+
+    /// A statement at its execution; what was spent on parse and bind is counted in.
+    fn call(
+        &mut self,
+        session: &mut Session,
+        entry: &Entry<'_>,
+        step: Step,
+        name: &[u8],
+        text: &[u8],
+    ) -> Call {
+        let prelude = std::mem::take(&mut session.prelude);
+        let protocol = match step {
+            Step::Simple => Protocol::Simple,
+            _ if name.is_empty() => Protocol::Extended,
+            _ => Protocol::Prepared,
+        };
+        let mut values = Values::default();
+        if protocol != Protocol::Simple {
+            // An error's own detail is another.
+            values.add_logged(&entry.detail);
+            if values.count == 0 {
+                values.add_logged(&prelude.detail);
+            }
+        }
+        let mut template = None;
+        if !self.asked.trace {
+            scan(text, &mut self.scanned);
+            template = self.templates.number(&self.scanned);
+            let is_utf8 = std::str::from_utf8(&self.scanned.values).is_ok()
+                && values
+                    .iter()
+                    .all(|(_, text)| std::str::from_utf8(text).is_ok());
+            self.counts.not_utf8 += u64::from(!is_utf8);
+            values.cut |= !is_utf8;
+            values.add_constants(&self.scanned.constants, &self.scanned.values);
+        }
+        self.counts.cut += u64::from(values.cut);
+        let of_prelude = prelude.start_us.filter(|_| protocol != Protocol::Simple);
+        Call {
+            start_us: of_prelude.unwrap_or(entry.time_us),
+            end_us: entry.time_us,
+            duration_us: of_prelude.map(|_| prelude.duration_us),
+            template,
+            protocol,
+            failed: None,
+            values,
+            text: if self.asked.trace {
+                text.to_vec()
+            } else {
+                Vec::new()
+            },
+            name: if self.asked.trace {
+                name.to_vec()
+            } else {
+                Vec::new()
+            },
+        }
+    }
+
+    fn failed(&mut self, session: &mut Session, entry: &Entry<'_>) {
+        let mut call = match session.pending.take() {
+            Some(call) => call,
+            None if entry.statement.is_empty() => return,
+            None => {
+                let bound = !session.prelude.detail.is_empty();
+                let step = if bound || session.prelude.start_us.is_some() {
+                    Step::Execute
+                } else {
+                    Step::Simple
+                };
+                self.call(session, entry, step, b"", &entry.statement)
+            }
+        };
+        let mut code = [b' '; 5];
+        if entry.sqlstate.len() == code.len() {
+            code.copy_from_slice(&entry.sqlstate);
+        }
+        call.failed = Some(code);
+        call.end_us = entry.time_us;
+        let duration_us = (call.end_us - call.start_us).max(0);
+        call.duration_us = Some(duration_us);
+        self.counts.failed += 1;
+        self.complete(session, call);
+    }
+
+    fn complete(&mut self, session: &mut Session, mut call: Call) {
+        let counts = &mut self.counts;
+        counts.statements += 1;
+        match call.protocol {
+            Protocol::Simple => counts.simple += 1,
+            Protocol::Extended => counts.extended += 1,
+            Protocol::Prepared => counts.prepared += 1,
+        }
+        if let Some(duration_us) = call.duration_us {
+            counts.with_duration += 1;
+            counts.busy_us += duration_us;
+            if call.failed.is_none() {
+                let shortest = counts.shortest_us.unwrap_or(duration_us);
+                counts.shortest_us = Some(shortest.min(duration_us));
+            }
+        }
+        if self.asked.trace {
+            // Times have milliseconds: within a session a start is never before the one before.
+            call.start_us = call.start_us.max(session.started_us);
+            session.started_us = call.start_us;
+            self.trace
+                .call(session.number, &call, session.whose, &mut self.names);
+            return;
+        }
+        let mut open = std::mem::take(&mut session.open);
+        open.take(call, &mut self.gathering(session.database));
+        session.open = open;
+    }
+}
+
+/// When what an entry tells of began.
+fn began_us(entry: &Entry<'_>, said: &Said<'_>) -> i64 {
+    let spent_us = match said {
+        Said::Statement { duration_us, .. } => duration_us.unwrap_or(0),
+        Said::Duration(duration_us) => *duration_us,
+        Said::Failed | Said::Disconnected | Said::Nothing => 0,
+    };
+    entry.time_us - spent_us
+}
+
+impl Prelude {
+    fn add(&mut self, time_us: i64, duration_us: i64) {
+        let start_us = time_us - duration_us;
+        self.start_us = Some(self.start_us.map_or(start_us, |start| start.min(start_us)));
+        self.duration_us += duration_us;
+    }
+}
