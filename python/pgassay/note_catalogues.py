@@ -36,6 +36,7 @@ ROOMS = (
     "analysis/statistics",
     "analysis/verdicts",
     "draw",
+    "draw/log",
     "findings",
     "findings/answer",
     "plan",

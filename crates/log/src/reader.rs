@@ -100,7 +100,9 @@ impl Reader {
         let form = match asked.form {
             FormName::Csv => Form::Csv(CsvForm::default()),
             FormName::Json => Form::Json(JsonForm::default()),
-            FormName::Stderr => Form::Stderr(StderrForm::new(Prefix::new(&asked.prefix)?)),
+            FormName::Stderr => {
+                Form::Stderr(Box::new(StderrForm::new(Prefix::new(&asked.prefix)?)))
+            }
         };
         Ok(Self {
             cutter: Cutter::new(form),

@@ -20,6 +20,9 @@ from support.synthetic.directories import synthetic_run
         (["--check", "run", "--out", "shop"], "drop --out"),
         (["--check", "run", "--mask"], "drop --mask"),
         (["--check", "nowhere"], "nowhere"),
+        (["--log", "absent.csv", "--out", "shop"], "absent.csv cannot be read"),
+        (["--log", "absent.csv", "--out", "shop", "--for", "1min"], "--for is for drawing from"),
+        (["service=prod", "--out", "shop", "--user", "me"], "--user is for drawing from a log"),
         (["host=127.0.0.1 port=1", "--out", "shop"], "127.0.0.1"),
     ],
 )

@@ -48,7 +48,7 @@ def test_no_module_is_longer_than_400_lines() -> None:
     assert {name: length for name, length in lengths.items() if length > MOST_LINES} == {}
 
 
-def test_only_trials_and_doctor_call_the_native_module() -> None:
+def test_only_trials_doctor_and_drawing_from_logs_call_the_native_module() -> None:
     callers = [
         name
         for name, tree in trees().items()
@@ -56,7 +56,8 @@ def test_only_trials_and_doctor_call_the_native_module() -> None:
         if isinstance(node, ast.ImportFrom)
         and any(f"{node.module}.{alias.name}" == "pgassay._core" for alias in node.names)
     ]
-    assert [name for name in callers if not name.startswith(("trials/", "doctor/"))] == []
+    rooms = ("trials/", "doctor/", "draw/log/")
+    assert [name for name in callers if not name.startswith(rooms)] == []
 
 
 def test_sql_tells_our_sessions_by_their_whole_names() -> None:

@@ -89,6 +89,6 @@ impl JsonForm {
     }
 }
 
-fn bytes_of<'a>(text: &'a Cow<'_, str>) -> Cow<'a, [u8]> {
+fn bytes_of(text: &str) -> Cow<'_, [u8]> {
     Cow::Borrowed(text.as_bytes())
 }

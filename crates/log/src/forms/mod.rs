@@ -22,7 +22,7 @@ pub(crate) const LONGEST: usize = 64 << 20;
 pub(crate) enum Form {
     Csv(CsvForm),
     Json(JsonForm),
-    Stderr(StderrForm),
+    Stderr(Box<StderrForm>),
 }
 
 /// What a form has to say of a piece at the start of its bytes.

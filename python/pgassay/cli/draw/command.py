@@ -54,6 +54,47 @@ def draw(
             max=10_000_000,
         ),
     ] = None,
+    log: Annotated[
+        list[str] | None,
+        option(
+            "--log",
+            "A file of the server's log (csvlog, jsonlog, stderr), or a pattern of names;"
+            " repeatable.",
+            _FROM_A_LOG,
+        ),
+    ] = None,
+    of_database: Annotated[
+        str | None,
+        option(
+            "--database",
+            "Only this database's entries [that with most of the time].",
+            _FROM_A_LOG,
+        ),
+    ] = None,
+    of_user: Annotated[
+        str | None, option("--user", "Only this user's entries.", _FROM_A_LOG)
+    ] = None,
+    application: Annotated[
+        str | None, option("--application", "Only this application's entries.", _FROM_A_LOG)
+    ] = None,
+    prefix: Annotated[
+        str | None,
+        option("--prefix", "log_line_prefix of a log in the form stderr [guessed].", _FROM_A_LOG),
+    ] = None,
+    sampled: Annotated[
+        float | None,
+        option(
+            "--sampled",
+            "Share of transactions that the server logs (log_transaction_sample_rate) [1].",
+            _FROM_A_LOG,
+            min=1e-6,
+            max=1,
+        ),
+    ] = None,
+    trace: Annotated[
+        bool,
+        option("--trace", "Write trace.parquet beside it: the log, for a replay.", _FROM_A_LOG),
+    ] = False,
     out: Annotated[
         Path | None, option("--out", "Folder to create for the workload; required.", _WRITING)
     ] = None,
@@ -97,29 +138,40 @@ def draw(
         "--transactions": transactions,
         "--rows": rows,
     }
+    for_logs: dict[str, object] = {
+        "--database": of_database,
+        "--user": of_user,
+        "--application": application,
+        "--prefix": prefix,
+        "--sampled": sampled,
+        "--trace": trace,
+    }
     for_writing: dict[str, object] = {"--out": out, "--think-times": think_times, "--mask": mask}
     if check is not None:
-        _refuse("not-for-draw-check", {**for_statistics, **for_writing})
+        _refuse("not-for-draw-check", {**for_statistics, "--log": log, **for_logs, **for_writing})
         from pgassay.cli.draw.checking import show_check
 
         show_check(check, of, dsn, plans=plans, output_format=output_format)
         return
     _refuse("only-for-draw-check", {"--of": of, "--plans": plans, "--format": output_format})
-    if dsn is None:
+    if dsn is None and not log:
         raise SetupRefused("draw-from-what")
+    _refuse(*(("draw-from-a-log", for_statistics) if log else ("draw-only-from-a-log", for_logs)))
     if out is None:
         raise SetupRefused("draw-out-missing")
-    from pgassay.cli.draw.execution import Drawn, carry_out, from_statistics
+    from pgassay.cli.draw.execution import Drawn, carry_out, from_log, from_statistics
     from pgassay.cli.terminal.options import seconds_of
     from pgassay.draw.writing.folder import Writing
 
     seconds = seconds_of("--for", duration or "10min", 1, 86_400)
 
     def drawn() -> Drawn:
-        return from_statistics(dsn, seconds, tuple(skew or ()), transactions, rows)
+        if log:
+            return from_log(log, of_database, of_user, application, prefix, sampled or 1.0)
+        return from_statistics(str(dsn), seconds, tuple(skew or ()), transactions, rows)
 
     writing = Writing(dsn, None, think_times, mask, bool(skew))
-    carry_out(drawn, out, writing, quiet=quiet)
+    carry_out(drawn, out, writing, quiet=quiet, trace=trace)
 
 
 def _refuse(code: str, options: dict[str, object]) -> None:

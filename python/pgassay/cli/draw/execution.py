@@ -24,6 +24,7 @@ from pgassay.server.connection.session import as_target_error
 from pgassay.server.existing.observed import ObservedServer
 from pgassay.server.statements import statement
 
+_TRACE = "trace.parquet"
 _LINE_EVERY_S = 30.0
 _MOST_CHARACTERS = 70
 _VARIED = "random_page_cost"
@@ -36,14 +37,20 @@ class Drawn:
 
     drawing: Drawing
     factor: FirstQuestion | None = None
+    trace: Callable[[Path], None] | None = None
+    """Writes the trace of the log, where there is one."""
 
 
-def carry_out(draw: Callable[[], Drawn], folder: Path, writing: Writing, *, quiet: bool) -> None:
+def carry_out(
+    draw: Callable[[], Drawn], folder: Path, writing: Writing, *, quiet: bool, trace: bool = False
+) -> None:
     """Draws, writes the folder and says what is in it."""
     refuse_filled(folder)
     with silenced(quiet, err):
         drawn = draw()
         drawing = write_folder(drawn.drawing, folder, replace(writing, factor=drawn.factor))
+        if trace and drawn.trace is not None:
+            drawn.trace(folder / _TRACE)
     _say(drawing, folder)
 
 
@@ -68,6 +75,30 @@ def from_statistics(
     )
     factor = _first_question(dsn)
     return Drawn(draw_statistics(dsn, options), factor)
+
+
+def from_log(
+    patterns: list[str],
+    database: str | None,
+    user: str | None,
+    application: str | None,
+    prefix: str | None,
+    sampled: float,
+) -> Drawn:
+    """Draws from the files of a server's log; a pattern stands for the names that fit it."""
+    from pgassay.draw.log.drawing import draw_log
+    from pgassay.draw.log.options import LogOptions
+    from pgassay.draw.log.trace import write_trace
+
+    files = [file for pattern in patterns for file in _files_of(Path(pattern))]
+    options = LogOptions(database, user, application, prefix, sampled)
+    return Drawn(draw_log(files, options), trace=lambda path: write_trace(files, path, options))
+
+
+def _files_of(pattern: Path) -> list[Path]:
+    """The files whose names fit the last part of a path; the path itself where none do."""
+    found = sorted(pattern.parent.glob(pattern.name)) if pattern.name else []
+    return found or [pattern]
 
 
 class _Progress:
