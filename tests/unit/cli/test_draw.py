@@ -17,6 +17,7 @@ from support.synthetic.directories import synthetic_run
         (["service=prod"], "--out: no folder is named"),
         (["service=prod", "--out", "shop", "--plans"], "--plans belongs to --check"),
         (["service=prod", "--out", "shop", "--for", "soon"], "--for: "),
+        (["--log", "a.csv", "--mask", "--trace", "--out", "shop"], "exclude each other"),
         (["--check", "run", "--out", "shop"], "drop --out"),
         (["--check", "run", "--mask"], "drop --mask"),
         (["--check", "nowhere"], "nowhere"),

@@ -44,16 +44,6 @@ def draw(
             _FROM_STATISTICS,
         ),
     ] = None,
-    rows: Annotated[
-        int | None,
-        option(
-            "--rows",
-            "Rows of parameters for each scenario [10000].",
-            _FROM_STATISTICS,
-            min=1,
-            max=10_000_000,
-        ),
-    ] = None,
     log: Annotated[
         list[str] | None,
         option(
@@ -95,6 +85,16 @@ def draw(
         bool,
         option("--trace", "Write trace.parquet beside it: the log, for a replay.", _FROM_A_LOG),
     ] = False,
+    rows: Annotated[
+        int | None,
+        option(
+            "--rows",
+            "Rows of parameters for each scenario [10000; from a log 100000].",
+            _WRITING,
+            min=1,
+            max=10_000_000,
+        ),
+    ] = None,
     out: Annotated[
         Path | None, option("--out", "Folder to create for the workload; required.", _WRITING)
     ] = None,
@@ -129,6 +129,7 @@ def draw(
     The server is only read: none of its statements is executed. The folder has
     scripts, parameters, an experiment on copies of the server, and FIDELITY.md,
     which says how true it is. Its values are your data: it is for you alone.
+    Beside --log a connection string names the server that the experiment copies.
     """
     given = any(one is not None for one in (database, dbname, host, port, user))
     dsn = connection_string(database, host, port, user, dbname) if given else None
@@ -136,7 +137,6 @@ def draw(
         "--for": duration,
         "--skew": skew,
         "--transactions": transactions,
-        "--rows": rows,
     }
     for_logs: dict[str, object] = {
         "--database": of_database,
@@ -146,7 +146,12 @@ def draw(
         "--sampled": sampled,
         "--trace": trace,
     }
-    for_writing: dict[str, object] = {"--out": out, "--think-times": think_times, "--mask": mask}
+    for_writing: dict[str, object] = {
+        "--rows": rows,
+        "--out": out,
+        "--think-times": think_times,
+        "--mask": mask,
+    }
     if check is not None:
         _refuse("not-for-draw-check", {**for_statistics, "--log": log, **for_logs, **for_writing})
         from pgassay.cli.draw.checking import show_check
@@ -157,17 +162,20 @@ def draw(
     if dsn is None and not log:
         raise SetupRefused("draw-from-what")
     _refuse(*(("draw-from-a-log", for_statistics) if log else ("draw-only-from-a-log", for_logs)))
+    if mask and trace:
+        raise SetupRefused("options-exclude-each-other", option="--mask", other="--trace")
     if out is None:
         raise SetupRefused("draw-out-missing")
-    from pgassay.cli.draw.execution import Drawn, carry_out, from_log, from_statistics
+    from pgassay.cli.draw.execution import AskedOfALog, Drawn, carry_out, from_log, from_statistics
     from pgassay.cli.terminal.options import seconds_of
     from pgassay.draw.writing.folder import Writing
 
     seconds = seconds_of("--for", duration or "10min", 1, 86_400)
+    asked = AskedOfALog(of_database, of_user, application, prefix, sampled or 1.0)
 
     def drawn() -> Drawn:
         if log:
-            return from_log(log, of_database, of_user, application, prefix, sampled or 1.0)
+            return from_log(log, asked, dsn, rows, mask=mask)
         return from_statistics(str(dsn), seconds, tuple(skew or ()), transactions, rows)
 
     writing = Writing(dsn, None, think_times, mask, bool(skew))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from shlex import quote
 
@@ -77,28 +77,52 @@ def from_statistics(
     return Drawn(draw_statistics(dsn, options), factor)
 
 
+@dataclass(frozen=True)
+class AskedOfALog:
+    """Whose statements of a log are drawn, and how it was written; as in `LogOptions`."""
+
+    database: str | None
+    user: str | None
+    application: str | None
+    prefix: str | None
+    sampled: float
+
+
 def from_log(
-    patterns: list[str],
-    database: str | None,
-    user: str | None,
-    application: str | None,
-    prefix: str | None,
-    sampled: float,
+    patterns: list[str], asked: AskedOfALog, dsn: str | None, rows: int | None, *, mask: bool
 ) -> Drawn:
-    """Draws from the files of a server's log; a pattern stands for the names that fit it."""
+    """Draws from the files of a server's log; a pattern stands for the names that fit it. The
+    server of `dsn`, if one is given, suggests the first question. With `mask` no constant stays in
+    a text."""
     from pgassay.draw.log.drawing import draw_log
     from pgassay.draw.log.options import LogOptions
     from pgassay.draw.log.trace import write_trace
 
     files = [file for pattern in patterns for file in _files_of(Path(pattern))]
-    options = LogOptions(database, user, application, prefix, sampled)
-    return Drawn(draw_log(files, options), trace=lambda path: write_trace(files, path, options))
+    err.print(f"reading {counted(len(files), 'file')} of a log")
+    options = LogOptions(**asdict(asked), keep_constants=not mask, progress=_Share())
+    if rows is not None:
+        options = replace(options, most_rows=rows)
+    factor = None if dsn is None else _first_question(dsn)
+    return Drawn(draw_log(files, options), factor, lambda path: write_trace(files, path, options))
 
 
 def _files_of(pattern: Path) -> list[Path]:
     """The files whose names fit the last part of a path; the path itself where none do."""
     found = sorted(pattern.parent.glob(pattern.name)) if pattern.name else []
     return found or [pattern]
+
+
+class _Share:
+    """Prints on stderr what share of the files is read."""
+
+    def __init__(self) -> None:
+        self._said_s = time.monotonic()
+
+    def __call__(self, part: float) -> None:
+        if time.monotonic() - self._said_s >= _LINE_EVERY_S:
+            self._said_s = time.monotonic()
+            err.print(f"{share(part)} of the log")
 
 
 class _Progress:

@@ -12,7 +12,7 @@ from importlib.resources import files
 
 from jinja2 import Environment, StrictUndefined
 
-from pgassay.draw.model import Drawing, Source
+from pgassay.draw.model import Drawing
 from pgassay.draw.writing.workload_file import title_of
 from pgassay.spec.reading.tables import toml_literal
 
@@ -50,7 +50,7 @@ def experiment_toml(
         title=" ".join(title_of(drawing).split()),
         shown=" ".join(shown.split()),
         question=question,
-        is_from_log=drawing.source is Source.LOG,
+        is_guessed=dsn is None,
         dsn=dsn if dsn is not None else f"dbname={drawing.figures.database}",
         factor=factor,
         protocol=drawing.protocol.value,
