@@ -108,6 +108,17 @@ def test_every_text_of_a_rule_has_named_places() -> None:
             assert all(name != "" for _, name, _, _ in Formatter().parse(entry["text"]))
 
 
+def reasons_of_a_log() -> set[str]:
+    """Why statements of a log are lost: words of the native module and of the room."""
+    sources = [
+        *(ROOT / "crates/log/src").glob("*.rs"),
+        *(ROOT / "python/pgassay/draw/log").glob("*.py"),
+    ]
+    texts = [path.read_text("utf-8") for path in sources]
+    named = re.compile(r'(?:\bLost\(|lose(?:_all)?\(|_(?:MONITORING|UNPARSABLE) = )"([a-z-]+)"')
+    return {word for text in texts for word in named.findall(text)}
+
+
 def test_every_code_in_the_sources_has_a_sentence_and_every_sentence_a_use() -> None:
     used = set()
     for path in (ROOT / "python" / "pgassay").rglob("*.py"):
@@ -121,6 +132,7 @@ def test_every_code_in_the_sources_has_a_sentence_and_every_sentence_a_use() -> 
     used |= {f"plan/{why}" for table in (background(), carries_over()) for why in table.values()}
     used |= {f"analysis/curves/{name.replace('_', '-')}" for name in TESTS}
     used |= {f"analysis/gates/{one.value}" for one in Withdrawn}
+    used |= {f"draw/log/{why}" for why in reasons_of_a_log()}
     assert known == used - {*ROOMS, *RULES}
     for room in ROOMS:
         for entry in catalogue(room).values():

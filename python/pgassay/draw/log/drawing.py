@@ -210,22 +210,22 @@ class _Gathered:
         found, share = self.summary, self.options.sampled
         shortest = found["shortest_us"] or 0
         if not self._timed:
-            yield f"{_ROOM}/no-durations", {}
+            yield "draw/log/no-durations", {}
         if shortest >= _SLOW_US and found["with_duration"] >= _MANY:
-            yield f"{_ROOM}/only-slow", {"shortest_ms": shortest / 1000}
+            yield "draw/log/only-slow", {"shortest_ms": shortest / 1000}
         if share != 1:
-            yield f"{_ROOM}/sampled", {"percent": 100 * share}
+            yield "draw/log/sampled", {"percent": 100 * share}
         if found["whole_seconds"]:
-            yield f"{_ROOM}/whole-seconds", {}
+            yield "draw/log/whole-seconds", {}
         counts = {
-            "values-cut": found["cut"],
-            "times-back": found["back"],
-            "unread": found["unread"],
-            "pooled": pooled,
+            "draw/log/values-cut": found["cut"],
+            "draw/log/times-back": found["back"],
+            "draw/log/unread": found["unread"],
+            "draw/log/pooled": pooled,
         }
         for code, count in counts.items():
             if count:
-                yield f"{_ROOM}/{code}", {"count": count}
+                yield code, {"count": count}
 
 
 def _with_constants(text: str, fixed: dict[int, str]) -> str:

@@ -18,6 +18,7 @@ from pgassay.draw.statements.meetings import Meeting, Met, meetings_of
 from pgassay.draw.statements.parsing import Node, Unparsable, fingerprint, parsed
 
 _MONITORING = "monitoring"
+_UNPARSABLE = "unparsable"
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ class Text:
     def lost(self) -> str | None:
         """Why no scenario has it, a code of this room; None where one may."""
         if self.tree is None or self.fingerprint is None:
-            return "unparsable"
+            return _UNPARSABLE
         if self.data and left_out(self.tree, self.met.tables) == _MONITORING:
             return _MONITORING
         return None
