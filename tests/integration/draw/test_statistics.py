@@ -88,8 +88,8 @@ def test_each_drawn_statement_runs_with_each_row_of_its_parameters(
         with psycopg.connect(shop.dsn("app")) as session:
             (gave[one.name],) = executed(session, one)
             session.rollback()
-    # How far back a report looks is a constant that the statistics do not have.
-    assert {name for name, rows in gave.items() if rows == 0} <= {"select-orders"}
+    # How far back reports look are constants that the statistics do not have.
+    assert {name for name, rows in gave.items() if rows == 0} <= {"select-orders", "select-orders-2"}
 
 
 def test_parameters_have_the_names_types_and_values_of_their_columns(drawn: Drawing) -> None:
@@ -134,8 +134,8 @@ def test_what_is_not_drawn_is_named_without_its_constants(drawn: Drawing) -> Non
     assert lost["SET application_name = $1"] == "draw/utility"
     assert lost["SELECT count(*) FROM pg_stat_activity"] == "draw/monitoring"
     assert lost["VACUUM login"] == "draw/maintenance"
-    own = [one.reason for one in drawn.lost if "queryid" in one.text]
-    assert set(own) == {"draw/monitoring"}
+    # What the drawing itself sends is no load of the source.
+    assert not [one for one in drawn.lost if "queryid" in one.text or "xact_commit" in one.text]
     assert "secret" not in json.dumps([str(one) for one in drawn.lost])
 
 

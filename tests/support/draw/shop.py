@@ -61,6 +61,9 @@ WITH_CONSTANTS = (
     "WITH few AS (SELECT id FROM orders WHERE customer = 3) SELECT count(*) FROM few",
     "SELECT extract(year FROM placed), count(*) FROM orders"
     " WHERE placed > now() - interval '9000 days' GROUP BY 1 ORDER BY 1",
+    # Of its constants the statistics do not know the types.
+    "SELECT placed::date + 1, now() - placed FROM orders"
+    " WHERE placed::date BETWEEN date '2026-01-05' - 2 AND now()::date - 1 * 2",
     "SELECT count(*) FROM event WHERE at >= '2026-01-10' AND at < '2026-01-11' AND kind = 3",
     "SELECT balance / 2 FROM customer c WHERE EXISTS"
     " (SELECT 1 FROM orders x WHERE x.customer = c.id AND x.status = 'paid') LIMIT 3",

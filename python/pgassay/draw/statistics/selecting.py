@@ -6,8 +6,10 @@ what is lost with its reason. Never: executes a statement.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping
+from functools import cache
 
 from pgassay.draw.model import Figures, Lost
 from pgassay.draw.statements.constants import masked
@@ -35,6 +37,10 @@ _ELEMENTS = (1, 100)
 _IN_A_LIST = (2, 20)
 _USUAL_ELEMENTS = 10
 _HIDDEN = "<insufficient privilege>"
+_SCHEMA = re.compile(r"\S+\.(pg_stat_statements\()")
+"""Fingerprints know schemas, and the extension's may be any."""
+_WHILE_READING = ("database", "sessions", "session_texts", "statements", "texts")
+"""Our own statements between the two readings, in server/sql/drawing."""
 
 
 class Selection:
@@ -53,12 +59,13 @@ class Selection:
         server fails."""
         self._find_paths(readings)
         self._texts = readings.seen
-        total_ms = sum(one.figures.time_ms for one in readings.called) + readings.hidden.time_ms
+        called = [one for one in readings.called if not _is_ours(one.text)]
+        total_ms = sum(one.figures.time_ms for one in called) + readings.hidden.time_ms
         drawn: list[Statement] = []
         lost: list[Lost] = []
         if readings.hidden.calls:
             lost.append(_lost("draw/hidden", _HIDDEN, readings.hidden))
-        for one in readings.called:
+        for one in called:
             few = one.figures.calls < _FEWEST and one.figures.time_ms < _SHARE * total_ms
             found = self._statement(one, few=few)
             if isinstance(found, str):
@@ -98,9 +105,10 @@ class Selection:
         lengths = Counter(length for one in seen for length in one.elements)
         listed = max(lengths, key=lambda one: lengths[one], default=_within(_IN_A_LIST, width.rows))
         text = preparable(unsquashed(called.text, listed)[0], self._extract)
-        types = self._preparer.types(text, path)
-        if isinstance(types, str):
-            return types
+        prepared = self._preparer.prepared(text, path)
+        if isinstance(prepared, str):
+            return prepared
+        text, types = prepared.text, prepared.types
         tree = parsed(text)
         met = meetings_of(tree, lambda name: self._catalogue.columns_of(path, name))
         tables = {
@@ -114,7 +122,7 @@ class Selection:
             met=met,
             source_text=called.text,
             text=text,
-            types=tuple(types),
+            types=types,
             tables=tables,
             figures=figures,
             elements=_within(_ELEMENTS, per_call if is_limited else width.rows),
@@ -124,6 +132,22 @@ class Selection:
             guesses_lists=SQUASHED in called.text and not lengths,
             deletes=isinstance(tree, ast.DeleteStmt),
         )
+
+
+@cache
+def _our_fingerprints() -> frozenset[str]:
+    texts = (sql(f"drawing/{name}").decode() for name in _WHILE_READING)
+    return frozenset(
+        fingerprint(text.replace("%s", "$1").replace("{extension}", "public")) for text in texts
+    )
+
+
+def _is_ours(text: str) -> bool:
+    """Whether this drawing sent it, which is then no load of the source."""
+    try:
+        return fingerprint(_SCHEMA.sub(r"public.\1", text)) in _our_fingerprints()
+    except Unparsable:
+        return False
 
 
 def _keeps(tree: Node, rows: float) -> bool:
