@@ -20,7 +20,7 @@ _MOST_CHARACTERS = 80
 _WORDS = {
     "missing": Message("never called"),
     "calls": Message("calls"),
-    "blocks": Message("blocks"),
+    "blocks": Message("blocks per call"),
     "plan": Message("plan"),
 }
 

@@ -22,8 +22,8 @@ from pgassay.report.objects.schema_types import (
     list_of,
     object_of,
     or_null,
-    said,
-    said_list,
+    sentence_at,
+    sentences_at,
 )
 
 ROOTS = (Blocked, BusyStatement, Incident, PeriodFacts, SettingChange, Sign, Usual)
@@ -34,14 +34,14 @@ _NO_RANDOM: Schema = {"pgassay": TEXT, "randomised": {"const": False}}
 
 def incidents_schema(types: Types) -> tuple[str, Schema]:
     """Returns the object of `observe incidents`."""
-    sign = {**types.of(Sign), **said("sentence")}
+    sign = {**types.of(Sign), **sentence_at("sentence")}
     incident = {
         "kind": TEXT,
-        **said("title"),
+        **sentence_at("title"),
         "seconds": NUMBER,
         **types.of(Incident),
         "signs": list_of(object_of(sign)),
-        **said("test"),
+        **sentence_at("test"),
     }
     return incidents.SCHEMA, {
         "pgassay": TEXT,
@@ -52,7 +52,7 @@ def incidents_schema(types: Types) -> tuple[str, Schema]:
         "read_s": NUMBER,
         "slice_s": NUMBER,
         "usual_days": COUNT,
-        **said_list("caveats"),
+        **sentences_at("caveats"),
         "incidents": list_of(object_of(incident)),
     }
 
@@ -71,10 +71,10 @@ def periods_schema(types: Types) -> tuple[str, Schema]:
         **_NO_RANDOM,
         "periods": list_of(object_of(types.of(PeriodFacts))),
         "usual": object_of({"from": {"enum": [*get_args(Source)]}, "pairs": COUNT}),
-        **said("summary"),
-        "differences": list_of(object_of(difference, optional=said("sentence"))),
+        **sentence_at("summary"),
+        "differences": list_of(object_of(difference, optional=sentence_at("sentence"))),
         "settings": list_of(object_of(types.of(SettingChange))),
-        **said_list("limits"),
+        **sentences_at("limits"),
     }
 
 
@@ -113,10 +113,10 @@ def history_schema(types: Types) -> tuple[str, Schema]:
         "smallest_effect": NUMBER,
         "arms": list_of(TEXT),
         "runs": list_of(object_of(run)),
-        "left_out": list_of(object_of({"run": TEXT, **said("why")})),
-        "series": list_of(object_of(series, optional=said("sentence"))),
-        **said_list("warnings"),
-        **said_list("limits"),
+        "left_out": list_of(object_of({"run": TEXT, **sentence_at("why")})),
+        "series": list_of(object_of(series, optional=sentence_at("sentence"))),
+        **sentences_at("warnings"),
+        **sentences_at("limits"),
         "gates": gates_schema(types),
         "judged": or_null(object_of(judged)),
     }

@@ -98,12 +98,12 @@ def object_of(properties: Schema, optional: Schema | None = None) -> Schema:
     return {"type": "object", "properties": every, _OPTIONAL: list(optional or {})}
 
 
-def said(key: str) -> Schema:
+def sentence_at(key: str) -> Schema:
     """Returns the two keys of a sentence, as `coded` writes them."""
     return {key: TEXT, f"{key}{CODED}": NOTE}
 
 
-def said_list(key: str) -> Schema:
+def sentences_at(key: str) -> Schema:
     """Returns the two keys of a list of sentences."""
     return {key: list_of(TEXT), f"{key}{CODED}": list_of(NOTE)}
 
