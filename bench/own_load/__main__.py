@@ -8,6 +8,7 @@ source. Never: shows the workload the code of the clients.
 from __future__ import annotations
 
 import argparse
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -21,10 +22,12 @@ from pgassay.server.owned.installation import embedded_installation, installatio
 
 HERE = Path(__file__).parent
 DEBIAN = Path("/usr/lib/postgresql/15/bin")
+PREFIX = "%m [%p] %q%u@%d %a "
 SETTINGS = {
     "shared_buffers": "64MB",
     "shared_preload_libraries": "pg_stat_statements",
     "log_min_duration_statement": "0",
+    "log_line_prefix": PREFIX,
 }
 
 
@@ -62,20 +65,24 @@ def pgassay(*words: str | Path) -> str:
     return done.stdout
 
 
-def check(drawn: Path, step_s: float) -> None:
-    """Runs the workload on copies, and compares the run with the source."""
-    text = (drawn / "experiment.toml").read_text("utf-8")
+def short(folder: Path, name: str, step_s: float) -> Path:
+    """An experiment of a drawn folder, in two blocks, beside its source."""
+    text = (folder / name).read_text("utf-8")
     for before, after in (
         ('step = "60s"', f'step = "{step_s:g}s"\nwarmup = "5s"'),
         ("[design]", "[design]\nmin_blocks = 2\nmax_blocks = 2"),
         ('# accept = ["sessions", "commits"]', 'accept = ["sessions", "commits"]'),
     ):
-        if before not in text:
-            raise SystemExit(f"{drawn}/experiment.toml has no line {before}")
         text = text.replace(before, after)
-    (drawn / "short.toml").write_text(text)
-    run = drawn.with_name(f"{drawn.name}-run")
-    pgassay("run", drawn / "short.toml", "--out", run, "--plain")
+    path = folder / f"short-{name}"
+    path.write_text(text)
+    return path
+
+
+def check(folder: Path, step_s: float) -> None:
+    """Runs the workload on copies, and compares the run with the source."""
+    run = folder.with_name(f"{folder.name}-run")
+    pgassay("run", short(folder, "experiment.toml", step_s), "--out", run, "--plain")
     pgassay("draw", "--check", run)
 
 
@@ -92,12 +99,18 @@ def main() -> None:
     asked.out.mkdir(parents=True, exist_ok=True)
     with shop(None if asked.embedded else asked.programs) as server:
         dsn = dsn_of(server)
+        statistics, logged = asked.out / "statistics", asked.out / "log"
         with clients(dsn, asked.seconds + 20, asked.clients):
-            drawn = asked.out / "statistics"
-            pgassay("draw", dsn, "--for", f"{asked.seconds:g}s", "--out", drawn)
-        log = next(Path(server.facts.data_directory or "").parent.glob("*.log"))
-        (asked.out / "server.log").write_bytes(log.read_bytes())
-        check(drawn, asked.step)
+            pgassay("draw", dsn, "--for", f"{asked.seconds:g}s", "--out", statistics)
+        log = asked.out / "server.log"
+        (written,) = Path(server.facts.data_directory or "").parent.glob("*.log")
+        shutil.copyfile(written, log)
+        whose = ("--application", "shop") if "%a" in PREFIX else ()
+        pgassay("draw", dsn, "--log", log, "--prefix", PREFIX, *whose, "--trace", "--out", logged)
+        check(statistics, asked.step)
+        check(logged, asked.step)
+        replay = short(logged, "replay.toml", asked.step)
+        pgassay("run", replay, "--out", asked.out / "replay-run", "--plain")
 
 
 if __name__ == "__main__":

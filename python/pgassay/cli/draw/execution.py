@@ -7,7 +7,7 @@ Never: leaves a folder behind where nothing could be drawn.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from shlex import quote
@@ -15,16 +15,16 @@ from shlex import quote
 from pgassay.cli.terminal.console import counted, err, labelled, out, print_table, silenced
 from pgassay.draw.model import Drawing
 from pgassay.draw.writing.coverage import coverage_of, largest_losses, note_of_code, time_of
-from pgassay.draw.writing.experiment_file import EXPERIMENT, FirstQuestion
+from pgassay.draw.writing.experiment_file import EXPERIMENT, FirstQuestion, experiment_toml
 from pgassay.draw.writing.fidelity import FIDELITY
 from pgassay.draw.writing.folder import Writing, write_folder
 from pgassay.quantities import clock, share
-from pgassay.samples.storage.files import refuse_filled
+from pgassay.samples.storage.files import refuse_filled, write_atomically
 from pgassay.server.connection.session import as_target_error
 from pgassay.server.existing.observed import ObservedServer
 from pgassay.server.statements import statement
 
-_TRACE = "trace.parquet"
+_TRACE, _REPLAY = "trace.parquet", "replay.toml"
 _LINE_EVERY_S = 30.0
 _MOST_CHARACTERS = 70
 _VARIED = "random_page_cost"
@@ -46,12 +46,17 @@ def carry_out(
 ) -> None:
     """Draws, writes the folder and says what is in it."""
     refuse_filled(folder)
+    experiments = [EXPERIMENT]
     with silenced(quiet, err):
         drawn = draw()
         drawing = write_folder(drawn.drawing, folder, replace(writing, factor=drawn.factor))
         if trace and drawn.trace is not None:
             drawn.trace(folder / _TRACE)
-    _say(drawing, folder)
+            shown = quote(str(folder / _REPLAY))
+            text = experiment_toml(drawing, writing.dsn, drawn.factor, shown, _TRACE)
+            write_atomically(folder / _REPLAY, text.encode())
+            experiments.append(_REPLAY)
+    _say(drawing, folder, experiments)
 
 
 def from_statistics(
@@ -147,7 +152,7 @@ def _first_question(dsn: str) -> FirstQuestion:
     return FirstQuestion(_VARIED, (now, next(one for one in _LEVELS if one != now)))
 
 
-def _say(drawing: Drawing, folder: Path) -> None:
+def _say(drawing: Drawing, folder: Path, experiments: Sequence[str]) -> None:
     coverage = coverage_of(drawing)
     labelled("written   ", str(folder))
     labelled(
@@ -169,5 +174,7 @@ def _say(drawing: Drawing, folder: Path) -> None:
             f" {note_of_code(lost.reason)}",
         )
     labelled("read      ", f"{folder / FIDELITY} says how true it is")
-    for command in ("plan", "run"):
-        out.print(f"next      pgassay {command} {quote(str(folder / EXPERIMENT))}", markup=False)
+    for experiment in experiments:
+        for command in ("plan", "run"):
+            path = quote(str(folder / experiment))
+            out.print(f"next      pgassay {command} {path}", markup=False)

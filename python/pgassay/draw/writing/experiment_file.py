@@ -17,6 +17,7 @@ from pgassay.draw.writing.workload_file import title_of
 from pgassay.spec.reading.tables import toml_literal
 
 EXPERIMENT = "experiment.toml"
+TEMPLATE = f"{EXPERIMENT}.j2"
 _FEWEST_CLIENTS = 8
 _MOST_CLIENTS = 1000
 _ROOM = 4
@@ -33,10 +34,15 @@ class FirstQuestion:
 
 
 def experiment_toml(
-    drawing: Drawing, dsn: str | None, factor: FirstQuestion | None, shown: str
+    drawing: Drawing,
+    dsn: str | None,
+    factor: FirstQuestion | None,
+    shown: str,
+    replay: str | None = None,
 ) -> str:
-    """Returns the text of the file; `shown` is its path as a command line has it."""
-    template = (files(__package__) / f"{EXPERIMENT}.j2").read_text("utf-8")
+    """Returns the text of the file; `shown` is its path as a command line has it. With `replay`, a
+    trace beside it, that is the load, and not the scenarios."""
+    template = (files(__package__) / TEMPLATE).read_text("utf-8")
     environment = Environment(  # noqa: S701 - TOML, whose values `toml` quotes
         undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
     )
@@ -56,6 +62,7 @@ def experiment_toml(
         protocol=drawing.protocol.value,
         rate=rate_of(drawing),
         clients=clients_of(drawing),
+        replay=replay,
     )
 
 
