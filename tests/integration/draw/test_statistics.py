@@ -89,7 +89,10 @@ def test_each_drawn_statement_runs_with_each_row_of_its_parameters(
             (gave[one.name],) = executed(session, one)
             session.rollback()
     # How far back reports look are constants that the statistics do not have.
-    assert {name for name, rows in gave.items() if rows == 0} <= {"select-orders", "select-orders-2"}
+    assert {name for name, rows in gave.items() if rows == 0} <= {
+        "select-orders",
+        "select-orders-2",
+    }
 
 
 def test_parameters_have_the_names_types_and_values_of_their_columns(drawn: Drawing) -> None:

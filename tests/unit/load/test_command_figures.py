@@ -11,8 +11,6 @@ from hypothesis import strategies as st
 
 from pgassay.errors import TrialError
 from pgassay.spec.load.table import ThroughputTable
-from pgassay.trials.load.command_output import read_pgbench_log, throughput
-from pgassay.trials.load.hdr_log import read_hdr_log
 from pgassay.trials.load.interval_rows import (
     CommandStep,
     Latencies,
@@ -20,6 +18,8 @@ from pgassay.trials.load.interval_rows import (
     interval_rows,
     latency_summary,
 )
+from pgassay.trials.load.program.hdr_log import read_hdr_log
+from pgassay.trials.load.program.output import read_pgbench_log, throughput
 from support.refusals import refused
 
 DATA = Path(__file__).parents[2] / "data"

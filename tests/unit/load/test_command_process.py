@@ -13,7 +13,7 @@ import pytest
 
 from pgassay import interruption
 from pgassay.server.protocol import ConnectionParameters
-from pgassay.trials.load.command_process import environment, run_program
+from pgassay.trials.load.program.process import environment, run_program
 
 CERTIFICATES = {
     "sslrootcert": "/certs/root.crt",

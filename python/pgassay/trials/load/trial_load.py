@@ -20,10 +20,10 @@ from pgassay.spec.arms import spec_of_arm
 from pgassay.spec.experiment import Spec
 from pgassay.spec.load.replayed import trace_of
 from pgassay.spec.load.table import LoadTable
-from pgassay.trials.load.command_load import CommandLoad, CommandRequest
 from pgassay.trials.load.engine import LoadRequest, as_the_client
 from pgassay.trials.load.engine_load import EngineLoad
 from pgassay.trials.load.group import Generators
+from pgassay.trials.load.program.load import CommandLoad, CommandRequest
 from pgassay.trials.load.slices import PARTS, slices_of
 from pgassay.trials.model.record import Columns
 

@@ -12,7 +12,7 @@ from pgassay.refusals.refusal import Refusal
 from pgassay.spec.arms import specs_of_arms
 from pgassay.spec.experiment import Spec
 from pgassay.spec.load.table import LoadTable
-from pgassay.trials.load.command_process import check_program
+from pgassay.trials.load.program.process import check_program
 from pgassay.trials.load.scripts import check_plain_sql, parse_scripts
 
 _VARIABLES = ("CLIENTS", "DURATION", "SEED", "TRIAL", "BLOCK", "ARM", "STEP", "SCALE", "OUTPUT")

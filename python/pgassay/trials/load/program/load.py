@@ -21,15 +21,15 @@ from pgassay.server.hosts.placement import Place
 from pgassay.server.protocol import Connection, ConnectionParameters
 from pgassay.server.statements import statement
 from pgassay.spec.load.table import LoadTable, ThroughputTable
-from pgassay.trials.load.command_output import read_pgbench_log, throughput
-from pgassay.trials.load.command_process import (
+from pgassay.trials.load.interval_rows import CommandStep, Latencies, interval_rows, latency_summary
+from pgassay.trials.load.program.hdr_log import read_hdr_log
+from pgassay.trials.load.program.output import read_pgbench_log, throughput
+from pgassay.trials.load.program.process import (
     Ended,
     environment,
     expanded,
     run_program,
 )
-from pgassay.trials.load.hdr_log import read_hdr_log
-from pgassay.trials.load.interval_rows import CommandStep, Latencies, interval_rows, latency_summary
 from pgassay.trials.model.record import Columns
 
 LOG = "command.log"
