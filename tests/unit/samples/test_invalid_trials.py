@@ -191,7 +191,7 @@ def test_data_that_grow_from_trial_to_trial_are_a_caveat(
     found = reported(analyse_run(run).analysis, "drift")
     assert [note.code for note in found] == [f"{ROOM}/growth"] * caveats
     for note in found:
-        assert note.values["small"] == pytest.approx(205, abs=5)
+        assert note.values["small"] == pytest.approx(205e6 / 2**20, abs=5)
         assert note.values["late"] in (11, 12)
 
 
