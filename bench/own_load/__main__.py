@@ -22,12 +22,11 @@ from pgassay.server.owned.installation import embedded_installation, installatio
 
 HERE = Path(__file__).parent
 DEBIAN = Path("/usr/lib/postgresql/15/bin")
-PREFIX = "%m [%p] %q%u@%d %a "
+PREFIX = "%n [%p] %e %b %q%u@%d "
 SETTINGS = {
     "shared_buffers": "64MB",
     "shared_preload_libraries": "pg_stat_statements",
     "log_min_duration_statement": "0",
-    "log_line_prefix": PREFIX,
 }
 
 
@@ -105,8 +104,7 @@ def main() -> None:
         log = asked.out / "server.log"
         (written,) = Path(server.facts.data_directory or "").parent.glob("*.log")
         shutil.copyfile(written, log)
-        whose = ("--application", "shop") if "%a" in PREFIX else ()
-        pgassay("draw", dsn, "--log", log, "--prefix", PREFIX, *whose, "--trace", "--out", logged)
+        pgassay("draw", dsn, "--log", log, "--prefix", PREFIX, "--trace", "--out", logged)
         check(statistics, asked.step)
         check(logged, asked.step)
         replay = short(logged, "replay.toml", asked.step)

@@ -34,6 +34,8 @@ class Origin(StrEnum):
 
     LOG = "log"
     """The values that were logged."""
+    RETURNED = "returned"
+    """What a statement before in the transaction returns."""
     SESSIONS = "sessions"
     """Constants in the statements that the source's sessions showed."""
     ROWS = "rows"
@@ -91,6 +93,9 @@ class DrawnStatement:
     figures: Figures
     query_id: int | None = None
     """That of pg_stat_statements on the source."""
+    returns: str | None = None
+    """What stands before the names of the columns that it returns, as variables of statements
+    after it; None where these take none of them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from pgassay.draw.log.columns import literal_of, values_of
 from pgassay.draw.log.columns import texts_of as column_texts
 from pgassay.draw.log.files import Log
 from pgassay.draw.log.options import LogOptions
+from pgassay.draw.log.returned import with_returned
 from pgassay.draw.log.texts import Text, name_of, parameter, texts_of
 from pgassay.draw.model import (
     Drawing,
@@ -90,7 +91,7 @@ class _Gathered:
         return Drawing(
             source=Source.LOG,
             protocol=self._protocol(),
-            scenarios=tuple(self._scenario(sequence) for sequence in drawn),
+            scenarios=tuple(with_returned(self._scenario(sequence)) for sequence in drawn),
             lost=tuple(
                 Lost(f"{_ROOM}/{reason}", text, calls, self.lost_us[reason, text] / 1000)
                 for (reason, text), calls in self.lost.items()

@@ -71,6 +71,7 @@ def _keys(scenario: DrawnScenario, statement: DrawnStatement) -> list[Parameter]
         one
         for one in statement.parameters
         if table is not None
+        and one.name in table.column_names
         and one.role in _KEYS
         and one.origin is not Origin.TYPE
         and pc.count_distinct(table.column(one.name)).as_py() > _FEW_KEYS

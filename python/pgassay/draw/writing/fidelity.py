@@ -27,6 +27,7 @@ from pgassay.quantities import duration, share
 FIDELITY = "FIDELITY.md"
 _ORIGINS = {
     Origin.LOG: "draw/origin-log",
+    Origin.RETURNED: "draw/origin-returned",
     Origin.SESSIONS: "draw/origin-sessions",
     Origin.ROWS: "draw/origin-rows",
     Origin.COMMON: "draw/origin-common",

@@ -28,7 +28,7 @@ def script_of(scenario: DrawnScenario, coverage: Coverage, *, think_times: bool 
         pauses = scenario.pauses_us[place - 1] if 0 < place <= len(scenario.pauses_us) else ()
         if think_times and len(pauses) > _TENTHS:
             lines += _pause(scenario, place, pauses)
-        lines += [_comment(one, coverage), _ended(one.text)]
+        lines += [_comment(one, coverage), _ended(one)]
     if scenario.explicit:
         lines.append(f"{scenario.ends};")
     return "\n".join(lines) + "\n"
@@ -41,10 +41,11 @@ def _comment(one: DrawnStatement, coverage: Coverage) -> str:
     return f"-- {figures.calls} calls, {mean}, {part} of the time."
 
 
-def _ended(text: str) -> str:
-    """The statement with its semicolon, which a comment in its last line must not swallow."""
-    text = text.strip()
-    return f"{text}\n;" if "--" in text.rpartition("\n")[2] else f"{text};"
+def _ended(one: DrawnStatement) -> str:
+    """The statement with what ends it, which a comment in its last line must not swallow."""
+    text = one.text.strip()
+    end = ";" if one.returns is None else rf" \gset {one.returns}".rstrip()
+    return f"{text}\n{end}" if "--" in text.rpartition("\n")[2] else f"{text}{end}"
 
 
 def _pause(scenario: DrawnScenario, place: int, tenths: Sequence[int]) -> Iterator[str]:

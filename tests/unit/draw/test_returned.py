@@ -1,0 +1,58 @@
+"""Keys that an INSERT returned are taken from it again, where later statements sent them."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+
+from pgassay.draw.log.returned import with_returned
+from pgassay.draw.model import DrawnScenario, DrawnStatement, Figures, Origin, Parameter
+from pgassay.draw.writing.coverage import Coverage
+from pgassay.draw.writing.scripts import script_of
+
+ROWS = 12
+
+
+def drawn(first: str, key: str = "order_id", values: list[int] | None = None) -> DrawnScenario:
+    """An order and its line, as a log shows them."""
+    names = ("note", key)
+    texts = (first, "INSERT INTO line (order_id, n) VALUES ($1, 1)")
+    statements = tuple(
+        DrawnStatement(
+            fingerprint="0" * 16,
+            text=text.replace("$1", f":{name}"),
+            source_text=text,
+            parameters=(Parameter(name, "", Origin.LOG, role="values"),),
+            figures=Figures(ROWS, 1.0),
+        )
+        for name, text in zip(names, texts, strict=True)
+    )
+    table = pa.table({"note": ["a"] * ROWS, key: values or [*range(ROWS)]})
+    return DrawnScenario("order", statements, explicit=True, transactions=ROWS, parameters=table)
+
+
+ORDER = 'INSERT INTO "Order" (note) VALUES ($1) RETURNING id'
+
+
+def test_a_returned_key_is_no_value_of_the_log() -> None:
+    found = with_returned(drawn(ORDER))
+    assert found.parameters is not None
+    assert found.parameters.column_names == ["note"]
+    assert found.statements[1].parameters[0].origin is Origin.RETURNED
+    script = script_of(found, Coverage(0, 0.0, 0, 0.0))
+    assert "VALUES (:note) RETURNING id \\gset order_\n" in script
+    assert "VALUES (:order_id, 1);" in script
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        drawn('INSERT INTO "Order" (note) VALUES ($1)'),
+        drawn(f"{ORDER}, note"),
+        drawn('INSERT INTO "Order" (note) VALUES ($1) ON CONFLICT DO NOTHING RETURNING id'),
+        drawn(ORDER, key="product_id"),
+        drawn(ORDER, values=[1] * ROWS),
+    ],
+)
+def test_what_may_be_another_value_stays_that_of_the_log(kept: DrawnScenario) -> None:
+    assert with_returned(kept) is kept
