@@ -178,7 +178,8 @@ def test_failures_rollbacks_and_savepoints_are_kept(server: LabServer) -> None:
             session.execute("ROLLBACK")
         session.execute("BEGIN ISOLATION LEVEL SERIALIZABLE")
         session.execute("SAVEPOINT s")
-        session.execute("SELECT 1")
+        # Long enough not to be rare beside inserts that a busy machine delays.
+        session.execute("SELECT pg_sleep(0.05)")
         session.execute("ROLLBACK TO s")
         session.execute("COMMIT")
     for drawing in drawn(server, has_transactions(4), application="failing"):
@@ -188,7 +189,7 @@ def test_failures_rollbacks_and_savepoints_are_kept(server: LabServer) -> None:
         assert [one.text for one in other.statements] == [
             "SET TRANSACTION ISOLATION LEVEL SERIALIZABLE",
             "SAVEPOINT s",
-            "SELECT :p1",
+            "SELECT pg_sleep(:p1)",
             "ROLLBACK TO s",
         ]
 
