@@ -1,8 +1,7 @@
 """How exactly a trace is replayed: `python -m bench.replay`.
 
 Enters: how long each replay lasts. Leaves: docs/measured/replay.md. Never: asserts anything.
-`python -m bench.replay one REQUEST` is one replay in a process of its own, of which the page has
-the memory.
+`python -m bench.replay one REQUEST` replays once; the page has the memory of that process.
 """
 
 from __future__ import annotations

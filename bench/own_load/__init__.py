@@ -1,1 +1,1 @@
-"""A load drawn from a server, beside the load itself: alike, and with the same verdicts?"""
+"""A load drawn from a server, run on a copy of it, and compared with the load itself."""

@@ -8,7 +8,6 @@ source. Never: shows the workload the code of the clients.
 from __future__ import annotations
 
 import argparse
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -99,11 +98,12 @@ def main() -> None:
     with shop(None if asked.embedded else asked.programs) as server:
         dsn = dsn_of(server)
         statistics, logged = asked.out / "statistics", asked.out / "log"
+        (written,) = Path(server.facts.data_directory or "").parent.glob("*.log")
+        before = written.stat().st_size
         with clients(dsn, asked.seconds + 20, asked.clients):
             pgassay("draw", dsn, "--for", f"{asked.seconds:g}s", "--out", statistics)
         log = asked.out / "server.log"
-        (written,) = Path(server.facts.data_directory or "").parent.glob("*.log")
-        shutil.copyfile(written, log)
+        log.write_bytes(written.read_bytes()[before:])
         pgassay("draw", dsn, "--log", log, "--prefix", PREFIX, "--trace", "--out", logged)
         check(statistics, asked.step)
         check(logged, asked.step)

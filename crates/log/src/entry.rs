@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-/// What is told apart of severities.
+/// The severities that the reader treats differently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Severity {
     Log,

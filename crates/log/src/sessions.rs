@@ -407,7 +407,7 @@ impl Sessions {
     }
 }
 
-/// When what an entry tells of began.
+/// When the statement or session of an entry began, in microseconds.
 fn began_us(entry: &Entry<'_>, said: &Said<'_>) -> i64 {
     let spent_us = match said {
         Said::Statement { duration_us, .. } => duration_us.unwrap_or(0),

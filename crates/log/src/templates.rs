@@ -169,7 +169,7 @@ fn verb(key: &[u8], constants: usize) -> Verb {
     }
 }
 
-/// What `BEGIN` or `START TRANSACTION` asks for besides, as a statement of its own.
+/// The options of `BEGIN` or `START TRANSACTION`, as a SET TRANSACTION statement.
 pub(crate) fn options_of_begin(text: &str) -> Option<String> {
     let mut words = text.split_ascii_whitespace().skip(1).peekable();
     words.next_if(|word| {

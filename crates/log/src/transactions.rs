@@ -62,7 +62,7 @@ impl Open {
             self.one(call, to);
             return;
         }
-        // One message with several statements is a transaction of its own, unless it says otherwise.
+        // The server runs one message with several statements as one transaction, unless it has BEGIN.
         let controls = pieces.iter().any(|(number, _)| {
             let verb = to.templates.get(*number).verb;
             matches!(verb, Verb::Begin | Verb::Commit | Verb::Rollback)

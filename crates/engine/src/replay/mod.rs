@@ -143,7 +143,7 @@ impl Replay {
         })
     }
 
-    /// Opens and closes one session, so that a server that cannot be reached is told at once.
+    /// Opens and closes one session: a server that cannot be reached is refused before the load.
     pub fn connect(&self) -> Result<(), EngineError> {
         descriptors::make_room(self.settings.sessions)?;
         self.connector.open(&self.settings.application_name)?;

@@ -111,8 +111,10 @@ class Preparer:
             tried = f"{text[: nearest.end]}::{type_name}{text[nearest.end :]}"
             try:
                 self._oids(tried, path)
-            except _UNTYPED as now:
-                if _place(now) <= max(place, nearest.end):
+            except psycopg.Error as now:
+                if self._session.closed:
+                    raise
+                if not isinstance(now, _UNTYPED) or _place(now) <= max(place, nearest.end):
                     continue
             return tried
         raise error

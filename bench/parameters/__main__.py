@@ -1,7 +1,7 @@
 """What parameters from a file cost beside `\\set random`: `python -m bench.parameters`.
 
 Enters: how many rounds, how long a load lasts. Leaves: docs/measured/parameters.md. Never: asserts
-anything. Each load is a process of its own (`bench/parameter_load.py`).
+anything. A separate process runs each load (`bench.parameters.load.py`).
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def measured(rounds: int, seconds: float) -> dict[str, list[dict[str, float]]]:
                 asked = {"script": script, "file": path, "at": place}
                 words = json.dumps({**asked, "clients": 4, "seconds": seconds})
                 done = subprocess.run(
-                    [sys.executable, "-m", "bench.parameter_load", words],
+                    [sys.executable, "-m", "bench.parameters.load", words],
                     capture_output=True,
                     text=True,
                     check=True,

@@ -1,4 +1,4 @@
-"""One load with or without a file of parameters, as a process of its own.
+"""One load in its own process, with or without a file of parameters.
 
 Enters: script, file, clients, seconds and place of the server, as JSON in the first argument.
 Leaves: CPU time of the engine for each transaction, and the most memory that the process had.

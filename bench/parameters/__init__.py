@@ -1,0 +1,1 @@
+"""What parameters from a file cost beside random numbers that a script draws."""
