@@ -42,6 +42,9 @@ def test_a_prepared_statement_that_is_lost_speaks_of_poolers() -> None:
     scenarios = [{"errors": {"42601": 1, "26000": 1}}]
     found = load_notes(result(failed=2, first_error=first, scenarios=scenarios), STEPS, 1)
     assert [one.code for one in found] == ["trials/load/failed", "trials/load/pooled"]
+    first["scenario"] = "replay"
+    failed = refused(result(10, failed=20, first_error=first, scenarios=scenarios), "")
+    assert "trials/load/pooled" in codes_in(failed)
 
 
 @pytest.mark.parametrize(

@@ -61,13 +61,19 @@ def load_notes(
     if result["failed"] and (replay is None or replay["failed_here_only"]):
         first = {name: result["first_error"][name] for name in ("sqlstate", "message")}
         found.append(Note("trials/load/failed", {"failed": result["failed"], **first}))
-        if _PREPARED_LOST & {code for one in result.get("scenarios", ()) for code in one["errors"]}:
+        if _lost_statements(result):
             found.append(_POOLED)
     if count := result.get("skipped"):
         skipped = Note("trials/load/transactions-were", {"count": count})
         found.append(Note("trials/load/skipped", {"skipped": skipped}))
     of_slices = slice_notes(result.get("slices", ()), arms_alternate=arms_alternate)
     return [*found, *_unfinished(result), *of_slices]
+
+
+def _lost_statements(result: Mapping[str, Any]) -> bool:
+    """Whether any failure, not only the first, is one of a pooler: those of a replay may follow
+    others, which it repeats."""
+    return any(_PREPARED_LOST & one["errors"].keys() for one in result.get("scenarios", ()))
 
 
 def replay_notes(replay: Mapping[str, Any]) -> list[Note]:
@@ -207,7 +213,7 @@ def refuse_failed(
     elif first:
         said = {name: first[name] for name in ("sqlstate", "scenario", "message")}
         reason = Note("trials/load/first-error", said)
-        if first["sqlstate"] in _PREPARED_LOST:
+        if _lost_statements(result):
             reason = Note.of("trials/load/first-error-pooled", reason=reason, pooled=_POOLED)
     else:
         reason = Note("trials/load/no-error")
