@@ -13,8 +13,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tools.studies.host_figures import host_figures
-
 from pgassay.errors import SetupError
 from pgassay.findings.model import Finding, FindingKind
 from pgassay.report.brief.render import render_brief
@@ -37,6 +35,13 @@ FIGURES = (
     "blocks_hit_per_tx", "blocks_read_per_tx", "server_cpu_ms_per_tx",
 )  # fmt: skip
 """Means over an arm's trials that a page has a column for."""
+HOST_FIGURES = {
+    "us": "us", "sy": "sy", "wa": "wa", "dirty": "dirty", "slab": "slab", "reads": "r/s",
+    "writes": "w/s", "r_await": "r_await", "w_await": "w_await", "util": "%util",
+}  # fmt: skip
+"""Figures of the host, those of a disk of that of the data, by their column."""
+_PAGE_KB = 4
+"""Of the machines that studies are run on."""
 CHANGES = {
     f"findings/answer/explanations/difference.{known}" for known in ("share_known", "share_unknown")
 }
@@ -51,7 +56,7 @@ def keep(study: Study, path: Path) -> None:
     context = replace(analyse_run(run), run_name=study.name)
     if context.question != study.texts.question:
         raise SetupError(f"{path}: asks {context.question!r}, which is not {study.name}'s question")
-    found = {**kept_of(study, context), "host": host_figures(run, context)}
+    found = kept_of(study, context)
     made = as_text(found)
     RESULTS.mkdir(exist_ok=True)
     for ending, text in (("json", made), ("txt", render_brief(context))):
@@ -96,8 +101,34 @@ def kept_of(study: Study, context: ReportContext) -> dict[str, Any]:
             }
             for arm in analysis.answer.arms
         ],
+        "host": _host(context),
         "run": run_object(study.name, context),
     }
+
+
+def _host(context: ReportContext) -> list[dict[str, Any]]:
+    """One row for each arm of which the host was read: means of its trials, or of its slices."""
+    figures = context.analysis.explanation.infrastructure
+    data = context.environment.host.storage.get("data")
+    places = ("", *(() if data is None else (*data.devices, *data.disks)))
+    by_name = {one.name: one for one in reversed(figures) if one.device in places}
+    rows = []
+    for arm in context.analysis.answer.arms:
+        own = {
+            name: next((each for each in one.figures if each.arm == arm.id), None)
+            for name, one in by_name.items()
+        }
+        means = {name: each.mean for name, each in own.items() if each is not None}
+        if not means:
+            continue
+        row: dict[str, Any] = {"label": arm.label, "trials": arm.trials}
+        row |= {column: means.get(name) for column, name in HOST_FIGURES.items()}
+        swapped = [means.get(name) for name in ("si", "so")]
+        row["swapped"] = None if None in swapped else sum(filter(None, swapped)) * _PAGE_KB
+        ends = by_name["dirty"].spreads if "dirty" in by_name else ()
+        row["dirty_most"] = next((one.largest for one in ends if one.arm == arm.id), None)
+        rows.append(row)
+    return rows
 
 
 def _texts(context: ReportContext, kinds: tuple[FindingKind, ...]) -> list[dict[str, Any]]:

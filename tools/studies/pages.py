@@ -13,9 +13,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tools.studies.host_figures import COLUMNS
 from tools.studies.kept import RESULTS
-from tools.studies.words import ARM_COLUMNS, flowing, said, templates
+from tools.studies.words import ARM_COLUMNS, HOST_COLUMNS, flowing, said, templates
 
 from pgassay.language import LANGUAGES, Language, decimals, in_language, localised
 from pgassay.plan.description import run_lengths
@@ -67,7 +66,7 @@ def page(study: Study, spoken: Language) -> str:
                 sentence=_sentence,
                 table=_table,
                 arm_columns=ARM_COLUMNS,
-                host_columns=COLUMNS,
+                host_columns=HOST_COLUMNS,
             )
         )
 

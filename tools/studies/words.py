@@ -17,7 +17,6 @@ from pathlib import Path
 import polib
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, nodes
 from tools.messages.extract import Msg
-from tools.studies.host_figures import COLUMNS
 
 from pgassay.language import language
 from pgassay.studies.catalogue import Form, names, study
@@ -34,6 +33,21 @@ ARM_COLUMNS = {
     "server_cpu_ms_per_tx": "server CPU, ms/tx",
 }
 """Means over an arm's trials that a page shows, and the heads of their columns."""
+HOST_COLUMNS = {
+    "reads": "reads/s",
+    "writes": "writes/s",
+    "r_await": "r_await, ms",
+    "w_await": "w_await, ms",
+    "util": "disk busy, %",
+    "us": "us, %",
+    "sy": "sy, %",
+    "wa": "wa, %",
+    "swapped": "swapped in and out, kB/s",
+    "dirty": "dirty, MB",
+    "dirty_most": "dirty at most, MB",
+    "slab": "slab, MB",
+}
+"""The same of the host."""
 _OF_PAGES = (
     *(*Form, "shortened"),
     *("arm", "trials", "all arms, by turns", "before", "during"),
@@ -68,7 +82,7 @@ def templates() -> Environment:
 
 def messages() -> list[Msg]:
     """Every message once, in alphabetical order."""
-    heads = (*COLUMNS.values(), *ARM_COLUMNS.values())
+    heads = (*HOST_COLUMNS.values(), *ARM_COLUMNS.values())
     texts = {*_of_templates(), *_of_studies(), *heads, *map(str, _OF_PAGES)}
     return sorted(Msg(one) for one in texts if any(map(str.isalpha, one)))
 

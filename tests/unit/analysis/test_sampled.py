@@ -109,6 +109,16 @@ def test_a_range_is_of_intervals_and_a_figure_that_was_not_read_is_left_out() ->
     assert not {("us", ""), ("IOPS", "sda")} & names
 
 
+def test_the_slab_is_with_and_without_what_can_be_freed_and_reads_are_apart_from_writes() -> None:
+    memory = {"mem_reclaimable_kb": 20480.0, "mem_unreclaimable_kb": 10240.0, "sda/reads": 7.0}
+    found = host(PLAN, series({BASE: memory, OTHER: {}}), KNOBS)
+    assert figure(found, "slab").spreads[0].median == pytest.approx(30 * 1.035)
+    reads, writes, both = (figure(found, name, "sda") for name in ("r/s", "w/s", "IOPS"))
+    assert reads.spreads[0].median + writes.spreads[0].median == pytest.approx(
+        both.spreads[0].median
+    )
+
+
 def test_dirty_pages_are_of_the_limits_that_the_kernel_reports_else_of_those_that_are_set() -> None:
     kernel = {
         "pages_dirty": 100.0, "pages_writeback": 100.0,

@@ -113,8 +113,10 @@ def _memory(raw: Figures) -> dict[str, Array]:
     for name, source in (("free", "mem_free_kb"), ("available", "mem_available_kb")):
         if source in raw and "mem_total_kb" in raw:
             found[name] = _ratio(100.0 * raw[source], raw["mem_total_kb"], np.nan)
-    if (cached := _sum(raw, ("mem_cached_kb", "mem_slab_kb"))) is not None:
+    if (cached := _sum(raw, ("mem_cached_kb", "mem_reclaimable_kb"))) is not None:
         found["cache_kb"] = cached  # as vmstat has it
+    if (slab := _sum(raw, ("mem_reclaimable_kb", "mem_unreclaimable_kb"))) is not None:
+        found["slab_kb"] = slab
     if "swap_total_kb" in raw and "swap_free_kb" in raw:
         found["swap_kb"] = raw["swap_total_kb"] - raw["swap_free_kb"]
     return found | _group(raw)
@@ -178,6 +180,8 @@ def _disk(raw: Figures, disk: str) -> dict[str, Array]:
 
     for kind, done, spent in (("r", "reads", "read_ms"), ("w", "writes", "write_ms")):
         count, time = of(done), of(spent)
+        if count is not None:
+            found[f"{disk}/{done}"] = count
         if count is not None and time is not None:
             found[f"{disk}/{kind}_await"] = _ratio(time, count, 0.0)
     if (iops := _sum(raw, (f"{disk}/reads", f"{disk}/writes"))) is not None:
