@@ -57,6 +57,7 @@ from pgassay.analysis.measures.model import (
 from pgassay.analysis.methods.model import MethodCell
 from pgassay.analysis.noise.model import Calibration, NoiseFloor
 from pgassay.analysis.profiles.model import Profiles
+from pgassay.analysis.queries.model import QuerySet
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.sampled.model import HostFigure, LoadProfile, WaitEvent
 from pgassay.analysis.statements.model import StatementPlans, StatementUse
@@ -325,6 +326,8 @@ class Analysis:
     explanation: Explanation = field(default_factory=Explanation)
     classic: ClassicView | None = None
     """pg_expecto's figures; None in a switchback or duet, whose trials are not of one arm."""
+    queries: QuerySet | None = None
+    """A verdict for every query; None where the load is no set of queries."""
 
     @property
     def warnings(self) -> tuple[Caveat, ...]:

@@ -1,0 +1,197 @@
+"""The queries of a set in one trial, and what is said of each of them, as values.
+
+Enters: nothing. Leaves: frozen dataclasses, parts of `Analysis`. Never: computes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pgassay.analysis.compare.model import Verdict
+from pgassay.analysis.statistics.values import Interval
+
+ExplainPlan = Sequence[Mapping[str, Any]]
+"""What EXPLAIN (FORMAT JSON) gives for a query: one entry for each statement of it."""
+
+
+@dataclass(frozen=True)
+class QueryCosts:
+    """What executions of a query cost, as means; None where PostgreSQL does not tell.
+
+    Blocks are pages of 8 kB.
+    """
+
+    hit: float | None = None
+    """Blocks of shared buffers that were found there; likewise the next three."""
+    read: float | None = None
+    dirtied: float | None = None
+    written: float | None = None
+    temp_read: float | None = None
+    """Blocks of temporary files; likewise the next one."""
+    temp_written: float | None = None
+    rows: float | None = None
+    wal_bytes: float | None = None
+    planning_ms: float | None = None
+    execution_ms: float | None = None
+
+    @property
+    def blocks(self) -> float | None:
+        """Returns the blocks that were asked for, whether found in shared buffers or read."""
+        return None if self.hit is None or self.read is None else self.hit + self.read
+
+    @property
+    def temp(self) -> float | None:
+        """Returns the blocks of temporary files that were read and written."""
+        if self.temp_read is None or self.temp_written is None:
+            return None
+        return self.temp_read + self.temp_written
+
+
+@dataclass(frozen=True)
+class TrialQueries:
+    """The queries of a set in one arm of one trial; a trial in which arms alternate has one of
+    these for each arm."""
+
+    number: int
+    block: int
+    arm: str
+    ms: Mapping[str, float]
+    """Query → mean time of its kept executions, without those in which one failed."""
+    costs: Mapping[str, QueryCosts] = field(default_factory=dict)
+    plans: Mapping[str, ExplainPlan] = field(default_factory=dict)
+    failed: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """Query → SQLSTATE → failed executions."""
+
+
+@dataclass(frozen=True)
+class QueryFailures:
+    """Trials in which a query failed, of those that ran it, in one arm or level."""
+
+    failed: int
+    trials: int
+    errors: Mapping[str, int] = field(default_factory=dict)
+    """SQLSTATE → failed executions."""
+
+    @property
+    def always(self) -> bool:
+        """Whether it failed in every trial."""
+        return 0 < self.trials == self.failed
+
+
+@dataclass(frozen=True)
+class CostChange:
+    """The change of a cost that has nearly no noise, over blocks."""
+
+    baseline: float
+    level: float
+    change_pct: float | None
+    """None where the baseline has none of it, and the level has."""
+    ci95_pct: Interval | None
+    """Holds together with those of all queries and levels; None where it cannot be told. Of a cost
+    that never varies both ends are the change."""
+
+
+@dataclass(frozen=True)
+class QueryEffect:
+    """One query: a level against its factor's baseline, over complete blocks."""
+
+    query: str
+    factor: str
+    baseline: str
+    level: str
+    blocks: int
+    """In which both have a time; 0 where it failed in all trials of one."""
+    baseline_ms: float | None
+    """Geometric means over blocks; None without blocks."""
+    ms: float | None
+    change_pct: float | None
+    ci95_pct: Interval | None
+    """Holds together with those of all queries and levels at 95 %, at every look of the run."""
+    ci90_pct: Interval | None
+    """The same at 90 %: it decides "equivalent", and that a gate holds."""
+    verdict: Verdict
+    margin: float
+    """The smallest change that matters, as a share."""
+    weight: float = 1.0
+    """Calls: by how much a millisecond of this query counts against one of another."""
+    blocks_to_decide: int | None = None
+    """Further blocks to a verdict if mean and scatter stay; 0 when decided, None if unknown."""
+    baseline_failures: QueryFailures = QueryFailures(0, 0)
+    failures: QueryFailures = QueryFailures(0, 0)
+    baseline_costs: QueryCosts = QueryCosts()
+    """Means over all trials of the baseline; likewise the next one of the level."""
+    costs: QueryCosts = QueryCosts()
+    block_change: CostChange | None = None
+    """Of blocks found and read; None where no trial tells."""
+    plan_differs: bool | None = None
+    """Whether most trials of the level had another plan than most of the baseline; None where
+    plans are not known."""
+    plan_varies: bool = False
+    """Whether a level had several plans, so that `plan_differs` is no effect of the level alone."""
+    plans: tuple[ExplainPlan, ExplainPlan] | None = field(default=None, metadata={"stored": False})
+    """The plan that most trials of the baseline had, and that of the level."""
+
+    @property
+    def gained_ms(self) -> float:
+        """Returns the milliseconds by which the level is faster, times the weight."""
+        if self.baseline_ms is None or self.ms is None:
+            return 0.0
+        return (self.baseline_ms - self.ms) * self.weight
+
+    @property
+    def fails_only_here(self) -> bool:
+        """Whether it failed in every trial of the level and in none of the baseline."""
+        return self.failures.always and 0 == self.baseline_failures.failed < (
+            self.baseline_failures.trials
+        )
+
+
+@dataclass(frozen=True)
+class SetSummary:
+    """The whole set: a level against its factor's baseline."""
+
+    factor: str
+    baseline: str
+    level: str
+    blocks: int
+    compared: int
+    """Queries that succeeded in every trial of all arms, which the ratios are of."""
+    better: int
+    worse: int
+    equivalent: int
+    """Negligible differences included."""
+    undecided: int
+    plans_changed: int
+    mean_pct: float | None
+    """The change of the geometric mean over queries: each counts alike."""
+    mean_ci95_pct: Interval | None
+    """By the run's rule, as the next interval, together with those of all levels."""
+    baseline_total_ms: float | None
+    """Time of every query once, or of as many calls as its weight says."""
+    total_ms: float | None
+    total_pct: float | None
+    total_ci95_pct: Interval | None
+    total_verdict: Verdict
+
+
+@dataclass(frozen=True)
+class QuerySet:
+    """What a run says of a set of queries."""
+
+    margin: float
+    simultaneous: int
+    """How many intervals hold together: queries times levels."""
+    weighted: bool
+    """Whether weights are calls that were counted; else every query counts once."""
+    summaries: tuple[SetSummary, ...]
+    """By level, in the order of the plan."""
+    effects: tuple[QueryEffect, ...]
+    """Of each level in turn, the one that gains or loses most time first."""
+    failed: tuple[str, ...] = ()
+    """Queries that did not succeed in every trial, which no ratio of the set counts."""
+
+    def of(self, factor: str, level: str) -> tuple[QueryEffect, ...]:
+        """Returns the effects of one level, the most important first."""
+        return tuple(one for one in self.effects if (one.factor, one.level) == (factor, level))
