@@ -21,8 +21,9 @@ from pgassay.refusals.refusal import SetupRefused
 
 PLACING_S = 30.0
 """A free node takes an actor within a second or two; one that is just starting, somewhat longer."""
-START_UP_S = 60.0
-"""A process of Ray's imports pgassay in a second or two; many at a time on one disk take longer."""
+START_UP_S = 240.0
+"""A process of Ray's imports pgassay in a second or two, and gives way to all else of its machine;
+one that is dead is known at once."""
 CALLS_AT_A_TIME = 4
 """So that an actor answers while a long call of it is under way."""
 

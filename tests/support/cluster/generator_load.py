@@ -5,9 +5,12 @@ Enters: a lab server. Leaves: what is asked of generators, what the server count
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from pgassay.plan.steps import Step
 from pgassay.spec.workload.folder import Scenario
 from pgassay.trials.load.engine import LoadRequest
+from support.runs.command import shop_workload
 from support.servers.lab import LabServer, scalar, wait_until
 
 SCRIPT = "INSERT INTO public.done VALUES (:client_id);"
@@ -45,3 +48,28 @@ def emptied(server: LabServer) -> None:
     with server.admin() as session:
         session.execute("DROP TABLE IF EXISTS public.done")
         session.execute("CREATE UNLOGGED TABLE public.done (client int)")
+
+
+def spread_run(server: LabServer, ray: str, folder: Path) -> Path:
+    """An experiment on that server whose load comes from two nodes of a cluster at `ray`."""
+    spec = folder / "spread.toml"
+    spec.write_text(f"""
+question = "Does more work_mem help?"
+[target]
+dsn = "{dsn_of(server)}"
+[workload]
+use = "{shop_workload(folder, "SELECT pg_sleep(0.001);")}"
+[factors.client.settings]
+work_mem = ["4MB", "8MB"]
+[load]
+clients = 4
+step = "1s"
+warmup = "0.2s"
+[load.generators]
+ray = "{ray}"
+count = 2
+[design]
+min_blocks = 2
+max_blocks = 2
+""")
+    return spec

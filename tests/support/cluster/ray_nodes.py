@@ -34,6 +34,8 @@ class RayNodes:
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
             patch.setenv("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+            # Ray gives way to every other process of the machine, to other tests, too.
+            patch.setenv("RAY_worker_niceness", "0")
             patch.setenv("PYTHONPATH", os.pathsep.join(path for path in sys.path if path))
             from ray.cluster_utils import Cluster
 
@@ -49,6 +51,8 @@ class RayNodes:
                         resources=dict(own),
                         object_store_memory=_STORE_BYTES,
                         include_dashboard=False,
+                        include_log_monitor=False,
+                        no_monitor=True,
                         **at,
                     )
                 self.nodes.append(node)
