@@ -33,6 +33,7 @@ ROOMS = (
     "analysis/measures",
     "analysis/methods",
     "analysis/noise",
+    "analysis/plans",
     "analysis/statistics",
     "analysis/verdicts",
     "draw",

@@ -1,0 +1,188 @@
+"""What a plan does as a whole: what it reads, joins, groups, and how it was carried out.
+
+Enters: the first node of a plan. Leaves: `PlanFacts`. Never: compares plans.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from pgassay.analysis.reading.plain_text import visible
+from pgassay.analysis.reading.plan_shape import Node, every, heading
+
+_MEMBERS = ("Append", "Merge Append")
+_MEMBER = re.compile(r"_\d+$")
+_JOINS = ("Nested Loop", "Hash Join", "Merge Join")
+_GROUPS = ("Group", "GroupAggregate", "HashAggregate", "MixedAggregate", "Unique")
+
+
+@dataclass(frozen=True)
+class Reads:
+    """How one table of the statement is read; its partitions together."""
+
+    table: str
+    """With its alias, where that is another name."""
+    scans: tuple[str, ...]
+    indexes: tuple[str, ...]
+    partitions: int
+    """How many were read; 1 for a table without."""
+
+
+@dataclass(frozen=True)
+class Spill:
+    """What did not fit into memory."""
+
+    kilobytes: int = 0
+    batches: int = 1
+
+    def __bool__(self) -> bool:
+        return self.kilobytes > 0 or self.batches > 1
+
+
+@dataclass(frozen=True)
+class PlanFacts:
+    """One plan."""
+
+    top: Node
+
+    @cached_property
+    def nodes(self) -> tuple[Node, ...]:
+        """All nodes, from the top."""
+        return tuple(every(self.top))
+
+    @cached_property
+    def kinds(self) -> Counter[str]:
+        """How many nodes of each type the plan has."""
+        return Counter(kind_of(node) for node in self.nodes)
+
+    @cached_property
+    def reads(self) -> Mapping[str, Reads]:
+        """Alias → how its table is read."""
+        found: dict[str, list[Node]] = {}
+        for alias, node in _scans(self.top):
+            found.setdefault(alias, []).append(node)
+        return {alias: _reads(alias, nodes) for alias, nodes in found.items()}
+
+    @cached_property
+    def order(self) -> str:
+        """The order of the joins, such as `(a b) c`: the outer side first, without sub-selects."""
+        return _order(self.top)
+
+    @cached_property
+    def joins(self) -> Mapping[frozenset[str], str]:
+        """What is joined → by which method."""
+        joins = (node for node in self.nodes if kind_of(node) in _JOINS)
+        return {frozenset(names_below(node)): kind_of(node) for node in joins}
+
+    @cached_property
+    def groups(self) -> tuple[str, ...]:
+        """The strategies of grouping, sorted."""
+        whole = (node for node in self.nodes if node.get("Partial Mode") != "Partial")
+        found = (heading(node).removeprefix("Finalize ") for node in whole)
+        return tuple(sorted(one for one in found if one in _GROUPS))
+
+    @cached_property
+    def planned_workers(self) -> int:
+        """How many parallel workers were planned."""
+        return sum(node.get("Workers Planned", 0) for node in self.nodes)
+
+    @cached_property
+    def launched_workers(self) -> int | None:
+        """How many of them were started; None where the plan was not executed."""
+        found = [node["Workers Launched"] for node in self.nodes if "Workers Launched" in node]
+        return sum(found) if found else None
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether parts of it were compiled (JIT)."""
+        return bool(self.top.get("JIT"))
+
+    @cached_property
+    def sorts(self) -> Spill:
+        """What sorts wrote to disk, with those of workers."""
+        own = [each for node in self.nodes for each in (node, *node.get("Workers", ()))]
+        disk = [each for each in own if each.get("Sort Space Type") == "Disk"]
+        groups = [
+            node[name].get("Sort Space Disk", {}).get("Peak Sort Space Used", 0)
+            for node in self.nodes
+            for name in ("Full-sort Groups", "Pre-sorted Groups")
+            if name in node
+        ]
+        return Spill(sum(each.get("Sort Space Used", 0) for each in disk) + sum(groups))
+
+    @cached_property
+    def hashes(self) -> Spill:
+        """In how many batches hash tables of joins were made, the largest."""
+        return Spill(batches=max((node.get("Hash Batches", 1) for node in self.nodes), default=1))
+
+    @cached_property
+    def hashed_groups(self) -> Spill:
+        """What hash tables of groups wrote to disk."""
+        return Spill(sum(node.get("Disk Usage", 0) for node in self.nodes))
+
+
+def kind_of(node: Node) -> str:
+    """The type of a node."""
+    return str(node.get("Node Type", "?"))
+
+
+def names_below(node: Node) -> Iterator[str]:
+    """Yields the aliases of what a node reads, in the order of its children; a table of several
+    partitions once, and nothing of sub-selects."""
+    children = [child for child in node.get("Plans", ()) if "Subplan Name" not in child]
+    if kind_of(node) in _MEMBERS:
+        yield from (_MEMBER.sub("", name) for name in _first(names_below(one) for one in children))
+        return
+    if kind_of(node).endswith(" Scan") and not children and "Alias" in node:
+        yield visible(str(node["Alias"]))
+    elif "Relation Name" in node and kind_of(node) != "ModifyTable":
+        yield visible(str(node.get("Alias", node["Relation Name"])))
+    for child in children:
+        yield from names_below(child)
+
+
+def _order(node: Node) -> str:
+    if kind_of(node) in _MEMBERS or "Plans" not in node:
+        return " ".join(names_below(node))
+    parts = [_order(child) for child in node["Plans"] if "Subplan Name" not in child]
+    order = " ".join(filter(None, parts)) or " ".join(names_below(node))
+    return f"({order})" if kind_of(node) in _JOINS else order
+
+
+def _first(several: Iterator[Iterator[str]]) -> Iterator[str]:
+    return next(several, iter(()))
+
+
+def _scans(node: Node, member: bool = False) -> Iterator[tuple[str, Node]]:
+    """Scans of tables, each with the alias that it and the other partitions have."""
+    if "Relation Name" in node and kind_of(node) != "ModifyTable":
+        alias = visible(str(node.get("Alias", node["Relation Name"])))
+        yield _MEMBER.sub("", alias) if member else alias, node
+    within = kind_of(node) in _MEMBERS
+    for child in node.get("Plans", ()):
+        yield from _scans(child, within)
+
+
+def _reads(alias: str, nodes: list[Node]) -> Reads:
+    table = visible(str(nodes[0]["Relation Name"]))
+    partitioned = len(nodes) > 1
+    indexes = {visible(str(one["Index Name"])) for node in nodes for one in _of_scan(node)}
+    return Reads(
+        alias if partitioned or alias == table else f"{table} {alias}",
+        tuple(sorted({kind_of(node) for node in nodes})),
+        tuple(sorted(indexes)),
+        sum(node.get("Actual Loops") != 0 for node in nodes),
+    )
+
+
+def _of_scan(node: Node) -> Iterator[Node]:
+    """The nodes of a scan that name an index."""
+    if "Index Name" in node:
+        yield node
+    for child in node.get("Plans", ()):
+        if kind_of(child) in ("Bitmap Index Scan", "BitmapAnd", "BitmapOr"):
+            yield from _of_scan(child)
