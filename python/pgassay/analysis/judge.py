@@ -20,6 +20,7 @@ from pgassay.analysis.compare.secondary_verdicts import corrected
 from pgassay.analysis.compare.step_down import Reached
 from pgassay.analysis.gates.judge import may_end, verdicts_suffice
 from pgassay.analysis.measures.model import TrialMeasures
+from pgassay.analysis.measures.queries import with_query_times
 from pgassay.analysis.measures.within_run import of_one_server, with_deviations, with_parallel_time
 from pgassay.analysis.model import Answer
 from pgassay.analysis.reading.metrics import METRICS
@@ -43,6 +44,7 @@ from pgassay.analysis.verdicts.withdrawal import (
     withdraw_verdicts,
 )
 from pgassay.plan.model import Plan
+from pgassay.spec.endpoints import OF_QUERIES
 from pgassay.trials.model.record import FailedTrial
 
 
@@ -70,6 +72,8 @@ def judge(
     """Compares every level; of verdicts only, on the primary metric and the endpoints."""
     rule, loads = rule_of(plan), loads_compared(plan.step_levels())
     finished = of_one_server(finished)
+    if plan.metric == OF_QUERIES:
+        finished = with_query_times(finished)
     trials = sorted((t for t in finished if not t.invalid), key=_place)
     if not plan.calibrates and not plan.alternates and not of_verdicts_only:
         trials = with_parallel_time(with_deviations(trials))

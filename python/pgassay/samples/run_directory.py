@@ -7,6 +7,7 @@ Never: interprets what it stores.
           statements.json
           trials/0001/  trial.json  load.parquet  waits.parquet  postgres.parquet
                         host.parquet  checkpoints.parquet  events.parquet  plans.json  command.log
+                        queries.parquet  query_plans.json
                   output-0002/  what the load of an unfinished trial wrote
           profiles/  where the arms were profiled (`profiles.py`)
           analysis.json  report.html
@@ -26,20 +27,33 @@ from pgassay.errors import PgassayError
 from pgassay.json_text import decoded
 from pgassay.plan.model import Plan
 from pgassay.plan.store import plan_to_json
+from pgassay.samples.forms.queries import QueryPlansFile
 from pgassay.samples.forms.statements import PlansFile
 from pgassay.samples.forms.trial import FailedLine, TrialFile
 from pgassay.samples.journal import FileJournal, open_changes
-from pgassay.samples.layout import FAILED, JOURNAL, PLAN, PLANS, PROFILES, SPEC, TRIAL, TRIALS
+from pgassay.samples.layout import (
+    FAILED,
+    JOURNAL,
+    PLAN,
+    PLANS,
+    PROFILES,
+    QUERIES,
+    QUERY_PLANS,
+    SPEC,
+    TRIAL,
+    TRIALS,
+)
 from pgassay.samples.ownership.own_runs import remember_begun
 from pgassay.samples.profiles import ProfileDirectory
 from pgassay.samples.run_files import RunFiles
 from pgassay.samples.storage.files import append_line, clear_errors, write_atomically
 from pgassay.samples.storage.histogram_layout import with_layout
 from pgassay.samples.storage.json_files import without_secrets
-from pgassay.samples.storage.tables import TABLES, as_table, logged_tables, parquet_of
+from pgassay.samples.storage.tables import TABLES, as_table, logged_tables, parquet, parquet_of
 from pgassay.samples.stored_parts import StoredTrial
 from pgassay.spec.experiment import Spec
 from pgassay.spec.stored import WORKLOAD_COPY, materials_to_json
+from pgassay.trials.model.columns import QUERIES as QUERY_ROWS
 from pgassay.trials.model.columns import PackedTables
 from pgassay.trials.model.record import Columns, FailedTrial, TrialRecord
 
@@ -108,6 +122,11 @@ class RunDirectory(RunFiles):
                 if record.plans:
                     plans = PlansFile.model_validate(record.plans)
                     write_atomically(aside / PLANS, without_secrets(plans))
+                if record.queries:
+                    table = as_table(record.queries, QUERY_ROWS)
+                    write_atomically(aside / QUERIES, parquet(table))
+                    planned = QueryPlansFile.model_validate(record.query_plans)
+                    write_atomically(aside / QUERY_PLANS, without_secrets(planned))
                 for file in record.kept:
                     shutil.move(file, aside / file.name)
                 aside.rename(final)

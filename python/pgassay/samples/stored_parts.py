@@ -11,9 +11,10 @@ from pathlib import Path
 import pyarrow as pa
 
 from pgassay.samples.forms.observation import SegmentFile
+from pgassay.samples.forms.queries import QueryPlan, QueryPlansFile
 from pgassay.samples.forms.statements import PlansFile, PlansOfArm
 from pgassay.samples.forms.trial import TrialFile
-from pgassay.samples.layout import PLANS, SEGMENT, SLICES, TRIAL
+from pgassay.samples.layout import PLANS, QUERIES, QUERY_PLANS, SEGMENT, SLICES, TRIAL
 from pgassay.samples.storage.json_files import stored_file
 from pgassay.samples.storage.tables import Batched, read_table
 from pgassay.trials.model.record import Validity
@@ -53,6 +54,16 @@ class StoredTrial(StoredPart):
         """Reads plans.json by arm; empty where the plans of statements were not read."""
         path = self.folder / PLANS
         return stored_file(path, PlansFile).arms if path.is_file() else ()
+
+    def queries(self) -> pa.Table | None:
+        """Reads queries.parquet, a row per execution; None where the load is no query set."""
+        return self.table("queries") if (self.folder / QUERIES).is_file() else None
+
+    def query_plans(self) -> tuple[QueryPlan, ...]:
+        """Reads query_plans.json, an entry per query and arm; empty where the load is no query
+        set."""
+        path = self.folder / QUERY_PLANS
+        return stored_file(path, QueryPlansFile).queries if path.is_file() else ()
 
     def validity(self) -> Validity:
         """Says whether the trial counts, and why not."""

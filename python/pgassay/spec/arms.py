@@ -29,6 +29,7 @@ from pgassay.spec.factors.kinds import (
     written_factors,
 )
 from pgassay.spec.factors.variants import SchemaSql, with_script
+from pgassay.spec.load.of_queries import as_step_of_queries
 from pgassay.spec.load.table import LoadTable
 from pgassay.spec.reading.suggest import did_you_mean
 from pgassay.spec.reading.tables import check_table
@@ -102,7 +103,10 @@ def _load(spec: Spec, levels: Levels) -> LoadTable:
             table[name] = value
     if sessions:
         table["settings"] = {**table.get("settings", {}), **sessions}
-    return check_table(LoadTable, table, spec.source, under="factors.client")
+    load = check_table(LoadTable, table, spec.source, under="factors.client")
+    if spec.file.workload.queries is not None:
+        return as_step_of_queries(load, len(spec.workload.scenarios))
+    return load
 
 
 def _client_value(spec: Spec, name: str, label: str) -> Any:

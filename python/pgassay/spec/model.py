@@ -11,7 +11,13 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, WithJsonSchema, field_validator, model_validator
 
 from pgassay.refusals.refusal import UnfitValue
-from pgassay.spec.endpoints import PrimaryMetric, as_margins, checked_names, usual_metric
+from pgassay.spec.endpoints import (
+    OF_QUERIES,
+    PrimaryMetric,
+    as_margins,
+    checked_names,
+    usual_metric,
+)
 from pgassay.spec.factors.tables import EmbeddedVersion, FactorsTable
 from pgassay.spec.load.slices import Length
 from pgassay.spec.load.table import LoadTable
@@ -85,6 +91,11 @@ class WorkloadTable(Table):
     )
     scale: Annotated[int, Field(ge=1, le=1_000_000)] = Field(
         1, description="size of the data; stands for `:scale` in SQL and scripts"
+    )
+    queries: str | None = Field(
+        None,
+        description="a query set: a folder of .sql files that are run instead of the scenarios; use"
+        " then names the data, and is left out where they are on the server",
     )
 
 
@@ -277,7 +288,14 @@ class ExperimentFile(Table):
     @property
     def metric(self) -> PrimaryMetric:
         """The primary endpoint: `design.metric`, or the usual one of this load."""
-        return self.design.metric or usual_metric(self.load)
+        if self.design.metric is not None:
+            return self.design.metric
+        return usual_metric(self.load) if self.workload.queries is None else OF_QUERIES
+
+    @property
+    def runs_scripts(self) -> bool:
+        """Whether the load is the workload's scenarios, run by the engine."""
+        return self.load.runs_scripts and self.workload.queries is None
 
     @property
     def majors(self) -> tuple[int | None, ...]:

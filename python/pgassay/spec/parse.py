@@ -8,22 +8,31 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from pgassay.refusals.refusal import Refusal, found_by, refuse
 from pgassay.spec.experiment import Spec
 from pgassay.spec.factors.variants import Variants, read_variants
+from pgassay.spec.load.of_queries import as_step_of_queries
 from pgassay.spec.load.replayed import as_step, trace_of
 from pgassay.spec.load.trace_file import TraceFacts
 from pgassay.spec.model import ExperimentFile
 from pgassay.spec.reading.tables import parsed_toml, read_table
-from pgassay.spec.reading.texts import text_of
+from pgassay.spec.reading.texts import Roots, path_from, text_of
 from pgassay.spec.refusals.arms import OF_ARMS
 from pgassay.spec.refusals.factors import OF_FACTORS
 from pgassay.spec.refusals.tables import OF_TABLES, no_workload, password_in, unfit_metric
 from pgassay.spec.stored import WORKLOAD_COPY, stored_materials
 from pgassay.spec.untrusted import OPTION, refuse_harmful
-from pgassay.spec.workload.folder import READY, Workload, load_workload, workload_folder
+from pgassay.spec.workload.folder import (
+    READY,
+    InstalledTables,
+    Workload,
+    load_workload,
+    workload_folder,
+)
+from pgassay.spec.workload.queries import read_queries
 
 
 def load_spec(
@@ -99,9 +108,12 @@ def parse_spec(
         variants = read_variants(file.factors, beside, own, file=source, roots=roots)
         first = next(iter(variants.workloads.values()), None)
         if first is None:
-            first = load_workload(file.workload.use, beside, file=source, roots=roots)
+            first = _workload(file, beside, source, roots)
         materials = (first, variants)
     given = seed if seed is not None else file.design.seed
+    if file.workload.queries is not None:
+        load = as_step_of_queries(file.load, len(materials[0].scenarios))
+        file = file.model_copy(update={"load": load})
     spec = Spec(
         file=_warmed_up(file, [materials[0], *materials[1].workloads.values()]),
         workload=materials[0],
@@ -118,10 +130,23 @@ def parse_spec(
     return spec
 
 
+def _workload(file: ExperimentFile, beside: Path, source: str, roots: Roots) -> Workload:
+    """The workload that the file names; the queries of a set stand in place of its scenarios."""
+    named, queries = file.workload.use, file.workload.queries
+    if queries is None:
+        return load_workload(named, beside, file=source, roots=roots)
+    folder = path_from(queries, beside)
+    found = read_queries(folder, roots)
+    if "use" in file.workload.model_fields_set:
+        return replace(load_workload(named, beside, file=source, roots=roots), scenarios=found)
+    there = InstalledTables(()) if file.target.is_existing else None
+    return Workload(folder.resolve().name, "", "", "", found, installed=there)
+
+
 def _warmed_up(file: ExperimentFile, workloads: Sequence[Workload]) -> ExperimentFile:
     """The file with the longest warm-up of its workloads, where it names none itself."""
     known = [one.warmup_s for one in workloads if one.warmup_s is not None]
-    if not known or "warmup" in file.load.model_fields_set or not file.load.runs_scripts:
+    if not known or "warmup" in file.load.model_fields_set or not file.runs_scripts:
         return file
     return file.model_copy(update={"load": file.load.model_copy(update={"warmup": max(known)})})
 

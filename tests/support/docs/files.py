@@ -59,6 +59,9 @@ def toml_mistake(block: Block, folder: Path) -> str | None:
             path.write_text(text)
             if (trace := tables.get("load", {}).get("replay")) is not None:
                 write_trace(folder / trace, [Row(0, at, "simple", "SELECT 1") for at in (0, 1000)])
+            if (queries := tables.get("workload", {}).get("queries")) is not None:
+                (folder / queries).mkdir(exist_ok=True)
+                (folder / queries / "q7.sql").write_text("SELECT 7")
             if "slices" in tables.get("load", {}):
                 read_slices(str(path))
             else:

@@ -180,7 +180,10 @@ def test_tables_that_do_not_fit_are_refused_by_code_and_key(
             refused("unit-misspelt", "settings.postgres.work_mem", near="MB"),
         ),
         ("load = 3", refused("value-for-a-table", "load", "lab.toml", value="3", name="load")),
-        ("workload = 'payments'", refused("value-for-a-table", "workload", keys="use, scale")),
+        (
+            "workload = 'payments'",
+            refused("value-for-a-table", "workload", keys="use, scale, queries"),
+        ),
         (
             "[workload]\nname = 'payments'",
             refused("unknown-key", "workload.name", near="did you mean use?"),

@@ -48,7 +48,7 @@ def asked_of(run: Path, plan: Plan) -> tuple[ArmAsked, ...]:
         for arm in plan.arms:
             own = spec_of_arm(spec, arm.by_kind)
             held = {**own.file.settings.postgres, **own.file.load.settings}
-            run_scripts = own.workload.scenarios if own.file.load.runs_scripts else ()
+            run_scripts = own.workload.scenarios if own.file.runs_scripts else ()
             found.append(
                 ArmAsked(
                     arm.id,

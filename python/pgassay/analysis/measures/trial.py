@@ -62,7 +62,7 @@ def other_steps(summary: TrialFile, plan: Plan) -> tuple[Note, ...]:
         (step.clients, step.rate or 0.0, (step.end_ns - step.start_ns) / 1e9)
         for step in summary.load.measured
     )
-    timed = summary.load.backend not in ("command", "replay")
+    timed = summary.load.backend not in ("command", "replay", "queries")
     pairs = zip(stored, planned, strict=False)
     if len(stored) == len(planned) and all(_alike(*pair, timed=timed) for pair in pairs):
         return ()

@@ -20,7 +20,15 @@ from pyarrow.dataset import dataset
 
 from pgassay.durable import OWNER_ONLY
 from pgassay.refusals.refusal import DirectoryRefused
-from pgassay.trials.model.columns import CHECKPOINTS, COUNTERS, EVENTS, LOAD, SLICES, WAITS
+from pgassay.trials.model.columns import (
+    CHECKPOINTS,
+    COUNTERS,
+    EVENTS,
+    LOAD,
+    QUERIES,
+    SLICES,
+    WAITS,
+)
 from pgassay.trials.model.record import Checkpoint, Columns
 from pgassay.trials.server_log.events import LogEvent
 
@@ -33,8 +41,8 @@ TABLES = {
     "events": EVENTS,
 }
 """File name (without .parquet) → schema, for every file of a trial."""
-_SCHEMAS = {**TABLES, "slices": SLICES}
-"""And of a segment."""
+_SCHEMAS = {**TABLES, "queries": QUERIES, "slices": SLICES}
+"""And of a query set's trial, and of a segment."""
 _ADDED_LATER = "events"
 """A table that older runs do not have; it reads as empty."""
 _RISING = ("latency_ns", "response_ns")

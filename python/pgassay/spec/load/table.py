@@ -71,6 +71,9 @@ ENGINE_KEYS = (
 )
 """Options of pgassay's engine; a program in `command` has its own."""
 COMMAND_KEYS = ("warmup_command", "throughput", "latency", "time_limit")
+QUERY_KEYS = frozenset({"repeats", "timeout", "caches", "clients", "settings", "sslmode"})
+"""Keys that a query set has; the first three are of it alone."""
+OF_QUERIES_ALONE = ("repeats", "timeout", "caches")
 REPLAY_KEYS = frozenset(
     {"replay", "speed", "settings", "sslmode", "interval", "busy_poll", "time_limit"}
 )
@@ -265,6 +268,17 @@ class LoadTable(Table):
         WithJsonSchema({"type": ["number", "string"], "description": "0.1 to 100, or 'max'"}),
     ] = Field(
         1.0, description="of a replay: 0.1 to 100 times that of the source, or max: no pauses"
+    )
+    repeats: Annotated[int, Field(ge=1, le=1000)] = Field(
+        3, description="of a query set: executions of each query in a trial that count"
+    )
+    timeout: Annotated[Duration, Field(ge=0.001, le=86_400)] = Field(
+        60.0, description="of a query set: time after which an execution is ended, and has failed"
+    )
+    caches: Literal["warm", "cold"] = Field(
+        "warm",
+        description="of a query set: warm runs each query once before those that count; cold, with"
+        " reset.caches = cold, counts the first alone",
     )
     command: Annotated[tuple[str, ...], Field(strict=False, min_length=1)] | None = Field(
         None, description="another program as the load, with its arguments"

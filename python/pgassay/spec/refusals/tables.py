@@ -11,13 +11,14 @@ import math
 from collections.abc import Iterable, Iterator
 
 from pgassay.refusals.refusal import Refusal
-from pgassay.spec.endpoints import usual_metric
+from pgassay.spec.endpoints import OF_QUERIES, usual_metric
 from pgassay.spec.factors.kinds import written_factors
+from pgassay.spec.load.table import OF_QUERIES_ALONE, QUERY_KEYS
 from pgassay.spec.model import MOST_ARMS, ExperimentFile
 from pgassay.spec.reading.units import to_base
 from pgassay.spec.secrets.redaction import secret_line
 from pgassay.spec.server.host_knobs import check_knob, normal, partner_of
-from pgassay.spec.server.reset import ResetLevel
+from pgassay.spec.server.reset import Caches, ResetLevel
 from pgassay.spec.settings.catalogue import check_setting, entries_of
 
 
@@ -31,13 +32,17 @@ def password_in(text: str) -> Iterator[Refusal]:
 def no_workload(file: ExperimentFile) -> Iterator[Refusal]:
     """Refuses a file that names no workload: it is more likely unfinished than meant for the
     default one."""
-    if "use" not in file.workload.model_fields_set and file.factors.workload.use is None:
+    named = {"use", "queries"} & file.workload.model_fields_set
+    if not named and file.factors.workload.use is None:
         yield Refusal("no-workload")
 
 
 def unfit_metric(file: ExperimentFile) -> Iterator[Refusal]:
     """Refuses a primary metric that the load sets itself, or that it does not have."""
     load, metric = file.load, file.metric
+    if (metric == OF_QUERIES) != (file.workload.queries is not None):
+        yield Refusal("queries-have-their-metric")
+        return
     kind, _, which = metric.partition("_")
     if kind == "tps" and load.rate is not None:
         yield Refusal("metric-set-by-rate", usual=usual_metric(load))
@@ -141,6 +146,33 @@ def beside_a_replay(file: ExperimentFile) -> Iterator[Refusal]:
     for key, is_given in given.items():
         if is_given:
             yield Refusal("not-of-a-replay", key)
+
+
+def beside_queries(file: ExperimentFile) -> Iterator[Refusal]:
+    """Refuses what a query set, whose queries run one after the other, cannot give; and its own
+    keys without it."""
+    if file.workload.queries is None:
+        for key in OF_QUERIES_ALONE:
+            if key in file.load.model_fields_set:
+                yield Refusal("not-without-queries", f"load.{key}")
+        return
+    for key in sorted(file.load.model_fields_set - QUERY_KEYS):
+        yield Refusal("not-with-queries", f"load.{key}")
+    client = file.factors.client.model_fields_set
+    given = {
+        "load.clients": len(file.load.clients) > 1,
+        "design.mode": file.design.mode == "duet",
+        "design.slice": "slice" in file.design.model_fields_set,
+        "profile": file.profile is not None,
+        "factors.weights": bool(file.factors.weights),
+        "factors.workload.use": file.factors.workload.use is not None,
+        **{f"factors.client.{key}": key != "settings" for key in sorted(client)},
+    }
+    for key, is_given in given.items():
+        if is_given:
+            yield Refusal("not-with-queries", key)
+    if file.load.caches == "cold" and file.reset.caches is not Caches.COLD:
+        yield Refusal("cold-queries-of-warm-trials")
 
 
 def tls_without_a_network(file: ExperimentFile) -> Iterator[Refusal]:
@@ -247,6 +279,7 @@ OF_TABLES = (
     profile_of_alternating_arms,
     unfit_generators,
     beside_a_replay,
+    beside_queries,
     tls_without_a_network,
     held_and_varied,
 )

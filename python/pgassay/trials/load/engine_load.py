@@ -127,6 +127,10 @@ class EngineLoad:
             raise TrialRefused("not-prepared", step="intervals")
         return with_variants(self._merged.intervals(), self._result)
 
+    def stored(self) -> dict[str, Any]:
+        """Returns nothing: a `TrialRecord` has nothing of this load alone."""
+        return {}
+
     def _start(self, offsets: list[ClockOffset]) -> None:
         if not self._generators.are_remote:
             begin: list[tuple[int | None, Place | None]] = [(None, self._place)]

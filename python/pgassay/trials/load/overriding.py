@@ -42,7 +42,7 @@ def overridden(
     """Returns, by setting of the experiment, the scenarios that set it themselves; `spec` is the
     arm's, and `in_sessions` says that the load's sessions set its settings."""
     names = spec.file.controlled
-    if not names or not spec.file.load.runs_scripts:
+    if not names or not spec.file.runs_scripts:
         return {}
     connection = as_the_client(server, spec.file.load)
     functions = functions_in(spec.workload.schema_sql, spec.workload.data_sql)

@@ -118,6 +118,10 @@ class ReplayLoad:
         """Returns the columns of `Load.intervals`."""
         return self._replay.intervals()
 
+    def stored(self) -> dict[str, Any]:
+        """Returns nothing: a `TrialRecord` has nothing of this load alone."""
+        return {}
+
     def _read(self) -> None:
         """Hands the trace to the engine, as fast as that takes it."""
         try:

@@ -58,6 +58,9 @@ class TrialLoad(Protocol):
     def intervals(self) -> Columns:
         """Returns the columns of `Load.intervals`."""
 
+    def stored(self) -> dict[str, Any]:
+        """Returns what a `TrialRecord` has of this kind of load alone, by field."""
+
 
 def open_trial_load(
     trial: PlannedTrial,
@@ -80,6 +83,8 @@ def open_trial_load(
     connection = as_the_client(next(iter(servers.values())), spec.file.load)
     if spec.file.load.replay is not None:
         return _open_replay(spec, connection, placement)
+    if spec.file.workload.queries is not None:
+        return _open_queries(trial, whole, plan, connection, placement)
     if spec.file.load.command is None:
         of_arms = clients if plan.side_by_side else None
         asked = replace(engine_request(trial, whole, plan, placement), servers=of_arms)
@@ -116,6 +121,34 @@ def _open_replay(spec: Spec, connection: ConnectionParameters, placement: Placem
         trace, load.speed, load.interval, load.time_limit, _busy_poll_s(load, placement)
     )
     return ReplayLoad(request, connection, placement.client)
+
+
+def _open_queries(
+    trial: PlannedTrial,
+    whole: Spec,
+    plan: Plan,
+    connection: ConnectionParameters,
+    placement: Placement,
+) -> TrialLoad:
+    # Loads of scripts do without what reads rows of parameters.
+    from pgassay.trials.load.query_set.load import QueryLoad, QueryRequest
+    from pgassay.trials.load.query_set.runner import ArmQueries
+    from pgassay.trials.load.query_set.texts import sent
+
+    arm = plan.arm(trial.arm)
+    spec = spec_of_arm(whole, arm.by_kind)
+    load, scenarios = spec.file.load, spec.workload.scenarios
+    request = QueryRequest(
+        arms=[ArmQueries(arm.id, {one.name: sent(one) for one in scenarios})],
+        scenarios=scenarios,
+        clients=load.clients[0],
+        repeats=load.repeats if load.caches == "warm" else 1,
+        timeout_s=load.timeout,
+        is_warm=load.caches == "warm",
+        reads_only=whole.file.loads_existing,
+        seed=plan.trial_seed(trial.block),
+    )
+    return QueryLoad(request, connection, placement.client)
 
 
 def engine_request(

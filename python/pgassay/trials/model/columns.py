@@ -91,6 +91,22 @@ LOAD = pa.schema(
 response times; `histogram_layout.py` says how wide they are. In a step with slices, transactions
 that cross a slice switch have a separate row, without slice and variant."""
 
+QUERIES = pa.schema(
+    [
+        pa.field("query", WORD, nullable=False),
+        pa.field("arm", WORD, nullable=False),
+        pa.field("repeat", pa.int32(), nullable=False),
+        pa.field("began_ns", pa.int64(), nullable=False),
+        pa.field("ms", pa.float64()),
+        pa.field("rows", pa.int64()),
+        pa.field("sqlstate", pa.string()),
+        pa.field("discarded", pa.bool_(), nullable=False),
+    ]
+)
+"""queries.parquet of a query set: one row per execution. `ms` and `rows` are null where it failed,
+`rows` also where a discarded one was explained, `sqlstate` where it did not fail; `repeat` counts
+from 1, over all sessions, and is 0 where it is discarded."""
+
 CHECKPOINTS = pa.schema(
     [
         pa.field("started_ns", pa.int64(), nullable=False),

@@ -127,6 +127,10 @@ class TrialRecord:
     """Of a latency, so many bits decide its bucket; None where latencies are exact."""
     plans: Mapping[str, Any] = field(default_factory=dict)
     """The object of plans.json; empty where the plans of statements were not asked for."""
+    queries: Columns = field(default_factory=dict)
+    """Columns of `QUERIES`; empty where the load is no query set."""
+    query_plans: Mapping[str, Any] = field(default_factory=dict)
+    """The object of query_plans.json; empty where the load is no query set."""
     statements: Mapping[str, str] = field(default_factory=dict)
     """queryid → text of the statements that took most."""
     set_by_load: Mapping[str, Sequence[str]] = field(default_factory=dict)

@@ -48,7 +48,7 @@ def plans_of_trial(
 
     `servers` are those of the trial by arm; one on which all arms alternate is asked for each.
     """
-    if not whole.file.sampling.plans or not whole.file.load.runs_scripts:
+    if not whole.file.sampling.plans or not whole.file.runs_scripts:
         return {}
     shared = servers.get(ALL_ARMS)
     arms = [

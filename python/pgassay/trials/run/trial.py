@@ -139,6 +139,7 @@ def _run(trial: PlannedTrial, context: TrialContext, *, resumed: bool) -> TrialR
         plans=plans,
         set_by_load=set_by_load,
         statements={id_: text for one in watches for id_, text in one.statement_texts.items()},
+        **load.stored(),
         **first.stored(),
     )
 

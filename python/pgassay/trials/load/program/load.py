@@ -88,6 +88,10 @@ class CommandLoad:
         """Returns the columns of the load by second."""
         return interval_rows(self._steps)
 
+    def stored(self) -> dict[str, Any]:
+        """Returns nothing: a `TrialRecord` has nothing of this load alone."""
+        return {}
+
     def _run_step(
         self, index: int, step: Step, commits: _Commits, watch: Callable[[Mapping[str, Any]], None]
     ) -> CommandStep:

@@ -13,6 +13,7 @@ from pgassay.spec.arms import specs_of_arms
 from pgassay.spec.experiment import Spec
 from pgassay.spec.load.table import LoadTable
 from pgassay.trials.load.program.process import check_program
+from pgassay.trials.load.query_set.texts import sent
 from pgassay.trials.load.scripts import check_plain_sql, parse_scripts
 
 _VARIABLES = ("CLIENTS", "DURATION", "SEED", "TRIAL", "BLOCK", "ARM", "STEP", "SCALE", "OUTPUT")
@@ -37,7 +38,10 @@ def check_load(spec: Spec) -> None:
 def _check_load(spec: Spec) -> None:
     if spec.file.load.command is not None:
         _check_command(spec.file.load, spec.folder)
-    elif spec.file.load.runs_scripts:
+    elif spec.file.workload.queries is not None:
+        for query in spec.workload.scenarios:
+            sent(query)
+    elif spec.file.runs_scripts:
         scenarios, load = spec.workload.scenarios, spec.file.load
         for scenario, free in parse_scripts(
             scenarios, allow_shell=load.allow_shell, protocol=load.protocol

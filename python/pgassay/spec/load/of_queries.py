@@ -1,0 +1,28 @@
+"""The load of a query set: one step, which lasts until every query has run often enough.
+
+Enters: the `[load]` table, the number of queries. Leaves: the table with a step of an assumed
+length. Never: runs a query.
+"""
+
+from __future__ import annotations
+
+from pgassay.spec.load.table import LoadTable
+
+ASSUMED_S = 0.5
+"""Of an execution, before one has been measured."""
+
+
+def executions_of(load: LoadTable) -> int:
+    """Returns how often a session runs each query in a trial of one arm: with warm caches once
+    more than what counts."""
+    return load.repeats + 1 if load.caches == "warm" else 2
+
+
+def as_step_of_queries(load: LoadTable, queries: int) -> LoadTable:
+    """Returns the table with one step without a warm-up: sessions are one unless the file says
+    otherwise, and its length is assumed."""
+    of_each_s = min(ASSUMED_S, load.timeout)
+    step: dict[str, object] = {"step": queries * executions_of(load) * of_each_s, "warmup": None}
+    if "clients" not in load.model_fields_set:
+        step["clients"] = (1,)
+    return load.model_copy(update=step)

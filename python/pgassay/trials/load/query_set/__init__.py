@@ -1,0 +1,11 @@
+"""The queries of a set as the load of a trial.
+
+Decisions of this room:
+
+- A query goes to the server by libpq as its file has it, in a transaction that is rolled back
+  whatever it did, READ ONLY on a server of the user's. Its time is that from sending it until its
+  last row is here; rows are read some at a time and dropped.
+- Before the executions that count each query is executed once under EXPLAIN (ANALYZE): that warms
+  the caches, and gives the plan and the blocks. A query that fails there is not repeated.
+- A query that fails is a fact with its SQLSTATE, and the trial goes on.
+"""

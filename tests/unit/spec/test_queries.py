@@ -1,0 +1,101 @@
+"""A folder of queries makes the load, and what is no query set is refused with its file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pgassay.plan.design import make_plan
+from pgassay.spec.parse import load_spec
+from pgassay.spec.stored import WORKLOAD_COPY, materials_to_json
+from support.refusals import refused
+
+FILE = '[workload]\nqueries = "q"\n'
+
+
+def written(folder: Path, files: dict[str, str], text: str = FILE) -> Path:
+    (folder / "q").mkdir()
+    for name, content in files.items():
+        (folder / "q" / name).write_text(content)
+    path = folder / "lab.toml"
+    path.write_text(text)
+    return path
+
+
+def test_files_and_name_lines_make_the_queries_of_one_step(tmp_path: Path) -> None:
+    files = {
+        "q7.sql": "SELECT :x;\n",
+        "q7.csv": "x\n1\n",
+        "all.sql": "-- by hand\n-- name: top\nSELECT 1;\n\n-- name: low\nSELECT 2;\n",
+        "notes.txt": "left alone",
+    }
+    spec = load_spec(written(tmp_path, files, f"{FILE}[load]\ntimeout = '100ms'\n"))
+    found = {one.name: one.script.strip() for one in spec.workload.scenarios}
+    assert found == {"low": "SELECT 2;", "q7": "SELECT :x;", "top": "SELECT 1;"}
+    assert [one.parameters is not None for one in spec.workload.scenarios] == [False, True, False]
+    plan = make_plan(spec)
+    (step,) = plan.steps
+    assert (step.clients, step.measured) == (1, True)
+    assert step.duration_s == pytest.approx(3 * 4 * 0.1)
+    assert (plan.metric, plan.endpoints) == ("queries_mean", ())
+
+
+def test_a_stored_run_has_the_queries_without_their_folder(tmp_path: Path) -> None:
+    spec = load_spec(written(tmp_path, {"a.sql": "SELECT 1"}), seed=1)
+    run = tmp_path / "run"
+    run.mkdir()
+    (run / "spec.toml").write_text(spec.text)
+    (run / "plan.json").write_text("{}")
+    (run / WORKLOAD_COPY).write_text(json.dumps(materials_to_json(spec)))
+    (tmp_path / "q" / "a.sql").unlink()
+    stored = load_spec(run / "spec.toml", seed=1)
+    assert stored.workload.scenarios == spec.workload.scenarios
+    assert stored.file.load == spec.file.load
+
+
+@pytest.mark.parametrize(
+    ("files", "code"),
+    [
+        ({"a.txt": "SELECT 1"}, "no-queries"),
+        ({"a.sql": "SELECT 1", "b.sql": "-- name: a\nSELECT 2"}, "query-twice"),
+        ({"a.sql": "SELECT 1;\n-- name: b\nSELECT 2"}, "query-before-names"),
+        ({"my query.sql": "SELECT 1"}, "query-name-form"),
+        ({"a.sql": "SELECT 1", "b.csv": "x\n1\n"}, "parameters-of-no-query"),
+        ({"a.sql": "SELECT '" + "x" * 2**20 + "'"}, "query-too-large"),
+        ({"a.sql": "ALTER ROLE r PASSWORD 'x'"}, "password-in-sql"),
+        ({f"q{n}.sql": "SELECT 1" for n in range(501)}, "too-many-queries"),
+    ],
+)
+def test_what_is_no_query_set_is_refused(tmp_path: Path, files: dict[str, str], code: str) -> None:
+    with refused(code):
+        load_spec(written(tmp_path, files))
+
+
+@pytest.mark.parametrize(
+    ("more", "code", "key"),
+    [
+        ("[load]\nrate = 5\n", "not-with-queries", "load.rate"),
+        ("[load]\nclients = [1, 2]\n", "not-with-queries", "load.clients"),
+        ("[factors.client]\nthreads = [1, 2]\n", "not-with-queries", "factors.client.threads"),
+        ('[design]\nmode = "duet"\n', "not-with-queries", "design.mode"),
+        ('[design]\nmetric = "tps"\n', "queries-have-their-metric", "design.metric"),
+        ('[load]\ncaches = "cold"\n', "cold-queries-of-warm-trials", "load.caches"),
+    ],
+)
+def test_what_a_query_set_cannot_give_is_refused(
+    tmp_path: Path, more: str, code: str, key: str
+) -> None:
+    with refused(code, key):
+        load_spec(written(tmp_path, {"a.sql": "SELECT 1"}, FILE + more))
+
+
+def test_its_keys_are_refused_without_a_query_set(tmp_path: Path) -> None:
+    path = tmp_path / "lab.toml"
+    path.write_text('[workload]\nuse = "payments"\n[load]\nrepeats = 2\n')
+    with refused("not-without-queries", "load.repeats"):
+        load_spec(path)
+    path.write_text('[workload]\nuse = "payments"\n[design]\nmetric = "queries_mean"\n')
+    with refused("queries-have-their-metric"):
+        load_spec(path)
