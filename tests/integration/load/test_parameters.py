@@ -55,7 +55,19 @@ def test_every_value_reaches_the_server_as_it_is_in_the_file(
         **lab_server.variables(),
     )
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["failed"] == 0
+    answer = json.loads(done.stdout)
+    assert answer["failed"] == 0
+    assert answer["asked"]["scripts"][0]["parameters"] == {
+        "file": "rows.parquet",
+        "rows": 5,
+        "columns": [
+            {"name": "id", "type": "int"},
+            {"name": "price", "type": "double"},
+            {"name": "paid", "type": "bool"},
+            {"name": "note", "type": "text"},
+        ],
+        "order": "sequential",
+    }
     with lab_server.admin() as session:
         found = session.execute("SELECT id, price, paid, note, branch FROM got").fetchall()
     expected = [(*row.values(), int(row["paid"] or False)) for row in ROWS]
@@ -85,6 +97,8 @@ def test_a_run_keeps_no_value_and_goes_on_with_the_same_rows_only(
     file = experiment(tmp_path)
     plan = pgassay("plan", file)
     assert "buy; parameters: 10 rows of 2 columns, drawn at random" in plan.stdout, plan.stderr
+    shown = json.loads(pgassay("plan", file, "--json").stdout)["parameters"]
+    assert (shown["buy"]["file"], shown["buy"]["order"]) == ("rows.csv", "random")
     run = tmp_path / "run"
     done = pgassay("run", file, "--out", run)
     assert done.returncode == 0, done.stderr

@@ -34,7 +34,15 @@ def test_the_keys_of_a_plan_are_the_documented_ones(tmp_path: Path) -> None:
     spec = tmp_path / "lab.toml"
     spec.write_text(SPEC + "[workload]\nuse = 'payments-write'\n")
     found = printed("plan", spec)
-    only_at_times = {"generators", "guard", "refused", "schema_variants", "server", "servers"}
+    only_at_times = {
+        "generators",
+        "guard",
+        "parameters",
+        "refused",
+        "schema_variants",
+        "server",
+        "servers",
+    }
     assert set(found) == documented("the plan", found["schema"]) - only_at_times
 
 

@@ -85,7 +85,13 @@ def asked_object(request: LoadRequest) -> dict[str, Any]:
         "pools": request.pools or "shared",
         "reconnect": request.reconnect or "never",
         "scripts": [
-            {"name": one.name, "file": one.file, "weight": one.weight} for one in request.scenarios
+            {
+                "name": one.name,
+                "file": one.file,
+                "weight": one.weight,
+                "parameters": None if one.parameters is None else one.parameters.described(),
+            }
+            for one in request.scenarios
         ],
     }
 

@@ -91,6 +91,11 @@ def show_plan(
     if as_json:
         file, variants = checked.file, checked.variants.to_json()
         generators = file.load.generators
+        rows = {
+            one.name: one.parameters.described()
+            for one in checked.workload.scenarios
+            if one.parameters is not None
+        }
         servers = {name: one.described() for name, one in found.servers.items()}
         described = {
             **plan_to_json(drawn),
@@ -100,6 +105,7 @@ def show_plan(
             "reset": file.reset_rule().described(),
             **({} if file.guard is None else {"guard": file.guard.model_dump(exclude_none=True)}),
             **({"schema_variants": variants["schema"]} if "schema" in variants else {}),
+            **({"parameters": rows} if rows else {}),
             **({} if generators is None else {"generators": generators.model_dump()}),
             **({} if found.server is None else {"server": found.server.described()}),
             **({"servers": servers} if servers else {}),

@@ -10,9 +10,9 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pgassay.refusals.refusal import Refusal
 
@@ -49,6 +49,16 @@ class ParameterFile:
     def names(self) -> list[str]:
         """The variables that it gives."""
         return [column.name for column in self.columns]
+
+    def described(self) -> dict[str, Any]:
+        """Returns the object of it in JSON: without a value, and without its folder."""
+        columns = [asdict(column) for column in self.columns]
+        return {
+            "file": Path(self.path).name,
+            "rows": self.rows,
+            "columns": columns,
+            "order": self.order,
+        }
 
 
 def parameter_file(path: Path, order: Order, key: str | None = None) -> ParameterFile:
