@@ -8,38 +8,34 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import Field
+from pydantic import Field, GetPydanticSchema
+from pydantic_core import core_schema
 
-from pgassay.draw.model import Drawing, DrawnScenario
+from pgassay.draw.model import (
+    Drawing,
+    DrawnScenario,
+    Figures,
+    Lost,
+    Parameter,
+    SourceFigures,
+)
 from pgassay.notes import Note
-from pgassay.stored_model import Codes, Items, Number, SaidNotes, Stored, StoredFile
+from pgassay.stored_model import Codes, Items, SaidNotes, Stored, StoredFile, dataclass_of
 
 DRAWING = "drawing.json"
-
-
-class StoredFigures(Stored):
-    """What a statement did on the source."""
-
-    calls: int
-    time_ms: Number
-    rows: int | None = None
-    blocks_found: int | None = None
-    blocks_read: int | None = None
-    blocks_dirtied: int | None = None
-    wal_bytes: int | None = None
-    failed: int = 0
-
-
-class StoredParameter(Stored):
-    """A variable of a script, and where its values come from."""
-
-    name: str
-    type: str
-    origin: str
-    column: str | None = None
-    role: str = ""
+_T = TypeVar("_T")
+_Kept = Annotated[
+    _T,
+    GetPydanticSchema(
+        lambda kind, known: core_schema.no_info_before_validator_function(
+            lambda value: dataclass_of(kind, value) if isinstance(value, dict) else value,
+            known(kind),
+        )
+    ),
+]
+"""A dataclass of the drawing, written with all its fields and read from an object."""
 
 
 class StoredStatement(Stored):
@@ -48,8 +44,8 @@ class StoredStatement(Stored):
     fingerprint: str
     source_text: str
     query_id: int | None = None
-    parameters: Items[StoredParameter] = ()
-    figures: StoredFigures
+    parameters: Items[_Kept[Parameter]] = ()
+    figures: _Kept[Figures]
 
 
 class StoredScenario(Stored):
@@ -66,30 +62,6 @@ class StoredScenario(Stored):
     statements: Items[StoredStatement]
 
 
-class StoredLost(Stored):
-    """A statement that no scenario has."""
-
-    reason: str
-    text: str
-    calls: int
-    time_ms: Number
-
-
-class StoredSource(Stored):
-    """The source as a whole, in the time that was drawn."""
-
-    seconds: Number
-    server_version_num: int | None = None
-    database: str = ""
-    commits: int | None = None
-    rollbacks: int | None = None
-    blocks_found: int | None = None
-    blocks_read: int | None = None
-    active_sessions: Number | None = None
-    sessions: int | None = None
-    waits: dict[str, Number] = Field({})
-
-
 class DrawingFile(StoredFile):
     """drawing.json of a workload folder."""
 
@@ -97,9 +69,9 @@ class DrawingFile(StoredFile):
     source: str
     protocol: str
     masked: bool
-    figures: StoredSource
+    figures: _Kept[SourceFigures]
     scenarios: Items[StoredScenario]
-    lost: Items[StoredLost]
+    lost: Items[_Kept[Lost]]
     notes: Annotated[SaidNotes, Codes("notes")] = Field((), alias="said")
 
 
@@ -111,9 +83,9 @@ def drawing_file(
         source=drawing.source.value,
         protocol=drawing.protocol.value,
         masked=masked,
-        figures=StoredSource.of(drawing.figures),
+        figures=drawing.figures,
         scenarios=tuple(_scenario(one, scripts[one.name]) for one in drawing.scenarios),
-        lost=tuple(map(StoredLost.of, drawing.lost)),
+        lost=drawing.lost,
         said=notes,
     )
 

@@ -15,8 +15,8 @@ from importlib.resources import files
 from pgassay.draw.check.finding import FoundDrawing
 from pgassay.draw.check.model import Checked, CheckedPlan, CheckedStatement, Pair
 from pgassay.draw.check.reading import RunFigures
-from pgassay.draw.model import Source
-from pgassay.draw.stored import DrawingFile, StoredFigures, StoredStatement
+from pgassay.draw.model import Figures, Source
+from pgassay.draw.stored import DrawingFile, StoredStatement
 from pgassay.notes import Note
 
 _LIMITS = tomllib.loads((files(__package__) / "limits.toml").read_text("utf-8"))
@@ -39,7 +39,7 @@ class _Drawn:
 
     first: StoredStatement
     scenarios: dict[str, None] = field(default_factory=dict)
-    figures: list[StoredFigures] = field(default_factory=list)
+    figures: list[Figures] = field(default_factory=list)
 
     def total(self, name: str) -> float | None:
         """The sum of a figure; None where the source does not say."""
