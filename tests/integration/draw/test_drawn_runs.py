@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
@@ -15,7 +16,13 @@ from pgassay.server.hosts.account import Account
 from support.runs.command import pgassay
 from support.servers.lab import LabServer, installation_named, running_lab_server
 
-PRELOADED = "shared_preload_libraries = 'pg_stat_statements'\n"
+LINES = """
+shared_preload_libraries = 'pg_stat_statements'
+logging_collector = on
+log_destination = 'csvlog'
+log_filename = 'all.log'
+log_min_duration_statement = 0
+"""
 REPLICATION = "host replication all 127.0.0.1/32 scram-sha-256\n"
 TABLES = """
 CREATE EXTENSION pg_stat_statements;
@@ -41,7 +48,7 @@ def loaded(server: LabServer) -> Iterator[None]:
     over = threading.Event()
 
     def work() -> None:
-        with psycopg.connect(server.dsn(), autocommit=True) as session:
+        with psycopg.connect(server.dsn(), autocommit=True, application_name="till") as session:
             number = 0
             while not over.is_set():
                 number = number % 2000 + 1
@@ -60,7 +67,7 @@ def loaded(server: LabServer) -> Iterator[None]:
 @pytest.fixture(scope="module")
 def source(account: Account, servers_base: Path) -> Iterator[LabServer]:
     with running_lab_server(
-        installation_named("embedded-18"), account, servers_base, PRELOADED
+        installation_named("embedded-18"), account, servers_base, LINES
     ) as server:
         rules = server.cluster.workspace.data / "pg_hba.conf"
         rules.write_text(rules.read_text() + REPLICATION)
@@ -81,23 +88,36 @@ def folder(source: LabServer, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
-def test_what_is_drawn_runs_on_a_copy_and_is_compared_with_its_source(
-    source: LabServer, folder: Path, tmp_path: Path, own_base: Path
-) -> None:
+def ran(source: LabServer, folder: Path, run: Path) -> None:
+    """A short run of the experiment that was written, on a copy of the source."""
     spec, text = folder / "quick.toml", (folder / "experiment.toml").read_text()
     for before, after in QUICK:
         assert before in text
         text = text.replace(before, after)
     spec.write_text(text)
     assert pgassay("plan", spec, **source.variables()).returncode == 0
-    run = tmp_path / "run"
     done = pgassay("run", spec, "--out", run, **source.variables())
     assert done.returncode == 0, done.stderr
-    shown = pgassay("draw", "--check", run, "--plans", "--format", "json", **source.variables())
+
+
+def checked_look(source: LabServer, run: Path, *options: str) -> dict[str, Any]:
+    """What the check says of the SELECT, where it says that the run is true to its source."""
+    shown = pgassay("draw", "--check", run, "--format", "json", *options, **source.variables())
     assert shown.returncode == 0, shown.stderr
     checked = json.loads(shown.stdout)
     assert checked["true"], checked
-    look = next(one for one in checked["statements"] if one["text"].startswith("SELECT"))
+    found: dict[str, Any] = next(
+        one for one in checked["statements"] if one["text"].startswith("SELECT")
+    )
+    return found
+
+
+def test_what_is_drawn_runs_on_a_copy_and_is_compared_with_its_source(
+    source: LabServer, folder: Path, tmp_path: Path, own_base: Path
+) -> None:
+    run = tmp_path / "run"
+    ran(source, folder, run)
+    look = checked_look(source, run, "--plans")
     assert look["calls_share"]["source"] == pytest.approx(2 / 3, abs=0.01)
     assert look["calls_share"]["run"] == pytest.approx(2 / 3, abs=0.1)
     assert look["rows"] == {"source": pytest.approx(1.0), "run": pytest.approx(1.0)}
@@ -105,3 +125,18 @@ def test_what_is_drawn_runs_on_a_copy_and_is_compared_with_its_source(
     table = pgassay("draw", "--check", run)
     assert "SELECT balance FROM account" in table.stdout
     assert not any(b"owner 1" in one.read_bytes() for one in run.rglob("*") if one.is_file())
+
+
+def test_what_is_drawn_from_the_log_runs_on_a_copy_and_is_compared_with_its_source(
+    source: LabServer, folder: Path, tmp_path: Path, own_base: Path
+) -> None:
+    log = source.cluster.workspace.data / "log" / "all.csv"
+    out, run = tmp_path / "shop", tmp_path / "run"
+    of = ("--log", log, "--application", "till", "--out", out)
+    done = pgassay("draw", source.place(), *of, **source.variables())
+    assert done.returncode == 0, done.stderr
+    ran(source, out, run)
+    look = checked_look(source, run)
+    assert look["calls_share"]["source"] == pytest.approx(2 / 3, abs=0.01)
+    assert look["calls_share"]["run"] == pytest.approx(2 / 3, abs=0.1)
+    assert look["rows"]["source"] is None
