@@ -29,6 +29,7 @@ from bench.validate.whole_trials import (
     history_errors,
     loss_errors,
     periodic_worlds,
+    query_errors,
     server_errors,
 )
 from bench.validate.within_trials import (
@@ -45,6 +46,7 @@ PROGRAMS: tuple[tuple[str, ModuleType], ...] = (
     ("disturbances that return", periodic_worlds),
     ("few transactions", few_transactions),
     ("gates", gate_errors),
+    ("sets of queries", query_errors),
     ("several factors", factorial_errors),
     ("lost trials and rare collapses", loss_errors),
     ("switchback", switchback_errors),

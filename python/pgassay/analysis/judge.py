@@ -23,6 +23,7 @@ from pgassay.analysis.measures.model import TrialMeasures
 from pgassay.analysis.measures.queries import with_query_times
 from pgassay.analysis.measures.within_run import of_one_server, with_deviations, with_parallel_time
 from pgassay.analysis.model import Answer
+from pgassay.analysis.queries.effects import query_set
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.verdicts.arm_summary import summarise_arms
 from pgassay.analysis.verdicts.described import described
@@ -124,6 +125,9 @@ def judge(
         warnings=(),
         standstills=idle,
         reached=reached,
+        queries=query_set(
+            plan, [each for one in trials for each in one.queries], withdrawn=set(withdrawn)
+        ),
         carry_over=carried,
         carry_over_suspected=bool(suspected(carried) - withdrawn.keys()),
     )

@@ -160,6 +160,8 @@ class Answer:
     """Where the time of a transaction goes, by level."""
     trade_offs: tuple[TradeOff, ...] = ()
     """The levels of each factor, weighed by several criteria."""
+    queries: QuerySet | None = None
+    """A verdict for every query; None where the load is no set of queries."""
     rule: Rule | None = field(default=None, metadata={_STORED: False})
     """By which verdicts are reached: its intervals hold at every look."""
     reached: Reached[Subject] = field(default_factory=Reached, metadata={_STORED: False})
@@ -326,8 +328,11 @@ class Analysis:
     explanation: Explanation = field(default_factory=Explanation)
     classic: ClassicView | None = None
     """pg_expecto's figures; None in a switchback or duet, whose trials are not of one arm."""
-    queries: QuerySet | None = None
-    """A verdict for every query; None where the load is no set of queries."""
+
+    @property
+    def queries(self) -> QuerySet | None:
+        """Returns what the answer says of each query; None where the load is no set of queries."""
+        return self.answer.queries
 
     @property
     def warnings(self) -> tuple[Caveat, ...]:

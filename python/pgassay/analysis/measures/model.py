@@ -87,6 +87,61 @@ class ScenarioMeasures:
     """`mean`, `p50`, `p95`, `p99`; empty where no transaction succeeded."""
 
 
+ExplainPlan = Sequence[Mapping[str, Any]]
+"""What EXPLAIN (FORMAT JSON) gives for a query: one entry for each statement of it."""
+
+
+@dataclass(frozen=True)
+class QueryCosts:
+    """What executions of a query cost, as means; None where PostgreSQL does not tell.
+
+    Blocks are pages of 8 kB.
+    """
+
+    hit: float | None = None
+    """Blocks of shared buffers that were found there; likewise the next three."""
+    read: float | None = None
+    dirtied: float | None = None
+    written: float | None = None
+    temp_read: float | None = None
+    """Blocks of temporary files; likewise the next one."""
+    temp_written: float | None = None
+    rows: float | None = None
+    wal_bytes: float | None = None
+    planning_ms: float | None = None
+    execution_ms: float | None = None
+
+    @property
+    def blocks(self) -> float | None:
+        """Returns the blocks that were asked for, whether found in shared buffers or read."""
+        return None if self.hit is None or self.read is None else self.hit + self.read
+
+    @property
+    def temp(self) -> float | None:
+        """Returns the blocks of temporary files that were read and written."""
+        if self.temp_read is None or self.temp_written is None:
+            return None
+        return self.temp_read + self.temp_written
+
+
+@dataclass(frozen=True)
+class TrialQueries:
+    """The queries of a set, or the scenarios of a load, in one arm of one trial.
+
+    A trial in which arms alternate has one of these for each arm.
+    """
+
+    number: int
+    block: int
+    arm: str
+    ms: Mapping[str, float]
+    """Query → mean time of its kept executions, without those in which one failed."""
+    costs: Mapping[str, QueryCosts] = field(default_factory=dict)
+    plans: Mapping[str, ExplainPlan] = field(default_factory=dict)
+    failed: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """Query → SQLSTATE → failed executions."""
+
+
 @dataclass(frozen=True)
 class VariantMeasures:
     """All slices of one variant in a trial."""
@@ -167,6 +222,8 @@ class TrialMeasures:
     turns: tuple[SliceMeasures, ...] = ()
     """The slices of whole rounds, in a switchback or duet."""
     scenarios: tuple[ScenarioMeasures, ...] = ()
+    queries: tuple[TrialQueries, ...] = ()
+    """Of a set of queries, by arm; not in analysis.json."""
     server: str = ""
     """Of a fleet: the server that it ran on."""
     set_by_load: tuple[tuple[str, tuple[str, ...]], ...] = ()

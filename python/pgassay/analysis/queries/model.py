@@ -1,68 +1,18 @@
-"""The queries of a set in one trial, and what is said of each of them, as values.
+"""What is said of each query of a set, and of the set as a whole, as values.
 
 Enters: nothing. Leaves: frozen dataclasses, parts of `Analysis`. Never: computes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from pgassay.analysis.compare.model import Verdict
+from pgassay.analysis.measures.model import ExplainPlan, QueryCosts, TrialQueries
 from pgassay.analysis.statistics.values import Interval
 
-ExplainPlan = Sequence[Mapping[str, Any]]
-"""What EXPLAIN (FORMAT JSON) gives for a query: one entry for each statement of it."""
-
-
-@dataclass(frozen=True)
-class QueryCosts:
-    """What executions of a query cost, as means; None where PostgreSQL does not tell.
-
-    Blocks are pages of 8 kB.
-    """
-
-    hit: float | None = None
-    """Blocks of shared buffers that were found there; likewise the next three."""
-    read: float | None = None
-    dirtied: float | None = None
-    written: float | None = None
-    temp_read: float | None = None
-    """Blocks of temporary files; likewise the next one."""
-    temp_written: float | None = None
-    rows: float | None = None
-    wal_bytes: float | None = None
-    planning_ms: float | None = None
-    execution_ms: float | None = None
-
-    @property
-    def blocks(self) -> float | None:
-        """Returns the blocks that were asked for, whether found in shared buffers or read."""
-        return None if self.hit is None or self.read is None else self.hit + self.read
-
-    @property
-    def temp(self) -> float | None:
-        """Returns the blocks of temporary files that were read and written."""
-        if self.temp_read is None or self.temp_written is None:
-            return None
-        return self.temp_read + self.temp_written
-
-
-@dataclass(frozen=True)
-class TrialQueries:
-    """The queries of a set in one arm of one trial; a trial in which arms alternate has one of
-    these for each arm."""
-
-    number: int
-    block: int
-    arm: str
-    ms: Mapping[str, float]
-    """Query → mean time of its kept executions, without those in which one failed."""
-    costs: Mapping[str, QueryCosts] = field(default_factory=dict)
-    plans: Mapping[str, ExplainPlan] = field(default_factory=dict)
-    failed: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    """Query → SQLSTATE → failed executions."""
+__all__ = ["ExplainPlan", "QueryCosts", "TrialQueries"]
 
 
 @dataclass(frozen=True)
@@ -120,9 +70,9 @@ class QueryEffect:
     """Further blocks to a verdict if mean and scatter stay; 0 when decided, None if unknown."""
     baseline_failures: QueryFailures = QueryFailures(0, 0)
     failures: QueryFailures = QueryFailures(0, 0)
-    baseline_costs: QueryCosts = QueryCosts()
+    baseline_costs: QueryCosts = field(default_factory=QueryCosts)
     """Means over all trials of the baseline; likewise the next one of the level."""
-    costs: QueryCosts = QueryCosts()
+    costs: QueryCosts = field(default_factory=QueryCosts)
     block_change: CostChange | None = None
     """Of blocks found and read; None where no trial tells."""
     plan_differs: bool | None = None
@@ -130,8 +80,8 @@ class QueryEffect:
     plans are not known."""
     plan_varies: bool = False
     """Whether a level had several plans, so that `plan_differs` is no effect of the level alone."""
-    plans: tuple[ExplainPlan, ExplainPlan] | None = field(default=None, metadata={"stored": False})
-    """The plan that most trials of the baseline had, and that of the level."""
+    plans: tuple[ExplainPlan, ExplainPlan] | None = None
+    """The plan that most trials of the baseline had, and that of the level; not stored."""
 
     @property
     def gained_ms(self) -> float:

@@ -12,7 +12,9 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from pgassay.analysis.curves.model import StepSteadiness
+from pgassay.analysis.measures.model import TrialMeasures
 from pgassay.analysis.model import SCHEMA, Answer, Behaviour, Caveat, Explanation, not_stored
+from pgassay.analysis.queries.model import QueryEffect
 from pgassay.analysis.statements.model import StatementPlans
 from pgassay.analysis.verdicts.run_caveats import earlier_runs
 from pgassay.commit import commit
@@ -78,6 +80,8 @@ EMPTY: Collection[tuple[type, str]] = (
     (StatementPlans, "reason"),
 )
 """Fields of a note that are stored as an empty text, not as null, where there is none."""
+LEFT_OUT: Collection[tuple[type, str]] = ((QueryEffect, "plans"), (TrialMeasures, "queries"))
+"""Fields that repeat what trials hold: whole plans, and every trial's queries."""
 
 
 def _plain(value: Any) -> Any:
@@ -88,6 +92,8 @@ def _plain(value: Any) -> Any:
         noted, key = SENTENCES.get(type(value), ("", ""))
         found = {key: getattr(value, key)} if key else {}
         for one in dataclasses.fields(value):
+            if (type(value), one.name) in LEFT_OUT:
+                continue
             inner = getattr(value, one.name)
             is_said = (one.name != noted and _is_note(inner)) or (type(value), one.name) in EMPTY
             found |= coded(one.name, inner) if is_said else {one.name: _plain(inner)}

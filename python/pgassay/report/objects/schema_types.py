@@ -14,7 +14,7 @@ from pgassay.analysis.classic.model import ClassicView
 from pgassay.analysis.compare.model import Comparison
 from pgassay.analysis.gates.model import GateCheck, GateOutcome
 from pgassay.notes import Note
-from pgassay.report.objects.analysis import EMPTY, SENTENCES
+from pgassay.report.objects.analysis import EMPTY, LEFT_OUT, SENTENCES
 from pgassay.stored_notes import CODED
 
 Schema = dict[str, Any]
@@ -49,6 +49,8 @@ class Types:
             self.definitions[of.__name__]["properties"][key] = TEXT
         for of, key in EMPTY:
             self.definitions[of.__name__]["properties"][key] = TEXT
+        for of, key in LEFT_OUT:
+            self.definitions[of.__name__]["properties"].pop(key, None)
         self._names: Mapping[type, str] = {
             one: str(ref["$ref"]).removeprefix(REF) for (one, _), ref in refs.items()
         }

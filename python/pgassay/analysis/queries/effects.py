@@ -1,0 +1,248 @@
+"""The verdict of every query of a set, with intervals that hold together.
+
+Enters: the plan, the queries of each trial, weights, levels without a verdict. Leaves: a
+`QuerySet`. Never: compares executions (the unit is the block), or lets a plan decide.
+
+A query that failed in some trial has no interval: what is left of it is a selection, as of a time
+limit that ends the slow ones. One that always fails in one arm, and never in the other, is worse,
+or better, by that alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pgassay.analysis.compare.blocks.contrasts import pair_blocks
+from pgassay.analysis.compare.estimate import BlockEstimate, both, bounded, estimate
+from pgassay.analysis.compare.levels import verdict_of
+from pgassay.analysis.compare.model import FEW_BLOCKS, Verdict
+from pgassay.analysis.compare.rule import Rule, rule_of
+from pgassay.analysis.queries.costs import cost_change, most_usual_plan
+from pgassay.analysis.queries.model import (
+    QueryCosts,
+    QueryEffect,
+    QueryFailures,
+    QuerySet,
+    TrialQueries,
+)
+from pgassay.analysis.queries.summary import summarise
+from pgassay.analysis.reading.metrics import METRICS
+from pgassay.analysis.statistics.moderation import moderated
+from pgassay.analysis.statistics.values import Interval, ratio_pct
+from pgassay.plan.model import Factor, Plan
+
+Level = tuple[str, str]
+"""A factor and one of its levels."""
+_TIME = METRICS["latency_mean"]
+"""Less of it is better, and ratios are compared."""
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """One query of a level and of its baseline, in logarithms of ms, by block."""
+
+    baseline: NDArray[np.float64]
+    level: NDArray[np.float64]
+
+    @property
+    def differences(self) -> NDArray[np.float64]:
+        return self.level - self.baseline
+
+
+def query_set(
+    plan: Plan,
+    trials: Sequence[TrialQueries],
+    weights: Mapping[str, float] | None = None,
+    withdrawn: Collection[Level] = (),
+) -> QuerySet | None:
+    """Returns what the trials say of each query; None without trials or levels to compare.
+
+    `weights` are calls of each query, where they are known. `withdrawn` are levels of which the
+    run gives no verdict.
+    """
+    queries = sorted({name for one in trials for name in (*one.ms, *one.failed)})
+    levels = [
+        (factor, level)
+        for factor in plan.factors
+        if not factor.describes
+        for level in factor.levels[1:]
+    ]
+    if not queries or not levels:
+        return None
+    failed = tuple(name for name in queries if any(name in one.failed for one in trials))
+    whole = [
+        name
+        for name in queries
+        if name not in failed and all(one.ms.get(name, 0.0) > 0.0 for one in trials)
+    ]
+    apart = [name for name in queries if name not in whole]
+    run_rule = rule_of(plan)
+    rule = replace(run_rule, simultaneous=len(queries) * len(levels))
+    effects, summaries = [], []
+    for factor, level in levels:
+        pairs = _pairs(plan, trials, whole, factor, level)
+        for name in apart:
+            pairs |= _pairs(plan, trials, [name], factor, level)
+        found = _of_level(plan, trials, factor, level, pairs, queries, failed, rule)
+        if plan.calibrates or (factor.name, level) in withdrawn:
+            verdict = Verdict.CALIBRATION if plan.calibrates else Verdict.UNDECIDED
+            found = [replace(one, verdict=verdict, blocks_to_decide=None) for one in found]
+        found = [replace(one, weight=(weights or {}).get(one.query, 1.0)) for one in found]
+        found.sort(key=lambda one: (-abs(one.gained_ms), one.query))
+        effects += found
+        summed = {name: one for name, one in pairs.items() if name not in failed}
+        summaries.append(summarise(found, summed, replace(run_rule, simultaneous=len(levels))))
+    return QuerySet(
+        margin=rule.smallest_effect,
+        simultaneous=rule.simultaneous,
+        weighted=bool(weights),
+        summaries=tuple(summaries),
+        effects=tuple(effects),
+        failed=failed,
+    )
+
+
+def _pairs(
+    plan: Plan,
+    trials: Sequence[TrialQueries],
+    queries: Sequence[str],
+    factor: Factor,
+    level: str,
+) -> dict[str, Pairs]:
+    """Pairs the queries in the blocks in which all of them have a time."""
+    vectors = {
+        (one.block, one.arm): np.log([one.ms[name] for name in queries])
+        for one in trials
+        if all(one.ms.get(name, 0.0) > 0.0 for name in queries)
+    }
+    found = pair_blocks(vectors, plan, factor, level) if vectors else None
+    if found is None:
+        return {}
+    return {
+        name: Pairs(found.baseline[:, at], found.level[:, at]) for at, name in enumerate(queries)
+    }
+
+
+def _of_level(
+    plan: Plan,
+    trials: Sequence[TrialQueries],
+    factor: Factor,
+    level: str,
+    pairs: Mapping[str, Pairs],
+    queries: Sequence[str],
+    failed: Collection[str],
+    rule: Rule,
+) -> list[QueryEffect]:
+    sides = tuple(
+        [one for one in trials if plan.arm(one.arm).levels[factor.name] == wanted]
+        for wanted in (factor.baseline, level)
+    )
+    estimates = _estimates({name: one for name, one in pairs.items() if name not in failed}, rule)
+    found = []
+    for name in queries:
+        own = pairs.get(name)
+        made = QueryEffect(
+            query=name,
+            factor=factor.name,
+            baseline=factor.baseline,
+            level=level,
+            blocks=0 if own is None else len(own.level),
+            baseline_ms=None if own is None else math.exp(float(own.baseline.mean())),
+            ms=None if own is None else math.exp(float(own.level.mean())),
+            change_pct=None if own is None else ratio_pct(float(own.differences.mean())),
+            ci95_pct=None,
+            ci90_pct=None,
+            verdict=Verdict.UNDECIDED,
+            margin=rule.smallest_effect,
+            baseline_failures=_failures(sides[0], name),
+            failures=_failures(sides[1], name),
+            baseline_costs=_mean_costs(one.costs[name] for one in sides[0] if name in one.costs),
+            costs=_mean_costs(one.costs[name] for one in sides[1] if name in one.costs),
+            block_change=cost_change(plan, trials, name, factor, level, rule),
+        )
+        made = _with_plans(made, sides)
+        found.append(_judged(made, *estimates[name]) if name in estimates else _by_failures(made))
+    return found
+
+
+def _estimates(
+    pairs: Mapping[str, Pairs], rule: Rule
+) -> dict[str, tuple[BlockEstimate, Interval | None]]:
+    """Query → its estimate and its 90 % interval; queries with equally many blocks lend each
+    other what is known of their scatter."""
+    found: dict[str, tuple[BlockEstimate, Interval | None]] = {}
+    for blocks in {len(one.level) for one in pairs.values()}:
+        names = [name for name, one in pairs.items() if len(one.level) == blocks]
+        rows = np.array([pairs[name].differences for name in names])
+        variances = rows.var(axis=1, ddof=1) if blocks > 1 else np.zeros(len(names))
+        larger, gained = moderated(variances, blocks - 1.0)
+        known = variances > 0.0
+        stretch = np.sqrt(np.divide(larger, variances, out=np.ones_like(larger), where=known))
+        means = rows.mean(axis=1, keepdims=True)
+        rows = means + (rows - means) * stretch[:, None]
+        for name, row in zip(names, rows, strict=True):
+            margins = rule.margins(1.0, ratio=True)
+            one = estimate(row, margins, rule, units=blocks + gained, judged=False)
+            ninety = None
+            if one.error is not None:
+                reach = rule.critical_inside(blocks, one.units) * one.error
+                ninety = (one.mean - reach, one.mean + reach) if math.isfinite(reach) else None
+            found[name] = one, ninety
+    return found
+
+
+def _judged(effect: QueryEffect, found: BlockEstimate, ninety: Interval | None) -> QueryEffect:
+    verdict = verdict_of(found, _TIME)
+    return replace(
+        effect,
+        ci95_pct=bounded(both(found.interval, ratio_pct), least=-100.0),
+        ci90_pct=bounded(both(ninety, ratio_pct), least=-100.0),
+        verdict=verdict,
+        blocks_to_decide=0 if verdict is not Verdict.UNDECIDED else found.blocks_to_decide or None,
+    )
+
+
+def _by_failures(effect: QueryEffect) -> QueryEffect:
+    enough = min(effect.failures.trials, effect.baseline_failures.trials) >= FEW_BLOCKS
+    if enough and effect.fails_only_here:
+        return replace(effect, verdict=Verdict.WORSE, blocks_to_decide=0)
+    if enough and effect.baseline_failures.always and not effect.failures.failed:
+        return replace(effect, verdict=Verdict.BETTER, blocks_to_decide=0)
+    return effect
+
+
+def _failures(trials: Sequence[TrialQueries], query: str) -> QueryFailures:
+    errors = Counter[str]()
+    for one in (each for each in trials if query in each.failed):
+        errors.update(one.failed[query])
+    ran = [one for one in trials if query in one.ms or query in one.failed]
+    return QueryFailures(sum(query in one.failed for one in ran), len(ran), dict(errors))
+
+
+def _mean_costs(found: Iterable[QueryCosts]) -> QueryCosts:
+    every = list(found)
+    means: dict[str, float] = {}
+    for one in fields(QueryCosts):
+        known = [value for each in every if (value := getattr(each, one.name)) is not None]
+        if known:
+            means[one.name] = math.fsum(known) / len(known)
+    return QueryCosts(**means)
+
+
+def _with_plans(effect: QueryEffect, sides: Sequence[Sequence[TrialQueries]]) -> QueryEffect:
+    usual = [most_usual_plan([one.plans.get(effect.query) for one in side]) for side in sides]
+    before, after = usual
+    if before is None or after is None:
+        return effect
+    return replace(
+        effect,
+        plan_differs=before.fingerprint != after.fingerprint,
+        plan_varies=before.varies or after.varies,
+        plans=(before.plan, after.plan),
+    )

@@ -1,0 +1,124 @@
+"""Verdicts on sets of queries: what is claimed, and what holds for all of them together."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+import pytest
+
+from pgassay.analysis.compare.model import Verdict
+from pgassay.analysis.queries.effects import query_set
+from pgassay.analysis.queries.model import QueryCosts, QuerySet, TrialQueries
+from pgassay.analysis.statistics.moderation import moderated
+from pgassay.plan.model import Plan
+from support.synthetic.designs import plan_of_levels
+from support.synthetic.plans import plan as explained
+from support.synthetic.plans import scan
+
+PLAN = plan_of_levels(least=6, design="mode = 'blocks'\nsmallest_effect = 0.1")
+
+
+def trials(
+    plan: Plan,
+    queries: int,
+    source: np.random.Generator,
+    truth: Mapping[str, float] | None = None,
+) -> list[TrialQueries]:
+    """Times that scatter by 3 %; those of the level are as much larger as `truth` says."""
+    found = []
+    for trial in plan.trials:
+        noise = 0.03 * source.standard_normal(queries)
+        times = {f"q{at}": 10.0 * (at + 1) * math.exp(noise[at]) for at in range(queries)}
+        for name, change in (truth or {}).items() if trial.arm != "a1" else ():
+            times[name] *= 1.0 + change
+        found.append(TrialQueries(trial.number, trial.block, trial.arm, times))
+    return found
+
+
+def judged(found: list[TrialQueries], plan: Plan = PLAN) -> QuerySet:
+    made = query_set(plan, found)
+    assert made is not None
+    return made
+
+
+def test_sets_in_which_nothing_differs_have_few_claims_and_hold_the_truth() -> None:
+    source = np.random.default_rng(36)
+    claims = misses = 0
+    for _ in range(60):
+        effects = judged(trials(PLAN, 22, source)).effects
+        claims += any(one.verdict in (Verdict.BETTER, Verdict.WORSE) for one in effects)
+        misses += any(not one.ci95_pct or one.ci95_pct[0] * one.ci95_pct[1] > 0 for one in effects)
+    assert claims <= misses <= 6
+
+
+def test_true_changes_are_found_among_sixty_and_the_rest_is_the_same() -> None:
+    truth = {"q3": 0.4, "q59": -0.3}
+    found = judged(trials(PLAN, 60, np.random.default_rng(1), truth))
+    told = {one.query: one.verdict for one in found.effects}
+    assert told.pop("q3") is Verdict.WORSE
+    assert told.pop("q59") is Verdict.BETTER
+    assert set(told.values()) <= {Verdict.EQUIVALENT, Verdict.UNDECIDED}
+    assert [one.query for one in found.effects][:1] == ["q59"]
+    (summary,) = found.summaries
+    assert (summary.better, summary.worse, summary.compared) == (1, 1, 60)
+    assert summary.total_ms is not None
+    assert summary.baseline_total_ms is not None
+    assert summary.total_ms < summary.baseline_total_ms
+
+
+def test_a_query_that_fails_in_one_arm_alone_is_worse_and_in_no_mean() -> None:
+    found = trials(PLAN, 12, np.random.default_rng(2))
+    failing = []
+    for one in found:
+        ms = {name: value for name, value in one.ms.items() if name != "q5" or one.arm == "a1"}
+        failed = {} if one.arm == "a1" else {"q5": {"57014": 3}}
+        failing.append(TrialQueries(one.number, one.block, one.arm, ms, failed=failed))
+    whole = judged(failing)
+    (effect,) = (one for one in whole.effects if one.query == "q5")
+    assert effect.verdict is Verdict.WORSE
+    assert effect.failures.errors == {"57014": 18}
+    assert whole.failed == ("q5",)
+    assert whole.summaries[0].compared == 11
+
+
+def test_a_query_that_fails_now_and_then_has_no_interval() -> None:
+    found = trials(PLAN, 12, np.random.default_rng(3), {"q5": -0.5})
+    first = next(one for one in found if one.arm != "a1")
+    failed = {"q5": {"57014": 1}}
+    found[found.index(first)] = TrialQueries(
+        first.number, first.block, first.arm, first.ms, failed=failed
+    )
+    (effect,) = (one for one in judged(found).effects if one.query == "q5")
+    assert (effect.verdict, effect.ci95_pct) == (Verdict.UNDECIDED, None)
+
+
+def test_blocks_that_never_vary_are_known_and_another_plan_is_seen() -> None:
+    slow, fast = explained(scan("item")), explained(scan("item", "item_pkey"))
+    found = []
+    for one in trials(PLAN, 2, np.random.default_rng(4)):
+        at_baseline = one.arm == "a1"
+        costs = QueryCosts(hit=200.0 if at_baseline else 50.0, read=0.0)
+        plans = {"q0": slow if at_baseline else fast, "q1": slow}
+        found.append(TrialQueries(one.number, one.block, one.arm, one.ms, {"q0": costs}, plans))
+    by_name = {one.query: one for one in judged(found).effects}
+    change = by_name["q0"].block_change
+    assert change is not None
+    assert list(change.ci95_pct or ()) == pytest.approx([-75.0, -75.0])
+    assert by_name["q0"].plan_differs is True
+    assert by_name["q1"].plan_differs is False
+    assert by_name["q1"].block_change is None
+
+
+def test_variances_are_never_made_smaller_and_few_or_unlike_ones_gain_nothing() -> None:
+    source = np.random.default_rng(5)
+    alike = source.chisquare(5, 60) / 5
+    larger, gained = moderated(alike, 5.0)
+    assert np.all(larger >= alike)
+    assert gained == 10.0
+    _unlike, gained = moderated(alike * np.exp(3.0 * source.standard_normal(60)), 5.0)
+    assert gained < 1.0
+    few, gained = moderated(alike[:9], 5.0)
+    assert gained == 0.0
+    assert np.array_equal(few, alike[:9])
