@@ -17,6 +17,7 @@ from pgassay.commit import commit
 from pgassay.notes import Note
 from pgassay.refusals.refusal import DirectoryRefused
 from pgassay.report.context import ObservationContext
+from pgassay.samples.forms.environment import Server
 from pgassay.samples.forms.observation import ObservationFile
 from pgassay.samples.observation_directory import ObservationDirectory
 from pgassay.samples.storage.files import lost_storage_is_a_trial_error
@@ -27,6 +28,8 @@ from pgassay.trials.environment.description import describe_environment, sizes_o
 from pgassay.trials.observing import Recorder
 from pgassay.trials.sampling.live_view import LiveFigures
 from pgassay.trials.sampling.not_measured import described, not_measured
+from pgassay.workflows.changed_settings import MOST as MOST_CHANGES
+from pgassay.workflows.changed_settings import changes_between, look_again
 from pgassay.workflows.reporting import Reported, observation_context, reported
 from pgassay.workflows.retention import make_room, store_slices
 
@@ -120,6 +123,12 @@ def _record(
         environment["sizes"] = {database: sizes_of(session)}
         system = identity(session)
     before = directory.begun()
+    changed = () if before is None else before.changed_settings
+    changed += changes_between(
+        directory.environment().server,
+        Server.model_validate(environment["server"]),
+        Recorder.now_ns(),
+    )
     about = ObservationFile(
         pgassay=__version__,
         pgassay_commit=commit(),
@@ -134,6 +143,7 @@ def _record(
         max_disk_bytes=request.max_disk_bytes,
         dropped_segments=0 if before is None else before.dropped_segments,
         notes=() if before is None else before.notes,
+        changed_settings=changed[-MOST_CHANGES:],
     )
     if before is not None and not before.is_of(about):
         raise DirectoryRefused("observes-another-server", directory.path, server=before.server)
@@ -143,6 +153,7 @@ def _record(
         listener.began(server.parameters.label, request)
         number, over = directory.go_on(), False
         notes: dict[Hashable, Note] = {note.without_figures: note for note in about.notes}
+        looked_ns = recorder.now_ns()
         listener.stored(len(directory.finished()), directory.bytes_of_samples())
         while not over:
             number += 1
@@ -153,6 +164,14 @@ def _record(
                 # Before the segment that has them may be dropped.
                 about = about.model_copy(update={"notes": tuple(notes.values())})
                 directory.write_file(directory.MARK, about)
+            now_ns = recorder.now_ns()
+            known = directory.environment().server
+            found, changed = look_again(server, facts, known, since_ns=looked_ns, now_ns=now_ns)
+            looked_ns = now_ns
+            if changed:
+                kept = (*about.changed_settings, *changed)[-MOST_CHANGES:]
+                about = about.model_copy(update={"changed_settings": kept})
+                directory.write_environment({**environment, "server": found})
             store_slices(directory, number)
             dropped = make_room(
                 directory,

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pgassay import __version__
 from pgassay.analysis.observation.periods.compare import Period, compare_periods
-from pgassay.analysis.observation.periods.settings import changed_settings
+from pgassay.analysis.observation.periods.settings import changed_settings, changed_within
 from pgassay.analysis.observation.slices import Slices
 from pgassay.analysis.observation.stored_slices import slices_in
 from pgassay.refusals.refusal import DirectoryRefused
@@ -41,7 +41,9 @@ def compare_within(
     directory = ObservationDirectory.open(path)
     slices = _slices(directory)
     periods = [Period(words(span), *span, slices) for span in choose(_span(slices))]
-    analysis = compare_periods(periods[0], periods[1], _texts([directory]))
+    whole = min(one.start_ns for one in periods), max(one.end_ns for one in periods)
+    settings = tuple(changed_within(directory.described().changed_settings, whole))
+    analysis = compare_periods(periods[0], periods[1], _texts([directory]), settings)
     return PeriodsContext(analysis, directory.environment(), __version__)
 
 

@@ -94,11 +94,24 @@ def test_an_observation_goes_on_in_its_directory(lab_server: LabServer, tmp_path
         assert second.stderr == f"pgassay: {DirectoryRefused('is-alive', run)}\n"
         process.kill()
         process.wait()
+    with lab_server.admin() as session:
+        session.execute("ALTER SYSTEM SET work_mem = '5MB'")
+        session.execute("SELECT pg_reload_conf()")
     before = json.loads((run / "observation.json").read_text())
     assert before["ended_by"] is None
     (run / "segments" / ".000099.part").mkdir(exist_ok=True)
     with observing(lab_server, run, "--segment", "1s", "--duration", "3s") as process:
+        wait_until(lambda: "5120kB" in (run / "observation.json").read_text(), "a change is seen")
+        with lab_server.admin() as session:
+            session.execute("ALTER SYSTEM RESET work_mem")
+            session.execute("SELECT pg_reload_conf()")
         found = ended(process)
+    changed = json.loads((run / "observation.json").read_text())["changed_settings"]
+    assert [(one["name"], one["first"], one["second"]) for one in changed] == [
+        ("work_mem", "4096kB", "5120kB"),
+        ("work_mem", "5120kB", "4096kB"),
+    ]
+    assert changed[0]["at_ns"] < changed[1]["at_ns"]
     numbers = sorted(one.name for one in (run / "segments").iterdir())
     assert numbers == [f"{number:06d}" for number in range(1, len(numbers) + 1)]
     assert len(numbers) >= 4

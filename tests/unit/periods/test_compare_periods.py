@@ -12,6 +12,7 @@ from bench.validate.within_trials.observations import EVENTS, HOUR_NS, START_NS,
 
 from pgassay.analysis.observation.periods.compare import Period, compare_periods
 from pgassay.analysis.observation.periods.model import PeriodsAnalysis, SettingChange
+from pgassay.analysis.observation.periods.settings import changed_within
 from pgassay.analysis.observation.slices import Slices
 from pgassay.findings.observation.periods import limits, overall, sentence_of
 from pgassay.findings.observation.suspects import proposal_of
@@ -25,6 +26,7 @@ from pgassay.report.formats.markdown import render_markdown
 from pgassay.report.objects.periods import render_periods_json
 from pgassay.report.objects.schemas import json_schema
 from pgassay.samples.forms.environment import EnvironmentFile
+from pgassay.samples.forms.observation import ChangedSetting
 from pgassay.spec.parse import parse_spec
 from support.json_schema import mistakes
 from support.refusals import refused
@@ -226,3 +228,20 @@ def test_the_keys_are_the_documented_ones(scanned: PeriodsAnalysis) -> None:
     whole = json_schema("periods")
     assert set(whole["properties"]) == set(found)
     assert list(mistakes(found, whole, whole)) == []
+
+
+def test_settings_changed_in_the_time_of_both_periods_are_listed_unless_changed_back() -> None:
+    def change(at_ns: int, name: str, first: str, second: str) -> ChangedSetting:
+        return ChangedSetting(at_ns=at_ns, name=name, first=first, second=second)
+
+    changes = [
+        change(5, "jit", "on", "off"),
+        change(20, "work_mem", "4096kB", "8192kB"),
+        change(30, "jit", "off", "on"),
+        change(40, "work_mem", "8192kB", "65536kB"),
+        change(50, "jit", "on", "off"),
+        change(99, "fsync", "on", "off"),
+    ]
+    assert list(changed_within(changes, (10, 60))) == [SettingChange("work_mem", "4MB", "64MB", 40)]
+    assert [one.name for one in changed_within(changes, (0, 40))] == ["work_mem"]
+    assert not list(changed_within(changes, (60, 98)))

@@ -10,8 +10,19 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field
 
-from pgassay.stored_model import Codes, Number, SaidNotes, StoredFile
+from pgassay.stored_model import Codes, Items, Number, SaidNotes, Stored, StoredFile
 from pgassay.trials.model.record import SegmentEnd
+
+
+class ChangedSetting(Stored):
+    """A setting that somebody changed while the server was observed."""
+
+    at_ns: int
+    """When the server last read its configuration, at the latest when the change was seen."""
+    name: str
+    first: str
+    """Before, with its unit."""
+    second: str
 
 
 class ObservationFile(StoredFile):
@@ -35,6 +46,8 @@ class ObservationFile(StoredFile):
     dropped_segments: int = 0
     notes: Annotated[SaidNotes, Codes("notes")] = Field((), alias="warnings")
     """What could not be read, or only in part, also in segments that were dropped."""
+    changed_settings: Items[ChangedSetting] = ()
+    """Also in segments that were dropped."""
     ended_by: str | None = None
     """`stopped` or `duration`; None where it broke off."""
 

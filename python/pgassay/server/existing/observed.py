@@ -7,6 +7,7 @@ than a login: what a role may not see is missing, and callers report it.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import LiteralString
 
@@ -17,7 +18,8 @@ from pgassay.server.hosts.host import Host
 from pgassay.server.hosts.local import LocalHost
 from pgassay.server.hosts.server_process import postmaster_of
 from pgassay.server.hosts.ssh import SshHost
-from pgassay.server.protocol import Connection, ServerFacts
+from pgassay.server.protocol import Connection, ServerFacts, Setting
+from pgassay.server.settings.values import read_settings
 from pgassay.server.statements import statement
 
 STATEMENT_LIMIT_S = 5.0
@@ -61,6 +63,13 @@ class ObservedServer:
                 postmaster_of(session, row.backend, self._there)
                 found = replace(found, data_directory=row.data_directory, is_local=False)
             return found, row.is_standby
+
+    def settings(self) -> tuple[Mapping[str, Setting], int]:
+        """Returns the settings that are in force now, and when the server last read its
+        configuration (ns of its own clock); raises TargetError."""
+        with as_target_error("looking at the settings"), self.connect() as session:
+            row = session.execute(statement("existing/configured"), prepare=False).fetchone()
+            return read_settings(session), 0 if row is None else row[0]
 
     def host(self, facts: ServerFacts) -> Host | None:
         """Returns the server's host, where that is this machine or ssh leads to it."""

@@ -81,6 +81,8 @@ class SettingChange:
     name: str
     first: str
     second: str
+    at_ns: int | None = None
+    """When it was changed last, where both periods are of one observation."""
 
 
 @dataclass(frozen=True)
@@ -122,7 +124,8 @@ class PeriodsAnalysis:
     pairs: int
     """Pairs of other periods; 0 where the usual difference is from within."""
     settings: tuple[SettingChange, ...] = ()
-    """Between the two observations; none in one directory, whose settings are read once."""
+    """Between the two observations, or from the begin of the earlier period to the end of the
+    later one."""
     courses: tuple[Course, ...] = ()
     """Of throughput, SPEED, active sessions and what changed most."""
     texts: Mapping[str, str] = field(default_factory=dict)

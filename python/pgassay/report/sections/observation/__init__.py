@@ -17,6 +17,7 @@ OBSERVATION_SECTIONS: tuple[Section, ...] = (
     incidents.over_time,
     incidents.incidents,
     trees.lock_trees,
+    lists.settings,
     over_time.throughput,
     waits.waits,
     over_time.standby,

@@ -10,9 +10,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from pgassay.analysis.reading.plain_text import one_line
+from pgassay.analysis.reading.setting_sizes import setting_text
 from pgassay.language import decimals, tr
 from pgassay.quantities import size, spaced
-from pgassay.report.context import ObservationContext
+from pgassay.report.context import IncidentsContext, ObservationContext
 from pgassay.report.document.blocks import note
 from pgassay.report.document.section import Blocks, section, summed_up
 from pgassay.report.document.table import Cell, column, view
@@ -26,6 +27,12 @@ _MOST_CHECKPOINTS = 200
 _MOST_STATEMENTS = 20
 _WIDTH = 120
 """Characters of a statement's text."""
+_SETTINGS = (
+    written("at_ns", "Changed (UTC)", moment, "text"),
+    written("name", "Setting", str, "text"),
+    written("first", "Before", setting_text, "text"),
+    written("second", "After", setting_text, "text"),
+)
 _CHECKPOINTS = (
     written("started_ns", "Started (UTC)", moment, "text"),
     column("cause", "Cause", lambda row: _cause(row), "text"),
@@ -47,6 +54,12 @@ _GAPS = (
     written("0", "From (UTC)", moment, "text"),
     column("1", "Duration", lambda gap: _seconds((gap[1] - gap[0]) / 1e9)),
 )
+
+
+@section("observation/settings", "Settings changed in this time")
+def settings(context: ObservationContext | IncidentsContext) -> Blocks:
+    """Lists the settings that somebody changed while the server was observed."""
+    yield view(_SETTINGS, context.described.changed_settings)
 
 
 @section("observation/checkpoints", "Checkpoints")

@@ -25,10 +25,11 @@ from pgassay.report.document.table import Cell, Table, column, view
 from pgassay.report.document.text import texts_of
 from pgassay.report.sections.proposed import proposed
 from pgassay.report.summaries.periods import tone_of, word_of
-from pgassay.report.tables.cells import tone_cell, written
+from pgassay.report.tables.cells import moment, tone_cell, written
 
 sentence = texts_of(__name__)
 _MOST = 40
+_CHANGED = written("at_ns", "Changed (UTC)", moment, "text")
 
 
 @section("periods/most", "What changed most")
@@ -54,8 +55,10 @@ def over_time(context: PeriodsContext) -> Blocks:
 
 @section("periods/settings", "Settings that are not the same")
 def settings(context: PeriodsContext) -> Blocks:
-    """Lists the settings that differ between two observations."""
+    """Lists the settings that differ between two observations, or were changed in the time of
+    both periods."""
     columns = (
+        *((_CHANGED,) if any(one.at_ns is not None for one in context.analysis.settings) else ()),
         written("name", "Setting", str, "heading"),
         written("first", "Baseline", str, "text"),
         written("second", "Compared", str, "text"),
