@@ -66,7 +66,8 @@ def test_plans_that_differ_stand_side_by_side_and_the_others_are_folded(
     assert "1 statement with one plan" in plans
     assert "no plan is made (<code>BEGIN;</code>)" in plans
     text = render_markdown(context)
-    assert "**max_wal_size = 32MB**\n\n```text\nSeq Scan on it" in text
+    assert "\n- uses index by_code for it" in text
+    assert "**max_wal_size = 32MB**\n\n```text\n▶ Seq Scan on it" in text
 
 
 def test_hostile_texts_and_names_stay_text(context: ReportContext) -> None:

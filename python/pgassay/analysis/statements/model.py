@@ -84,6 +84,11 @@ class StatementPlan:
     nodes: tuple[str, ...]
     text: tuple[str, ...]
     tree: Mapping[str, Any]
+    differs_at: int | None = None
+    """The line of its first node that is not as in the statement's first plan; in the first plan,
+    that where the second differs."""
+    reasons: tuple[Note, ...] = ()
+    """What the server does otherwise than by the first plan; none where no rule knows it."""
 
 
 @dataclass(frozen=True)

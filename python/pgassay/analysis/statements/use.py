@@ -21,6 +21,7 @@ from pgassay.analysis.compare.rule import rule_of
 from pgassay.analysis.compare.secondary import SECONDARY, critical_for_many
 from pgassay.analysis.measures.model import TrialSignals
 from pgassay.analysis.measures.statements import SeenPlan, TrialStatements
+from pgassay.analysis.plans.change import plan_change
 from pgassay.analysis.reading.own_statements import own_among
 from pgassay.analysis.reading.plan_shape import PlanShape
 from pgassay.analysis.statements.model import (
@@ -257,9 +258,21 @@ def _of_statement(arms: Sequence[str], seen: Sequence[SeenPlan]) -> StatementPla
         min(one.line for one in seen),
         first.sql,
         tuple(dict.fromkeys(one.queryid for one in seen if one.queryid)),
-        tuple(plans),
+        tuple(_told_apart(plans)),
         None if plans else first.reason,
     )
+
+
+def _told_apart(plans: Sequence[StatementPlan]) -> Iterator[StatementPlan]:
+    """Adds to each plan where and how it differs from the first."""
+    for one in plans:
+        change = plan_change(plans[0].tree, one.tree)
+        if change is not None:
+            yield replace(one, differs_at=change.level.differs_at, reasons=change.reasons)
+        elif len(plans) > 1 and (second := plan_change(one.tree, plans[1].tree)):
+            yield replace(one, differs_at=second.baseline.differs_at)
+        else:
+            yield one
 
 
 def _deciding(plans: Mapping[str, str], arms: Sequence[Arm]) -> str | None:

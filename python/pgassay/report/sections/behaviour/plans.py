@@ -13,13 +13,13 @@ from pgassay.findings.behaviour.plans import arms_of
 from pgassay.language import listed, ntr, tr
 from pgassay.notes import Note
 from pgassay.report.context import ReportContext
-from pgassay.report.document.blocks import Code, Fold, Group, Paragraph, note
+from pgassay.report.document.blocks import Fold, Group, Items, Paragraph, note
 from pgassay.report.document.section import Blocks, differing, section
-from pgassay.report.document.text import Span, said, texts_of
+from pgassay.report.document.text import said, texts_of
+from pgassay.report.sections.plan_column import plan_column
 
 sentence = texts_of(__name__)
 
-_MOST_LINES = 60
 _WIDTH = 100
 
 
@@ -57,15 +57,9 @@ def _statement(one: StatementPlans, context: ReportContext) -> Fold:
         line=one.line,
         sql=one_line(one.sql, _WIDTH),
     )
-    columns = [Group([note((Span(arms(plan), "bold"),)), Code(_text(plan))]) for plan in one.plans]
-    return Fold(title, [Group(columns, "pair plans")], one.differs, in_text=True)
-
-
-def _text(plan: StatementPlan) -> str:
-    lines = list(plan.text[:_MOST_LINES])
-    if len(plan.text) > _MOST_LINES:
-        lines.append(ntr("… {n} more line", "… {n} more lines", len(plan.text) - _MOST_LINES))
-    return "\n".join(lines)
+    columns = [plan_column(arms(plan), plan.text, plan.differs_at) for plan in one.plans]
+    reasons = [Items(plan.reasons) for plan in one.plans if plan.reasons]
+    return Fold(title, [*reasons, Group(columns, "pair plans")], one.differs, in_text=True)
 
 
 def _without_plan(found: Sequence[StatementPlans]) -> list[tuple[str, str]]:
