@@ -108,6 +108,10 @@ def test_blocks_that_never_vary_are_known_and_another_plan_is_seen() -> None:
     assert list(change.ci95_pct or ()) == pytest.approx([-75.0, -75.0])
     assert by_name["q0"].plan_differs is True
     assert by_name["q1"].plan_differs is False
+    planned = by_name["q0"].plan_change
+    assert planned is not None
+    assert [one.code for one in planned.reasons] == ["analysis/plans/index-used"]
+    assert by_name["q1"].plan_change is None
     assert by_name["q1"].block_change is None
 
 

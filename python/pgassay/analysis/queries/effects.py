@@ -23,6 +23,7 @@ from pgassay.analysis.compare.estimate import BlockEstimate, both, bounded, esti
 from pgassay.analysis.compare.levels import verdict_of
 from pgassay.analysis.compare.model import FEW_BLOCKS, Verdict
 from pgassay.analysis.compare.rule import Rule, rule_of
+from pgassay.analysis.plans.change import plan_change
 from pgassay.analysis.queries.costs import cost_change, most_usual_plan
 from pgassay.analysis.queries.model import (
     QueryCosts,
@@ -33,6 +34,7 @@ from pgassay.analysis.queries.model import (
 )
 from pgassay.analysis.queries.summary import summarise
 from pgassay.analysis.reading.metrics import METRICS
+from pgassay.analysis.reading.plan_shape import top_of
 from pgassay.analysis.statistics.moderation import moderated
 from pgassay.analysis.statistics.values import Interval, ratio_pct
 from pgassay.plan.model import Factor, Plan
@@ -244,5 +246,5 @@ def _with_plans(effect: QueryEffect, sides: Sequence[Sequence[TrialQueries]]) ->
         effect,
         plan_differs=before.fingerprint != after.fingerprint,
         plan_varies=before.varies or after.varies,
-        plans=(before.plan, after.plan),
+        plan_change=plan_change(top_of(before.plan), top_of(after.plan)),
     )

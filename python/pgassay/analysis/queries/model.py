@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from pgassay.analysis.compare.model import Verdict
 from pgassay.analysis.measures.model import ExplainPlan, QueryCosts, TrialQueries
+from pgassay.analysis.plans.model import PlanChange
 from pgassay.analysis.statistics.values import Interval
 
 __all__ = ["ExplainPlan", "QueryCosts", "TrialQueries"]
@@ -80,8 +81,9 @@ class QueryEffect:
     plans are not known."""
     plan_varies: bool = False
     """Whether a level had several plans, so that `plan_differs` is no effect of the level alone."""
-    plans: tuple[ExplainPlan, ExplainPlan] | None = None
-    """The plan that most trials of the baseline had, and that of the level; not stored."""
+    plan_change: PlanChange | None = None
+    """How the plan that most trials of the level had differs from that of the baseline, and what
+    the server did otherwise by the same plan; None where it did the same."""
 
     @property
     def gained_ms(self) -> float:

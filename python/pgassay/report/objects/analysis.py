@@ -14,7 +14,6 @@ from typing import Any
 from pgassay.analysis.curves.model import StepSteadiness
 from pgassay.analysis.measures.model import TrialMeasures
 from pgassay.analysis.model import SCHEMA, Answer, Behaviour, Caveat, Explanation, not_stored
-from pgassay.analysis.queries.model import QueryEffect
 from pgassay.analysis.statements.model import StatementPlans
 from pgassay.analysis.verdicts.run_caveats import earlier_runs
 from pgassay.commit import commit
@@ -80,8 +79,8 @@ EMPTY: Collection[tuple[type, str]] = (
     (StatementPlans, "reason"),
 )
 """Fields of a note that are stored as an empty text, not as null, where there is none."""
-LEFT_OUT: Collection[tuple[type, str]] = ((QueryEffect, "plans"), (TrialMeasures, "queries"))
-"""Fields that repeat what trials hold: whole plans, and every trial's queries."""
+LEFT_OUT: Collection[tuple[type, str]] = ((TrialMeasures, "queries"),)
+"""Fields that repeat what trials hold."""
 
 
 def _plain(value: Any) -> Any:
