@@ -276,9 +276,16 @@ class ExperimentFile(Table):
         return self
 
     @property
+    def varies_copies(self) -> bool:
+        """Whether the levels of a factor are versions or builds of copies of the server in
+        `dsn`."""
+        return self.target.dsn is not None and bool(self.factors.target.servers())
+
+    @property
     def copies_existing(self) -> bool:
         """Whether trials run on an owned server made from a base backup of the one in `dsn`."""
-        return self.target.is_existing and self.reset.level is ResetLevel.SNAPSHOT
+        snapshot = self.reset.level is ResetLevel.SNAPSHOT
+        return self.varies_copies or (self.target.is_existing and snapshot)
 
     @property
     def loads_existing(self) -> bool:
@@ -318,6 +325,11 @@ class ExperimentFile(Table):
     def reset_rule(self) -> ResetRule:
         """Returns what the reset before every trial does: as the table says, or by default for this
         kind of server."""
+        table = self.reset
+        if self.varies_copies:
+            if table.level not in (None, ResetLevel.SNAPSHOT):
+                raise UnfitValue("reset-of-varied-copies", level=table.level.value)
+            table = table.model_copy(update={"level": ResetLevel.SNAPSHOT})
         return rule_for(
-            self.reset, existing=self.target.is_existing, may_change=self.target.allow_changes
+            table, existing=self.target.is_existing, may_change=self.target.allow_changes
         )

@@ -144,9 +144,14 @@ def test_a_path_is_named_by_the_shortest_ending_that_differs(
             "factors.postgres.io_workers",
         ),
         (
-            EXISTING + "[factors.target]\nversion = [16, 18]",
-            "server-held-and-varied",
-            "factors.target.version",
+            EXISTING + "[factors.target]\nversion = [15, 18]\n[reset]\nlevel = 'vacuum'",
+            "reset-of-varied-copies",
+            None,
+        ),
+        (
+            "[factors.target]\nversion = [16, 18]\nhow = 'dump'",
+            "upgrade-of-no-server",
+            "factors.target.how",
         ),
         (
             EXISTING + "[factors.workload]\nscale = [1, 2]",

@@ -30,7 +30,7 @@ from pgassay.spec.model import ExperimentFile
 from pgassay.spec.reading.texts import path_from
 from pgassay.spec.server.host_knobs import acts_after_restart
 from pgassay.trials.run.limits import unseen
-from pgassay.trials.run.testbeds import testbeds_of
+from pgassay.trials.run.testbeds import testbeds_of, versions_of
 
 
 def look(spec: Spec, plan: Plan) -> Found:
@@ -70,10 +70,12 @@ def _preview_server(spec: Spec, plan: Plan) -> Preview | None:
             target.dsn,
             accept=target.accept,
             bin_directory=None if target.bin is None else path_from(target.bin, spec.folder),
+            versions=(versions := versions_of(spec.file, spec.folder)),
             copies=copies_of(
                 len(testbeds.datasets),
                 len(testbeds.schema_variants),
                 side_by_side=plan.side_by_side,
+                dumps=versions.how == "dump",
             ),
             demands=demands,
             installed=spec.workload.installed,

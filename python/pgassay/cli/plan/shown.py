@@ -243,7 +243,8 @@ def _target(spec: Spec, drawn: Plan) -> str:
         return f"a server started by pgassay on {count} of the Ray cluster ({fleet.ray})"
     servers = spec.file.factors.target.servers()
     if servers:
-        return f"{len(servers)} servers started by pgassay, one at a time"
+        on_copies = f", on copies of an existing one ({target.dsn})" if target.dsn else ""
+        return f"{len(servers)} servers started by pgassay, one at a time{on_copies}"
     if spec.file.copies_existing:
         return f"a server started by pgassay, on a base backup of an existing one ({target.dsn})"
     if target.is_existing:

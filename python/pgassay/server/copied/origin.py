@@ -1,14 +1,15 @@
 """The data of an owned server, from a base backup of an existing one.
 
-Enters: the existing server's connection string, accepted signs of production, `target.bin`.
-Leaves: a data directory with that server's data and settings, and sessions of the same user in the
-same database.
+Enters: the existing server's connection string, accepted signs of production, `target.bin`, the
+versions or builds that copies run with. Leaves: a data directory with that server's data and
+settings, and sessions of the same user in the same database.
 Never: changes the existing server, or lets the copy reach its neighbours (left_out.toml).
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from copy import copy
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,6 +20,8 @@ from pgassay.refusals.refusal import opened
 from pgassay.server.connection.session import Work, as_target_error, connect
 from pgassay.server.copied.base_backup import BaseBackup
 from pgassay.server.copied.source import Source, find_source
+from pgassay.server.copied.upgrade import Upgrade
+from pgassay.server.copied.versions import OWN_VERSION, Versions
 from pgassay.server.data.installed_tables import search_path
 from pgassay.server.data.schema import SEARCH_PATH, vacuum_schema
 from pgassay.server.owned.cluster import Cluster
@@ -28,11 +31,14 @@ from pgassay.server.undo.undo_sql import DROP_SCHEMA, SCHEMA
 from pgassay.spec.workload.folder import InstalledTables
 
 
-def copies_of(servers: int, schema_variants: int, *, side_by_side: bool = False) -> int:
+def copies_of(
+    servers: int, schema_variants: int, *, side_by_side: bool = False, dumps: bool = False
+) -> int:
     """Returns how many copies of the data the disk must hold: data directories and what they are
-    put back from, which servers side by side share; several servers share a backup as well."""
+    put back from, which servers side by side share; several servers share a backup as well, and a
+    dump lies there while it is restored."""
     frozen = 1 if side_by_side else servers
-    return servers + frozen + schema_variants + (servers > 1)
+    return servers + frozen + schema_variants + (servers > 1) + dumps
 
 
 class ServerCopy:
@@ -49,6 +55,7 @@ class ServerCopy:
         side_by_side: bool = False,
         overrides: Mapping[str, str] = NOTHING,
         installed: InstalledTables | None = None,
+        versions: Versions = OWN_VERSION,
     ) -> None:
         """`overrides` replace settings of the original from the first start on: this host may have
         less memory than the original's."""
@@ -57,28 +64,50 @@ class ServerCopy:
         self._dsn = dsn
         self._accept = frozenset(accept)
         self._bin = bin_directory
-        self._copies = copies_of(servers, schema_variants, side_by_side=side_by_side)
+        self._versions = versions
+        dumps = versions.how == "dump"
+        self._copies = copies_of(servers, schema_variants, side_by_side=side_by_side, dumps=dumps)
         self._backup = BaseBackup(shared=servers > 1)
-        self._found: Source | None = None
+        self._looked: dict[str, Source] = {}
+        """The server as it was found, for the copies of all levels."""
+        self._level = ""
+        self._left_out: tuple[Note, ...] = ()
+
+    def at(self, level: str) -> ServerCopy:
+        """Returns the copy of one level of `versions`; those of all levels share a base backup."""
+        one = copy(self)
+        one._level = level
+        return one
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        return self._source.caveats
+        return (*self._source.caveats(self._level), *self._left_out)
 
     def installation(self) -> Installation:
-        if self._found is None:
-            self._found = find_source(
-                self._dsn, accept=self._accept, bin_directory=self._bin, copies=self._copies
+        if not self._looked:
+            self._looked[self._dsn] = find_source(
+                self._dsn,
+                accept=self._accept,
+                bin_directory=self._bin,
+                copies=self._copies,
+                versions=self._versions,
             )
-        return self._found.installation
+        return self._source.programs[self._level]
 
     def make(self, cluster: Cluster) -> None:
+        source = self._source
+        programs = source.programs[self._level]
+        settings = {**source.carried(programs).settings, **self._overrides}
         cluster.discard()
-        self._backup.place(cluster.installation, self._source.parameters, cluster.workspace)
-        cluster.take_over({**self._source.carried.settings, **self._overrides})
+        self._backup.place(source.installation, source.parameters, cluster.workspace)
+        if source.changes_files(self._level):
+            self._left_out = Upgrade(cluster, source, settings, self._overrides).run()
+        else:
+            cluster.take_over(settings)
 
     def complete(self, cluster: Cluster) -> None:
-        """The workload's schema, and leave for the user to see what samplers look at."""
+        """The workload's schema, and leave for the user to see what samplers look at; where there
+        are levels, statistics that were made in the same way on all of them."""
         user = sql.Identifier(self._source.parameters.user)
         schema = sql.Identifier(SCHEMA)
         with (
@@ -92,6 +121,9 @@ class ServerCopy:
             session.execute(sql.SQL(create).format(schema, user))
             if self._source.parameters.user != self._source.superuser:
                 session.execute(sql.SQL("GRANT pg_monitor TO {}").format(user))
+            if self._level:
+                dumped = self._versions.how == "dump"
+                session.execute("VACUUM (ANALYZE)" if dumped else "ANALYZE")
 
     def for_load(self, cluster: Cluster) -> ConnectionParameters:
         source = self._source.parameters
@@ -114,4 +146,4 @@ class ServerCopy:
 
     @property
     def _source(self) -> Source:
-        return opened(self._found)
+        return opened(self._looked.get(self._dsn))

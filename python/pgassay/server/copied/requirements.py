@@ -49,13 +49,20 @@ def has_library(installation: Installation, library: str) -> bool:
         return any(Path(f"{library}{ending}").is_file() for ending in ("", ".so"))
     name = library.removeprefix("$libdir/").removesuffix(".so")
     beside = installation.bin_directory.parent / "lib"
-    folders = [beside, beside / "postgresql", *_library_directory(installation)]
+    folders = [beside, beside / "postgresql", *_configured(installation, "--pkglibdir")]
     return any((folder / f"{name}.so").is_file() for folder in folders)
 
 
-def _library_directory(installation: Installation) -> list[Path]:
+def extensions_of(installation: Installation) -> set[str]:
+    """Returns the names of the extensions that servers of an installation can create."""
+    beside = installation.bin_directory.parent / "share"
+    folders = [beside, beside / "postgresql", *_configured(installation, "--sharedir")]
+    return {path.stem for folder in folders for path in (folder / "extension").glob("*.control")}
+
+
+def _configured(installation: Installation, asked: str) -> list[Path]:
     result = Account("", -1, -1, switches=False).run(
-        [installation.program("pg_config"), "--pkglibdir"], limit_s=VERSION_LIMIT_S
+        [installation.program("pg_config"), asked], limit_s=VERSION_LIMIT_S
     )
     return [Path(result.stdout.strip())] if result.returncode == 0 else []
 

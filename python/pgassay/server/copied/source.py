@@ -1,8 +1,9 @@
 """The existing server that is copied, looked at before a base backup is taken.
 
-Enters: its connection string, the signs of production that are accepted, `target.bin`, how many
-copies are to fit. Leaves: a `Source`, or what keeps it from being copied, one line each with its
-fix; the settings that a copy takes over, and a caveat for each library that is left out.
+Enters: its connection string, the signs of production that are accepted, `target.bin`, the versions
+that copies run with, how many copies are to fit. Leaves: a `Source`, or what keeps it from being
+copied, one line each with its fix; the settings that a copy takes over, and a caveat for each
+library that is left out.
 Never: changes anything there (its session is read-only), or carries a setting that names a place or
 another system: left_out.toml lists these, with reasons.
 """
@@ -26,7 +27,16 @@ from pgassay.notes import Note
 from pgassay.refusals.refusal import TargetRefused, found_by, refuse
 from pgassay.server.connection.session import as_target_error, connect, refused, resolve
 from pgassay.server.copied.base_backup import replication_words
-from pgassay.server.copied.requirements import has_library, programs_for, refuse_without_room
+from pgassay.server.copied.requirements import has_library, refuse_without_room
+from pgassay.server.copied.versions import (
+    CHECKSUMS_FROM,
+    OWN_VERSION,
+    ClusterShape,
+    Versions,
+    shape_of,
+    takes,
+    unfit_versions,
+)
 from pgassay.server.existing.refusals import UNUSED, Found, old_version
 from pgassay.server.existing.requirements import is_here
 from pgassay.server.existing.signs import Sign, look_for_signs, refuse_signs
@@ -54,39 +64,89 @@ class Source:
     size: int
     """Bytes of the databases that the user may measure."""
     installation: Installation
-    carried: Carried
+    """Of the server's own version."""
+    versions: Versions
+    programs: Mapping[str, Installation]
+    """Of each level."""
+    shape: ClusterShape
+    known: Mapping[str, Setting]
     unlogged: int
     """Unlogged tables of the database; a base backup has them empty."""
 
-    @property
-    def caveats(self) -> tuple[Note, ...]:
-        """Sentences on what the copy does not have."""
-        if not self.unlogged:
-            return self.carried.caveats
-        empty = Note.of(
-            "server/copied/unlogged-empty", count=self.unlogged, dbname=self.parameters.dbname
+    def carried(self, programs: Installation) -> Carried:
+        """Returns what a copy takes over that these programs run: libraries that all copies
+        have, because what a library costs must not differ between them."""
+        return carry(
+            self.known,
+            lambda name: all(has_library(one, name) for one in self.programs.values()),
+            lambda name, value: programs is self.installation or takes(programs, name, value),
         )
-        return (*self.carried.caveats, empty)
+
+    def caveats(self, level: str) -> tuple[Note, ...]:
+        """Sentences on what the copy of a level does not have, and how it came to its version."""
+        programs = self.programs[level]
+        found = list(self.carried(programs).caveats)
+        if self.unlogged:
+            found.append(
+                Note.of(
+                    "server/copied/unlogged-empty",
+                    count=self.unlogged,
+                    dbname=self.parameters.dbname,
+                )
+            )
+        if level:
+            found.append(self.way(level))
+        if programs.major >= CHECKSUMS_FROM > self.installation.major and not self.shape.checksums:
+            found.append(Note.of("server/copied/without-checksums", version=programs.version))
+        return tuple(found)
+
+    def way(self, level: str) -> Note:
+        """Returns how the copy of a level came to its version."""
+        version, own = self.programs[level].version, self.installation.version
+        if not self.changes_files(level):
+            return Note.of("server/copied/as-they-are", version=version)
+        if self.versions.how == "dump":
+            return Note.of("server/copied/restored", version=version, own=own)
+        return Note.of("server/copied/upgraded", version=version, own=own)
+
+    def changes_files(self, level: str) -> bool:
+        """Returns whether the copy of a level is more than the files of the server."""
+        return self.versions.changes_files(self.programs[level], self.installation)
 
 
 def find_source(
-    dsn: str, *, accept: Collection[str], bin_directory: Path | None, copies: int
+    dsn: str,
+    *,
+    accept: Collection[str],
+    bin_directory: Path | None,
+    copies: int,
+    versions: Versions = OWN_VERSION,
 ) -> Source:
     """Looks at the server; raises TargetError with the things that keep it from being copied."""
     with look(dsn) as (session, parameters):
         refuse_signs(signs_of_users(session, accept), parameters.label)
-        refuse(problems(session, parameters, dsn, bin_directory=bin_directory, copies=copies))
-        return source_of(session, parameters, bin_directory)
+        refuse(problems(session, parameters, dsn, bin_directory, copies, versions))
+        return source_of(session, parameters, bin_directory, versions)
 
 
 def source_of(
-    session: Connection, parameters: ConnectionParameters, bin_directory: Path | None
+    session: Connection,
+    parameters: ConnectionParameters,
+    bin_directory: Path | None,
+    versions: Versions = OWN_VERSION,
 ) -> Source:
     """Reads from the source everything that a copy needs to know."""
-    facts, installation = _facts(session), programs_for(session, bin_directory)
-    carried = carry(read_settings(session), lambda name: has_library(installation, name))
+    facts, installation = _facts(session), versions.own(session, bin_directory)
     return Source(
-        parameters, facts["superuser"], facts["size"], installation, carried, facts["unlogged"]
+        parameters,
+        facts["superuser"],
+        facts["size"],
+        installation,
+        versions,
+        versions.programs(installation),
+        shape_of(session),
+        read_settings(session),
+        facts["unlogged"],
     )
 
 
@@ -116,9 +176,9 @@ def problems(
     session: Connection,
     parameters: ConnectionParameters,
     dsn: str,
-    *,
     bin_directory: Path | None,
     copies: int,
+    versions: Versions = OWN_VERSION,
 ) -> Iterator[PgassayError]:
     """Yields a refusal for each thing that keeps the server from being copied."""
     as_found = Found(session, parameters, dsn, makes=False)
@@ -131,7 +191,8 @@ def problems(
     checks: list[Callable[[], object]] = [
         lambda: _refuse_uncopied(facts),
         lambda: _refuse_without_replication(session, parameters, facts),
-        lambda: programs_for(session, bin_directory),
+        lambda: versions.own(session, bin_directory),
+        lambda: unfit_versions(session, parameters, versions, bin_directory),
         lambda: refuse_without_room(facts["size"], copies),
     ]
     yield from found_by(checks)
@@ -198,17 +259,25 @@ class Carried:
     caveats: tuple[Note, ...] = ()
 
 
-def carry(known: Mapping[str, Setting], has_library: Callable[[str], bool]) -> Carried:
-    """Chooses, among all settings of a server, those that its copy takes over; `has_library` asks
-    the programs of the copy."""
+def carry(
+    known: Mapping[str, Setting],
+    has_library: Callable[[str], bool],
+    takes: Callable[[str, str], bool] = lambda name, value: True,
+) -> Carried:
+    """Chooses, among all settings of a server, those that its copy takes over; `has_library` and
+    `takes` ask the programs of the copy for a library, and for a setting with its value."""
     chosen: dict[str, str] = {}
     without: list[str] = []
+    unknown: list[str] = []
     caveats: list[Note] = []
     for name, setting in known.items():
         if setting.context is Context.INTERNAL or not _is_set(setting):
             continue
         if any(fnmatchcase(name, pattern) for pattern in left_out()["settings"]):
             without.append(name)
+            continue
+        if not takes(name, setting.value):
+            unknown.append(name)
             continue
         chosen[name] = setting.value
         if name in LIBRARIES:
@@ -227,7 +296,9 @@ def carry(known: Mapping[str, Setting], has_library: Callable[[str], bool]) -> C
                 else:
                     kept.append(library)
             chosen[name] = ", ".join(f'"{library}"' for library in kept)
-    return Carried(chosen, tuple(without), tuple(caveats))
+    if unknown:
+        caveats.append(Note.of("server/copied/settings-unknown", names=tuple(unknown)))
+    return Carried(chosen, (*without, *unknown), tuple(caveats))
 
 
 def _is_set(setting: Setting) -> bool:

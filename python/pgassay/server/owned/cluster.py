@@ -8,7 +8,7 @@ of a variant's name, or starts a copy that the disk has no room for.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -49,22 +49,25 @@ class Cluster:
     def create(self, settings: Mapping[str, str] = NOTHING) -> None:
         """Replace the data directory by a new one from initdb, with the settings pgassay needs,
         and others."""
-        self._copied = True
-        self._remove(self._data)
         # C and not the machine's locale: the same order of text, at the same cost, everywhere
         # and in every version.
+        self.make_files(["-U", SUPERUSER, "--encoding=UTF8", "--locale=C"])
+        self._write(self._data / BASE_FILE, self._base_configuration() + lines(settings))
+        self._append(self._data / "postgresql.conf", f"include = '{BASE_FILE}'\n")
+
+    def make_files(self, options: Sequence[str]) -> None:
+        """Replace the data directory by a new one from initdb with these options."""
+        self._copied = True
+        self._remove(self._data)
         command: list[str | Path] = [self.installation.program("initdb"), "-D", self._data]
-        command += ["-U", SUPERUSER, "--auth-local=trust", "--auth-host=reject"]
         # Not synced here: the first checkpoint and `freeze` see to it.
-        command += ["--encoding=UTF8", "--locale=C", "--no-sync"]
+        command += [*options, "--auth-local=trust", "--auth-host=reject", "--no-sync"]
         result = self.workspace.account.run(
             command, limit_s=INITDB_LIMIT_S, libraries=self.installation.libraries
         )
         if result.returncode != 0:
             reason, _ = failure(result.stderr)
             raise TargetRefused("initdb-failed", why=reason or last_line(result))
-        self._write(self._data / BASE_FILE, self._base_configuration() + lines(settings))
-        self._append(self._data / "postgresql.conf", f"include = '{BASE_FILE}'\n")
 
     def take_over(self, settings: Mapping[str, str]) -> None:
         """Replace the configuration files in a data directory that was copied from another server.

@@ -7,6 +7,7 @@ Never: imports a wheel's package (importing it has side effects), never starts a
 from __future__ import annotations
 
 import importlib.util
+import mmap
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +24,8 @@ LIBRARY_PLACES = tuple(
     f"{lib}{below}" for lib in ("lib", "lib64") for below in ("", "/postgresql", "/pgsql")
 )
 """Below an installation's prefix: PostgreSQL's own builds, Debian's and Red Hat's packages."""
+PACKAGED = ("/usr/lib/postgresql/{major}/bin", "/usr/pgsql-{major}/bin")
+"""Where packages of Debian and of Red Hat have their programs."""
 EXAMPLE = "/usr/lib/postgresql/15/bin"
 VERSION_LIMIT_S = 20.0
 
@@ -49,6 +52,25 @@ class Installation:
         return any(
             (self.bin_directory.parent / place / f"{name}.so").is_file() for place in LIBRARY_PLACES
         )
+
+    def names(self, text: bytes) -> bool:
+        """Returns whether the server's program holds a text: the name of a setting or an option it
+        knows, which ends in a zero byte, or of a function of a library that it was built with."""
+        with (
+            self.program("postgres").open("rb") as file,
+            mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as program,
+        ):
+            return program.find(text) >= 0
+
+
+def installation_of(major: int) -> Installation:
+    """Returns the programs of a major version that packages have installed, else the embedded ones;
+    raises a `Refusal` where there are neither."""
+    for place in PACKAGED:
+        directory = Path(place.format(major=major))
+        if all((directory / name).is_file() for name in PROGRAMS):
+            return installation_at(directory)
+    return embedded_installation(major)
 
 
 def embedded_installation(major: int | None = None) -> Installation:

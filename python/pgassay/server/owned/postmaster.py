@@ -24,6 +24,10 @@ PROGRAMS = frozenset({b"initdb", b"pg_ctl", b"cp", b"rm", b"find", b"sync", b"te
     b"pg_basebackup",
     b"sh",
     b"chown",
+    b"pg_upgrade",
+    b"pg_dump",
+    b"pg_restore",
+    b"psql",
 }
 """Programs that are run with a run's directory among their arguments."""
 _LEVEL = re.compile(r"\b(FATAL|PANIC|ERROR|LOG|HINT|DETAIL):\s+(.*)")

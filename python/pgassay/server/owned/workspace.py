@@ -36,6 +36,7 @@ from pgassay.server.owned.postmaster import POLL_S, end_programs, end_servers
 
 DATA_VARIABLE = "PGASSAY_DATA"
 ROOT_BASE = Path("/var/lib/pgassay")
+OLD = "old"
 SOCKET_NAME = ".s.PGSQL.5432"
 SOCKET_BYTES = 107
 REMOVE_LIMIT_S = 300.0
@@ -58,6 +59,11 @@ class Workspace:
     @property
     def data(self) -> Path:
         return self.directory / "data"
+
+    @property
+    def old(self) -> Path:
+        """The data directory that pg_upgrade upgrades, while it does."""
+        return self.directory / OLD
 
     def snapshot(self, number: int = 0) -> Path:
         """Returns the directory of a snapshot, by its number: names of variants are the user's and
@@ -193,8 +199,9 @@ def remove_directories(account: Account, directory: Path, socket_directory: Path
     """End programs and servers below `directory`, then remove it and what belongs to it."""
     end_programs(directory, account.uid)
     end_programs(aside_of(directory), os.geteuid())
-    if not (directory / "data").is_symlink():  # its account could have put one there
-        end_servers(directory / "data")
+    for data in (directory / "data", directory / OLD):
+        if not data.is_symlink():  # its account could have put one there
+            end_servers(data)
     # Only this user can write there, so no link leads out of it.
     shutil.rmtree(aside_of(directory), ignore_errors=True)
     for path in (directory, socket_directory):

@@ -15,6 +15,7 @@ from pgassay.errors import TargetError
 from pgassay.plan.demands import Demand
 from pgassay.refusals.refusal import found_by
 from pgassay.server.copied.source import look, problems, signs_of_users, source_of
+from pgassay.server.copied.versions import OWN_VERSION, Versions
 from pgassay.server.data.installed_tables import refuse_missing
 from pgassay.server.existing.capacity import Capacity, lacking, own_sessions
 from pgassay.server.hosts.account import server_account
@@ -38,6 +39,7 @@ def preview_copy(
     side_by_side: bool = False,
     server_memory: int | None = None,
     installed: InstalledTables | None = None,
+    versions: Versions = OWN_VERSION,
 ) -> Preview:
     """Look at the server as a run would; `copies` of its data must fit on this host's disk."""
     with look(dsn) as (session, parameters):
@@ -50,7 +52,7 @@ def preview_copy(
             own=own_sessions(is_ours=True, sees_host=True),
         )
         asked = [(demand, capacity) for demand in demands]
-        found = [*problems(session, parameters, dsn, bin_directory=bin_directory, copies=copies)]
+        found = [*problems(session, parameters, dsn, bin_directory, copies, versions)]
         if installed is not None:
             found += found_by([refuse_missing], session, installed, copied=True)
         return Preview(
@@ -60,15 +62,21 @@ def preview_copy(
             accepted=tuple(sign.name for sign in signs if sign.name in accept),
             refusals=(*found, *lacking(asked, side_by_side=side_by_side)),
             data_directory=str(disk_of_workspaces(server_account())),
-            changes=() if found else (*_changes(session, parameters, bin_directory, copies),),
+            changes=()
+            if found
+            else (*_changes(session, parameters, bin_directory, copies, versions),),
         )
 
 
 def _changes(
-    session: Connection, parameters: ConnectionParameters, bin_directory: Path | None, copies: int
+    session: Connection,
+    parameters: ConnectionParameters,
+    bin_directory: Path | None,
+    copies: int,
+    versions: Versions,
 ) -> Iterator[PlannedChange]:
     try:
-        source = source_of(session, parameters, bin_directory)
+        source = source_of(session, parameters, bin_directory, versions)
     except TargetError as error:
         yield PlannedChange("copy", str(error), "stops the run")
         return
@@ -81,13 +89,19 @@ def _changes(
     )
     room = room_for(source.size, copies)
     yield PlannedChange("this host", room.described(), "until the end")
-    carried, programs = source.carried, source.installation
-    left_out = f"; not {', '.join(carried.left_out)}" if carried.left_out else ""
-    yield PlannedChange(
-        "copy",
-        f"runs with the programs in {programs.bin_directory} and {len(carried.settings)} settings"
-        f" of the server{left_out}",
-        "at its start",
-    )
-    for caveat in source.caveats:
-        yield PlannedChange("copy", str(caveat), "reported as a caveat")
+    for level, programs in source.programs.items():
+        carried, name = source.carried(programs), f"copy {level}".strip()
+        left_out = f"; not {', '.join(carried.left_out)}" if carried.left_out else ""
+        yield PlannedChange(
+            name,
+            f"runs with the programs in {programs.bin_directory} and {len(carried.settings)}"
+            f" settings of the server{left_out}",
+            "at its start",
+        )
+        if source.changes_files(level):
+            way = "dump and restore" if versions.how == "dump" else "pg_upgrade"
+            yield PlannedChange(
+                name, f"{way} of a copy of {size}, then ANALYZE", "once, before its first trial"
+            )
+        for caveat in source.caveats(level):
+            yield PlannedChange(name, str(caveat), "reported as a caveat")

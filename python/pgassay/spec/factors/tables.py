@@ -100,6 +100,10 @@ def _embedded(version: Any) -> Any:
 
 
 EmbeddedVersion = Annotated[Literal[16, 18], BeforeValidator(_embedded)]
+MajorVersion = Annotated[int, Field(ge=13, le=99)]
+"""Of any server, where the user's own is copied."""
+Way = Literal["pg_upgrade", "dump"]
+"""How a copy of the user's server comes to another major version."""
 _STEPS = ("clients", "rate", "stages", "step", "warmup", "order")
 """Keys of `[load]` that shape the steps of every trial and so cannot be factors."""
 
@@ -132,15 +136,24 @@ class TargetFactors(Table):
 
     version: (
         Annotated[
-            dict[str, EmbeddedVersion],
+            dict[str, MajorVersion],
             BeforeValidator(_plain),
-            WithJsonSchema({"type": "array", "items": {"enum": list(EMBEDDED)}, "minItems": 2}),
+            WithJsonSchema({"type": "array", "items": {"type": "integer"}, "minItems": 2}),
         ]
         | None
-    ) = Field(None, description="major versions of the embedded server")
+    ) = Field(
+        None,
+        description="major versions of the embedded server; beside target.dsn of copies of that"
+        " server",
+    )
     bin: (
-        Annotated[dict[str, str | Literal[16, 18]], _FILES, WithJsonSchema(_LIST_OR_TABLE)] | None
+        Annotated[dict[str, str | EmbeddedVersion], _FILES, WithJsonSchema(_LIST_OR_TABLE)] | None
     ) = Field(None, description="bin directories, or 16 and 18 for the embedded servers")
+    how: Way = Field(
+        "pg_upgrade",
+        description="beside target.dsn: how a copy comes to a newer version: by pg_upgrade, or all"
+        " levels by dump and restore (dump)",
+    )
 
     @model_validator(mode="after")
     def _one_of(self) -> TargetFactors:

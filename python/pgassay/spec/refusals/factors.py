@@ -47,7 +47,7 @@ def unfit_installed_tables(spec: Spec) -> Iterator[Refusal]:
         yield Refusal("installed-tables-differ", key)
     elif not file.target.is_existing:
         yield Refusal("installed-tables-without-server", key, name=name)
-    elif file.reset.level is None:
+    elif file.reset.level is None and not file.copies_existing:
         yield Refusal("installed-tables-without-reset", name=name)
     else:
         varied = next(iter(spec.variants.schema), None)

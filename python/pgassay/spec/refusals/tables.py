@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from pgassay.refusals.refusal import Refusal
 from pgassay.spec.endpoints import OF_QUERIES, usual_metric
 from pgassay.spec.factors.kinds import written_factors
+from pgassay.spec.factors.tables import EMBEDDED
 from pgassay.spec.load.table import OF_QUERIES_ALONE, QUERY_KEYS
 from pgassay.spec.model import MOST_ARMS, ExperimentFile
 from pgassay.spec.reading.units import to_base
@@ -186,12 +187,26 @@ def held_and_varied(file: ExperimentFile) -> Iterator[Refusal]:
     """Refuses a server or workload that is given for all arms and varied too."""
     servers, workloads = file.factors.target, file.factors.workload
     given = [n for n in ("version", "bin", "dsn") if getattr(file.target, n) is not None]
+    of_copies = file.varies_copies and "version" not in given
     for name, levels in (("version", servers.version), ("bin", servers.bin)):
-        if levels is not None and given:
+        if levels is not None and given and not of_copies:
             yield Refusal("server-held-and-varied", f"factors.target.{name}", other=given[0])
     for name, varied in (("use", workloads.use), ("scale", workloads.scale)):
         if varied is not None and name in file.workload.model_fields_set:
             yield Refusal("also-given-as", f"factors.workload.{name}", other=f"workload.{name}")
+
+
+def unfit_versions(file: ExperimentFile) -> Iterator[Refusal]:
+    """Refuses versions that do not come with pgassay, and a way to upgrade, where no server of the
+    user's is copied."""
+    levels = file.factors.target
+    if file.varies_copies:
+        return
+    for major in (levels.version or {}).values():
+        if major not in EMBEDDED:
+            yield Refusal("version-not-embedded", "factors.target.version", major=major)
+    if "how" in levels.model_fields_set:
+        yield Refusal("upgrade-of-no-server")
 
 
 def beside_a_fleet(file: ExperimentFile) -> Iterator[Refusal]:
@@ -282,4 +297,5 @@ OF_TABLES = (
     beside_queries,
     tls_without_a_network,
     held_and_varied,
+    unfit_versions,
 )

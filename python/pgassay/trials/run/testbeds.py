@@ -13,9 +13,11 @@ from pathlib import Path
 
 from pgassay.plan.model import ALL_ARMS, Arm, Plan
 from pgassay.server.copied.origin import ServerCopy
+from pgassay.server.copied.versions import Versions
 from pgassay.server.existing.access import access_of
 from pgassay.server.hosts.placement import Place
 from pgassay.server.open import make_several, make_target
+from pgassay.server.owned.installation import embedded_installation
 from pgassay.server.protocol import Journal, SchemaVariant, Target, Testbed
 from pgassay.spec.arms import schema_of_arm, spec_of_arm
 from pgassay.spec.experiment import Spec
@@ -110,6 +112,20 @@ def _variant(spec: Spec, arm: Arm) -> SchemaVariant | None:
     )
 
 
+def versions_of(file: ExperimentFile, folder: Path) -> Versions:
+    """Returns what copies of the server in `target.dsn` are run with; a number among the levels of
+    `bin` is an embedded server."""
+    levels = file.factors.target
+    of_level: dict[str, int | Path] = {**(levels.version or {})}
+    for name, server in (levels.bin or {}).items():
+        of_level[name] = (
+            path_from(server, folder)
+            if isinstance(server, str)
+            else embedded_installation(server).bin_directory
+        )
+    return Versions(of_level, levels.how)
+
+
 def target_of(
     file: ExperimentFile,
     folder: Path,
@@ -135,6 +151,7 @@ def target_of(
             schema_variants=len(testbeds.schema_variants),
             side_by_side=testbeds.side_by_side,
             installed=installed,
+            versions=versions_of(file, folder),
             overrides={
                 **file.settings.postgres,
                 **{name: levels[0] for name, levels in file.factors.postgres.items()},
@@ -142,9 +159,10 @@ def target_of(
         )
     if testbeds.are_several or servers or testbeds.side_by_side:
         only = {"": copy or (table.bin if table.bin is not None else table.version)}
+        copies = {} if copy is None else {name: copy.at(name) for name in servers}
         made_from = {
             name: path_from(server, folder) if isinstance(server, str) else server
-            for name, server in (servers or only).items()
+            for name, server in (copies or servers or only).items()
             if name in {testbed.server for testbed in testbeds.datasets}
         }
         return make_several(

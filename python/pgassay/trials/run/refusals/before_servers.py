@@ -20,7 +20,12 @@ from pgassay.server.hosts.control_groups import memory_of
 from pgassay.server.hosts.local import HERE
 from pgassay.server.hosts.memory_group import parent_group
 from pgassay.server.hosts.placement import Placement, resolve_placement
-from pgassay.server.owned.installation import Installation, embedded_installation, installation_at
+from pgassay.server.owned.installation import (
+    Installation,
+    embedded_installation,
+    installation_at,
+    installation_of,
+)
 from pgassay.server.owned.workspace import DATA_VARIABLE, disk_of_workspaces
 from pgassay.spec.experiment import Spec
 from pgassay.spec.reading.texts import path_from
@@ -111,18 +116,22 @@ OF_THE_PLAN = (*OF_A_FLEET, unfit_memory_limit, lacking_on_new_servers, lacking_
 
 
 def servers_under_test(spec: Spec) -> dict[str, Installation]:
-    """Name of the level → its programs; empty where one server alone is tested."""
+    """Name of the level → its programs; empty where one server alone is tested. Of copies some
+    may be missing: it is the server in `target.dsn` that tells which programs are its own."""
     levels = spec.file.factors.target
     key = "factors.target.version" if levels.version is not None else "factors.target.bin"
     found = {}
     for name, server in levels.servers().items():
         try:
-            if isinstance(server, int):
+            if isinstance(server, int) and spec.file.varies_copies and levels.bin is None:
+                found[name] = installation_of(server)
+            elif isinstance(server, int):
                 found[name] = embedded_installation(server)
             else:
                 found[name] = installation_at(path_from(server, spec.folder))
         except Refusal as refusal:
-            raise refusal.at(key).in_file(spec.source) from None
+            if not spec.file.varies_copies:
+                raise refusal.at(key).in_file(spec.source) from None
     return found
 
 
