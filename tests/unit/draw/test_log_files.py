@@ -42,3 +42,39 @@ def test_what_cannot_be_drawn_is_refused_by_a_code(
     with pytest.raises(SetupRefused) as refused:
         draw_log([path], options)
     assert refused.value.code == code
+
+
+def other(ms: int, sql: bytes) -> bytes:
+    return LINE.format(ms=ms).encode().replace(b"SELECT %d" % ms, sql)
+
+
+@pytest.mark.parametrize(
+    ("log", "transactions", "said"),
+    [
+        (LOG.encode()[30:-40], 18, "unread"),
+        (LOG.encode() + bytes(range(256)) * 9 + b"\n" + LOG.encode(), 40, "unread"),
+        (LOG.encode() + LOG.replace("16:00", "15:59").encode(), 40, "times-back"),
+        (LOG.encode() + other(130, b"SELECT 'caf\xe9'"), 21, "values-cut"),
+        (LOG.encode() + other(130, b"SELECT '" + b"x" * 1_000_000 + b"'"), 21, None),
+        (LOG.encode() + other(130, b"SELECT " + b"1 + " * 250_000 + b"1"), 20, "unparsable"),
+        (LOG.encode() + other(130, b"SELECT " + b"a + " * 300 + b"a"), 20, "unparsable"),
+    ],
+    ids=["cut", "garbage", "times back", "other encoding", "1 MB value", "1 MB text", "nested"],
+)
+def test_of_a_damaged_log_the_rest_is_drawn_and_the_loss_is_said(
+    tmp_path: Path, log: bytes, transactions: int, said: str | None
+) -> None:
+    path = tmp_path / "server.log"
+    path.write_bytes(log)
+    drawing = draw_log([path], LogOptions())
+    assert sum(one.transactions for one in drawing.scenarios) == transactions
+    found = [code for code, _ in drawing.notes] + [lost.reason for lost in drawing.lost]
+    assert found == ([f"draw/log/{said}"] if said else [])
+
+
+def test_a_compressed_log_that_is_cut_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "server.log.gz"
+    path.write_bytes(gzip.compress(LOG.encode())[:-20])
+    with pytest.raises(SetupRefused) as refused:
+        draw_log([path], LogOptions())
+    assert refused.value.code == "log-unreadable"

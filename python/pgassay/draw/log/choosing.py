@@ -3,8 +3,9 @@
 Enters: sequences with their numbers and times. Leaves: those to be drawn, with their weights, and
 the lost. Never: looks at a value.
 
-The most expensive come first, until they have 98 % of the time or are as many as was asked for. Of
-what is left, those that differ from a drawn one only in how often they repeat a statement (loops,
+Those with the largest share of the time or of the calls come first, until they have 98 % of both or
+are as many as was asked for: what is cheap now may be what another setting makes slow. Of what is
+left, those that differ from a drawn one only in how often they repeat a statement (loops,
 lists of another length) are counted with it, by their number of statements, so that the calls of a
 statement stay what they were.
 """
@@ -67,24 +68,28 @@ def sequence_of(number: int, scenario: dict[str, Any], texts: Sequence[Text]) ->
 def chosen(
     sequences: Iterable[Transactions], most: int, *, timed: bool
 ) -> tuple[list[Transactions], list[Transactions]]:
-    """Returns the sequences to be drawn, most expensive first, and those that are lost; without
-    `timed` a statement costs the same as any other."""
-
-    def cost(one: Transactions) -> float:
-        return one.time_us if timed else one.transactions * len(one.texts)
-
-    ranked = sorted(sequences, key=cost, reverse=True)
-    costs = [cost(one) for one in ranked]
-    whole, before, kept = sum(costs), 0.0, 0
-    while kept < min(most, len(ranked)) and (not kept or before < COVERED * whole):
-        before += costs[kept]
+    """Returns the sequences to be drawn, those with the largest share of the time or of the calls
+    first, and those that are lost; without `timed` the calls decide alone."""
+    found = list(sequences)
+    calls = _shares([one.transactions * len(one.texts) for one in found])
+    times = _shares([one.time_us for one in found]) if timed else calls
+    ranked = sorted(zip(found, calls, times, strict=True), key=lambda one: -max(one[1:]))
+    kept, of_calls, of_time = 0, 0.0, 0.0
+    while kept < min(most, len(ranked)) and (not kept or min(of_calls, of_time) < COVERED):
+        of_calls += ranked[kept][1]
+        of_time += ranked[kept][2]
         kept += 1
-    drawn, lost = ranked[:kept], []
+    drawn, lost = [one for one, _, _ in ranked[:kept]], list[Transactions]()
     by_shape = {one.shape: one for one in reversed(drawn)}
-    for one in ranked[kept:]:
+    for one, _, _ in ranked[kept:]:
         alike = by_shape.get(one.shape)
         if alike is None:
             lost.append(one)
         else:
             alike.take(one)
     return drawn, lost
+
+
+def _shares(costs: Sequence[float]) -> list[float]:
+    whole = sum(costs) or 1.0
+    return [cost / whole for cost in costs]

@@ -37,10 +37,15 @@ class Token(NamedTuple):
 
 
 COMMENTS = frozenset({"C_COMMENT", "SQL_COMMENT"})
+_LONGEST = 32_768
+"""Characters of a text. The parser recurses without a limit of its own: twice as many, all of them
+operators, end the process."""
+_DEEPEST = 200
+"""Levels of a tree, which all that walk it have the stack for."""
 
 
 class Unparsable(ValueError):
-    """A text that is no statement: cut, or of another language."""
+    """A text that is no statement (cut, or of another language), too long, or nested too deeply."""
 
 
 def fingerprint(text: str) -> str:
@@ -57,18 +62,33 @@ def fingerprint(text: str) -> str:
 
 def parsed(text: str) -> Node:
     """Returns the tree of the one statement of a text; raises Unparsable, also for several."""
+    if len(text) > _LONGEST:
+        raise Unparsable
     try:
         statements = parser.parse_sql(text)
     except (parser.ParseError, RecursionError, ValueError):
         raise Unparsable from None
-    if len(statements) != 1:
+    if len(statements) != 1 or _is_deep(statements[0].stmt):
         raise Unparsable
     return statements[0].stmt
+
+
+def _is_deep(tree: Node) -> bool:
+    level = [tree]
+    for _ in range(_DEEPEST):
+        level = [child for one in level for child in _hanging_on(one)]
+    return bool(level)
+
+
+def _hanging_on(node: Node) -> Iterator[Node]:
+    return iter(node) if isinstance(node, tuple) else children(node)
 
 
 def tree_in_json(text: str) -> dict[str, Any]:
     """Returns the one statement of a text as nested objects, whose `location`, unlike the nodes of
     `parsed`, constants have, in bytes of UTF-8; raises Unparsable."""
+    if len(text) > _LONGEST:
+        raise Unparsable
     try:
         statements = json.loads(parser.parse_sql_json(text))["stmts"]
     except (parser.ParseError, RecursionError, ValueError):
