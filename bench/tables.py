@@ -1,14 +1,17 @@
-"""Markdown tables of simulated or measured figures.
+"""Markdown tables of simulated or measured figures, and the intervals that stand in them.
 
-Enters: a heading, columns, rows. Leaves: lines of a page. Never: waits for the last row: each is
-printed at once, so that a run that is stopped early has shown its results.
+Enters: a heading, columns, rows; ratios. Leaves: lines of a page; a mean and its interval.
+Never: waits for the last row: each is printed at once, so that a run that is stopped early has
+shown its results.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 from scipy import stats
 
 CONFIDENCE = 0.95
@@ -48,3 +51,10 @@ def rate(hits: int, runs: int, aim: Aim | None = None) -> str:
     missed = aim is not None and (high < aim.least or low > aim.most)
     figure = f"{100 * hits / runs:.1f} % ({low:.1f} to {high:.1f})"
     return f"{figure}, **missed**" if missed else figure
+
+
+def mean_ratio(logs: Sequence[float]) -> tuple[float, float, float]:
+    """The geometric mean of ratios, whose logarithms enter, and its 95 % interval by t."""
+    mean, error = float(np.mean(logs)), float(stats.sem(logs))
+    reach = float(stats.t.ppf((1 + CONFIDENCE) / 2, len(logs) - 1)) * error
+    return math.exp(mean), math.exp(mean - reach), math.exp(mean + reach)

@@ -8,59 +8,10 @@ source. Never: shows the workload the code of the clients.
 from __future__ import annotations
 
 import argparse
-import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from bench.incidents.provoke import dsn_of
-from bench.server import Server, running_server
-from pgassay.server.connection.session import connect
-from pgassay.server.owned.installation import embedded_installation, installation_at
-
-HERE = Path(__file__).parent
-DEBIAN = Path("/usr/lib/postgresql/15/bin")
-PREFIX = "%n [%p] %e %b %q%u@%d "
-SETTINGS = {
-    "shared_buffers": "64MB",
-    "shared_preload_libraries": "pg_stat_statements",
-    "log_min_duration_statement": "0",
-}
-
-
-@contextmanager
-def shop(programs: Path | None) -> Iterator[Server]:
-    """A server with the shop's tables, gone at the end."""
-    installation = embedded_installation(18) if programs is None else installation_at(programs)
-    with running_server(installation, SETTINGS) as server:
-        with connect(server.parameters, keeps_path=True, statement_limit_s=0) as session:
-            session.execute((HERE / "schema.sql").read_bytes())
-        yield server
-
-
-@contextmanager
-def clients(dsn: str, seconds: float, number: int) -> Iterator[subprocess.Popen[bytes]]:
-    """The shop's clients at work, ended at the end."""
-    words = [sys.executable, "-m", "bench.own_load.client", dsn]
-    words += ["--seconds", str(seconds), "--clients", str(number), "--pause", "0.02"]
-    at_work = subprocess.Popen(words)
-    try:
-        yield at_work
-        at_work.wait(seconds + 60)
-    finally:
-        at_work.terminate()
-        at_work.wait(30)
-
-
-def pgassay(*words: str | Path) -> str:
-    """What a command prints; the bench ends where it fails."""
-    command = [sys.executable, "-m", "pgassay", *map(str, words)]
-    done = subprocess.run(command, check=False, capture_output=True, text=True)
-    print("$ pgassay", *words, "\n", done.stdout, done.stderr, sep=" ", flush=True)
-    if done.returncode not in (0, 1):
-        raise SystemExit(done.returncode)
-    return done.stdout
+from bench.own_load.shop import DEBIAN, PREFIX, clients, logged, pgassay, shop
 
 
 def short(folder: Path, name: str, step_s: float) -> Path:
@@ -97,17 +48,14 @@ def main() -> None:
     asked.out.mkdir(parents=True, exist_ok=True)
     with shop(None if asked.embedded else asked.programs) as server:
         dsn = dsn_of(server)
-        statistics, logged = asked.out / "statistics", asked.out / "log"
-        (written,) = Path(server.facts.data_directory or "").parent.glob("*.log")
-        before = written.stat().st_size
-        with clients(dsn, asked.seconds + 20, asked.clients):
-            pgassay("draw", dsn, "--for", f"{asked.seconds:g}s", "--out", statistics)
+        statistics, of_log = asked.out / "statistics", asked.out / "log"
         log = asked.out / "server.log"
-        log.write_bytes(written.read_bytes()[before:])
-        pgassay("draw", dsn, "--log", log, "--prefix", PREFIX, "--trace", "--out", logged)
+        with logged(server, log), clients(dsn, asked.seconds + 60, asked.clients, 0.02):
+            pgassay("draw", dsn, "--for", f"{asked.seconds:g}s", "--out", statistics)
+        pgassay("draw", dsn, "--log", log, "--prefix", PREFIX, "--trace", "--out", of_log)
         check(statistics, asked.step)
-        check(logged, asked.step)
-        replay = short(logged, "replay.toml", asked.step)
+        check(of_log, asked.step)
+        replay = short(of_log, "replay.toml", asked.step)
         pgassay("run", replay, "--out", asked.out / "replay-run", "--plain")
 
 

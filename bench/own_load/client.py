@@ -1,7 +1,8 @@
 """A web shop's clients, as an application would be written: `python -m bench.own_load.client DSN`.
 
 Enters: a server with schema.sql, how many clients, how long, how long they think. Leaves: the load,
-and one line of JSON about it. Never: knows of pgassay.
+one line of JSON about it, and on request a log of its pages as pgbench -l writes one. Never: knows
+of pgassay.
 """
 
 from __future__ import annotations
@@ -11,8 +12,11 @@ import hashlib
 import json
 import multiprocessing
 import random
+import signal
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -115,6 +119,17 @@ def sales(session: Session, chance: random.Random) -> None:
     ).fetchall()
 
 
+def best_customers(session: Session, chance: random.Random) -> None:
+    """Who ordered most in a month, which takes memory to group."""
+    first = f"2025-{chance.randrange(1, 13):02d}-{chance.randrange(1, 28):02d}"
+    session.execute(
+        'SELECT customer_id, count(*) FROM "Order"'
+        " WHERE placed >= %s::date AND placed < %s::date + 30"
+        " GROUP BY customer_id ORDER BY count(*) DESC, customer_id LIMIT 10",
+        (first, first),
+    ).fetchall()
+
+
 PAGES: Sequence[tuple[Callable[[Session, random.Random], None], float]] = (
     (customer_page, 30),
     (product_page, 30),
@@ -124,21 +139,45 @@ PAGES: Sequence[tuple[Callable[[Session, random.Random], None], float]] = (
     (buy, 10),
     (ship, 6),
     (sales, 2),
+    (best_customers, 1),
 )
 
 
-def one_client(dsn: str, seed: int, until: float, pause_s: float) -> int:
-    """Runs pages until the time; returns how many."""
-    chance = random.Random(seed)
-    done = 0
+@dataclass(frozen=True)
+class Work:
+    """What one client does."""
+
+    dsn: str
+    number: int
+    seed: int
+    until: float
+    pause_s: float
+    log: Path | None
+    """Begins the names of the clients' logs."""
+
+
+def one_client(work: Work) -> int:
+    """Runs pages until the time, or SIGTERM; returns how many."""
+    chance = random.Random(work.seed * 1000 + work.number)
+    lines, told = list[str](), list[int]()
+    signal.signal(signal.SIGTERM, lambda number, frame: told.append(number))
     calls, weights = zip(*PAGES, strict=True)
-    with psycopg.connect(dsn, autocommit=True, application_name="shop") as session:
-        while time.time() < until:
-            chance.choices(calls, weights)[0](session, chance)
-            done += 1
-            if pause_s:
-                time.sleep(chance.expovariate(1 / pause_s))
-    return done
+    numbers = range(len(calls))
+    with psycopg.connect(work.dsn, autocommit=True, application_name="shop") as session:
+        while time.time() < work.until and not told:
+            (which,) = chance.choices(numbers, weights)
+            began = time.perf_counter_ns()
+            calls[which](session, chance)
+            took_us = (time.perf_counter_ns() - began) // 1000
+            seconds, fraction = divmod(time.time_ns(), 1_000_000_000)
+            place = f"{which} {seconds} {fraction // 1000}"
+            lines.append(f"{work.number} {len(lines)} {took_us} {place}\n")
+            if work.pause_s:
+                time.sleep(chance.expovariate(1 / work.pause_s))
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    if work.log is not None:
+        Path(f"{work.log}.{work.number + 1}").write_text("".join(lines))
+    return len(lines)
 
 
 def main() -> None:
@@ -149,14 +188,16 @@ def main() -> None:
     words.add_argument("--seconds", type=float, default=30)
     words.add_argument("--pause", type=float, default=0.0, help="mean seconds between two pages")
     words.add_argument("--seed", type=int, default=1)
+    words.add_argument("--log", type=Path, help="begins the names of logs as pgbench -l writes")
     asked = words.parse_args()
     until = time.time() + asked.seconds
     shares = [
-        (asked.dsn, asked.seed * 1000 + number, until, asked.pause)
+        Work(asked.dsn, number, asked.seed, until, asked.pause, asked.log)
         for number in range(asked.clients)
     ]
     with multiprocessing.Pool(asked.clients) as clients:
-        done = sum(clients.starmap(one_client, shares))
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # the clients end, and are waited for
+        done = sum(clients.map(one_client, shares, chunksize=1))
     print(json.dumps({"transactions": done, "tps": done / asked.seconds}))
 
 

@@ -24,11 +24,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import stats
 
 from bench import machine
 from bench.engine.processes import Shape, configuration, for_samplers
 from bench.server import Server
+from bench.tables import mean_ratio
 from pgassay import _core
 from pgassay.server.connection.session import connect
 from pgassay.server.protocol import SAMPLER_NAME
@@ -90,18 +90,14 @@ def take_turns(server: Server, scenario: str, clients: int, rounds: int) -> Turn
     load.stop()
     while not load.wait(60.0):
         pass
-    logs = _logs_of_ratios(load, turns)
-    mean, error = float(np.mean(logs)), float(stats.sem(logs))
-    reach = float(stats.t.ppf(0.975, len(logs) - 1)) * error
+    ratio = mean_ratio(_logs_of_ratios(load, turns))
     # Those who are stopped, and the sessions nobody asks, use nothing.
     own_s, *sessions_s = (now - then for now, then in zip(used, before, strict=True))
     seconds = rounds * _TURN_S
     return Turns(
         shape,
         rounds,
-        math.exp(mean),
-        math.exp(mean - reach),
-        math.exp(mean + reach),
+        *ratio,
         own_s / seconds,
         sum(sessions_s) / seconds,
     )
