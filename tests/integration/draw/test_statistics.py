@@ -115,6 +115,8 @@ def test_parameters_have_the_names_types_and_values_of_their_columns(drawn: Draw
     assert {(kind % 2 == 0) == fine for _, _, kind, _, fine in rows_of(insert)} == {True}
     limit = scenario(drawn, "SELECT id FROM orders").statements[0].parameters[1]
     assert (limit.role, limit.origin) == ("limit", Origin.TYPE)
+    of_a_view = scenario(drawn, "SELECT placed FROM sent").statements[0].parameters[0]
+    assert (of_a_view.column, of_a_view.origin) == ("shop.customer.email", Origin.ROWS)
     quoted = scenario(drawn, 'INSERT INTO "Order Line"').statements[0]
     assert quoted.parameters[1].column == 'shop."Order Line"."No"'
     assert "IN (:no" in scenario(drawn, "SELECT l.sku").statements[0].text

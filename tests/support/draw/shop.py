@@ -28,6 +28,7 @@ WITH_PARAMETERS: Sequence[tuple[str, Callable[[int], Sequence[Any]]]] = (
     ("SELECT 1 FROM orders WHERE about @> %s::jsonb", lambda n: ('{"colour": "c1"}',)),
     ("SELECT 1 FROM orders WHERE tags && %s::text[]", lambda n: (["a1"],)),
     ("SELECT 1 FROM orders WHERE status = %s AND customer = %s", lambda n: ("paid", n)),
+    ("SELECT placed FROM sent WHERE whose = %s", lambda n: (f"name{n}@example.org",)),
     (
         "INSERT INTO orders (id, customer, status, placed, note) VALUES (%s, %s, 'open', %s, %s)",
         lambda n: (uuid4(), n, "2026-01-05 10:00+00", None),

@@ -41,6 +41,7 @@ INSERT INTO orders (customer, status, placed, tags, about, note)
 INSERT INTO "Order Line" SELECT id, n, 'sku' || n, n * 1.5 FROM orders, generate_series(1, 2) AS n;
 INSERT INTO event SELECT n, '2026-01-01'::timestamptz + n * interval '15 minutes', n % 10, n / 3.0, n % 2 = 0 FROM generate_series(1, 5000) AS n;
 INSERT INTO friend SELECT n, 1 + n % 400 FROM generate_series(1, 400) AS n;
+CREATE VIEW sent AS SELECT o.id AS number, c.email AS whose, o.placed FROM orders o JOIN customer c ON c.id = o.customer;
 GRANT ALL ON ALL TABLES IN SCHEMA shop TO app;
 GRANT ALL ON ALL SEQUENCES IN SCHEMA shop TO app;
 ANALYZE;

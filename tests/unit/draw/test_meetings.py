@@ -90,6 +90,23 @@ def test_a_parameter_meets_the_column_that_it_is_compared_with(
     assert said(text) == expected
 
 
+def test_a_column_of_a_view_is_that_of_the_table_below_it() -> None:
+    tree = parsed(
+        "SELECT 1 FROM late v JOIN items i ON i.id = v.number WHERE number = $1 AND n = $2"
+    )
+    view = parsed("SELECT o.id AS number, count(*) AS n FROM shop.orders o GROUP BY o.id")
+    found = meetings_of(
+        tree,
+        lambda table: TABLES.get(table.name),
+        lambda table: view if table.name == "late" else None,
+    )
+    column, of_a_count = (one.column for one in found.meetings)
+    assert column is not None
+    assert (column.table, column.name) == (TableName("shop", "orders"), "id")
+    assert of_a_count is None
+    assert [table.name for table in found.tables] == ["late", "orders", "items"]
+
+
 def test_a_column_that_may_be_of_two_tables_is_not_guessed() -> None:
     assert said("SELECT 1 FROM unknown, orders WHERE elsewhere = $1") == ["= elsewhere"]
 

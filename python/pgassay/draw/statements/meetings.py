@@ -6,7 +6,7 @@ Never: asks a server, or gives a column that it is not sure of.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from pgassay.draw.statements.parsing import Node, ast, children
@@ -48,10 +48,17 @@ class Met:
     """In their order, each once; no common table expressions."""
 
 
-def meetings_of(tree: Node, columns_of: ColumnsOf = lambda _: None) -> Met:
+ViewOf = Callable[[TableName], Node | None]
+"""The query of a view; None of a table, or where it is not known."""
+
+
+def meetings_of(
+    tree: Node, columns_of: ColumnsOf = lambda _: None, view_of: ViewOf = lambda _: None
+) -> Met:
     """Returns what the parameters of a statement meet; `columns_of` says what a table has, without
-    which a column is sure where it has its table's name or there is one table."""
-    walk = _Walk()
+    which a column is sure where it has its table's name or there is one table. A view is what its
+    query is."""
+    walk = _Walk(view_of)
     walk.statement(tree, Scope(columns_of))
     found = tuple(walk.found[number] for number in sorted(walk.found))
     return Met(found, tuple(dict.fromkeys(walk.tables)))
@@ -60,7 +67,8 @@ def meetings_of(tree: Node, columns_of: ColumnsOf = lambda _: None) -> Met:
 class _Walk:
     """One way through a tree."""
 
-    def __init__(self) -> None:
+    def __init__(self, view_of: ViewOf) -> None:
+        self._view_of = view_of
         self.found: dict[int, Meeting] = {}
         self.tables: list[TableName] = []
 
@@ -165,8 +173,12 @@ class _Walk:
     def _from(self, node: Node, scope: Scope) -> None:
         if isinstance(node, ast.RangeVar):
             occurrence = scope.add_table(node)
-            if occurrence is not None:
-                self.tables.append(occurrence.table)
+            if occurrence is None:
+                return
+            self.tables.append(occurrence.table)
+            if (view := self._view_of(occurrence.table)) is not None:
+                given = self.statement(view, Scope(scope.columns_of, scope.numbers))
+                scope.sources[node.alias.aliasname if node.alias else node.relname] = given
         elif isinstance(node, ast.JoinExpr):
             self._from(node.larg, scope)
             self._from(node.rarg, scope)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import psycopg
 
+from pgassay.draw.statements.parsing import Node, Unparsable, parsed
 from pgassay.draw.statements.scopes import TableName
 from pgassay.server.protocol import Connection
 from pgassay.server.statements import statement
@@ -79,6 +80,22 @@ class Catalogue:
         """Returns the names of a table's columns in their order; None where there is none."""
         found = self.table(path, name)
         return None if found is None else [one.name for one in found.columns]
+
+    def view_of(self, path: str, name: TableName) -> Node | None:
+        """Returns the query of a view, whose tables have their schemas; None where the name means
+        none. Raises psycopg.Error."""
+        found = self.table(path, name)
+        if found is None or found.kind != "v":
+            return None
+        with self._session.transaction():
+            self._session.execute(statement("drawing/use_path"), ("",), prepare=False)
+            row = self._session.execute(
+                statement("drawing/view"), (found.oid,), prepare=False
+            ).fetchone()
+        try:
+            return parsed(row[0]) if row and row[0] else None
+        except Unparsable:  # of a version that the parser does not know
+            return None
 
     def _read(self, path: str, name: TableName) -> Table | None:
         parts = [part for part in name if part is not None]

@@ -110,7 +110,11 @@ class Selection:
             return prepared
         text, types = prepared.text, prepared.types
         tree = parsed(text)
-        met = meetings_of(tree, lambda name: self._catalogue.columns_of(path, name))
+        met = meetings_of(
+            tree,
+            lambda name: self._catalogue.columns_of(path, name),
+            lambda name: self._catalogue.view_of(path, name),
+        )
         tables = {
             name: found for name in met.tables if (found := self._catalogue.table(path, name))
         }
