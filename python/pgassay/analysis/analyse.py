@@ -38,6 +38,7 @@ from pgassay.analysis.methods.tables import method_cells
 from pgassay.analysis.model import Analysis, Answer, Behaviour, Explanation, RunFacts, RunNoise
 from pgassay.analysis.noise.aa_run import calibrate, noise_floor
 from pgassay.analysis.profiles.functions import profiles_of
+from pgassay.analysis.queries.replayed import replayed_statements
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.sampled.by_load import load_profiles
 from pgassay.analysis.sampled.host_figures import knobs_of, sampled_of
@@ -103,6 +104,7 @@ def analyse(
         [seen for one in valid for seen in one.plans],
         profiles,
         even,
+        summaries,
     )
     return Analysis(
         answer=answer,
@@ -211,10 +213,11 @@ def explanation_of(
     plans: Sequence[SeenPlan] = (),
     profiles: StoredProfiles | None = None,
     series: Sequence[EvenSeries] = (),
+    trials: Sequence[TrialFile] = (),
 ) -> Explanation:
     """Return what was sampled by arm: signals, the host, the waits, the USE, RED and LTES tables,
-    the statements of the load with their times and plans, and the arms' profiles. No verdict rests
-    on it."""
+    the statements of the load or of the trace with their times and plans, and the arms' profiles.
+    No verdict rests on it."""
     arms = by_arm([arm.id for arm in plan.arms], signals)
     withdrawn = {(c.factor, c.level) for c in answer.verdicts() if c.withdrawn is not None}
     tps = {arm.id: arm.means.get("tps") for arm in answer.arms}
@@ -231,6 +234,7 @@ def explanation_of(
         ),
         buffer_cache=buffer_caches(arms),
         statement_use=statement_use(plan, statements, signals, facts.statements, withdrawn),
+        trace_statements=replayed_statements(plan, trials, withdrawn),
         plans=plans_by_arm(plan.arms, plans),
         profiles=None if profiles is None else profiles_of(profiles, plan, tps),
         warnings=(

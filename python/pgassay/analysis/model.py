@@ -284,6 +284,8 @@ class Explanation:
     """What shared_buffers held, by arm."""
     statement_use: tuple[StatementUse, ...] = ()
     """What each statement of the load takes, by arm."""
+    trace_statements: QuerySet | None = None
+    """The statements of a trace that every trial replayed; None of another load."""
     plans: tuple[StatementPlans, ...] = ()
     """The plans of the scenarios' statements, those that differ between arms first."""
     profiles: Profiles | None = None

@@ -185,6 +185,8 @@ def test_an_experiment_replays_the_same_trace_in_every_trial_and_keeps_nothing_o
     assert shown.returncode == 0, shown.stderr
     text = (tmp_path / "report.md").read_text()
     assert "replay of 301 statements in 3 sessions" in text
+    assert "| 0 SELECT | work_mem = 8MB | 300 |" in text
+    assert "| 1 SELECT" not in text, "as at the source, it always fails"
     kept = [path for path in run.rglob("*") if path.is_file()]
     assert not [path for path in kept if SECRET.encode() in path.read_bytes()]
 

@@ -6,9 +6,11 @@ from dataclasses import replace
 
 import pytest
 
+from pgassay.analysis.compare.model import Verdict
 from pgassay.analysis.measures.model import TrialSignals
 from pgassay.analysis.measures.signals import buffer_caches, by_arm
 from pgassay.analysis.measures.statements import TrialStatements
+from pgassay.analysis.queries.model import QueryEffect, QuerySet
 from pgassay.analysis.statements.use import plans_by_arm, statement_use
 from pgassay.findings.registry import find
 from pgassay.report.context import ReportContext
@@ -107,3 +109,29 @@ def test_a_run_without_them_has_no_such_sections(context: ReportContext) -> None
     page = render_html(replace(context, analysis=analysis, findings=find(analysis, context.facts)))
     for anchor in ("statements", "plans", "buffer-cache"):
         assert f'id="{anchor}"' not in page
+
+
+def of_trace(query: str, ms: float, weight: float, verdict: Verdict) -> QueryEffect:
+    ends = (100.0 * (ms - 1.01), 100.0 * (ms - 0.99))
+    level = ("max_wal_size", "32MB", "4GB")
+    change = 100.0 * (ms - 1.0)
+    return QueryEffect(query, *level, 6, 1.0, ms, change, ends, ends, verdict, 0.02, weight)
+
+
+def test_statements_of_a_trace_stand_by_the_time_that_they_gain_or_lose(
+    context: ReportContext,
+) -> None:
+    effects = (
+        of_trace("3 UPDATE", 0.8, 10.0, Verdict.BETTER),
+        of_trace("1 SELECT", 1.3, 1000.0, Verdict.WORSE),
+        *(of_trace(f"{number} SELECT", 1.0, 9.0, Verdict.EQUIVALENT) for number in range(10, 32)),
+    )
+    found = QuerySet(0.02, 24, True, (), effects)
+    analysis = changed(context.analysis, trace_statements=found)
+    text = render_markdown(replace(context, analysis=analysis))
+    part = text[text.index("Statements of the trace") :]
+    rows = [line.split(" | ") for line in part.splitlines() if " | max_wal_size = 4GB | " in line]
+    assert rows[0][0] == "| 1 SELECT"
+    assert rows[0][-3:-1] == ["+300 ms", "worse"]
+    assert rows[1][0] == "| 3 UPDATE"
+    assert "24 statements, 2 differ" in part

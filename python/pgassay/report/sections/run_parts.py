@@ -31,6 +31,7 @@ from pgassay.report.sections.behaviour import (
     plans,
     speed,
     statements,
+    trace_statements,
     waits,
 )
 from pgassay.report.sections.classic import classic
@@ -74,6 +75,7 @@ RUN_PARTS: tuple[tuple[str, tuple[Section, ...]], ...] = (
             waits.waits,
             infrastructure.infrastructure,
             speed.speed,
+            trace_statements.trace_statements,
             statements.statements,
             plans.plans,
             checkpoints.checkpoints,

@@ -54,6 +54,24 @@ class Slice(Stored):
     latency_ms: Latency
 
 
+class ReplayedStatement(Stored):
+    """A statement of a replayed trace, by its number there: those that took most time have one."""
+
+    number: int
+    word: str
+    """The first of its text."""
+    count: int
+    failed: int
+    mean_ms: Number | None = None
+    """Response time of those that succeeded; None where none did."""
+
+
+class Replay(Part):
+    """What a load has that replays a trace."""
+
+    statements: Items[ReplayedStatement] = ()
+
+
 class Load(Part):
     """The load's result (`pgassay.load/1`)."""
 
@@ -62,6 +80,7 @@ class Load(Part):
     backend: str | None = None
     latency_ms: Latency = Latency()
     client_cpu_s: Number | None = None
+    replay: Replay | None = None
 
     @property
     def measured(self) -> tuple[Step, ...]:
