@@ -51,6 +51,7 @@ from pgassay.analysis.verdicts.checkpoint_cost import checkpoint_cost_caveats
 from pgassay.analysis.verdicts.collapses import unseen_collapses
 from pgassay.analysis.verdicts.drift import drift_caveats, server_caveats, unlike_server_caveats
 from pgassay.analysis.verdicts.idle_rounds import round_caveats
+from pgassay.analysis.verdicts.left_out_queries import left_out_query_caveats
 from pgassay.analysis.verdicts.left_out_trials import idle_trial_caveats, lost_trial_caveats
 from pgassay.analysis.verdicts.losses import losses_of
 from pgassay.analysis.verdicts.other_programs import other_program_caveats
@@ -163,6 +164,7 @@ def answer_of(
             *not_in_force_caveats(plan, (*trials, *found.invalid_trials)),
             *unfinished_caveats(judged.missing),
             *failure_caveats(plan, trials),
+            *left_out_query_caveats(plan, trials),
             *run_caveats(plan, trials, comparisons, found.blocks, found.invalid_trials),
         ),
     )

@@ -26,6 +26,10 @@ COMMANDS = {
     "new": ("new.command", "Write an experiment file, by a few questions or by flags."),
     "run": ("run.command", "Run an experiment and report its verdict."),
     "plan": ("plan.command", "Show what `run` would do: arms, order, changes, time and risks."),
+    "queries": (
+        "queries.command",
+        "Run a folder of queries under each arm: which get faster, which slower.",
+    ),
     "report": ("report", "Analyse a stored run again and write its report."),
     "compare": ("compare", "Compare stored runs that were made apart, not randomised together."),
     "history": ("history", "Show how runs of one experiment changed over weeks, and since when."),

@@ -16,7 +16,7 @@ from dataclasses import replace
 
 from pgassay.errors import SpecError
 from pgassay.plan.factorial.combinations import combine
-from pgassay.plan.model import Arm, Endpoint, Factor, Plan, PlannedTrial, Replayed
+from pgassay.plan.model import Arm, Endpoint, Factor, Plan, PlannedTrial
 from pgassay.plan.modes import BLOCKS, DUET, SWITCHBACK, blocks_of, choose_mode
 from pgassay.plan.orders import balanced_orders, directories, plot_orders
 from pgassay.plan.plots import choose_plots, restarts_every_trial, whole_plots
@@ -24,10 +24,12 @@ from pgassay.plan.risks import find_risks, overridden_settings
 from pgassay.plan.server_settings import as_applied, refuse_changes
 from pgassay.plan.steps import Step, steps_of
 from pgassay.plan.switchback import alternating_trials, long_slice, slice_lengths
+from pgassay.plan.whole_loads import QuerySet, Replayed
 from pgassay.refusals.refusal import UnfitValue
 from pgassay.spec.endpoints import endpoint_metrics
 from pgassay.spec.experiment import Spec
 from pgassay.spec.factors import kinds
+from pgassay.spec.load.of_queries import counted_of, executions_of
 from pgassay.spec.server.reset import ResetLevel
 from pgassay.spec.stopping import stopping_of
 
@@ -107,16 +109,18 @@ def _experiment(spec: Spec, *, calibrates: bool) -> Plan:
     )
     steps = steps_of(load)
     mode = choose_mode(spec.file, factors)
-    least, most = blocks_of(design, mode.name)
+    # A trial of a query set has one arm, also where those of a block run at once.
+    of_trials = mode.name if spec.file.workload.queries is None else BLOCKS
+    least, most = blocks_of(design, of_trials)
     # Without a verdict there is nothing that could end the run early.
     only_describes = bool(factors) and all(factor.describes for factor in factors)
     most = least if only_describes else most
     factors = as_applied(factors, mode.name)
     refuse_changes(spec.file, factors, mode)
     arms = _arms(factors, combined.levels)
-    risks = find_risks(spec.file, spec.workload, combined.resolution, mode.name, len(arms))
+    risks = find_risks(spec.file, spec.workload, combined.resolution, of_trials, len(arms))
     risks = (*overridden_settings(spec, mode.name), *risks)
-    if mode.name in (SWITCHBACK, DUET):
+    if of_trials in (SWITCHBACK, DUET):
         measured_s = sum(step.duration_s for step in steps if step.measured)
         later_s = (
             long_slice(design.slice, measured_s, len(arms)) if mode.name == SWITCHBACK else None
@@ -152,6 +156,7 @@ def _experiment(spec: Spec, *, calibrates: bool) -> Plan:
         held_mode=mode.name if calibrates else BLOCKS,
         endpoints=() if only_describes else _endpoints(spec),
         replay=_replay(spec),
+        queries=_queries(spec),
     )
 
 
@@ -160,6 +165,13 @@ def _replay(spec: Spec) -> Replayed | None:
     if facts is None:
         return None
     return Replayed(facts.statements, facts.sessions, spec.file.load.speed)
+
+
+def _queries(spec: Spec) -> QuerySet | None:
+    if spec.file.workload.queries is None:
+        return None
+    load = spec.file.load
+    return QuerySet(len(spec.workload.scenarios), counted_of(load), executions_of(load))
 
 
 def _endpoints(spec: Spec) -> tuple[Endpoint, ...]:

@@ -15,6 +15,7 @@ from typing import Any
 from pgassay.language import Message
 from pgassay.notes import Note
 from pgassay.plan.steps import Step, shuffled
+from pgassay.plan.whole_loads import QuerySet, Replayed
 from pgassay.quantities import LoadUnit
 from pgassay.spec.factors.kinds import KINDS, SESSION, Applied
 from pgassay.spec.stopping import sequential_looks, stopping_of
@@ -137,24 +138,6 @@ class Gate:
 
 
 @dataclass(frozen=True)
-class Replayed:
-    """The trace that every trial replays."""
-
-    statements: int
-    sessions: int
-    speed: float | None
-    """Times as fast as at the source; None for no pauses."""
-
-    def described(self) -> Note:
-        """Returns a line such as `replay of 900 statements in 12 sessions, speed 1`."""
-        statements = Note.of("plan/replay-statements", n=self.statements)
-        sessions = Note.of("plan/replay-sessions", n=self.sessions)
-        if self.speed is None:
-            return Note.of("plan/replay-unpaced", statements=statements, sessions=sessions)
-        return Note.of("plan/replay", statements=statements, sessions=sessions, speed=self.speed)
-
-
-@dataclass(frozen=True)
 class Plan:
     """The whole design of an experiment, up to the last block that may be needed."""
 
@@ -196,8 +179,8 @@ class Plan:
     held_mode: str = "blocks"
     """Of an A/A run: the experiment's own mode; "blocks" in plans of old versions."""
     mode: str = "blocks"
-    """"blocks": one arm per trial; "switchback": all arms alternate in every trial; "duet": the
-    same, with one server per arm."""
+    """"blocks": one arm per trial; "switchback": all arms alternate in every trial, or of a query
+    set from execution to execution; "duet": the same as the former, with one server per arm."""
     mode_reason: Note | None = None
     modes_refused: Mapping[str, Note] = field(default_factory=dict)
     """Mode → why it is not valid for this experiment."""
@@ -214,6 +197,7 @@ class Plan:
     dropped: Mapping[str, int] = field(default_factory=dict)
     """Arm → the last block that has it: its verdicts were reached while others were open."""
     replay: Replayed | None = None
+    queries: QuerySet | None = None
 
     @property
     def stops(self) -> str:
@@ -258,7 +242,13 @@ class Plan:
     @property
     def alternates(self) -> bool:
         """Whether arms alternate within a trial."""
-        return self.mode in ("switchback", "duet")
+        return self.mode in ("switchback", "duet") and self.queries is None
+
+    @property
+    def together(self) -> bool:
+        """Whether the trials of a block are carried out at once: each query is executed in all
+        arms, by one session, before the next."""
+        return self.mode == "switchback" and self.queries is not None
 
     @property
     def drops_arms(self) -> bool:

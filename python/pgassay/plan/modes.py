@@ -58,6 +58,8 @@ def choose_mode(file: ExperimentFile, factors: Sequence[Factor]) -> ChosenMode:
         if asked in (SWITCHBACK, DUET):
             raise Refusal("no-factor-to-alternate")
         return ChosenMode(BLOCKS, Note("plan/single-arm"))
+    if file.workload.queries is not None:
+        return _mode_of_queries(file, factors)
     problem = why_no_switchback(file, factors)
     problems = {SWITCHBACK: problem, DUET: why_no_duet(file, factors)}
     refused = {name: why for name, why in problems.items() if why is not None}
@@ -81,6 +83,30 @@ def choose_mode(file: ExperimentFile, factors: Sequence[Factor]) -> ChosenMode:
         case _:
             why = Note("plan/blocks-or-duet" if may_be_a_duet else "plan/blocks")
             return ChosenMode(BLOCKS, why, refused)
+
+
+def _mode_of_queries(file: ExperimentFile, factors: Sequence[Factor]) -> ChosenMode:
+    """Arms that differ in what a session sets or sends alternate from execution to execution, but
+    where the file asks for blocks."""
+    problems = (_why_not_together(one, file) for one in factors)
+    problem = next((one for one in problems if one is not None), None)
+    if problem is None and file.target.fleet is not None:
+        problem = Note("plan/queries-of-a-fleet")
+    if "mode" in file.design.model_fields_set and file.design.mode == "blocks":
+        return ChosenMode(BLOCKS, Note("plan/as-asked"))
+    if problem is None:
+        return ChosenMode(SWITCHBACK, Note("plan/queries-together"))
+    if file.design.mode == "switchback":
+        raise Refusal("mode-not-valid", why=problem)
+    return ChosenMode(BLOCKS, Note("plan/queries-in-blocks", {"problem": problem}))
+
+
+def _why_not_together(factor: Factor, file: ExperimentFile) -> Note | None:
+    if takes_reloads(factor) or takes_writes(factor):
+        problem: Note | None = Note("plan/not-of-a-session")
+    else:
+        problem = _why_not(factor, file.load, file.target)
+    return problem and Note("plan/of-factor", {"name": factor.name, "problem": problem})
 
 
 def blocks_of(design: DesignTable, mode: str) -> tuple[int, int]:

@@ -17,6 +17,7 @@ from pgassay.plan.switchback import LONG_S, ROUNDS_OF_LONG, long_slice, slice_le
 from pgassay.spec.arms import specs_of_arms
 from pgassay.spec.experiment import Spec
 from pgassay.spec.factors.kinds import Written, written_factors
+from pgassay.spec.load.of_queries import ASSUMED_S, executions_of
 from pgassay.spec.model import DesignTable, ExperimentFile
 from pgassay.spec.reading.units import to_base
 from pgassay.spec.secrets.redaction import secret_line
@@ -71,7 +72,11 @@ def find_risks(
         + (_no_equivalence(file, steps, arms) if mode == SWITCHBACK else [])
         + (_side_by_side(file, factors) if mode == DUET else [])
         + _ordered_steps(steps, file.load.order)
-        + _short_steps(steps)
+        + (
+            _short_steps(steps)
+            if file.workload.queries is None
+            else _time_of_queries(file, workload)
+        )
         + _secrets(workload)
     )
 
@@ -92,6 +97,12 @@ def overridden_settings(spec: Spec, mode: str) -> tuple[Note, ...]:
 
 def _resets(level: ResetLevel) -> list[Note]:
     return [Note("plan/reset-level", {"level": level, "differs": one}) for one in level.differs]
+
+
+def _time_of_queries(file: ExperimentFile, workload: Workload) -> list[Note]:
+    count = len(workload.scenarios) * executions_of(file.load)
+    values = {"assumed_s": ASSUMED_S, "most_s": count * file.load.timeout}
+    return [Note("plan/time-of-queries", values)]
 
 
 def _few_trials(design: DesignTable) -> list[Note]:

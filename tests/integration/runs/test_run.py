@@ -235,18 +235,18 @@ import os, signal, sys, weakref
 import pgassay.trials.run.block as block
 from pgassay.cli.main import main
 
-run_trial, Mark = block.run_trial, type("Mark", (), {})
+run_trials, Mark = block.run_trials, type("Mark", (), {})
 
-def run(trial, context, **how):
-    done = run_trial(trial, context, **how)
-    if trial.number == 2:
+def run(trials, context, **how):
+    done = run_trials(trials, context, **how)
+    if trials[0].number == 2:
         mark = Mark()
         finding = weakref.ref(mark, lambda _: os.kill(os.getpid(), signal.SIGHUP))
         del mark
         print("the exception was discarded", file=sys.stderr)
     return done
 
-block.run_trial = run
+block.run_trials = run
 main()
 """
 

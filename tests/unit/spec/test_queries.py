@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from pgassay.plan.design import make_plan
+from pgassay.plan.store import plan_from_json, plan_to_json
 from pgassay.spec.parse import load_spec
 from pgassay.spec.stored import WORKLOAD_COPY, materials_to_json
 from support.refusals import refused
@@ -99,3 +100,36 @@ def test_its_keys_are_refused_without_a_query_set(tmp_path: Path) -> None:
     path.write_text('[workload]\nuse = "payments"\n[design]\nmetric = "queries_mean"\n')
     with refused("queries-have-their-metric"):
         load_spec(path)
+
+
+@pytest.mark.parametrize(
+    ("more", "mode", "together"),
+    [
+        ('[factors.postgres]\nwork_mem = ["4MB", "64MB"]\n', "switchback", True),
+        ('[factors.scenarios]\na = ["", "b.sql"]\n', "switchback", True),
+        ('[factors.postgres]\nmax_wal_size = ["1GB", "2GB"]\n', "blocks", False),
+        ('[factors.schema]\ni = ["", "CREATE INDEX ON t (a)"]\n', "blocks", False),
+        (
+            '[factors.postgres]\nwork_mem = ["4MB", "64MB"]\n[design]\nmode = "blocks"\n',
+            "blocks",
+            False,
+        ),
+    ],
+)
+def test_arms_that_a_session_can_set_run_at_once(
+    tmp_path: Path, more: str, mode: str, together: bool
+) -> None:
+    (tmp_path / "b.sql").write_text("SELECT 2")
+    spec = load_spec(written(tmp_path, {"a.sql": "SELECT 1"}, FILE + more))
+    plan = make_plan(spec)
+    assert (plan.mode, plan.together, plan.alternates) == (mode, together, False)
+    assert len(plan.block(1)) == 2
+    assert plan_from_json(plan_to_json(plan)) == plan
+    stored = load_spec(tmp_path / "lab.toml", mode=plan.mode)
+    assert make_plan(stored).mode == mode
+
+
+def test_blocks_that_are_asked_for_as_a_switchback_say_why_not(tmp_path: Path) -> None:
+    more = '[factors.postgres]\nmax_wal_size = ["1GB", "2GB"]\n[design]\nmode = "switchback"\n'
+    with refused("mode-not-valid"):
+        make_plan(load_spec(written(tmp_path, {"a.sql": "SELECT 1"}, FILE + more)))

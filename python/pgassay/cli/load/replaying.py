@@ -19,8 +19,8 @@ from pgassay.cli.load.options import LoadOptions
 from pgassay.cli.load.result import check_intervals_file, interval_objects, write_intervals
 from pgassay.cli.terminal.console import err, out, warn
 from pgassay.errors import ExitCode
-from pgassay.plan.model import Replayed
 from pgassay.plan.steps import Step
+from pgassay.plan.whole_loads import Replayed
 from pgassay.refusals.refusal import Refusal
 from pgassay.server.protocol import ConnectionParameters
 from pgassay.spec.load.replayed import as_step, trace_of

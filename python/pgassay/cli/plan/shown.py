@@ -188,6 +188,8 @@ def _print_load(spec: Spec, drawn: Plan) -> None:
         labelled("load      ", generators.described)
     if command is not None:
         labelled("load      ", shlex.join(command))
+    elif drawn.queries is not None:
+        labelled("load      ", str(drawn.queries.described()))
     elif drawn.replay is not None:
         labelled("load      ", str(drawn.replay.described()))
     else:

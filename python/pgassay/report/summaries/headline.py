@@ -148,8 +148,9 @@ def _means(context: ReportContext) -> Iterator[tuple[str, str]]:
 
 def load(plan: Plan) -> str:
     """Return the load of a plan, such as `8 clients`, or `4, 8, 16 clients`, or a replay."""
-    if plan.replay is not None:
-        return str(plan.replay.described())
+    for whole in (plan.replay, plan.queries):
+        if whole is not None:
+            return str(whole.described())
     measured = [step for step in plan.steps if step.measured]
     clients = dict.fromkeys(step.clients for step in measured)
     rates = [decimals(one, "g") for one in dict.fromkeys(step.rate for step in measured) if one]

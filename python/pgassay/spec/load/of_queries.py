@@ -12,10 +12,14 @@ ASSUMED_S = 0.5
 """Of an execution, before one has been measured."""
 
 
+def counted_of(load: LoadTable) -> int:
+    """Returns how many executions of each query count, in a session and a trial of one arm."""
+    return load.repeats if load.caches == "warm" else 1
+
+
 def executions_of(load: LoadTable) -> int:
-    """Returns how often a session runs each query in a trial of one arm: with warm caches once
-    more than what counts."""
-    return load.repeats + 1 if load.caches == "warm" else 2
+    """Returns how many there are: one more, which gives the plan."""
+    return counted_of(load) + 1
 
 
 def as_step_of_queries(load: LoadTable, queries: int) -> LoadTable:

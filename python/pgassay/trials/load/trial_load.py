@@ -6,7 +6,7 @@ Never: starts it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -18,6 +18,7 @@ from pgassay.server.hosts.placement import NOWHERE, Placement
 from pgassay.server.protocol import ConnectionParameters
 from pgassay.spec.arms import spec_of_arm
 from pgassay.spec.experiment import Spec
+from pgassay.spec.load.of_queries import counted_of
 from pgassay.spec.load.replayed import trace_of
 from pgassay.spec.load.table import LoadTable
 from pgassay.trials.load.engine import LoadRequest, as_the_client
@@ -62,6 +63,13 @@ class TrialLoad(Protocol):
         """Returns what a `TrialRecord` has of this kind of load alone, by field."""
 
 
+class ArmsAtOnce(Protocol):
+    """A load that has run several arms."""
+
+    def of_arm(self, arm: str) -> tuple[dict[str, Any], Columns, dict[str, Any]]:
+        """Returns what `run`, `intervals` and `stored` return, of one arm."""
+
+
 def open_trial_load(
     trial: PlannedTrial,
     whole: Spec,
@@ -70,10 +78,13 @@ def open_trial_load(
     output: Callable[[int], Path],
     placement: Placement,
     generators: Generators,
+    beside: Sequence[PlannedTrial] = (),
 ) -> TrialLoad:
-    """Opens the load of one trial; `output` makes the folder of a trial's own files.
+    """Opens the load of one trial, or of all trials of a block that are carried out at once;
+    `output` makes the folder of a trial's own files.
 
-    `servers` are those of the trial by arm: one alone, or one for each arm. Raises GeneratorLost.
+    `beside` are the others of those. `servers` are those of the trial by arm: one alone, or one for
+    each arm. Raises GeneratorLost.
     """
     clients = {
         arm: as_the_client(server, spec_of_arm(whole, plan.arm(arm).by_kind).file.load)
@@ -84,7 +95,7 @@ def open_trial_load(
     if spec.file.load.replay is not None:
         return _open_replay(spec, connection, placement)
     if spec.file.workload.queries is not None:
-        return _open_queries(trial, whole, plan, connection, placement)
+        return _open_queries([trial, *beside], whole, plan, servers, placement)
     if spec.file.load.command is None:
         of_arms = clients if plan.side_by_side else None
         asked = replace(engine_request(trial, whole, plan, placement), servers=of_arms)
@@ -124,10 +135,10 @@ def _open_replay(spec: Spec, connection: ConnectionParameters, placement: Placem
 
 
 def _open_queries(
-    trial: PlannedTrial,
+    trials: Sequence[PlannedTrial],
     whole: Spec,
     plan: Plan,
-    connection: ConnectionParameters,
+    servers: Mapping[str, ConnectionParameters],
     placement: Placement,
 ) -> TrialLoad:
     # Loads of scripts do without what reads rows of parameters.
@@ -135,20 +146,28 @@ def _open_queries(
     from pgassay.trials.load.query_set.runner import ArmQueries
     from pgassay.trials.load.query_set.texts import sent
 
-    arm = plan.arm(trial.arm)
-    spec = spec_of_arm(whole, arm.by_kind)
-    load, scenarios = spec.file.load, spec.workload.scenarios
+    arms = [plan.arm(one.arm) for one in trials]
+    specs = [spec_of_arm(whole, arm.by_kind) for arm in arms]
+    load = specs[0].file.load
     request = QueryRequest(
-        arms=[ArmQueries(arm.id, {one.name: sent(one) for one in scenarios})],
-        scenarios=scenarios,
+        arms=[
+            ArmQueries(
+                arm.id,
+                {one.name: sent(one) for one in spec.workload.scenarios},
+                arm.session_settings,
+            )
+            for arm, spec in zip(arms, specs, strict=True)
+        ],
+        scenarios=specs[0].workload.scenarios,
         clients=load.clients[0],
-        repeats=load.repeats if load.caches == "warm" else 1,
+        repeats=counted_of(load),
         timeout_s=load.timeout,
         is_warm=load.caches == "warm",
         reads_only=whole.file.loads_existing,
-        seed=plan.trial_seed(trial.block),
+        seed=plan.trial_seed(trials[0].block),
     )
-    return QueryLoad(request, connection, placement.client)
+    (server,) = servers.values()
+    return QueryLoad(request, as_the_client(server, whole.file.load), placement.client)
 
 
 def engine_request(

@@ -10,7 +10,8 @@ or kernel showed them; the analysis takes differences.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import pyarrow as pa
 
@@ -153,6 +154,14 @@ waits are summed by the second: `count` of them, figures added up, the largest a
 
 ROWS_AT_ONCE = 20_000
 _PACKING = pa.ipc.IpcWriteOptions(compression="zstd")
+
+
+def without_samples(fingerprint: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the fields of a `TrialRecord` for what was sampled, with nothing in them: where arms
+    ran at once nobody can say which of them a sample is of."""
+    tables = {"waits": WAITS, "counters": COUNTERS, "host": COUNTERS}
+    kept = {name: one for name, one in fingerprint.items() if name != "processors"}
+    return {**{name: PackedTables(schema) for name, schema in tables.items()}, "fingerprint": kept}
 
 
 class PackedTables:

@@ -7,12 +7,12 @@ Never: stores a record, or runs a trial a third time, but for one that lost a lo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from pgassay.plan.model import Plan, PlannedTrial
 from pgassay.trials.load.group import GeneratorLost
 from pgassay.trials.model.record import TrialRecord, Validity
-from pgassay.trials.run.trial import TrialContext, run_trial
+from pgassay.trials.run.trial import TrialContext, run_trials
 
 
 def run_block(
@@ -23,20 +23,31 @@ def run_block(
     A trial whose number is among those stored has no record: it is not run again.
     """
     plan, known = context.plan, dict(stored)
-    for trial in plan.block(block):
-        resumed = trial.number - 1 in stored
-        record = None
-        if trial.number not in known:
-            record = _carried_out(trial, context, resumed=resumed)
+    for trial, record in _each(plan.block(block), context, known):
         yield trial, record
         if record is not None:
             known[trial.number] = record.validity
             _warn(record, "it is run again at the end of its block", context)
-    for again in repeats_in(plan, block, known):
-        record = _carried_out(again, context) if again.number not in known else None
+    for again, record in _each(repeats_in(plan, block, known), context, known):
         yield again, record
         if record is not None:
             _warn(record, "its block stays incomplete", context)
+
+
+def _each(
+    trials: Sequence[PlannedTrial], context: TrialContext, known: Mapping[int, Validity]
+) -> Iterator[tuple[PlannedTrial, TrialRecord | None]]:
+    """Every trial with its record; those that are carried out at once are by the time of the
+    first."""
+    stored = frozenset(known)
+    done: dict[int, TrialRecord] = {}
+    for trial in trials:
+        if trial.number not in stored and trial.number not in done:
+            new = [one for one in trials if one.number not in stored]
+            group = new if context.plan.together else [trial]
+            resumed = trial.number - 1 in stored
+            done |= {one.number: one for one in _carried_out(group, context, resumed=resumed)}
+        yield trial, done.pop(trial.number, None)
 
 
 def repeats_in(plan: Plan, block: int, known: Mapping[int, Validity]) -> list[PlannedTrial]:
@@ -47,12 +58,12 @@ def repeats_in(plan: Plan, block: int, known: Mapping[int, Validity]) -> list[Pl
 
 
 def _carried_out(
-    trial: PlannedTrial, context: TrialContext, *, resumed: bool = False
-) -> TrialRecord:
+    trials: Sequence[PlannedTrial], context: TrialContext, *, resumed: bool = False
+) -> list[TrialRecord]:
     """One that lost a load generator is run again with those that remain, if the file says so."""
     while True:
         try:
-            return run_trial(trial, context, resumed=resumed)
+            return run_trials(trials, context, resumed=resumed)
         except GeneratorLost as lost:
             if not context.generators.go_on():
                 raise

@@ -12,13 +12,13 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from pgassay import _core
 from pgassay.errors import TargetError, TrialError
 from pgassay.interruption import raise_if_interrupted
 from pgassay.notes import Note, note_of
-from pgassay.plan.model import Plan, PlannedTrial
+from pgassay.plan.model import ALL_ARMS, Plan, PlannedTrial
 from pgassay.server.hosts.placement import NOWHERE, Placement
 from pgassay.server.protocol import ConnectionParameters, Target
 from pgassay.spec.arms import spec_of_arm
@@ -30,7 +30,8 @@ from pgassay.trials.load.caveats import load_notes, lost_generators, refuse_fail
 from pgassay.trials.load.group import Generators, OnThisMachine
 from pgassay.trials.load.overriding import overridden
 from pgassay.trials.load.reloading import reloads_of
-from pgassay.trials.load.trial_load import TrialLoad, open_trial_load
+from pgassay.trials.load.trial_load import ArmsAtOnce, TrialLoad, open_trial_load
+from pgassay.trials.model.columns import without_samples
 from pgassay.trials.model.record import FailedTrial, TrialRecord
 from pgassay.trials.plans.capture import plan_notes, plans_of_trial
 from pgassay.trials.run.limits import LimitWatch, Seen
@@ -64,13 +65,23 @@ class TrialContext:
 
 
 def run_trial(trial: PlannedTrial, context: TrialContext, *, resumed: bool = False) -> TrialRecord:
-    """Runs one trial; whatever the server refuses in it is a TrialError that names the trial.
+    """Runs one trial; `run_trials` says more."""
+    (record,) = run_trials([trial], context, resumed=resumed)
+    return record
+
+
+def run_trials(
+    trials: Sequence[PlannedTrial], context: TrialContext, *, resumed: bool = False
+) -> list[TrialRecord]:
+    """Runs one trial, or several at once whose arms differ in what a session sets or sends;
+    whatever the server refuses in it is a TrialError that names the trial.
 
     `resumed` says that another process ran the trial before it.
     """
+    trial = trials[0]
     try:
         try:
-            return _run(trial, context, resumed=resumed)
+            return list(_run(trials, context, resumed=resumed))
         except TargetError as error:
             of_trial = Note.of("trials/run/of-trial", number=trial.number, why=note_of(error))
             raise TrialError(of_trial) from error
@@ -81,11 +92,15 @@ def run_trial(trial: PlannedTrial, context: TrialContext, *, resumed: bool = Fal
         raise
 
 
-def _run(trial: PlannedTrial, context: TrialContext, *, resumed: bool) -> TrialRecord:
+def _run(
+    trials: Sequence[PlannedTrial], context: TrialContext, *, resumed: bool
+) -> Iterator[TrialRecord]:
     raise_if_interrupted()
+    trial = trials[0]
     plan, target, testbeds = context.plan, context.target, context.testbeds
     started_ns = _core.now_ns()
-    context.listener.trial_began(trial, plan.arm(trial.arm).label)
+    shown = ALL_ARMS if len(trials) > 1 else trial.arm
+    context.listener.trial_began(trial, plan.arm(shown).label)
     servers = reset_servers(trial, plan, target, testbeds, resumed=resumed)
     # Before the load opens its connections: what they bring is the trial's own doing.
     watches = [
@@ -101,6 +116,7 @@ def _run(trial: PlannedTrial, context: TrialContext, *, resumed: bool) -> TrialR
         context.output_folder,
         context.placement,
         context.generators,
+        trials[1:],
     )
     result, reloading = _run_load(trial, context, watches, load)
     crashes = [watch.read_log() for watch in watches]
@@ -117,31 +133,40 @@ def _run(trial: PlannedTrial, context: TrialContext, *, resumed: bool) -> TrialR
         *_notes(watches),
         *plan_notes(plans),
     )
-    first, arm = watches[0], plan.arm(trial.arm)
-    return TrialRecord(
-        number=trial.number,
-        block=trial.block,
-        position=trial.position,
-        arm=trial.arm,
-        levels={} if arm.alternating else arm.levels,
-        repeats=trial.repeats,
-        started_ns=started_ns,
-        ended_ns=_core.now_ns(),
-        reset=describe_resets(trial, servers, testbeds),
-        load=result,
-        intervals=load.intervals(),
-        leading_bits=load.leading_bits,
-        kept=load.kept,
-        reloading=reloading,
-        validity=validity_of(results),
-        notes=notes,
-        placement=first.placement(load.placed),
-        plans=plans,
-        set_by_load=set_by_load,
-        statements={id_: text for one in watches for id_, text in one.statement_texts.items()},
-        **load.stored(),
-        **first.stored(),
-    )
+    first, stored = watches[0], watches[0].stored()
+    if len(trials) > 1:  # what was sampled is of all arms together
+        stored |= without_samples(stored["fingerprint"])
+    for one in trials:
+        own, intervals, more = result, load.intervals(), load.stored()
+        if len(trials) > 1:
+            own, intervals, more = cast(ArmsAtOnce, load).of_arm(one.arm)
+        arm = plan.arm(one.arm)
+        yield TrialRecord(
+            number=one.number,
+            block=one.block,
+            position=one.position,
+            arm=one.arm,
+            levels={} if arm.alternating else arm.levels,
+            repeats=one.repeats,
+            started_ns=started_ns,
+            ended_ns=_core.now_ns(),
+            reset=describe_resets(one, servers, testbeds),
+            load=own,
+            intervals=intervals,
+            leading_bits=load.leading_bits,
+            kept=load.kept,
+            reloading=reloading,
+            validity=validity_of(results),
+            notes=notes,
+            placement=first.placement(load.placed),
+            plans=plans,
+            set_by_load=set_by_load,
+            statements={
+                id_: text for each in watches for id_, text in each.statement_texts.items()
+            },
+            **more,
+            **stored,
+        )
 
 
 def _set_by_load(

@@ -98,18 +98,32 @@ class QueryLoad:
             self._stopped.set()
             for one in workers:
                 one.join()
-            lost = sum(one.is_lost for one in self._sessions)
+            self._lost = sum(one.is_lost for one in self._sessions)
             self._close()
         if self._problems:
             raise self._problems[0]
         self._span = (started_ns, _core.now_ns())
+        return self._result(self._executions, self._cpu_s)
+
+    def of_arm(self, arm: str) -> tuple[dict[str, Any], Columns, dict[str, Any]]:
+        """Returns what `run`, `intervals` and `stored` return, of one of several arms. Its share of
+        the client's time is that of its executions."""
+        own = [one for one in self._executions if one.arm == arm]
+        result = self._result(own, self._cpu_s * len(own) / max(len(self._executions), 1))
+        stored = {
+            "queries": query_rows(own),
+            "query_plans": plans_of(own, self._rows.keys()),
+        }
+        return result, interval_rows(own, self._span), stored
+
+    def _result(self, executions: Sequence[Execution], client_cpu_s: float) -> dict[str, Any]:
         return result_of(
-            self._executions,
+            executions,
             list(self._request.arms[0].queries),
             self._span,
             clients=self._request.clients,
-            client_cpu_s=self._cpu_s,
-            lost=lost,
+            client_cpu_s=client_cpu_s,
+            lost=self._lost,
         )
 
     def intervals(self) -> Columns:

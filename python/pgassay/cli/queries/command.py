@@ -1,0 +1,103 @@
+"""`pgassay queries DIR`: the options of the command.
+
+Enters: the command line. Leaves: a run of a query set, with the experiment file that it is.
+Never: does more than that file says.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pgassay.cli.terminal.options import (
+    GatesOnly,
+    GateTexts,
+    GateUndecided,
+    Json,
+    Plain,
+    Quiet,
+    RunOut,
+    option,
+)
+from pgassay.refusals.refusal import SetupRefused
+
+
+def queries(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder with .sql files.")],
+    vary: Annotated[
+        list[str] | None,
+        option("--vary", "NAME=LEVEL,LEVEL: values of a setting, or SQL; first the baseline."),
+    ] = None,
+    dsn: Annotated[
+        str | None, option("--dsn", "An existing server: libpq connection string.", "Server")
+    ] = None,
+    allow_changes: Annotated[
+        bool,
+        option("--allow-changes", "Let the run make what SQL of --vary makes there.", "Server"),
+    ] = False,
+    copy: Annotated[
+        bool, option("--copy", "Run on a copy of that server, made on this host.", "Server")
+    ] = False,
+    workload: Annotated[
+        str | None, option("--workload", "The data: a ready workload, or a folder.", "Data")
+    ] = None,
+    scale: Annotated[int | None, option("--scale", "Size of the data [1].", "Data", min=1)] = None,
+    repeats: Annotated[
+        int | None, option("--repeats", "Executions of each query that count [3].", min=1)
+    ] = None,
+    timeout: Annotated[
+        str | None, option("--timeout", "The most that an execution may take [60s].")
+    ] = None,
+    clients: Annotated[
+        int | None, option("--clients", "Sessions that run the set at the same time [1].", min=1)
+    ] = None,
+    max_blocks: Annotated[
+        int | None, option("--max-blocks", "Blocks after which the run ends [24].", min=2)
+    ] = None,
+    seed: Annotated[int | None, option("--seed", "Draw orders from this number.", min=0)] = None,
+    out: RunOut = None,
+    gate: GateTexts = None,
+    gate_undecided: GateUndecided = "worse",
+    gates_only: GatesOnly = False,
+    no_live: Plain = False,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Run a folder of queries under each arm: which get faster, which slower.
+
+    The experiment file that the options make is spec.toml of the run directory.
+    """
+    if gates_only and not gate:
+        raise SetupRefused("gates-only-without-gate")
+    from pgassay.cli.queries.file_text import Asked, file_text
+    from pgassay.spec.parse import parse_spec
+
+    asked = Asked(
+        folder=folder,
+        vary=vary or [],
+        dsn=dsn,
+        allow_changes=allow_changes,
+        copies=copy,
+        workload=workload,
+        load={"repeats": repeats, "timeout": timeout, "clients": clients},
+        scale=scale,
+        max_blocks=max_blocks,
+    )
+    checked = parse_spec(file_text(asked), source="pgassay queries", beside=Path(), seed=seed)
+    from pgassay.cli.run.execution import conclude, follow
+    from pgassay.cli.terminal.gates import gates_of, settle
+    from pgassay.samples.directory import default_run_path
+
+    path = out or default_run_path(folder.resolve().name)
+    outcome = follow(
+        checked,
+        path,
+        live=not no_live,
+        quiet=quiet,
+        gates=gates_of(gate),
+        gates_only=gates_only,
+    )
+    conclude(outcome, as_json=as_json)
+    settle(outcome.context.gates, gate_undecided)

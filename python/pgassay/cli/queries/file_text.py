@@ -1,0 +1,113 @@
+"""The experiment file of `pgassay queries`.
+
+Enters: the options. Leaves: the text of the file. Never: checks what a value means; the reader of
+experiment files does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pgassay.refusals.refusal import Refusal
+from pgassay.spec.factors.sql_words import starts_as_sql
+from pgassay.spec.reading.tables import toml_key, toml_literal
+from pgassay.spec.stopping import LEAST_BLOCKS
+
+_PARTS = re.compile(r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|[(\[]|[)\]]|,|[^'"(\[)\],]+|['"]""")
+_INDEX = re.compile(
+    r"(?P<make>CREATE\s+(?:UNIQUE\s+)?INDEX\s+(?:CONCURRENTLY\s+)?(?:IF\s+NOT\s+EXISTS\s+)?)"
+    r'(?P<name>(?!ON\b)(?:"(?:[^"]|"")+"|\w+)\s+)?(?P<rest>ON\s+(?:ONLY\s+)?(?P<schema>[\w"]+\s*\.)?.*)',
+    re.IGNORECASE | re.DOTALL,
+)
+_AS_IT_IS = "as it is"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the options say."""
+
+    folder: Path
+    vary: Sequence[str]
+    dsn: str | None
+    allow_changes: bool
+    copies: bool
+    workload: str | None
+    scale: int | None
+    load: Mapping[str, Any]
+    max_blocks: int | None
+
+
+def file_text(asked: Asked) -> str:
+    """Returns the text of the file. Raises Refusal for an option that is no NAME=LEVEL,LEVEL."""
+    named = [_factor(one) for one in asked.vary]
+    settings, schema = dict[str, Any](), dict[str, Any]()
+    for name, levels in named:
+        if any(map(starts_as_sql, levels)):
+            schema[name] = levels if asked.dsn is None else _with_undo(name, levels)
+        else:
+            settings[name] = levels
+    names = " or ".join(name for name, _ in named)
+    folder = asked.folder.resolve().name
+    question = (
+        f"Which queries of {folder} does {names} change?"
+        if named
+        else f"How long do the queries of {folder} take?"
+    )
+    changes = True if asked.allow_changes else None
+    tables: dict[str, dict[str, Any]] = {
+        "target": {"dsn": asked.dsn, "allow_changes": changes},
+        "workload": {"use": asked.workload, "scale": asked.scale, "queries": str(asked.folder)},
+        "load": dict(asked.load),
+        "factors.postgres": settings,
+        "factors.schema": schema,
+        "reset": {"level": "snapshot" if asked.copies else "none" if asked.dsn else None},
+    }
+    if asked.max_blocks is not None:
+        least = min(asked.max_blocks, LEAST_BLOCKS)
+        tables["design"] = {"min_blocks": least, "max_blocks": asked.max_blocks}
+    lines = [f"question = {toml_literal(question)}"]
+    for table, keys in tables.items():
+        written = {name: value for name, value in keys.items() if value is not None}
+        if written:
+            lines += ["", f"[{table}]"]
+            lines += [f"{toml_key(name)} = {toml_literal(one)}" for name, one in written.items()]
+    return "\n".join(lines) + "\n"
+
+
+def _factor(text: str) -> tuple[str, list[str]]:
+    name, equals, levels = text.partition("=")
+    if not equals or not name.strip():
+        raise Refusal("factor-form", f"--vary {text!r}")
+    return name.strip(), _levels(levels)
+
+
+def _levels(text: str) -> list[str]:
+    """Splits at commas outside of quotes and brackets."""
+    found, depth = [""], 0
+    for part in _PARTS.findall(text):
+        depth += {"(": 1, "[": 1, ")": -1, "]": -1}.get(part, 0)
+        if part == "," and depth == 0:
+            found.append("")
+        else:
+            found[-1] += part
+    return [one.strip() for one in found]
+
+
+def _with_undo(name: str, levels: Sequence[str]) -> dict[str, Any]:
+    """Levels for an existing server: what makes an index is undone by dropping it. One without a
+    name gets that of the factor. Of other SQL the reader asks for the undo."""
+    found: dict[str, Any] = {}
+    for number, level in enumerate(levels):
+        match = _INDEX.fullmatch(level.rstrip("; \n"))
+        if match is None:
+            found[level or _AS_IT_IS] = level
+            continue
+        index = match["name"] or f"pgassay_{re.sub(r'[^a-z0-9]', '_', name.lower())}_{number}"
+        index = index.strip()
+        made = f"{match['make']}{index} {match['rest']}"
+        found[level] = {"sql": made, "undo": f"DROP INDEX {match['schema'] or ''}{index}"}
+    return found

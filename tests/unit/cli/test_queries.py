@@ -1,0 +1,74 @@
+"""The experiment file that `pgassay queries` makes of its options."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pgassay.cli.queries.file_text import Asked, file_text
+from pgassay.spec.parse import parse_spec
+from support.refusals import refused
+
+
+def asked(folder: Path, *vary: str, **given: Any) -> Asked:
+    usual: dict[str, Any] = {
+        "dsn": None,
+        "allow_changes": False,
+        "copies": False,
+        "workload": None,
+        "scale": None,
+        "load": {},
+        "max_blocks": None,
+    }
+    return Asked(folder=folder, vary=vary, **(usual | given))
+
+
+def test_settings_and_sql_are_told_apart_and_commas_in_brackets_stay(tmp_path: Path) -> None:
+    (tmp_path / "a.sql").write_text("SELECT 1")
+    text = file_text(
+        asked(
+            tmp_path,
+            "work_mem=4MB, 64MB",
+            "index=,CREATE INDEX ON t (a, b) WHERE c = 'x,y'",
+            "search_path='a, b',public",
+            workload="payments",
+            max_blocks=3,
+        )
+    )
+    found = tomllib.loads(text)
+    assert found["factors"] == {
+        "postgres": {"work_mem": ["4MB", "64MB"], "search_path": ["'a, b'", "public"]},
+        "schema": {"index": ["", "CREATE INDEX ON t (a, b) WHERE c = 'x,y'"]},
+    }
+    assert found["design"] == {"min_blocks": 3, "max_blocks": 3}
+    assert "target" not in found
+    spec = parse_spec(text, source="pgassay queries", beside=tmp_path)
+    assert [one.name for one in spec.workload.scenarios] == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("sql", "made", "undo"),
+    [
+        ("CREATE INDEX ON t (a)", "CREATE INDEX pgassay_by_a_1 ON t (a)", "pgassay_by_a_1"),
+        ("create unique index x on t (a)", "create unique index x on t (a)", "x"),
+        (
+            "CREATE INDEX CONCURRENTLY ON ONLY s.t (a);",
+            "CREATE INDEX CONCURRENTLY pgassay_by_a_1 ON ONLY s.t (a)",
+            "s.pgassay_by_a_1",
+        ),
+    ],
+)
+def test_an_index_on_an_existing_server_has_its_undo(
+    tmp_path: Path, sql: str, made: str, undo: str
+) -> None:
+    given = asked(tmp_path, f"by-a=,{sql}", dsn="service=copy", allow_changes=True)
+    levels = tomllib.loads(file_text(given))["factors"]["schema"]["by-a"]
+    assert list(levels.values()) == ["", {"sql": made, "undo": f"DROP INDEX {undo}"}]
+
+
+def test_what_is_varied_has_a_name_and_levels(tmp_path: Path) -> None:
+    with refused("factor-form"):
+        file_text(asked(tmp_path, "work_mem"))
