@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
@@ -10,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from pgassay.refusals.refusal import TargetRefused
+from pgassay.refusals.refusal import TargetRefused, found_by
 from pgassay.server.connection.session import user_path
 from pgassay.server.copied import versions
 from pgassay.server.copied.origin import ServerCopy
@@ -20,6 +21,9 @@ from pgassay.server.open import make_several
 from pgassay.server.owned.several_targets import SeveralTargets
 from pgassay.server.protocol import Testbed
 from pgassay.spec.factors.tables import Way
+from support.runs.broken import WatchedRun, assert_no_server_left, watched
+from support.runs.command import pgassay
+from support.runs.killed_at_phase import killed
 from support.servers.accounts import build_few_accounts
 from support.servers.debian import DebianServer
 from support.servers.lab import RecordingJournal, scalar, wait_until
@@ -36,6 +40,8 @@ SELECT i, date '2020-01-01' + i % 3000, 'Who' || i % 100, 'w' || i FROM generate
 CREATE INDEX ON sale (word);
 CREATE STATISTICS id_at (dependencies) ON id, at FROM sale_old;
 CREATE MATERIALIZED VIEW total AS SELECT who, count(*) FROM sale GROUP BY who;
+CREATE TABLE visit (id int PRIMARY KEY, page int);
+INSERT INTO visit SELECT i, i % 100 FROM generate_series(1, 5000) i;
 CREATE ROLE "reader 1" LOGIN;
 GRANT SELECT ON sale TO "reader 1";
 ALTER DATABASE lab SET geqo_threshold = 11;
@@ -94,7 +100,7 @@ def refusals_of(
     """What a plan would refuse, by code."""
     asked = Versions({str(one): one for one in levels}, how)
     with look(server.dsn()) as (session, parameters):
-        found = list(versions.unfit_versions(session, parameters, asked, None))
+        found = found_by([versions.unfit_versions], session, parameters, asked, None)
     return {one.code: one.values for one in found if isinstance(one, TargetRefused)}
 
 
@@ -142,6 +148,7 @@ def test_what_a_version_lacks_is_named_before_anything_is_copied(
     (missing,) = refusals_of(server, (15, 16)).items()
     assert missing[0] == "extension-missing"
     assert (missing[1]["extension"], missing[1]["databases"]) == ("citext", ["lab"])
+    assert {*refusals_of(server, (15, 99))} == {"no-programs-of-a-version"}
     with server.admin() as session:
         other = replace(shape_of(session), prepared=2, libc="2.1")
     monkeypatch.setattr(versions, "shape_of", lambda _: other)
@@ -151,4 +158,75 @@ def test_what_a_version_lacks_is_named_before_anything_is_copied(
         session.execute("CREATE TABLE public.zipped (t text COMPRESSION lz4)")
         assert refusals_of(server, (18,))["built-without"]["library"] == "LZ4"
         session.execute("DROP TABLE public.zipped")
+    assert list(own_base.iterdir()) == []
+
+
+SPEC = """
+question = "What does 18 do to a join of a table with itself?"
+[target]
+dsn = '{dsn}'
+accept = ["commits", "sessions"]
+[workload]
+use = "joined"
+[factors.target]
+version = [15, 18]
+[load]
+clients = 2
+rate = 100
+step = "0.6s"
+warmup = "0.3s"
+[design]
+seed = 3
+min_blocks = 2
+max_blocks = 2
+"""
+
+
+@pytest.fixture
+def spec(server: DebianServer, tmp_path: Path) -> Path:
+    """An experiment with a statement that 18 plans without the join that 15 plans it with."""
+    folder = tmp_path / "joined"
+    folder.mkdir()
+    (folder / "workload.toml").write_text(
+        'title = "A join"\ndata = "installed"\nschemas = ["public"]\ntables = ["visit"]\n'
+        '[scenarios]\njoin = { file = "join.sql" }\n'
+    )
+    (folder / "join.sql").write_text(
+        "SELECT count(*) FROM visit a JOIN visit b ON a.id = b.id WHERE b.page < 3;\n"
+    )
+    path = tmp_path / "lab.toml"
+    path.write_text(SPEC.format(dsn=server.dsn()))
+    return path
+
+
+@pytest.mark.heavy
+def test_a_report_shows_the_plan_that_a_version_changes_and_what_else_differs(
+    spec: Path, tmp_path: Path, own_base: Path
+) -> None:
+    run = tmp_path / "run"
+    done = pgassay("run", spec, "--out", run, "--json")
+    assert done.returncode == 0, done.stderr
+    analysis = json.loads((run / "analysis.json").read_text())
+    (statement,) = analysis["plans"]
+    joins = [any("Join" in line for line in plan["text"]) for plan in statement["plans"]]
+    assert joins == [True, False]  # 18 sees that each row meets itself alone
+    text = pgassay("report", run, "--format", "md").stdout
+    assert "by pg_upgrade of a copy of the data" in text
+    assert "2 servers, " in text
+    assert_no_server_left(own_base)
+
+
+@pytest.mark.heavy
+def test_a_run_that_is_killed_while_pg_upgrade_works_leaves_nothing(
+    spec: Path, tmp_path: Path, own_base: Path
+) -> None:
+    def upgrading(tool: WatchedRun, base: Path) -> None:
+        tool.wait_for(lambda: any(base.glob("run-*/old/postmaster.pid")), "a server of pg_upgrade")
+
+    run = tmp_path / "run"
+    with watched(run, spec) as tool:
+        killed(tool, own_base, "upgrading", upgrading)
+    done = pgassay("recover", run)
+    assert done.returncode == 0, done.stderr
+    assert_no_server_left(own_base)
     assert list(own_base.iterdir()) == []

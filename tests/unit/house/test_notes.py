@@ -18,7 +18,7 @@ from pgassay.notes import Importance, Note, legacy, note_of
 from pgassay.plan.duet import background
 from pgassay.plan.modes import carries_over
 from pgassay.refusals.refusal import SettingRefused, TrialRefused, UnfitValue
-from pgassay.server.copied.source import left_out
+from pgassay.server.copied.carried import left_out
 from pgassay.spec.server.reset import ResetLevel
 from pgassay.stored_notes import coded, said_at
 from pgassay.trials.guards.thresholds import shipped_limits

@@ -6,7 +6,7 @@ import pytest
 
 from pgassay.notes import Note
 from pgassay.server.copied.base_backup import connection_words
-from pgassay.server.copied.source import carry
+from pgassay.server.copied.carried import carry
 from pgassay.server.protocol import ConnectionParameters, Context, Setting
 
 

@@ -8,5 +8,8 @@
   directory, and only the values in force are the server's own.
 - The copy must not reach the original's neighbours: left_out.toml keeps archiving,
   replication, subscriptions and libraries that act by themselves out of it.
+- Versions and builds of the server (`[factors.target]`) are copies, too: of its own version as they
+  are, of a newer one by pg_upgrade, or all by dump and restore (upgrade.py). What a version lacks
+  is found in its files before anything is copied (versions.py).
 - Several servers of one run share one base backup, so that all have the same data.
 """

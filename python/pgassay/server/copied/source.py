@@ -2,21 +2,15 @@
 
 Enters: its connection string, the signs of production that are accepted, `target.bin`, the versions
 that copies run with, how many copies are to fit. Leaves: a `Source`, or what keeps it from being
-copied, one line each with its fix; the settings that a copy takes over, and a caveat for each
-library that is left out.
-Never: changes anything there (its session is read-only), or carries a setting that names a place or
-another system: left_out.toml lists these, with reasons.
+copied, one line each with its fix; for each level what was done to its copy, and what that lacks.
+Never: changes anything there; its session is read-only.
 """
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
-from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +21,7 @@ from pgassay.notes import Note
 from pgassay.refusals.refusal import TargetRefused, found_by, refuse
 from pgassay.server.connection.session import as_target_error, connect, refused, resolve
 from pgassay.server.copied.base_backup import replication_words
+from pgassay.server.copied.carried import Carried, carry
 from pgassay.server.copied.requirements import has_library, refuse_without_room
 from pgassay.server.copied.versions import (
     CHECKSUMS_FROM,
@@ -41,7 +36,7 @@ from pgassay.server.existing.refusals import UNUSED, Found, old_version
 from pgassay.server.existing.requirements import is_here
 from pgassay.server.existing.signs import Sign, look_for_signs, refuse_signs
 from pgassay.server.owned.installation import Installation
-from pgassay.server.protocol import Connection, ConnectionParameters, Context, Setting
+from pgassay.server.protocol import Connection, ConnectionParameters, Setting
 from pgassay.server.settings.values import read_settings
 from pgassay.server.statements import statement
 from pgassay.server.undo.killed_run import explained
@@ -241,88 +236,3 @@ def _refuse_without_replication(
 
 def _bits(address: str | None) -> int:
     return 128 if ":" in (address or "") else 32
-
-
-OF_THE_SERVER = frozenset({"configuration file", "command line", "environment variable"})
-"""Values of pg_settings.source that hold for every session."""
-LIBRARIES = ("shared_preload_libraries", "session_preload_libraries", "local_preload_libraries")
-
-
-@dataclass(frozen=True)
-class Carried:
-    """The settings and libraries of the source that a copy of it takes over, and those that it
-    leaves out."""
-
-    settings: Mapping[str, str]
-    left_out: tuple[str, ...] = ()
-    """Names of settings that were set and are not taken over."""
-    caveats: tuple[Note, ...] = ()
-
-
-def carry(
-    known: Mapping[str, Setting],
-    has_library: Callable[[str], bool],
-    takes: Callable[[str, str], bool] = lambda name, value: True,
-) -> Carried:
-    """Chooses, among all settings of a server, those that its copy takes over; `has_library` and
-    `takes` ask the programs of the copy for a library, and for a setting with its value."""
-    chosen: dict[str, str] = {}
-    without: list[str] = []
-    unknown: list[str] = []
-    caveats: list[Note] = []
-    for name, setting in known.items():
-        if setting.context is Context.INTERNAL or not _is_set(setting):
-            continue
-        if any(fnmatchcase(name, pattern) for pattern in left_out()["settings"]):
-            without.append(name)
-            continue
-        if not takes(name, setting.value):
-            unknown.append(name)
-            continue
-        chosen[name] = setting.value
-        if name in LIBRARIES:
-            kept = []
-            for library in _names(setting.value):
-                reason = _why_not(library, has_library)
-                if reason is not None:
-                    caveats.append(
-                        Note.of(
-                            "server/copied/library-left-out",
-                            name=name,
-                            library=library,
-                            reason=reason,
-                        )
-                    )
-                else:
-                    kept.append(library)
-            chosen[name] = ", ".join(f'"{library}"' for library in kept)
-    if unknown:
-        caveats.append(Note.of("server/copied/settings-unknown", names=tuple(unknown)))
-    return Carried(chosen, (*without, *unknown), tuple(caveats))
-
-
-def _is_set(setting: Setting) -> bool:
-    # A control session sets a few for itself; their value is still that of the server.
-    own = setting.source == "session" and setting.value != (setting.boot_val or "")
-    return own or setting.source in OF_THE_SERVER
-
-
-def _why_not(library: str, has_library: Callable[[str], bool]) -> Note | None:
-    short = library.rpartition("/")[2].removesuffix(".so")
-    reason = left_out()["libraries"].get(short)
-    if reason is not None:
-        return Note(f"server/copied/{reason}")
-    return None if has_library(library) else Note("server/copied/no-such-library")
-
-
-def _names(value: str) -> Iterator[str]:
-    for part in value.split(","):
-        name = part.strip().strip('"')
-        if name:
-            yield name
-
-
-@cache
-def left_out() -> Mapping[str, Mapping[str, str]]:
-    """Returns the tables of left_out.toml: why a setting or library is not taken over, by name."""
-    return tomllib.loads((files(__package__) / "left_out.toml").read_text("utf-8"))

@@ -72,7 +72,9 @@ def _programs(given: int | Path) -> Installation:
     try:
         return installation_of(given) if isinstance(given, int) else installation_at(given)
     except Refusal as refusal:
-        raise refusal.at("factors.target") from None
+        if isinstance(given, int):
+            raise TargetRefused("no-programs-of-a-version", major=given) from None
+        raise refusal.at("factors.target.bin") from None
 
 
 @dataclass(frozen=True)
