@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from psycopg.conninfo import make_conninfo
 
 from pgassay.refusals.refusal import TargetRefused, found_by
 from pgassay.server.connection.session import user_path
@@ -26,7 +27,8 @@ from support.runs.command import pgassay
 from support.runs.killed_at_phase import killed
 from support.servers.accounts import build_few_accounts
 from support.servers.debian import DebianServer
-from support.servers.lab import RecordingJournal, scalar, wait_until
+from support.servers.existing import nothing
+from support.servers.lab import LabServer, RecordingJournal, scalar, wait_until
 
 ACCEPTED = ("commits", "sessions")
 OBJECTS = """
@@ -92,6 +94,29 @@ def copies(
     target = make_several(made, journal=journal, first=Testbed(next(iter(made))))
     assert isinstance(target, SeveralTargets)
     return target
+
+
+@pytest.mark.parametrize(
+    "server_installation",
+    [pytest.param("embedded-16", marks=pytest.mark.heavy)],
+    indirect=True,
+    scope="module",
+)
+def test_an_embedded_16_is_upgraded_to_18(
+    lab_server: LabServer, own_base: Path, journal: RecordingJournal
+) -> None:
+    where = lab_server.cluster.workspace.socket_directory
+    dsn = make_conninfo(host=str(where), port=lab_server.port, user="lab", dbname="lab")
+    with lab_server.admin() as session:
+        session.execute("CREATE TABLE public.orders AS SELECT i FROM generate_series(1, 500) i")
+    with closing(copies(dsn, journal, (16, 18), "pg_upgrade")) as target:
+        for level in (16, 18):
+            assert target.choose(Testbed(str(level))).version_num // 10000 == level
+            target.prepare(nothing, {})
+            target.reset({})
+            with closing(target.connect()) as session:
+                assert scalar(session, "SELECT count(*) FROM public.orders") == 500
+    assert list(own_base.iterdir()) == []
 
 
 def refusals_of(
