@@ -32,7 +32,7 @@ def test_a_set_runs_on_a_server_whose_data_stay_as_they_are(
         PGPASSWORD=SECRET,
     )
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["comparisons"][0]["metric"] == "queries_mean"
+    assert json.loads(done.stdout)["verdicts"][0]["metric"] == "queries_mean"
     stored = RunDirectory.open(run)
     plan = stored.plan()
     assert plan.together

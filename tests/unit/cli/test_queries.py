@@ -6,8 +6,6 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from pgassay.cli.queries.file_text import Asked, file_text
 from pgassay.spec.parse import parse_spec
 from support.refusals import refused
@@ -16,8 +14,8 @@ from support.refusals import refused
 def asked(folder: Path, *vary: str, **given: Any) -> Asked:
     usual: dict[str, Any] = {
         "dsn": None,
-        "allow_changes": False,
         "copies": False,
+        "accept": None,
         "workload": None,
         "scale": None,
         "load": {},
@@ -49,24 +47,12 @@ def test_settings_and_sql_are_told_apart_and_commas_in_brackets_stay(tmp_path: P
     assert [one.name for one in spec.workload.scenarios] == ["a"]
 
 
-@pytest.mark.parametrize(
-    ("sql", "made", "undo"),
-    [
-        ("CREATE INDEX ON t (a)", "CREATE INDEX pgassay_by_a_1 ON t (a)", "pgassay_by_a_1"),
-        ("create unique index x on t (a)", "create unique index x on t (a)", "x"),
-        (
-            "CREATE INDEX CONCURRENTLY ON ONLY s.t (a);",
-            "CREATE INDEX CONCURRENTLY pgassay_by_a_1 ON ONLY s.t (a)",
-            "s.pgassay_by_a_1",
-        ),
-    ],
-)
-def test_an_index_on_an_existing_server_has_its_undo(
-    tmp_path: Path, sql: str, made: str, undo: str
-) -> None:
-    given = asked(tmp_path, f"by-a=,{sql}", dsn="service=copy", allow_changes=True)
-    levels = tomllib.loads(file_text(given))["factors"]["schema"]["by-a"]
-    assert list(levels.values()) == ["", {"sql": made, "undo": f"DROP INDEX {undo}"}]
+def test_sql_on_a_server_of_the_users_takes_a_copy(tmp_path: Path) -> None:
+    vary = "by-a=,CREATE INDEX ON t (a)"
+    with refused("sql-without-copy"):
+        file_text(asked(tmp_path, vary, dsn="service=prod"))
+    found = tomllib.loads(file_text(asked(tmp_path, vary, dsn="service=prod", copies=True)))
+    assert found["reset"] == {"level": "snapshot"}
 
 
 def test_what_is_varied_has_a_name_and_levels(tmp_path: Path) -> None:

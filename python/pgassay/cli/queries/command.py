@@ -33,13 +33,13 @@ def queries(
     dsn: Annotated[
         str | None, option("--dsn", "An existing server: libpq connection string.", "Server")
     ] = None,
-    allow_changes: Annotated[
-        bool,
-        option("--allow-changes", "Let the run make what SQL of --vary makes there.", "Server"),
-    ] = False,
     copy: Annotated[
         bool, option("--copy", "Run on a copy of that server, made on this host.", "Server")
     ] = False,
+    accept: Annotated[
+        list[str] | None,
+        option("--accept", "A sign of production that may be there; repeatable.", "Server"),
+    ] = None,
     workload: Annotated[
         str | None, option("--workload", "The data: a ready workload, or a folder.", "Data")
     ] = None,
@@ -78,8 +78,8 @@ def queries(
         folder=folder,
         vary=vary or [],
         dsn=dsn,
-        allow_changes=allow_changes,
         copies=copy,
+        accept=accept,
         workload=workload,
         load={"repeats": repeats, "timeout": timeout, "clients": clients},
         scale=scale,

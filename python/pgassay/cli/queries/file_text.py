@@ -18,12 +18,6 @@ from pgassay.spec.reading.tables import toml_key, toml_literal
 from pgassay.spec.stopping import LEAST_BLOCKS
 
 _PARTS = re.compile(r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|[(\[]|[)\]]|,|[^'"(\[)\],]+|['"]""")
-_INDEX = re.compile(
-    r"(?P<make>CREATE\s+(?:UNIQUE\s+)?INDEX\s+(?:CONCURRENTLY\s+)?(?:IF\s+NOT\s+EXISTS\s+)?)"
-    r'(?P<name>(?!ON\b)(?:"(?:[^"]|"")+"|\w+)\s+)?(?P<rest>ON\s+(?:ONLY\s+)?(?P<schema>[\w"]+\s*\.)?.*)',
-    re.IGNORECASE | re.DOTALL,
-)
-_AS_IT_IS = "as it is"
 
 
 @dataclass(frozen=True)
@@ -33,8 +27,8 @@ class Asked:
     folder: Path
     vary: Sequence[str]
     dsn: str | None
-    allow_changes: bool
     copies: bool
+    accept: Sequence[str] | None
     workload: str | None
     scale: int | None
     load: Mapping[str, Any]
@@ -42,14 +36,17 @@ class Asked:
 
 
 def file_text(asked: Asked) -> str:
-    """Returns the text of the file. Raises Refusal for an option that is no NAME=LEVEL,LEVEL."""
+    """Returns the text of the file. Raises Refusal for an option that is no NAME=LEVEL,LEVEL, and
+    for SQL on a server of the user's."""
     named = [_factor(one) for one in asked.vary]
     settings, schema = dict[str, Any](), dict[str, Any]()
     for name, levels in named:
         if any(map(starts_as_sql, levels)):
-            schema[name] = levels if asked.dsn is None else _with_undo(name, levels)
+            schema[name] = levels
         else:
             settings[name] = levels
+    if schema and asked.dsn is not None and not asked.copies:
+        raise Refusal("sql-without-copy", f"--vary {next(iter(schema))}=…")
     names = " or ".join(name for name, _ in named)
     folder = asked.folder.resolve().name
     question = (
@@ -57,9 +54,8 @@ def file_text(asked: Asked) -> str:
         if named
         else f"How long do the queries of {folder} take?"
     )
-    changes = True if asked.allow_changes else None
     tables: dict[str, dict[str, Any]] = {
-        "target": {"dsn": asked.dsn, "allow_changes": changes},
+        "target": {"dsn": asked.dsn, "accept": asked.accept},
         "workload": {"use": asked.workload, "scale": asked.scale, "queries": str(asked.folder)},
         "load": dict(asked.load),
         "factors.postgres": settings,
@@ -95,19 +91,3 @@ def _levels(text: str) -> list[str]:
         else:
             found[-1] += part
     return [one.strip() for one in found]
-
-
-def _with_undo(name: str, levels: Sequence[str]) -> dict[str, Any]:
-    """Levels for an existing server: what makes an index is undone by dropping it. One without a
-    name gets that of the factor. Of other SQL the reader asks for the undo."""
-    found: dict[str, Any] = {}
-    for number, level in enumerate(levels):
-        match = _INDEX.fullmatch(level.rstrip("; \n"))
-        if match is None:
-            found[level or _AS_IT_IS] = level
-            continue
-        index = match["name"] or f"pgassay_{re.sub(r'[^a-z0-9]', '_', name.lower())}_{number}"
-        index = index.strip()
-        made = f"{match['make']}{index} {match['rest']}"
-        found[level] = {"sql": made, "undo": f"DROP INDEX {match['schema'] or ''}{index}"}
-    return found
