@@ -37,6 +37,10 @@ HOLDS, UNDECIDED, FAILED = GateOutcome.HOLDS, GateOutcome.UNDECIDED, GateOutcome
         ("latency<0%", ("response_mean", "latency_mean"), False, 0.0),
         ("failures<+.5%", ("failed_share",), False, 0.5),
         ("wal_fpi_per_tx<10%", ("wal_fpi_per_tx",), False, 10.0),
+        ("q7.mean<+10%", ("q7.mean",), False, 10.0),
+        ("*.blocks < 5%", ("*.blocks",), False, 5.0),
+        ("new order.p99<+5%", ("new order.p99",), False, 5.0),
+        ("plans = same", ("*.plan",), False, 0.0),
     ],
 )
 def test_a_gate_is_a_metric_a_direction_and_a_limit(
@@ -58,6 +62,8 @@ def test_a_gate_is_a_metric_a_direction_and_a_limit(
         ("p99<5000%", "gate-limit-out-of-range", "-100% to +1000%"),
         ("<script>>1%", "gate-form", "METRIC<LIMIT%"),
         ("", "gate-form", "METRIC<LIMIT%"),
+        ("q7.speed<1%", "no-such-metric", "throughput"),
+        ("plans=other", "gate-form", "METRIC<LIMIT%"),
     ],
 )
 def test_a_wrong_gate_is_refused_in_one_line_that_says_what_is_allowed(

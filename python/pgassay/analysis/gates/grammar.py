@@ -3,7 +3,9 @@
 Enters: what --gate was given. Leaves: a `Gate`, or a SetupRefused that says what is allowed.
 Never: asks a run whether it has the metric.
 
-    gate := METRIC ('>' | '<') NUMBER '%'
+    gate := (METRIC | PART '.' MEASURE) ('>' | '<') NUMBER '%' | 'plans=same'
+
+PART is a scenario, or a query of a set, in which `*` stands for any text.
 """
 
 from __future__ import annotations
@@ -15,13 +17,17 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from pgassay.analysis.reading.metrics import METRICS
+from pgassay.analysis.reading.metrics import METRICS, PLAN, part_of
 from pgassay.plan.model import Gate
 from pgassay.refusals.refusal import SetupRefused
 from pgassay.spec.endpoints import known_endpoints
 from pgassay.spec.reading.suggest import did_you_mean
 
 _GATE = re.compile(r"\s*([A-Za-z][\w ]*?)\s*([<>])\s*([+-]?(?:\d+\.?\d*|\.\d+))\s*(%?)\s*")
+_PART = re.compile(
+    r"\s*([^<>=]*[^<>=\s]\.[a-z]\w*)\s*([<>])\s*([+-]?(?:\d+\.?\d*|\.\d+))\s*(%?)\s*"
+)
+_SAME_PLANS = re.compile(r"\s*plans\s*=\s*same\s*")
 _MOST = 1000.0
 
 
@@ -38,7 +44,9 @@ def parse_gates(texts: Iterable[str]) -> tuple[Gate, ...]:
 
 def parse_gate(text: str) -> Gate:
     """Parses one gate; METRIC may have `latency` before it, as in `latency p99`."""
-    match = _GATE.fullmatch(text)
+    if _SAME_PLANS.fullmatch(text):
+        return Gate("plans=same", (f"*.{PLAN}",), False, 0.0)
+    match = _GATE.fullmatch(text) or _PART.fullmatch(text)
     if match is None:
         raise SetupRefused("gate-form", f"--gate {text!r}")
     name, sign, number, unit = match.groups()
@@ -52,6 +60,9 @@ def parse_gate(text: str) -> Gate:
 
 def _metrics(name: str, text: str) -> tuple[str, ...]:
     """What the name stands for, that of an open loop first."""
+    named = part_of(name)
+    if named is not None and named[1] != PLAN:
+        return (name,)
     short = name.lower().removeprefix("latency ").strip()
     short = _names().get(short, short)
     if (entry := known_endpoints().get(short)) is not None:

@@ -13,12 +13,14 @@ from dataclasses import replace
 from pgassay.analysis.compare.model import Comparison, Withdrawn
 from pgassay.analysis.compare.rule import Rule
 from pgassay.analysis.compare.secondary import SECONDARY, scaled_interval, with_interval
-from pgassay.analysis.gates.model import GateCheck, GateOutcome, GateResult
+from pgassay.analysis.gates.model import GateCheck, GateOutcome, GateResult, lies_beyond
+from pgassay.analysis.gates.queries import query_checks
 from pgassay.analysis.model import Answer
-from pgassay.analysis.reading.metrics import METRICS
+from pgassay.analysis.reading.metrics import METRICS, part_of
 from pgassay.analysis.statistics.values import Interval
 from pgassay.notes import Note, Term, Value
 from pgassay.plan.model import Endpoint, Gate, Plan
+from pgassay.spec.endpoints import OF_QUERIES
 
 Ninety = Callable[[Comparison], Comparison]
 """A comparison → the same with its 90 % interval in place of the 95 % one."""
@@ -39,7 +41,13 @@ def judge_gates(gates: Iterable[Gate], analysis: Answer) -> tuple[GateResult, ..
         one if rule is None or one.metric != metric else _shared_by_all(one, rule)
         for one in analysis.comparisons
     ]
-    return judge(gates, comparisons, ninety)
+    found = judge(gates, comparisons, ninety)
+    if analysis.queries is None:
+        return found
+    of_queries = (tuple(query_checks(one.gate, analysis.queries)) for one in found)
+    return tuple(
+        replace(one, checks=(*one.checks, *own)) for one, own in zip(found, of_queries, strict=True)
+    )
 
 
 def _shared_by_all(one: Comparison, rule: Rule) -> Comparison:
@@ -70,6 +78,8 @@ def judge(
 def verdicts_suffice(plan: Plan) -> bool:
     """Whether the plan's gates rest on the primary metric and the endpoints alone."""
     own = {plan.metric, *(one.metric for one in plan.endpoints)}
+    if plan.metric == OF_QUERIES:
+        own |= {name for gate in plan.gates for name in gate.metrics if part_of(name)}
     # Without a rate there are no response times, which stand first.
     return all(
         next((name in own for name in gate.metrics if plan.has_rate or name in own), False)
@@ -148,11 +158,6 @@ def _outcome(
 def why_withdrawn(reason: Withdrawn) -> Note:
     """Returns the note that says why a comparison has no verdict."""
     return Note(f"analysis/gates/{reason.value}")
-
-
-def lies_beyond(interval: Interval, limit: float, *, above: bool) -> bool:
-    """Whether the whole interval lies on one side of the limit."""
-    return interval[0] > limit if above else interval[1] < limit
 
 
 def _interval(comparison: Comparison, in_points: bool) -> Interval | None:

@@ -34,6 +34,7 @@ from pgassay.analysis.measures.model import (
     TrialMeasures,
 )
 from pgassay.analysis.measures.parts import measure_scenarios, measure_slices
+from pgassay.analysis.measures.query_trials import read_queries
 from pgassay.analysis.measures.sources import TrialSources
 from pgassay.analysis.measures.variants import measure_variants
 from pgassay.analysis.measures.within_run import throughput_variation
@@ -125,6 +126,7 @@ def measure_trial(
         is_repeated=bool(reasons) and summary.repeats is None,
         host=_host(sources, whole),
         scenarios=measure_scenarios(steps, sources.load_of(steps)),
+        queries=read_queries(trial),
         server=summary.server,
         set_by_load=tuple(summary.set_by_load.items()),
         others=_other_use(summary),

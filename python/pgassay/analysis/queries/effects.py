@@ -181,22 +181,27 @@ def _estimates(
     found: dict[str, tuple[BlockEstimate, Interval | None]] = {}
     for blocks in {len(one.level) for one in pairs.values()}:
         names = [name for name, one in pairs.items() if len(one.level) == blocks]
-        rows = np.array([pairs[name].differences for name in names])
-        variances = rows.var(axis=1, ddof=1) if blocks > 1 else np.zeros(len(names))
-        larger, gained = moderated(variances, blocks - 1.0)
-        known = variances > 0.0
-        stretch = np.sqrt(np.divide(larger, variances, out=np.ones_like(larger), where=known))
-        means = rows.mean(axis=1, keepdims=True)
-        rows = means + (rows - means) * stretch[:, None]
+        rows, units = with_shared_scatter(np.array([pairs[name].differences for name in names]))
         for name, row in zip(names, rows, strict=True):
             margins = rule.margins(1.0, ratio=True)
-            one = estimate(row, margins, rule, units=blocks + gained, judged=False)
+            one = estimate(row, margins, rule, units=units, judged=False)
             ninety = None
             if one.error is not None:
                 reach = rule.critical_inside(blocks, one.units) * one.error
                 ninety = (one.mean - reach, one.mean + reach) if math.isfinite(reach) else None
             found[name] = one, ninety
     return found
+
+
+def with_shared_scatter(rows: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
+    """Returns block differences, a row for each query, with the scatter that all of them together
+    show, and how many independent values each mean is then worth."""
+    blocks = rows.shape[1]
+    variances = rows.var(axis=1, ddof=1) if blocks > 1 else np.zeros(len(rows))
+    larger, gained = moderated(variances, blocks - 1.0)
+    ratio = np.divide(larger, variances, out=np.ones_like(larger), where=variances > 0.0)
+    means = rows.mean(axis=1, keepdims=True)
+    return means + (rows - means) * np.sqrt(ratio)[:, None], blocks + gained
 
 
 def _judged(effect: QueryEffect, found: BlockEstimate, ninety: Interval | None) -> QueryEffect:

@@ -78,11 +78,39 @@ TIME_PARTS = (TO_BEGIN, *WAIT_CLASSES, PARALLEL, UNACCOUNTED)
 """The parts of a transaction's time; they sum to its mean response time or latency."""
 
 
+MEAN, BLOCKS, PLAN = "mean", "blocks", "plan"
+_OF_PARTS: Mapping[str, str] = {
+    MEAN: Term("ms"),
+    "p50": Term("ms"),
+    "p95": Term("ms"),
+    "p99": Term("ms"),
+    BLOCKS: "",
+    PLAN: "",
+}
+"""What is measured of a part of the load, a scenario or a query, and its unit."""
+
+
+def part_of(metric: str) -> tuple[str, str] | None:
+    """Returns the part and the measure of a name such as `payment.p99`; None of other metrics."""
+    part, _, measure = metric.rpartition(".")
+    return (part, measure) if part and measure in _OF_PARTS else None
+
+
+class _Metrics(dict[str, Metric]):
+    """The metrics of the file, and those of parts, which only an experiment knows."""
+
+    def __missing__(self, name: str) -> Metric:
+        named = part_of(name)
+        if named is None:
+            raise KeyError(name)
+        return Metric(name, name, _OF_PARTS[named[1]], "lower", "ratio", "speed", 3)
+
+
 def _read_metrics() -> Mapping[str, Metric]:
     found = terms_of(
         tomllib.loads((files(__package__) / "metrics.toml").read_text("utf-8")), ("title", "unit")
     )
-    metrics = {name: Metric(name, **fields) for name, fields in found.items()}
+    metrics = _Metrics({name: Metric(name, **fields) for name, fields in found.items()})
     for part in TIME_PARTS:
         title = Term(f"Time per transaction: {str.__str__(part.title)}")
         metrics[part.metric] = Metric(

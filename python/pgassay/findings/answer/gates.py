@@ -39,8 +39,9 @@ def gate_lines(results: Sequence[GateResult]) -> Iterator[GateLine]:
             said = Note.of(f"{_RULE}/sentence", gate=gate, said=NOT_MEASURED)
             yield GateLine(result.outcome, gate, said)
         for one in result.checks:
-            name = Note.of(f"{_RULE}/name", gate=gate, subject=_subject(one))
-            said = Note.of(f"{_RULE}/sentence", gate=gate, said=_claim(one, limit))
+            own = one.written(result.gate)
+            name = Note.of(f"{_RULE}/name", gate=own, subject=_subject(one))
+            said = Note.of(f"{_RULE}/sentence", gate=own, said=claim_of(one, limit))
             yield GateLine(one.outcome, name, said)
 
 
@@ -52,8 +53,9 @@ def _subject(check: GateCheck) -> Note:
     )
 
 
-def _claim(check: GateCheck, limit: float) -> Note:
-    """Such as `wal_compression = pglz changes it by +1.2 % (95 % CI −0.3 to +2.7 %)`."""
+def claim_of(check: GateCheck, limit: float) -> Note:
+    """Returns what a check found, such as `wal_compression = pglz changes it by +1.2 %`, with its
+    interval."""
     claim = Note.of(
         f"{_RULE}/check.{'unknown' if check.change is None else 'changes'}",
         subject=_subject(check),

@@ -143,6 +143,8 @@ class Fold:
     """Whether it is opened on paper."""
     in_text: bool = False
     """Whether Markdown shows the blocks, beneath the summary."""
+    in_details: bool = False
+    """Whether Markdown folds them, too, as the views of pull requests do."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,5 @@
-"""A run as JUnit XML, for the test view of a CI: a case for each verdict, endpoint and gate.
+"""A run as JUnit XML, for the test view of a CI: a case for each verdict, endpoint,
+query and gate.
 
 Enters: the context. Leaves: XML. Never: makes an undecided verdict a success or a failure; it is
 skipped.
@@ -7,18 +8,20 @@ skipped.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 from xml.etree import ElementTree as ET
 
 from pgassay.analysis.gates.model import GateOutcome
+from pgassay.analysis.gates.queries import query_checks
 from pgassay.analysis.model import Comparison, Verdict, Withdrawn
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.reading.plain_text import visible
 from pgassay.findings.answer.endpoints import endpoint_sentence
-from pgassay.findings.answer.gates import gate_lines
+from pgassay.findings.answer.gates import claim_of, gate_lines
 from pgassay.findings.answer.verdicts import NEVER
 from pgassay.findings.model import Finding, FindingKind
+from pgassay.plan.model import Gate
 from pgassay.report.context import ReportContext
 from pgassay.report.data_tables.model import moment
 from pgassay.report.data_tables.trials import every_trial
@@ -46,7 +49,7 @@ class Case:
     """One test of the suite."""
 
     group: str
-    """Shown as its class: `verdict`, `endpoint`, `gate`, `run`."""
+    """Shown as its class: `verdict`, `endpoint`, `query`, `gate`, `run`."""
     name: str
     outcome: Outcome
     sentence: str
@@ -54,7 +57,7 @@ class Case:
 
 def render_junit(context: ReportContext) -> str:
     """Returns verdicts and gates as a suite of JUnit's XML, named after the run."""
-    return junit_xml(context, (*_cases(context), *_gates(context)))
+    return junit_xml(context, (*_cases(context), *_queries(context), *_gates(context)))
 
 
 def junit_xml(context: ReportContext, cases: Iterable[Case]) -> str:
@@ -104,6 +107,19 @@ def _cases(context: ReportContext) -> Iterator[Case]:
     if not found:
         (nothing,) = headline.answers(context)
         yield Case("run", "result", "error", plain_text(nothing.whole))
+
+
+_EVERY = Gate("*.mean<0%", ("*.mean",), above=False, limit=0.0)
+
+
+def _queries(context: ReportContext) -> Iterator[Case]:
+    """The verdict of each query of a set."""
+    found = context.analysis.queries
+    for check in query_checks(_EVERY, found) if found else ():
+        # The limit of no gate is a reason.
+        fails = check.reason if check.is_final else None
+        sentence = claim_of(replace(check, reason=fails), 0.0)
+        yield Case("query", _name(check.comparison), _outcome(check.comparison), str(sentence))
 
 
 def _not_compared(finding: Finding, metric: str) -> Case:

@@ -135,6 +135,11 @@ class _Writer:
                         summary = _inline(block.summary)
                         yield f"{summary}{colon().strip()}" if of_item else f"{level} {summary}"
                         yield from body
+                case Fold() if block.in_details:
+                    summary = _inline(block.summary)
+                    yield f"<details><summary>{summary}</summary>"
+                    yield from self._parts(block.blocks, level)
+                    yield "</details>"
                 case Chart():
                     yield from self._picture(block)
                 case Fold() | PageOnly():

@@ -12,11 +12,11 @@ from typing import Any
 from pgassay.analysis.gates.model import GateCheck, GateOutcome, GateResult, worst
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.answer.gates import NOT_MEASURED, change_of, interval_of, reason_of
-from pgassay.language import tr
+from pgassay.language import ntr, tr
 from pgassay.plan.model import Gate
 from pgassay.quantities import load
 from pgassay.report.context import ApartContext, HistoryContext, ReportContext
-from pgassay.report.document.blocks import Paragraph
+from pgassay.report.document.blocks import Fold, Paragraph
 from pgassay.report.document.section import Blocks, section
 from pgassay.report.document.table import Cell, Table, column, view
 from pgassay.report.document.text import texts_of
@@ -51,6 +51,11 @@ def gates(context: ReportContext | ApartContext | HistoryContext) -> Blocks:
     """Nothing where no gate was asked for."""
     if context.gates:
         yield gate_table(context.gates)
+        between = tuple(one for each in context.gates if (one := each.ends()[1]).checks)
+        count = sum(len(one.checks) for one in between)
+        if between:
+            summary = ntr("{n} check between these", "{n} checks between these", count)
+            yield Fold(summary, [_table(between)], in_details=True)
         yield Paragraph(
             sentence("a_gate_holds_where"),
             "observed",
@@ -58,7 +63,11 @@ def gates(context: ReportContext | ApartContext | HistoryContext) -> Blocks:
 
 
 def gate_table(results: tuple[GateResult, ...]) -> Table:
-    """Every gate on every level and load."""
+    """Every gate on every level and load; of many queries those that are worst and best."""
+    return _table(tuple(one.ends()[0] for one in results))
+
+
+def _table(results: tuple[GateResult, ...]) -> Table:
     rows = ({"gate": each.gate, "of": one} for each in results for one in each.checks or (None,))
     return view(_COLUMNS, rows, tr("Gates"))
 

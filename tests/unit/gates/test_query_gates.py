@@ -1,0 +1,96 @@
+"""Gates on queries rest on the intervals of the set, and name the query that breaks them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from pgassay.analysis.compare.model import Verdict
+from pgassay.analysis.gates.grammar import parse_gate
+from pgassay.analysis.gates.model import GateCheck, GateOutcome, GateResult
+from pgassay.analysis.gates.queries import query_checks
+from pgassay.analysis.queries.effects import query_set
+from pgassay.analysis.queries.model import QueryCosts, QuerySet, TrialQueries
+from support.synthetic.designs import plan_of_levels
+from support.synthetic.plans import plan as explained
+from support.synthetic.plans import scan
+
+HOLDS, UNDECIDED, FAILED = GateOutcome.HOLDS, GateOutcome.UNDECIDED, GateOutcome.FAILED
+CHANGES = {"q1": 0.5, "q2": -0.4}
+
+
+def measured(queries: int = 12, failing: Sequence[str] = ()) -> QuerySet:
+    """A set in which q1 is slower and plans otherwise, q2 is faster with fewer blocks."""
+    plan = plan_of_levels(least=6, design="mode = 'blocks'\nsmallest_effect = 0.1")
+    source = np.random.default_rng(7)
+    by_index, by_scan = explained(scan("item", "item_pkey")), explained(scan("item"))
+    trials = []
+    for trial in plan.trials:
+        changed = trial.arm != "a1"
+        ms = {
+            f"q{at}": 10.0
+            * math.exp(0.01 * source.standard_normal())
+            * (1.0 + (CHANGES.get(f"q{at}", 0.0) if changed else 0.0))
+            for at in range(queries)
+        }
+        costs = {name: QueryCosts(hit=100.0, read=0.0) for name in ms}
+        plans = dict.fromkeys(ms, by_index)
+        if changed:
+            costs["q2"] = QueryCosts(hit=20.0, read=0.0)
+            plans["q1"] = by_scan
+        failed = {name: {"42703": 3} for name in failing if changed}
+        trials.append(TrialQueries(trial.number, trial.block, trial.arm, ms, costs, plans, failed))
+    found = query_set(plan, trials)
+    assert found is not None
+    return found
+
+
+def checks(text: str, found: QuerySet) -> dict[str, GateCheck]:
+    gate = parse_gate(text)
+    return {one.written(gate): one for one in query_checks(gate, found)}
+
+
+@pytest.mark.parametrize(
+    ("text", "outcome", "broken"),
+    [
+        ("q1.mean<+10%", FAILED, ["q1.mean<+10%"]),
+        ("q2.mean<+10%", HOLDS, []),
+        ("*.mean<+20%", FAILED, ["q1.mean<+20%"]),
+        ("*.mean<+80%", HOLDS, []),
+        ("q*.blocks<+5%", HOLDS, []),
+        ("*.blocks>-10%", FAILED, ["q2.blocks>-10%"]),
+        ("plans=same", FAILED, ["q1.plan=same"]),
+        ("nothing.mean<+5%", UNDECIDED, []),
+        ("throughput>-2%", UNDECIDED, []),
+    ],
+)
+def test_a_gate_holds_for_all_queries_that_it_names_and_says_which_break_it(
+    text: str, outcome: GateOutcome, broken: list[str]
+) -> None:
+    found = checks(text, measured())
+    assert GateResult(parse_gate(text), tuple(found.values())).outcome is outcome
+    assert [name for name, one in found.items() if one.outcome is FAILED] == broken
+
+
+def test_a_query_that_fails_only_at_a_level_fails_its_gates() -> None:
+    found = measured(failing=["q5"])
+    (effect,) = (one for one in found.effects if one.query == "q5")
+    assert effect.verdict is Verdict.WORSE
+    for text in ("q5.mean<+100%", "q5.blocks<+5%"):
+        (check,) = checks(text, found).values()
+        assert check.outcome is FAILED
+        assert check.reason is not None
+        assert check.reason.code == "analysis/gates/query-fails"
+
+
+def test_of_many_queries_the_five_worst_and_the_five_best_are_shown() -> None:
+    gate = parse_gate("*.mean<+20%")
+    result = GateResult(gate, tuple(query_checks(gate, measured(30))))
+    shown, between = result.ends()
+    assert shown.checks[0].written(gate) == "q1.mean<+20%"
+    assert shown.checks[-1].written(gate) == "q2.mean<+20%"
+    assert (len(shown.checks), len(between.checks)) == (10, 20)
+    assert between.outcome is HOLDS
